@@ -8,7 +8,7 @@ import type { Clock } from '../shared/process/clock.js';
 import type { Part } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import type { FindConfig } from './decisions/config-lookup.js';
-import type { HeldPod } from './decisions/held-pod.js';
+import type { AssignedPod } from './decisions/held-pod.js';
 import { heldAfterTold, podsNeededBy } from './decisions/held-turn.js';
 import type { DesiredCache } from './desired/desired-cache.js';
 import type { HeldImages } from './images/held-images.js';
@@ -60,7 +60,7 @@ export function createAgentTurns(options: AgentHandoversOptions): AgentHandovers
   const log = options.log.child({ component: 'turns' });
   const changed = (uid: string): void => {
     workers().update([uid], []);
-    if (cache.get(uid)?.turn === undefined) options.onSettled();
+    if (cache.get(uid)?.handover === undefined) options.onSettled();
   };
   const warn = (reason: string) => (pod: Pod, message: string) =>
     workers().say(pod.metadata.uid ?? '', { type: 'Warning', reason, message });
@@ -140,7 +140,7 @@ export function isNeededByTurn(cache: DesiredCache): (reference: ConfigReference
 }
 
 /** Undefined for a Pod that the coordinator knows of. */
-function turnedPod({ uid, turn }: HeldPod): TurnedPod | undefined {
+function turnedPod({ uid, handover: turn }: AssignedPod): TurnedPod | undefined {
   if (!turn?.untold) return undefined;
   const { uid: oldUid, pod, seal } = turn.predecessor;
   const object = Buffer.from(JSON.stringify(pod));

@@ -9,17 +9,17 @@ import type { PodEnd, PodWish } from './pod-view.js';
 import type { HeldTurn } from './turn-record.js';
 
 /** A Pod that was given to this host. Times in ms since the epoch, by the host's clock. */
-export interface HeldPod {
+export interface AssignedPod {
   uid: string;
   /** Hash of the bytes that were given; "" for a Pod that only the engine knows. */
   digest: string;
   pod: Pod;
   /** The hub's word that it gave these bytes; absent for a Pod that only the engine knows. */
-  seal?: { era: string; revision: number; mac: string };
+  objectMac?: { era: string; revision: number; mac: string };
   /** Name of the file that a static Pod stands in; absent for a Pod that the coordinator gave. */
-  manifest?: string;
+  manifestFile?: string;
   /** Uid of the controller that it came from, whoever owns it since. */
-  maker?: string;
+  controllerUid?: string;
   /** When it first came here. */
   acceptedAt: number;
   /** When it could begin, where that was later: the containers of the Pod whose place it takes were gone. */
@@ -27,21 +27,21 @@ export interface HeldPod {
   /** When its containers must have ended; set by a deletion or by `gone`. */
   deadline?: number;
   /** The host has given it up. Kept with the Pod: an agent that starts anew must not start it again. */
-  givenUp?: PodEnd;
+  terminal?: PodEnd;
   /** The hub no longer knows it: once stopped, it is dropped without a word. */
-  gone: boolean;
+  unassigned: boolean;
   /** It took another Pod's place by a turn of this host, which is not settled yet. */
-  turn?: HeldTurn;
+  handover?: HeldTurn;
   /** It has proved itself after such a turn. */
   confirmed?: boolean;
   /** Uid of the Pod that takes its place by such a turn. */
-  turnedInto?: string;
+  replacedBy?: string;
   /** Its containers are gone: who takes its place may start. */
-  ended?: boolean;
+  containersRemoved?: boolean;
   /** Since when somebody on the host holds up its turn, ms. */
-  heldSince?: number;
+  lockedSince?: number;
   /** The era in which the hub let go of it. */
-  goneIn?: string;
+  unassignedInEpoch?: string;
 }
 
 /** Containers always get a moment to end by themselves (pkg/kubelet/kuberuntime minimumGracePeriodInSeconds). */
@@ -53,7 +53,7 @@ export function graceMs(seconds: number | undefined): number {
 }
 
 /** Uid of the controller that the Pod came from. */
-export function makerOf({ maker, pod }: HeldPod): string | undefined {
+export function makerOf({ controllerUid: maker, pod }: AssignedPod): string | undefined {
   return maker ?? controllerOf(pod.metadata)?.uid;
 }
 
@@ -64,10 +64,10 @@ export function makerOf({ maker, pod }: HeldPod): string | undefined {
  * era runs on: its Node was deleted and is there again.
  */
 export function heldAfterSet(
-  before: HeldPod | undefined,
-  given: Pick<HeldPod, 'uid' | 'digest' | 'pod' | 'seal' | 'manifest'>,
+  before: AssignedPod | undefined,
+  given: Pick<AssignedPod, 'uid' | 'digest' | 'pod' | 'seal' | 'manifest'>,
   now: number,
-): HeldPod {
+): AssignedPod {
   const { deletionTimestamp, deletionGracePeriodSeconds } = given.pod.metadata;
   const maker = (before && makerOf(before)) ?? controllerOf(given.pod.metadata)?.uid;
   const held = {
@@ -76,15 +76,15 @@ export function heldAfterSet(
     acceptedAt: before?.acceptedAt ?? now,
     ...(before?.startableAt !== undefined && { startableAt: before.startableAt }),
     gone: false,
-    ...(before?.givenUp && { givenUp: before.givenUp }),
-    ...(before?.turn && { turn: before.turn }),
+    ...(before?.terminal && { givenUp: before.terminal }),
+    ...(before?.handover && { turn: before.handover }),
     ...(before?.confirmed && { confirmed: true }),
-    ...(before?.heldSince !== undefined && { heldSince: before.heldSince }),
-    ...(before?.ended && { ended: true }),
+    ...(before?.lockedSince !== undefined && { heldSince: before.lockedSince }),
+    ...(before?.containersRemoved && { ended: true }),
   };
-  const begun = before?.turnedInto === undefined ? {} : { turnedInto: before.turnedInto };
+  const begun = before?.replacedBy === undefined ? {} : { turnedInto: before.replacedBy };
   if (!deletionTimestamp) {
-    const isBack = before?.gone && (before.goneIn === undefined || before.goneIn === given.seal?.era);
+    const isBack = before?.unassigned && (before.unassignedInEpoch === undefined || before.unassignedInEpoch === given.seal?.era);
     if (before?.deadline === undefined) return held;
     const { ended: _, ...fresh } = held;
     return isBack ? fresh : { ...held, ...begun, deadline: before.deadline };
@@ -94,22 +94,22 @@ export function heldAfterSet(
 }
 
 /** The Pod after `gone`, in this era: it ends with the grace of its spec, as a kubelet ends a Pod that left the API. */
-export function heldAfterGone(before: HeldPod, now: number, era?: string): HeldPod {
+export function heldAfterGone(before: AssignedPod, now: number, era?: string): AssignedPod {
   const deadline = now + graceMs(before.pod.spec.terminationGracePeriodSeconds);
   const when = era === undefined ? {} : { goneIn: era };
-  return { ...before, ...when, gone: true, deadline: Math.min(deadline, before.deadline ?? deadline) };
+  return { ...before, ...when, unassigned: true, deadline: Math.min(deadline, before.deadline ?? deadline) };
 }
 
 /** The Pod after the host gave it up. The first word stands. */
-export function heldAfterGivingUp(before: HeldPod, end: PodEnd): HeldPod {
-  return before.givenUp ? before : { ...before, givenUp: end };
+export function heldAfterGivingUp(before: AssignedPod, end: PodEnd): AssignedPod {
+  return before.terminal ? before : { ...before, terminal: end };
 }
 
 /** A stand-in for a Pod of which only containers are left, enough to end it. */
 export function heldFromContainers(
   containers: readonly ObservedContainer[],
   now: number,
-): HeldPod | undefined {
+): AssignedPod | undefined {
   const [first] = containers;
   if (!first) return undefined;
   const { podUid, podName, podNamespace } = first.identity;
@@ -121,11 +121,11 @@ export function heldFromContainers(
     spec: { containers: [], terminationGracePeriodSeconds: grace },
   };
   const maker = first.labels[MAKER_LABEL];
-  return { uid: podUid, digest: '', pod, ...(maker && { maker }), acceptedAt: now, gone: false };
+  return { uid: podUid, digest: '', pod, ...(maker && { controllerUid: maker }), acceptedAt: now, unassigned: false };
 }
 
 /** Run it, or end it by its deadline; what goes back to its predecessor has to end first. */
-export function podWish({ deadline, givenUp, turn }: HeldPod): PodWish {
+export function podWish({ deadline, terminal: givenUp, handover: turn }: AssignedPod): PodWish {
   if (deadline === undefined) {
     return turn?.revert?.stage === 'clearing'
       ? { kind: 'stop', deadline: turn.revert.clearBy }
@@ -141,20 +141,20 @@ export function podWish({ deadline, givenUp, turn }: HeldPod): PodWish {
  * it); or the static Pod of an earlier manifest of the same name; or one that leaves, has not ended, and has a port of the host
  * that `held` wants.
  */
-export function isPredecessor(other: HeldPod, held: HeldPod): boolean {
+export function isPredecessor(other: AssignedPod, held: AssignedPod): boolean {
   if (other.uid === held.uid) return false;
-  if (other.turnedInto === held.uid) return !other.ended;
-  if (other.turnedInto !== undefined && !other.ended && isReplacedBy(other, held)) return true;
-  if (isOnlyOurs(other) && !isOnlyOurs(held) && held.turnedInto === undefined && isReplacedBy(other, held))
+  if (other.replacedBy === held.uid) return !other.containersRemoved;
+  if (other.replacedBy !== undefined && !other.containersRemoved && isReplacedBy(other, held)) return true;
+  if (isOnlyOurs(other) && !isOnlyOurs(held) && held.replacedBy === undefined && isReplacedBy(other, held))
     return true;
   return (
-    (other.gone && isReplacedBy(other, held)) ||
-    (other.deadline !== undefined && !other.ended && wantSamePort(other, held))
+    (other.unassigned && isReplacedBy(other, held)) ||
+    (other.deadline !== undefined && !other.containersRemoved && wantSamePort(other, held))
   );
 }
 
 /** Those of `all` that could not begin before the containers of `other` were gone, and now can. */
-export function startableWithout(other: HeldPod, all: Iterable<HeldPod>, now: number): HeldPod[] {
+export function startableWithout(other: AssignedPod, all: Iterable<AssignedPod>, now: number): AssignedPod[] {
   const others = [...all].filter(({ uid }) => uid !== other.uid);
   return others
     .filter(({ deadline }) => deadline === undefined)
@@ -163,24 +163,24 @@ export function startableWithout(other: HeldPod, all: Iterable<HeldPod>, now: nu
 }
 
 /** Of two Pods that want one port of the host, whether `other` keeps it: it came first, and is not leaving. */
-export function keepsPortFrom(other: HeldPod, held: HeldPod): boolean {
+export function keepsPortFrom(other: AssignedPod, held: AssignedPod): boolean {
   if (other.uid === held.uid || other.deadline !== undefined || !wantSamePort(other, held)) return false;
   return other.acceptedAt === held.acceptedAt ? other.uid < held.uid : other.acceptedAt < held.acceptedAt;
 }
 
-function wantSamePort(one: HeldPod, other: HeldPod): boolean {
+function wantSamePort(one: AssignedPod, other: AssignedPod): boolean {
   const wanted = hostPorts(other.pod.spec);
   return hostPorts(one.pod.spec).some((port) => wanted.some((taken) => portsConflict(port, taken)));
 }
 
 /** It came by a turn of this host, and the hub has not answered to that. */
-export function isOnlyOurs({ digest, manifest }: HeldPod): boolean {
+export function isOnlyOurs({ digest, manifestFile: manifest }: AssignedPod): boolean {
   return digest === '' && manifest === undefined;
 }
 
-function isReplacedBy(other: HeldPod, held: HeldPod): boolean {
-  if (held.manifest !== undefined) {
-    return other.manifest !== undefined && refText(other.pod.metadata) === refText(held.pod.metadata);
+function isReplacedBy(other: AssignedPod, held: AssignedPod): boolean {
+  if (held.manifestFile !== undefined) {
+    return other.manifestFile !== undefined && refText(other.pod.metadata) === refText(held.pod.metadata);
   }
   const maker = makerOf(held);
   return (maker !== undefined && makerOf(other) === maker) || haveOnePrefix(other.pod, held.pod);

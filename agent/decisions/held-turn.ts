@@ -7,31 +7,31 @@ import {
   withdrawnFrom,
 } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import { graceMs, type HeldPod, makerOf } from './held-pod.js';
+import { graceMs, type AssignedPod, makerOf } from './held-pod.js';
 
 /** The two Pods after a turn has begun: the old one on its way out, and the one that waits for its end. */
 export function heldAfterTurn(
-  old: HeldPod,
+  old: AssignedPod,
   turn: HostTurn,
   { now, linkWasLive, bootMark }: { now: number; linkWasLive: boolean; bootMark: string },
-): { old: HeldPod; successor: HeldPod } {
+): { old: AssignedPod; successor: AssignedPod } {
   const { successor: pod, confirmSeconds } = turn;
   const uid = pod.metadata.uid ?? '';
   const maker = makerOf(old);
   return {
-    old: { ...old, deadline: now + graceMsOf(old.pod), turnedInto: uid },
+    old: { ...old, deadline: now + graceMsOf(old.pod), replacedBy: uid },
     successor: {
       uid,
       digest: '',
       pod,
-      ...(maker && { maker }),
+      ...(maker && { controllerUid: maker }),
       acceptedAt: now,
-      gone: false,
-      turn: {
+      unassigned: false,
+      handover: {
         predecessor: {
           uid: old.uid,
           pod: old.pod,
-          ...(old.seal && { seal: old.seal }),
+          ...(old.objectMac && { seal: old.objectMac }),
           ran: runs(old).pod,
         },
         begunAt: now,
@@ -49,9 +49,9 @@ function graceMsOf(pod: Pod): number {
 }
 
 /** The Pod as its worker is to see it: one that went back runs what its predecessor ran, under its own name. */
-export function runs(held: HeldPod): HeldPod {
-  if (held.turn?.revert?.stage !== 'back') return held;
-  const { ran } = held.turn.predecessor;
+export function runs(held: AssignedPod): AssignedPod {
+  if (held.handover?.revert?.stage !== 'back') return held;
+  const { ran } = held.handover.predecessor;
   const { uid, name, namespace, deletionTimestamp, deletionGracePeriodSeconds } = held.pod.metadata;
   const metadata = {
     ...ran.metadata,
@@ -71,84 +71,84 @@ const MAX_REBOOTS = 2;
  * The Pod as an agent is to hold it that starts in this boot. One that was to be confirmed and in whose time the host has
  * rebooted again and again goes back, before anything of it starts once more.
  */
-export function heldAfterBoot(held: HeldPod, bootMark: string, now: number): HeldPod {
-  const { turn } = held;
+export function heldAfterBoot(held: AssignedPod, bootMark: string, now: number): AssignedPod {
+  const { handover: turn } = held;
   if (turn?.confirmSeconds === undefined || turn.revert || turn.boot.mark === bootMark) return held;
   const reboots = turn.boot.reboots + 1;
   const counted = { ...held, turn: { ...turn, boot: { mark: bootMark, reboots } } };
-  if (reboots <= MAX_REBOOTS || held.deadline !== undefined || held.gone) return counted;
+  if (reboots <= MAX_REBOOTS || held.deadline !== undefined || held.unassigned) return counted;
   const message = `the host rebooted ${reboots} times before it was confirmed`;
   return heldAfterRevertBegan(counted, { reason: 'HostRebooted', message }, now);
 }
 
 /** The Pod after the decision to go back; what is decided already stands. */
 export function heldAfterRevertBegan(
-  held: HeldPod,
+  held: AssignedPod,
   { reason, message }: { reason: RevertReason; message: string },
   now: number,
-): HeldPod {
-  if (!held.turn || held.turn.revert) return held;
+): AssignedPod {
+  if (!held.handover || held.handover.revert) return held;
   const clearBy = now + graceMsOf(held.pod);
-  return { ...held, turn: { ...held.turn, revert: { stage: 'clearing', reason, message, clearBy } } };
+  return { ...held, handover: { ...held.handover, revert: { stage: 'clearing', reason, message, clearBy } } };
 }
 
 /** The Pod after all that its new revision had on the host is gone. */
-export function heldAfterClearing(held: HeldPod): HeldPod {
-  const { turn } = held;
+export function heldAfterClearing(held: AssignedPod): AssignedPod {
+  const { handover: turn } = held;
   if (turn?.revert?.stage !== 'clearing') return held;
-  return { ...held, turn: { ...turn, revert: { ...turn.revert, stage: 'back' } } };
+  return { ...held, handover: { ...turn, revert: { ...turn.revert, stage: 'back' } } };
 }
 
 /** The Pod after the coordinator has taken the turn in. */
-export function heldAfterTold(held: HeldPod): HeldPod {
+export function heldAfterTold(held: AssignedPod): AssignedPod {
   return withoutSettledTurn(held, { untold: false });
 }
 
 /** The Pod after it was well for as long as it had to be: there is no way back any more. */
-export function heldAfterConfirming(held: HeldPod): HeldPod {
-  if (held.turn?.revert || held.turn?.confirmSeconds === undefined) return held;
+export function heldAfterConfirming(held: AssignedPod): AssignedPod {
+  if (held.handover?.revert || held.handover?.confirmSeconds === undefined) return held;
   return { ...withoutSettledTurn(held, { confirmSeconds: undefined }), confirmed: true };
 }
 
 /** Nothing of the turn is kept once it is known and confirmed; what went back needs its predecessor as long as it lives. */
-function withoutSettledTurn(held: HeldPod, change: { untold?: false; confirmSeconds?: undefined }): HeldPod {
-  if (!held.turn) return held;
-  const { confirmSeconds, ...rest } = { ...held.turn, ...change };
+function withoutSettledTurn(held: AssignedPod, change: { untold?: false; confirmSeconds?: undefined }): AssignedPod {
+  if (!held.handover) return held;
+  const { confirmSeconds, ...rest } = { ...held.handover, ...change };
   if (!rest.untold && confirmSeconds === undefined && !rest.revert) {
-    const { turn: _, ...settled } = held;
+    const { handover: _, ...settled } = held;
     return settled;
   }
-  return { ...held, turn: { ...rest, ...(confirmSeconds !== undefined && { confirmSeconds }) } };
+  return { ...held, handover: { ...rest, ...(confirmSeconds !== undefined && { confirmSeconds }) } };
 }
 
 /** The turn that the host is to carry out on this Pod; undefined when it has none, or has gone too far for it. */
-export function pendingTurn(held: HeldPod): HostTurn | undefined {
+export function pendingTurn(held: AssignedPod): HostTurn | undefined {
   return isLeaving(held) ? undefined : turnOn(held.pod);
 }
 
 /** Name of the successor whose turn was taken back before this host had begun it: it can say so. */
-export function withdrawnTurn(held: HeldPod): string | undefined {
+export function withdrawnTurn(held: AssignedPod): string | undefined {
   return isLeaving(held) ? undefined : withdrawnFrom(held.pod);
 }
 
 /** Whether nothing of a turn stands on the Pod, not even that it was taken back. */
-export function isWithoutTurn(held: HeldPod): boolean {
+export function isWithoutTurn(held: AssignedPod): boolean {
   return !isLeaving(held) && turnTextOf(held.pod) === undefined;
 }
 
-function isLeaving({ deadline, gone, turnedInto }: HeldPod): boolean {
+function isLeaving({ deadline, unassigned: gone, replacedBy: turnedInto }: AssignedPod): boolean {
   return deadline !== undefined || gone || turnedInto !== undefined;
 }
 
 /** Whether the Pod has proved itself; undefined: it need not. */
-export function confirmationOf({ turn, confirmed }: HeldPod): boolean | undefined {
+export function confirmationOf({ handover: turn, confirmed }: AssignedPod): boolean | undefined {
   if (turn?.confirmSeconds !== undefined) return false;
   return confirmed;
 }
 
 /** All Pods whose images and objects this host may need on account of this one. */
-export function podsNeededBy(held: HeldPod): Pod[] {
-  const { turn } = held;
+export function podsNeededBy(held: AssignedPod): Pod[] {
+  const { handover: turn } = held;
   const next = pendingTurn(held)?.successor;
   return [held.pod, ...(turn ? [turn.predecessor.ran] : []), ...(next ? [next] : [])];
 }

@@ -1,6 +1,6 @@
 /** What the coordinator is told of static Pods, to show them in the API. */
 import { refText } from '../../shared/kube/meta.js';
-import type { HeldPod } from './held-pod.js';
+import type { AssignedPod } from './held-pod.js';
 
 /** One static Pod: the uid it has on this host, and its JSON. */
 interface StaticMirror {
@@ -9,8 +9,8 @@ interface StaticMirror {
 }
 
 /** A Pod that ends is shown until it has ended, or until another takes its name. */
-export function mirrorsOf(pods: readonly HeldPod[]): StaticMirror[] {
-  const byName = new Map<string, HeldPod>();
+export function mirrorsOf(pods: readonly AssignedPod[]): StaticMirror[] {
+  const byName = new Map<string, AssignedPod>();
   for (const held of pods.filter(({ manifest }) => manifest !== undefined)) {
     const name = refText(held.pod.metadata);
     if (!held.gone || !byName.has(name)) byName.set(name, held);

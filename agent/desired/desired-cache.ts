@@ -4,7 +4,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { DesiredObject, Held, ReturnedObject } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import { type HeldPod, heldAfterGivingUp, heldAfterGone, heldAfterSet } from '../decisions/held-pod.js';
+import { type AssignedPod, heldAfterGivingUp, heldAfterGone, heldAfterSet } from '../decisions/held-pod.js';
 import type { PodEnd } from '../decisions/pod-view.js';
 import type { DurableFile } from './durable-file.js';
 
@@ -21,7 +21,7 @@ interface DesiredPosition {
 }
 
 interface Content extends DesiredPosition {
-  pods: HeldPod[];
+  pods: AssignedPod[];
 }
 
 /** A difference as the link hands it over. */
@@ -35,7 +35,7 @@ export class DesiredCache {
   readonly #file: DurableFile | undefined;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #pods: Map<string, HeldPod>;
+  readonly #pods: Map<string, AssignedPod>;
   #position: DesiredPosition;
   #writing: Promise<void> = Promise.resolve();
   #queued: Promise<void> | undefined;
@@ -87,7 +87,7 @@ export class DesiredCache {
     return { uid, object: Buffer.from(JSON.stringify(held.pod)), seal: held.seal };
   }
 
-  get(uid: string): HeldPod | undefined {
+  get(uid: string): AssignedPod | undefined {
     return this.#pods.get(uid);
   }
 
@@ -96,7 +96,7 @@ export class DesiredCache {
     return this.#pods.size;
   }
 
-  all(): Iterable<HeldPod> {
+  all(): Iterable<AssignedPod> {
     return this.#pods.values();
   }
 
@@ -146,7 +146,7 @@ export class DesiredCache {
   }
 
   /** Keeps the host's word that the Pod is over; answers the Pod as it is held from now on. */
-  giveUp(uid: string, end: PodEnd): HeldPod | undefined {
+  giveUp(uid: string, end: PodEnd): AssignedPod | undefined {
     const held = this.#pods.get(uid);
     if (!held) return undefined;
     const givenUp = heldAfterGivingUp(held, end);
@@ -156,7 +156,7 @@ export class DesiredCache {
   }
 
   /** Holds one more Pod, or one otherwise; visible at once, durable when it resolves. */
-  put(...pods: HeldPod[]): Promise<void> {
+  put(...pods: AssignedPod[]): Promise<void> {
     for (const held of pods) this.#pods.set(held.uid, held);
     return this.#save();
   }
@@ -165,7 +165,7 @@ export class DesiredCache {
    * Holds Pods otherwise in the place of `held`, once that is on disk: what nothing may be done about before. Answers false when
    * `held` was changed meanwhile, and its change stands. Rejects, with everything as it was, when it cannot be written.
    */
-  async replaceOnceKept(held: HeldPod, ...pods: HeldPod[]): Promise<boolean> {
+  async replaceOnceKept(held: AssignedPod, ...pods: AssignedPod[]): Promise<boolean> {
     const file = this.#file;
     const isAsItWas = () => this.#pods.get(held.uid) === held;
     if (file) {

@@ -5,12 +5,12 @@
  */
 import { isPodTerminal } from '../../shared/kube/pod.js';
 import type { PodReport, RemovedPod } from '../../shared/link/messages.js';
-import type { HeldPod } from '../decisions/held-pod.js';
+import type { AssignedPod } from '../decisions/held-pod.js';
 import type { PodReports } from './pod-host.js';
 
 /** What the host keeps of its Pods. */
 interface KeptPods {
-  get(uid: string): HeldPod | undefined;
+  get(uid: string): AssignedPod | undefined;
   /** Resolves when everything so far is on disk, rejects when it cannot be written. */
   flush(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { FindConfig } from '../decisions/config-lookup.js';
 import type { Pressure } from '../decisions/eviction-thresholds.js';
-import type { HeldPod } from '../decisions/held-pod.js';
+import type { AssignedPod } from '../decisions/held-pod.js';
 import type { HostIsolation } from '../decisions/host-isolation.js';
 import type { PodEnd } from '../decisions/pod-view.js';
 import type { Resolver } from '../decisions/resolver.js';
@@ -28,16 +28,16 @@ export interface PodReports {
 
 /** Where the Pods come from; the desired cache fits it. */
 export interface PodSource {
-  get(uid: string): HeldPod | undefined;
-  all(): Iterable<HeldPod>;
+  get(uid: string): AssignedPod | undefined;
+  all(): Iterable<AssignedPod>;
   /** The host gives the Pod up; answers it as it is held from now on, undefined when it is not held. */
-  giveUp(uid: string, end: PodEnd): HeldPod | undefined;
+  giveUp(uid: string, end: PodEnd): AssignedPod | undefined;
   /** The Pod's containers are gone, and the hub has let go of it. */
-  forget(held: HeldPod): void;
+  forget(held: AssignedPod): void;
   /** The containers of a Pod whose place another takes are gone. */
   ended(uid: string): void;
   /** All is gone of a Pod that goes back; answers it as it is to run from now on, when that is on disk. */
-  cleared(uid: string): Promise<HeldPod | undefined>;
+  cleared(uid: string): Promise<AssignedPod | undefined>;
 }
 
 /** Facts of the host that a Pod is told of, as they are now. */

@@ -1,7 +1,7 @@
 /** What the Pods of this host take of a resource, asked of the engine when the host is short of it. */
 import type { ContainerUse, EvictionCandidate } from '../decisions/eviction-ranking.js';
 import type { StarvedResource } from '../decisions/eviction-thresholds.js';
-import type { HeldPod } from '../decisions/held-pod.js';
+import type { AssignedPod } from '../decisions/held-pod.js';
 import type { RuntimeDriver } from '../runtime/driver.js';
 import type { PodVolumes } from './pod-host.js';
 
@@ -13,7 +13,7 @@ interface MeasureParts {
 /** Those of `pods` that have a running container. Throws `RuntimeError`. */
 export async function measurePods(
   { driver, volumes }: MeasureParts,
-  pods: readonly HeldPod[],
+  pods: readonly AssignedPod[],
   resource: StarvedResource,
 ): Promise<EvictionCandidate[]> {
   const usages = await driver.usage();

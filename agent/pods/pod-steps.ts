@@ -2,7 +2,7 @@
 
 import { ownValue } from '../../shared/kube/own-value.js';
 import type { Container, Pod } from '../../shared/kube/pod.js';
-import type { HeldPod } from '../decisions/held-pod.js';
+import type { AssignedPod } from '../decisions/held-pod.js';
 import { findContainer } from '../decisions/pod-containers.js';
 import type { NextAction, Steps } from '../decisions/steps.js';
 import { type ObservedContainer, SANDBOX } from '../runtime/driver.js';
@@ -19,7 +19,7 @@ import { VolumeSteps } from './volume-steps.js';
 
 /** What a step is told about its Pod as it is performed. */
 interface StepTarget {
-  held: HeldPod;
+  held: AssignedPod;
   containers: readonly ObservedContainer[];
   /** Empty while the Pod has no address. */
   podIP: string;

@@ -3,7 +3,7 @@ import type { HostPort } from '../../shared/kube/host-ports.js';
 import type { Timer } from '../../shared/process/clock.js';
 import type { Rejection } from '../decisions/admission.js';
 import { isCritical } from '../decisions/eviction-ranking.js';
-import { type HeldPod, podWish } from '../decisions/held-pod.js';
+import { type AssignedPod, podWish } from '../decisions/held-pod.js';
 import { confirmationOf } from '../decisions/held-turn.js';
 import { nextAction } from '../decisions/next-action.js';
 import { podAddress } from '../decisions/pod-address.js';
@@ -33,15 +33,15 @@ interface PodSiblings {
    */
   leftoversKnown(): Promise<void>;
   /** Containers of another Pod of the same owner still run, which `gone` took or which the engine alone knows. */
-  hasPredecessor(held: HeldPod): boolean;
+  hasPredecessor(held: AssignedPod): boolean;
   /** Host ports of the Pods that were here before it and still run. */
-  takenPorts(held: HeldPod): HostPort[];
+  takenPorts(held: AssignedPod): HostPort[];
   /** This host may not run the Pod. */
-  onRejected(held: HeldPod, rejection: Rejection): void;
+  onRejected(held: AssignedPod, rejection: Rejection): void;
   /** The Pod has run for its `activeDeadlineSeconds`. */
-  onDeadline(held: HeldPod): void;
+  onDeadline(held: AssignedPod): void;
   /** Containers and volumes of this Pod are gone. */
-  onFinished(held: HeldPod): void;
+  onFinished(held: AssignedPod): void;
 }
 
 export class PodWorker {
@@ -52,7 +52,7 @@ export class PodWorker {
   readonly #memory: PodMemory;
   readonly #steps: PodSteps;
   readonly #probes: PodProbes;
-  #held: HeldPod;
+  #held: AssignedPod;
   #observed: ObservedContainer[] = [];
   /** The containers may differ from `#observed`. */
   #stale = true;
@@ -67,7 +67,7 @@ export class PodWorker {
   #isFinished = false;
   #turnWaiting: PodView['turnWaiting'];
 
-  constructor(held: HeldPod, host: PodHost, siblings: PodSiblings) {
+  constructor(held: AssignedPod, host: PodHost, siblings: PodSiblings) {
     this.#held = held;
     this.#host = host;
     this.#siblings = siblings;
@@ -88,7 +88,7 @@ export class PodWorker {
 
   /** It will not run any more: what it took of the host is free. */
   get isOver(): boolean {
-    return this.#reporter.isOver || (this.#held.givenUp !== undefined && !this.hasBegun);
+    return this.#reporter.isOver || (this.#held.terminal !== undefined && !this.hasBegun);
   }
 
   /** The engine had something of it at the last look. */
@@ -96,12 +96,12 @@ export class PodWorker {
     return this.#observed.length > 0;
   }
 
-  get held(): HeldPod {
+  get held(): AssignedPod {
     return this.#held;
   }
 
   /** The Pod as it is wanted from now on. */
-  assign(held: HeldPod): void {
+  assign(held: AssignedPod): void {
     if (held.digest !== this.#held.digest) this.#steps.contentChanged();
     this.#held = held;
     this.#poke();
@@ -213,7 +213,7 @@ export class PodWorker {
   }
 
   /** The containers as they are, and what the ended ones have left to read. */
-  async #look(held: HeldPod): Promise<ObservedContainer[]> {
+  async #look(held: AssignedPod): Promise<ObservedContainer[]> {
     const containers = await this.#host.driver.inspectPod(held.uid);
     const { messages } = this.#memory.progress;
     for (const container of containers) {
@@ -233,10 +233,10 @@ export class PodWorker {
     this.#poke();
   }
 
-  #view(held: HeldPod, containers: readonly ObservedContainer[]): PodView {
+  #view(held: AssignedPod, containers: readonly ObservedContainer[]): PodView {
     const { bootMark, engineUpSince, isolation, pressures = [] } = this.#host.facts();
     const isNew = containers.length === 0;
-    const { revert } = held.turn ?? {};
+    const { revert } = held.handover ?? {};
     const isConfirmed = confirmationOf(held);
     return {
       pod: held.pod,
@@ -250,9 +250,9 @@ export class PodWorker {
       engineUpSince,
       isolation,
       // What the host cannot do without is let in, whatever it is short of.
-      ...(isNew && !isCritical(held.pod, held.manifest !== undefined) && { pressures }),
+      ...(isNew && !isCritical(held.pod, held.manifestFile !== undefined) && { pressures }),
       takenPorts: isNew ? this.#siblings.takenPorts(held) : [],
-      ...(held.givenUp && { givenUp: held.givenUp }),
+      ...(held.terminal && { givenUp: held.terminal }),
       // What runs goes on. What has ended may have done so before this host knew of the Pod before it: an old disk started that again.
       waitsForPredecessor:
         !containers.some(({ state }) => state === 'running') && this.#siblings.hasPredecessor(held),
@@ -262,21 +262,21 @@ export class PodWorker {
     };
   }
 
-  #tell(held: HeldPod, view: PodView): void {
+  #tell(held: AssignedPod, view: PodView): void {
     // Containers that were removed would read as never started; what was said before stays true.
     const isRemoved = view.wish.kind === 'stop' && view.containers.length === 0;
     // What goes back ends only for a moment: told, its Pod would count as over.
     const isClearing = held.deadline === undefined && view.wish.kind === 'stop';
-    if (!held.gone && !isRemoved && !isClearing) this.#reporter.status(view);
+    if (!held.unassigned && !isRemoved && !isClearing) this.#reporter.status(view);
   }
 
   /** Nothing to do for now: until a time, until something happens, or for good. */
-  #rest(held: HeldPod, action: NextAction): void {
+  #rest(held: AssignedPod, action: NextAction): void {
     this.#isFinished = action.kind === 'finish' && held.deadline !== undefined;
     if (action.kind === 'finish') {
       // One that goes back to its predecessor has only ended for a moment. Of one that is gone nothing is told: said late, it would be
       // taken for the end of the same Pod given again, as its Node's return does.
-      if (held.deadline !== undefined && !held.gone) this.#reporter.removed(held.pod);
+      if (held.deadline !== undefined && !held.unassigned) this.#reporter.removed(held.pod);
       this.#siblings.onFinished(held);
     }
     if (action.kind === 'exceed-deadline') this.#siblings.onDeadline(held);

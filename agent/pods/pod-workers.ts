@@ -5,7 +5,7 @@ import { type HostPort, hostPorts } from '../../shared/kube/host-ports.js';
 import { DEFAULT_GRACE_SECONDS } from '../../shared/kube/pod-defaults.js';
 import type { Rejection } from '../decisions/admission.js';
 import {
-  type HeldPod,
+  type AssignedPod,
   heldAfterGone,
   heldFromContainers,
   isOnlyOurs,
@@ -66,7 +66,7 @@ export class PodWorkers {
   /** Gives the Pod up for good and says so by the event. One that is over, or leaves anyway, stays as it is. */
   giveUp(uid: string, { graceSeconds, ...why }: GivingUp, event: PodEvent): void {
     const before = this.#source.get(uid);
-    if (!before || before.givenUp || before.deadline !== undefined) return;
+    if (!before || before.terminal || before.deadline !== undefined) return;
     const deadline = this.#host.clock.now() + graceSeconds * 1000;
     const held = this.#source.giveUp(uid, { ...why, deadline });
     if (!held) return;
@@ -185,7 +185,7 @@ export class PodWorkers {
     this.#workers.clear();
   }
 
-  #assign(held: HeldPod): void {
+  #assign(held: AssignedPod): void {
     const present = this.#workers.get(held.uid);
     if (present) {
       present.assign(held);
@@ -204,28 +204,28 @@ export class PodWorkers {
   }
 
   /** As a kubelet's rejectPod. */
-  #reject({ uid }: HeldPod, { reason, message }: Rejection): void {
+  #reject({ uid }: AssignedPod, { reason, message }: Rejection): void {
     const givenUp = { reason, message: `Pod was rejected: ${message}`, graceSeconds: 0 };
     this.giveUp(uid, givenUp, { type: 'Warning', reason, message });
   }
 
-  #exceedDeadline({ uid, pod }: HeldPod): void {
+  #exceedDeadline({ uid, pod }: AssignedPod): void {
     const graceSeconds = pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
     this.giveUp(uid, { ...DEADLINE_EXCEEDED, graceSeconds }, { type: 'Normal', ...DEADLINE_EXCEEDED });
   }
 
-  #leavingLeftover(uid: string): HeldPod | undefined {
+  #leavingLeftover(uid: string): AssignedPod | undefined {
     const now = this.#host.clock.now();
     const held = heldFromContainers(this.#leftovers.take(uid), now);
     return held && heldAfterGone(held, now);
   }
 
-  #takenPorts(held: HeldPod): HostPort[] {
+  #takenPorts(held: AssignedPod): HostPort[] {
     const others = [...this.#workers.values()].filter((worker) => !worker.isOver);
     return others.flatMap(({ held: other }) => (keepsPortFrom(other, held) ? hostPorts(other.pod.spec) : []));
   }
 
-  #hasPredecessor(held: HeldPod): boolean {
+  #hasPredecessor(held: AssignedPod): boolean {
     if (runsForMaker(this.#leftovers.containers(), makerOf(held))) return true;
     const all = [...this.#workers.values()];
     return all.some((worker) => isPredecessor(this.#source.get(worker.held.uid) ?? worker.held, held));
@@ -235,24 +235,24 @@ export class PodWorkers {
    * A deleted Pod stays held until the hub lets go of it, which may take as long as the link is cut: whoever wants its place or its
    * ports learns that it has ended. One that is `gone` is forgotten now.
    */
-  #onFinished(held: HeldPod): void {
+  #onFinished(held: AssignedPod): void {
     const worker = this.#workers.get(held.uid);
     if (worker?.held !== held) return;
     if (held.deadline === undefined) {
       void this.#goBack(held.uid, worker);
       return;
     }
-    const leavesPorts = !held.gone && hostPorts(held.pod.spec).length > 0;
-    const isKnown = this.#source.get(held.uid)?.ended === true;
-    if ((held.turnedInto !== undefined || leavesPorts) && !isKnown) this.#source.ended(held.uid);
-    if (held.gone) {
+    const leavesPorts = !held.unassigned && hostPorts(held.pod.spec).length > 0;
+    const isKnown = this.#source.get(held.uid)?.containersRemoved === true;
+    if ((held.replacedBy !== undefined || leavesPorts) && !isKnown) this.#source.ended(held.uid);
+    if (held.unassigned) {
       this.#workers.delete(held.uid);
       this.#source.forget(held);
       this.#leftovers.ended(held.uid);
       void worker.stop();
     }
     for (const other of this.#workers.values()) {
-      if (other.held.uid !== held.turnedInto && !isPredecessor(held, other.held)) continue;
+      if (other.held.uid !== held.replacedBy && !isPredecessor(held, other.held)) continue;
       other.assign(this.#source.get(other.held.uid) ?? other.held);
       other.lookAgain();
     }

@@ -15,7 +15,7 @@ import {
   type StarvedResource,
   type Threshold,
 } from '../decisions/eviction-thresholds.js';
-import type { HeldPod } from '../decisions/held-pod.js';
+import type { AssignedPod } from '../decisions/held-pod.js';
 import { EVICTED } from '../decisions/pod-view.js';
 import { isMet, lookAtPressure, NO_PRESSURE, type PressureMemory } from '../decisions/pressure-look.js';
 import type { PodSource } from './pod-host.js';
@@ -40,7 +40,7 @@ interface PressureWatchOptions {
   /** Wins back what nobody uses of this resource. */
   reclaim: (resource: StarvedResource) => Promise<void>;
   /** What runs on this host, measured as far as the resource asks for; Pods of which nothing runs are left out. */
-  measure: (pods: readonly HeldPod[], resource: StarvedResource) => Promise<EvictionCandidate[]>;
+  measure: (pods: readonly AssignedPod[], resource: StarvedResource) => Promise<EvictionCandidate[]>;
   /** True once nothing of the Pod is left. */
   isGone: (uid: string) => Promise<boolean>;
   /** Hears which conditions are True, whenever that changes. */

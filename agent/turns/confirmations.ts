@@ -5,7 +5,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { confirmStep, evidenceOf, type LinkEvidence, type Stall } from '../decisions/confirm-step.js';
-import { type HeldPod, isPredecessor } from '../decisions/held-pod.js';
+import { type AssignedPod, isPredecessor } from '../decisions/held-pod.js';
 import { heldAfterBoot, heldAfterConfirming, heldAfterRevertBegan } from '../decisions/held-turn.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 
@@ -63,7 +63,7 @@ export class Confirmations {
     for (const held of [...cache.all()]) {
       const noted = heldAfterBoot(held, bootMark, clock.now());
       if (noted === held) continue;
-      const { revert, boot } = noted.turn ?? {};
+      const { revert, boot } = noted.handover ?? {};
       const { uid, pod } = held;
       log.warn(
         { uid, pod: refText(pod.metadata), ...boot, ...(revert && { revert }) },
@@ -101,7 +101,7 @@ export class Confirmations {
   /** The Pod's own status says whether it is ready. */
   sawReadiness(uid: string, isReady: boolean): void {
     const held = this.#parts.cache.get(uid);
-    if (!held?.turn) {
+    if (!held?.handover) {
       this.#ready.delete(uid);
       this.#askedAt.delete(uid);
       return;
@@ -149,7 +149,7 @@ export class Confirmations {
     const { clock, engineUpSince } = this.#parts;
     const now = clock.now();
     const step = confirmStep({
-      handover: held.turn,
+      handover: held.handover,
       startableAt: this.#startableAt(held),
       isReady: this.#ready.has(held.uid),
       link: this.#evidence(now),
@@ -177,7 +177,7 @@ export class Confirmations {
   /** Absent from what an earlier version wrote: then it is the beginning of the turn. */
   #startableAt(held: Unconfirmed): number | undefined {
     const waits = [...this.#parts.cache.all()].some((other) => isPredecessor(other, held));
-    return waits ? undefined : (held.startableAt ?? held.turn.begunAt);
+    return waits ? undefined : (held.startableAt ?? held.handover.begunAt);
   }
 
   #evidence(now: number): LinkEvidence {
@@ -185,7 +185,7 @@ export class Confirmations {
     return { state: 'live', heardAt: now - this.#parts.quietMs() };
   }
 
-  #keep(held: HeldPod, said: string, why: object = {}): void {
+  #keep(held: AssignedPod, said: string, why: object = {}): void {
     const { cache, log, onChanged } = this.#parts;
     const { uid, pod } = held;
     if (this.#deciding.has(uid)) return;
@@ -205,10 +205,10 @@ export class Confirmations {
   }
 }
 
-type Unconfirmed = HeldPod & { turn: NonNullable<HeldPod['turn']> & { confirmSeconds: number } };
+type Unconfirmed = AssignedPod & { turn: NonNullable<AssignedPod['handover']> & { confirmSeconds: number } };
 
 /** What was deleted meanwhile needs no way back. */
-function isUnconfirmed(held: HeldPod): held is Unconfirmed {
-  const { turn, deadline, gone } = held;
+function isUnconfirmed(held: AssignedPod): held is Unconfirmed {
+  const { handover: turn, deadline, unassigned: gone } = held;
   return turn?.confirmSeconds !== undefined && !turn.revert && deadline === undefined && !gone;
 }

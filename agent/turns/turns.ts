@@ -8,7 +8,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { FindConfig } from '../decisions/config-lookup.js';
-import type { HeldPod } from '../decisions/held-pod.js';
+import type { AssignedPod } from '../decisions/held-pod.js';
 import { heldAfterTurn, isWithoutTurn, pendingTurn, withdrawnTurn } from '../decisions/held-turn.js';
 import { podImages } from '../decisions/pod-containers.js';
 import { pullSecrets } from '../decisions/pull-secrets.js';
@@ -43,7 +43,7 @@ interface TurnsParts {
   /** Hears why a Pod's turn waits. */
   onWaiting: (uid: string, waiting: TurnWaiting) => void;
   /** Hears of a turn that has begun, when it is on disk. */
-  onBegun: (oldUid: string, successor: HeldPod) => void;
+  onBegun: (oldUid: string, successor: AssignedPod) => void;
   /** Hears that the host's 'not now' was overridden. */
   onOverridden: (pod: Pod, message: string) => void;
   clock: Clock;
@@ -108,7 +108,7 @@ export class Turns {
   }
 
   /** Said once it is on disk: an agent that starts anew must not begin what was given up by this word. */
-  #noteWithdrawal(held: HeldPod): void {
+  #noteWithdrawal(held: AssignedPod): void {
     const { cache, onWaiting, clock, log } = this.#parts;
     const { uid } = held;
     const name = withdrawnTurn(held);
@@ -158,7 +158,7 @@ export class Turns {
     }
   }
 
-  async #decide(held: HeldPod, turn: HostTurn): Promise<TurnStep> {
+  async #decide(held: AssignedPod, turn: HostTurn): Promise<TurnStep> {
     const { images, time, clock, hold } = this.#parts;
     const { uid, pod } = held;
     const wanted = podImages(turn.successor);
@@ -168,7 +168,7 @@ export class Turns {
       wanted.map((image) => ({ image, secrets })),
       () => this.#lookAt(uid),
     );
-    const facts = { turn, missing: images.missing(ownerOf(uid)), heldSince: held.heldSince };
+    const facts = { turn, missing: images.missing(ownerOf(uid)), heldSince: held.lockedSince };
     const before = turnStep({ ...facts, hubTime: time.now(), hold: undefined, now: clock.now() });
     if (before.kind === 'wait' || turn.maxHoldSeconds === undefined) return before;
     const { namespace = '', name } = pod.metadata;
@@ -179,8 +179,8 @@ export class Turns {
   }
 
   /** Kept on disk: an agent that restarts does not let the host hold up a turn for twice as long. */
-  async #heldSince(held: HeldPod, now: number): Promise<number> {
-    if (held.heldSince !== undefined) return held.heldSince;
+  async #heldSince(held: AssignedPod, now: number): Promise<number> {
+    if (held.lockedSince !== undefined) return held.lockedSince;
     const { cache } = this.#parts;
     if (cache.get(held.uid) === held) await cache.put({ ...held, heldSince: now });
     return now;
@@ -195,7 +195,7 @@ export class Turns {
     }
   }
 
-  #wait(held: HeldPod, pending: Pending, { reason, message, againMs }: TurnStep & { kind: 'wait' }): void {
+  #wait(held: AssignedPod, pending: Pending, { reason, message, againMs }: TurnStep & { kind: 'wait' }): void {
     this.#parts.onWaiting(held.uid, { reason, message });
     if (againMs !== undefined) this.#again(held.uid, pending, againMs);
   }
@@ -207,7 +207,7 @@ export class Turns {
   }
 
   async #begin(
-    held: HeldPod,
+    held: AssignedPod,
     pending: Pending,
     turn: HostTurn,
     overridden: string | undefined,

@@ -1,7 +1,7 @@
 /** When a host confirms or takes back, with the clock in hand: stalls of its own process and reboots are no verdict on a Pod. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { HeldPod } from '../../agent/decisions/held-pod.js';
+import type { AssignedPod } from '../../agent/decisions/held-pod.js';
 import { heldAfterTurn } from '../../agent/decisions/held-turn.js';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import { Confirmations } from '../../agent/turns/confirmations.js';
@@ -47,7 +47,7 @@ async function begun() {
   const { clock } = process;
   const cache = DesiredCache.inMemory(clock, silentLogger);
   const turn: HostTurn = { successor: podOf('new'), confirmSeconds: CONFIRM_SECONDS };
-  const old: HeldPod = { uid: 'old', digest: 'd', pod: podOf('old'), acceptedAt: 0, gone: false };
+  const old: AssignedPod = { uid: 'old', digest: 'd', pod: podOf('old'), acceptedAt: 0, unassigned: false };
   const how = { now: clock.now(), linkWasLive: true, bootMark: 'boot-1' };
   const { old: leaving, successor } = heldAfterTurn(old, turn, how);
   await cache.put({ ...leaving, ended: true }, successor);
@@ -68,7 +68,7 @@ async function begun() {
       log: silentLogger,
     });
   const outcome = () => {
-    const { turn: left, confirmed } = cache.get('new') ?? {};
+    const { handover: left, confirmed } = cache.get('new') ?? {};
     return left?.revert ? left.revert.reason : confirmed || !left?.confirmSeconds ? 'confirmed' : 'open';
   };
   const hear = () => {

@@ -2,7 +2,7 @@
  * An agent without a link, as a process of its own that can be killed: Pod workers over a real engine. The test is its
  * coordinator, over the channel of `fork`. Arguments: SOCKET DATA-DIR.
  */
-import { type HeldPod, heldAfterGone, heldAfterSet } from '../../agent/decisions/held-pod.js';
+import { type AssignedPod, heldAfterGone, heldAfterSet } from '../../agent/decisions/held-pod.js';
 import { Images } from '../../agent/images/images.js';
 import { RegistrySettings } from '../../agent/images/registry-settings.js';
 import { FolderPodFiles } from '../../agent/pods/pod-files.js';
@@ -41,13 +41,13 @@ export const OWNER = { clusterUID: 'engine-agent', nodeName: 'host-1' };
 
 async function main(socketPath: string, dataDir: string): Promise<void> {
   const driver = new DockerEngine(await askEngine({ socketPath }), OWNER);
-  const held = new Map<string, HeldPod>();
+  const held = new Map<string, AssignedPod>();
   const tell = (message: FromAgent): void => void process.send?.(message);
   const source = {
     get: (uid: string) => held.get(uid),
     all: () => held.values(),
     giveUp: () => undefined,
-    forget: ({ uid }: HeldPod) => void held.delete(uid),
+    forget: ({ uid }: AssignedPod) => void held.delete(uid),
     ended: () => undefined,
     cleared: async () => undefined,
   };

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  type HeldPod,
+  type AssignedPod,
   heldAfterGivingUp,
   heldAfterGone,
   heldAfterSet,
@@ -44,7 +44,7 @@ export function podOf(name: string, spec: Partial<PodSpec> = {}, meta: Partial<P
 
 /** A host whose coordinator is the test. */
 export class PodHostBench implements PodSource {
-  readonly held = new Map<string, HeldPod>();
+  readonly held = new Map<string, AssignedPod>();
   /** ConfigMaps and Secrets of this host, by `configKey`. */
   readonly config = new Map<string, ConfigMap | Secret>();
   /** What a Pod that asks for a token of its account gets. */
@@ -83,16 +83,16 @@ export class PodHostBench implements PodSource {
     [this.#workers, this.#watch] = this.#startAgent();
   }
 
-  get(uid: string): HeldPod | undefined {
+  get(uid: string): AssignedPod | undefined {
     const held = this.held.get(uid);
     return held && runs(held);
   }
 
-  all(): Iterable<HeldPod> {
+  all(): Iterable<AssignedPod> {
     return this.held.values();
   }
 
-  giveUp(uid: string, end: PodEnd): HeldPod | undefined {
+  giveUp(uid: string, end: PodEnd): AssignedPod | undefined {
     const held = this.held.get(uid);
     if (!held) return undefined;
     const givenUp = heldAfterGivingUp(held, end);
@@ -100,7 +100,7 @@ export class PodHostBench implements PodSource {
     return givenUp;
   }
 
-  forget({ uid }: HeldPod): void {
+  forget({ uid }: AssignedPod): void {
     this.held.delete(uid);
   }
 
@@ -109,7 +109,7 @@ export class PodHostBench implements PodSource {
     if (held) this.held.set(uid, { ...held, ended: true });
   }
 
-  async cleared(uid: string): Promise<HeldPod | undefined> {
+  async cleared(uid: string): Promise<AssignedPod | undefined> {
     const held = this.held.get(uid);
     if (held) this.held.set(uid, heldAfterClearing(held));
     return this.get(uid);

@@ -1,5 +1,5 @@
 /** What lies on a simulated host's disk and outlives the agent: its desired cache, the coordinator's time, the manifests of static Pods. */
-import type { HeldPod } from '../../agent/decisions/held-pod.js';
+import type { AssignedPod } from '../../agent/decisions/held-pod.js';
 import type { DurableFile } from '../../agent/desired/durable-file.js';
 import type { ManifestDirectory } from '../../agent/desired/manifest-directory.js';
 import type { RevertReason } from '../../shared/kube/host-turn.js';
@@ -76,7 +76,7 @@ export class HostDisk {
   /** Most writes say nothing of turns, and are not read. */
   #tellTurns(text: string, { onBegun, onReverted }: TurnWatcher): void {
     if (!/"turnedInto"|"revert"/.test(text)) return;
-    const { pods } = JSON.parse(text.slice(text.indexOf('\n'))) as { pods: HeldPod[] };
+    const { pods } = JSON.parse(text.slice(text.indexOf('\n'))) as { pods: AssignedPod[] };
     const isNews = (what: string) => !this.#told.has(what) && this.#told.add(what);
     for (const { uid, turnedInto, turn } of pods) {
       if (turnedInto !== undefined && isNews(`${uid} begun`)) onBegun(uid, turnedInto);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  type HeldPod,
+  type AssignedPod,
   heldAfterGone,
   heldAfterSet,
   heldFromContainers,
@@ -55,7 +55,7 @@ describe('a Pod that is held', () => {
 
   test('when gone, ends with the grace of its spec', () => {
     const held = heldAfterGone(heldAfterSet(undefined, given(podOf({}, 7)), 0), 1000);
-    assert.deepEqual([held.gone, held.deadline], [true, 8000]);
+    assert.deepEqual([held.unassigned, held.deadline], [true, 8000]);
   });
 
   test('when gone while it is being deleted, keeps the nearer deadline', () => {
@@ -65,7 +65,7 @@ describe('a Pod that is held', () => {
 
   test('goes on ending when a restored backup knows nothing of its deletion', () => {
     const held = heldAfterSet(heldAfterSet(undefined, given(deleted(30)), 1000), given(podOf()), 2000);
-    assert.deepEqual([podWish(held), held.gone], [{ kind: 'stop', deadline: 31_000 }, false]);
+    assert.deepEqual([podWish(held), held.unassigned], [{ kind: 'stop', deadline: 31_000 }, false]);
   });
 
   test('that was gone and comes back in the same era runs on: its Node was deleted, and is there again', () => {
@@ -77,7 +77,7 @@ describe('a Pod that is held', () => {
   test('that was gone and comes back by a restore goes on ending, and is for the coordinator to let go again', () => {
     const gone = heldAfterGone(heldAfterSet(undefined, given(podOf()), 0), 0, 'one');
     const back = heldAfterSet(gone, { ...given(podOf()), seal: { era: 'two', revision: 1, mac: '' } }, 1);
-    assert.deepEqual([podWish(back), back.gone], [{ kind: 'stop', deadline: 30_000 }, false]);
+    assert.deepEqual([podWish(back), back.unassigned], [{ kind: 'stop', deadline: 30_000 }, false]);
   });
 });
 
@@ -111,8 +111,8 @@ describe('predecessors', () => {
   test('are those that made room by an earlier turn and have not ended, whoever stands in between', () => {
     const first = { ...old('ds'), deadline: 1, turnedInto: 'between' };
     assert.equal(isPredecessor(first, successor), true);
-    assert.equal(isPredecessor({ ...first, ended: true }, successor), false);
-    assert.equal(isPredecessor({ ...old('other'), deadline: 1, turnedInto: 'between' }, successor), false);
+    assert.equal(isPredecessor({ ...first, containersRemoved: true }, successor), false);
+    assert.equal(isPredecessor({ ...old('other'), deadline: 1, replacedBy: 'between' }, successor), false);
   });
 
   test('are those that came by a turn and that the hub, which made another meanwhile, has not given yet', () => {
@@ -122,7 +122,7 @@ describe('predecessors', () => {
     assert.equal(isPredecessor({ ...old('other'), digest: '' }, successor), false);
     const next = { ...successor, digest: '' };
     assert.equal(isPredecessor(ours, next), false, 'that came by a turn, too');
-    assert.equal(isPredecessor(ours, { ...successor, turnedInto: 'old' }), false, 'whose place it takes');
+    assert.equal(isPredecessor(ours, { ...successor, replacedBy: 'old' }), false, 'whose place it takes');
   });
 
   test('are not those of another owner, nor those still held, nor the Pod itself', () => {
@@ -133,8 +133,8 @@ describe('predecessors', () => {
 });
 
 describe('when a Pod could begin', () => {
-  const uidsOf = (pods: HeldPod[]) => pods.map(({ uid, startableAt }) => [uid, startableAt]);
-  const one = (uid: string, change: Partial<HeldPod> = {}): HeldPod => ({
+  const uidsOf = (pods: AssignedPod[]) => pods.map(({ uid, startableAt }) => [uid, startableAt]);
+  const one = (uid: string, change: Partial<AssignedPod> = {}): AssignedPod => ({
     ...heldAfterSet(undefined, given(owned(uid, 'ds')), 0),
     ...change,
   });
@@ -266,7 +266,7 @@ describe('quality of service', () => {
 
 describe('a port of the host', () => {
   const ports = [{ containerPort: 80, hostPort: 80 }];
-  const at = (uid: string, acceptedAt: number): HeldPod => {
+  const at = (uid: string, acceptedAt: number): AssignedPod => {
     const pod = podOf({ uid });
     pod.spec.containers = [{ name: 'app', image: 'app:1', ports }];
     return heldAfterSet(undefined, given(pod), acceptedAt);

@@ -1,7 +1,7 @@
 /** What a host keeps of a turn, step by step. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type HeldPod, heldAfterSet, isPredecessor, podWish } from '../../agent/decisions/held-pod.js';
+import { type AssignedPod, heldAfterSet, isPredecessor, podWish } from '../../agent/decisions/held-pod.js';
 import {
   confirmationOf,
   heldAfterBoot,
@@ -41,16 +41,16 @@ function podOf(uid: string, image: string, turn?: HostTurn): Pod {
 
 const TURN: HostTurn = { successor: podOf('new', 'app:2'), confirmSeconds: 5 };
 
-function heldOf(pod: Pod, change: Partial<HeldPod> = {}): HeldPod {
+function heldOf(pod: Pod, change: Partial<AssignedPod> = {}): AssignedPod {
   const uid = pod.metadata.uid ?? '';
-  return { uid, digest: 'd', pod, seal, acceptedAt: 0, gone: false, ...change };
+  return { uid, digest: 'd', pod, objectMac: seal, acceptedAt: 0, unassigned: false, ...change };
 }
 
 function begun(turn = TURN, old = heldOf(podOf('old', 'app:1', turn))) {
   return heldAfterTurn(old, turn, { now: NOW, linkWasLive: true, bootMark: 'boot-1' });
 }
 
-const imageOf = (held: HeldPod) => runs(held).pod.spec.containers[0]?.image;
+const imageOf = (held: AssignedPod) => runs(held).pod.spec.containers[0]?.image;
 
 describe('a turn that has begun', () => {
   test('ends the old Pod by its own grace, and the new one waits for that', () => {
@@ -58,7 +58,7 @@ describe('a turn that has begun', () => {
     assert.deepEqual(podWish(old), { kind: 'stop', deadline: NOW + 4_000 });
     assert.deepEqual(podWish(successor), { kind: 'run' });
     assert.equal(isPredecessor(old, successor), true);
-    assert.equal(isPredecessor({ ...old, ended: true }, successor), false);
+    assert.equal(isPredecessor({ ...old, containersRemoved: true }, successor), false);
     assert.equal(isPredecessor(successor, old), false);
   });
 
@@ -73,30 +73,30 @@ describe('a turn that has begun', () => {
   test('stands, whatever the hub still sends of either Pod', () => {
     const { old, successor } = begun();
     const again = heldAfterSet(old, { uid: 'old', digest: 'x', pod: podOf('old', 'app:1'), seal }, NOW + 1);
-    assert.deepEqual([again.turnedInto, again.deadline], ['new', NOW + 4_000]);
+    assert.deepEqual([again.replacedBy, again.deadline], ['new', NOW + 4_000]);
     const known = heldAfterSet(
       successor,
       { uid: 'new', digest: 'y', pod: podOf('new', 'app:2'), seal },
       NOW + 1,
     );
-    assert.deepEqual([known.turn?.begunAt, known.acceptedAt], [NOW, NOW]);
+    assert.deepEqual([known.handover?.begunAt, known.acceptedAt], [NOW, NOW]);
   });
 
   test('keeps what it needs to go back, and no longer', () => {
     const { successor } = begun();
-    const images = (held: HeldPod) => podsNeededBy(held).map(({ spec }) => spec.containers[0]?.image);
+    const images = (held: AssignedPod) => podsNeededBy(held).map(({ spec }) => spec.containers[0]?.image);
     assert.deepEqual(images(successor), ['app:2', 'app:1']);
-    assert.ok(heldAfterTold(successor).turn, 'told, not confirmed');
-    assert.ok(heldAfterConfirming(successor).turn, 'confirmed, not told');
+    assert.ok(heldAfterTold(successor).handover, 'told, not confirmed');
+    assert.ok(heldAfterConfirming(successor).handover, 'confirmed, not told');
     const settled = heldAfterConfirming(heldAfterTold(successor));
-    assert.deepEqual([settled.turn, settled.confirmed], [undefined, true]);
+    assert.deepEqual([settled.handover, settled.confirmed], [undefined, true]);
     assert.deepEqual([successor, settled].map(confirmationOf), [false, true]);
-    assert.equal(heldAfterTold(heldAfterConfirming(successor)).turn, undefined);
+    assert.equal(heldAfterTold(heldAfterConfirming(successor)).handover, undefined);
   });
 
   test('without anything to confirm is over when it is told', () => {
     const { successor } = begun({ successor: TURN.successor });
-    assert.equal(heldAfterTold(successor).turn, undefined);
+    assert.equal(heldAfterTold(successor).handover, undefined);
   });
 });
 
@@ -129,7 +129,7 @@ describe('a turn that is taken back', () => {
       bootMark: 'boot-1',
     });
     assert.equal(imageOf(heldAfterClearing(heldAfterRevertBegan(successor, REVERT, 0))), 'app:1');
-    assert.equal(successor.turn?.predecessor.pod, bearing.pod, 'the hub is shown what it gave');
+    assert.equal(successor.handover?.predecessor.pod, bearing.pod, 'the hub is shown what it gave');
   });
 
   test('ends like any Pod when it is deleted', () => {
@@ -143,7 +143,7 @@ describe('a turn that is taken back', () => {
 });
 
 describe('a host that reboots before its new Pod is confirmed', () => {
-  const boots = (held: HeldPod, ...marks: string[]) =>
+  const boots = (held: AssignedPod, ...marks: string[]) =>
     marks.reduce((each, mark) => heldAfterBoot(each, mark, NOW), held);
 
   test('counts its boots, not the starts of its agent', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { HeldPod } from '../../agent/decisions/held-pod.js';
+import type { AssignedPod } from '../../agent/decisions/held-pod.js';
 import { KeptEndings } from '../../agent/pods/kept-endings.js';
 import type { PodReport } from '../../shared/link/messages.js';
 
@@ -13,11 +13,11 @@ function status(phase: 'Running' | 'Failed', message = ''): PodReport {
 }
 
 /** A host whose disk answers when the test says so. */
-function slowDisk(held?: Partial<HeldPod>) {
+function slowDisk(held?: Partial<AssignedPod>) {
   const writes: { done: () => void; failed: (why: Error) => void }[] = [];
   const told: string[] = [];
   const kept = {
-    get: () => held as HeldPod | undefined,
+    get: () => held as AssignedPod | undefined,
     flush: () => new Promise<void>((done, failed) => writes.push({ done, failed })),
   };
   const endings = new KeptEndings(kept, () => ({

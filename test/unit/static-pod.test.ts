@@ -1,7 +1,7 @@
 /** Manifests of a host to Pods, and these to their mirrors. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { HeldPod } from '../../agent/decisions/held-pod.js';
+import type { AssignedPod } from '../../agent/decisions/held-pod.js';
 import { mirrorsOf } from '../../agent/decisions/static-mirrors.js';
 import { staticPod } from '../../agent/decisions/static-pod.js';
 import { mirrorChanges, mirrorOf } from '../../coordinator/decisions/mirror-pods.js';
@@ -192,15 +192,15 @@ describe('mirrors of a node', () => {
 });
 
 describe('what a host tells of its static Pods', () => {
-  const held = (uid: string, gone: boolean, manifest: string | undefined = 'a.yaml'): HeldPod => ({
+  const held = (uid: string, gone: boolean, manifest: string | undefined = 'a.yaml'): AssignedPod => ({
     uid,
     digest: uid,
     pod: podOf(),
     acceptedAt: 0,
-    gone,
-    ...(manifest ? { manifest } : {}),
+    unassigned: gone,
+    ...(manifest ? { manifestFile: manifest } : {}),
   });
-  const cases: [what: string, pods: HeldPod[], told: string[]][] = [
+  const cases: [what: string, pods: AssignedPod[], told: string[]][] = [
     ['those that run and those that end', [held('a', false)], ['a']],
     ['one that ends, until it has', [held('a', true)], ['a']],
     ['the new one where two have a name', [held('a', true), held('b', false)], ['b']],
