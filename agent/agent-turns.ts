@@ -141,7 +141,7 @@ export function isNeededByTurn(cache: DesiredCache): (reference: ConfigReference
 
 /** Undefined for a Pod that the coordinator knows of. */
 function turnedPod({ uid, handover: turn }: AssignedPod): TurnedPod | undefined {
-  if (!turn?.untold) return undefined;
+  if (!turn?.unreported) return undefined;
   const { uid: oldUid, pod, seal } = turn.predecessor;
   const object = Buffer.from(JSON.stringify(pod));
   return { uid, predecessor: { uid: oldUid, object, ...(seal && { seal }) } };

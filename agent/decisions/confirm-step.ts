@@ -1,6 +1,6 @@
 /** Whether a Pod that took another's place is confirmed, may still prove itself, or goes back: by this host alone. */
 import type { RevertReason } from '../../shared/kube/host-turn.js';
-import type { HeldTurn } from './turn-record.js';
+import type { HandoverRecord } from './turn-record.js';
 
 /**
  * How the link to the coordinator stands. `answered`: something at its address spoke with us as only the coordinator or
@@ -19,7 +19,7 @@ export interface Stall {
 
 /** What the decision reads. Times in ms by the host's clock. */
 export interface ConfirmationFacts {
-  handover: Pick<HeldTurn, 'linkWasLive'> & { confirmSeconds: number };
+  handover: Pick<HandoverRecord, 'linkWasLive'> & { confirmSeconds: number };
   /** When the Pod could begin: what stood in its place was gone; undefined: not yet. */
   startableAt: number | undefined;
   isReady: boolean;

@@ -6,7 +6,7 @@ import { DEFAULT_GRACE_SECONDS } from '../../shared/kube/pod-defaults.js';
 import type { ObservedContainer } from '../runtime/driver.js';
 import { GRACE_LABEL, MAKER_LABEL } from './container-labels.js';
 import type { PodEnd, PodWish } from './pod-view.js';
-import type { HeldTurn } from './turn-record.js';
+import type { HandoverRecord } from './turn-record.js';
 
 /** A Pod that was given to this host. Times in ms since the epoch, by the host's clock. */
 export interface AssignedPod {
@@ -31,7 +31,7 @@ export interface AssignedPod {
   /** The hub no longer knows it: once stopped, it is dropped without a word. */
   unassigned: boolean;
   /** It took another Pod's place by a turn of this host, which is not settled yet. */
-  handover?: HeldTurn;
+  handover?: HandoverRecord;
   /** It has proved itself after such a turn. */
   confirmed?: boolean;
   /** Uid of the Pod that takes its place by such a turn. */

@@ -34,11 +34,11 @@ export function heldAfterTurn(
           ...(old.objectMac && { seal: old.objectMac }),
           ran: runs(old).pod,
         },
-        begunAt: now,
+        startedAt: now,
         linkWasLive,
         boot: { mark: bootMark, reboots: 0 },
         ...(confirmSeconds !== undefined && { confirmSeconds }),
-        untold: true,
+        unreported: true,
       },
     },
   };
@@ -114,7 +114,7 @@ export function heldAfterConfirming(held: AssignedPod): AssignedPod {
 function withoutSettledTurn(held: AssignedPod, change: { untold?: false; confirmSeconds?: undefined }): AssignedPod {
   if (!held.handover) return held;
   const { confirmSeconds, ...rest } = { ...held.handover, ...change };
-  if (!rest.untold && confirmSeconds === undefined && !rest.revert) {
+  if (!rest.unreported && confirmSeconds === undefined && !rest.revert) {
     const { handover: _, ...settled } = held;
     return settled;
   }

@@ -79,7 +79,7 @@ describe('a turn that has begun', () => {
       { uid: 'new', digest: 'y', pod: podOf('new', 'app:2'), seal },
       NOW + 1,
     );
-    assert.deepEqual([known.handover?.begunAt, known.acceptedAt], [NOW, NOW]);
+    assert.deepEqual([known.handover?.startedAt, known.acceptedAt], [NOW, NOW]);
   });
 
   test('keeps what it needs to go back, and no longer', () => {
