@@ -9,16 +9,16 @@ export interface Hold {
 }
 
 /** What the decision reads. */
-export interface TurnFacts {
-  turn: Pick<HostTurn, 'windows' | 'maxHoldSeconds' | 'forcedBy'>;
+export interface HandoverFacts {
+  handover: Pick<HostTurn, 'windows' | 'maxHoldSeconds' | 'forcedBy'>;
   /** The hub's time, ms since the epoch; undefined while none was heard since the host booted. */
-  hubTime: number | undefined;
+  coordinatorTimeMs: number | undefined;
   /** Images of the successor that are not there, and why the last try failed. */
   missing: readonly { image: string; failure?: string }[];
   /** Undefined: nobody says 'not now'. */
-  hold: Hold | undefined;
+  updateLock: Hold | undefined;
   /** Since when this turn is held, ms by the host's steady clock; undefined: not yet. */
-  heldSince: number | undefined;
+  lockedSince: number | undefined;
   /** By the same clock. */
   now: number;
 }
@@ -32,8 +32,8 @@ export type TurnStep =
 const HOLD_RECHECK_MS = 2_000;
 
 /** Begins only if everything allows it at this very moment. The images come before the window opens, the question to the host last. */
-export function turnStep(facts: TurnFacts): TurnStep {
-  const { turn, hubTime, missing } = facts;
+export function turnStep(facts: HandoverFacts): TurnStep {
+  const { handover: turn, coordinatorTimeMs: hubTime, missing } = facts;
   if (hubTime === undefined) {
     const message = 'the host has heard no time from the coordinator since it booted';
     return { kind: 'wait', reason: 'NoTrustedTime', message };
@@ -60,7 +60,7 @@ function windowWait(windows: readonly TurnWindow[] | undefined, hubTime: number)
 }
 
 /** Undefined unless the host says 'not now', may say so, and has not said it for too long. */
-function holdWait({ turn, hold, heldSince, now }: TurnFacts): TurnStep | undefined {
+function holdWait({ handover: turn, updateLock: hold, lockedSince: heldSince, now }: HandoverFacts): TurnStep | undefined {
   if (!hold || turn.maxHoldSeconds === undefined || turn.forcedBy !== undefined) return undefined;
   const leftMs = (heldSince ?? now) + turn.maxHoldSeconds * 1000 - now;
   if (leftMs <= 0) return undefined;
@@ -69,7 +69,7 @@ function holdWait({ turn, hold, heldSince, now }: TurnFacts): TurnStep | undefin
 }
 
 /** What goes on against the host's word, in words for whoever looks later. */
-function overriding({ turn, hold }: TurnFacts): { overridden?: string } {
+function overriding({ handover: turn, updateLock: hold }: HandoverFacts): { overridden?: string } {
   if (!hold || turn.maxHoldSeconds === undefined) return {};
   if (turn.forcedBy !== undefined) return { overridden: `${hold.reason}; overridden by ${turn.forcedBy}` };
   return { overridden: `${hold.reason}; held for longer than ${turn.maxHoldSeconds} s` };

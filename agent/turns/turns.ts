@@ -169,13 +169,13 @@ export class Turns {
       () => this.#lookAt(uid),
     );
     const facts = { turn, missing: images.missing(ownerOf(uid)), heldSince: held.lockedSince };
-    const before = turnStep({ ...facts, hubTime: time.now(), hold: undefined, now: clock.now() });
+    const before = turnStep({ ...facts, coordinatorTimeMs: time.now(), updateLock: undefined, now: clock.now() });
     if (before.kind === 'wait' || turn.maxHoldSeconds === undefined) return before;
     const { namespace = '', name } = pod.metadata;
     const said = await hold.ask({ namespace, pod: name, images: wanted });
     const now = clock.now();
     const heldSince = said && (await this.#heldSince(held, now));
-    return turnStep({ ...facts, heldSince, hubTime: time.now(), hold: said, now });
+    return turnStep({ ...facts, lockedSince: heldSince, coordinatorTimeMs: time.now(), updateLock: said, now });
   }
 
   /** Kept on disk: an agent that restarts does not let the host hold up a turn for twice as long. */

@@ -3,23 +3,23 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { holdInAnswer, holdInFile } from '../../agent/decisions/local-hold.js';
-import { type TurnFacts, turnStep } from '../../agent/decisions/turn-step.js';
+import { type HandoverFacts, turnStep } from '../../agent/decisions/turn-step.js';
 
 const HOUR = 3_600_000;
 const NOW = Date.parse('2026-03-01T03:00:00Z');
 const WINDOW = { from: '2026-03-01T02:00:00Z', until: '2026-03-01T04:00:00Z' };
 
-function facts(change: Partial<TurnFacts> = {}): TurnFacts {
-  return { turn: {}, hubTime: NOW, missing: [], hold: undefined, heldSince: undefined, now: 0, ...change };
+function facts(change: Partial<HandoverFacts> = {}): HandoverFacts {
+  return { handover: {}, coordinatorTimeMs: NOW, missing: [], updateLock: undefined, lockedSince: undefined, now: 0, ...change };
 }
 
-function reasonOf(change: Partial<TurnFacts>): string {
+function reasonOf(change: Partial<HandoverFacts>): string {
   const step = turnStep(facts(change));
   return step.kind === 'begin' ? 'begin' : step.reason;
 }
 
 describe('a turn', () => {
-  const cases: [string, Partial<TurnFacts>, string][] = [
+  const cases: [string, Partial<HandoverFacts>, string][] = [
     ['begins when nothing stands against it', {}, 'begin'],
     ['waits for a time of the coordinator, windows or not', { hubTime: undefined }, 'NoTrustedTime'],
     ['waits for its images', { missing: [{ image: 'app:2' }] }, 'ImageNotPulled'],
