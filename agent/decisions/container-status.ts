@@ -92,7 +92,7 @@ function waitingAfterEnd(
   current: ObservedContainer,
 ): ContainerStateWaiting | undefined {
   const ending = endingOf(view, current);
-  if (!ending || view.wish.kind === 'stop' || view.givenUp || isOver(view)) return undefined;
+  if (!ending || view.desired.kind === 'stop' || view.terminal || isOver(view)) return undefined;
   // What it had set up is gone: it has its work before it again.
   const startsFirst = partOf(view.pod, container.name) !== 'main';
   if (startsFirst && !currentAttempt(view, container.name)) return notYet(view);

@@ -22,8 +22,8 @@ const KEPT_ATTEMPTS = 2;
 
 /** Exactly one step; performing it and asking again ends in `wait` (or, for a Pod to be ended, in `finish`). */
 export function nextAction(view: PodView): NextAction {
-  if (view.wish.kind === 'stop') return nextStopAction(view, view.wish.deadline);
-  if (view.givenUp) return nextGivenUpAction(view, view.givenUp);
+  if (view.desired.kind === 'stop') return nextStopAction(view, view.desired.deadline);
+  if (view.terminal) return nextGivenUpAction(view, view.terminal);
   if (view.waitsForPredecessor || isTold(view)) return superseded(view) ?? WAIT;
   const isNew = view.containers.length === 0;
   const rejection = isNew ? refusal(view) : policyRejection(view.pod, view.isolation);

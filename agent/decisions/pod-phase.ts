@@ -19,14 +19,14 @@ type Standing = 'waiting' | 'running' | 'ended';
 export function podPhase(view: PodView, statuses: Statuses): PodPhase {
   const told = view.containers.find((container) => container.podPhase !== undefined)?.podPhase;
   if (told) return told;
-  if (view.givenUp && !view.containers.some(({ state }) => state === 'running')) return 'Failed';
+  if (view.terminal && !view.containers.some(({ state }) => state === 'running')) return 'Failed';
   const init = initPhase(view, statuses);
   if (init) return init;
   const standings = statuses.main.map(standingOf);
   if (standings.length === 0 || standings.includes('waiting')) return 'Pending';
   const beside = sidecarStatuses(view, statuses).map(standingOf);
   // What is left of one that was given up is its sandbox.
-  if (view.givenUp || [...standings, ...beside].includes('running')) return 'Running';
+  if (view.terminal || [...standings, ...beside].includes('running')) return 'Running';
   return endedPhase(view, statuses);
 }
 
@@ -45,7 +45,7 @@ function initPhase(view: PodView, statuses: Statuses): PodPhase | undefined {
 function endedPhase(view: PodView, { main }: Statuses): PodPhase {
   const { restartPolicy } = view.pod.spec;
   const succeeded = main.every((status) => endOf(status)?.exitCode === 0);
-  if (view.wish.kind === 'stop') return succeeded ? 'Succeeded' : 'Failed';
+  if (view.desired.kind === 'stop') return succeeded ? 'Succeeded' : 'Failed';
   if (restartPolicy !== 'Never' && restartPolicy !== 'OnFailure') return 'Running';
   if (succeeded) return 'Succeeded';
   return restartPolicy === 'Never' ? 'Failed' : 'Running';

@@ -31,7 +31,7 @@ interface PodStatusContext {
 
 /** The status of the Pod now: phase, this node's conditions, addresses and container statuses. */
 export function podStatus(view: PodView, context: PodStatusContext): PodStatus {
-  const { pod, givenUp } = view;
+  const { pod, terminal: givenUp } = view;
   const statusOf = (container: Container): ContainerStatus =>
     containerStatus(view, container, context.engine);
   // Of a Pod that the host never let in there is nothing to tell.
@@ -67,7 +67,7 @@ function podConditions(
   const contained = readyCondition(view, phase, statuses);
   const since = contained.status === 'True' ? readyAt(view) : undefined;
   const transition = since === undefined ? {} : { lastTransitionTime: toTimestamp(since) };
-  const { reverted, turnWaiting, isConfirmed, givenUp } = view;
+  const { reverted, handoverWaiting: turnWaiting, isConfirmed, terminal: givenUp } = view;
   const wanted: Condition[] = [
     { type: 'PodReadyToStartContainers', ...startableCondition(view) },
     { type: 'Initialized', ...initializedCondition(view, phase, statuses) },

@@ -81,7 +81,7 @@ export interface PodProgress {
 /** The input of `nextAction` and `podStatus`. `now` and all times in ms since the epoch, by the host's clock. */
 export interface PodView {
   pod: Pod;
-  wish: PodWish;
+  desired: PodWish;
   containers: readonly ObservedContainer[];
   progress: PodProgress;
   now: number;
@@ -94,7 +94,7 @@ export interface PodView {
   /** When the engine last came back while we watched; 0 = it never went away. */
   engineUpSince: number;
   /** Set once the host has given the Pod up. */
-  givenUp?: PodEnd;
+  terminal?: PodEnd;
   /** Host ports of the other Pods that were here before it. */
   takenPorts: readonly HostPort[];
   /** What the host can and may do for Pods. */
@@ -106,7 +106,7 @@ export interface PodView {
   /** Whether it has proved itself after a turn; absent: it need not. */
   isConfirmed?: boolean;
   /** Why the turn to replace it has not begun. */
-  turnWaiting?: { reason: string; message: string };
+  handoverWaiting?: { reason: string; message: string };
   /** The host has put what ran before in its place, for this reason. */
   reverted?: { reason: string; message: string };
 }

@@ -24,7 +24,7 @@ export interface WantedProbe {
 
 /** The startup probe until it succeeds, then the others; a Pod that ends is asked for its readiness alone. */
 export function wantedProbes(view: PodView): WantedProbe[] {
-  const isEnding = view.wish.kind === 'stop' || view.givenUp !== undefined || isOver(view);
+  const isEnding = view.desired.kind === 'stop' || view.terminal !== undefined || isOver(view);
   return allContainersOf(view.pod).flatMap((container) => {
     const [current] = attemptsOf(view, container.name);
     if (current?.state !== 'running' || isHollow(current)) return [];

@@ -25,7 +25,7 @@ export class PodReporter {
   status(view: PodView): void {
     const { pod } = view;
     // What an evicted Pod's containers were is not forgotten with them.
-    if (view.givenUp && view.containers.length === 0 && this.#told?.phase === 'Failed') return;
+    if (view.terminal && view.containers.length === 0 && this.#told?.phase === 'Failed') return;
     const { engine, hostIP } = this.#host.facts();
     const status = podStatus(view, {
       engine,

@@ -65,7 +65,7 @@ export class PodWorker {
   #errorsInARow = 0;
   /** Nothing of the Pod is left here, and that was said. */
   #isFinished = false;
-  #turnWaiting: PodView['turnWaiting'];
+  #turnWaiting: PodView['handoverWaiting'];
 
   constructor(held: AssignedPod, host: PodHost, siblings: PodSiblings) {
     this.#held = held;
@@ -108,7 +108,7 @@ export class PodWorker {
   }
 
   /** Why the turn to replace the Pod has not begun. */
-  turnWaits(waiting: PodView['turnWaiting']): void {
+  turnWaits(waiting: PodView['handoverWaiting']): void {
     this.#turnWaiting = waiting;
     this.#poke();
   }
@@ -240,7 +240,7 @@ export class PodWorker {
     const isConfirmed = confirmationOf(held);
     return {
       pod: held.pod,
-      wish: podWish(held),
+      desired: podWish(held),
       containers,
       progress: this.#memory.progress,
       now: this.#host.clock.now(),
@@ -252,21 +252,21 @@ export class PodWorker {
       // What the host cannot do without is let in, whatever it is short of.
       ...(isNew && !isCritical(held.pod, held.manifestFile !== undefined) && { pressures }),
       takenPorts: isNew ? this.#siblings.takenPorts(held) : [],
-      ...(held.terminal && { givenUp: held.terminal }),
+      ...(held.terminal && { terminal: held.terminal }),
       // What runs goes on. What has ended may have done so before this host knew of the Pod before it: an old disk started that again.
       waitsForPredecessor:
         !containers.some(({ state }) => state === 'running') && this.#siblings.hasPredecessor(held),
       ...(isConfirmed !== undefined && { isConfirmed }),
-      ...(this.#turnWaiting && { turnWaiting: this.#turnWaiting }),
+      ...(this.#turnWaiting && { handoverWaiting: this.#turnWaiting }),
       ...(revert?.stage === 'back' && { reverted: { reason: revert.reason, message: revert.message } }),
     };
   }
 
   #tell(held: AssignedPod, view: PodView): void {
     // Containers that were removed would read as never started; what was said before stays true.
-    const isRemoved = view.wish.kind === 'stop' && view.containers.length === 0;
+    const isRemoved = view.desired.kind === 'stop' && view.containers.length === 0;
     // What goes back ends only for a moment: told, its Pod would count as over.
-    const isClearing = held.deadline === undefined && view.wish.kind === 'stop';
+    const isClearing = held.deadline === undefined && view.desired.kind === 'stop';
     if (!held.unassigned && !isRemoved && !isClearing) this.#reporter.status(view);
   }
 

@@ -95,7 +95,7 @@ export function viewOf(changes: ViewChanges): PodView {
       metadata: { name: 'pod', namespace: 'default', uid: 'uid' },
       spec: { containers: [{ name: 'app', image: 'app:1' }], ...spec },
     },
-    wish: wish ?? { kind: 'run' },
+    desired: wish ?? { kind: 'run' },
     containers: containers ?? [],
     progress: {
       volumes: { kind: 'ready' },
@@ -114,6 +114,6 @@ export function viewOf(changes: ViewChanges): PodView {
     engineUpSince: engineUpSince ?? 0,
     waitsForPredecessor: waitsForPredecessor ?? false,
     isolation: { ...WHOLE_HOST, ...isolation },
-    ...(givenUp && { givenUp }),
+    ...(givenUp && { terminal: givenUp }),
   };
 }
