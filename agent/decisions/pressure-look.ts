@@ -8,20 +8,20 @@ import {
 } from './eviction-thresholds.js';
 
 /** What one look hands to the next; times in ms by a clock that never jumps. */
-export interface PressureMemory {
+export interface PressureHistory {
   /** Thresholds that were due for an eviction at the last look: they last until their minimum is won back. */
   due: readonly Threshold[];
   /** Since when a threshold has been met without a break. */
   metSince: ReadonlyMap<Threshold, number>;
   /** When a pressure was last seen. */
-  seenAt: ReadonlyMap<Pressure, number>;
+  lastSeenAt: ReadonlyMap<Pressure, number>;
 }
 
-export const NO_PRESSURE: PressureMemory = { due: [], metSince: new Map(), seenAt: new Map() };
+export const NO_PRESSURE: PressureHistory = { due: [], metSince: new Map(), lastSeenAt: new Map() };
 
 /** `pressures` are the conditions that are True now; `memory.due` what is to be won back, the first to be acted upon first. */
 interface PressureLook {
-  memory: PressureMemory;
+  memory: PressureHistory;
   pressures: Pressure[];
 }
 
@@ -30,7 +30,7 @@ interface PressureLook {
  * condition flap. A signal that could not be measured meets no threshold.
  */
 export function lookAtPressure(
-  before: PressureMemory,
+  before: PressureHistory,
   thresholds: readonly Threshold[],
   observations: Observations,
   now: number,
@@ -42,12 +42,12 @@ export function lookAtPressure(
   );
   const all = [...met, ...unresolved];
   const metSince = new Map(all.map((threshold) => [threshold, before.metSince.get(threshold) ?? now]));
-  const seenAt = new Map(before.seenAt);
+  const seenAt = new Map(before.lastSeenAt);
   for (const { signal } of all) seenAt.set(pressureOf(signal), now);
   for (const [pressure, at] of seenAt) if (now - at >= transitionMs && at !== now) seenAt.delete(pressure);
   const due = all.filter((threshold) => now - (metSince.get(threshold) ?? now) >= threshold.graceMs);
   return {
-    memory: { due: byUrgency(due), metSince, seenAt },
+    memory: { due: byUrgency(due), metSince, lastSeenAt: seenAt },
     pressures: ORDER.filter((each) => seenAt.has(each)),
   };
 }

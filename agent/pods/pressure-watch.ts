@@ -17,7 +17,7 @@ import {
 } from '../decisions/eviction-thresholds.js';
 import type { AssignedPod } from '../decisions/held-pod.js';
 import { EVICTED } from '../decisions/pod-view.js';
-import { isMet, lookAtPressure, NO_PRESSURE, type PressureMemory } from '../decisions/pressure-look.js';
+import { isMet, lookAtPressure, NO_PRESSURE, type PressureHistory } from '../decisions/pressure-look.js';
 import type { PodSource } from './pod-host.js';
 import type { PodWorkers } from './pod-workers.js';
 
@@ -53,7 +53,7 @@ interface PressureWatchOptions {
 
 export class PressureWatch {
   readonly #options: PressureWatchOptions;
-  #memory: PressureMemory = NO_PRESSURE;
+  #memory: PressureHistory = NO_PRESSURE;
   #pressures: readonly Pressure[] = [];
   #leaving: { uid: string; lateAt: number } | undefined;
   #timer: Timer | undefined;
