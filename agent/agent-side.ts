@@ -120,7 +120,7 @@ function notKept({ config, clock, warn, log }: AgentLinkDelegateDeps, error: unk
     'DesiredStateNotKept',
     `What this node was given would not survive a reboot: the disk answers ${code}`,
   );
-  config.writeLater(clock);
+  config.scheduleRewrite(clock);
 }
 
 /** Opens what a reader asks for. Throws `StreamError`. */

@@ -69,7 +69,7 @@ function createAgentWith(host: AgentDeps): Agent {
     engineUpSince: () => node.engineUpSince,
     link: () => link,
     reportHandover: (turned) => link.outbox.putTurned(turned),
-    onSettled: () => host.config.dropOverdue(isNeededByTurn(host.cache)),
+    onSettled: () => host.config.dropUnneeded(isNeededByTurn(host.cache)),
     bootMark: node.host.bootMark,
     clock,
     log,

@@ -97,18 +97,18 @@ export class ConfigCache {
   }
 
   /** Lets go of what was kept for longer than the hub said, unless it still `isNeeded`. */
-  dropOverdue(isNeeded: IsNeeded): void {
+  dropUnneeded(isNeeded: IsNeeded): void {
     if (this.#overdue.size > 0) this.apply({ set: [], gone: [...this.#overdue] }, isNeeded);
   }
 
   /** What is not on disk is written as soon as it can be. */
-  writeLater(clock: Pick<Clock, 'after'>): void {
+  scheduleRewrite(clock: Pick<Clock, 'after'>): void {
     if (this.#unwritten.size === 0) return;
     this.#retry ??= clock.after(RETRY_MS, () => {
       this.#retry = undefined;
       const unwritten = [...this.#unwritten].flatMap((uid) => this.#byUid.get(uid) ?? []);
       this.#writing = this.#writing.catch(() => undefined).then(() => this.#write(unwritten, []));
-      this.#writing.catch(() => this.writeLater(clock));
+      this.#writing.catch(() => this.scheduleRewrite(clock));
     });
   }
 
