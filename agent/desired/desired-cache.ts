@@ -15,7 +15,7 @@ const RETRY_MS = 10_000;
 /** How far this host had come, for the link's hello. */
 interface DesiredPosition {
   clusterUID?: string;
-  era?: string;
+  epoch?: string;
   /** Of the last difference applied; 0 = none. */
   revision: number;
 }
@@ -116,7 +116,7 @@ export class DesiredCache {
       if (held) this.#pods.set(uid, heldAfterGone(held, now, change.era));
     }
     const { clusterUID, era, revision } = change;
-    this.#position = { clusterUID, era, revision };
+    this.#position = { clusterUID, epoch: era, revision };
     await this.#save();
   }
 
