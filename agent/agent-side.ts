@@ -80,7 +80,7 @@ export function createAgentSide(parts: AgentLinkDelegateDeps): AgentSide {
       held.hold(images, () => node.refresh());
       node.refresh();
     },
-    giveBack: (uid) => cache.giveBack(uid),
+    giveBack: (uid) => cache.returnObject(uid),
     openStream: (request, input, signal) => openStream(parts, usage, request, input, signal),
     turnsTold: (uids) => turns.told(uids),
     everything: () =>

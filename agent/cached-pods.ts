@@ -27,7 +27,7 @@ export function cachedPods(
   return {
     get: (uid) => asRun(cache.get(uid)),
     all: () => [...cache.all()].map(runs),
-    giveUp: (uid, end) => asRun(cache.giveUp(uid, end)),
+    giveUp: (uid, end) => asRun(cache.terminate(uid, end)),
     ended: (uid) => {
       const held = cache.get(uid);
       if (!held) return;

@@ -81,7 +81,7 @@ export class DesiredCache {
   }
 
   /** The object as it was given: what `JSON.parse` made of the bytes, `JSON.stringify` makes into the same again. */
-  giveBack(uid: string): ReturnedObject {
+  returnObject(uid: string): ReturnedObject {
     const held = this.#pods.get(uid);
     if (!held?.seal || held.gone) return { uid };
     return { uid, object: Buffer.from(JSON.stringify(held.pod)), seal: held.seal };
@@ -146,7 +146,7 @@ export class DesiredCache {
   }
 
   /** Keeps the host's word that the Pod is over; answers the Pod as it is held from now on. */
-  giveUp(uid: string, end: PodEnd): AssignedPod | undefined {
+  terminate(uid: string, end: PodEnd): AssignedPod | undefined {
     const held = this.#pods.get(uid);
     if (!held) return undefined;
     const givenUp = heldAfterGivingUp(held, end);
@@ -165,7 +165,7 @@ export class DesiredCache {
    * Holds Pods otherwise in the place of `held`, once that is on disk: what nothing may be done about before. Answers false when
    * `held` was changed meanwhile, and its change stands. Rejects, with everything as it was, when it cannot be written.
    */
-  async replaceOnceKept(held: AssignedPod, ...pods: AssignedPod[]): Promise<boolean> {
+  async replaceDurably(held: AssignedPod, ...pods: AssignedPod[]): Promise<boolean> {
     const file = this.#file;
     const isAsItWas = () => this.#pods.get(held.uid) === held;
     if (file) {

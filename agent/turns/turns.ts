@@ -216,7 +216,7 @@ export class Turns {
     const how = { now: clock.now(), linkWasLive: linkIsLive(), bootMark };
     const { old, successor } = heldAfterTurn(held, turn, how);
     // Before it is on disk nothing stops: an agent that dies now, or whose disk is full, finds the Pod as it was.
-    if (!(await cache.replaceOnceKept(held, old, successor))) {
+    if (!(await cache.replaceDurably(held, old, successor))) {
       pending.isOutdated = true;
       return;
     }
