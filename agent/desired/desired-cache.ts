@@ -27,7 +27,7 @@ interface Content extends DesiredPosition {
 /** A difference as the link hands it over. */
 interface CacheChange extends Required<DesiredPosition> {
   set: DesiredObject[];
-  gone: string[];
+  unassigned: string[];
 }
 
 /** In memory what is on disk; a change is visible at once and durable when its promise resolves. */
@@ -111,7 +111,7 @@ export class DesiredCache {
       const given = { uid, digest, pod, ...(seal && { seal }) };
       this.#pods.set(object.uid, heldAfterSet(this.#pods.get(object.uid), given, now));
     }
-    for (const uid of change.gone) {
+    for (const uid of change.unassigned) {
       const held = this.#pods.get(uid);
       if (held) this.#pods.set(uid, heldAfterGone(held, now, change.era));
     }

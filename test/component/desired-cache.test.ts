@@ -26,7 +26,7 @@ describe('desired cache', () => {
   });
   const open = (now = 0) => DesiredCache.open(durableFile(path), new ManualClock(now), silentLogger);
   const give = (cache: DesiredCache, set: DesiredObject[], gone: string[] = [], revision = 7) =>
-    cache.apply({ ...FLEET, revision, set, gone });
+    cache.apply({ ...FLEET, revision, set, unassigned: gone });
 
   test('a host that was never given anything holds nothing', async () => {
     const cache = await open();
