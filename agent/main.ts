@@ -227,8 +227,8 @@ function readOnlyPart(dataDir: string, clock: Clock, log: Logger): Part[] {
 /** What the host was given last, and room to go on writing it. Secrets are sealed under the host's key. */
 async function openDesired(dataDir: string, clock: Clock, log: Logger) {
   const reserve = new DiskReserve(reservePath(dataDir), clock, log);
-  await reserve.take();
-  const cache = await DesiredCache.open(reserve.protect(durableFile(cachePath(dataDir))), clock, log);
+  await reserve.allocate();
+  const cache = await DesiredCache.open(reserve.withReserve(durableFile(cachePath(dataDir))), clock, log);
   const box = new SecretBox(await loadHostKey(hostKeyPath(dataDir), await findTpmSealer(), log));
   const config = await ConfigCache.open({ directory: configDirectory(dataDir), box }, log);
   return { reserve, cache, config };

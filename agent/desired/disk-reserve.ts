@@ -25,7 +25,7 @@ export class DiskReserve {
   }
 
   /** Takes the room, if nobody did yet; where there is none it is tried again. */
-  async take(): Promise<void> {
+  async allocate(): Promise<void> {
     try {
       if ((await stat(this.#path).catch(() => undefined))?.size === RESERVE_BYTES) return;
       const file = await open(this.#path, 'w', 0o600);
@@ -47,7 +47,7 @@ export class DiskReserve {
   }
 
   /** The file, whose writes may use the reserve. */
-  protect(file: DurableFile): DurableFile {
+  withReserve(file: DurableFile): DurableFile {
     return { ...file, write: (text) => this.#withRoom(() => file.write(text)) };
   }
 
@@ -74,7 +74,7 @@ export class DiskReserve {
 
   #takeLater(): void {
     this.#timer?.cancel();
-    this.#timer = this.#clock.after(REFILL_MS, () => void this.take());
+    this.#timer = this.#clock.after(REFILL_MS, () => void this.allocate());
   }
 }
 

@@ -14,7 +14,7 @@ test('a write that finds no room takes the reserve; the next is refused; the res
   const path = join(temporaryDirectory(), 'reserve');
   const clock = new ManualClock();
   const reserve = new DiskReserve(path, clock, silentLogger);
-  await reserve.take();
+  await reserve.allocate();
   assert.ok(existsSync(path));
   let written = 0;
   let isFull = true;
@@ -27,7 +27,7 @@ test('a write that finds no room takes the reserve; the next is refused; the res
       written += 1;
     },
   };
-  const kept = reserve.protect(file);
+  const kept = reserve.withReserve(file);
   await kept.write('a');
   assert.deepEqual([written, existsSync(path)], [1, false]);
   await assert.rejects(kept.write('b'), { code: 'ENOSPC' });
@@ -41,7 +41,7 @@ test('a write that finds no room takes the reserve; the next is refused; the res
 test('another error is no reason to give it up', async () => {
   const path = join(temporaryDirectory(), 'reserve');
   const reserve = new DiskReserve(path, new ManualClock(), silentLogger);
-  await reserve.take();
+  await reserve.allocate();
   const broken: DurableFile = {
     read: async () => undefined,
     setAside: async () => '',
@@ -49,6 +49,6 @@ test('another error is no reason to give it up', async () => {
       throw Object.assign(new Error('bad sector'), { code: 'EIO' });
     },
   };
-  await assert.rejects(reserve.protect(broken).write('a'), { code: 'EIO' });
+  await assert.rejects(reserve.withReserve(broken).write('a'), { code: 'EIO' });
   assert.ok(existsSync(path));
 });
