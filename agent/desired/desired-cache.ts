@@ -55,7 +55,7 @@ export class DesiredCache {
     const text = await file.read();
     const content = text === undefined ? { revision: 0, pods: [] } : decode(text);
     if (content) return new DesiredCache(file, content, clock, log);
-    const aside = await file.setAside(`damaged-${clock.now()}`);
+    const aside = await file.quarantine(`damaged-${clock.now()}`);
     log.error({ aside }, 'desired cache is damaged; kept aside, waiting for the coordinator');
     return new DesiredCache(file, { revision: 0, pods: [] }, clock, log);
   }

@@ -10,7 +10,7 @@ export interface DurableFile {
   /** After this resolves, a power cut finds the new text; before, it or the old one. */
   write(text: string): Promise<void>;
   /** Keeps the present text under another name, which it answers. */
-  setAside(mark: string): Promise<string>;
+  quarantine(mark: string): Promise<string>;
 }
 
 /** The file at `path`, private to this user; its folder is made when it is missing. */
@@ -21,7 +21,7 @@ export function durableFile(path: string): DurableFile {
       return readIfPresent(path);
     },
     write: (text) => writePrivateFile(path, text),
-    setAside: async (mark) => {
+    quarantine: async (mark) => {
       const aside = `${path}.${mark}`;
       await rename(path, aside);
       return aside;

@@ -49,7 +49,7 @@ function fileInMemory(): DurableFile {
     write: async (next) => {
       text = next;
     },
-    setAside: async () => '',
+    quarantine: async () => '',
   };
 }
 

@@ -53,7 +53,7 @@ export class HostDisk {
           this.#cache = text;
           this.#tellTurns(text, onTurns);
         }),
-      setAside: (mark) =>
+      quarantine: (mark) =>
         life.do(() => {
           this.#cache = undefined;
           return mark;
@@ -69,7 +69,7 @@ export class HostDisk {
         life.do(() => {
           this.#heardTime = text;
         }),
-      setAside: async (mark) => mark,
+      quarantine: async (mark) => mark,
     };
   }
 

@@ -20,7 +20,7 @@ test('a write that finds no room takes the reserve; the next is refused; the res
   let isFull = true;
   const file: DurableFile = {
     read: async () => undefined,
-    setAside: async () => '',
+    quarantine: async () => '',
     write: async () => {
       if (isFull && (existsSync(path) || written > 0))
         throw Object.assign(new Error('full'), { code: 'ENOSPC' });
@@ -44,7 +44,7 @@ test('another error is no reason to give it up', async () => {
   await reserve.allocate();
   const broken: DurableFile = {
     read: async () => undefined,
-    setAside: async () => '',
+    quarantine: async () => '',
     write: async () => {
       throw Object.assign(new Error('bad sector'), { code: 'EIO' });
     },
