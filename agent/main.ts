@@ -32,7 +32,7 @@ import { DiskReserve } from './desired/disk-reserve.js';
 import { durableFile } from './desired/durable-file.js';
 import { loadHostKey } from './desired/host-key.js';
 import { manifestDirectory } from './desired/manifest-directory.js';
-import { SecretBox } from './desired/secret-box.js';
+import { AtRestCipher } from './desired/secret-box.js';
 import { findTpmSealer } from './desired/tpm-sealer.js';
 import { HostIdentity } from './host-identity.js';
 import { hasIdentity } from './identity-file.js';
@@ -229,7 +229,7 @@ async function openDesired(dataDir: string, clock: Clock, log: Logger) {
   const reserve = new DiskReserve(reservePath(dataDir), clock, log);
   await reserve.allocate();
   const cache = await DesiredCache.open(reserve.withReserve(durableFile(cachePath(dataDir))), clock, log);
-  const box = new SecretBox(await loadHostKey(hostKeyPath(dataDir), await findTpmSealer(), log));
+  const box = new AtRestCipher(await loadHostKey(hostKeyPath(dataDir), await findTpmSealer(), log));
   const config = await ConfigCache.open({ directory: configDirectory(dataDir), box }, log);
   return { reserve, cache, config };
 }

@@ -8,7 +8,7 @@ import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { removePrivateFile, writePrivateFile } from '../../shared/process/private-file.js';
 import { decodeConfigFile, encodeConfigFile, type HeldConfig } from './config-file.js';
-import type { SecretBox } from './secret-box.js';
+import type { AtRestCipher } from './secret-box.js';
 
 /** With the value `"false"` on a Secret or ConfigMap, hosts keep it in memory alone. */
 const OFFLINE_ANNOTATION = 'everynode.dev/offline';
@@ -20,7 +20,7 @@ const RETRY_MS = 10_000;
 /** Where the files are, and what seals the Secrets among them. */
 interface ConfigPlace {
   directory: string;
-  box: SecretBox;
+  box: AtRestCipher;
 }
 
 /** What a difference did: which objects are others now, visible at once, and when that is on disk. */

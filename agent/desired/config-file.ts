@@ -1,7 +1,7 @@
 /** How one ConfigMap or Secret lies on this host's disk: a line that says what follows, and the object; a Secret's is sealed. */
 import { createHash } from 'node:crypto';
 import type { ConfigMap, Secret } from '../../shared/kube/config.js';
-import type { SecretBox } from './secret-box.js';
+import type { AtRestCipher } from './secret-box.js';
 
 const FORMAT = 1;
 
@@ -24,22 +24,22 @@ interface Heading {
 type DecodedConfig = { kind: 'held'; held: HeldConfig } | { kind: 'unreadable' } | { kind: 'sealed' };
 
 /** The file's bytes. The digest of a Secret is sealed with it: with it, a short password could be guessed. */
-export function encodeConfigFile(held: HeldConfig, box: SecretBox): Buffer {
+export function encodeConfigFile(held: HeldConfig, box: AtRestCipher): Buffer {
   const sealed = held.object.kind === 'Secret';
   const plain = Buffer.from(JSON.stringify(held));
-  const body = sealed ? box.seal(plain, held.uid) : plain;
+  const body = sealed ? box.encrypt(plain, held.uid) : plain;
   const heading: Heading = { format: FORMAT, sealed, sha256: checksum(body) };
   return Buffer.concat([Buffer.from(`${JSON.stringify(heading)}\n`), body]);
 }
 
 /** What `encodeConfigFile` made of the object with this uid. */
-export function decodeConfigFile(bytes: Buffer, uid: string, box: SecretBox): DecodedConfig {
+export function decodeConfigFile(bytes: Buffer, uid: string, box: AtRestCipher): DecodedConfig {
   const end = bytes.indexOf('\n');
   const body = bytes.subarray(end + 1);
   try {
     const { format, sealed, sha256 } = JSON.parse(bytes.toString('utf8', 0, end)) as Heading;
     if (format !== FORMAT || sha256 !== checksum(body)) return { kind: 'unreadable' };
-    const plain = sealed ? box.open(body, uid) : body;
+    const plain = sealed ? box.decrypt(body, uid) : body;
     if (!plain) return { kind: 'sealed' };
     const held = JSON.parse(plain.toString('utf8')) as HeldConfig;
     return held.uid === uid ? { kind: 'held', held } : { kind: 'unreadable' };

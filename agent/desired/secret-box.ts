@@ -7,7 +7,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** Nonce, tag and ciphertext in one piece. */
-export class SecretBox {
+export class AtRestCipher {
   readonly #key: Buffer;
 
   /** `key`: HOST_KEY_BYTES random bytes. */
@@ -16,7 +16,7 @@ export class SecretBox {
   }
 
   /** `label` is bound to the content: under another one it cannot be opened. */
-  seal(content: Buffer, label: string): Buffer {
+  encrypt(content: Buffer, label: string): Buffer {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, this.#key, nonce).setAAD(Buffer.from(label));
     const sealed = Buffer.concat([cipher.update(content), cipher.final()]);
@@ -24,7 +24,7 @@ export class SecretBox {
   }
 
   /** The content, or undefined when it was sealed under another key or label, or changed since. */
-  open(sealed: Buffer, label: string): Buffer | undefined {
+  decrypt(sealed: Buffer, label: string): Buffer | undefined {
     const nonce = sealed.subarray(0, NONCE_BYTES);
     const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
     if (tag.length < TAG_BYTES) return undefined;

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { ConfigCache } from '../../agent/desired/config-cache.js';
-import { SecretBox } from '../../agent/desired/secret-box.js';
+import { AtRestCipher } from '../../agent/desired/secret-box.js';
 import type { ConfigReference } from '../../shared/kube/config-reference.js';
 import type { DesiredObject } from '../../shared/link/messages.js';
 import { silentLogger } from '../../shared/process/log.js';
@@ -48,7 +48,7 @@ function object(
 }
 
 const open = (key = Buffer.alloc(32, 'k')) =>
-  ConfigCache.open({ directory: join(directory, 'config'), box: new SecretBox(key) }, silentLogger);
+  ConfigCache.open({ directory: join(directory, 'config'), box: new AtRestCipher(key) }, silentLogger);
 const give = (cache: ConfigCache, set: DesiredObject[], gone: string[] = []) => cache.apply({ set, gone });
 const files = () => readdirSync(join(directory, 'config'));
 const bytes = () =>

@@ -12,7 +12,7 @@ import { ConfigCache } from '../../agent/desired/config-cache.js';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import { durableFile } from '../../agent/desired/durable-file.js';
 import { loadHostKey } from '../../agent/desired/host-key.js';
-import { SecretBox } from '../../agent/desired/secret-box.js';
+import { AtRestCipher } from '../../agent/desired/secret-box.js';
 import { readIdentity, writeIdentity } from '../../agent/identity-file.js';
 import { ImageRecords } from '../../agent/images/image-records.js';
 import { FolderPodFiles } from '../../agent/pods/pod-files.js';
@@ -36,7 +36,7 @@ async function openAll(directory: string) {
     identity: await readIdentity(directory),
     cache: await DesiredCache.open(durableFile(cachePath(directory)), clock, silentLogger),
     config: await ConfigCache.open(
-      { directory: configDirectory(directory), box: new SecretBox(key) },
+      { directory: configDirectory(directory), box: new AtRestCipher(key) },
       silentLogger,
     ),
     images: await ImageRecords.open(join(directory, 'images.json')),
