@@ -56,7 +56,7 @@ function createAgentWith(host: AgentDeps): Agent {
     clock,
     log,
   });
-  const workers = createAgentWorkers(host, { images, node, reports }, () => statics?.tell());
+  const workers = createAgentWorkers(host, { images, node, reports }, () => statics?.reportMirrors());
   const turns = createAgentTurns({
     cache: host.cache,
     prefetched: held,

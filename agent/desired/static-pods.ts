@@ -40,7 +40,7 @@ export class StaticPods {
   /** Takes in what is there; resolves when it stands in the cache. Changes are followed from then on. */
   async start(): Promise<void> {
     await this.#look();
-    this.tell();
+    this.reportMirrors();
   }
 
   async stop(): Promise<void> {
@@ -51,7 +51,7 @@ export class StaticPods {
   }
 
   /** Says which static Pods there are: one may have left. */
-  tell(): void {
+  reportMirrors(): void {
     this.#parts.onMirrors(mirrorsOf([...this.#parts.cache.all()]));
   }
 
@@ -80,7 +80,7 @@ export class StaticPods {
       if (set.length === 0 && gone.length === 0) return;
       log.info({ directory: directory.path, started: set.length, ended: gone.length }, 'static pods changed');
       onChange(set, gone);
-      this.tell();
+      this.reportMirrors();
     } catch (error) {
       log.warn(
         { directory: directory.path, err: error },
