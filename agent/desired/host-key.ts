@@ -31,7 +31,7 @@ async function opened(
 ): Promise<Buffer | undefined> {
   try {
     if (!sealer) throw new Error('there is no TPM any more');
-    const key = keyOf(await sealer.open(Buffer.from(sealed)));
+    const key = keyOf(await sealer.unseal(Buffer.from(sealed)));
     if (key) return key;
     throw new Error('what it holds is no key');
   } catch (error) {

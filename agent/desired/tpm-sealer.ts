@@ -9,7 +9,7 @@ const TIMEOUT_MS = 30_000;
 /** Turns a key into bytes that only this machine can turn back. Both reject with what the command says. */
 export interface KeySealer {
   seal(key: Buffer): Promise<Buffer>;
-  open(sealed: Buffer): Promise<Buffer>;
+  unseal(sealed: Buffer): Promise<Buffer>;
 }
 
 /** A sealer by `systemd-creds`. `withKey`: one of its `--with-key` values. */
@@ -17,7 +17,7 @@ export function systemdSealer(withKey: 'tpm2' | 'tpm2-absent', command = 'system
   const name = `--name=${CREDENTIAL_NAME}`;
   return {
     seal: (key) => run(command, ['encrypt', `--with-key=${withKey}`, name, '-', '-'], key),
-    open: (sealed) => run(command, ['decrypt', name, '-', '-'], sealed),
+    unseal: (sealed) => run(command, ['decrypt', name, '-', '-'], sealed),
   };
 }
 

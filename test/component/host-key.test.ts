@@ -19,11 +19,11 @@ const flipped = (bytes: Buffer): Buffer => Buffer.from(bytes.map((byte) => byte 
 /** A TPM in one line; its output is text, as that of systemd-creds. */
 const SEALER: KeySealer = {
   seal: async (key) => Buffer.from(flipped(key).toString('hex')),
-  open: async (sealed) => flipped(Buffer.from(sealed.toString(), 'hex')),
+  unseal: async (sealed) => flipped(Buffer.from(sealed.toString(), 'hex')),
 };
 const BROKEN: KeySealer = {
   seal: () => Promise.reject(new Error('no')),
-  open: () => Promise.reject(new Error('no')),
+  unseal: () => Promise.reject(new Error('no')),
 };
 
 describe("the host's key", () => {
@@ -69,7 +69,7 @@ describe("the host's key", () => {
     const sealer = systemdSealer('tpm2-absent');
     const sealed = await sealer.seal(Buffer.from('probe')).catch((error: Error) => error);
     if (sealed instanceof Error) return leaveOut(context, 'the sealed key', sealed.message);
-    assert.deepEqual(await sealer.open(sealed), Buffer.from('probe'));
+    assert.deepEqual(await sealer.unseal(sealed), Buffer.from('probe'));
     const key = await load(sealer);
     assert.deepEqual(await load(sealer), key);
   });
