@@ -17,7 +17,7 @@ import type {
 interface ResumePoint {
   /** Absent on a host that was never welcomed. A coordinator with another one is refused. */
   clusterUID?: string;
-  era?: string;
+  epoch?: string;
   /** Of the last difference applied; 0 = none. */
   revision: number;
   have: Held[];
