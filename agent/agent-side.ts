@@ -70,7 +70,7 @@ export function createAgentSide(parts: AgentLinkDelegateDeps): AgentSide {
       // Containers may start while the disk is still busy: after a power cut the engine tells of them.
       workers.update(
         change.set.map(({ uid }) => uid),
-        change.gone,
+        change.unassigned,
       );
       workers.configChanged(given.changed);
       turns.podsChanged();

@@ -26,10 +26,10 @@ interface ResumePoint {
 /** A difference to make true on disk: objects to hold (new or changed), uids to stop and drop. */
 export interface DesiredChange {
   set: DesiredObject[];
-  gone: string[];
+  unassigned: string[];
   revision: number;
   clusterUID: string;
-  era: string;
+  epoch: string;
 }
 
 /** The rest of the agent, as the link sees it. Built in `main.ts`; every call is made from the event loop, none twice at once. */

@@ -133,13 +133,13 @@ export class BenchAgent implements AgentSide {
   async apply(change: DesiredChange): Promise<void> {
     this.changes.push(change);
     this.clusterUID = change.clusterUID;
-    this.#era = change.era;
+    this.#era = change.epoch;
     this.#revision = change.revision;
     for (const object of change.set) {
       this.held.set(object.uid, object.digest);
       this.given.set(object.uid, object);
     }
-    for (const uid of change.gone) this.held.delete(uid);
+    for (const uid of change.unassigned) this.held.delete(uid);
   }
 
   holdImages(images: readonly string[]): void {
