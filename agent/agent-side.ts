@@ -8,7 +8,7 @@ import { type AgentHandovers, isNeededByTurn } from './agent-turns.js';
 import type { ConfigCache } from './desired/config-cache.js';
 import type { DesiredCache } from './desired/desired-cache.js';
 import type { HeldImages } from './images/held-images.js';
-import type { AgentSide } from './link/agent-side.js';
+import type { LinkDelegate } from './link/agent-side.js';
 import { readHostUsage } from './node/node-usage.js';
 import type { NodeWatch } from './node/node-watch.js';
 import { standardLabels } from './node/registration.js';
@@ -42,7 +42,7 @@ export interface AgentLinkDelegateDeps {
 }
 
 /** The agent as the link sees it. */
-export function createAgentSide(parts: AgentLinkDelegateDeps): AgentSide {
+export function createAgentSide(parts: AgentLinkDelegateDeps): LinkDelegate {
   const { settings, cache, config, workers, prefetched: held, node, handovers: turns, driver, clock, wallClock, log } = parts;
   const usage = new UsageMeter({ driver, readNode: readHostUsage, clock, wallClock });
   const heardTime = (hubTimeMs: number): void => {
@@ -50,7 +50,7 @@ export function createAgentSide(parts: AgentLinkDelegateDeps): AgentSide {
     workers.heardTime(hubTimeMs);
   };
   return {
-    resume: () => ({
+    resumePoint: () => ({
       ...cache.position(),
       have: [
         ...cache.have(),
@@ -76,14 +76,14 @@ export function createAgentSide(parts: AgentLinkDelegateDeps): AgentSide {
       turns.podsChanged();
       await durable.catch((error: unknown) => notKept(parts, error));
     },
-    holdImages: (images) => {
+    prefetchImages: (images) => {
       held.hold(images, () => node.refresh());
       node.refresh();
     },
-    giveBack: (uid) => cache.returnObject(uid),
+    returnObject: (uid) => cache.returnObject(uid),
     openStream: (request, input, signal) => openStream(parts, usage, request, input, signal),
-    turnsTold: (uids) => turns.told(uids),
-    everything: () =>
+    onHandoversAcknowledged: (uids) => turns.told(uids),
+    assignedUids: () =>
       [...cache.all()]
         .map(({ uid }) => uid)
         .concat(
@@ -101,7 +101,7 @@ export function createAgentSide(parts: AgentLinkDelegateDeps): AgentSide {
       heardTime(serverTimeMs);
       parts.onLive?.();
     },
-    onTime: heardTime,
+    onCoordinatorTime: heardTime,
     onLost: (reason) => log.warn({ reason }, 'lost the coordinator; pods go on'),
     onEnded: (reason) =>
       log.error({ reason }, 'the coordinator will not be asked again until this agent restarts'),

@@ -11,7 +11,7 @@ import { podsNeededBy } from './decisions/held-turn.js';
 import { StaticPods } from './desired/static-pods.js';
 import { logEngineChange, withoutOutageErrors } from './engine-outage.js';
 import type { HeldImages } from './images/held-images.js';
-import type { AgentSide } from './link/agent-side.js';
+import type { LinkDelegate } from './link/agent-side.js';
 import { Link } from './link/link.js';
 import { NodeWatch } from './node/node-watch.js';
 import { announce, nodeEvents } from './node-events.js';
@@ -128,7 +128,7 @@ function createNodeWatch(host: AgentDeps, to: () => { held: HeldImages; link: Li
   });
 }
 
-function createLink(host: AgentDeps, node: NodeWatch, agent: AgentSide): Link {
+function createLink(host: AgentDeps, node: NodeWatch, agent: LinkDelegate): Link {
   const { target, certificates, cost, load, journal, clock, random: chance, log } = host;
   return new Link({
     target,

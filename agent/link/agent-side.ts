@@ -33,9 +33,9 @@ export interface DesiredChange {
 }
 
 /** The rest of the agent, as the link sees it. Built in `main.ts`; every call is made from the event loop, none twice at once. */
-export interface AgentSide {
+export interface LinkDelegate {
   /** Asked at each connect. */
-  resume(): ResumePoint;
+  resumePoint(): ResumePoint;
   /** Labels and taints for a Node that does not exist yet. */
   registration(): { labels: Record<string, string>; taints: Taint[] };
   /** Present status of the Node; also handed to `outbox.putNode` whenever it changes. */
@@ -46,9 +46,9 @@ export interface AgentSide {
    */
   apply(change: DesiredChange): Promise<void>;
   /** The images to have before Pods ask for them: the whole list. */
-  holdImages(images: readonly string[]): void;
+  prefetchImages(images: readonly string[]): void;
   /** What was given under this uid, for a coordinator that has lost it. */
-  giveBack(uid: string): ReturnedObject;
+  returnObject(uid: string): ReturnedObject;
   /**
    * Opens a stream for a reader: resolving tells the reader that it has begun, a `StreamError` refuses it.
    * The link takes from it only what the reader has room for, and grants the reader as much as is taken of `input`.
@@ -62,11 +62,11 @@ export interface AgentSide {
   /** A hello was accepted: the link carries reports until `onLost`. */
   onLive(welcome: Welcome): void;
   /** The coordinator's clock was set while the link stands: from now on it shows this, ms since the epoch. */
-  onTime(serverTimeMs: number): void;
+  onCoordinatorTime(serverTimeMs: number): void;
   /** The coordinator has committed what was said of these turns, by uid of the successor. */
-  turnsTold(uids: readonly string[]): void;
+  onHandoversAcknowledged(uids: readonly string[]): void;
   /** All uids that this host holds, whether the hub knows of them or not. */
-  everything(): string[];
+  assignedUids(): string[];
   /** A link broke, or could not be made: for this reason. It is tried again, unless `onEnded` follows. */
   onFailed(reason: string): void;
   /** The link broke; it reconnects by itself. */

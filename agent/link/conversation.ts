@@ -5,7 +5,7 @@ import type { Desired, FromHub, Goodbye, Hello, Welcome } from '../../shared/lin
 import { CERTIFICATES, CHANNELS, FEATURES, HOST_TURNS, METERS } from '../../shared/link/version.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import type { AgentSide } from './agent-side.js';
+import type { LinkDelegate } from './agent-side.js';
 import { Connection } from './connection.js';
 import type { CostReports } from './cost-reports.js';
 import { DesiredChanges, type Fleet } from './desired-changes.js';
@@ -16,7 +16,7 @@ import { OutgoingStreams } from './outgoing-streams.js';
 
 interface ConversationParts {
   target: LinkTarget;
-  agent: AgentSide;
+  agent: LinkDelegate;
   outbox: Outbox;
   /** Absent where nobody renews what the target shows. */
   certificates: LinkCertificates | undefined;
@@ -103,7 +103,7 @@ export class Conversation {
     this.#connection.send({
       kind: 'hello',
       ...introduction,
-      ...agent.resume(),
+      ...agent.resumePoint(),
       features: [...FEATURES],
       register: agent.registration(),
       status: agent.nodeStatus(),
@@ -140,10 +140,10 @@ export class Conversation {
         if (this.#fleet) void this.#apply(message, this.#fleet);
         return;
       case 'ask':
-        for (const uid of message.uids) outbox.putReturned(agent.giveBack(uid));
+        for (const uid of message.uids) outbox.putReturned(agent.returnObject(uid));
         return;
       case 'holdImages':
-        agent.holdImages(message.images);
+        agent.prefetchImages(message.images);
         return;
       case 'statusAck':
         outbox.acknowledge(message.id);
@@ -167,7 +167,7 @@ export class Conversation {
   #welcomed(welcome: Welcome): void {
     const { agent, outbox, costs, certificates, log } = this.#parts;
     const { clusterUID, era, features } = welcome;
-    const ours = agent.resume().clusterUID;
+    const ours = agent.resumePoint().clusterUID;
     if (ours !== undefined && ours !== clusterUID) {
       log.error({ ours, theirs: clusterUID }, 'coordinator belongs to another fleet: nothing is changed');
       this.#events.strange();
@@ -188,7 +188,7 @@ export class Conversation {
   /** Windows and renewals go by the hub's clock, which was set. */
   #heardTime(serverTimeMs: number): void {
     const { agent, certificates } = this.#parts;
-    agent.onTime(serverTimeMs);
+    agent.onCoordinatorTime(serverTimeMs);
     certificates?.live(serverTimeMs, this.#ask);
   }
 

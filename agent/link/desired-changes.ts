@@ -1,7 +1,7 @@
 /** Has the agent make true what the hub wants of this host, one difference after another: as they came over one connection. */
 import type { Desired, Goodbye } from '../../shared/link/messages.js';
 import type { Logger } from '../../shared/process/log.js';
-import type { AgentSide } from './agent-side.js';
+import type { LinkDelegate } from './agent-side.js';
 
 /** The fleet of the hub at the other end, and which log of it. */
 export interface Fleet {
@@ -10,12 +10,12 @@ export interface Fleet {
 }
 
 export class DesiredChanges {
-  readonly #agent: Pick<AgentSide, 'apply' | 'everything' | 'resume'>;
+  readonly #agent: Pick<LinkDelegate, 'apply' | 'everything' | 'resume'>;
   readonly #log: Logger;
   /** Resolves when all that came so far was tried. */
   #applied: Promise<void> = Promise.resolve();
 
-  constructor(agent: Pick<AgentSide, 'apply' | 'everything' | 'resume'>, log: Logger) {
+  constructor(agent: Pick<LinkDelegate, 'apply' | 'everything' | 'resume'>, log: Logger) {
     this.#agent = agent;
     this.#log = log;
   }

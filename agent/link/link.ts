@@ -7,7 +7,7 @@ import { LinkBytes, LinkMeter } from '../../shared/link/link-meter.js';
 import type { Goodbye, MetersReport, Welcome } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import type { AgentSide } from './agent-side.js';
+import type { LinkDelegate } from './agent-side.js';
 import { Conversation } from './conversation.js';
 import { CostReports } from './cost-reports.js';
 import type { Journal } from './journal.js';
@@ -42,7 +42,7 @@ interface AgentIdentity {
 interface LinkOptions {
   target: LinkTarget;
   identity: AgentIdentity;
-  agent: AgentSide;
+  agent: LinkDelegate;
   /** Absent where nobody renews what the target shows. */
   certificates?: LinkCertificates;
   /** A steady clock (`steadyClock`), the one that the reports' times are read off. */
@@ -81,7 +81,7 @@ export class Link {
     this.#costs = cost && new CostReports(clock, () => ({ ...cost(), ...this.#roundTrip() }));
     this.outbox = new Outbox(
       options.clock,
-      (uids) => options.agent.turnsTold(uids),
+      (uids) => options.agent.onHandoversAcknowledged(uids),
       () => this.#wallTime(),
       options.journal,
     );

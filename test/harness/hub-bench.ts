@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import type { AgentSide, DesiredChange } from '../../agent/link/agent-side.js';
+import type { LinkDelegate, DesiredChange } from '../../agent/link/agent-side.js';
 import { Link } from '../../agent/link/link.js';
 import { Hub } from '../../coordinator/hub/hub.js';
 import { NodeLiveness } from '../../coordinator/hub/presence.js';
@@ -79,7 +79,7 @@ interface RestoredBench {
 }
 
 /** What its agent side remembers. */
-export class BenchAgent implements AgentSide {
+export class BenchAgent implements LinkDelegate {
   readonly held: Map<string, string>;
   readonly given: Map<string, DesiredObject>;
   readonly changes: DesiredChange[] = [];
@@ -114,7 +114,7 @@ export class BenchAgent implements AgentSide {
     this.#revision = options.revision ?? 0;
   }
 
-  resume() {
+  resumePoint() {
     const have = [...this.held];
     const fleet = this.clusterUID === undefined ? {} : { clusterUID: this.clusterUID };
     return { ...fleet, ...(this.#era ? { era: this.#era } : {}), revision: this.#revision, have };
@@ -142,30 +142,30 @@ export class BenchAgent implements AgentSide {
     for (const uid of change.unassigned) this.held.delete(uid);
   }
 
-  holdImages(images: readonly string[]): void {
+  prefetchImages(images: readonly string[]): void {
     this.heldImages.push([...images]);
   }
 
-  giveBack(uid: string): ReturnedObject {
+  returnObject(uid: string): ReturnedObject {
     return this.given.get(uid) ?? { uid };
   }
 
-  openStream: AgentSide['openStream'] = async () => this.log();
+  openStream: LinkDelegate['openStream'] = async () => this.log();
 
   onLive(welcome: Welcome): void {
     this.clusterUID = welcome.clusterUID;
     this.welcomes.push(welcome);
   }
 
-  onTime(serverTimeMs: number): void {
+  onCoordinatorTime(serverTimeMs: number): void {
     this.times.push(serverTimeMs);
   }
 
-  turnsTold(uids: readonly string[]): void {
+  onHandoversAcknowledged(uids: readonly string[]): void {
     this.turnsKnown.push(...uids);
   }
 
-  everything(): string[] {
+  assignedUids(): string[] {
     return [...this.held.keys()];
   }
 
