@@ -68,7 +68,7 @@ function createAgentWith(host: AgentDeps): Agent {
     workers: () => workers,
     engineUpSince: () => node.engineUpSince,
     link: () => link,
-    reportHandover: (turned) => link.outbox.putTurned(turned),
+    reportHandover: (turned) => link.outbox.putHandover(turned),
     onSettled: () => host.config.dropUnneeded(isNeededByTurn(host.cache)),
     bootMark: node.host.bootMark,
     clock,
@@ -164,7 +164,7 @@ function podReports(host: AgentDeps, to: () => { turns: AgentHandovers; link: Li
       endings.putRemoved(pod);
     },
     putEvent: (event) => to().link.outbox.putEvent(event),
-    putFound: (uids) => to().link.outbox.putFound(uids),
+    putFound: (uids) => to().link.outbox.putUnknownUids(uids),
   };
 }
 

@@ -83,11 +83,11 @@ export interface Reports {
   putRemoved(pod: RemovedPod): void;
   putNode(status: NodeStatus): void;
   /** A Pod has taken another's place by a turn. Repeated until acknowledged. */
-  putTurned(turned: TurnedPod): void;
+  putHandover(turned: TurnedPod): void;
   /** All static Pods of the host, from now on. */
   putMirrors(mirrors: MirrorPod[]): void;
   /** Uids of Pods that only the engine knows; those that the hello named already may be among them. */
-  putFound(uids: readonly string[]): void;
+  putUnknownUids(uids: readonly string[]): void;
   /** Best effort, oldest dropped when too many wait; equal ones (object, reason, message) are counted together. */
   putEvent(event: ReportedEvent): void;
 }

@@ -100,12 +100,12 @@ export class Outbox implements Reports {
     this.#queueFlush();
   }
 
-  putFound(uids: readonly string[]): void {
+  putUnknownUids(uids: readonly string[]): void {
     for (const uid of uids) if (!this.#found.has(uid)) this.#found.put(uid, uid);
     this.#queueFlush();
   }
 
-  putTurned(turned: TurnedPod): void {
+  putHandover(turned: TurnedPod): void {
     this.#turned.put(turned.uid, turned);
     this.#queueFlush();
   }
