@@ -3,7 +3,7 @@ import { BEATS_A_READING, type BeatReading, encodeBeatReading } from '../../shar
 import { BEAT_INTERVAL_MS } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 
-export class Beats {
+export class Heartbeats {
   readonly #send: (payload?: Uint8Array) => boolean;
   readonly #reading: () => BeatReading | undefined;
   readonly #clock: Clock;
@@ -27,27 +27,27 @@ export class Beats {
   }
 
   /** Beats from now on until `stop`, for the first time when an interval has passed. */
-  begin(): void {
+  start(): void {
     this.#timer?.cancel();
     this.#timer = this.#clock.after(this.#intervalMs, () => {
-      this.beat(this.#payload());
-      this.begin();
+      this.send(this.#payload());
+      this.start();
     });
   }
 
   /** From the next beat on, they come so often. */
-  every(intervalMs: number): void {
+  setIntervalMs(intervalMs: number): void {
     this.#intervalMs = intervalMs;
   }
 
   /** One beat beside those that come by themselves. */
-  beat(payload?: Uint8Array): void {
+  send(payload?: Uint8Array): void {
     const now = this.#clock.monotonic();
     if (this.#send(payload)) this.#sentAt ??= now;
   }
 
   /** The other end has answered. */
-  answered(): void {
+  onPong(): void {
     if (this.#sentAt === undefined) return;
     this.#roundTripMs = Math.round(this.#clock.monotonic() - this.#sentAt);
     this.#sentAt = undefined;

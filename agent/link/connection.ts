@@ -12,7 +12,7 @@ import { CHALLENGE_HEADER, proofOf } from '../../shared/link/proof.js';
 import { ProtocolError } from '../../shared/link/shape.js';
 import { SilenceWatch } from '../../shared/link/silence-watch.js';
 import type { Clock } from '../../shared/process/clock.js';
-import { Beats } from './beats.js';
+import { Heartbeats } from './beats.js';
 import { type LinkTarget, openSocket } from './link-target.js';
 
 /** Of a refusal's body only this much is read. */
@@ -38,7 +38,7 @@ export class Connection {
   readonly #events: ConnectionEvents;
   readonly #clock: Clock;
   readonly #meter: LinkMeter;
-  readonly #beats: Beats;
+  readonly #beats: Heartbeats;
   #transport: Socket | undefined;
   #silence: SilenceWatch | undefined;
   #isGathering = false;
@@ -54,7 +54,7 @@ export class Connection {
     this.#clock = clock;
     this.#meter = meter;
     this.#target = target;
-    this.#beats = new Beats(
+    this.#beats = new Heartbeats(
       (payload) => this.#ping(payload),
       () => events.reading?.(),
       clock,
@@ -96,16 +96,16 @@ export class Connection {
 
   /** From the next beat on, pings come so often. */
   beatEvery(intervalMs: number): void {
-    this.#beats.every(intervalMs);
+    this.#beats.setIntervalMs(intervalMs);
   }
 
   /** From now on; the other end may count from its word on. */
   keepPace({ beatMs, silenceMs, compresses }: LinkPace): void {
     this.#compresses = compresses;
     this.#silence?.allow(silenceMs);
-    this.#beats.every(beatMs);
-    this.#beats.beat();
-    this.#beats.begin();
+    this.#beats.setIntervalMs(beatMs);
+    this.#beats.send();
+    this.#beats.start();
   }
 
   /** How long the hub was not heard, ms. */
@@ -115,7 +115,7 @@ export class Connection {
 
   /** Has the hub answer soon: that counts as a sign of life. */
   ping(): void {
-    this.#beats.beat();
+    this.#beats.send();
   }
 
   /** From a beat to its answer, ms; undefined before the first. */
@@ -151,7 +151,7 @@ export class Connection {
     socket.on('message', (data, isBinary) => this.#received(data, isBinary));
     socket.on('pong', () => {
       this.#silence?.heard();
-      this.#beats.answered();
+      this.#beats.onPong();
     });
     socket.on('unexpected-response', (_request, response) => void this.#refused(response));
     socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -165,7 +165,7 @@ export class Connection {
     this.#meterUpgrade();
     const bytesRead = () => this.#transport?.bytesRead ?? 0;
     this.#silence = new SilenceWatch(this.#clock, bytesRead, () => this.end('silence'));
-    this.#beats.begin();
+    this.#beats.start();
     this.#prove();
     this.#events.opened();
   }

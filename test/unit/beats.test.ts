@@ -1,7 +1,7 @@
 /** A connection's signs of life, on a clock that the test moves. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Beats } from '../../agent/link/beats.js';
+import { Heartbeats } from '../../agent/link/beats.js';
 import { decodeBeatReading } from '../../shared/link/beat-reading.js';
 import { BEAT_INTERVAL_MS } from '../../shared/link/messages.js';
 import { ManualClock } from '../../shared/process/clock.js';
@@ -10,7 +10,7 @@ function beating() {
   const clock = new ManualClock();
   const sent: { at: number; payload: Uint8Array | undefined }[] = [];
   const socket = { isOpen: true };
-  const beats = new Beats(
+  const beats = new Heartbeats(
     (payload) => {
       if (socket.isOpen) sent.push({ at: clock.now(), payload });
       return socket.isOpen;
@@ -23,7 +23,7 @@ function beating() {
 
 test('the first beat comes after an interval, the next ones at the same pace, until the end', () => {
   const { clock, beats, times } = beating();
-  beats.begin();
+  beats.start();
   clock.advance(BEAT_INTERVAL_MS * 2);
   assert.deepEqual(times(), [BEAT_INTERVAL_MS, BEAT_INTERVAL_MS * 2]);
   beats.stop();
@@ -33,20 +33,20 @@ test('the first beat comes after an interval, the next ones at the same pace, un
 
 test('another interval counts from the next beat on, or from now on when it begins anew', () => {
   const { clock, beats, times } = beating();
-  beats.begin();
-  beats.every(1_000);
+  beats.start();
+  beats.setIntervalMs(1_000);
   clock.advance(BEAT_INTERVAL_MS + 1_000);
   assert.deepEqual(times(), [BEAT_INTERVAL_MS, BEAT_INTERVAL_MS + 1_000]);
-  beats.every(3_000);
-  beats.begin();
+  beats.setIntervalMs(3_000);
+  beats.start();
   clock.advance(3_000);
   assert.deepEqual(times().slice(2), [BEAT_INTERVAL_MS + 4_000]);
 });
 
 test('one beat in five tells how busy the host is, the first one included; one out of turn tells nothing', () => {
   const { clock, sent, beats } = beating();
-  beats.begin();
-  beats.beat();
+  beats.start();
+  beats.send();
   clock.advance(BEAT_INTERVAL_MS * 6);
   const readings = sent.map(({ payload }) => payload && decodeBeatReading(payload));
   const told = { cpu: 0.5 };
@@ -57,17 +57,17 @@ test('one beat in five tells how busy the host is, the first one included; one o
 test('the round trip is that of the oldest beat without an answer', () => {
   const { clock, socket, beats } = beating();
   socket.isOpen = false;
-  beats.beat();
-  beats.answered();
+  beats.send();
+  beats.onPong();
   assert.equal(beats.roundTripMs, undefined, 'what was not sent has no answer');
   socket.isOpen = true;
-  beats.beat();
+  beats.send();
   clock.advance(30);
-  beats.beat();
+  beats.send();
   clock.advance(10);
-  beats.answered();
+  beats.onPong();
   assert.equal(beats.roundTripMs, 40);
   clock.advance(5);
-  beats.answered();
+  beats.onPong();
   assert.equal(beats.roundTripMs, 40, 'an answer to nothing');
 });
