@@ -33,7 +33,7 @@ interface ConnectionEvents {
   reading?(): BeatReading;
 }
 
-export class Connection {
+export class HubConnection {
   readonly #socket: WebSocket;
   readonly #events: ConnectionEvents;
   readonly #clock: Clock;
@@ -95,12 +95,12 @@ export class Connection {
   }
 
   /** From the next beat on, pings come so often. */
-  beatEvery(intervalMs: number): void {
+  setHeartbeatIntervalMs(intervalMs: number): void {
     this.#beats.setIntervalMs(intervalMs);
   }
 
   /** From now on; the other end may count from its word on. */
-  keepPace({ beatMs, silenceMs, compresses }: LinkPace): void {
+  applyHeartbeatConfig({ beatMs, silenceMs, compresses }: LinkPace): void {
     this.#compresses = compresses;
     this.#silence?.allow(silenceMs);
     this.#beats.setIntervalMs(beatMs);
@@ -109,7 +109,7 @@ export class Connection {
   }
 
   /** How long the hub was not heard, ms. */
-  quietMs(): number {
+  silentMs(): number {
     return this.#silence?.quietMs() ?? Number.POSITIVE_INFINITY;
   }
 
@@ -130,7 +130,7 @@ export class Connection {
   }
 
   /** Says that this agent stops, and ends the connection: at once when nobody listens, else when the hub has heard it. */
-  leave(): void {
+  closeGracefully(): void {
     this.#endReason ??= 'left';
     if (this.#socket.readyState !== WebSocket.OPEN) {
       this.#socket.terminate();

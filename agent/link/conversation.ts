@@ -6,7 +6,7 @@ import { CERTIFICATES, CHANNELS, FEATURES, HOST_TURNS, METERS } from '../../shar
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { LinkDelegate } from './agent-side.js';
-import { Connection } from './connection.js';
+import { HubConnection } from './connection.js';
 import type { CostReports } from './cost-reports.js';
 import { DesiredChanges, type Fleet } from './desired-changes.js';
 import type { LinkCertificates } from './link-certificates.js';
@@ -50,7 +50,7 @@ type Introduction = Pick<
 export class Conversation {
   readonly #parts: ConversationParts;
   readonly #events: ConversationEvents;
-  readonly #connection: Connection;
+  readonly #connection: HubConnection;
   readonly #streams: OutgoingStreams;
   readonly #changes: DesiredChanges;
   /** Known from the welcome on. */
@@ -65,7 +65,7 @@ export class Conversation {
     this.#parts = parts;
     this.#events = events;
     this.#changes = new DesiredChanges(agent, log);
-    this.#connection = new Connection(
+    this.#connection = new HubConnection(
       target,
       {
         opened: () => this.#isLeft || events.opened(),
@@ -85,7 +85,7 @@ export class Conversation {
 
   /** How long the hub was not heard, ms. */
   quietMs(): number {
-    return this.#connection.quietMs();
+    return this.#connection.silentMs();
   }
 
   /** From a beat to its answer, ms; undefined before the first one. */
@@ -114,7 +114,7 @@ export class Conversation {
   leave(isStop: boolean): void {
     this.#isLeft = true;
     this.#streams.closeAll();
-    if (isStop) this.#connection.leave();
+    if (isStop) this.#connection.closeGracefully();
     else this.#connection.end('left');
   }
 
@@ -130,7 +130,7 @@ export class Conversation {
         this.#welcomed(message);
         return;
       case 'pace':
-        this.#connection.keepPace(message);
+        this.#connection.applyHeartbeatConfig(message);
         outbox.mergeFor(message.mergeMs);
         return;
       case 'time':
@@ -175,7 +175,7 @@ export class Conversation {
     }
     this.#fleet = { clusterUID, era };
     const connection = this.#connection;
-    connection.beatEvery(welcome.beatIntervalMs);
+    connection.setHeartbeatIntervalMs(welcome.beatIntervalMs);
     if (features.includes(CHANNELS)) this.#streams.pace();
     this.#events.welcomed(welcome);
     outbox.mergeFor(0);

@@ -2,7 +2,7 @@
 import { StreamError, StreamReader, StreamWriter } from '../../shared/link/byte-stream.js';
 import type { FromHub, StreamOpen, StreamRequest } from '../../shared/link/messages.js';
 import { StreamPace } from '../../shared/link/stream-pace.js';
-import type { Connection } from './connection.js';
+import type { HubConnection } from './connection.js';
 
 /** `input`: what the reader sends, for a request that has any. */
 type OpenStream = (
@@ -24,13 +24,13 @@ interface OpenEnds {
 }
 
 export class OutgoingStreams {
-  readonly #connection: Connection;
+  readonly #connection: HubConnection;
   readonly #open: OpenStream;
   readonly #streams = new Map<number, OpenEnds>();
   readonly #pace: StreamPace;
 
   /** Lives as long as `connection`. `now`: ms that never jump. */
-  constructor(connection: Connection, open: OpenStream, now: () => number) {
+  constructor(connection: HubConnection, open: OpenStream, now: () => number) {
     this.#connection = connection;
     this.#open = open;
     this.#pace = new StreamPace(now);
