@@ -25,12 +25,12 @@ const LEAVE_MS = 1_000;
 
 /** What a connection tells of itself. */
 interface ConnectionEvents {
-  opened(): void;
-  received(message: FromHub): void;
+  onOpen(): void;
+  onMessage(message: FromHub): void;
   /** Called once, whatever happened; nothing follows it. `reason` is for the log; `code` that of an upgrade that was refused. */
-  closed(reason: string, code?: number): void;
+  onClose(reason: string, code?: number): void;
   /** What a beat may carry of how busy the host is; absent: nothing is told. */
-  reading?(): BeatReading;
+  readLoad?(): BeatReading;
 }
 
 export class HubConnection {
@@ -56,7 +56,7 @@ export class HubConnection {
     this.#target = target;
     this.#beats = new Heartbeats(
       (payload) => this.#ping(payload),
-      () => events.reading?.(),
+      () => events.readLoad?.(),
       clock,
     );
     this.#socket = openSocket(target);
@@ -167,7 +167,7 @@ export class HubConnection {
     this.#silence = new SilenceWatch(this.#clock, bytesRead, () => this.end('silence'));
     this.#beats.start();
     this.#prove();
-    this.#events.opened();
+    this.#events.onOpen();
   }
 
   #meterUpgrade(): void {
@@ -199,7 +199,7 @@ export class HubConnection {
       if (!isBinary || !Buffer.isBuffer(data)) throw new ProtocolError('frame is not binary');
       const message = decodeFromHub(data);
       this.#meter.message('down', message, data.length);
-      this.#events.received(message);
+      this.#events.onMessage(message);
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       this.#endReason = error.message;
@@ -224,7 +224,7 @@ export class HubConnection {
   #closed(code: number): void {
     this.#silence?.stop();
     this.#beats.stop();
-    this.#events.closed(this.#endReason ?? `closed with ${code}`, this.#refusalCode);
+    this.#events.onClose(this.#endReason ?? `closed with ${code}`, this.#refusalCode);
   }
 }
 

@@ -68,10 +68,10 @@ export class Conversation {
     this.#connection = new HubConnection(
       target,
       {
-        opened: () => this.#isLeft || events.opened(),
-        received: (message) => this.#isLeft || this.#received(message),
-        closed: (reason, code) => this.#isLeft || events.closed(reason, code),
-        ...(load ? { reading: load } : {}),
+        onOpen: () => this.#isLeft || events.opened(),
+        onMessage: (message) => this.#isLeft || this.#received(message),
+        onClose: (reason, code) => this.#isLeft || events.closed(reason, code),
+        ...(load ? { readLoad: load } : {}),
       },
       clock,
       meter,
