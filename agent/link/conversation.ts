@@ -14,9 +14,9 @@ import type { LinkTarget } from './link-target.js';
 import type { Outbox } from './outbox.js';
 import { OutgoingStreams } from './outgoing-streams.js';
 
-interface ConversationParts {
+interface LinkSessionDeps {
   target: LinkTarget;
-  agent: LinkDelegate;
+  delegate: LinkDelegate;
   outbox: Outbox;
   /** Absent where nobody renews what the target shows. */
   certificates: LinkCertificates | undefined;
@@ -48,7 +48,7 @@ type Introduction = Pick<
 >;
 
 export class Conversation {
-  readonly #parts: ConversationParts;
+  readonly #parts: LinkSessionDeps;
   readonly #events: ConversationEvents;
   readonly #connection: HubConnection;
   readonly #streams: OutgoingStreams;
@@ -60,8 +60,8 @@ export class Conversation {
   #isLeft = false;
 
   /** Begins to connect. */
-  constructor(parts: ConversationParts, meter: LinkMeter, events: ConversationEvents) {
-    const { target, agent, load, clock, log } = parts;
+  constructor(parts: LinkSessionDeps, meter: LinkMeter, events: ConversationEvents) {
+    const { target, delegate: agent, load, clock, log } = parts;
     this.#parts = parts;
     this.#events = events;
     this.#changes = new DesiredChanges(agent, log);
@@ -99,7 +99,7 @@ export class Conversation {
   }
 
   sayHello(introduction: Introduction): void {
-    const { agent } = this.#parts;
+    const { delegate: agent } = this.#parts;
     this.#connection.send({
       kind: 'hello',
       ...introduction,
@@ -124,7 +124,7 @@ export class Conversation {
   }
 
   #received(message: FromHub): void {
-    const { agent, outbox, certificates } = this.#parts;
+    const { delegate: agent, outbox, certificates } = this.#parts;
     switch (message.kind) {
       case 'welcome':
         this.#welcomed(message);
@@ -165,7 +165,7 @@ export class Conversation {
   }
 
   #welcomed(welcome: Welcome): void {
-    const { agent, outbox, costs, certificates, log } = this.#parts;
+    const { delegate: agent, outbox, costs, certificates, log } = this.#parts;
     const { clusterUID, era, features } = welcome;
     const ours = agent.resumePoint().clusterUID;
     if (ours !== undefined && ours !== clusterUID) {
@@ -187,7 +187,7 @@ export class Conversation {
 
   /** Windows and renewals go by the hub's clock, which was set. */
   #heardTime(serverTimeMs: number): void {
-    const { agent, certificates } = this.#parts;
+    const { delegate: agent, certificates } = this.#parts;
     agent.onCoordinatorTime(serverTimeMs);
     certificates?.live(serverTimeMs, this.#ask);
   }
