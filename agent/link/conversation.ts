@@ -29,16 +29,16 @@ interface LinkSessionDeps {
 }
 
 /** What of a conversation changes the link. Nothing is told after `leave`. */
-interface ConversationEvents {
+interface LinkSessionEvents {
   /** The hub waits for the hello. */
-  opened(): void;
+  onOpen(): void;
   /** The hello was accepted: reports go out when this returns. */
-  welcomed(welcome: Welcome): void;
+  onWelcome(welcome: Welcome): void;
   /** The hub is another fleet's: nothing it says is done. */
-  strange(): void;
-  dismissed(goodbye: Goodbye): void;
+  onOtherFleet(): void;
+  onGoodbye(goodbye: Goodbye): void;
   /** The connection is gone; `code` is that of an upgrade that was refused. */
-  closed(reason: string, code?: number): void;
+  onClose(reason: string, code?: number): void;
 }
 
 /** What a hello tells beside what the agent knows. */
@@ -49,7 +49,7 @@ type Introduction = Pick<
 
 export class Conversation {
   readonly #parts: LinkSessionDeps;
-  readonly #events: ConversationEvents;
+  readonly #events: LinkSessionEvents;
   readonly #connection: HubConnection;
   readonly #streams: OutgoingStreams;
   readonly #changes: DesiredChanges;
@@ -60,7 +60,7 @@ export class Conversation {
   #isLeft = false;
 
   /** Begins to connect. */
-  constructor(parts: LinkSessionDeps, meter: LinkMeter, events: ConversationEvents) {
+  constructor(parts: LinkSessionDeps, meter: LinkMeter, events: LinkSessionEvents) {
     const { target, delegate: agent, load, clock, log } = parts;
     this.#parts = parts;
     this.#events = events;
@@ -68,9 +68,9 @@ export class Conversation {
     this.#connection = new HubConnection(
       target,
       {
-        onOpen: () => this.#isLeft || events.opened(),
+        onOpen: () => this.#isLeft || events.onOpen(),
         onMessage: (message) => this.#isLeft || this.#received(message),
-        onClose: (reason, code) => this.#isLeft || events.closed(reason, code),
+        onClose: (reason, code) => this.#isLeft || events.onClose(reason, code),
         ...(load ? { readLoad: load } : {}),
       },
       clock,
@@ -149,7 +149,7 @@ export class Conversation {
         outbox.acknowledge(message.id);
         return;
       case 'goodbye':
-        this.#events.dismissed(message);
+        this.#events.onGoodbye(message);
         return;
       case 'certified':
         certificates?.certified(message);
@@ -170,14 +170,14 @@ export class Conversation {
     const ours = agent.resumePoint().clusterUID;
     if (ours !== undefined && ours !== clusterUID) {
       log.error({ ours, theirs: clusterUID }, 'coordinator belongs to another fleet: nothing is changed');
-      this.#events.strange();
+      this.#events.onOtherFleet();
       return;
     }
     this.#fleet = { clusterUID, era };
     const connection = this.#connection;
     connection.setHeartbeatIntervalMs(welcome.beatIntervalMs);
     if (features.includes(CHANNELS)) this.#streams.pace();
-    this.#events.welcomed(welcome);
+    this.#events.onWelcome(welcome);
     outbox.mergeFor(0);
     outbox.open((message) => connection.send(message), { turns: features.includes(HOST_TURNS) });
     if (features.includes(METERS)) costs?.begin((report) => connection.send(report));

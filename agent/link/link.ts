@@ -184,11 +184,11 @@ export class Link {
     const { outbox } = this;
     const parts = { target, agent, outbox, certificates, costs: this.#costs, load, clock, log };
     return new Conversation(parts, new LinkMeter(this.bytes), {
-      opened: () => this.#happened({ kind: 'opened' }),
-      welcomed: (welcome) => this.#welcomed(welcome),
-      strange: () => this.#refuse('another clusterUID'),
-      dismissed: (goodbye) => this.#dismissed(goodbye),
-      closed: (reason, code) => this.#closed(reason, code),
+      onOpen: () => this.#happened({ kind: 'opened' }),
+      onWelcome: (welcome) => this.#welcomed(welcome),
+      onOtherFleet: () => this.#refuse('another clusterUID'),
+      onGoodbye: (goodbye) => this.#dismissed(goodbye),
+      onClose: (reason, code) => this.#closed(reason, code),
     });
   }
 
