@@ -47,7 +47,7 @@ type Introduction = Pick<
   'node' | 'bootID' | 'instanceID' | 'agentVersion' | 'nodeUid' | 'hostTimeMs' | 'wallTimeMs'
 >;
 
-export class Conversation {
+export class LinkSession {
   readonly #parts: LinkSessionDeps;
   readonly #events: LinkSessionEvents;
   readonly #connection: HubConnection;
@@ -84,7 +84,7 @@ export class Conversation {
   }
 
   /** How long the hub was not heard, ms. */
-  quietMs(): number {
+  silentMs(): number {
     return this.#connection.silentMs();
   }
 
@@ -98,7 +98,7 @@ export class Conversation {
     this.#connection.ping();
   }
 
-  sayHello(introduction: Introduction): void {
+  sendHello(introduction: Introduction): void {
     const { delegate: agent } = this.#parts;
     this.#connection.send({
       kind: 'hello',
@@ -111,7 +111,7 @@ export class Conversation {
   }
 
   /** Ends it from this side. `isStop`: the hub is to know that it was no crash. */
-  leave(isStop: boolean): void {
+  end(isStop: boolean): void {
     this.#isLeft = true;
     this.#streams.closeAll();
     if (isStop) this.#connection.closeGracefully();
@@ -119,7 +119,7 @@ export class Conversation {
   }
 
   /** The Node was deleted: resolves when its Pods are given up, those that were still on their way included. */
-  dropEverything(goodbye: Goodbye): Promise<void> {
+  dropAllPods(goodbye: Goodbye): Promise<void> {
     return this.#changes.dropEverything(goodbye);
   }
 

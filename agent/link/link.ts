@@ -8,7 +8,7 @@ import type { Goodbye, MetersReport, Welcome } from '../../shared/link/messages.
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { LinkDelegate } from './agent-side.js';
-import { Conversation } from './conversation.js';
+import { LinkSession } from './conversation.js';
 import { CostReports } from './cost-reports.js';
 import type { Journal } from './journal.js';
 import type { LinkCertificates } from './link-certificates.js';
@@ -70,7 +70,7 @@ export class Link {
   readonly #options: LinkOptions;
   readonly #costs: CostReports | undefined;
   #state: LinkState = FIRST_STATE;
-  #conversation: Conversation | undefined;
+  #conversation: LinkSession | undefined;
   #timer: Timer | undefined;
   #nodeUid: string | undefined;
   #breakReason = '';
@@ -103,7 +103,7 @@ export class Link {
 
   /** How long the hub was not heard, ms; for ever while there is no connection. */
   quietMs(): number {
-    return this.#conversation?.quietMs() ?? Number.POSITIVE_INFINITY;
+    return this.#conversation?.silentMs() ?? Number.POSITIVE_INFINITY;
   }
 
   /** From a beat to its answer, ms; undefined before the first one of this connection. */
@@ -179,11 +179,11 @@ export class Link {
     this.#timer = this.#options.clock.after(delayMs, () => this.#happened(event));
   }
 
-  #connect(): Conversation {
+  #connect(): LinkSession {
     const { target, agent, certificates, load, clock, log } = this.#options;
     const { outbox } = this;
     const parts = { target, agent, outbox, certificates, costs: this.#costs, load, clock, log };
-    return new Conversation(parts, new LinkMeter(this.bytes), {
+    return new LinkSession(parts, new LinkMeter(this.bytes), {
       onOpen: () => this.#happened({ kind: 'opened' }),
       onWelcome: (welcome) => this.#welcomed(welcome),
       onOtherFleet: () => this.#refuse('another clusterUID'),
@@ -196,7 +196,7 @@ export class Link {
   #detach(isStop = false): void {
     const conversation = this.#conversation;
     this.#conversation = undefined;
-    conversation?.leave(isStop);
+    conversation?.end(isStop);
   }
 
   #break(reason: string): void {
@@ -213,7 +213,7 @@ export class Link {
 
   #sayHello(): void {
     const { identity, clock } = this.#options;
-    this.#conversation?.sayHello({
+    this.#conversation?.sendHello({
       ...identity,
       ...(this.#nodeUid ? { nodeUid: this.#nodeUid } : {}),
       hostTimeMs: clock.now(),
@@ -249,6 +249,6 @@ export class Link {
   async #dropEverything(goodbye: Goodbye): Promise<void> {
     const conversation = this.#conversation;
     this.#detach();
-    await conversation?.dropEverything(goodbye);
+    await conversation?.dropAllPods(goodbye);
   }
 }
