@@ -7,7 +7,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { LinkDelegate } from './agent-side.js';
 import { HubConnection } from './connection.js';
-import type { CostReports } from './cost-reports.js';
+import type { ProcessCostReports } from './cost-reports.js';
 import { DesiredChanges, type Fleet } from './desired-changes.js';
 import type { LinkCertificates } from './link-certificates.js';
 import type { LinkTarget } from './link-target.js';
@@ -21,7 +21,7 @@ interface LinkSessionDeps {
   /** Absent where nobody renews what the target shows. */
   certificates: LinkCertificates | undefined;
   /** Absent for hosts that pretend. */
-  costs: CostReports | undefined;
+  costs: ProcessCostReports | undefined;
   /** How busy the host is; absent: its beats tell nothing. */
   load: (() => BeatReading) | undefined;
   clock: Clock;
@@ -180,7 +180,7 @@ export class LinkSession {
     this.#events.onWelcome(welcome);
     outbox.mergeFor(0);
     outbox.open((message) => connection.send(message), { turns: features.includes(HOST_TURNS) });
-    if (features.includes(METERS)) costs?.begin((report) => connection.send(report));
+    if (features.includes(METERS)) costs?.start((report) => connection.send(report));
     if (features.includes(CERTIFICATES)) this.#ask = (csr) => connection.send({ kind: 'renew', csr });
     certificates?.live(welcome.serverTimeMs, this.#ask);
   }

@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../../shared/process/clock.js';
 const FIRST_MS = 15_000;
 const INTERVAL_MS = 3_600_000;
 
-export class CostReports {
+export class ProcessCostReports {
   readonly #clock: Clock;
   readonly #report: () => Omit<MetersReport, 'kind' | 'upMs'>;
   readonly #began: number;
@@ -19,7 +19,7 @@ export class CostReports {
   }
 
   /** The link is up. */
-  begin(send: (report: MetersReport) => void): void {
+  start(send: (report: MetersReport) => void): void {
     this.stop();
     this.#tellAfter(FIRST_MS, send);
   }

@@ -9,7 +9,7 @@ import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { LinkDelegate } from './agent-side.js';
 import { LinkSession } from './conversation.js';
-import { CostReports } from './cost-reports.js';
+import { ProcessCostReports } from './cost-reports.js';
 import type { Journal } from './journal.js';
 import type { LinkCertificates } from './link-certificates.js';
 import {
@@ -68,7 +68,7 @@ export class Link {
   /** What all connections have carried. */
   readonly bytes = new LinkBytes();
   readonly #options: LinkOptions;
-  readonly #costs: CostReports | undefined;
+  readonly #costs: ProcessCostReports | undefined;
   #state: LinkState = FIRST_STATE;
   #conversation: LinkSession | undefined;
   #timer: Timer | undefined;
@@ -78,7 +78,7 @@ export class Link {
   constructor(options: LinkOptions) {
     this.#options = options;
     const { clock, cost } = options;
-    this.#costs = cost && new CostReports(clock, () => ({ ...cost(), ...this.#roundTrip() }));
+    this.#costs = cost && new ProcessCostReports(clock, () => ({ ...cost(), ...this.#roundTrip() }));
     this.outbox = new Outbox(
       options.clock,
       (uids) => options.agent.onHandoversAcknowledged(uids),
