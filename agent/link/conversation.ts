@@ -173,7 +173,7 @@ export class LinkSession {
       this.#events.onOtherFleet();
       return;
     }
-    this.#fleet = { clusterUID, era };
+    this.#fleet = { clusterUID, epoch: era };
     const connection = this.#connection;
     connection.setHeartbeatIntervalMs(welcome.beatIntervalMs);
     if (features.includes(CHANNELS)) this.#streams.pace();

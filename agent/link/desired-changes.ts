@@ -6,7 +6,7 @@ import type { LinkDelegate } from './agent-side.js';
 /** The fleet of the hub at the other end, and which log of it. */
 export interface Fleet {
   clusterUID: string;
-  era: string;
+  epoch: string;
 }
 
 export class DesiredChanges {
