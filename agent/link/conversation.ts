@@ -120,7 +120,7 @@ export class LinkSession {
 
   /** The Node was deleted: resolves when its Pods are given up, those that were still on their way included. */
   dropAllPods(goodbye: Goodbye): Promise<void> {
-    return this.#changes.dropEverything(goodbye);
+    return this.#changes.dropAllPods(goodbye);
   }
 
   #received(message: FromHub): void {

@@ -28,7 +28,7 @@ export class DesiredChanges {
   }
 
   /** The Node was deleted: its Pods stop, as a kubelet's do. Only the own fleet's word counts. */
-  async dropEverything(goodbye: Goodbye): Promise<void> {
+  async dropAllPods(goodbye: Goodbye): Promise<void> {
     await this.#applied;
     const { clusterUID, era = '', revision } = this.#agent.resume();
     if (clusterUID === undefined || goodbye.clusterUID !== clusterUID) return;
