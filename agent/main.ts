@@ -201,7 +201,7 @@ function openJournal(
     const here = { boot: bootMark, uptimeMs: uptimeMs(), wallMs: systemClock.now() };
     return { ...here, ...(hubMs === undefined ? {} : { hubMs }) };
   };
-  return Journal.open({ file: journalFile(journalPath(dataDir)), moment, clock, log });
+  return Journal.open({ file: journalFile(journalPath(dataDir)), now: moment, clock, log });
 }
 
 /** Makes the directory where it is missing, and locks it for this process. */

@@ -37,18 +37,18 @@ interface JournalEntry {
   last: Moment;
 }
 
-interface JournalParts {
+interface JournalOptions {
   /** Absent: it lives as long as the process, for hosts that pretend. */
   file?: JournalFile;
   /** This very moment. */
-  moment: () => Moment;
+  now: () => Moment;
   /** A steady clock, the one that reports' times are read off. */
   clock: Clock;
   log: Logger;
 }
 
 export class Journal {
-  readonly #parts: JournalParts;
+  readonly #parts: JournalOptions;
   readonly #entries = new Map<string, JournalEntry>();
   /** Keys that the file does not have as they are now; when each was last written, by the monotonic clock. */
   readonly #unwritten = new Set<string>();
@@ -58,12 +58,12 @@ export class Journal {
   #timer: Timer | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(parts: JournalParts) {
+  private constructor(parts: JournalOptions) {
     this.#parts = parts;
   }
 
   /** With what earlier agents of this host could not tell. A file that cannot be read is begun anew. */
-  static async open(parts: JournalParts): Promise<Journal> {
+  static async open(parts: JournalOptions): Promise<Journal> {
     const journal = new Journal(parts);
     try {
       const text = (await parts.file?.read()) ?? '';
@@ -83,7 +83,7 @@ export class Journal {
   add({ count, firstTimestamp: _, lastTimestamp: __, ...event }: ReportedEvent): void {
     const key = keyOf(event);
     const known = this.#entries.get(key);
-    const now = this.#parts.moment();
+    const now = this.#parts.now();
     this.#put(key, { event, count: count + (known?.count ?? 0), first: known?.first ?? now, last: now });
     this.#unwritten.add(key);
     this.#timer ??= this.#parts.clock.after(PATIENCE_MS, () => {
@@ -96,7 +96,7 @@ export class Journal {
   due(): ReportedEvent[] {
     const entries = [...this.#entries.values()];
     if (entries.length === 0) return [];
-    const { moment, clock } = this.#parts;
+    const { now: moment, clock } = this.#parts;
     const steady = clock.now();
     const present = moment();
     const now = { ...present, hubMs: present.hubMs ?? steady };

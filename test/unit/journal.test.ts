@@ -88,7 +88,7 @@ class Host {
       wallMs: 7,
       ...(this.hubMs === undefined ? {} : { hubMs: this.hubMs + this.clock.monotonic() - 1_000_000 }),
     });
-    return Journal.open({ file, moment, clock: this.clock, log: silentLogger });
+    return Journal.open({ file, now: moment, clock: this.clock, log: silentLogger });
   }
 }
 
@@ -253,7 +253,7 @@ describe('the journal', () => {
 test('the outbox tells what was missed behind its first report, and again until the coordinator has heard it', async () => {
   const clock = new ManualClock(1_000_000);
   const moment = (): Moment => ({ boot: 'b', uptimeMs: clock.monotonic(), wallMs: 0, hubMs: clock.now() });
-  const journal = await Journal.open({ moment, clock, log: silentLogger });
+  const journal = await Journal.open({ now: moment, clock, log: silentLogger });
   const outbox = new Outbox(clock, undefined, undefined, journal);
   const sent: (StatusReport | EventsReport)[] = [];
   const send = (message: StatusReport | EventsReport) => void sent.push(message);
@@ -291,7 +291,7 @@ test('what a probe shouted while nobody could be told is told cut, taken by the 
     ...{ boot, uptimeMs: clock.monotonic(), wallMs: 0 },
     ...(boot === 'after' && { hubMs: clock.now() }),
   });
-  const journal = await Journal.open({ moment, clock, log: silentLogger });
+  const journal = await Journal.open({ now: moment, clock, log: silentLogger });
   const outbox = new Outbox(clock, undefined, undefined, journal);
   const sent: (StatusReport | EventsReport)[] = [];
   outbox.putNode({});
