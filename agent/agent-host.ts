@@ -10,7 +10,7 @@ import type { IsolationSettings } from './decisions/host-isolation.js';
 import type { ConfigCache } from './desired/config-cache.js';
 import type { DesiredCache } from './desired/desired-cache.js';
 import type { ManifestDirectory } from './desired/manifest-directory.js';
-import type { Journal } from './link/journal.js';
+import type { EventJournal } from './link/journal.js';
 import type { LinkCertificates } from './link/link-certificates.js';
 import type { LinkTarget } from './link/link-target.js';
 import type { PodCounts } from './metrics/pod-counts.js';
@@ -60,7 +60,7 @@ export interface AgentDeps {
   /** How busy the host is, for its beats. */
   load?: () => BeatReading;
   /** Keeps what happens while nobody can be told; absent for hosts that pretend. */
-  journal?: Journal;
+  journal?: EventJournal;
   /** How the agent before this one came to its end; absent: it was stopped. */
   previousExit?: LastEnd;
   /** Called at each welcome. */

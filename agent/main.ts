@@ -37,7 +37,7 @@ import { findTpmSealer } from './desired/tpm-sealer.js';
 import { HostIdentity } from './host-identity.js';
 import { hasIdentity } from './identity-file.js';
 import { isolationSettings } from './isolation-settings.js';
-import { Journal } from './link/journal.js';
+import { EventJournal } from './link/journal.js';
 import { journalFile } from './link/journal-file.js';
 import { type AgentFacts, AgentMetrics } from './metrics/agent-metrics.js';
 import { MetricsServer, parseMetricsAddress } from './metrics/metrics-server.js';
@@ -195,13 +195,13 @@ function openJournal(
   heardTime: HeardTime,
   clock: Clock,
   log: Logger,
-): Promise<Journal> {
+): Promise<EventJournal> {
   const moment = () => {
     const hubMs = heardTime.now();
     const here = { boot: bootMark, uptimeMs: uptimeMs(), wallMs: systemClock.now() };
     return { ...here, ...(hubMs === undefined ? {} : { hubMs }) };
   };
-  return Journal.open({ file: journalFile(journalPath(dataDir)), now: moment, clock, log });
+  return EventJournal.open({ file: journalFile(journalPath(dataDir)), now: moment, clock, log });
 }
 
 /** Makes the directory where it is missing, and locks it for this process. */

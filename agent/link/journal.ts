@@ -47,7 +47,7 @@ interface JournalOptions {
   log: Logger;
 }
 
-export class Journal {
+export class EventJournal {
   readonly #parts: JournalOptions;
   readonly #entries = new Map<string, JournalEntry>();
   /** Keys that the file does not have as they are now; when each was last written, by the monotonic clock. */
@@ -63,8 +63,8 @@ export class Journal {
   }
 
   /** With what earlier agents of this host could not tell. A file that cannot be read is begun anew. */
-  static async open(parts: JournalOptions): Promise<Journal> {
-    const journal = new Journal(parts);
+  static async open(parts: JournalOptions): Promise<EventJournal> {
+    const journal = new EventJournal(parts);
     try {
       const text = (await parts.file?.read()) ?? '';
       journal.#fileBytes = Buffer.byteLength(text);
@@ -93,7 +93,7 @@ export class Journal {
   }
 
   /** All that waits, oldest first, in the steady clock's time; that of the coordinator is known by now. */
-  due(): ReportedEvent[] {
+  pendingEvents(): ReportedEvent[] {
     const entries = [...this.#entries.values()];
     if (entries.length === 0) return [];
     const { now: moment, clock } = this.#parts;
@@ -119,7 +119,7 @@ export class Journal {
   }
 
   /** The coordinator has heard all of it. */
-  told(): void {
+  clearAcknowledged(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#entries.clear();

@@ -10,7 +10,7 @@ import type { Logger } from '../../shared/process/log.js';
 import type { LinkDelegate } from './agent-side.js';
 import { LinkSession } from './conversation.js';
 import { ProcessCostReports } from './cost-reports.js';
-import type { Journal } from './journal.js';
+import type { EventJournal } from './journal.js';
 import type { LinkCertificates } from './link-certificates.js';
 import {
   FIRST_STATE,
@@ -55,7 +55,7 @@ interface LinkOptions {
   /** How busy the host is, for its beats; absent: they tell nothing. */
   load?: () => BeatReading;
   /** Keeps what happens while nobody can be told; absent for hosts that pretend. */
-  journal?: Journal;
+  journal?: EventJournal;
   /** The host's wall clock, ms since the epoch, right or wrong; absent: it is not told. */
   wallNow?: () => number;
 }

@@ -20,7 +20,7 @@ import type { Clock, Timer } from '../../shared/process/clock.js';
 import { isPassing } from '../decisions/passing-status.js';
 import type { Reports } from './agent-side.js';
 import { EventBacklog } from './event-backlog.js';
-import type { Journal } from './journal.js';
+import type { EventJournal } from './journal.js';
 import { LatestValues } from './latest-values.js';
 
 /** Pods in one report: far below the frame limit even when each carries long messages. */
@@ -45,7 +45,7 @@ export class Outbox implements Reports {
   readonly #events = new EventBacklog();
   readonly #clock: Clock;
   readonly #onTurnsTold: (uids: readonly string[]) => void;
-  readonly #journal: Pick<Journal, 'add' | 'due' | 'told'> | undefined;
+  readonly #journal: Pick<EventJournal, 'add' | 'due' | 'told'> | undefined;
   /** Behind this report what was missed is told: without it a Pod of that time may not be known. */
   #missedAfter: number | undefined;
   /** The report whose acknowledgement says that it has been heard. */
@@ -65,7 +65,7 @@ export class Outbox implements Reports {
     clock: Clock,
     onTurnsTold: (uids: readonly string[]) => void = () => undefined,
     wallTime: () => { wallTimeMs?: number } = () => ({}),
-    journal?: Pick<Journal, 'add' | 'due' | 'told'>,
+    journal?: Pick<EventJournal, 'add' | 'due' | 'told'>,
   ) {
     this.#journal = journal;
     this.#clock = clock;

@@ -4,7 +4,7 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Moment, toldTimes } from '../../agent/decisions/journal-times.js';
-import { Journal } from '../../agent/link/journal.js';
+import { EventJournal } from '../../agent/link/journal.js';
 import { journalFile } from '../../agent/link/journal-file.js';
 import { Outbox } from '../../agent/link/outbox.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
@@ -81,19 +81,19 @@ class Host {
     this.hubMs = undefined;
   }
 
-  open(file = journalFile(this.path)): Promise<Journal> {
+  open(file = journalFile(this.path)): Promise<EventJournal> {
     const moment = (): Moment => ({
       boot: this.boot,
       uptimeMs: this.clock.monotonic() - this.#bootedAt,
       wallMs: 7,
       ...(this.hubMs === undefined ? {} : { hubMs: this.hubMs + this.clock.monotonic() - 1_000_000 }),
     });
-    return Journal.open({ file, now: moment, clock: this.clock, log: silentLogger });
+    return EventJournal.open({ file, now: moment, clock: this.clock, log: silentLogger });
   }
 }
 
-const told = (journal: Journal) =>
-  journal.due().map(({ reason, message, count, firstTimestamp, lastTimestamp }) => ({
+const told = (journal: EventJournal) =>
+  journal.pendingEvents().map(({ reason, message, count, firstTimestamp, lastTimestamp }) => ({
     reason,
     count,
     from: Date.parse(firstTimestamp),
@@ -253,7 +253,7 @@ describe('the journal', () => {
 test('the outbox tells what was missed behind its first report, and again until the coordinator has heard it', async () => {
   const clock = new ManualClock(1_000_000);
   const moment = (): Moment => ({ boot: 'b', uptimeMs: clock.monotonic(), wallMs: 0, hubMs: clock.now() });
-  const journal = await Journal.open({ now: moment, clock, log: silentLogger });
+  const journal = await EventJournal.open({ now: moment, clock, log: silentLogger });
   const outbox = new Outbox(clock, undefined, undefined, journal);
   const sent: (StatusReport | EventsReport)[] = [];
   const send = (message: StatusReport | EventsReport) => void sent.push(message);
@@ -291,7 +291,7 @@ test('what a probe shouted while nobody could be told is told cut, taken by the 
     ...{ boot, uptimeMs: clock.monotonic(), wallMs: 0 },
     ...(boot === 'after' && { hubMs: clock.now() }),
   });
-  const journal = await Journal.open({ now: moment, clock, log: silentLogger });
+  const journal = await EventJournal.open({ now: moment, clock, log: silentLogger });
   const outbox = new Outbox(clock, undefined, undefined, journal);
   const sent: (StatusReport | EventsReport)[] = [];
   outbox.putNode({});
