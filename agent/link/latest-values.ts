@@ -42,7 +42,7 @@ export class LatestValues<T> {
   }
 
   /** Tells this value again, if there is one. */
-  repeat(key: string): void {
+  resend(key: string): void {
     const entry = this.#entries.get(key);
     if (entry) entry.delivery = 'unsent';
   }
@@ -52,7 +52,7 @@ export class LatestValues<T> {
   }
 
   /** Whoever listens now knows nothing. */
-  forgetDelivery(): void {
+  resendAll(): void {
     for (const entry of this.#entries.values()) entry.delivery = 'unsent';
   }
 }

@@ -89,7 +89,7 @@ export class Outbox implements Reports {
   /** When the node becomes ready again, all Pods are told of anew: that it was not took their readiness away. */
   putNode(status: NodeStatus): void {
     const isReady = isConditionTrue(status.conditions, 'Ready');
-    if (isReady && this.#wasUnready) this.#pods.forgetDelivery();
+    if (isReady && this.#wasUnready) this.#pods.resendAll();
     this.#wasUnready = !isReady;
     this.#node.put(NODE, status);
     this.#queueFlush();
@@ -169,12 +169,12 @@ export class Outbox implements Reports {
     for (const uid of this.#returned.acknowledge()) {
       this.#returned.delete(uid);
       // Said before the hub knew the Pod, its status was dropped.
-      this.#pods.repeat(uid);
+      this.#pods.resend(uid);
     }
     const turned = this.#turned.acknowledge();
     for (const uid of turned) {
       this.#turned.delete(uid);
-      this.#pods.repeat(uid);
+      this.#pods.resend(uid);
     }
     if (turned.length > 0) this.#onTurnsTold(turned);
     for (const uid of this.#removed.acknowledge()) {
