@@ -11,7 +11,7 @@ import type { ConfigCache } from './desired/config-cache.js';
 import type { DesiredCache } from './desired/desired-cache.js';
 import type { ManifestDirectory } from './desired/manifest-directory.js';
 import type { EventJournal } from './link/journal.js';
-import type { LinkCertificates } from './link/link-certificates.js';
+import type { LinkCertificateHandler } from './link/link-certificates.js';
 import type { LinkTarget } from './link/link-target.js';
 import type { PodCounts } from './metrics/pod-counts.js';
 import type { HostInfo } from './node/host-info.js';
@@ -30,7 +30,7 @@ export interface AgentDeps {
   settings: Pick<AgentSettings, 'nodeName' | 'labels' | 'taints'>;
   target: LinkTarget;
   /** Absent for hosts that pretend. */
-  certificates?: LinkCertificates;
+  certificates?: LinkCertificateHandler;
   driver: RuntimeDriver;
   /** `docker`, `podman` or `hollow`. */
   engine: string;

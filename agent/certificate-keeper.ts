@@ -12,7 +12,7 @@ import { certificateRequest, publicKeyHashOf } from './certificate-request.js';
 import { askForCertificate } from './coordinator-call.js';
 import { renewalTimeMs } from './decisions/certificate-renewal.js';
 import type { HostIdentity } from './host-identity.js';
-import type { LinkCertificates } from './link/link-certificates.js';
+import type { LinkCertificateHandler } from './link/link-certificates.js';
 
 /** Timers are set no further: the runtime's count milliseconds in 31 bits. */
 const MAX_WAIT_MS = 24 * 60 * 60 * 1000;
@@ -31,7 +31,7 @@ interface CertificateRenewerOptions {
   pollIntervalMs?: number;
 }
 
-export class CertificateKeeper implements LinkCertificates {
+export class CertificateKeeper implements LinkCertificateHandler {
   readonly #options: CertificateRenewerOptions;
   /** One draw a process: jitter that is drawn anew at each look would come to its smallest. */
   readonly #draw: number;
@@ -44,18 +44,18 @@ export class CertificateKeeper implements LinkCertificates {
     this.#draw = options.random.random();
   }
 
-  live(serverTimeMs: number, ask: ((csr: string) => void) | undefined): void {
+  onLive(serverTimeMs: number, ask: ((csr: string) => void) | undefined): void {
     const { clock } = this.#options;
     if (!ask) return;
     const offsetMs = serverTimeMs - clock.now();
     this.#watch(offsetMs, ask);
   }
 
-  lost(): void {
+  onLost(): void {
     this.#timer?.cancel();
   }
 
-  certified({ certificate, ca }: Certified): void {
+  onCertified({ certificate, ca }: Certified): void {
     // Said at each welcome while there are two authorities: what is known costs no write.
     if (certificate === undefined && ca === this.#options.identity.ca) return;
     const change = {
@@ -65,7 +65,7 @@ export class CertificateKeeper implements LinkCertificates {
     void this.#take(change);
   }
 
-  refused(again: () => void): void {
+  onRefused(again: () => void): void {
     void this.#askByHttps(again);
   }
 

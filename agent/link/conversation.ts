@@ -9,7 +9,7 @@ import type { LinkDelegate } from './agent-side.js';
 import { HubConnection } from './connection.js';
 import type { ProcessCostReports } from './cost-reports.js';
 import { DesiredChanges, type Fleet } from './desired-changes.js';
-import type { LinkCertificates } from './link-certificates.js';
+import type { LinkCertificateHandler } from './link-certificates.js';
 import type { LinkTarget } from './link-target.js';
 import type { Outbox } from './outbox.js';
 import { OutgoingStreams } from './outgoing-streams.js';
@@ -19,7 +19,7 @@ interface LinkSessionDeps {
   delegate: LinkDelegate;
   outbox: Outbox;
   /** Absent where nobody renews what the target shows. */
-  certificates: LinkCertificates | undefined;
+  certificates: LinkCertificateHandler | undefined;
   /** Absent for hosts that pretend. */
   costs: ProcessCostReports | undefined;
   /** How busy the host is; absent: its beats tell nothing. */
@@ -152,7 +152,7 @@ export class LinkSession {
         this.#events.onGoodbye(message);
         return;
       case 'certified':
-        certificates?.certified(message);
+        certificates?.onCertified(message);
         return;
       case 'streamOpen':
       case 'streamData':
@@ -182,14 +182,14 @@ export class LinkSession {
     outbox.open((message) => connection.send(message), { turns: features.includes(HOST_TURNS) });
     if (features.includes(METERS)) costs?.start((report) => connection.send(report));
     if (features.includes(CERTIFICATES)) this.#ask = (csr) => connection.send({ kind: 'renew', csr });
-    certificates?.live(welcome.serverTimeMs, this.#ask);
+    certificates?.onLive(welcome.serverTimeMs, this.#ask);
   }
 
   /** Windows and renewals go by the hub's clock, which was set. */
   #heardTime(serverTimeMs: number): void {
     const { delegate: agent, certificates } = this.#parts;
     agent.onCoordinatorTime(serverTimeMs);
-    certificates?.live(serverTimeMs, this.#ask);
+    certificates?.onLive(serverTimeMs, this.#ask);
   }
 
   async #apply(desired: Desired, fleet: Fleet): Promise<void> {

@@ -1,13 +1,13 @@
 /** What the link needs of whoever keeps the host's certificate. */
 import type { Certified } from '../../shared/link/messages.js';
 
-export interface LinkCertificates {
+export interface LinkCertificateHandler {
   /** The link lives, or the hub's clock was set while it does. `serverTimeMs` is that clock; `ask` sends a request for a new certificate, where the hub takes any. */
-  live(serverTimeMs: number, ask: ((csr: string) => void) | undefined): void;
+  onLive(serverTimeMs: number, ask: ((csr: string) => void) | undefined): void;
   /** The link broke. */
-  lost(): void;
+  onLost(): void;
   /** What the hub says of certificates and authorities. */
-  certified(message: Certified): void;
+  onCertified(message: Certified): void;
   /** The hub does not know the host by what it shows. `again` connects without waiting. */
-  refused(again: () => void): void;
+  onRefused(again: () => void): void;
 }

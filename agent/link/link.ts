@@ -11,7 +11,7 @@ import type { LinkDelegate } from './agent-side.js';
 import { LinkSession } from './conversation.js';
 import { ProcessCostReports } from './cost-reports.js';
 import type { EventJournal } from './journal.js';
-import type { LinkCertificates } from './link-certificates.js';
+import type { LinkCertificateHandler } from './link-certificates.js';
 import {
   FIRST_STATE,
   type LinkEvent,
@@ -44,7 +44,7 @@ interface LinkOptions {
   identity: AgentIdentity;
   agent: LinkDelegate;
   /** Absent where nobody renews what the target shows. */
-  certificates?: LinkCertificates;
+  certificates?: LinkCertificateHandler;
   /** A steady clock (`steadyClock`), the one that the reports' times are read off. */
   clock: Clock;
   log: Logger;
@@ -138,7 +138,7 @@ export class Link {
     if (previous.phase === 'live' && next.phase !== 'live') {
       this.outbox.close();
       this.#costs?.stop();
-      this.#options.certificates?.lost();
+      this.#options.certificates?.onLost();
     }
     this.#enter(next);
     // A stop of our own is no news to the agent.
@@ -208,7 +208,7 @@ export class Link {
 
   #closed(reason: string, code: number | undefined): void {
     this.#break(reason);
-    if (code === UNAUTHORIZED) this.#options.certificates?.refused(() => this.#happened({ kind: 'due' }));
+    if (code === UNAUTHORIZED) this.#options.certificates?.onRefused(() => this.#happened({ kind: 'due' }));
   }
 
   #sayHello(): void {
