@@ -56,7 +56,7 @@ export class HostIdentity implements LinkTarget {
     return this.#bearer;
   }
 
-  welcomed(bearer: string | undefined): void {
+  onWelcome(bearer: string | undefined): void {
     this.#bearer = bearer;
   }
 

@@ -25,18 +25,18 @@ export interface LinkTarget {
   /** Of the join, if it was sealed. */
   joinMac?: string | undefined;
   /** Told at each welcome by what the host is known over HTTPS, where its certificate is not seen. */
-  welcomed?: (bearer: string | undefined) => void;
+  onWelcome?: (bearer: string | undefined) => void;
   /** Opens the socket in place of `tls.connect`: for hosts that share what TLS costs, or whose network is pretended. */
   connect?: (options: ConnectionOptions) => Socket;
   /** Waited for before a further connect, nothing = now: for thousands of hosts that share a machine. */
-  turn?: () => Promise<void> | undefined;
+  waitForConnectSlot?: () => Promise<void> | undefined;
   /** Opens the WebSocket itself, in place of all of the above: for a network that is a queue in memory. */
-  open?: () => WebSocket;
+  openWebSocket?: () => WebSocket;
 }
 
 /** Begins to connect; how it comes out, the socket's events tell. */
 export function openSocket(target: LinkTarget): WebSocket {
-  if (target.open) return target.open();
+  if (target.openWebSocket) return target.openWebSocket();
   const { url, ca, key, certificate } = target;
   const trusting = ca
     ? (options: ConnectionOptions) => connectTrusting(options, { ca, certificate })
@@ -55,7 +55,7 @@ export function openSocket(target: LinkTarget): WebSocket {
   });
 }
 
-function headersOf({ key, certificate, joinMac: joinSeal }: LinkTarget): Record<string, string> {
+function headersOf({ key, certificate, joinMac: joinMac }: LinkTarget): Record<string, string> {
   return {
     ...(key && certificate ? { [CERTIFICATE_HEADER]: derOf(certificate) } : {}),
     ...(joinSeal ? { [JOIN_SEAL_HEADER]: joinSeal } : {}),

@@ -170,7 +170,7 @@ export class Link {
   }
 
   async #connectInTurn(): Promise<void> {
-    const turn = this.#options.target.turn?.();
+    const turn = this.#options.target.waitForConnectSlot?.();
     if (turn) await turn;
     this.#happened({ kind: 'due' });
   }
@@ -223,7 +223,7 @@ export class Link {
 
   #welcomed(welcome: Welcome): void {
     this.#nodeUid = welcome.node.metadata.uid;
-    this.#options.target.welcomed?.(welcome.bearer);
+    this.#options.target.onWelcome?.(welcome.bearer);
     this.#happened({ kind: 'welcomed', reconnectSpreadMs: welcome.reconnectSpreadMs });
     this.#options.agent.onLive(welcome);
   }

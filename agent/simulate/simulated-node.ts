@@ -114,7 +114,7 @@ export class SimulatedNode implements QueriedNode {
         node: this.name,
         clusterUID,
         connect: (options) => this.network.connect(options),
-        turn: this.#options.connectTurn,
+        waitForConnectSlot: this.#options.connectTurn,
       },
       driver: new FakeDriver(this.#engine, this.#owner),
       cache: this.#cache,

@@ -120,7 +120,7 @@ export class HostAgent {
       settings: { nodeName, labels, taints: [] },
       target: {
         url: 'wss://coordinator.invalid/',
-        open: () => dial(life) as unknown as WebSocket,
+        openWebSocket: () => dial(life) as unknown as WebSocket,
       },
       driver: new SteadyTimes(engine.driverFor(life, engineWatcher), clock, life.clock),
       cache,
