@@ -138,14 +138,14 @@ function createLink(host: AgentDeps, node: NodeWatch, agent: LinkDelegate): Link
       instanceID: chance.uuid(),
       agentVersion: VERSION,
     },
-    agent,
+    delegate: agent,
     ...(certificates ? { certificates } : {}),
     ...(cost ? { cost } : {}),
     ...(load ? { load } : {}),
     clock,
     log: log.child({ component: 'link' }),
     random: chance.random,
-    wallNow: () => host.wallClock.now(),
+    readWallClock: () => host.wallClock.now(),
     ...(journal ? { journal } : {}),
   });
 }

@@ -42,7 +42,7 @@ interface AgentIdentity {
 interface LinkOptions {
   target: LinkTarget;
   identity: AgentIdentity;
-  agent: LinkDelegate;
+  delegate: LinkDelegate;
   /** Absent where nobody renews what the target shows. */
   certificates?: LinkCertificateHandler;
   /** A steady clock (`steadyClock`), the one that the reports' times are read off. */
@@ -57,7 +57,7 @@ interface LinkOptions {
   /** Keeps what happens while nobody can be told; absent for hosts that pretend. */
   journal?: EventJournal;
   /** The host's wall clock, ms since the epoch, right or wrong; absent: it is not told. */
-  wallNow?: () => number;
+  readWallClock?: () => number;
 }
 
 /** As the hub is told of it. */
@@ -81,7 +81,7 @@ export class Link {
     this.#costs = cost && new ProcessCostReports(clock, () => ({ ...cost(), ...this.#roundTrip() }));
     this.outbox = new Outbox(
       options.clock,
-      (uids) => options.agent.onHandoversAcknowledged(uids),
+      (uids) => options.delegate.onHandoversAcknowledged(uids),
       () => this.#wallTime(),
       options.journal,
     );
@@ -112,7 +112,7 @@ export class Link {
   }
 
   #wallTime(): { wallTimeMs?: number } {
-    const { wallNow } = this.#options;
+    const { readWallClock: wallNow } = this.#options;
     return wallNow ? { wallTimeMs: Math.max(Math.round(wallNow()), 0) } : {};
   }
 
@@ -133,7 +133,7 @@ export class Link {
     if (next === previous) return;
     this.#state = next;
     this.#timer?.cancel();
-    const { agent, log } = this.#options;
+    const { delegate: agent, log } = this.#options;
     log.debug({ from: previous.phase, to: next.phase }, 'link changed state');
     if (previous.phase === 'live' && next.phase !== 'live') {
       this.outbox.close();
@@ -180,7 +180,7 @@ export class Link {
   }
 
   #connect(): LinkSession {
-    const { target, agent, certificates, load, clock, log } = this.#options;
+    const { target, delegate: agent, certificates, load, clock, log } = this.#options;
     const { outbox } = this;
     const parts = { target, agent, outbox, certificates, costs: this.#costs, load, clock, log };
     return new LinkSession(parts, new LinkMeter(this.bytes), {
@@ -202,7 +202,7 @@ export class Link {
   #break(reason: string): void {
     this.#breakReason = reason;
     this.#options.log.warn({ reason, phase: this.#state.phase }, 'link broke');
-    this.#options.agent.onFailed(reason);
+    this.#options.delegate.onFailed(reason);
     this.#happened({ kind: 'broken', chance: this.#options.random() });
   }
 
@@ -225,7 +225,7 @@ export class Link {
     this.#nodeUid = welcome.node.metadata.uid;
     this.#options.target.onWelcome?.(welcome.bearer);
     this.#happened({ kind: 'welcomed', reconnectSpreadMs: welcome.reconnectSpreadMs });
-    this.#options.agent.onLive(welcome);
+    this.#options.delegate.onLive(welcome);
   }
 
   /** This side will not go on with the hub it reached: it comes back seldom. */
@@ -239,7 +239,7 @@ export class Link {
     const { reason, message, retryMs } = goodbye;
     this.#options.log.warn({ reason, message, retryMs }, 'hub said goodbye');
     this.#breakReason = `${reason}: ${message}`;
-    this.#options.agent.onFailed(this.#breakReason);
+    this.#options.delegate.onFailed(this.#breakReason);
     const chance = this.#options.random();
     const event: LinkEvent = { kind: 'dismissed', reason, message, retryMs, chance };
     if (reason === 'nodeDeleted') void this.#dropEverything(goodbye).then(() => this.#happened(event));

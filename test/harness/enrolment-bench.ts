@@ -99,7 +99,7 @@ export async function startEnrolment(context: TestContext, change: EnrolmentBenc
       target: identity,
       certificates: keeper,
       identity: { node: enrolled.node, bootID: 'b', instanceID: enrolled.dataDir, agentVersion: '0.1.0' },
-      agent,
+      delegate: agent,
       clock: steady,
       log,
       random: () => 0,

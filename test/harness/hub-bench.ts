@@ -276,7 +276,7 @@ function benchFor(
           node,
         },
         identity: { node, bootID: 'b', instanceID: options.instanceID ?? node, agentVersion: '0.1.0' },
-        agent,
+        delegate: agent,
         ...(cost ? { cost: () => cost } : {}),
         clock: steadyClock(options.clock ?? plane.clock),
         log: silentLogger,

@@ -61,7 +61,7 @@ export function withLink(
     const link = new Link({
       target: { url: `ws://127.0.0.1:${port}${LINK_PATH}` },
       identity: { node: 'n1', bootID: 'b', instanceID: 'i', agentVersion: '0.1.0' },
-      agent,
+      delegate: agent,
       clock,
       log: silentLogger,
       random: options.random ?? (() => 0.5),
