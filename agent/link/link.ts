@@ -102,7 +102,7 @@ export class Link {
   }
 
   /** How long the hub was not heard, ms; for ever while there is no connection. */
-  quietMs(): number {
+  silentMs(): number {
     return this.#conversation?.silentMs() ?? Number.POSITIVE_INFINITY;
   }
 
@@ -122,7 +122,7 @@ export class Link {
   }
 
   /** Has the hub answer soon, if it is there. */
-  askForLife(): void {
+  ping(): void {
     this.#conversation?.ping();
   }
 
