@@ -131,7 +131,7 @@ export class LinkSession {
         return;
       case 'pace':
         this.#connection.applyHeartbeatConfig(message);
-        outbox.mergeFor(message.mergeMs);
+        outbox.setDebounceMs(message.mergeMs);
         return;
       case 'time':
         if (this.#fleet) this.#heardTime(message.serverTimeMs);
@@ -178,8 +178,8 @@ export class LinkSession {
     connection.setHeartbeatIntervalMs(welcome.beatIntervalMs);
     if (features.includes(CHANNELS)) this.#streams.pace();
     this.#events.onWelcome(welcome);
-    outbox.mergeFor(0);
-    outbox.open((message) => connection.send(message), { turns: features.includes(HOST_TURNS) });
+    outbox.setDebounceMs(0);
+    outbox.startSession((message) => connection.send(message), { turns: features.includes(HOST_TURNS) });
     if (features.includes(METERS)) costs?.start((report) => connection.send(report));
     if (features.includes(CERTIFICATES)) this.#ask = (csr) => connection.send({ kind: 'renew', csr });
     certificates?.onLive(welcome.serverTimeMs, this.#ask);

@@ -136,7 +136,7 @@ export class Link {
     const { delegate: agent, log } = this.#options;
     log.debug({ from: previous.phase, to: next.phase }, 'link changed state');
     if (previous.phase === 'live' && next.phase !== 'live') {
-      this.outbox.close();
+      this.outbox.endSession();
       this.#costs?.stop();
       this.#options.certificates?.onLost();
     }

@@ -129,12 +129,12 @@ export class Outbox implements Reports {
   }
 
   /** From now on everything waits so long for company; 0: only what passes does. */
-  mergeFor(mergeMs: number): void {
+  setDebounceMs(mergeMs: number): void {
     this.#mergeMs = mergeMs;
   }
 
   /** A session began: everything is said anew, for its hub may know nothing of it. */
-  open(send: Send, hub: { turns: boolean } = { turns: true }): void {
+  startSession(send: Send, hub: { turns: boolean } = { turns: true }): void {
     this.#send = send;
     this.#tellsTurns = hub.turns;
     // The hub asks anew for what it still lacks, and the hello named all that was found so far.
@@ -148,7 +148,7 @@ export class Outbox implements Reports {
   }
 
   /** The session ended: what was under way may not have arrived. */
-  close(): void {
+  endSession(): void {
     this.#send = undefined;
     this.#missedAfter = undefined;
     this.#missedBefore = undefined;
