@@ -176,7 +176,7 @@ export class LinkSession {
     this.#fleet = { clusterUID, epoch: era };
     const connection = this.#connection;
     connection.setHeartbeatIntervalMs(welcome.beatIntervalMs);
-    if (features.includes(CHANNELS)) this.#streams.pace();
+    if (features.includes(CHANNELS)) this.#streams.enablePacing();
     this.#events.onWelcome(welcome);
     outbox.setDebounceMs(0);
     outbox.startSession((message) => connection.send(message), { turns: features.includes(HOST_TURNS) });

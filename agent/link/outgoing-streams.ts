@@ -37,7 +37,7 @@ export class OutgoingStreams {
   }
 
   /** The hub tells what has arrived. */
-  pace(): void {
+  enablePacing(): void {
     this.#pace.begin();
   }
 
