@@ -8,7 +8,7 @@ import { hostIsolation } from './decisions/host-isolation.js';
 import type { Images } from './images/images.js';
 import { allocatableOf } from './node/node-status.js';
 import type { NodeWatch } from './node/node-watch.js';
-import { AccountTokens } from './pods/account-tokens.js';
+import { PodTokenCache } from './pods/account-tokens.js';
 import type { HostFacts, PodReports } from './pods/pod-host.js';
 import { PodWorkers } from './pods/pod-workers.js';
 import { ContainerHandlers } from './probes/handlers.js';
@@ -30,7 +30,7 @@ export function createAgentWorkers(
     images,
     volumes: host.volumes,
     findConfig: (reference) => host.config.find(reference) ?? rootAuthority(host, reference),
-    ...(host.api ? { tokens: new AccountTokens(host.api.askToken, clock), apiServer: host.api.server } : {}),
+    ...(host.api ? { tokens: new PodTokenCache(host.api.askToken, clock), apiServer: host.api.server } : {}),
     handlers: new ContainerHandlers(driver, clock),
     files: host.files,
     reports,

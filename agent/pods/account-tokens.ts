@@ -29,7 +29,7 @@ const LONGEST_MS = 24 * 60 * 60 * 1000;
 /** How soon a coordinator that was not in reach is asked again. */
 const RETRY_MS = 10_000;
 
-export class AccountTokens {
+export class PodTokenCache {
   readonly #ask: AskToken;
   readonly #clock: Clock;
   readonly #held = new Map<string, Map<string, Held>>();
@@ -59,7 +59,7 @@ export class AccountTokens {
   }
 
   /** Pods with a token that is not good at this time of the coordinator's, whose clock was set: they get others when they look again. */
-  notGoodAt(hubTimeMs: number): string[] {
+  podsWithInvalidTokensAt(hubTimeMs: number): string[] {
     const uids: string[] = [];
     for (const [uid, tokens] of this.#held) {
       const outdated = [...tokens.values()].filter(({ token }) => !isGoodAt(token, hubTimeMs));

@@ -14,7 +14,7 @@ import type { Images } from '../images/images.js';
 import type { Handlers } from '../probes/handlers.js';
 import type { RuntimeDriver } from '../runtime/driver.js';
 import type { Volumes } from '../volumes/volumes.js';
-import type { AccountTokens } from './account-tokens.js';
+import type { PodTokenCache } from './account-tokens.js';
 import type { PodFiles } from './pod-files.js';
 
 /** Where a worker says what it sees; the link's outbox fits it. */
@@ -73,7 +73,7 @@ export interface PodHost {
   /** The ConfigMaps and Secrets that this host was given. */
   findConfig: FindConfig;
   /** Absent where nobody gives tokens. */
-  tokens?: AccountTokens;
+  tokens?: PodTokenCache;
   /** Where Pods reach the API. */
   apiServer?: URL;
   handlers: Handlers;

@@ -101,7 +101,7 @@ export class PodWorkers {
 
   /** The coordinator says what time it is, ms: Pods whose tokens are not good then get others. */
   heardTime(hubTimeMs: number): void {
-    for (const uid of this.#host.tokens?.notGoodAt(hubTimeMs) ?? []) this.#workers.get(uid)?.configChanged();
+    for (const uid of this.#host.tokens?.podsWithInvalidTokensAt(hubTimeMs) ?? []) this.#workers.get(uid)?.configChanged();
   }
 
   /** Looks again at the Pod that the engine names, or at all. */

@@ -12,7 +12,7 @@ import { heldAfterClearing, runs } from '../../agent/decisions/held-turn.js';
 import type { PodEnd } from '../../agent/decisions/pod-view.js';
 import { Images } from '../../agent/images/images.js';
 import { RegistrySettings } from '../../agent/images/registry-settings.js';
-import { AccountTokens } from '../../agent/pods/account-tokens.js';
+import { PodTokenCache } from '../../agent/pods/account-tokens.js';
 import { FolderPodFiles } from '../../agent/pods/pod-files.js';
 import type { HostFacts, PodHost, PodSource } from '../../agent/pods/pod-host.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
@@ -213,7 +213,7 @@ export class PodHostBench implements PodSource {
       }),
       volumes: this.#volumes,
       findConfig: (reference) => this.config.get(configKey(reference)),
-      tokens: new AccountTokens(async () => ({ token: this.token }), this.clock),
+      tokens: new PodTokenCache(async () => ({ token: this.token }), this.clock),
       handlers: this.handlers,
       files: new FolderPodFiles(this.dataDir),
       reports: {

@@ -1,7 +1,7 @@
 /** What a Pod that names an account is given, on its way into the store and on its host. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { AccountTokens, type TokenAnswer, type TokenWish } from '../../agent/pods/account-tokens.js';
+import { PodTokenCache, type TokenAnswer, type TokenWish } from '../../agent/pods/account-tokens.js';
 import { mountServiceAccountToken } from '../../coordinator/registry/account-volume.js';
 import { TOKEN_MOUNT_PATH, tokenSources } from '../../shared/kube/account-token.js';
 import { MIRROR_ANNOTATION } from '../../shared/kube/mirror-pod.js';
@@ -131,7 +131,7 @@ describe('tokens on a host', () => {
   const clock = new ManualClock(1_000_000);
   const asked: TokenWish[] = [];
   let answer: () => Promise<TokenAnswer> = async () => ({ token: `t${asked.length}` });
-  const tokens = new AccountTokens((wish) => {
+  const tokens = new PodTokenCache((wish) => {
     asked.push(wish);
     return answer();
   }, clock);
@@ -165,14 +165,14 @@ describe('tokens on a host', () => {
       [3_607, ['u']],
       [-1, ['u']],
     ] as const) {
-      assert.deepEqual(tokens.notGoodAt((issuedAt + seconds) * 1000), uids, `${seconds}`);
+      assert.deepEqual(tokens.podsWithInvalidTokensAt((issuedAt + seconds) * 1000), uids, `${seconds}`);
       await tokens.ensure(robot);
     }
     assert.equal(asked.length, count + 2);
     answer = async () => ({ token: 't2' });
     clock.advance(3607 * 800);
     await tokens.ensure(robot);
-    assert.deepEqual(tokens.notGoodAt(0), [], 'one of an unknown form');
+    assert.deepEqual(tokens.podsWithInvalidTokensAt(0), [], 'one of an unknown form');
   });
 
   test('stay while the coordinator is not in reach, and are asked for again soon', async () => {
