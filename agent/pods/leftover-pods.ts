@@ -5,10 +5,10 @@ import type { ObservedContainer, RuntimeDriver } from '../runtime/driver.js';
 /** A look at the engine that is under way: what it answers may be older than what it was not asked for. */
 interface Look {
   /** Uids of Pods that ended meanwhile. */
-  ended: Set<string>;
+  onPodEnded: Set<string>;
 }
 
-export class LeftoverPods {
+export class OrphanedPods {
   readonly #driver: Pick<RuntimeDriver, 'list'>;
   /** Their containers, by uid. */
   #pods = new Map<string, ObservedContainer[]>();
@@ -24,14 +24,14 @@ export class LeftoverPods {
    * that comes behind a later one's is dropped. Rejects as the driver does, and changes nothing then.
    */
   async find(isKnown: (uid: string) => boolean): Promise<void> {
-    const look: Look = { ended: new Set() };
+    const look: Look = { onPodEnded: new Set() };
     this.#looks.push(look);
     try {
       const containers = await this.#driver.list();
       const place = this.#looks.indexOf(look);
       if (place < 0) return;
       this.#looks = this.#looks.slice(place);
-      const uids = leftoverPods(containers, (uid) => isKnown(uid) || look.ended.has(uid));
+      const uids = leftoverPods(containers, (uid) => isKnown(uid) || look.onPodEnded.has(uid));
       const of = (uid: string) => containers.filter(({ identity }) => identity.podUid === uid);
       this.#pods = new Map(uids.map((uid) => [uid, of(uid)]));
     } finally {
@@ -45,7 +45,7 @@ export class LeftoverPods {
   }
 
   /** Whether what happened to a container of a Pod without a worker makes another look necessary. */
-  isStaleBy(uid: string): boolean {
+  needsRefreshFor(uid: string): boolean {
     return this.#pods.has(uid) || this.#looks.length > 0;
   }
 

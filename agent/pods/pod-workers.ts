@@ -18,7 +18,7 @@ import type { PodEvent } from '../decisions/pod-events.js';
 import { DEADLINE_EXCEEDED } from '../decisions/pod-over.js';
 import type { PodEnd } from '../decisions/pod-view.js';
 import type { RuntimeEvent } from '../runtime/driver.js';
-import { LeftoverPods } from './leftover-pods.js';
+import { OrphanedPods } from './leftover-pods.js';
 import type { PodHost, PodSource } from './pod-host.js';
 import { PodWorker } from './pod-worker.js';
 
@@ -31,14 +31,14 @@ export class PodWorkers {
   readonly #source: PodSource;
   readonly #host: PodHost;
   readonly #workers = new Map<string, PodWorker>();
-  readonly #leftovers: LeftoverPods;
+  readonly #leftovers: OrphanedPods;
   /** That the engine has told of them in this life of the agent. */
   #firstLook: Promise<void> | undefined;
 
   constructor(source: PodSource, host: PodHost) {
     this.#source = source;
     this.#host = host;
-    this.#leftovers = new LeftoverPods(host.driver);
+    this.#leftovers = new OrphanedPods(host.driver);
   }
 
   /** Starts a worker for each Pod that is held already. */
@@ -110,7 +110,7 @@ export class PodWorkers {
       case 'container': {
         const worker = this.#workers.get(event.podUid);
         if (worker) worker.lookAgain();
-        else if (this.#leftovers.isStaleBy(event.podUid)) await this.#findAndLook();
+        else if (this.#leftovers.needsRefreshFor(event.podUid)) await this.#findAndLook();
         return;
       }
       case 'resync':

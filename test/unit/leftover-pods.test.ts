@@ -1,7 +1,7 @@
 /** Looks at the engine take a while: what happens meanwhile is newer than what they answer. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LeftoverPods } from '../../agent/pods/leftover-pods.js';
+import { OrphanedPods } from '../../agent/pods/leftover-pods.js';
 import type { ObservedContainer } from '../../agent/runtime/driver.js';
 
 const nobody = () => false;
@@ -17,7 +17,7 @@ function slowEngine() {
       });
     });
   const answer = (look: number, uids: string[] | Error) => answers[look]?.(uids);
-  return { leftovers: new LeftoverPods({ list }), answer };
+  return { leftovers: new OrphanedPods({ list }), answer };
 }
 
 test('a Pod that ended while the engine was asked is no leftover, whatever the answer says', async () => {
@@ -62,13 +62,13 @@ test('a look that fails leaves what was known, and those under way still count',
 
 test('what happens to a container asks for another look where one is under way or knows its Pod', async () => {
   const { leftovers, answer } = slowEngine();
-  assert.equal(leftovers.isStaleBy('a'), false);
+  assert.equal(leftovers.needsRefreshFor('a'), false);
   const look = leftovers.find(nobody);
-  assert.equal(leftovers.isStaleBy('z'), true);
+  assert.equal(leftovers.needsRefreshFor('z'), true);
   answer(0, ['a']);
   await look;
-  assert.equal(leftovers.isStaleBy('a'), true);
-  assert.equal(leftovers.isStaleBy('z'), false);
+  assert.equal(leftovers.needsRefreshFor('a'), true);
+  assert.equal(leftovers.needsRefreshFor('z'), false);
   leftovers.take('a');
   assert.equal(leftovers.size, 0);
 });
