@@ -126,7 +126,7 @@ export class ContainerCreation {
       container: container.name,
       attempt,
     };
-    const hostPath = this.#host.files.makeMessage(identity);
+    const hostPath = this.#host.files.createMessageFile(identity);
     if (hostPath === undefined) return mounts;
     const containerPath = container.terminationMessagePath || DEFAULT_MESSAGE_PATH;
     return [...mounts, { hostPath, containerPath, readOnly: false, propagation: 'private' }];

@@ -23,10 +23,10 @@ export interface PodFiles {
   read(podUid: string): Lives;
   write(podUid: string, lives: Lives): void;
   /** Makes the file into which a container may write its last words; answers its path, undefined where there are none. */
-  makeMessage(identity: ContainerIdentity): string | undefined;
+  createMessageFile(identity: ContainerIdentity): string | undefined;
   /** What the container wrote, at most `maxBytes` of it; '' when nothing. */
-  readMessage(identity: ContainerIdentity, maxBytes: number): string;
-  removeMessage(identity: ContainerIdentity): void;
+  readMessageFile(identity: ContainerIdentity, maxBytes: number): string;
+  removeMessageFile(identity: ContainerIdentity): void;
 }
 
 /** Below `DATA/pods/UID`. All calls are small and synchronous. */
@@ -67,7 +67,7 @@ export class FolderPodFiles implements PodFiles {
     }
   }
 
-  makeMessage(identity: ContainerIdentity): string | undefined {
+  createMessageFile(identity: ContainerIdentity): string | undefined {
     const path = this.#messagePath(identity);
     try {
       mkdirSync(join(path, '..'), { recursive: true });
@@ -82,7 +82,7 @@ export class FolderPodFiles implements PodFiles {
     }
   }
 
-  readMessage(identity: ContainerIdentity, maxBytes: number): string {
+  readMessageFile(identity: ContainerIdentity, maxBytes: number): string {
     try {
       const file = openSync(this.#messagePath(identity), 'r');
       try {
@@ -97,7 +97,7 @@ export class FolderPodFiles implements PodFiles {
     }
   }
 
-  removeMessage(identity: ContainerIdentity): void {
+  removeMessageFile(identity: ContainerIdentity): void {
     try {
       rmSync(this.#messagePath(identity), { force: true });
     } catch (error) {
@@ -119,7 +119,7 @@ export class FolderPodFiles implements PodFiles {
 export const NO_POD_FILES: PodFiles = {
   read: () => ({}),
   write: () => undefined,
-  makeMessage: () => undefined,
-  readMessage: () => '',
-  removeMessage: () => undefined,
+  createMessageFile: () => undefined,
+  readMessageFile: () => '',
+  removeMessageFile: () => undefined,
 };

@@ -158,7 +158,7 @@ export class PodSteps {
   async #remove({ ids }: Steps['remove-containers'], { containers }: StepTarget): Promise<StepEffect> {
     await Promise.all(ids.map((id) => this.#host.driver.remove(id)));
     for (const { id, identity } of containers) {
-      if (ids.includes(id)) this.#host.files.removeMessage(identity);
+      if (ids.includes(id)) this.#host.files.removeMessageFile(identity);
     }
     return 'engine';
   }
