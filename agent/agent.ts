@@ -164,7 +164,7 @@ function podReports(host: AgentDeps, to: () => { turns: AgentHandovers; link: Li
       endings.putRemoved(pod);
     },
     putEvent: (event) => to().link.outbox.putEvent(event),
-    putFound: (uids) => to().link.outbox.putUnknownUids(uids),
+    putUnknownUids: (uids) => to().link.outbox.putUnknownUids(uids),
   };
 }
 

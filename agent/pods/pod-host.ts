@@ -23,7 +23,7 @@ export interface PodReports {
   putRemoved(pod: RemovedPod): void;
   putEvent(event: ReportedEvent): void;
   /** Uids of Pods that only the engine knows. */
-  putFound(uids: readonly string[]): void;
+  putUnknownUids(uids: readonly string[]): void;
 }
 
 /** Where the Pods come from; the desired cache fits it. */

@@ -138,7 +138,7 @@ export class PodWorkers {
     const uids = this.leftovers();
     if (uids.length > 0) {
       this.#host.log.info({ uids }, 'containers of unknown pods; the coordinator decides');
-      this.#host.reports.putFound(uids);
+      this.#host.reports.putUnknownUids(uids);
     }
     await this.#sweep((uid) => isKnown(uid) || this.#leftovers.has(uid));
   }

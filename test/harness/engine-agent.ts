@@ -67,7 +67,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
       putPod: ({ uid, status }) => tell({ kind: 'status', uid, status }),
       putRemoved: ({ uid }) => tell({ kind: 'removed', uid }),
       putEvent: () => undefined,
-      putFound: () => undefined,
+      putUnknownUids: () => undefined,
     },
     clock: systemClock,
     log: silentLogger,

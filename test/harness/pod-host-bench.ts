@@ -219,7 +219,7 @@ export class PodHostBench implements PodSource {
       reports: {
         putPod: ({ uid, status }) => void this.statuses.set(uid, status),
         putRemoved: ({ uid }) => void this.removed.push(uid),
-        putFound: () => undefined,
+        putUnknownUids: () => undefined,
         putEvent: ({ reason, message }) => void this.events.push(`${reason}: ${message}`),
       },
       clock: this.clock,
