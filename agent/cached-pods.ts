@@ -27,14 +27,14 @@ export function cachedPods(
   return {
     get: (uid) => asRun(cache.get(uid)),
     all: () => [...cache.all()].map(runs),
-    giveUp: (uid, end) => asRun(cache.terminate(uid, end)),
-    ended: (uid) => {
+    terminate: (uid, end) => asRun(cache.terminate(uid, end)),
+    markContainersRemoved: (uid) => {
       const held = cache.get(uid);
       if (!held) return;
       // Not on disk, it ends once more for the next agent.
       cache.put({ ...held, ended: true }, ...startable(held)).catch(() => undefined);
     },
-    cleared: async (uid) => {
+    markRevertCleared: async (uid) => {
       const held = cache.get(uid);
       // Not on disk, it is cleared once more by the next agent.
       if (held) await cache.put(heldAfterClearing(held)).catch(() => undefined);

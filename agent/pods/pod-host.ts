@@ -31,13 +31,13 @@ export interface PodSource {
   get(uid: string): AssignedPod | undefined;
   all(): Iterable<AssignedPod>;
   /** The host gives the Pod up; answers it as it is held from now on, undefined when it is not held. */
-  giveUp(uid: string, end: PodEnd): AssignedPod | undefined;
+  terminate(uid: string, end: PodEnd): AssignedPod | undefined;
   /** The Pod's containers are gone, and the hub has let go of it. */
   forget(held: AssignedPod): void;
   /** The containers of a Pod whose place another takes are gone. */
-  ended(uid: string): void;
+  markContainersRemoved(uid: string): void;
   /** All is gone of a Pod that goes back; answers it as it is to run from now on, when that is on disk. */
-  cleared(uid: string): Promise<AssignedPod | undefined>;
+  markRevertCleared(uid: string): Promise<AssignedPod | undefined>;
 }
 
 /** Facts of the host that a Pod is told of, as they are now. */

@@ -68,7 +68,7 @@ export class PodWorkers {
     const before = this.#source.get(uid);
     if (!before || before.terminal || before.deadline !== undefined) return;
     const deadline = this.#host.clock.now() + graceSeconds * 1000;
-    const held = this.#source.giveUp(uid, { ...why, deadline });
+    const held = this.#source.terminate(uid, { ...why, deadline });
     if (!held) return;
     this.#workers.get(uid)?.say(event);
     this.#assign(held);
@@ -244,7 +244,7 @@ export class PodWorkers {
     }
     const leavesPorts = !held.unassigned && hostPorts(held.pod.spec).length > 0;
     const isKnown = this.#source.get(held.uid)?.containersRemoved === true;
-    if ((held.replacedBy !== undefined || leavesPorts) && !isKnown) this.#source.ended(held.uid);
+    if ((held.replacedBy !== undefined || leavesPorts) && !isKnown) this.#source.markContainersRemoved(held.uid);
     if (held.unassigned) {
       this.#workers.delete(held.uid);
       this.#source.forget(held);
@@ -261,7 +261,7 @@ export class PodWorkers {
   /** A new worker runs what the predecessor ran: this one knows the Pod by what it had. */
   async #goBack(uid: string, worker: PodWorker): Promise<void> {
     await worker.stop();
-    const held = await this.#source.cleared(uid);
+    const held = await this.#source.markRevertCleared(uid);
     if (this.#workers.get(uid) !== worker) return;
     this.#workers.delete(uid);
     if (held) this.#assign(held);

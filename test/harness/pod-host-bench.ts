@@ -92,7 +92,7 @@ export class PodHostBench implements PodSource {
     return this.held.values();
   }
 
-  giveUp(uid: string, end: PodEnd): AssignedPod | undefined {
+  terminate(uid: string, end: PodEnd): AssignedPod | undefined {
     const held = this.held.get(uid);
     if (!held) return undefined;
     const givenUp = heldAfterGivingUp(held, end);
@@ -104,12 +104,12 @@ export class PodHostBench implements PodSource {
     this.held.delete(uid);
   }
 
-  ended(uid: string): void {
+  markContainersRemoved(uid: string): void {
     const held = this.held.get(uid);
     if (held) this.held.set(uid, { ...held, ended: true });
   }
 
-  async cleared(uid: string): Promise<AssignedPod | undefined> {
+  async markRevertCleared(uid: string): Promise<AssignedPod | undefined> {
     const held = this.held.get(uid);
     if (held) this.held.set(uid, heldAfterClearing(held));
     return this.get(uid);
