@@ -4,7 +4,7 @@ import { RuntimeError, SANDBOX } from '../runtime/driver.js';
 import { VolumeError } from '../volumes/volume-error.js';
 import { isEngineDown } from './engine-down.js';
 import type { PodHost } from './pod-host.js';
-import type { PodMemory } from './pod-memory.js';
+import type { PodWorkerState } from './pod-memory.js';
 import type { PodReporter } from './pod-reporter.js';
 
 /** Reason of a container whose configuration cannot be worked out; the kubelet's ErrCreateContainerConfig. */
@@ -24,9 +24,9 @@ interface EngineRequest {
 export class EngineAttempts {
   readonly #host: Pick<PodHost, 'clock' | 'log'>;
   readonly #reporter: PodReporter;
-  readonly #memory: PodMemory;
+  readonly #memory: PodWorkerState;
 
-  constructor(host: Pick<PodHost, 'clock' | 'log'>, reporter: PodReporter, memory: PodMemory) {
+  constructor(host: Pick<PodHost, 'clock' | 'log'>, reporter: PodReporter, memory: PodWorkerState) {
     this.#host = host;
     this.#reporter = reporter;
     this.#memory = memory;

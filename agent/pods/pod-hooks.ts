@@ -5,7 +5,7 @@ import { findContainer } from '../decisions/pod-containers.js';
 import type { ContainerLife } from '../decisions/pod-view.js';
 import type { Steps } from '../decisions/steps.js';
 import type { PodHost } from './pod-host.js';
-import type { PodMemory } from './pod-memory.js';
+import type { PodWorkerState } from './pod-memory.js';
 import type { PodReporter } from './pod-reporter.js';
 
 /** A postStart hook may take any time, as upstream: the longest that a timer can wait, three weeks. */
@@ -24,11 +24,11 @@ interface Hook {
 export class PodHooks {
   readonly #host: Pick<PodHost, 'handlers' | 'clock' | 'log'>;
   readonly #reporter: PodReporter;
-  readonly #memory: PodMemory;
+  readonly #memory: PodWorkerState;
   /** Called when a hook has ended. */
   readonly #wake: () => void;
 
-  constructor(host: PodHost, reporter: PodReporter, memory: PodMemory, wake: () => void) {
+  constructor(host: PodHost, reporter: PodReporter, memory: PodWorkerState, wake: () => void) {
     this.#host = host;
     this.#reporter = reporter;
     this.#memory = memory;
@@ -62,7 +62,7 @@ export class PodHooks {
   }
 
   #change(id: string, change: ContainerLife): void {
-    this.#memory.setLife(id, { ...this.#memory.lifeOf(id), ...change });
+    this.#memory.setLocalState(id, { ...this.#memory.localStateOf(id), ...change });
   }
 
   /** Whether it succeeded. What failed is for the log alone: a command's words may hold secrets. */

@@ -10,13 +10,13 @@ import type { Keyring } from '../decisions/registry-credentials.js';
 import { RuntimeError } from '../runtime/driver.js';
 import { isEngineDown } from './engine-down.js';
 import type { PodHost } from './pod-host.js';
-import type { PodMemory } from './pod-memory.js';
+import type { PodWorkerState } from './pod-memory.js';
 import type { PodReporter } from './pod-reporter.js';
 
 export class PodImages {
   readonly #host: Pick<PodHost, 'images' | 'findConfig' | 'clock'>;
   readonly #reporter: PodReporter;
-  readonly #memory: PodMemory;
+  readonly #memory: PodWorkerState;
   /** Called when an image has come, or cannot be had; `engine`: what the engine shows is not to be relied on. */
   readonly #wake: (changed: 'memory' | 'engine') => void;
   readonly #signal: AbortSignal;
@@ -24,7 +24,7 @@ export class PodImages {
   constructor(
     host: PodHost,
     reporter: PodReporter,
-    memory: PodMemory,
+    memory: PodWorkerState,
     wake: (changed: 'memory' | 'engine') => void,
     signal: AbortSignal,
   ) {

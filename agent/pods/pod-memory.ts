@@ -3,7 +3,7 @@ import type { ContainerLife, ImageState, StepFailure, VolumesState } from '../de
 import type { ObservedContainer } from '../runtime/driver.js';
 import type { PodFiles } from './pod-files.js';
 
-export class PodMemory {
+export class PodWorkerState {
   readonly #files: PodFiles;
   readonly #podUid: string;
   #isClosed = false;
@@ -24,12 +24,12 @@ export class PodMemory {
     this.progress.lives = files.read(podUid);
   }
 
-  lifeOf(id: string): ContainerLife {
+  localStateOf(id: string): ContainerLife {
     return this.progress.lives[id] ?? {};
   }
 
   /** Kept for the next agent, too. */
-  setLife(id: string, life: ContainerLife): void {
+  setLocalState(id: string, life: ContainerLife): void {
     this.progress.lives[id] = life;
     if (!this.#isClosed) this.#files.write(this.#podUid, this.progress.lives);
   }

@@ -12,7 +12,7 @@ import { fieldFacts } from './field-facts.js';
 import { PodHooks } from './pod-hooks.js';
 import type { PodHost } from './pod-host.js';
 import { PodImages } from './pod-images.js';
-import type { PodMemory } from './pod-memory.js';
+import type { PodWorkerState } from './pod-memory.js';
 import type { PodReporter } from './pod-reporter.js';
 import { PodStops } from './pod-stops.js';
 import { VolumeSteps } from './volume-steps.js';
@@ -37,7 +37,7 @@ type Performers = { [Kind in keyof Steps]: (step: Steps[Kind], target: StepTarge
 export class PodSteps {
   readonly #host: PodHost;
   readonly #reporter: PodReporter;
-  readonly #memory: PodMemory;
+  readonly #memory: PodWorkerState;
   readonly #attempts: EngineAttempts;
   readonly #creation: ContainerCreation;
   readonly #volumes: VolumeSteps;
@@ -92,7 +92,7 @@ export class PodSteps {
   constructor(
     host: PodHost,
     reporter: PodReporter,
-    memory: PodMemory,
+    memory: PodWorkerState,
     wake: (changed: BackgroundEffect) => void,
     signal: AbortSignal,
   ) {

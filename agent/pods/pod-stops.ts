@@ -3,7 +3,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { Steps, StopReason } from '../decisions/steps.js';
 import { type ObservedContainer, SANDBOX } from '../runtime/driver.js';
 import type { PodHost } from './pod-host.js';
-import type { PodMemory } from './pod-memory.js';
+import type { PodWorkerState } from './pod-memory.js';
 import type { PodReporter } from './pod-reporter.js';
 
 /** Containers always get a moment between the signal and the kill (pkg/kubelet/kuberuntime minimumGracePeriodInSeconds). */
@@ -14,11 +14,11 @@ const RETRY_MS = 10_000;
 export class PodStops {
   readonly #host: Pick<PodHost, 'driver' | 'clock' | 'log'>;
   readonly #reporter: PodReporter;
-  readonly #memory: PodMemory;
+  readonly #memory: PodWorkerState;
   /** Called when a container has ended. */
   readonly #wake: () => void;
 
-  constructor(host: PodHost, reporter: PodReporter, memory: PodMemory, wake: () => void) {
+  constructor(host: PodHost, reporter: PodReporter, memory: PodWorkerState, wake: () => void) {
     this.#host = host;
     this.#reporter = reporter;
     this.#memory = memory;

@@ -16,7 +16,7 @@ import type { ObservedContainer } from '../runtime/driver.js';
 import { isEngineDown } from './engine-down.js';
 import { lastWordsOf } from './last-words.js';
 import type { PodHost } from './pod-host.js';
-import { PodMemory } from './pod-memory.js';
+import { PodWorkerState } from './pod-memory.js';
 import { PodProbes } from './pod-probes.js';
 import { PodReporter } from './pod-reporter.js';
 import { PodSteps } from './pod-steps.js';
@@ -49,7 +49,7 @@ export class PodWorker {
   readonly #siblings: PodSiblings;
   readonly #abort = new AbortController();
   readonly #reporter: PodReporter;
-  readonly #memory: PodMemory;
+  readonly #memory: PodWorkerState;
   readonly #steps: PodSteps;
   readonly #probes: PodProbes;
   #held: AssignedPod;
@@ -72,7 +72,7 @@ export class PodWorker {
     this.#host = host;
     this.#siblings = siblings;
     this.#reporter = new PodReporter(host);
-    this.#memory = new PodMemory(host.files, held.uid);
+    this.#memory = new PodWorkerState(host.files, held.uid);
     this.#steps = new PodSteps(
       host,
       this.#reporter,
@@ -226,10 +226,10 @@ export class PodWorker {
   }
 
   #onProbe(id: string, kind: ProbeKind, outcome: 'success' | 'failure'): void {
-    const life = this.#memory.lifeOf(id);
+    const life = this.#memory.localStateOf(id);
     const next = lifeAfterProbe(life, kind, outcome, this.#host.clock.now());
     if (next === life) return;
-    this.#memory.setLife(id, next);
+    this.#memory.setLocalState(id, next);
     this.#poke();
   }
 

@@ -4,7 +4,7 @@ import type { StepFailure } from '../decisions/pod-view.js';
 import type { FileFacts } from '../decisions/volume-files.js';
 import { VolumeError } from '../volumes/volume-error.js';
 import type { PodHost } from './pod-host.js';
-import type { PodMemory } from './pod-memory.js';
+import type { PodWorkerState } from './pod-memory.js';
 import type { PodReporter } from './pod-reporter.js';
 
 const FIRST_RETRY_MS = 500;
@@ -13,12 +13,12 @@ const MAX_RETRY_MS = 122_000;
 export class VolumeSteps {
   readonly #host: Pick<PodHost, 'volumes' | 'clock' | 'tokens'>;
   readonly #reporter: PodReporter;
-  readonly #memory: PodMemory;
+  readonly #memory: PodWorkerState;
   #failures = 0;
   /** Raised by each change of what the volumes show. */
   #contentVersion = 0;
 
-  constructor(host: PodHost, reporter: PodReporter, memory: PodMemory) {
+  constructor(host: PodHost, reporter: PodReporter, memory: PodWorkerState) {
     this.#host = host;
     this.#reporter = reporter;
     this.#memory = memory;
