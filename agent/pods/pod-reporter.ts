@@ -17,7 +17,7 @@ export class PodReporter {
   }
 
   /** Its containers have ended for good. */
-  get isOver(): boolean {
+  get isFinished(): boolean {
     return this.#told?.phase === 'Succeeded' || this.#told?.phase === 'Failed';
   }
 

@@ -88,7 +88,7 @@ export class PodWorker {
 
   /** It will not run any more: what it took of the host is free. */
   get isOver(): boolean {
-    return this.#reporter.isOver || (this.#held.terminal !== undefined && !this.hasBegun);
+    return this.#reporter.isFinished || (this.#held.terminal !== undefined && !this.hasBegun);
   }
 
   /** The engine had something of it at the last look. */
