@@ -14,7 +14,7 @@ import type { PodHost } from './pod-host.js';
 import { PodImages } from './pod-images.js';
 import type { PodWorkerState } from './pod-memory.js';
 import type { PodReporter } from './pod-reporter.js';
-import { PodStops } from './pod-stops.js';
+import { ContainerStops } from './pod-stops.js';
 import { VolumeSteps } from './volume-steps.js';
 
 /** What a step is told about its Pod as it is performed. */
@@ -43,7 +43,7 @@ export class PodSteps {
   readonly #volumes: VolumeSteps;
   readonly #images: PodImages;
   readonly #hooks: PodHooks;
-  readonly #stops: PodStops;
+  readonly #stops: ContainerStops;
 
   readonly #performers: Performers = {
     wait: async () => 'done',
@@ -70,7 +70,7 @@ export class PodSteps {
       return 'memory';
     },
     'run-pre-stop': async (step, { held, podIP }) => {
-      this.#stops.begin(held.pod, step.id, step.container, step);
+      this.#stops.startStopping(held.pod, step.id, step.container, step);
       this.#hooks.startPreStop(step, held.pod, podIP);
       return 'memory';
     },
@@ -104,7 +104,7 @@ export class PodSteps {
     this.#volumes = new VolumeSteps(host, reporter, memory);
     this.#images = new PodImages(host, reporter, memory, wake, signal);
     this.#hooks = new PodHooks(host, reporter, memory, () => wake('memory'));
-    this.#stops = new PodStops(host, reporter, memory, () => wake('engine'));
+    this.#stops = new ContainerStops(host, reporter, memory, () => wake('engine'));
   }
 
   /** Throws only what is nobody's fault in particular: `RuntimeError` EngineDown, and the unexpected. */

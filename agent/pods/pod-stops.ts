@@ -11,7 +11,7 @@ const MIN_GRACE_SECONDS = 2;
 /** How long a stop that the engine failed at is left alone. */
 const RETRY_MS = 10_000;
 
-export class PodStops {
+export class ContainerStops {
   readonly #host: Pick<PodHost, 'driver' | 'clock' | 'log'>;
   readonly #reporter: PodReporter;
   readonly #memory: PodWorkerState;
@@ -26,7 +26,7 @@ export class PodStops {
   }
 
   /** The container is to end from now on: says so once, and fixes until when. */
-  begin(
+  startStopping(
     pod: Pod,
     id: string,
     container: string,
@@ -43,7 +43,7 @@ export class PodStops {
     const seconds = Math.ceil((step.deadline - this.#host.clock.now()) / 1000);
     for (const id of step.ids) {
       const container = containers.find((one) => one.id === id)?.identity.container ?? SANDBOX;
-      this.begin(pod, id, container, step);
+      this.startStopping(pod, id, container, step);
       this.#memory.progress.stopping[id] = step.deadline;
       void this.#stopOne(id, Math.max(seconds, MIN_GRACE_SECONDS), step.deadline);
     }
