@@ -117,7 +117,7 @@ export class PodSteps {
   }
 
   /** A ConfigMap, a Secret or a field of the Pod is another now: what was refused for it is tried again. */
-  contentChanged(): void {
+  onContentChanged(): void {
     this.#volumes.contentChanged();
     const { failures } = this.#memory.progress;
     for (const [name, { reason }] of Object.entries(failures)) {

@@ -102,7 +102,7 @@ export class PodWorker {
 
   /** The Pod as it is wanted from now on. */
   assign(held: AssignedPod): void {
-    if (held.digest !== this.#held.digest) this.#steps.contentChanged();
+    if (held.digest !== this.#held.digest) this.#steps.onContentChanged();
     this.#held = held;
     this.#poke();
   }
@@ -125,7 +125,7 @@ export class PodWorker {
 
   /** A ConfigMap or Secret that the Pod names is there, another or gone. */
   configChanged(): void {
-    this.#steps.contentChanged();
+    this.#steps.onContentChanged();
     this.#poke();
   }
 
