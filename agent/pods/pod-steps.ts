@@ -118,7 +118,7 @@ export class PodSteps {
 
   /** A ConfigMap, a Secret or a field of the Pod is another now: what was refused for it is tried again. */
   onContentChanged(): void {
-    this.#volumes.contentChanged();
+    this.#volumes.onContentChanged();
     const { failures } = this.#memory.progress;
     for (const [name, { reason }] of Object.entries(failures)) {
       if (reason === CONFIG_ERROR) delete failures[name];

@@ -25,7 +25,7 @@ export class VolumeSteps {
   }
 
   /** What the volumes show is another now: what is there is looked at, and what was refused is tried again. */
-  contentChanged(): void {
+  onContentChanged(): void {
     const { progress } = this.#memory;
     this.#contentVersion += 1;
     if (progress.volumes.kind === 'ready') progress.volumes = { kind: 'ready', refreshAt: 0 };
