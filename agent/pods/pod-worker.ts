@@ -31,11 +31,11 @@ interface PodSiblings {
    * Resolves when the engine has told of the Pods that it alone knows: a cache that could not be written holds Pods whose successors
    * may be among them. Rejects as the driver does.
    */
-  leftoversKnown(): Promise<void>;
+  orphansKnown(): Promise<void>;
   /** Containers of another Pod of the same owner still run, which `gone` took or which the engine alone knows. */
   hasPredecessor(held: AssignedPod): boolean;
   /** Host ports of the Pods that were here before it and still run. */
-  takenPorts(held: AssignedPod): HostPort[];
+  hostPortsInUse(held: AssignedPod): HostPort[];
   /** This host may not run the Pod. */
   onRejected(held: AssignedPod, rejection: Rejection): void;
   /** The Pod has run for its `activeDeadlineSeconds`. */
@@ -221,7 +221,7 @@ export class PodWorker {
       messages[container.id] = await lastWordsOf(this.#host, held.pod, container);
     }
     this.#memory.prune(containers);
-    if (containers.length === 0) await this.#siblings.leftoversKnown();
+    if (containers.length === 0) await this.#siblings.orphansKnown();
     return containers;
   }
 
@@ -251,7 +251,7 @@ export class PodWorker {
       isolation,
       // What the host cannot do without is let in, whatever it is short of.
       ...(isNew && !isCritical(held.pod, held.manifestFile !== undefined) && { pressures }),
-      takenPorts: isNew ? this.#siblings.takenPorts(held) : [],
+      takenPorts: isNew ? this.#siblings.hostPortsInUse(held) : [],
       ...(held.terminal && { terminal: held.terminal }),
       // What runs goes on. What has ended may have done so before this host knew of the Pod before it: an old disk started that again.
       waitsForPredecessor:

@@ -192,9 +192,9 @@ export class PodWorkers {
       return;
     }
     const worker = new PodWorker(held, this.#host, {
-      leftoversKnown: () => this.#leftoversKnown(),
+      orphansKnown: () => this.#leftoversKnown(),
       hasPredecessor: (own) => this.#hasPredecessor(own),
-      takenPorts: (own) => this.#takenPorts(own),
+      hostPortsInUse: (own) => this.#takenPorts(own),
       onFinished: (own) => this.#onFinished(own),
       onRejected: (own, rejection) => this.#reject(own, rejection),
       onDeadline: (own) => this.#exceedDeadline(own),
