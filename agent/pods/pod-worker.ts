@@ -67,12 +67,12 @@ export class PodWorker {
   #isFinished = false;
   #turnWaiting: PodView['handoverWaiting'];
 
-  constructor(held: AssignedPod, host: PodHost, siblings: PodSiblings) {
-    this.#held = held;
+  constructor(assigned: AssignedPod, host: PodHost, siblings: PodSiblings) {
+    this.#held = assigned;
     this.#host = host;
     this.#siblings = siblings;
     this.#reporter = new PodReporter(host);
-    this.#memory = new PodWorkerState(host.files, held.uid);
+    this.#memory = new PodWorkerState(host.files, assigned.uid);
     this.#steps = new PodSteps(
       host,
       this.#reporter,
@@ -87,12 +87,12 @@ export class PodWorker {
   }
 
   /** It will not run any more: what it took of the host is free. */
-  get isOver(): boolean {
-    return this.#reporter.isFinished || (this.#held.terminal !== undefined && !this.hasBegun);
+  get isFinished(): boolean {
+    return this.#reporter.isFinished || (this.#held.terminal !== undefined && !this.hasContainers);
   }
 
   /** The engine had something of it at the last look. */
-  get hasBegun(): boolean {
+  get hasContainers(): boolean {
     return this.#observed.length > 0;
   }
 
@@ -108,29 +108,29 @@ export class PodWorker {
   }
 
   /** Why the turn to replace the Pod has not begun. */
-  turnWaits(waiting: PodView['handoverWaiting']): void {
+  setHandoverWaiting(waiting: PodView['handoverWaiting']): void {
     this.#turnWaiting = waiting;
     this.#poke();
   }
 
   /** Tells of the Pod what others decided. */
-  say(event: PodEvent): void {
+  emitEvent(event: PodEvent): void {
     this.#reporter.event(this.#held.pod, event);
   }
 
   /** Says again that the Pod has ended, if it has. */
-  repeatRemoved(): void {
+  resendRemoved(): void {
     if (this.#isFinished) this.#reporter.removed(this.#held.pod);
   }
 
   /** A ConfigMap or Secret that the Pod names is there, another or gone. */
-  configChanged(): void {
+  onConfigChanged(): void {
     this.#steps.onContentChanged();
     this.#poke();
   }
 
   /** The engine says that something happened to its containers. */
-  lookAgain(): void {
+  requestReconcile(): void {
     this.#stale = true;
     this.#poke();
   }

@@ -200,7 +200,7 @@ export class PodWorkers {
       onDeadline: (own) => this.#exceedDeadline(own),
     });
     this.#workers.set(held.uid, worker);
-    worker.lookAgain();
+    worker.requestReconcile();
   }
 
   /** As a kubelet's rejectPod. */
