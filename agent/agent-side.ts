@@ -47,7 +47,7 @@ export function createAgentSide(parts: AgentLinkDelegateDeps): LinkDelegate {
   const usage = new UsageMeter({ driver, readNode: readHostUsage, clock, wallClock });
   const heardTime = (hubTimeMs: number): void => {
     turns.heardTime(hubTimeMs);
-    workers.heardTime(hubTimeMs);
+    workers.onCoordinatorTime(hubTimeMs);
   };
   return {
     resumePoint: () => ({
@@ -55,7 +55,7 @@ export function createAgentSide(parts: AgentLinkDelegateDeps): LinkDelegate {
       have: [
         ...cache.have(),
         ...config.have(),
-        ...workers.leftovers().map((uid): [string, string] => [uid, '']),
+        ...workers.orphanedUids().map((uid): [string, string] => [uid, '']),
       ],
     }),
     registration: () => {
@@ -72,7 +72,7 @@ export function createAgentSide(parts: AgentLinkDelegateDeps): LinkDelegate {
         change.set.map(({ uid }) => uid),
         change.unassigned,
       );
-      workers.configChanged(given.changed);
+      workers.onConfigChanged(given.changed);
       turns.podsChanged();
       await durable.catch((error: unknown) => notKept(parts, error));
     },
@@ -88,7 +88,7 @@ export function createAgentSide(parts: AgentLinkDelegateDeps): LinkDelegate {
         .map(({ uid }) => uid)
         .concat(
           config.have().map(([uid]) => uid),
-          workers.leftovers(),
+          workers.orphanedUids(),
         ),
     onFailed: (reason) => {
       turns.linkFailed(reason);
@@ -96,7 +96,7 @@ export function createAgentSide(parts: AgentLinkDelegateDeps): LinkDelegate {
     },
     onLive: ({ clusterUID, serverTimeMs }) => {
       log.info({ clusterUID }, 'connected to the coordinator');
-      workers.repeatRemoved();
+      workers.resendRemoved();
       turns.welcomed();
       heardTime(serverTimeMs);
       parts.onLive?.();

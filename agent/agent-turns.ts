@@ -63,7 +63,7 @@ export function createAgentTurns(options: AgentHandoversOptions): AgentHandovers
     if (cache.get(uid)?.handover === undefined) options.onSettled();
   };
   const warn = (reason: string) => (pod: Pod, message: string) =>
-    workers().say(pod.metadata.uid ?? '', { type: 'Warning', reason, message });
+    workers().emitEvent(pod.metadata.uid ?? '', { type: 'Warning', reason, message });
   const confirmations = new Confirmations({
     cache,
     bootMark,
@@ -83,7 +83,7 @@ export function createAgentTurns(options: AgentHandoversOptions): AgentHandovers
     time,
     bootMark,
     linkIsLive: () => confirmations.linkIsLive,
-    onWaiting: (uid, waiting) => workers().turnWaits(uid, waiting),
+    onWaiting: (uid, waiting) => workers().setHandoverWaiting(uid, waiting),
     onBegun: (oldUid, successor) => {
       const turned = turnedPod(successor);
       if (turned) putTurned(turned);

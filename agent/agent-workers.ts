@@ -22,7 +22,7 @@ export function createAgentWorkers(
   const { images, node, reports } = parts;
   const { driver, clock, cache } = host;
   const source = cachedPods(cache, clock, {
-    hasContainers: (uid) => workers.hasBegun(uid),
+    hasContainers: (uid) => workers.hasContainers(uid),
     onForgotten,
   });
   const workers = new PodWorkers(source, {

@@ -64,7 +64,7 @@ export class PodWorkers {
   }
 
   /** Gives the Pod up for good and says so by the event. One that is over, or leaves anyway, stays as it is. */
-  giveUp(uid: string, { graceSeconds, ...why }: GivingUp, event: PodEvent): void {
+  terminate(uid: string, { graceSeconds, ...why }: GivingUp, event: PodEvent): void {
     const before = this.#source.get(uid);
     if (!before || before.terminal || before.deadline !== undefined) return;
     const deadline = this.#host.clock.now() + graceSeconds * 1000;
@@ -75,22 +75,22 @@ export class PodWorkers {
   }
 
   /** The engine has something of the Pod, as far as its worker has looked. */
-  hasBegun(uid: string): boolean {
+  hasContainers(uid: string): boolean {
     return this.#workers.get(uid)?.hasBegun ?? false;
   }
 
   /** Tells of the Pod what others decided. */
-  say(uid: string, event: PodEvent): void {
+  emitEvent(uid: string, event: PodEvent): void {
     this.#workers.get(uid)?.say(event);
   }
 
   /** Says why the turn to replace the Pod has not begun. */
-  turnWaits(uid: string, waiting: { reason: string; message: string }): void {
+  setHandoverWaiting(uid: string, waiting: { reason: string; message: string }): void {
     this.#workers.get(uid)?.turnWaits(waiting);
   }
 
   /** These ConfigMaps and Secrets are there, others or gone: the Pods that name them look again. */
-  configChanged(changed: readonly ConfigReference[]): void {
+  onConfigChanged(changed: readonly ConfigReference[]): void {
     if (changed.length === 0) return;
     const keys = new Set(changed.map(configKey));
     for (const worker of this.#workers.values()) {
@@ -100,7 +100,7 @@ export class PodWorkers {
   }
 
   /** The coordinator says what time it is, ms: Pods whose tokens are not good then get others. */
-  heardTime(hubTimeMs: number): void {
+  onCoordinatorTime(hubTimeMs: number): void {
     for (const uid of this.#host.tokens?.podsWithInvalidTokensAt(hubTimeMs) ?? []) this.#workers.get(uid)?.configChanged();
   }
 
@@ -123,7 +123,7 @@ export class PodWorkers {
   }
 
   async #findAndLook(): Promise<void> {
-    await this.findLeftovers();
+    await this.findOrphans();
     this.#lookAgain();
   }
 
@@ -132,10 +132,10 @@ export class PodWorkers {
   }
 
   /** Looks for Pods that only the engine knows. */
-  async findLeftovers(): Promise<void> {
+  async findOrphans(): Promise<void> {
     const isKnown = (uid: string): boolean => this.#source.get(uid) !== undefined || this.#workers.has(uid);
     await this.#leftovers.find(isKnown);
-    const uids = this.leftovers();
+    const uids = this.orphanedUids();
     if (uids.length > 0) {
       this.#host.log.info({ uids }, 'containers of unknown pods; the coordinator decides');
       this.#host.reports.putUnknownUids(uids);
@@ -145,7 +145,7 @@ export class PodWorkers {
 
   /** One that fails is tried again by who asks again. */
   #leftoversKnown(): Promise<void> {
-    this.#firstLook ??= this.findLeftovers().catch((error: unknown) => {
+    this.#firstLook ??= this.findOrphans().catch((error: unknown) => {
       this.#firstLook = undefined;
       throw error;
     });
@@ -165,12 +165,12 @@ export class PodWorkers {
   }
 
   /** Says anew which Pods have been ended and are held still: a coordinator that was restored has forgotten that it heard so. */
-  repeatRemoved(): void {
+  resendRemoved(): void {
     for (const worker of this.#workers.values()) worker.repeatRemoved();
   }
 
   /** Uids that only the engine knows, for the link's hello. */
-  leftovers(): string[] {
+  orphanedUids(): string[] {
     return this.#leftovers.uids();
   }
 
@@ -206,12 +206,12 @@ export class PodWorkers {
   /** As a kubelet's rejectPod. */
   #reject({ uid }: AssignedPod, { reason, message }: Rejection): void {
     const givenUp = { reason, message: `Pod was rejected: ${message}`, graceSeconds: 0 };
-    this.giveUp(uid, givenUp, { type: 'Warning', reason, message });
+    this.terminate(uid, givenUp, { type: 'Warning', reason, message });
   }
 
   #exceedDeadline({ uid, pod }: AssignedPod): void {
     const graceSeconds = pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
-    this.giveUp(uid, { ...DEADLINE_EXCEEDED, graceSeconds }, { type: 'Normal', ...DEADLINE_EXCEEDED });
+    this.terminate(uid, { ...DEADLINE_EXCEEDED, graceSeconds }, { type: 'Normal', ...DEADLINE_EXCEEDED });
   }
 
   #leavingLeftover(uid: string): AssignedPod | undefined {

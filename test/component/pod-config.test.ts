@@ -92,10 +92,10 @@ describe('files of a running Pod', () => {
     );
     await running();
     bench.token = second;
-    bench.workers.heardTime((issuedAt + 60) * 1_000);
+    bench.workers.onCoordinatorTime((issuedAt + 60) * 1_000);
     await bench.pass(1_000);
     assert.equal(shown('token'), first, 'it is good');
-    bench.workers.heardTime((issuedAt + 3_600) * 1_000);
+    bench.workers.onCoordinatorTime((issuedAt + 3_600) * 1_000);
     await eventually('token', second);
   });
 

@@ -33,7 +33,7 @@ describe('a Pod that is given', () => {
     bench.give(podOf('old', listening('slow:1'), DELETED));
     bench.give(podOf('new', listening('app:1')));
     await bench.pass(4000);
-    assert.equal(bench.workers.hasBegun('uid-new'), false);
+    assert.equal(bench.workers.hasContainers('uid-new'), false);
     await bench.pass(1000);
     await running('new');
     assert.ok(bench.held.has('uid-old'), 'nobody has let go of it');
@@ -41,9 +41,9 @@ describe('a Pod that is given', () => {
 
   test("is pulled, created, started, and told of in a kubelet's words", async () => {
     open().give(podOf('a'));
-    assert.equal(bench.workers.hasBegun('uid-a'), false);
+    assert.equal(bench.workers.hasContainers('uid-a'), false);
     await running('a');
-    assert.equal(bench.workers.hasBegun('uid-a'), true);
+    assert.equal(bench.workers.hasContainers('uid-a'), true);
     assert.deepEqual(
       bench.events.map((event) => event.replace(/ in .*/, '')),
       [
@@ -258,7 +258,7 @@ describe('a Pod that the host gives up', () => {
     open().give(podOf('a'));
     await running('a');
     const why = { reason: 'DeadlineExceeded', message: 'too long', graceSeconds: 1 };
-    bench.workers.giveUp('uid-a', why, { type: 'Normal', reason: 'DeadlineExceeded', message: 'too long' });
+    bench.workers.terminate('uid-a', why, { type: 'Normal', reason: 'DeadlineExceeded', message: 'too long' });
     await bench.until('it has ended', () => bench.state('a') === 'Completed');
     const { phase, reason, message, conditions } = bench.statuses.get('uid-a') ?? {};
     assert.deepEqual([phase, reason, message], ['Failed', 'DeadlineExceeded', 'too long']);
@@ -282,7 +282,7 @@ describe('a Pod that the host gives up', () => {
     });
     bench.driver.stop = (id, seconds) => hung.then(() => stop(id, seconds));
     const why = { reason: 'Evicted', message: 'too much. ', graceSeconds: 60, isDisruption: true as const };
-    bench.workers.giveUp('uid-a', why, { type: 'Warning', reason: 'Evicted', message: 'too much. ' });
+    bench.workers.terminate('uid-a', why, { type: 'Warning', reason: 'Evicted', message: 'too much. ' });
     bench.give(podOf('b', withPort));
     await bench.until('b is rejected', () => bench.statuses.get('uid-b')?.reason === 'NodePorts');
     const before = bench.statuses.get('uid-a');
@@ -301,7 +301,7 @@ describe('a Pod that the host gives up', () => {
     open().give(podOf('a'));
     await running('a');
     const why = { reason: 'Evicted', message: 'too much. ', graceSeconds: 1 };
-    bench.workers.giveUp('uid-a', why, { type: 'Warning', reason: 'Evicted', message: 'too much. ' });
+    bench.workers.terminate('uid-a', why, { type: 'Warning', reason: 'Evicted', message: 'too much. ' });
     await bench.until('its container is gone', async () => (await bench.driver.list()).length === 0);
     assert.equal(bench.statuses.get('uid-a')?.reason, 'Evicted');
     assert.equal(bench.state('a'), 'Completed');

@@ -43,7 +43,7 @@ function watch(settings: { soft?: boolean; mostSeconds?: number } = {}) {
     softGraceSeconds: settings.mostSeconds ?? 7,
     read,
     pods: bench,
-    workers: { giveUp: (uid, end, event) => bench.workers.giveUp(uid, end, event) },
+    workers: { giveUp: (uid, end, event) => bench.workers.terminate(uid, end, event) },
     reclaim: async (resource: StarvedResource) => {
       told.push(`reclaim ${resource}`);
       state.left['nodefs.available'] = (state.left['nodefs.available'] ?? 0) + state.images;

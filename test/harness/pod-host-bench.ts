@@ -132,14 +132,14 @@ export class PodHostBench implements PodSource {
   giveConfig(object: ConfigMap | Secret): void {
     const reference = configReferenceTo(object);
     this.config.set(configKey(reference), object);
-    this.#workers.configChanged([reference]);
+    this.#workers.onConfigChanged([reference]);
   }
 
   /** The coordinator knows this ConfigMap or Secret no more. */
   takeConfigAway(object: ConfigMap | Secret): void {
     const reference = configReferenceTo(object);
     this.config.delete(configKey(reference));
-    this.#workers.configChanged([reference]);
+    this.#workers.onConfigChanged([reference]);
   }
 
   /** The coordinator knows this Pod no more. */
@@ -162,7 +162,7 @@ export class PodHostBench implements PodSource {
   }
 
   leftovers(): string[] {
-    return this.#workers.leftovers();
+    return this.#workers.orphanedUids();
   }
 
   /** Resolves once `seen` holds; fails after so much real time with what is there instead. */
