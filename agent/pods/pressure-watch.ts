@@ -73,7 +73,7 @@ export class PressureWatch {
   }
 
   /** One look, and at most one eviction. Resolves with the time to the next look, ms. */
-  async look(): Promise<number> {
+  async check(): Promise<number> {
     if (await this.#isCleaningUp()) return CLEANUP_POLL_MS;
     const { thresholds, transitionMs, clock, read } = this.#options;
     const readings = await read();
@@ -154,7 +154,7 @@ export class PressureWatch {
   async #round(): Promise<void> {
     let delayMs = PERIOD_MS;
     try {
-      delayMs = await this.look();
+      delayMs = await this.check();
     } catch (error) {
       this.#options.log.warn({ err: error }, 'pressure on this host not measured');
     }

@@ -81,7 +81,7 @@ describe('pressure on a host', () => {
   test('enough of everything: nothing is said and nobody goes', async () => {
     const { pressure, told } = watch();
     await runs('a');
-    assert.equal(await pressure.look(), 10_000);
+    assert.equal(await pressure.check(), 10_000);
     assert.deepEqual([told, evicted()], [[], []]);
   });
 
@@ -91,7 +91,7 @@ describe('pressure on a host', () => {
     await runs('greedy');
     await runs('idle', asking('1Gi'));
     state.left['memory.available'] = 99;
-    assert.equal(await pressure.look(), 1_000);
+    assert.equal(await pressure.check(), 1_000);
     assert.deepEqual(told, ['pressures MemoryPressure', 'EvictionThresholdMet Attempting to reclaim memory']);
     assert.deepEqual(evicted(), ['uid-greedy Evicted'], 'it asked for none, and has a mebibyte');
     await bench.until('the Pod is over', () => bench.statuses.get('uid-greedy')?.phase === 'Failed');
@@ -109,7 +109,7 @@ describe('pressure on a host', () => {
       'its containers are gone',
       async () => (await bench.driver.inspectPod('uid-greedy')).length === 0,
     );
-    await pressure.look();
+    await pressure.check();
     assert.equal(evicted().length, 2, 'pressure lasts: the next one goes');
   });
 
@@ -127,15 +127,15 @@ describe('pressure on a host', () => {
       await runs('b', { terminationGracePeriodSeconds: 120 });
       state.left['memory.available'] = 0;
       bench.driver.stop = () => new Promise(() => undefined);
-      await pressure.look();
+      await pressure.check();
       if (soft) await bench.pass(30_000);
-      await pressure.look();
+      await pressure.check();
       assert.equal(evicted().length, 1);
       await bench.pass(waitMs - 1);
-      await pressure.look();
+      await pressure.check();
       assert.equal(evicted().length, 1);
       await bench.pass(1);
-      await pressure.look();
+      await pressure.check();
       assert.equal(evicted().length, 2);
     });
   }
@@ -145,14 +145,14 @@ describe('pressure on a host', () => {
     await runs('a');
     state.left['nodefs.available'] = 99;
     state.images = 1;
-    assert.equal(await pressure.look(), 10_000);
+    assert.equal(await pressure.check(), 10_000);
     assert.deepEqual(told.slice(1), [
       'EvictionThresholdMet Attempting to reclaim ephemeral-storage',
       'reclaim ephemeral-storage',
     ]);
     assert.deepEqual(evicted(), []);
     state.left['nodefs.available'] = 50;
-    await pressure.look();
+    await pressure.check();
     assert.deepEqual(evicted(), ['uid-a Evicted']);
   });
 
@@ -164,7 +164,7 @@ describe('pressure on a host', () => {
     assert.ok(held);
     bench.held.set('uid-static', { ...held, manifest: 'static.yaml' });
     state.left['memory.available'] = 0;
-    assert.equal(await pressure.look(), 10_000);
+    assert.equal(await pressure.check(), 10_000);
     assert.deepEqual(evicted(), []);
   });
 
@@ -172,13 +172,13 @@ describe('pressure on a host', () => {
     const { pressure, state } = watch({ soft: true });
     await runs('a');
     state.left['memory.available'] = 0;
-    await pressure.look();
+    await pressure.check();
     await bench.pass(29_999);
-    await pressure.look();
+    await pressure.check();
     assert.deepEqual(evicted(), []);
     await bench.pass(1);
     const now = bench.clock.now();
-    await pressure.look();
+    await pressure.check();
     assert.equal(bench.held.get('uid-a')?.givenUp?.deadline, now + 7_000);
   });
 
