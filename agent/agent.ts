@@ -19,7 +19,7 @@ import { KeptEndings } from './pods/kept-endings.js';
 import type { PodReports } from './pods/pod-host.js';
 import type { PodWorkers } from './pods/pod-workers.js';
 import { watchRuntime } from './pods/runtime-watch.js';
-import { StorageWatch } from './pods/storage-watch.js';
+import { StorageLimitWatch } from './pods/storage-watch.js';
 import { HeardTime } from './turns/heard-time.js';
 import { NEVER_HELD } from './turns/local-hold.js';
 
@@ -74,7 +74,7 @@ function createAgentWith(host: AgentDeps): Agent {
     clock,
     log,
   });
-  const storage = new StorageWatch({ ...host, pods: host.cache, workers });
+  const storage = new StorageLimitWatch({ ...host, pods: host.cache, workers });
   const pressure =
     host.pressure &&
     createAgentPressure({

@@ -25,7 +25,7 @@ interface StorageWatchOptions {
   log: Logger;
 }
 
-export class StorageWatch {
+export class StorageLimitWatch {
   readonly #options: StorageWatchOptions;
   #timer: Timer | undefined;
   #isStopped = false;
@@ -44,7 +44,7 @@ export class StorageWatch {
   }
 
   /** One look at all of them. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     const { pods, log } = this.#options;
     const limited = [...pods.all()].filter(
       ({ pod, deadline, givenUp }) => deadline === undefined && !givenUp && isStorageLimited(pod),
@@ -76,7 +76,7 @@ export class StorageWatch {
     const { clock } = this.#options;
     this.#timer = clock.after(delayMs, async () => {
       const startedAt = clock.monotonic();
-      await this.look();
+      await this.check();
       this.#again(Math.max(PERIOD_MS, (clock.monotonic() - startedAt) / SHARE_OF_TIME));
     });
   }

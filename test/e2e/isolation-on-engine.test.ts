@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { StorageWatch } from '../../agent/pods/storage-watch.js';
+import { StorageLimitWatch } from '../../agent/pods/storage-watch.js';
 import { NO_ENGINE } from '../../agent/volumes/sub-paths.js';
 import { Volumes } from '../../agent/volumes/volumes.js';
 import type { Container, PodSpec } from '../../shared/kube/pod.js';
@@ -157,7 +157,7 @@ function isolation(pods: EnginePods): void {
       give(`${write('/v/file')}${stay}`, { volumeMounts: [{ name: 'v', mountPath: '/v' }] }, emptyDir),
     ];
     const modest = give(`:${stay}`, { resources: { limits } }, { terminationGracePeriodSeconds: 0 });
-    const watch = new StorageWatch({
+    const watch = new StorageLimitWatch({
       pods: pods.bench,
       workers: pods.bench.workers,
       driver: pods.bench.driver,
@@ -170,7 +170,7 @@ function isolation(pods: EnginePods): void {
       [...names, modest].every((name) => pods.bench.state(name) === 'running'),
     );
     await pods.until('they are evicted', async () => {
-      await watch.look();
+      await watch.check();
       return phases().every((phase) => phase === 'Failed');
     });
     const told = names.map((name) => pods.bench.statuses.get(`uid-${name}`)?.message);

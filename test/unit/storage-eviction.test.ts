@@ -8,7 +8,7 @@ import {
   type PodStorage,
   storageEviction,
 } from '../../agent/decisions/storage-eviction.js';
-import { StorageWatch } from '../../agent/pods/storage-watch.js';
+import { StorageLimitWatch } from '../../agent/pods/storage-watch.js';
 import { folderBytes } from '../../agent/volumes/disk-usage.js';
 import type { Container, PodSpec, Volume } from '../../shared/kube/pod.js';
 import { ManualClock } from '../../shared/process/clock.js';
@@ -106,7 +106,7 @@ test('the watch looks every ten seconds, passes over a silent engine, and gives 
   const pod = podOf('a', { containers: [container('app', '1Mi')] });
   const state = { isUp: false, isRunning: true, layerBytes: 0 };
   const evicted: string[] = [];
-  const watch = new StorageWatch({
+  const watch = new StorageLimitWatch({
     pods: { all: () => [{ uid: 'uid-a', digest: '', pod, acceptedAt: 0, gone: false }] },
     workers: {
       giveUp: (uid, { reason, graceSeconds }) => void evicted.push(`${uid} ${reason} ${graceSeconds}`),
