@@ -67,8 +67,8 @@ export function createAgentTurns(options: AgentHandoversOptions): AgentHandovers
   const confirmations = new Confirmations({
     cache,
     bootMark,
-    quietMs: () => options.link().quietMs(),
-    askForLife: () => options.link().askForLife(),
+    silentMs: () => options.link().quietMs(),
+    pingHub: () => options.link().askForLife(),
     engineUpSince: options.engineUpSince,
     onChanged: changed,
     onRevert: warn(REVERTED_BY_HOST),

@@ -14,13 +14,13 @@ const BEAT_MS = 5_000;
 /** A beat that is later than this stood still; less is a busy host. */
 const LATE_MS = 1_000;
 
-interface ConfirmationsParts {
+interface HandoverConfirmationsDeps {
   cache: DesiredCache;
   /** Of the boot that this process runs in. */
   bootMark: string;
   /** How long the coordinator was not heard on a link that stands, ms; and to have it give a sign of life. */
-  quietMs: () => number;
-  askForLife: () => void;
+  silentMs: () => number;
+  pingHub: () => void;
   /** When the engine last came back, ms; 0 = it never went away. */
   engineUpSince: () => number;
   /** Hears of a Pod that is held otherwise, when that is on disk. */
@@ -32,7 +32,7 @@ interface ConfirmationsParts {
 }
 
 export class Confirmations {
-  readonly #parts: ConfirmationsParts;
+  readonly #parts: HandoverConfirmationsDeps;
   readonly #startedAt: number;
   readonly #ready = new Set<string>();
   /** To be told once there is somebody to tell. */
@@ -47,7 +47,7 @@ export class Confirmations {
   #timer: Timer | undefined;
   #isStopped = false;
 
-  constructor(parts: ConfirmationsParts) {
+  constructor(parts: HandoverConfirmationsDeps) {
     this.#parts = parts;
     this.#startedAt = parts.clock.now();
     this.#link = { state: 'lost', since: this.#startedAt, lastTry: 'unreachable' };
@@ -161,7 +161,7 @@ export class Confirmations {
     if (step.kind === 'wait') {
       if (step.askedAt !== undefined) {
         this.#askedAt.set(held.uid, step.askedAt);
-        this.#parts.askForLife();
+        this.#parts.pingHub();
       }
       return step.until ?? Number.POSITIVE_INFINITY;
     }
@@ -182,7 +182,7 @@ export class Confirmations {
 
   #evidence(now: number): LinkEvidence {
     if (this.#link.state === 'lost') return this.#link;
-    return { state: 'live', heardAt: now - this.#parts.quietMs() };
+    return { state: 'live', heardAt: now - this.#parts.silentMs() };
   }
 
   #keep(held: AssignedPod, said: string, why: object = {}): void {

@@ -57,8 +57,8 @@ async function begun() {
     new Confirmations({
       cache,
       bootMark,
-      quietMs: () => clock.now() - heardAt,
-      askForLife: () => {
+      silentMs: () => clock.now() - heardAt,
+      pingHub: () => {
         asked += 1;
       },
       engineUpSince: () => 0,
