@@ -14,7 +14,7 @@ import type { DesiredCache } from './desired/desired-cache.js';
 import type { HeldImages } from './images/held-images.js';
 import type { Link } from './link/link.js';
 import type { PodWorkers } from './pods/pod-workers.js';
-import { Confirmations } from './turns/confirmations.js';
+import { HandoverConfirmations } from './turns/confirmations.js';
 import type { HeardTime } from './turns/heard-time.js';
 import type { LocalHold } from './turns/local-hold.js';
 import { Turns } from './turns/turns.js';
@@ -64,7 +64,7 @@ export function createAgentTurns(options: AgentHandoversOptions): AgentHandovers
   };
   const warn = (reason: string) => (pod: Pod, message: string) =>
     workers().emitEvent(pod.metadata.uid ?? '', { type: 'Warning', reason, message });
-  const confirmations = new Confirmations({
+  const confirmations = new HandoverConfirmations({
     cache,
     bootMark,
     silentMs: () => options.link().quietMs(),
@@ -88,14 +88,14 @@ export function createAgentTurns(options: AgentHandoversOptions): AgentHandovers
       const turned = turnedPod(successor);
       if (turned) putTurned(turned);
       workers().update([oldUid, successor.uid], []);
-      confirmations.look();
+      confirmations.reconcile();
     },
     onOverridden: warn('HoldOverridden'),
     clock,
     log,
   });
   return {
-    bootComponent: { name: 'turns of earlier boots', start: () => confirmations.noteBoot() },
+    bootComponent: { name: 'turns of earlier boots', start: () => confirmations.recordBoot() },
     component: {
       name: 'turns',
       start: () => {
@@ -113,13 +113,13 @@ export function createAgentTurns(options: AgentHandoversOptions): AgentHandovers
     },
     onPodsChanged: () => turns.look(),
     onPodReported: ({ uid, status }) =>
-      confirmations.sawReadiness(uid, isConditionTrue(status.conditions, 'Ready')),
-    onWelcome: () => confirmations.linkIsUp(),
+      confirmations.onReadiness(uid, isConditionTrue(status.conditions, 'Ready')),
+    onWelcome: () => confirmations.onLinkUp(),
     onCoordinatorTime: (serverTimeMs) => {
       void time.heard(serverTimeMs);
       turns.look();
     },
-    onLinkFailed: (reason) => confirmations.linkFailed(reason),
+    onLinkFailed: (reason) => confirmations.onLinkFailed(reason),
     onAcknowledged: (uids) => {
       const told = uids.flatMap((uid) => cache.get(uid) ?? []).map(heldAfterTold);
       if (told.length === 0) return;

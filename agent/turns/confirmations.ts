@@ -31,7 +31,7 @@ interface HandoverConfirmationsDeps {
   log: Logger;
 }
 
-export class Confirmations {
+export class HandoverConfirmations {
   readonly #parts: HandoverConfirmationsDeps;
   readonly #startedAt: number;
   readonly #ready = new Set<string>();
@@ -58,7 +58,7 @@ export class Confirmations {
   }
 
   /** To be called before any Pod's worker starts: one that has the host reboot again and again must not start once more. */
-  async noteBoot(): Promise<void> {
+  async recordBoot(): Promise<void> {
     const { cache, bootMark, clock, onRevert, log } = this.#parts;
     for (const held of [...cache.all()]) {
       const noted = heldAfterBoot(held, bootMark, clock.now());
@@ -77,7 +77,7 @@ export class Confirmations {
 
   start(): void {
     for (const tell of this.#reverted.splice(0)) tell();
-    this.look();
+    this.reconcile();
   }
 
   stop(): void {
@@ -85,21 +85,21 @@ export class Confirmations {
     this.#timer?.cancel();
   }
 
-  linkIsUp(): void {
+  onLinkUp(): void {
     this.#askedAt.clear();
     this.#link = { state: 'live' };
-    this.look();
+    this.reconcile();
   }
 
   /** A link broke, or a try to make one failed, for this reason. */
-  linkFailed(reason: string): void {
+  onLinkFailed(reason: string): void {
     const since = this.#link.state === 'lost' ? this.#link.since : this.#parts.clock.now();
     this.#link = { state: 'lost', since, lastTry: evidenceOf(reason) };
-    this.look();
+    this.reconcile();
   }
 
   /** The Pod's own status says whether it is ready. */
-  sawReadiness(uid: string, isReady: boolean): void {
+  onReadiness(uid: string, isReady: boolean): void {
     const held = this.#parts.cache.get(uid);
     if (!held?.handover) {
       this.#ready.delete(uid);
@@ -108,11 +108,11 @@ export class Confirmations {
     }
     if (isReady) this.#ready.add(uid);
     else this.#ready.delete(uid);
-    this.look();
+    this.reconcile();
   }
 
   /** Decides on all that are to be confirmed, and when to look again. */
-  look(): void {
+  reconcile(): void {
     this.#timer?.cancel();
     if (this.#isStopped) return;
     this.#noteStall();
@@ -129,7 +129,7 @@ export class Confirmations {
       return;
     }
     this.#dueAt = Math.min(Math.max(next, now), now + BEAT_MS);
-    this.#timer = clock.after(this.#dueAt - now, () => this.look());
+    this.#timer = clock.after(this.#dueAt - now, () => this.reconcile());
   }
 
   #noteStall(): void {

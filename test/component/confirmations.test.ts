@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { AssignedPod } from '../../agent/decisions/held-pod.js';
 import { heldAfterTurn } from '../../agent/decisions/held-turn.js';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
-import { Confirmations } from '../../agent/turns/confirmations.js';
+import { HandoverConfirmations } from '../../agent/turns/confirmations.js';
 import type { HostTurn } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { type Clock, ManualClock } from '../../shared/process/clock.js';
@@ -54,7 +54,7 @@ async function begun() {
   let heardAt = clock.now();
   let asked = 0;
   const agent = (bootMark = 'boot-1') =>
-    new Confirmations({
+    new HandoverConfirmations({
       cache,
       bootMark,
       silentMs: () => clock.now() - heardAt,

@@ -1,7 +1,7 @@
 /** That each rule can be broken, and says so: a product that is wrong in one place, in a history made for it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Confirmations } from '../../agent/turns/confirmations.js';
+import { HandoverConfirmations } from '../../agent/turns/confirmations.js';
 import { RolloutReconciler } from '../../coordinator/controllers/rollouts.js';
 import { ZoneEvictions } from '../../coordinator/controllers/zone-evictions.js';
 import { NodeObjects } from '../../coordinator/hub/node-objects.js';
@@ -233,7 +233,7 @@ const PROOFS: RuleProof[] = [
       after(1, { kind: 'set host policy', policy: POLICY, turns: { ...TURNS, confirmSeconds: 60 } }),
       after(60, setImage('app:2')),
     ],
-    breaking: (check) => broken(Confirmations.prototype, { sawReadiness: () => undefined }, check),
+    breaking: (check) => broken(HandoverConfirmations.prototype, { sawReadiness: () => undefined }, check),
   },
   {
     what: 'an agent that does not know which Pods are of one DaemonSet',
