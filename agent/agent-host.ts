@@ -22,7 +22,7 @@ import type { PodVolumes } from './pods/pod-host.js';
 import type { LastEnd } from './run-marker.js';
 import type { RuntimeDriver } from './runtime/driver.js';
 import type { AgentSettings } from './settings.js';
-import type { HeardTime } from './turns/heard-time.js';
+import type { CoordinatorTime } from './turns/heard-time.js';
 import type { LocalHold } from './turns/local-hold.js';
 
 /** What an agent stands on: a real host's, or one that is pretended. */
@@ -50,7 +50,7 @@ export interface AgentDeps {
   /** Who on the host may say 'not now'; absent: nobody. */
   updateLock?: LocalHold;
   /** Absent: known to this process alone. */
-  coordinatorTime?: HeardTime;
+  coordinatorTime?: CoordinatorTime;
   /** Changes the status before it is told; a real host's is told as it is. */
   amendStatus?: (status: NodeStatus) => NodeStatus;
   /** Counts Pods by what is told of them; absent: nobody asks. */

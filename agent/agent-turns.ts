@@ -15,7 +15,7 @@ import type { HeldImages } from './images/held-images.js';
 import type { Link } from './link/link.js';
 import type { PodWorkers } from './pods/pod-workers.js';
 import { HandoverConfirmations } from './turns/confirmations.js';
-import type { HeardTime } from './turns/heard-time.js';
+import type { CoordinatorTime } from './turns/heard-time.js';
 import type { LocalHold } from './turns/local-hold.js';
 import { Turns } from './turns/turns.js';
 
@@ -24,7 +24,7 @@ interface AgentHandoversOptions {
   prefetched: HeldImages;
   findConfig: FindConfig;
   updateLock: LocalHold;
-  time: HeardTime;
+  time: CoordinatorTime;
   workers: () => PodWorkers;
   engineUpSince: () => number;
   link: () => Pick<Link, 'quietMs' | 'askForLife'>;
@@ -116,7 +116,7 @@ export function createAgentTurns(options: AgentHandoversOptions): AgentHandovers
       confirmations.onReadiness(uid, isConditionTrue(status.conditions, 'Ready')),
     onWelcome: () => confirmations.onLinkUp(),
     onCoordinatorTime: (serverTimeMs) => {
-      void time.heard(serverTimeMs);
+      void time.update(serverTimeMs);
       turns.look();
     },
     onLinkFailed: (reason) => confirmations.onLinkFailed(reason),

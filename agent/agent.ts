@@ -20,7 +20,7 @@ import type { PodReports } from './pods/pod-host.js';
 import type { PodWorkers } from './pods/pod-workers.js';
 import { watchRuntime } from './pods/runtime-watch.js';
 import { StorageLimitWatch } from './pods/storage-watch.js';
-import { HeardTime } from './turns/heard-time.js';
+import { CoordinatorTime } from './turns/heard-time.js';
 import { NEVER_HELD } from './turns/local-hold.js';
 
 export interface Agent {
@@ -64,7 +64,7 @@ function createAgentWith(host: AgentDeps): Agent {
     updateLock: host.updateLock ?? NEVER_HELD,
     time:
       host.coordinatorTime ??
-      HeardTime.inMemory({ bootMark: node.host.bootMark, uptimeMs: () => clock.monotonic() }, log),
+      CoordinatorTime.inMemory({ bootMark: node.host.bootMark, uptimeMs: () => clock.monotonic() }, log),
     workers: () => workers,
     engineUpSince: () => node.engineUpSince,
     link: () => link,

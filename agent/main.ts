@@ -53,7 +53,7 @@ import { readHostPolicy } from './read-host-policy.js';
 import { hostMayWrite, waitForWrites } from './read-only-start.js';
 import { RunMarker } from './run-marker.js';
 import type { AgentSettings } from './settings.js';
-import { type BootClock, HeardTime } from './turns/heard-time.js';
+import { type BootClock, CoordinatorTime } from './turns/heard-time.js';
 import { holdAt } from './turns/local-hold.js';
 import { Upgrades } from './upgrade/upgrades.js';
 import { Volumes } from './volumes/volumes.js';
@@ -124,7 +124,7 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
   const metrics = new AgentMetrics(systemClock.now());
   const driver = metrics.operations.counted(upgrades.driver(engine, { server, ca: () => identity.ca }));
   const boot = { bootMark, uptimeMs: () => uptime() * 1000 };
-  const heardTime = await HeardTime.open(boot, durableFile(heardTimePath(dataDir)), log);
+  const heardTime = await CoordinatorTime.open(boot, durableFile(heardTimePath(dataDir)), log);
   const journal = await openJournal(dataDir, boot, heardTime, clock, log);
   const agent = createAgent({
     settings: { ...settings, labels: labelsOf(settings) },
@@ -192,7 +192,7 @@ function joinUnlessStopped({
 function openJournal(
   dataDir: string,
   { bootMark, uptimeMs }: BootClock,
-  heardTime: HeardTime,
+  heardTime: CoordinatorTime,
   clock: Clock,
   log: Logger,
 ): Promise<EventJournal> {

@@ -18,7 +18,7 @@ interface Heard {
   bootedAt: number;
 }
 
-export class HeardTime {
+export class CoordinatorTime {
   readonly #boot: BootClock;
   readonly #file: DurableFile | undefined;
   readonly #log: Logger;
@@ -31,20 +31,20 @@ export class HeardTime {
   }
 
   /** Knows what an earlier agent of the same boot heard. Without a file it ends with the process, for hosts that pretend. */
-  static async open(boot: BootClock, file: DurableFile | undefined, log: Logger): Promise<HeardTime> {
-    const heard = new HeardTime(boot, file, log);
+  static async open(boot: BootClock, file: DurableFile | undefined, log: Logger): Promise<CoordinatorTime> {
+    const heard = new CoordinatorTime(boot, file, log);
     const kept = decode(await file?.read());
     if (kept?.bootMark === boot.bootMark) heard.#bootedAt = kept.bootedAt;
     return heard;
   }
 
   /** Without a file: hosts that pretend. */
-  static inMemory(boot: BootClock, log: Logger): HeardTime {
-    return new HeardTime(boot, undefined, log);
+  static inMemory(boot: BootClock, log: Logger): CoordinatorTime {
+    return new CoordinatorTime(boot, undefined, log);
   }
 
   /** The coordinator says what time it is, ms since the epoch; known at once, kept when it resolves. */
-  async heard(hubTimeMs: number): Promise<void> {
+  async update(hubTimeMs: number): Promise<void> {
     const bootedAt = Math.round(hubTimeMs - this.#boot.uptimeMs());
     const isNews = this.#bootedAt === undefined || Math.abs(bootedAt - this.#bootedAt) > TOLERANCE_MS;
     this.#bootedAt = bootedAt;

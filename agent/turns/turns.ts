@@ -16,7 +16,7 @@ import type { Keyring } from '../decisions/registry-credentials.js';
 import { type TurnStep, turnStep } from '../decisions/turn-step.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 import type { HeldImages } from '../images/held-images.js';
-import type { HeardTime } from './heard-time.js';
+import type { CoordinatorTime } from './heard-time.js';
 import type { LocalHold } from './local-hold.js';
 
 /** After a look that failed, mostly for want of room on the disk. */
@@ -36,7 +36,7 @@ interface TurnsParts {
   images: Pick<HeldImages, 'holdFor' | 'missing'>;
   findConfig: FindConfig;
   hold: LocalHold;
-  time: Pick<HeardTime, 'now'>;
+  time: Pick<CoordinatorTime, 'now'>;
   /** Of the boot that this process runs in. */
   bootMark: string;
   linkIsLive: () => boolean;

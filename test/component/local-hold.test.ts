@@ -5,7 +5,7 @@ import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { durableFile } from '../../agent/desired/durable-file.js';
-import { HeardTime } from '../../agent/turns/heard-time.js';
+import { CoordinatorTime } from '../../agent/turns/heard-time.js';
 import { holdAt } from '../../agent/turns/local-hold.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
@@ -61,7 +61,7 @@ test('a time is trusted for the boot in which it was heard, by whichever agent, 
   const path = join(temporaryDirectory(), 'heard-time.json');
   let uptime = 1_000;
   const open = (bootMark: string) =>
-    HeardTime.open({ bootMark, uptimeMs: () => uptime }, durableFile(path), silentLogger);
+    CoordinatorTime.open({ bootMark, uptimeMs: () => uptime }, durableFile(path), silentLogger);
   const first = await open('boot-1');
   assert.equal(first.now(), undefined);
   await first.heard(1_000_000);

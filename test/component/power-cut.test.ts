@@ -16,7 +16,7 @@ import { AtRestCipher } from '../../agent/desired/secret-box.js';
 import { readIdentity, writeIdentity } from '../../agent/identity-file.js';
 import { ImageRecords } from '../../agent/images/image-records.js';
 import { FolderPodFiles } from '../../agent/pods/pod-files.js';
-import { HeardTime } from '../../agent/turns/heard-time.js';
+import { CoordinatorTime } from '../../agent/turns/heard-time.js';
 import type { DesiredObject } from '../../shared/link/messages.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
@@ -40,7 +40,7 @@ async function openAll(directory: string) {
       silentLogger,
     ),
     images: await ImageRecords.open(join(directory, 'images.json')),
-    heardTime: await HeardTime.open(boot, durableFile(heardTimePath(directory)), silentLogger),
+    heardTime: await CoordinatorTime.open(boot, durableFile(heardTimePath(directory)), silentLogger),
     files: new FolderPodFiles(directory),
   };
 }

@@ -8,7 +8,7 @@ import type { DurableFile } from '../../agent/desired/durable-file.js';
 import { FakeDriver } from '../../agent/runtime/fake.js';
 import { FakeEngine } from '../../agent/runtime/fake-engine.js';
 import { hollowHost, hollowParts } from '../../agent/simulate/hollow-host.js';
-import { HeardTime } from '../../agent/turns/heard-time.js';
+import { CoordinatorTime } from '../../agent/turns/heard-time.js';
 import { type HostTurn, TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { systemChance } from '../../shared/process/chance.js';
@@ -75,9 +75,9 @@ class CutOffHost {
     return host;
   }
 
-  #heardTime(): Promise<HeardTime> {
+  #heardTime(): Promise<CoordinatorTime> {
     const boot = { bootMark: `boot-${this.#boots}`, uptimeMs: () => this.clock.now() - this.#bootedAt };
-    return HeardTime.open(boot, this.#file, silentLogger);
+    return CoordinatorTime.open(boot, this.#file, silentLogger);
   }
 
   async startAgent(): Promise<void> {

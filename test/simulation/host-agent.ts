@@ -5,7 +5,7 @@ import { ConfigCache } from '../../agent/desired/config-cache.js';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import { SteadyTimes } from '../../agent/runtime/steady-times.js';
 import { hollowHost, hollowParts } from '../../agent/simulate/hollow-host.js';
-import { HeardTime } from '../../agent/turns/heard-time.js';
+import { CoordinatorTime } from '../../agent/turns/heard-time.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
 import { steadyClock } from '../../shared/process/clock.js';
 import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
@@ -114,7 +114,7 @@ export class HostAgent {
     const cache = await DesiredCache.open(disk.cacheFor(life, turnWatcher), clock, log);
     const { number: boots, atMs: bootedAtMs } = this.#parts.boot();
     const bootClock = { bootMark: `boot ${boots}`, uptimeMs: () => timeline.now - bootedAtMs };
-    const heardTime = await HeardTime.open(bootClock, disk.heardTimeFor(life), log);
+    const heardTime = await CoordinatorTime.open(bootClock, disk.heardTimeFor(life), log);
     const agent = createAgent({
       ...hollowParts(),
       settings: { nodeName, labels, taints: [] },

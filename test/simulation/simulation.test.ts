@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { LatestValues } from '../../agent/link/latest-values.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
-import { HeardTime } from '../../agent/turns/heard-time.js';
+import { CoordinatorTime } from '../../agent/turns/heard-time.js';
 import { DaemonSetTallies } from '../../coordinator/controllers/daemonset-tallies.js';
 import { DaemonSetTally } from '../../coordinator/controllers/daemonset-tally.js';
 import type { CoordinatorCore } from '../../coordinator/core.js';
@@ -131,12 +131,12 @@ describe('a product that is broken on purpose is found out', () => {
   });
 
   test('a host that goes by a time of its own when it replaces a Pod', async () => {
-    const { now } = HeardTime.prototype;
-    const early: HeardTime['now'] = function (this: HeardTime) {
+    const { now } = CoordinatorTime.prototype;
+    const early: CoordinatorTime['now'] = function (this: CoordinatorTime) {
       const heard = now.call(this);
       return heard === undefined ? undefined : heard + 90_000;
     };
-    await broken(HeardTime.prototype, { now: early }, async () => {
+    await broken(CoordinatorTime.prototype, { now: early }, async () => {
       assert.match((await firstBroken('turns', 20)) ?? '', /only in the hours that the policy had then/);
     });
   });
