@@ -79,12 +79,12 @@ export function createAgentTurns(options: AgentHandoversOptions): AgentHandovers
     cache,
     images: options.prefetched,
     findConfig: options.findConfig,
-    hold: options.updateLock,
-    time,
+    updateLock: options.updateLock,
+    coordinatorTime: time,
     bootMark,
     linkIsLive: () => confirmations.linkIsLive,
     onWaiting: (uid, waiting) => workers().setHandoverWaiting(uid, waiting),
-    onBegun: (oldUid, successor) => {
+    onStarted: (oldUid, successor) => {
       const turned = turnedPod(successor);
       if (turned) putTurned(turned);
       workers().update([oldUid, successor.uid], []);

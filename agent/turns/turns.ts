@@ -31,19 +31,19 @@ interface TurnWaiting {
 /** Nobody waits for this word: the Pod has lost the controller that gave the turn, or a restored coordinator the turn. */
 const GONE: TurnWaiting = { reason: WITHDRAWN, message: 'the turn is no longer on the Pod' };
 
-interface TurnsParts {
+interface HandoverRunnerDeps {
   cache: DesiredCache;
   images: Pick<HeldImages, 'holdFor' | 'missing'>;
   findConfig: FindConfig;
-  hold: LocalHold;
-  time: Pick<CoordinatorTime, 'now'>;
+  updateLock: LocalHold;
+  coordinatorTime: Pick<CoordinatorTime, 'now'>;
   /** Of the boot that this process runs in. */
   bootMark: string;
   linkIsLive: () => boolean;
   /** Hears why a Pod's turn waits. */
   onWaiting: (uid: string, waiting: TurnWaiting) => void;
   /** Hears of a turn that has begun, when it is on disk. */
-  onBegun: (oldUid: string, successor: AssignedPod) => void;
+  onStarted: (oldUid: string, successor: AssignedPod) => void;
   /** Hears that the host's 'not now' was overridden. */
   onOverridden: (pod: Pod, message: string) => void;
   clock: Clock;
@@ -59,7 +59,7 @@ interface Pending {
 }
 
 export class Turns {
-  readonly #parts: TurnsParts;
+  readonly #parts: HandoverRunnerDeps;
   readonly #pending = new Map<string, Pending>();
   /** By Pod: name of the successor whose turn was taken back, as it was said. */
   readonly #withdrawn = new Map<string, string>();
@@ -67,7 +67,7 @@ export class Turns {
   #retry: Timer | undefined;
   #isStopped = false;
 
-  constructor(parts: TurnsParts) {
+  constructor(parts: HandoverRunnerDeps) {
     this.#parts = parts;
   }
 
@@ -159,7 +159,7 @@ export class Turns {
   }
 
   async #decide(held: AssignedPod, turn: HostTurn): Promise<TurnStep> {
-    const { images, time, clock, hold } = this.#parts;
+    const { images, coordinatorTime: time, clock, updateLock: hold } = this.#parts;
     const { uid, pod } = held;
     const wanted = podImages(turn.successor);
     const secrets = this.#keyrings(turn.successor);
@@ -212,7 +212,7 @@ export class Turns {
     turn: HostTurn,
     overridden: string | undefined,
   ): Promise<void> {
-    const { cache, clock, log, linkIsLive, bootMark, onBegun, onOverridden } = this.#parts;
+    const { cache, clock, log, linkIsLive, bootMark, onStarted: onBegun, onOverridden } = this.#parts;
     const how = { now: clock.now(), linkWasLive: linkIsLive(), bootMark };
     const { old, successor } = heldAfterTurn(held, turn, how);
     // Before it is on disk nothing stops: an agent that dies now, or whose disk is full, finds the Pod as it was.
