@@ -17,7 +17,7 @@ import type { PodWorkers } from './pods/pod-workers.js';
 import { HandoverConfirmations } from './turns/confirmations.js';
 import type { CoordinatorTime } from './turns/heard-time.js';
 import type { LocalHold } from './turns/local-hold.js';
-import { Turns } from './turns/turns.js';
+import { HandoverRunner } from './turns/turns.js';
 
 interface AgentHandoversOptions {
   cache: DesiredCache;
@@ -75,7 +75,7 @@ export function createAgentTurns(options: AgentHandoversOptions): AgentHandovers
     clock,
     log,
   });
-  const turns = new Turns({
+  const turns = new HandoverRunner({
     cache,
     images: options.prefetched,
     findConfig: options.findConfig,
@@ -111,13 +111,13 @@ export function createAgentTurns(options: AgentHandoversOptions): AgentHandovers
         confirmations.stop();
       },
     },
-    onPodsChanged: () => turns.look(),
+    onPodsChanged: () => turns.reconcile(),
     onPodReported: ({ uid, status }) =>
       confirmations.onReadiness(uid, isConditionTrue(status.conditions, 'Ready')),
     onWelcome: () => confirmations.onLinkUp(),
     onCoordinatorTime: (serverTimeMs) => {
       void time.update(serverTimeMs);
-      turns.look();
+      turns.reconcile();
     },
     onLinkFailed: (reason) => confirmations.onLinkFailed(reason),
     onAcknowledged: (uids) => {

@@ -58,7 +58,7 @@ interface Pending {
   timer?: Timer;
 }
 
-export class Turns {
+export class HandoverRunner {
   readonly #parts: HandoverRunnerDeps;
   readonly #pending = new Map<string, Pending>();
   /** By Pod: name of the successor whose turn was taken back, as it was said. */
@@ -72,7 +72,7 @@ export class Turns {
   }
 
   start(): void {
-    this.look();
+    this.reconcile();
   }
 
   stop(): void {
@@ -82,7 +82,7 @@ export class Turns {
   }
 
   /** Looks at all turns again: Pods changed, a time was heard, an image came. */
-  look(): void {
+  reconcile(): void {
     if (this.#isStopped) return;
     const due = new Set<string>();
     for (const held of this.#parts.cache.all()) {
@@ -120,7 +120,7 @@ export class Turns {
       this.#withdrawn.delete(uid);
       this.#retry ??= clock.after(RETRY_MS, () => {
         this.#retry = undefined;
-        this.look();
+        this.reconcile();
       });
     });
   }
