@@ -48,7 +48,7 @@ export async function imageHandling(settings: AgentSettings, driver: RuntimeDriv
 }
 
 /** For hosts that pretend. */
-export function plainImageHandling(): ImageHandling {
+export function inMemoryImageHandling(): ImageHandling {
   return { registries: new RegistrySettings(undefined), pullsAtOnce: 3, records: ImageRecords.inMemory() };
 }
 

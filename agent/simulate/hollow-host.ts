@@ -1,6 +1,6 @@
 /** What a pretended host is like, where nobody says otherwise. */
 import type { AgentDeps } from '../agent-host.js';
-import { plainImageHandling } from '../agent-images.js';
+import { inMemoryImageHandling } from '../agent-images.js';
 import type { HostInfo } from '../node/host-info.js';
 import { NO_POD_FILES } from '../pods/pod-files.js';
 import type { PodVolumes } from '../pods/pod-host.js';
@@ -21,7 +21,7 @@ export function hollowParts(): Pick<AgentDeps, 'engine' | 'volumes' | 'images' |
   return {
     engine: 'hollow',
     volumes: NO_VOLUMES,
-    images: plainImageHandling(),
+    images: inMemoryImageHandling(),
     isolation: { seccompRoot: '/', allowedUnsafeSysctls: ['net.*', 'kernel.*', 'fs.mqueue.*'] },
     files: NO_POD_FILES,
   };
