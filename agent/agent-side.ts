@@ -42,7 +42,7 @@ export interface AgentLinkDelegateDeps {
 }
 
 /** The agent as the link sees it. */
-export function createAgentSide(parts: AgentLinkDelegateDeps): LinkDelegate {
+export function createLinkDelegate(parts: AgentLinkDelegateDeps): LinkDelegate {
   const { settings, cache, config, workers, prefetched: held, node, handovers: turns, driver, clock, wallClock, log } = parts;
   const usage = new UsageMeter({ driver, readNode: readHostUsage, clock, wallClock });
   const heardTime = (hubTimeMs: number): void => {

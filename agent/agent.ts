@@ -4,7 +4,7 @@ import { VERSION } from '../shared/process/version.js';
 import type { AgentDeps } from './agent-host.js';
 import { createAgentImages } from './agent-images.js';
 import { createAgentPressure } from './agent-pressure.js';
-import { createAgentSide } from './agent-side.js';
+import { createLinkDelegate } from './agent-side.js';
 import { type AgentHandovers, createAgentTurns, isNeededByTurn } from './agent-turns.js';
 import { createAgentWorkers } from './agent-workers.js';
 import { podsNeededBy } from './decisions/held-turn.js';
@@ -86,7 +86,7 @@ function createAgentWith(host: AgentDeps): Agent {
       ...(removeUnused ? { removeUnusedImages: removeUnused } : {}),
       warn,
     });
-  const link = createLink(host, node, createAgentSide({ ...host, workers, prefetched: held, node, handovers: turns, warn }));
+  const link = createLink(host, node, createLinkDelegate({ ...host, workers, prefetched: held, node, handovers: turns, warn }));
   const statics = createStaticPods(host, workers, link);
   const listeners = [node.onRuntimeEvent.bind(node), workers.onRuntimeEvent.bind(workers)];
   const watch = watchRuntime(driver, listeners, clock, log.child({ component: 'runtime' }));
