@@ -55,7 +55,7 @@ export interface AgentHandovers {
 }
 
 /** Turns and their confirmations; nothing runs before their parts are started. */
-export function createAgentTurns(options: AgentHandoversOptions): AgentHandovers {
+export function createAgentHandovers(options: AgentHandoversOptions): AgentHandovers {
   const { cache, time, workers, reportHandover: putTurned, bootMark, clock } = options;
   const log = options.log.child({ component: 'turns' });
   const changed = (uid: string): void => {

@@ -5,7 +5,7 @@ import type { AgentDeps } from './agent-host.js';
 import { createAgentImages } from './agent-images.js';
 import { createAgentPressure } from './agent-pressure.js';
 import { createLinkDelegate } from './agent-side.js';
-import { type AgentHandovers, createAgentTurns, isNeededByTurn } from './agent-turns.js';
+import { type AgentHandovers, createAgentHandovers, isNeededByTurn } from './agent-turns.js';
 import { createAgentWorkers } from './agent-workers.js';
 import { podsNeededBy } from './decisions/held-turn.js';
 import { StaticPods } from './desired/static-pods.js';
@@ -57,7 +57,7 @@ function createAgentWith(host: AgentDeps): Agent {
     log,
   });
   const workers = createAgentWorkers(host, { images, node, reports }, () => statics?.reportMirrors());
-  const turns = createAgentTurns({
+  const turns = createAgentHandovers({
     cache: host.cache,
     prefetched: held,
     findConfig: (reference) => host.config.find(reference),
