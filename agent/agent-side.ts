@@ -4,7 +4,7 @@ import { StreamError } from '../shared/link/byte-stream.js';
 import type { StreamRequest } from '../shared/link/messages.js';
 import type { Clock } from '../shared/process/clock.js';
 import type { Logger } from '../shared/process/log.js';
-import { type AgentHandovers, isNeededByTurn } from './agent-turns.js';
+import { type AgentHandovers, isNeededByHandover } from './agent-turns.js';
 import type { ConfigCache } from './desired/config-cache.js';
 import type { DesiredCache } from './desired/desired-cache.js';
 import type { HeldImages } from './images/held-images.js';
@@ -65,7 +65,7 @@ export function createLinkDelegate(parts: AgentLinkDelegateDeps): LinkDelegate {
     },
     nodeStatus: () => node.status(),
     apply: async (change) => {
-      const given = config.apply(change, isNeededByTurn(cache));
+      const given = config.apply(change, isNeededByHandover(cache));
       const durable = Promise.all([given.durable, cache.apply(change)]);
       // Containers may start while the disk is still busy: after a power cut the engine tells of them.
       workers.update(

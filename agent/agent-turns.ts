@@ -130,7 +130,7 @@ export function createAgentHandovers(options: AgentHandoversOptions): AgentHando
 }
 
 /** Whether a Pod that may be put back, or is to come, names the object: it is kept although the hub lets go of it. */
-export function isNeededByTurn(cache: DesiredCache): (reference: ConfigReference) => boolean {
+export function isNeededByHandover(cache: DesiredCache): (reference: ConfigReference) => boolean {
   return (reference) => {
     const key = configKey(reference);
     const names = (pod: Pod) => configReferences(pod).some((each) => configKey(each) === key);

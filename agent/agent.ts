@@ -5,7 +5,7 @@ import type { AgentDeps } from './agent-host.js';
 import { createAgentImages } from './agent-images.js';
 import { createAgentPressure } from './agent-pressure.js';
 import { createLinkDelegate } from './agent-side.js';
-import { type AgentHandovers, createAgentHandovers, isNeededByTurn } from './agent-turns.js';
+import { type AgentHandovers, createAgentHandovers, isNeededByHandover } from './agent-turns.js';
 import { createAgentWorkers } from './agent-workers.js';
 import { podsNeededBy } from './decisions/held-turn.js';
 import { StaticPods } from './desired/static-pods.js';
@@ -69,7 +69,7 @@ function createAgentWith(host: AgentDeps): Agent {
     engineUpSince: () => node.engineUpSince,
     link: () => link,
     reportHandover: (turned) => link.outbox.putHandover(turned),
-    onSettled: () => host.config.dropUnneeded(isNeededByTurn(host.cache)),
+    onSettled: () => host.config.dropUnneeded(isNeededByHandover(host.cache)),
     bootMark: node.host.bootMark,
     clock,
     log,
