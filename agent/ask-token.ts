@@ -9,7 +9,7 @@ const TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 262_144;
 
 /** `server`: the coordinator's address. Behind a proxy that ends TLS the host is known by its link's bearer. */
-export function askTokens(
+export function podTokenRequester(
   server: URL,
   identity: Pick<HostIdentity, 'ca' | 'key' | 'certificate' | 'bearer'>,
 ): AskToken {

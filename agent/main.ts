@@ -12,7 +12,7 @@ import { rememberFiles, rememberFolders } from '../shared/process/undo-files.js'
 import { type Agent, createAgent } from './agent.js';
 import { checkImageThresholds, imageHandling } from './agent-images.js';
 import { pressureHandling } from './agent-pressure.js';
-import { askTokens } from './ask-token.js';
+import { podTokenRequester } from './ask-token.js';
 import { becomeNode } from './become-node.js';
 import { CertificateKeeper } from './certificate-keeper.js';
 import {
@@ -136,7 +136,7 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
     config,
     manifests: manifestDirectory(settings.manifests ?? makeManifestDirectory(dataDir)),
     volumes: new Volumes(dataDir, runtime.processes),
-    api: { askToken: askTokens(server, identity), server, ca: () => identity.ca },
+    api: { askToken: podTokenRequester(server, identity), server, ca: () => identity.ca },
     isolation: isolationSettings(settings, policy),
     files: new FolderPodFiles(dataDir),
     images: await imageHandling(settings, driver),

@@ -4,7 +4,7 @@ import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { WebSocket } from 'ws';
-import { askTokens } from '../../agent/ask-token.js';
+import { podTokenRequester } from '../../agent/ask-token.js';
 import { certificateRequest } from '../../agent/certificate-request.js';
 import { askForCertificate } from '../../agent/coordinator-call.js';
 import { enrol } from '../../agent/enrol.js';
@@ -64,7 +64,7 @@ test('behind such a proxy a host has the tokens of its own Pods, as long as its 
     return { namespace: 'default', serviceAccount: 'robot', pod: { name, uid }, expirationSeconds: 3607 };
   };
   const [mine, theirs] = [await made('mine', 'n1'), await made('theirs', 'n2')];
-  const ask = askTokens(new URL(server), identity);
+  const ask = podTokenRequester(new URL(server), identity);
   assert.ok('token' in (await ask(mine)));
   assert.ok('refused' in (await ask(theirs)));
   link.stop();
