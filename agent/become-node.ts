@@ -11,7 +11,7 @@ import type { AgentSettings } from './settings.js';
  * has to let it in. A person who installs is told when the token is of another coordinator; an agent that starts may have
  * an old one, and needs none. Throws `ExitError`.
  */
-export async function becomeNode(
+export async function joinWithSettings(
   { data: dataDir, nodeName: node, server, labels, ...given }: NodeWish,
   onWaiting: (message: string) => void,
   isInstallation = false,

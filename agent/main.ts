@@ -13,7 +13,7 @@ import { type Agent, createAgent } from './agent.js';
 import { checkImageThresholds, imageHandling } from './agent-images.js';
 import { pressureHandling } from './agent-pressure.js';
 import { podTokenRequester } from './ask-token.js';
-import { becomeNode } from './become-node.js';
+import { joinWithSettings } from './become-node.js';
 import { CertificateKeeper } from './certificate-keeper.js';
 import {
   cachePath,
@@ -180,8 +180,8 @@ function joinUnlessStopped({
   log,
   onWaiting,
   stop,
-}: AgentStart): Promise<Awaited<ReturnType<typeof becomeNode>> | undefined> {
-  const joining = becomeNode(settings, (message) => {
+}: AgentStart): Promise<Awaited<ReturnType<typeof joinWithSettings>> | undefined> {
+  const joining = joinWithSettings(settings, (message) => {
     log.warn(message);
     onWaiting?.(message);
   });

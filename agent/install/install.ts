@@ -11,7 +11,7 @@ import {
 import { writePrivateFile } from '../../shared/process/private-file.js';
 import { amendSettings } from '../../shared/process/settings-file.js';
 import { VERSION } from '../../shared/process/version.js';
-import { becomeNode, type NodeWish } from '../become-node.js';
+import { joinWithSettings, type NodeWish } from '../become-node.js';
 import { type EnginePlaces, requireEngine } from '../open-runtime.js';
 import type { AgentSettings } from '../settings.js';
 import {
@@ -57,7 +57,7 @@ export async function install({ settings, given, releaseKey, places, say }: Inst
   }
   const key = releaseKey === undefined ? undefined : readFileSync(releaseKey);
   // First of all, and it makes the data directory: a join that fails leaves nothing. The token itself is kept nowhere.
-  const { enrolment } = await becomeNode({ ...settings, data: DATA_DIR }, say, true);
+  const { enrolment } = await joinWithSettings({ ...settings, data: DATA_DIR }, say, true);
   say(`this host is node ${nodeName} of cluster ${enrolment.clusterUID}`);
   mkdirSync(CONFIG_DIR, { recursive: true, mode: 0o755 });
   const present = existsSync(CONFIG_FILE) ? readFileSync(CONFIG_FILE, 'utf8') : undefined;
