@@ -12,7 +12,7 @@ import type { AgentSettings } from './settings.js';
  * an old one, and needs none. Throws `ExitError`.
  */
 export async function joinWithSettings(
-  { data: dataDir, nodeName: node, server, labels, ...given }: NodeWish,
+  { data: dataDir, nodeName: node, server, labels, ...given }: JoinSettings,
   onWaiting: (message: string) => void,
   isInstallation = false,
 ): Promise<{ enrolment: Enrolment; server: URL }> {
@@ -32,4 +32,4 @@ export async function joinWithSettings(
   }
 }
 
-export type NodeWish = Pick<AgentSettings, 'data' | 'nodeName' | 'server' | 'token' | 'tokenFile' | 'labels'>;
+export type JoinSettings = Pick<AgentSettings, 'data' | 'nodeName' | 'server' | 'token' | 'tokenFile' | 'labels'>;

@@ -11,7 +11,7 @@ import {
 import { writePrivateFile } from '../../shared/process/private-file.js';
 import { amendSettings } from '../../shared/process/settings-file.js';
 import { VERSION } from '../../shared/process/version.js';
-import { joinWithSettings, type NodeWish } from '../become-node.js';
+import { joinWithSettings, type JoinSettings } from '../become-node.js';
 import { type EnginePlaces, requireEngine } from '../open-runtime.js';
 import type { AgentSettings } from '../settings.js';
 import {
@@ -37,7 +37,7 @@ const HEAD = `# Settings of the Everynode agent; everynode-agent --help lists th
 
 interface InstallWish {
   /** As they hold with what was given now. */
-  settings: NodeWish & Pick<AgentSettings, 'runtime'>;
+  settings: JoinSettings & Pick<AgentSettings, 'runtime'>;
   /** What was given now, for the file; the token is not in it. */
   given: Readonly<Record<string, string>>;
   /** PEM file of the key that signs releases; absent: no upgrade is accepted. */
