@@ -3,7 +3,7 @@ import { ROOT_CA_CONFIG_MAP } from '../shared/kube/account-token.js';
 import type { ConfigMap } from '../shared/kube/config.js';
 import type { ConfigReference } from '../shared/kube/config-reference.js';
 import type { AgentDeps } from './agent-host.js';
-import { cachedPods } from './cached-pods.js';
+import { createCachedPodSource } from './cached-pods.js';
 import { hostIsolation } from './decisions/host-isolation.js';
 import type { Images } from './images/images.js';
 import { allocatableOf } from './node/node-status.js';
@@ -21,7 +21,7 @@ export function createAgentWorkers(
 ): PodWorkers {
   const { images, node, reports } = parts;
   const { driver, clock, cache } = host;
-  const source = cachedPods(cache, clock, {
+  const source = createCachedPodSource(cache, clock, {
     hasContainers: (uid) => workers.hasContainers(uid),
     onForgotten,
   });

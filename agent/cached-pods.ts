@@ -13,7 +13,7 @@ interface CachedPodSourceOptions {
 }
 
 /** The cache as the source of Pods' workers. */
-export function cachedPods(
+export function createCachedPodSource(
   cache: DesiredCache,
   clock: Clock,
   { hasContainers: hasBegun, onForgotten }: CachedPodSourceOptions,

@@ -1,7 +1,7 @@
 /** What workers have the cache keep: when a Pod could begin, once what stood in its place is gone. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cachedPods } from '../../agent/cached-pods.js';
+import { createCachedPodSource } from '../../agent/cached-pods.js';
 import { heldAfterGone, heldAfterSet } from '../../agent/decisions/held-pod.js';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import { ManualClock } from '../../shared/process/clock.js';
@@ -24,7 +24,7 @@ async function holding(begun: string[]) {
     );
   const gone = heldAfterGone(held('first'), 1_000);
   await cache.put(gone, held('second'));
-  const source = cachedPods(cache, clock, {
+  const source = createCachedPodSource(cache, clock, {
     hasContainers: (uid) => begun.includes(uid),
     onForgotten: () => undefined,
   });
