@@ -31,7 +31,7 @@ interface CertificateRenewerOptions {
   pollIntervalMs?: number;
 }
 
-export class CertificateKeeper implements LinkCertificateHandler {
+export class CertificateRenewer implements LinkCertificateHandler {
   readonly #options: CertificateRenewerOptions;
   /** One draw a process: jitter that is drawn anew at each look would come to its smallest. */
   readonly #draw: number;

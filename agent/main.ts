@@ -14,7 +14,7 @@ import { checkImageThresholds, imageHandling } from './agent-images.js';
 import { pressureHandling } from './agent-pressure.js';
 import { podTokenRequester } from './ask-token.js';
 import { joinWithSettings } from './become-node.js';
-import { CertificateKeeper } from './certificate-keeper.js';
+import { CertificateRenewer } from './certificate-keeper.js';
 import {
   cachePath,
   configDirectory,
@@ -118,7 +118,7 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
   const { enrolment, server } = joined;
   const identity = new HostIdentity(linkUrl(server), dataDir, enrolment);
   const keeping = { identity, server, clock, chance: systemChance };
-  const certificates = new CertificateKeeper({ ...keeping, log: log.child({ component: 'certificates' }) });
+  const certificates = new CertificateRenewer({ ...keeping, log: log.child({ component: 'certificates' }) });
   const { reserve, cache, config } = await openDesired(dataDir, clock, log.child({ component: 'desired' }));
   const engine = runtime.driverFor({ clusterUID: enrolment.clusterUID, nodeName });
   const metrics = new AgentMetrics(systemClock.now());

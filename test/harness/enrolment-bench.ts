@@ -1,7 +1,7 @@
 /** The API's port with a hub behind it, and hosts that join it as real agents do. */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { CertificateKeeper } from '../../agent/certificate-keeper.js';
+import { CertificateRenewer } from '../../agent/certificate-keeper.js';
 import { type JoinOptions, enrol } from '../../agent/enrol.js';
 import { HostIdentity } from '../../agent/host-identity.js';
 import { Link } from '../../agent/link/link.js';
@@ -85,7 +85,7 @@ export async function startEnrolment(context: TestContext, change: EnrolmentBenc
     const steady = steadyClock(systemClock);
     const log = silentLogger;
     const server = new URL(enrolled.server);
-    const keeper = new CertificateKeeper({
+    const keeper = new CertificateRenewer({
       identity,
       server,
       clock: steady,
