@@ -1,6 +1,6 @@
 /** The enrolment of a host by its settings, with words for whoever typed them. */
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
-import { JoinError, exitOf } from './coordinator-call.js';
+import { JoinError, toExitError } from './coordinator-call.js';
 import { type Enrolment, enrol, parseServer, refuseOtherCoordinator } from './enrol.js';
 import { hasJoined } from './identity-file.js';
 import { readJoinToken } from './join-token.js';
@@ -28,7 +28,7 @@ export async function joinWithSettings(
     return { enrolment, server: url };
   } catch (error) {
     if (!(error instanceof JoinError)) throw error;
-    throw exitOf(error);
+    throw toExitError(error);
   }
 }
 

@@ -27,7 +27,7 @@ export class JoinError extends Error {
 }
 
 /** The same for a program that ends with it. */
-export function exitOf({ message, isTemporary: temporary }: JoinError): ExitError {
+export function toExitError({ message, isTemporary: temporary }: JoinError): ExitError {
   const code = temporary ? EXIT_CODES.environment : EXIT_CODES.refused;
   // The message may quote the coordinator's answer.
   const line = escapeLine(message);

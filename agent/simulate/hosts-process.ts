@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { createLogger } from '../../shared/process/log.js';
-import { JoinError, exitOf } from '../coordinator-call.js';
+import { JoinError, toExitError } from '../coordinator-call.js';
 import { parseCommand, perform } from './command.js';
 import { Fleet } from './fleet.js';
 import type { FromHosts, ToHosts } from './process-messages.js';
@@ -18,7 +18,7 @@ function tell(message: FromHosts): void {
 }
 
 function fail(error: unknown): void {
-  const { code, sentence } = error instanceof JoinError ? exitOf(error) : unexpected(error);
+  const { code, sentence } = error instanceof JoinError ? toExitError(error) : unexpected(error);
   tell({ kind: 'failed', code, message: sentence });
 }
 
