@@ -9,7 +9,7 @@ import type { Chance } from '../shared/process/chance.js';
 import type { Clock, Timer } from '../shared/process/clock.js';
 import type { Logger } from '../shared/process/log.js';
 import { certificateRequest, publicKeyHashOf } from './certificate-request.js';
-import { askForCertificate } from './coordinator-call.js';
+import { requestCertificate } from './coordinator-call.js';
 import { renewalTimeMs } from './decisions/certificate-renewal.js';
 import type { HostIdentity } from './host-identity.js';
 import type { LinkCertificateHandler } from './link/link-certificates.js';
@@ -131,7 +131,7 @@ export class CertificateRenewer implements LinkCertificateHandler {
     for (;;) {
       const { ca, certificate: own } = identity;
       const trusted = { server, ca, certificate: own };
-      const answer = await askForCertificate(trusted, CERTIFICATE_PATH, request);
+      const answer = await requestCertificate(trusted, CERTIFICATE_PATH, request);
       if (answer.state === 'joined') {
         const { certificate, ca, seal } = answer;
         if (certificate === undefined || !this.#isForOurKey(certificate))

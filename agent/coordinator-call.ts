@@ -59,7 +59,7 @@ export interface Registration {
 type CertificateAnswer = ({ state: 'joined' } & Registration) | ({ state: 'waiting' } & WaitingAnswer);
 
 /** Asks at this path; `connections` may keep sockets for many. Throws `EnrolError`. */
-export async function askForCertificate(
+export async function requestCertificate(
   coordinator: TrustedCoordinator,
   path: string,
   body: JoinRequest,

@@ -10,7 +10,7 @@ import { newKey } from '../shared/process/private-key.js';
 import { rememberFolders } from '../shared/process/undo-files.js';
 import { certificateRequest } from './certificate-request.js';
 import {
-  askForCertificate,
+  requestCertificate,
   JoinError,
   type Registration,
   type TrustedCoordinator,
@@ -102,7 +102,7 @@ async function join(
 ): Promise<Registration> {
   const request = { node, csr: await certificateRequest(key, node), ...(labels ? { labels } : {}) };
   for (;;) {
-    const answer = await askForCertificate(coordinator, JOIN_PATH, request);
+    const answer = await requestCertificate(coordinator, JOIN_PATH, request);
     if (answer.state === 'joined') {
       const { state: _, ...registration } = answer;
       return registration;

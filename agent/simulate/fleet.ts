@@ -7,7 +7,7 @@ import type { Logger } from '../../shared/process/log.js';
 import { Slice } from '../../shared/process/slice.js';
 import { certificateRequest } from '../certificate-request.js';
 import {
-  askForCertificate,
+  requestCertificate,
   JoinError,
   type Registration,
   type TrustedCoordinator,
@@ -178,7 +178,7 @@ async function register(
   request: JoinRequest,
   connections: HttpsAgent,
 ): Promise<Registration> {
-  const answer = await askForCertificate(coordinator, JOIN_PATH, request, connections);
+  const answer = await requestCertificate(coordinator, JOIN_PATH, request, connections);
   if (answer.state === 'joined') return answer;
   throw new JoinError(answer.message, false);
 }

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { WebSocket } from 'ws';
 import { podTokenRequester } from '../../agent/ask-token.js';
 import { certificateRequest } from '../../agent/certificate-request.js';
-import { askForCertificate } from '../../agent/coordinator-call.js';
+import { requestCertificate } from '../../agent/coordinator-call.js';
 import { enrol } from '../../agent/enrol.js';
 import { refusalBeyondTime } from '../../agent/link/server-trust.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
@@ -151,7 +151,7 @@ test('a server of another authority gets not a byte of what the host has to say'
   const { ca } = await enrol(enrolled);
   const coordinator = { server: new URL(server), ca, bearer: 'a secret' };
   await assert.rejects(
-    askForCertificate(coordinator, JOIN_PATH, { node: 'n1', csr: 'a request' }),
+    requestCertificate(coordinator, JOIN_PATH, { node: 'n1', csr: 'a request' }),
     /is not trusted/,
   );
   const { link } = await bench.host({ ...enrolled, server });
@@ -172,7 +172,7 @@ test('a server whose certificate is not yet valid, or has ended, is known by its
     };
     const node = `n${shiftMs < 0}`;
     const csr = await certificateRequest(await newKey(), node);
-    const answer = await askForCertificate(coordinator, JOIN_PATH, { node, csr });
+    const answer = await requestCertificate(coordinator, JOIN_PATH, { node, csr });
     assert.equal(answer.state, 'joined');
   }
 });

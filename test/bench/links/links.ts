@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { certificateRequest } from '../../../agent/certificate-request.js';
-import { askForCertificate } from '../../../agent/coordinator-call.js';
+import { requestCertificate } from '../../../agent/coordinator-call.js';
 import { trustCoordinator } from '../../../agent/enrol.js';
 import { pretendedKey } from '../../../agent/simulate/pretended-key.js';
 import { JOIN_PATH } from '../../../shared/link/messages.js';
@@ -94,7 +94,7 @@ async function enrolAll(product: HollowFleet, count: number): Promise<HostCertif
     for (const node of left) {
       const key = pretendedKey(token, node);
       const csr = await certificateRequest(key, node);
-      const answer = await askForCertificate(coordinator, JOIN_PATH, { node, csr });
+      const answer = await requestCertificate(coordinator, JOIN_PATH, { node, csr });
       if (answer.state !== 'joined' || !answer.certificate) throw new Error(`${node} was not let in`);
       certificates.push({ key, certificate: answer.certificate });
     }
