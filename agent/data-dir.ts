@@ -25,7 +25,7 @@ export function makeManifestDirectory(dataDir: string): string {
 }
 
 /** What time the coordinator last said it was. */
-export function heardTimePath(dataDir: string): string {
+export function coordinatorTimePath(dataDir: string): string {
   return join(dataDir, 'heard-time.json');
 }
 

@@ -18,7 +18,7 @@ import { CertificateRenewer } from './certificate-keeper.js';
 import {
   cachePath,
   configDirectory,
-  heardTimePath,
+  coordinatorTimePath,
   hostKeyPath,
   journalPath,
   lockDataDir,
@@ -124,7 +124,7 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
   const metrics = new AgentMetrics(systemClock.now());
   const driver = metrics.operations.counted(upgrades.driver(engine, { server, ca: () => identity.ca }));
   const boot = { bootMark, uptimeMs: () => uptime() * 1000 };
-  const heardTime = await CoordinatorTime.open(boot, durableFile(heardTimePath(dataDir)), log);
+  const heardTime = await CoordinatorTime.open(boot, durableFile(coordinatorTimePath(dataDir)), log);
   const journal = await openJournal(dataDir, boot, heardTime, clock, log);
   const agent = createAgent({
     settings: { ...settings, labels: labelsOf(settings) },

@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { cachePath, configDirectory, heardTimePath, hostKeyPath } from '../../agent/data-dir.js';
+import { cachePath, configDirectory, coordinatorTimePath, hostKeyPath } from '../../agent/data-dir.js';
 import { ConfigCache } from '../../agent/desired/config-cache.js';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import { durableFile } from '../../agent/desired/durable-file.js';
@@ -40,7 +40,7 @@ async function openAll(directory: string) {
       silentLogger,
     ),
     images: await ImageRecords.open(join(directory, 'images.json')),
-    heardTime: await CoordinatorTime.open(boot, durableFile(heardTimePath(directory)), silentLogger),
+    heardTime: await CoordinatorTime.open(boot, durableFile(coordinatorTimePath(directory)), silentLogger),
     files: new FolderPodFiles(directory),
   };
 }
