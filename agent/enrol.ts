@@ -43,7 +43,7 @@ export interface JoinOptions {
  * The node's enrolment: the stored one, else by a join, which may wait for a person's word. Killed at any line, a
  * repetition ends in the same place. Throws `EnrolError`.
  */
-export async function enrol(options: JoinOptions): Promise<Enrolment> {
+export async function joinCoordinator(options: JoinOptions): Promise<Enrolment> {
   const { dataDir, node } = options;
   const stored = await readIdentity(dataDir);
   if (stored?.clusterUID !== undefined) {

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import { WebSocket } from 'ws';
 import { certificateRequest } from '../../agent/certificate-request.js';
-import { enrol } from '../../agent/enrol.js';
+import { joinCoordinator } from '../../agent/enrol.js';
 import { MAX_PRE_HANDSHAKE_PER_NETWORK } from '../../coordinator/api/silent-sockets.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { secretKind } from '../../coordinator/kinds/index.js';
@@ -140,7 +140,7 @@ test('10,000 connections that never shake hands take nobody’s place: a host jo
     await eventually(() => crowd.opened() >= (share * HALF_OPEN) / 5, 60_000);
     await isWell(bench);
   }
-  assert.equal((await enrol(bench.options())).node, 'n1');
+  assert.equal((await joinCoordinator(bench.options())).node, 'n1');
   await isWell(bench);
   await eventually(() => crowd.open() <= HALF_OPEN_FROM.length * MAX_PRE_HANDSHAKE_PER_NETWORK, 60_000);
   const reason = 'too many connections of this network do not begin TLS';
@@ -170,7 +170,7 @@ async function openLink({ api }: Pick<EnrolmentBench, 'api'>, client: { cert: st
 
 test('a frame that says it holds a gigabyte ends its link at once, and none of it is kept', async (context) => {
   const bench = await target(context);
-  const { certificate = '', key = '' } = await enrol(bench.options());
+  const { certificate = '', key = '' } = await joinCoordinator(bench.options());
   const { wire, closed } = await openLink(bench, { cert: certificate, key });
   const head = Buffer.alloc(14);
   head.writeUInt8(0x82, 0);
@@ -186,7 +186,7 @@ test('a frame that says it holds a gigabyte ends its link at once, and none of i
 
 test('a link takes no compressed frame: nothing on it can swell', async (context) => {
   const bench = await target(context);
-  const { certificate = '', key = '' } = await enrol(bench.options());
+  const { certificate = '', key = '' } = await joinCoordinator(bench.options());
   const { socket, wire, closed } = await openLink(bench, { cert: certificate, key });
   assert.equal(socket.extensions, '');
   const bomb = deflateRawSync(Buffer.alloc(2 ** 20));
@@ -223,7 +223,7 @@ test('who shows no certificate, or one of another fleet, gets no link: 401, in t
 
 test('the host of a revoked node gets no link: 401, and the audit log says which it is', async (context) => {
   const bench = await target(context);
-  const { certificate = '', key = '' } = await enrol(bench.options());
+  const { certificate = '', key = '' } = await joinCoordinator(bench.options());
   const ref = { namespace: 'kube-system', name: credentialSecretName('n1') };
   await bench.registry.modify(secretKind, ref, (credential) => {
     credential.data = revokedData(credential.data ?? {});

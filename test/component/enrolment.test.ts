@@ -5,7 +5,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { certificateRequest } from '../../agent/certificate-request.js';
-import { type JoinOptions, enrol, refuseOtherCoordinator } from '../../agent/enrol.js';
+import { type JoinOptions, joinCoordinator, refuseOtherCoordinator } from '../../agent/enrol.js';
 import { Enrolment } from '../../coordinator/hub/enrolment.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { NodeCredentials } from '../../coordinator/hub/node-credentials.js';
@@ -32,7 +32,7 @@ test('a token makes a node whose link is let in over the pinned authority', asyn
 
 test('the store holds hashes only', async (context) => {
   const { options, registry, token } = await startEnrolment(context);
-  const { key = '' } = await enrol(options());
+  const { key = '' } = await joinCoordinator(options());
   const { records } = await registry.list(secretKind);
   const stored = records.flatMap((record) => Object.values(record.object().data ?? {}));
   const texts = stored.map((value) => Buffer.from(value, 'base64').toString()).join('\n');
@@ -44,7 +44,7 @@ test('who installs a joined host with a token of another coordinator is told wha
   const enrolled = options();
   const other = text(token, 'f'.repeat(64));
   await refuseOtherCoordinator(enrolled.dataDir, other);
-  await enrol(enrolled);
+  await joinCoordinator(enrolled);
   await refuseOtherCoordinator(enrolled.dataDir, text(token));
   await assert.rejects(refuseOtherCoordinator(enrolled.dataDir, other), /node n1 of .* uninstall --purge/);
 });
@@ -52,35 +52,35 @@ test('who installs a joined host with a token of another coordinator is told wha
 test('a joined node needs no token any more', async (context) => {
   const { options } = await startEnrolment(context);
   const enrolled = options();
-  const first = await enrol(enrolled);
+  const first = await joinCoordinator(enrolled);
   const { token: _, ...without } = enrolled;
-  assert.deepEqual(await enrol(without), first);
+  assert.deepEqual(await joinCoordinator(without), first);
 });
 
 test('a join whose answer was lost is repeated', async (context) => {
   const { options } = await startEnrolment(context);
   const enrolled = options();
-  const { clusterUID, ...pending } = await enrol(enrolled);
+  const { clusterUID, ...pending } = await joinCoordinator(enrolled);
   const path = join(enrolled.dataDir, 'identity.json');
   writeFileSync(path, JSON.stringify(pending));
-  assert.equal((await enrol(enrolled)).key, pending.key);
+  assert.equal((await joinCoordinator(enrolled)).key, pending.key);
   assert.ok(readFileSync(path, 'utf8').includes(clusterUID));
 });
 
 test('a token never yields the credential of a name that is taken', async (context) => {
   const { options, registry } = await startEnrolment(context);
-  await enrol(options());
-  await assert.rejects(enrol(options()), /node "n1" has joined already/);
+  await joinCoordinator(options());
+  await assert.rejects(joinCoordinator(options()), /node "n1" has joined already/);
   await registry.delete(secretKind, { namespace: 'kube-system', name: 'node-credential-n1' });
-  assert.equal((await enrol(options())).node, 'n1');
+  assert.equal((await joinCoordinator(options())).node, 'n1');
 });
 
 test('a host whose name was taken joins under another one', async (context) => {
   const { options } = await startEnrolment(context);
-  await enrol(options());
+  await joinCoordinator(options());
   const second = options();
-  await assert.rejects(enrol(second), /node "n1" has joined already/);
-  assert.equal((await enrol({ ...second, node: 'n2' })).node, 'n2');
+  await assert.rejects(joinCoordinator(second), /node "n1" has joined already/);
+  assert.equal((await joinCoordinator({ ...second, node: 'n2' })).node, 'n2');
 });
 
 test('a damaged identity is told of in one sentence, and not replaced', async (context) => {
@@ -88,7 +88,7 @@ test('a damaged identity is told of in one sentence, and not replaced', async (c
   const enrolled = options();
   const path = join(enrolled.dataDir, 'identity.json');
   writeFileSync(path, '{"node": "n1", "cred');
-  await assert.rejects(enrol(enrolled), (error: ExitError) => {
+  await assert.rejects(joinCoordinator(enrolled), (error: ExitError) => {
     assert.match(error.sentence, /^The identity in .* is damaged: /);
     return error.code === EXIT_CODES.data;
   });
@@ -97,7 +97,7 @@ test('a damaged identity is told of in one sentence, and not replaced', async (c
 
 test('two hosts that join under one name at once: one gets it', async (context) => {
   const { options } = await startEnrolment(context);
-  const outcomes = await Promise.allSettled([enrol(options()), enrol(options())]);
+  const outcomes = await Promise.allSettled([joinCoordinator(options()), joinCoordinator(options())]);
   assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
 });
 
@@ -140,7 +140,7 @@ for (const [what, change, reason] of WRONG) {
   test(`refused in one sentence: ${what}`, async (context) => {
     const bench = await startEnrolment(context);
     await assert.rejects(
-      enrol(bench.options(await change(bench))),
+      joinCoordinator(bench.options(await change(bench))),
       (error: Error & { temporary?: boolean }) => {
         assert.match(error.message, reason);
         return error.temporary === false;
@@ -151,7 +151,7 @@ for (const [what, change, reason] of WRONG) {
 
 test('a coordinator that is not there is worth another try', async (context) => {
   const { options } = await startEnrolment(context);
-  await assert.rejects(enrol(options({ server: 'https://127.0.0.1:1' })), {
+  await assert.rejects(joinCoordinator(options({ server: 'https://127.0.0.1:1' })), {
     name: 'EnrolError',
     temporary: true,
   });

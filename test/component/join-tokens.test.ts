@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { enrol } from '../../agent/enrol.js';
+import { joinCoordinator } from '../../agent/enrol.js';
 import { matchesPattern } from '../../coordinator/decisions/name-pattern.js';
 import { labelsNodesMayNotSet } from '../../coordinator/decisions/node-label-restriction.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
@@ -22,22 +22,22 @@ test('a token for one host joins that host, again if need be, and no other', asy
   const bench = await startEnrolment(context);
   const token = await by(bench, { singleUse: true });
   const first = bench.options(token);
-  await enrol(first);
-  await assert.rejects(enrol(bench.options({ ...token, node: 'n2' })), /Unauthorized/);
+  await joinCoordinator(first);
+  await assert.rejects(joinCoordinator(bench.options({ ...token, node: 'n2' })), /Unauthorized/);
 });
 
 test('a name that is taken spends no token', async (context) => {
   const bench = await startEnrolment(context);
-  await enrol(bench.options());
+  await joinCoordinator(bench.options());
   const token = await by(bench, { singleUse: true });
-  await assert.rejects(enrol(bench.options(token)), /has joined already/);
-  assert.equal((await enrol(bench.options({ ...token, node: 'n2' }))).node, 'n2');
+  await assert.rejects(joinCoordinator(bench.options(token)), /has joined already/);
+  assert.equal((await joinCoordinator(bench.options({ ...token, node: 'n2' }))).node, 'n2');
 });
 
 test('two hosts with one token for one: one of them gets in', async (context) => {
   const bench = await startEnrolment(context);
   const token = await by(bench, { singleUse: true });
-  const joins = ['n1', 'n2'].map((node) => enrol(bench.options({ ...token, node })));
+  const joins = ['n1', 'n2'].map((node) => joinCoordinator(bench.options({ ...token, node })));
   const outcomes = await Promise.allSettled(joins);
   assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
 });
@@ -45,9 +45,9 @@ test('two hosts with one token for one: one of them gets in', async (context) =>
 test('a token bound to names joins no other', async (context) => {
   const bench = await startEnrolment(context);
   const token = await by(bench, { nodes: ['edge-*', 'n7'] });
-  await assert.rejects(enrol(bench.options({ ...token, node: 'n1' })), /joins no node of the name "n1"/);
-  assert.equal((await enrol(bench.options({ ...token, node: 'edge-1' }))).node, 'edge-1');
-  assert.equal((await enrol(bench.options({ ...token, node: 'n7' }))).node, 'n7');
+  await assert.rejects(joinCoordinator(bench.options({ ...token, node: 'n1' })), /joins no node of the name "n1"/);
+  assert.equal((await joinCoordinator(bench.options({ ...token, node: 'edge-1' }))).node, 'edge-1');
+  assert.equal((await joinCoordinator(bench.options({ ...token, node: 'n7' }))).node, 'n7');
 });
 
 test("a token's labels are the Node's, protected ones too; the host's own are held to what nodes may say", async (context) => {

@@ -7,7 +7,7 @@ import { WebSocket } from 'ws';
 import { podTokenRequester } from '../../agent/ask-token.js';
 import { certificateRequest } from '../../agent/certificate-request.js';
 import { requestCertificate } from '../../agent/coordinator-call.js';
-import { enrol } from '../../agent/enrol.js';
+import { joinCoordinator } from '../../agent/enrol.js';
 import { refusalBeyondTime } from '../../agent/link/server-trust.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { podKind, secretKind, serviceAccountKind } from '../../coordinator/kinds/index.js';
@@ -77,7 +77,7 @@ async function unprovenLink(context: TestContext) {
   const audit = new KeptAudit();
   const bench = await startEnrolment(context, { audit });
   const enrolled = bench.options();
-  const { certificate = '', key = '', clusterUID } = await enrol(enrolled);
+  const { certificate = '', key = '', clusterUID } = await joinCoordinator(enrolled);
   const open = async () => {
     const socket = new WebSocket(`wss://127.0.0.1:${bench.api.port}${LINK_PATH}`, SUBPROTOCOL, {
       ca: bench.api.pki.ca.cert,
@@ -146,9 +146,9 @@ test('a server of another authority gets not a byte of what the host has to say'
   const false_ = await loadPki(temporaryDirectory(), NAMES, Date.now());
   const trap = await tlsProxy(context, false_.serving);
   const server = `https://127.0.0.1:${trap.port}`;
-  await assert.rejects(enrol(bench.options({ server })), /does not present the certificate authority/);
+  await assert.rejects(joinCoordinator(bench.options({ server })), /does not present the certificate authority/);
   const enrolled = bench.options();
-  const { ca } = await enrol(enrolled);
+  const { ca } = await joinCoordinator(enrolled);
   const coordinator = { server: new URL(server), ca, bearer: 'a secret' };
   await assert.rejects(
     requestCertificate(coordinator, JOIN_PATH, { node: 'n1', csr: 'a request' }),

@@ -1,7 +1,7 @@
 /** What a node may do over HTTPS with its own certificate: its own, and nothing of others. The link's side is in the hub's tests. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { enrol } from '../../agent/enrol.js';
+import { joinCoordinator } from '../../agent/enrol.js';
 import { configMapKind, nodeKind, podKind, secretKind } from '../../coordinator/kinds/index.js';
 import type { Node } from '../../shared/kube/node.js';
 import { credentialSecretName } from '../../shared/kube/node-credential.js';
@@ -20,7 +20,7 @@ async function fleet(context: TestContext) {
   const audit = new KeptAudit();
   const bench = await startEnrolment(context, { audit });
   const { registry, informers, api } = bench;
-  const { certificate = '', key = '' } = await enrol(bench.options());
+  const { certificate = '', key = '' } = await joinCoordinator(bench.options());
   for (const name of ['n1', 'n2']) await registry.create(nodeKind, undefined, nodeObject(name));
   for (const name of ['named', 'other']) {
     await registry.create(secretKind, 'default', { metadata: { name }, data: { a: 'eA==' } });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { enrol } from '../../agent/enrol.js';
+import { joinCoordinator } from '../../agent/enrol.js';
 import { CertificateAuthority } from '../../coordinator/pki/certificate-authority.js';
 import { loadPki, type Pki } from '../../coordinator/pki/load-pki.js';
 import { systemClock } from '../../shared/process/clock.js';
@@ -34,7 +34,7 @@ test('a host hears of the next authority, keeps it on disk, and goes on when tha
   );
   const bench = await startEnrolment(context, { authority });
   const missed = bench.options({ node: 'missed' });
-  await enrol(missed);
+  await joinCoordinator(missed);
   const enrolled = bench.options();
   const { link, identity } = await bench.host(enrolled);
   await eventually(() => link.phase === 'live', PATIENCE_MS);

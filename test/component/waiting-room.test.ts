@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { enrol } from '../../agent/enrol.js';
+import { joinCoordinator } from '../../agent/enrol.js';
 import { expireSigningRequests } from '../../coordinator/hub/request-expiry.js';
 import {
   certificateSigningRequestKind,
@@ -28,7 +28,7 @@ async function requests({ registry }: EnrolmentBench) {
 test('a host waits for approval, is seen as a request meanwhile, and goes into service by one word', async (context) => {
   const bench = await startEnrolment(context, { approveNodes: true });
   const heard: string[] = [];
-  const joining = enrol(
+  const joining = joinCoordinator(
     bench.options({
       labels: { rack: 'a' },
       askAgainMs: 20,
@@ -51,7 +51,7 @@ test('a host waits for approval, is seen as a request meanwhile, and goes into s
 
 test('a host that was denied is told so, once and for all', async (context) => {
   const bench = await startEnrolment(context, { approveNodes: true });
-  const joining = enrol(bench.options({ askAgainMs: 20 }));
+  const joining = joinCoordinator(bench.options({ askAgainMs: 20 }));
   joining.catch(() => undefined);
   await until(async () => (await requests(bench)).length === 1, {
     timeoutMs: 30_000,
@@ -66,7 +66,7 @@ test('a host back after its certificate expired asks by its old key and is one a
   const bench = await startEnrolment(context);
   bench.time.shiftMs = -2 * YEAR_MS;
   const enrolled = bench.options();
-  await enrol(enrolled);
+  await joinCoordinator(enrolled);
   bench.time.shiftMs = 0;
   const { link } = await bench.host(enrolled);
   await until(async () => (await requests(bench)).length === 1, {
@@ -86,7 +86,7 @@ test('a certificate is renewed over the link when most of its time is over', asy
   const bench = await startEnrolment(context);
   bench.time.shiftMs = -0.95 * YEAR_MS;
   const enrolled = bench.options();
-  const before = (await enrol(enrolled)).certificate;
+  const before = (await joinCoordinator(enrolled)).certificate;
   bench.time.shiftMs = 0;
   const { identity, link } = await bench.host(enrolled);
   await eventually(() => identity.certificate !== before);
@@ -112,7 +112,7 @@ test('a revoked node loses its link at once, and its key is not let in again', a
   assert.deepEqual(await requests(bench), []);
   const { clusterUID: _, ...pending } = JSON.parse(readFileSync(identityFile(enrolled), 'utf8'));
   writeFileSync(identityFile(enrolled), JSON.stringify(pending));
-  await assert.rejects(enrol(enrolled), /the key of this host was revoked/);
+  await assert.rejects(joinCoordinator(enrolled), /the key of this host was revoked/);
 });
 
 test('no host takes the name of a revoked one while its Node or its Pods exist', async (context) => {
@@ -123,7 +123,7 @@ test('no host takes the name of a revoked one while its Node or its Pods exist',
   await registry.create(podKind, 'default', podObject('p', { nodeName: 'n1' }));
   const ref = { namespace: 'kube-system', name: credentialSecretName('n1') };
   const thief = bench.options();
-  const takesOver = async (): Promise<void> => void (await enrol(thief));
+  const takesOver = async (): Promise<void> => void (await joinCoordinator(thief));
   await registry.modify(secretKind, ref, (credential) => {
     credential.data = revokedData(credential.data ?? {});
     return undefined;
@@ -135,7 +135,7 @@ test('no host takes the name of a revoked one while its Node or its Pods exist',
   await assert.rejects(takesOver(), { message: /pod default\/p of the former node "n1"/, temporary: true });
   await registry.delete(podKind, { namespace: 'default', name: 'p' }, { gracePeriodSeconds: 0 });
   await until(async () => bench.informers.pods.size === 0, { timeoutMs: 30_000, what: 'the Pod gone' });
-  assert.equal((await enrol(thief)).node, 'n1');
+  assert.equal((await joinCoordinator(thief)).node, 'n1');
 });
 
 test('a host may take the name of a Node that an administrator created for it', async (context) => {
@@ -173,7 +173,7 @@ test('a cloned disk is refused with an event while its original is connected, an
 
 test('signing requests go an hour after their decision, or a day after nobody decided', async (context) => {
   const bench = await startEnrolment(context, { approveNodes: true });
-  const joining = enrol(bench.options({ askAgainMs: 20 }));
+  const joining = joinCoordinator(bench.options({ askAgainMs: 20 }));
   await until(async () => (await requests(bench)).length === 1, {
     timeoutMs: 30_000,
     what: 'a request',

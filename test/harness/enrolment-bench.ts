@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { CertificateRenewer } from '../../agent/certificate-keeper.js';
-import { type JoinOptions, enrol } from '../../agent/enrol.js';
+import { type JoinOptions, joinCoordinator } from '../../agent/enrol.js';
 import { HostIdentity } from '../../agent/host-identity.js';
 import { Link } from '../../agent/link/link.js';
 import type { AuditLog } from '../../coordinator/api/audit/audit-file.js';
@@ -81,7 +81,7 @@ export async function startEnrolment(context: TestContext, change: EnrolmentBenc
   /** A host as agent/main.ts starts it, its certificates kept; it connects at once. */
   const host = async (enrolled: JoinOptions, labels: Record<string, string> = { zone: 'a' }) => {
     const url = `${enrolled.server.replace('https', 'wss')}${LINK_PATH}`;
-    const identity = new HostIdentity(url, enrolled.dataDir, await enrol(enrolled));
+    const identity = new HostIdentity(url, enrolled.dataDir, await joinCoordinator(enrolled));
     const steady = steadyClock(systemClock);
     const log = silentLogger;
     const server = new URL(enrolled.server);
