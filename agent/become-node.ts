@@ -1,7 +1,7 @@
 /** The enrolment of a host by its settings, with words for whoever typed them. */
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { JoinError, toExitError } from './coordinator-call.js';
-import { type Enrolment, joinCoordinator, parseServer, refuseOtherCoordinator } from './enrol.js';
+import { type Enrolment, joinCoordinator, parseServer, rejectTokenOfOtherCoordinator } from './enrol.js';
 import { hasJoined } from './identity-file.js';
 import { readJoinToken } from './join-token.js';
 import type { AgentSettings } from './settings.js';
@@ -23,7 +23,7 @@ export async function joinWithSettings(
     const url = parseServer(server);
     // Do not read the token on a host that has joined: its file may be gone.
     const token = isInstallation || !(await hasJoined(dataDir)) ? await readJoinToken(given) : undefined;
-    if (isInstallation && token) await refuseOtherCoordinator(dataDir, token);
+    if (isInstallation && token) await rejectTokenOfOtherCoordinator(dataDir, token);
     const enrolment = await joinCoordinator({ dataDir, server, node, labels, onWaiting, ...(token ? { token } : {}) });
     return { enrolment, server: url };
   } catch (error) {

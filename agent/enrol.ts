@@ -83,7 +83,7 @@ export async function joinCoordinator(options: JoinOptions): Promise<Enrolment> 
  * Refuses a token of another coordinator than the one that this host has joined: the host would go on as its node, and
  * never appear there. Throws `EnrolError`.
  */
-export async function refuseOtherCoordinator(dataDir: string, token: string): Promise<void> {
+export async function rejectTokenOfOtherCoordinator(dataDir: string, token: string): Promise<void> {
   const { caHash } = parseToken(token);
   const stored = await readIdentity(dataDir);
   if (stored?.clusterUID === undefined) return;

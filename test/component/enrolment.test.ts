@@ -5,7 +5,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { certificateRequest } from '../../agent/certificate-request.js';
-import { type JoinOptions, joinCoordinator, refuseOtherCoordinator } from '../../agent/enrol.js';
+import { type JoinOptions, joinCoordinator, rejectTokenOfOtherCoordinator } from '../../agent/enrol.js';
 import { Enrolment } from '../../coordinator/hub/enrolment.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { NodeCredentials } from '../../coordinator/hub/node-credentials.js';
@@ -43,10 +43,10 @@ test('who installs a joined host with a token of another coordinator is told wha
   const { options, text, token } = await startEnrolment(context);
   const enrolled = options();
   const other = text(token, 'f'.repeat(64));
-  await refuseOtherCoordinator(enrolled.dataDir, other);
+  await rejectTokenOfOtherCoordinator(enrolled.dataDir, other);
   await joinCoordinator(enrolled);
-  await refuseOtherCoordinator(enrolled.dataDir, text(token));
-  await assert.rejects(refuseOtherCoordinator(enrolled.dataDir, other), /node n1 of .* uninstall --purge/);
+  await rejectTokenOfOtherCoordinator(enrolled.dataDir, text(token));
+  await assert.rejects(rejectTokenOfOtherCoordinator(enrolled.dataDir, other), /node n1 of .* uninstall --purge/);
 });
 
 test('a joined node needs no token any more', async (context) => {
