@@ -9,7 +9,7 @@ import { type AgentHandovers, createAgentHandovers, isNeededByHandover } from '.
 import { createAgentWorkers } from './agent-workers.js';
 import { podsNeededBy } from './decisions/held-turn.js';
 import { StaticPods } from './desired/static-pods.js';
-import { logEngineChange, withoutOutageErrors } from './engine-outage.js';
+import { logEngineChange, demoteOutageErrors } from './engine-outage.js';
 import type { HeldImages } from './images/held-images.js';
 import type { LinkDelegate } from './link/agent-side.js';
 import { Link } from './link/link.js';
@@ -32,7 +32,7 @@ export interface Agent {
 
 /** Builds the agent; nothing runs before its parts are started. */
 export function createAgent(host: AgentDeps): Agent {
-  const log = withoutOutageErrors(host.log);
+  const log = demoteOutageErrors(host.log);
   return createAgentWith({ ...host, log });
 }
 

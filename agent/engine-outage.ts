@@ -21,7 +21,7 @@ export function logEngineChange(health: EngineChange, log: Logger): void {
  * `log`, with failures caused by an engine outage at level debug. During an outage everything that asks the engine
  * fails, again and again: each of these lines would repeat what `logEngineChange` has logged once.
  */
-export function withoutOutageErrors(log: Logger): Logger {
+export function demoteOutageErrors(log: Logger): Logger {
   const unlessOutage =
     (line: Logger['warn']): Logger['warn'] =>
     (fields: Readonly<Record<string, unknown>> | string, msg?: string): void => {
@@ -33,6 +33,6 @@ export function withoutOutageErrors(log: Logger): Logger {
     ...log,
     warn: unlessOutage(log.warn),
     error: unlessOutage(log.error),
-    child: (bindings) => withoutOutageErrors(log.child(bindings)),
+    child: (bindings) => demoteOutageErrors(log.child(bindings)),
   };
 }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { logEngineChange, withoutOutageErrors } from '../../agent/engine-outage.js';
+import { logEngineChange, demoteOutageErrors } from '../../agent/engine-outage.js';
 import { DockerApi } from '../../agent/runtime/docker-api.js';
 import { dockerEvents } from '../../agent/runtime/docker-events.js';
 import { RuntimeError } from '../../agent/runtime/driver.js';
@@ -100,7 +100,7 @@ function logged(work: (log: Logger) => void): { level: string; msg: string; reas
 test('parts that fail because of the outage log nothing above debug, other errors as before', () => {
   const outage = new RuntimeError('EngineDown', 'docker at /x does not answer', true);
   const lines = logged((log) => {
-    const quiet = withoutOutageErrors(log).child({ component: 'images' });
+    const quiet = demoteOutageErrors(log).child({ component: 'images' });
     quiet.warn({ err: outage }, 'images not collected');
     quiet.error({ err: outage }, 'pressure not measured');
     quiet.warn({ reason: 'EngineDown', message: outage.message }, 'image not pulled ahead');
