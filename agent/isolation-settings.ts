@@ -5,7 +5,7 @@ import type { HostPolicy } from './decisions/host-policy.js';
 import type { AgentSettings } from './settings.js';
 
 /** `policy`: absent where the owner wrote none. */
-export function isolationSettings(
+export function isolationSettingsOf(
   settings: Pick<AgentSettings, 'data' | 'allowedUnsafeSysctls' | 'podMaxPids'>,
   policy: HostPolicy | undefined,
 ): IsolationSettings {

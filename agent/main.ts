@@ -36,7 +36,7 @@ import { AtRestCipher } from './desired/secret-box.js';
 import { findTpmSealer } from './desired/tpm-sealer.js';
 import { HostIdentity } from './host-identity.js';
 import { hasIdentity } from './identity-file.js';
-import { isolationSettings } from './isolation-settings.js';
+import { isolationSettingsOf } from './isolation-settings.js';
 import { EventJournal } from './link/journal.js';
 import { journalFile } from './link/journal-file.js';
 import { type AgentFacts, AgentMetrics } from './metrics/agent-metrics.js';
@@ -137,7 +137,7 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
     manifests: manifestDirectory(settings.manifests ?? makeManifestDirectory(dataDir)),
     volumes: new Volumes(dataDir, runtime.processes),
     api: { askToken: podTokenRequester(server, identity), server, ca: () => identity.ca },
-    isolation: isolationSettings(settings, policy),
+    isolation: isolationSettingsOf(settings, policy),
     files: new FolderPodFiles(dataDir),
     images: await imageHandling(settings, driver),
     pressure,
