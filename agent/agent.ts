@@ -14,7 +14,7 @@ import type { HeldImages } from './images/held-images.js';
 import type { LinkDelegate } from './link/agent-side.js';
 import { Link } from './link/link.js';
 import { NodeWatch } from './node/node-watch.js';
-import { announce, nodeEvents } from './node-events.js';
+import { announce, createNodeEventEmitter } from './node-events.js';
 import { KeptEndings } from './pods/kept-endings.js';
 import type { PodReports } from './pods/pod-host.js';
 import type { PodWorkers } from './pods/pod-workers.js';
@@ -41,7 +41,7 @@ function createAgentWith(host: AgentDeps): Agent {
   const { nodeName } = host.settings;
   const node = createNodeWatch(host, () => ({ held, link }));
   const reports = podReports(host, () => ({ turns, link }));
-  const about = nodeEvents(reports, nodeName, clock);
+  const about = createNodeEventEmitter(reports, nodeName, clock);
   const warn = (reason: string, message: string) => about('Warning', reason, message);
   const {
     images,

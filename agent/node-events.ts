@@ -9,7 +9,7 @@ import type { LastEnd } from './run-marker.js';
 type SayOfNode = (type: ReportedEvent['type'], reason: string, message: string) => void;
 
 /** Events about the Node `name`, by the host's steady clock. */
-export function nodeEvents(reports: Pick<PodReports, 'putEvent'>, name: string, clock: Clock): SayOfNode {
+export function createNodeEventEmitter(reports: Pick<PodReports, 'putEvent'>, name: string, clock: Clock): SayOfNode {
   return (type, reason, message) => {
     const time = toTimestamp(clock.now());
     const involvedObject = { kind: 'Node', name, uid: name };
