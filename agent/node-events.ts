@@ -6,10 +6,10 @@ import type { PodReports } from './pods/pod-host.js';
 import type { LastEnd } from './run-marker.js';
 
 /** Says something of the host's own Node. */
-type SayOfNode = (type: ReportedEvent['type'], reason: string, message: string) => void;
+type EmitNodeEvent = (type: ReportedEvent['type'], reason: string, message: string) => void;
 
 /** Events about the Node `name`, by the host's steady clock. */
-export function createNodeEventEmitter(reports: Pick<PodReports, 'putEvent'>, name: string, clock: Clock): SayOfNode {
+export function createNodeEventEmitter(reports: Pick<PodReports, 'putEvent'>, name: string, clock: Clock): EmitNodeEvent {
   return (type, reason, message) => {
     const time = toTimestamp(clock.now());
     const involvedObject = { kind: 'Node', name, uid: name };
@@ -26,7 +26,7 @@ export function createNodeEventEmitter(reports: Pick<PodReports, 'putEvent'>, na
 }
 
 /** As a kubelet says of itself when it starts, and what became of the agent before. */
-export function announce(about: SayOfNode, lastEnd: LastEnd = 'stopped'): void {
+export function announce(about: EmitNodeEvent, lastEnd: LastEnd = 'stopped'): void {
   if (lastEnd === 'crashed') {
     about('Warning', 'AgentCrashed', 'The agent crashed or was killed, and was started again; pods ran on.');
   }
