@@ -14,7 +14,7 @@ import type { HeldImages } from './images/held-images.js';
 import type { LinkDelegate } from './link/agent-side.js';
 import { Link } from './link/link.js';
 import { NodeWatch } from './node/node-watch.js';
-import { announce, createNodeEventEmitter } from './node-events.js';
+import { emitStartEvents, createNodeEventEmitter } from './node-events.js';
 import { KeptEndings } from './pods/kept-endings.js';
 import type { PodReports } from './pods/pod-host.js';
 import type { PodWorkers } from './pods/pod-workers.js';
@@ -102,7 +102,7 @@ function createAgentWith(host: AgentDeps): Agent {
     ...imageParts,
     { name: 'storage limits', start: () => storage.start(), stop: () => storage.stop() },
     ...(pressure ? [pressure] : []),
-    { name: 'announcement', start: () => announce(about, host.previousExit) },
+    { name: 'announcement', start: () => emitStartEvents(about, host.previousExit) },
   ];
   return { components: parts, node, link };
 }

@@ -26,7 +26,7 @@ export function createNodeEventEmitter(reports: Pick<PodReports, 'putEvent'>, na
 }
 
 /** As a kubelet says of itself when it starts, and what became of the agent before. */
-export function announce(about: EmitNodeEvent, lastEnd: LastEnd = 'stopped'): void {
+export function emitStartEvents(about: EmitNodeEvent, lastEnd: LastEnd = 'stopped'): void {
   if (lastEnd === 'crashed') {
     about('Warning', 'AgentCrashed', 'The agent crashed or was killed, and was started again; pods ran on.');
   }
