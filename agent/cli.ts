@@ -15,7 +15,7 @@ import {
 import { printLine } from '../shared/process/terminal-output.js';
 import { VERSION } from '../shared/process/version.js';
 import { STANDARD_INPUT } from './join-token.js';
-import { type EnginePlaces, requireEngine } from './open-runtime.js';
+import { type EngineLocations, requireEngine } from './open-runtime.js';
 import { otherAgentsText } from './other-agents.js';
 import { removeContainers } from './remove-containers.js';
 import { runService } from './service.js';
@@ -88,7 +88,7 @@ function readSettings<Schema extends SettingsSchema>(
   return settingsOfCommand(schema, flags, ENVIRONMENT_PREFIX);
 }
 
-function enginePlaces(): EnginePlaces {
+function enginePlaces(): EngineLocations {
   const { DOCKER_HOST, XDG_RUNTIME_DIR, HOME } = process.env;
   return {
     ...(DOCKER_HOST ? { dockerHost: DOCKER_HOST } : {}),

@@ -47,7 +47,7 @@ import { readHostInfo } from './node/host-info.js';
 import { HostLoad } from './node/host-load.js';
 import { readHostUsage } from './node/node-usage.js';
 import { processCost } from './node/process-cost.js';
-import { type EnginePlaces, openRuntime } from './open-runtime.js';
+import { type EngineLocations, openRuntime } from './open-runtime.js';
 import { FolderPodFiles } from './pods/pod-files.js';
 import { readHostPolicy } from './read-host-policy.js';
 import { hostMayWrite, waitForWrites } from './read-only-start.js';
@@ -60,7 +60,7 @@ import { Volumes } from './volumes/volumes.js';
 
 /** Parameters of an agent's start besides its settings. */
 interface Surroundings {
-  places: EnginePlaces;
+  places: EngineLocations;
   log: Logger;
   /** Called when an operator has to approve this host first. */
   onWaiting?: (message: string) => void;

@@ -15,7 +15,7 @@ import type { FindProcesses } from './volumes/engine-mounts.js';
 import { NO_ENGINE } from './volumes/sub-paths.js';
 
 /** Where engines may be, from the environment: `DOCKER_HOST`, `XDG_RUNTIME_DIR`, `HOME`. */
-export type EnginePlaces = Omit<EngineSearch, 'runtime'>;
+export type EngineLocations = Omit<EngineSearch, 'runtime'>;
 
 interface OpenedRuntime {
   /** `docker`, `podman` or `hollow`: the scheme of container ids. */
@@ -36,7 +36,7 @@ type Remembered = FoundEngine | { name: 'hollow' };
  */
 export async function openRuntime(
   choice: RuntimeChoice,
-  places: EnginePlaces,
+  places: EngineLocations,
   dataDir: string,
   clock: Clock,
 ): Promise<OpenedRuntime> {

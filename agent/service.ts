@@ -4,7 +4,7 @@ import { createLogger, type Logger } from '../shared/process/log.js';
 import type { ServiceManager } from '../shared/process/service-manager.js';
 import { VERSION } from '../shared/process/version.js';
 import { startAgent } from './main.js';
-import type { EnginePlaces } from './open-runtime.js';
+import type { EngineLocations } from './open-runtime.js';
 import { readHostPolicy } from './read-host-policy.js';
 import type { AgentSettings } from './settings.js';
 
@@ -12,7 +12,7 @@ interface ServiceOptions {
   settings: AgentSettings;
   /** Absent where there is no file to read again. Rejects when it is wrong. */
   reloadSettings?: () => Promise<AgentSettings>;
-  engineLocations: EnginePlaces;
+  engineLocations: EngineLocations;
   manager: ServiceManager;
   /** Resolves with the reason when the agent is to end. */
   stop: Promise<string>;

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { printLine } from '../../shared/process/terminal-output.js';
 
-import type { EnginePlaces } from '../open-runtime.js';
+import type { EngineLocations } from '../open-runtime.js';
 import { type AgentSettings, INSTALL_SETTINGS } from '../settings.js';
 import { install } from './install.js';
 import { CONFIG_FILE } from './places.js';
@@ -29,7 +29,7 @@ const OF_THE_JOIN = ['token', 'tokenFile'];
 export async function runInstall(
   settings: AgentSettings,
   flags: Record<string, unknown> & InstallFlags,
-  places: EnginePlaces,
+  places: EngineLocations,
 ): Promise<void> {
   const typed = Object.keys(INSTALL_SETTINGS).filter(
     (key) => !OF_THE_JOIN.includes(key) && flags[key] !== undefined,

@@ -12,7 +12,7 @@ import { writePrivateFile } from '../../shared/process/private-file.js';
 import { amendSettings } from '../../shared/process/settings-file.js';
 import { VERSION } from '../../shared/process/version.js';
 import { joinWithSettings, type JoinSettings } from '../become-node.js';
-import { type EnginePlaces, requireEngine } from '../open-runtime.js';
+import { type EngineLocations, requireEngine } from '../open-runtime.js';
 import type { AgentSettings } from '../settings.js';
 import {
   COMMAND_LINK,
@@ -42,7 +42,7 @@ interface InstallWish {
   given: Readonly<Record<string, string>>;
   /** PEM file of the key that signs releases; absent: no upgrade is accepted. */
   releaseKey?: string;
-  places: EnginePlaces;
+  places: EngineLocations;
   say: (text: string) => void;
 }
 
