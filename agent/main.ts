@@ -50,7 +50,7 @@ import { processCost } from './node/process-cost.js';
 import { type EngineLocations, openRuntime } from './open-runtime.js';
 import { FolderPodFiles } from './pods/pod-files.js';
 import { readHostPolicy } from './read-host-policy.js';
-import { hostMayWrite, waitForWrites } from './read-only-start.js';
+import { hostMayWrite, waitForWritableDisk } from './read-only-start.js';
 import { RunMarker } from './run-marker.js';
 import type { AgentSettings } from './settings.js';
 import { type BootClock, CoordinatorTime } from './turns/heard-time.js';
@@ -221,7 +221,7 @@ function readOnlyPart(dataDir: string, clock: Clock, log: Logger): Part[] {
     log.info({ dataDir }, 'the disk takes writes again: the agent begins anew, and containers go on');
     process.kill(process.pid, 'SIGTERM');
   };
-  return [waitForWrites(() => hostMayWrite(dataDir), beginAnew, clock)];
+  return [waitForWritableDisk(() => hostMayWrite(dataDir), beginAnew, clock)];
 }
 
 /** What the host was given last, and room to go on writing it. Secrets are sealed under the host's key. */

@@ -20,7 +20,7 @@ export function hostMayWrite(directory: string): boolean {
 }
 
 /** Asks every ten seconds, and calls `onWritable` once. */
-export function waitForWrites(mayWrite: () => boolean, onWritable: () => void, clock: Clock): Part {
+export function waitForWritableDisk(mayWrite: () => boolean, onWritable: () => void, clock: Clock): Part {
   let timer: Timer | undefined;
   const look = (): void => {
     if (mayWrite()) onWritable();

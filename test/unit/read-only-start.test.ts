@@ -1,7 +1,7 @@
 /** An agent that began on a read-only disk: when it begins anew. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hostMayWrite, waitForWrites } from '../../agent/read-only-start.js';
+import { hostMayWrite, waitForWritableDisk } from '../../agent/read-only-start.js';
 import { ManualClock } from '../../shared/process/clock.js';
 
 function waiting() {
@@ -10,7 +10,7 @@ function waiting() {
   const onWritable = () => {
     state.calls += 1;
   };
-  const part = waitForWrites(() => state.mayWrite, onWritable, clock);
+  const part = waitForWritableDisk(() => state.mayWrite, onWritable, clock);
   return { clock, state, part };
 }
 
