@@ -19,7 +19,7 @@ import type { ProcessCost } from './node/process-cost.js';
 import type { AskToken } from './pods/account-tokens.js';
 import type { PodFiles } from './pods/pod-files.js';
 import type { PodVolumes } from './pods/pod-host.js';
-import type { LastEnd } from './run-marker.js';
+import type { PreviousExit } from './run-marker.js';
 import type { RuntimeDriver } from './runtime/driver.js';
 import type { AgentSettings } from './settings.js';
 import type { CoordinatorTime } from './turns/heard-time.js';
@@ -62,7 +62,7 @@ export interface AgentDeps {
   /** Keeps what happens while nobody can be told; absent for hosts that pretend. */
   journal?: EventJournal;
   /** How the agent before this one came to its end; absent: it was stopped. */
-  previousExit?: LastEnd;
+  previousExit?: PreviousExit;
   /** Called at each welcome. */
   onLive?: () => void;
   /** Called when the link breaks or is refused (`refused: …`, `duplicate: …`), with why. */

@@ -3,7 +3,7 @@ import { toTimestamp } from '../shared/kube/meta.js';
 import type { ReportedEvent } from '../shared/link/messages.js';
 import type { Clock } from '../shared/process/clock.js';
 import type { PodReports } from './pods/pod-host.js';
-import type { LastEnd } from './run-marker.js';
+import type { PreviousExit } from './run-marker.js';
 
 /** Says something of the host's own Node. */
 type EmitNodeEvent = (type: ReportedEvent['type'], reason: string, message: string) => void;
@@ -26,7 +26,7 @@ export function createNodeEventEmitter(reports: Pick<PodReports, 'putEvent'>, na
 }
 
 /** As a kubelet says of itself when it starts, and what became of the agent before. */
-export function emitStartEvents(about: EmitNodeEvent, lastEnd: LastEnd = 'stopped'): void {
+export function emitStartEvents(about: EmitNodeEvent, lastEnd: PreviousExit = 'stopped'): void {
   if (lastEnd === 'crashed') {
     about('Warning', 'AgentCrashed', 'The agent crashed or was killed, and was started again; pods ran on.');
   }

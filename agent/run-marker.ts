@@ -5,10 +5,10 @@ import type { Logger } from '../shared/process/log.js';
 import { readIfPresent, writePrivateFile } from '../shared/process/private-file.js';
 
 /** `stopped`: orderly, or there was none. `crashed`: in this boot of the host. `hostDown`: the host went down under it. */
-export type LastEnd = 'stopped' | 'crashed' | 'hostDown';
+export type PreviousExit = 'stopped' | 'crashed' | 'hostDown';
 
 /** What the marker that was found says of the end of the agent that wrote it. */
-export function lastEnd(found: string | undefined, bootMark: string): LastEnd {
+export function lastEnd(found: string | undefined, bootMark: string): PreviousExit {
   if (found === undefined) return 'stopped';
   return found.trim() === bootMark ? 'crashed' : 'hostDown';
 }
@@ -23,7 +23,7 @@ export class RunMarker {
   }
 
   /** Tells how the last agent ended, and marks that this one runs. A disk that takes no mark keeps nobody from running. */
-  async markStarted(bootMark: string): Promise<LastEnd> {
+  async markStarted(bootMark: string): Promise<PreviousExit> {
     const end = lastEnd(await readIfPresent(this.#path).catch(() => undefined), bootMark);
     try {
       await writePrivateFile(this.#path, `${bootMark}\n`);
