@@ -8,7 +8,7 @@ import { readIfPresent, writePrivateFile } from '../shared/process/private-file.
 export type PreviousExit = 'stopped' | 'crashed' | 'hostDown';
 
 /** What the marker that was found says of the end of the agent that wrote it. */
-export function lastEnd(found: string | undefined, bootMark: string): PreviousExit {
+export function previousExitOf(found: string | undefined, bootMark: string): PreviousExit {
   if (found === undefined) return 'stopped';
   return found.trim() === bootMark ? 'crashed' : 'hostDown';
 }
@@ -24,7 +24,7 @@ export class RunMarker {
 
   /** Tells how the last agent ended, and marks that this one runs. A disk that takes no mark keeps nobody from running. */
   async markStarted(bootMark: string): Promise<PreviousExit> {
-    const end = lastEnd(await readIfPresent(this.#path).catch(() => undefined), bootMark);
+    const end = previousExitOf(await readIfPresent(this.#path).catch(() => undefined), bootMark);
     try {
       await writePrivateFile(this.#path, `${bootMark}\n`);
     } catch (error) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Registry } from 'prom-client';
-import { lastEnd, RunMarker } from '../../agent/run-marker.js';
+import { previousExitOf, RunMarker } from '../../agent/run-marker.js';
 import { CLOCK_SKEWED, clockCondition, skewOf } from '../../coordinator/decisions/clock-skew.js';
 import { linkDown, linkEnd } from '../../coordinator/decisions/link-end.js';
 import { rebootMessage } from '../../coordinator/decisions/node-events.js';
@@ -93,7 +93,7 @@ test('a boot is told when the id changed, and only then', () => {
 
 test('a crash of the agent is told from its stop and from the end of its host', async () => {
   assert.deepEqual(
-    [undefined, 'boot-1\n', 'boot-2\n'].map((found) => lastEnd(found, 'boot-1')),
+    [undefined, 'boot-1\n', 'boot-2\n'].map((found) => previousExitOf(found, 'boot-1')),
     ['stopped', 'crashed', 'hostDown'],
   );
   const folder = temporaryDirectory();
