@@ -12,7 +12,7 @@ export interface Rejection {
 }
 
 /** `takenPorts`: by the Pods that are here already. Why the Pod ends Failed before anything of it starts; undefined when it may run. */
-export function rejectionOf(
+export function podRejection(
   pod: Pod,
   isolation: HostIsolation,
   takenPorts: readonly HostPort[] = [],

@@ -1,7 +1,7 @@
 /** The one step that brings a Pod's containers nearer to what is wanted (pkg/kubelet/kuberuntime computePodActions). */
 import type { Container } from '../../shared/kube/pod.js';
 import { type ObservedContainer, SANDBOX } from '../runtime/driver.js';
-import { policyRejection, type Rejection, rejectionOf } from './admission.js';
+import { policyRejection, type Rejection, podRejection } from './admission.js';
 import { attemptsOf, endingOf, restartTimeOf } from './attempts.js';
 import { containerStep, isComingUp } from './container-step.js';
 import { initReached } from './init-progress.js';
@@ -32,7 +32,7 @@ export function nextAction(view: PodView): NextAction {
 }
 
 function refusal({ pod, isolation, takenPorts, pressures = [] }: PodView): Rejection | undefined {
-  return rejectionOf(pod, isolation, takenPorts) ?? pressureRejection(pod, pressures);
+  return podRejection(pod, isolation, takenPorts) ?? pressureRejection(pod, pressures);
 }
 
 /**

@@ -1,7 +1,7 @@
 /** What the owner of a host forbids. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { rejectionOf } from '../../agent/decisions/admission.js';
+import { podRejection } from '../../agent/decisions/admission.js';
 import { hostIsolation } from '../../agent/decisions/host-isolation.js';
 import { type HostPolicy, parseHostPolicy, policyRefusal } from '../../agent/decisions/host-policy.js';
 import { nextAction } from '../../agent/decisions/next-action.js';
@@ -133,11 +133,11 @@ describe('the policy of a host:', () => {
   test('a Pod that it forbids ends Failed with the reason', () => {
     const settings = { seccompRoot: '/s', allowedUnsafeSysctls: [], policy: { privileged: false } };
     const isolation = hostIsolation({ memoryBytes: 1, missingCapabilities: [] }, undefined, settings);
-    assert.deepEqual(rejectionOf(withContext({ privileged: true }), isolation), {
+    assert.deepEqual(podRejection(withContext({ privileged: true }), isolation), {
       reason: 'HostPolicy',
       message: 'forbidden by the policy of this host: container "a": privileged is not allowed',
     });
-    assert.equal(rejectionOf(pod({}), isolation), undefined);
+    assert.equal(podRejection(pod({}), isolation), undefined);
   });
 
   test('counts for a Pod that runs already', () => {

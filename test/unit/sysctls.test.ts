@@ -1,7 +1,7 @@
 /** Which sysctls a Pod may set. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { rejectionOf } from '../../agent/decisions/admission.js';
+import { podRejection } from '../../agent/decisions/admission.js';
 import { dottedSysctl, forbiddenSysctl, parseSysctlPatterns } from '../../agent/decisions/sysctls.js';
 import type { PodSpec } from '../../shared/kube/pod.js';
 import { podOf } from '../harness/pod-host-bench.js';
@@ -39,11 +39,11 @@ describe('sysctls', () => {
 describe('Pods that a host may not run', () => {
   test('an unsafe sysctl', () => {
     const pod = podOf('a', { securityContext: { sysctls: [{ name: 'kernel.msgmax', value: '1' }] } });
-    assert.deepEqual(rejectionOf(pod, WHOLE_HOST), {
+    assert.deepEqual(podRejection(pod, WHOLE_HOST), {
       reason: 'SysctlForbidden',
       message: 'forbidden sysctl: "kernel.msgmax" not allowlisted',
     });
-    assert.equal(rejectionOf(pod, { ...WHOLE_HOST, allowedUnsafeSysctls: ['kernel.msg*'] }), undefined);
+    assert.equal(podRejection(pod, { ...WHOLE_HOST, allowedUnsafeSysctls: ['kernel.msg*'] }), undefined);
   });
 
   test('an AppArmor profile where there is no AppArmor', () => {
@@ -52,12 +52,12 @@ describe('Pods that a host may not run', () => {
         containers: [{ name: 'app', image: 'app:1', securityContext: { appArmorProfile: { type } } }],
       });
     const bare = { ...WHOLE_HOST, appArmor: false };
-    assert.deepEqual(rejectionOf(withProfile('RuntimeDefault'), bare), {
+    assert.deepEqual(podRejection(withProfile('RuntimeDefault'), bare), {
       reason: 'AppArmor',
       message: 'Cannot enforce AppArmor: AppArmor is not enabled on the host',
     });
-    assert.equal(rejectionOf(withProfile('Unconfined'), bare), undefined);
-    assert.equal(rejectionOf(podOf('a'), bare), undefined);
-    assert.equal(rejectionOf(withProfile('RuntimeDefault'), WHOLE_HOST), undefined);
+    assert.equal(podRejection(withProfile('Unconfined'), bare), undefined);
+    assert.equal(podRejection(podOf('a'), bare), undefined);
+    assert.equal(podRejection(withProfile('RuntimeDefault'), WHOLE_HOST), undefined);
   });
 });
