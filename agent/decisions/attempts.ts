@@ -16,7 +16,7 @@ export function attemptsOf(view: Pick<PodView, 'containers'>, name: string): Obs
 }
 
 /** How an attempt ended. Times in ms since the epoch. */
-export interface Ending {
+export interface ContainerExit {
   exitCode: number;
   finishedAt: number;
   reason: string;
@@ -27,7 +27,7 @@ export interface Ending {
 const START_FAILED_EXIT_CODE = 128;
 
 /** How this attempt ended, or undefined while it may still run. A start that the engine refused is an end, too. */
-export function endingOf(view: Pick<PodView, 'progress'>, container: ObservedContainer): Ending | undefined {
+export function endingOf(view: Pick<PodView, 'progress'>, container: ObservedContainer): ContainerExit | undefined {
   const lastWords = view.progress.messages[container.id];
   switch (container.state) {
     case 'running':
@@ -48,7 +48,7 @@ function withMessage(message: string | undefined): { message?: string } {
   return message ? { message } : {};
 }
 
-function failedStart(view: Pick<PodView, 'progress'>, container: ObservedContainer): Ending | undefined {
+function failedStart(view: Pick<PodView, 'progress'>, container: ObservedContainer): ContainerExit | undefined {
   const failure = ownValue(view.progress.failures, container.identity.container);
   const ours = failure && failure.attempt === container.identity.attempt ? failure : undefined;
   const message = container.error ?? ours?.message;
@@ -69,7 +69,7 @@ function exitReason(container: ObservedContainer): string {
 /** The ending as a container state; `containerID` in the form `docker://<id>`. */
 export function terminatedState(
   container: ObservedContainer,
-  ending: Ending,
+  ending: ContainerExit,
   containerID: string,
 ): ContainerStateTerminated {
   return {
@@ -89,7 +89,7 @@ const SET_BACK_MS = 2_000;
 export function restartTimeOf(
   view: Pick<PodView, 'bootMark' | 'engineUpSince' | 'now'>,
   container: ObservedContainer,
-  ending: Ending,
+  ending: ContainerExit,
 ): RestartTime {
   const boot = container.labels[BOOT_LABEL];
   const restart = restartBackoff({

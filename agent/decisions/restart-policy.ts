@@ -1,7 +1,7 @@
 /** Whether an ended container is started again (pkg/kubelet/container/helpers.go ShouldContainerBeRestarted). */
 import type { Container } from '../../shared/kube/pod.js';
 import type { ObservedContainer } from '../runtime/driver.js';
-import type { Ending } from './attempts.js';
+import type { ContainerExit } from './attempts.js';
 import { lifeOf } from './container-life.js';
 import { fullImageName } from './image-name.js';
 import { partOf } from './pod-containers.js';
@@ -21,7 +21,7 @@ export function restartsAfter(
   view: Pick<PodView, 'pod' | 'progress'>,
   container: Container,
   current: ObservedContainer,
-  ending: Ending,
+  ending: ContainerExit,
 ): boolean {
   const { restartPolicy } = view.pod.spec;
   if (isChanged(view, container, current)) return true;
