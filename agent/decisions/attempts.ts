@@ -27,7 +27,7 @@ export interface ContainerExit {
 const START_FAILED_EXIT_CODE = 128;
 
 /** How this attempt ended, or undefined while it may still run. A start that the engine refused is an end, too. */
-export function endingOf(view: Pick<PodView, 'progress'>, container: ObservedContainer): ContainerExit | undefined {
+export function containerExitOf(view: Pick<PodView, 'progress'>, container: ObservedContainer): ContainerExit | undefined {
   const lastWords = view.progress.messages[container.id];
   switch (container.state) {
     case 'running':

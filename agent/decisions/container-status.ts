@@ -9,7 +9,7 @@ import type {
   ContainerStatus,
 } from '../../shared/kube/pod.js';
 import type { ObservedContainer } from '../runtime/driver.js';
-import { attemptsOf, endingOf, restartTimeOf, terminatedState } from './attempts.js';
+import { attemptsOf, containerExitOf, restartTimeOf, terminatedState } from './attempts.js';
 import { awaitsPostStart, isReady, isStarted, lifeOf } from './container-life.js';
 import { imageBackoff } from './image-backoff.js';
 import { currentAttempt } from './init-progress.js';
@@ -23,7 +23,7 @@ export function containerStatus(view: PodView, container: Container, engine: str
   const [current, previous] = attemptsOf(view, container.name);
   if (!current) return neverStarted(view, container);
   const ended = (attempt: ObservedContainer | undefined): ContainerStateTerminated | undefined => {
-    const ending = attempt && endingOf(view, attempt);
+    const ending = attempt && containerExitOf(view, attempt);
     return ending && terminatedState(attempt, ending, `${engine}://${attempt.id}`);
   };
   const terminated = ended(current);
@@ -91,7 +91,7 @@ function waitingAfterEnd(
   container: Container,
   current: ObservedContainer,
 ): ContainerStateWaiting | undefined {
-  const ending = endingOf(view, current);
+  const ending = containerExitOf(view, current);
   if (!ending || view.desired.kind === 'stop' || view.terminal || isOver(view)) return undefined;
   // What it had set up is gone: it has its work before it again.
   const startsFirst = partOf(view.pod, container.name) !== 'main';

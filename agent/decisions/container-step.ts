@@ -3,7 +3,7 @@
 import { ownValue } from '../../shared/kube/own-value.js';
 import type { Container } from '../../shared/kube/pod.js';
 import { type ObservedContainer, SANDBOX } from '../runtime/driver.js';
-import { attemptsOf, endingOf, restartTimeOf } from './attempts.js';
+import { attemptsOf, containerExitOf, restartTimeOf } from './attempts.js';
 import { awaitsPostStart, lifeOf } from './container-life.js';
 import { imageBackoff } from './image-backoff.js';
 import { currentAttempt } from './init-progress.js';
@@ -23,7 +23,7 @@ export function containerStep(view: PodView, container: Container): NextAction {
   const next = current.identity.attempt + 1;
   if (current.state === 'running') return runningStep(view, container, current);
   if (isChanged(view, container, current)) return startStep(view, container, next, 0);
-  const ending = endingOf(view, current);
+  const ending = containerExitOf(view, current);
   if (!ending) {
     const { attempt } = current.identity;
     return { kind: 'start-container', id: current.id, container: container.name, attempt };
@@ -42,7 +42,7 @@ export function isComingUp(view: PodView, container: Container): boolean {
   const [current] = attemptsOf(view, container.name);
   if (current?.state === 'running') return awaitsPostStart(view, container, current);
   if (current && current.identity.attempt > 0) return false;
-  if (current) return endingOf(view, current) === undefined;
+  if (current) return containerExitOf(view, current) === undefined;
   return ownValue(images, container.name)?.kind !== 'failed' && !ownValue(failures, container.name);
 }
 

@@ -1,7 +1,7 @@
 /** How far a Pod's init containers have come (pkg/kubelet/kuberuntime computeInitContainerActions). */
 import type { Container } from '../../shared/kube/pod.js';
 import { type ObservedContainer, SANDBOX } from '../runtime/driver.js';
-import { attemptsOf, endingOf } from './attempts.js';
+import { attemptsOf, containerExitOf } from './attempts.js';
 import { BOOT_LABEL, SANDBOX_LABEL } from './container-labels.js';
 import { isStarted } from './container-life.js';
 import { initContainersOf, isSidecar } from './pod-containers.js';
@@ -37,5 +37,5 @@ export function initReached(view: InitView): number {
 
 function isDone(view: InitView, container: Container, attempt: ObservedContainer): boolean {
   if (isSidecar(container)) return isStarted(view, container, attempt);
-  return endingOf(view, attempt)?.exitCode === 0;
+  return containerExitOf(view, attempt)?.exitCode === 0;
 }

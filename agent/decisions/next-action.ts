@@ -2,7 +2,7 @@
 import type { Container } from '../../shared/kube/pod.js';
 import { type ObservedContainer, SANDBOX } from '../runtime/driver.js';
 import { policyRejection, type Rejection, podRejection } from './admission.js';
-import { attemptsOf, endingOf, restartTimeOf } from './attempts.js';
+import { attemptsOf, containerExitOf, restartTimeOf } from './attempts.js';
 import { containerStep, isComingUp } from './container-step.js';
 import { initReached } from './init-progress.js';
 import { initContainersOf, isSidecar } from './pod-containers.js';
@@ -134,7 +134,7 @@ function isToStart(view: PodView, container: Container): boolean {
   const [current] = attemptsOf(view, container.name);
   if (!current) return true;
   if (current.state === 'running') return false;
-  const ending = endingOf(view, current);
+  const ending = containerExitOf(view, current);
   return ending === undefined || restartsAfter(view, container, current, ending);
 }
 
@@ -146,7 +146,7 @@ function sandboxStep(view: PodView, wanted: readonly Container[]): NextAction | 
   const running = runningOf(view);
   if (running.length > 0) return stopStep(view, running, view.now + graceMs(view), 'sandbox-lost');
   if (!wanted.some((container) => isToStart(view, container))) return undefined;
-  if (sandbox?.state === 'created' && !endingOf(view, sandbox)) {
+  if (sandbox?.state === 'created' && !containerExitOf(view, sandbox)) {
     return { kind: 'start-container', id: sandbox.id, container: SANDBOX, attempt: sandbox.identity.attempt };
   }
   return newSandbox(view, sandbox);
@@ -156,7 +156,7 @@ function newSandbox(view: PodView, last: ObservedContainer | undefined): NextAct
   const failure = view.progress.failures[SANDBOX];
   if (failure && failure.retryAt > view.now) return { kind: 'wait', until: failure.retryAt };
   if (!last) return { kind: 'create-sandbox', attempt: 0, backoffMs: 0 };
-  const ending = endingOf(view, last) ?? { exitCode: 0, finishedAt: last.createdAt, reason: 'Error' };
+  const ending = containerExitOf(view, last) ?? { exitCode: 0, finishedAt: last.createdAt, reason: 'Error' };
   const restart = restartTimeOf(view, last, ending);
   if (restart.at > view.now) return { kind: 'wait', until: restart.at };
   return {

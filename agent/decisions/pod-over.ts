@@ -1,6 +1,6 @@
 /** Whether a Pod has ended by itself, so that nothing of it is started again, or has run as long as it may. */
 import type { Container } from '../../shared/kube/pod.js';
-import { attemptsOf, endingOf } from './attempts.js';
+import { attemptsOf, containerExitOf } from './attempts.js';
 import { initReached } from './init-progress.js';
 import { initContainersOf } from './pod-containers.js';
 import type { PodView } from './pod-view.js';
@@ -39,6 +39,6 @@ export function isOver(view: PodView): boolean {
 function hasEndedForGood(view: PodView, container: Container): boolean {
   const [current] = attemptsOf(view, container.name);
   if (!current) return false;
-  const ending = endingOf(view, current);
+  const ending = containerExitOf(view, current);
   return ending !== undefined && !restartsAfter(view, container, current, ending);
 }
