@@ -34,7 +34,7 @@ export interface ConfirmationFacts {
 }
 
 /** `askedAt`: the coordinator is to be asked for a sign of life now, and was first asked then. */
-type ConfirmStep =
+type ConfirmationStep =
   | { kind: 'wait'; until?: number; askedAt?: number }
   | { kind: 'confirm' }
   | { kind: 'revert'; reason: RevertReason; message: string };
@@ -53,7 +53,7 @@ const REFUSED_PATIENCE = 3;
  * while that answers and does not want us, nothing is decided. Pods that are confirmed are not asked again, whatever the
  * link does.
  */
-export function confirmStep(facts: ConfirmationFacts): ConfirmStep {
+export function confirmStep(facts: ConfirmationFacts): ConfirmationStep {
   const { handover: turn, startableAt, isReady, link, upSince, stalls, now } = facts;
   if (startableAt === undefined) return { kind: 'wait' };
   const confirmMs = turn.confirmSeconds * 1000;
@@ -84,7 +84,7 @@ function liveStep(
   { askedAt, stalls, now }: Pick<ConfirmationFacts, 'askedAt' | 'stalls' | 'now'>,
   end: number,
   confirmMs: number,
-): ConfirmStep {
+): ConfirmationStep {
   if (heardAt >= end) return { kind: 'confirm' };
   // What was asked before the end, or by a clock that was set back since, says nothing.
   const asked = askedAt !== undefined && askedAt >= end && askedAt <= now ? askedAt : now;
@@ -98,7 +98,7 @@ function lostStep(
   end: number,
   confirmMs: number,
   now: number,
-): ConfirmStep {
+): ConfirmationStep {
   if (lastTry === 'answered') return { kind: 'wait' };
   const patience = lastTry === 'refused' ? REFUSED_PATIENCE : 1;
   const linkEnd = Math.max(
