@@ -53,7 +53,7 @@ const REFUSED_PATIENCE = 3;
  * while that answers and does not want us, nothing is decided. Pods that are confirmed are not asked again, whatever the
  * link does.
  */
-export function confirmStep(facts: ConfirmationFacts): ConfirmationStep {
+export function confirmationStep(facts: ConfirmationFacts): ConfirmationStep {
   const { handover: turn, startableAt, isReady, link, upSince, stalls, now } = facts;
   if (startableAt === undefined) return { kind: 'wait' };
   const confirmMs = turn.confirmSeconds * 1000;

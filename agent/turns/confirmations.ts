@@ -4,7 +4,7 @@ import { refText } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import { confirmStep, evidenceOf, type LinkEvidence, type Stall } from '../decisions/confirm-step.js';
+import { confirmationStep, evidenceOf, type LinkEvidence, type Stall } from '../decisions/confirm-step.js';
 import { type AssignedPod, isPredecessor } from '../decisions/held-pod.js';
 import { heldAfterBoot, heldAfterConfirming, heldAfterRevertBegan } from '../decisions/held-turn.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
@@ -148,7 +148,7 @@ export class HandoverConfirmations {
   #decide(held: Unconfirmed): number {
     const { clock, engineUpSince } = this.#parts;
     const now = clock.now();
-    const step = confirmStep({
+    const step = confirmationStep({
       handover: held.handover,
       startableAt: this.#startableAt(held),
       isReady: this.#ready.has(held.uid),

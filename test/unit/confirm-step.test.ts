@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import {
   ANSWER_MS,
   type ConfirmationFacts,
-  confirmStep,
+  confirmationStep,
   evidenceOf,
   LINK_BACK_MS,
   type LinkEvidence,
@@ -35,7 +35,7 @@ function facts(change: Partial<ConfirmationFacts> = {}): ConfirmationFacts {
 }
 
 function stepOf(change: Partial<ConfirmationFacts>): string {
-  const step = confirmStep(facts(change));
+  const step = confirmationStep(facts(change));
   return step.kind === 'revert' ? step.reason : step.kind;
 }
 
@@ -185,7 +185,7 @@ describe('a Pod that took another one’s place', () => {
   test('never goes back while it is ready and the link stands, or stood not before', () => {
     fc.assert(
       fc.property(anyFacts, (any) => {
-        const step = confirmStep(any);
+        const step = confirmationStep(any);
         const isHeard = any.link.state === 'live' && any.link.heardAt >= any.now;
         const isFine = any.isReady && (isHeard || !any.turn.linkWasLive);
         if (isFine) assert.notEqual(step.kind, 'revert');
@@ -198,7 +198,7 @@ describe('a Pod that took another one’s place', () => {
   test('goes back for a silent link only when it was asked, and had its time to answer', () => {
     fc.assert(
       fc.property(anyFacts, (any) => {
-        const step = confirmStep(any);
+        const step = confirmationStep(any);
         if (step.kind !== 'revert' || !any.isReady || any.link.state === 'lost') return;
         assert.ok(any.askedAt !== undefined && any.now >= any.askedAt + ANSWER_MS);
       }),
@@ -208,9 +208,9 @@ describe('a Pod that took another one’s place', () => {
   test('is decided on in the end, unless the coordinator sends us away', () => {
     fc.assert(
       fc.property(anyFacts, (any) => {
-        const first = confirmStep({ ...any, now: 99 * END });
+        const first = confirmationStep({ ...any, now: 99 * END });
         const askedAt = first.kind === 'wait' ? first.askedAt : any.askedAt;
-        const step = confirmStep({ ...any, pingedAt: askedAt, now: 100 * END });
+        const step = confirmationStep({ ...any, pingedAt: askedAt, now: 100 * END });
         const isSentAway = any.link.state === 'lost' && any.link.lastTry === 'answered';
         if (!isSentAway) assert.notEqual(step.kind, 'wait');
       }),
