@@ -40,7 +40,7 @@ type ConfirmationStep =
   | { kind: 'revert'; reason: RevertReason; message: string };
 
 /** How long the coordinator has to answer when it is asked. */
-export const ANSWER_MS = 5_000;
+export const PONG_TIMEOUT_MS = 5_000;
 const LOOK_AGAIN_MS = 1_000;
 /** A link that breaks late in the period has at least so long to come back: reconnects are spread over up to a minute. */
 export const LINK_BACK_MS = 90_000;
@@ -88,7 +88,7 @@ function liveStep(
   if (heardAt >= end) return { kind: 'confirm' };
   // What was asked before the end, or by a clock that was set back since, says nothing.
   const asked = askedAt !== undefined && askedAt >= end && askedAt <= now ? askedAt : now;
-  if (now < awakeUntil(stalls, asked, ANSWER_MS))
+  if (now < awakeUntil(stalls, asked, PONG_TIMEOUT_MS))
     return { kind: 'wait', until: now + LOOK_AGAIN_MS, askedAt: asked };
   return lostStep({ since: heardAt, lastTry: 'unreachable' }, end, confirmMs, now);
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import {
-  ANSWER_MS,
+  PONG_TIMEOUT_MS,
   type ConfirmationFacts,
   confirmationStep,
   evidenceOf,
@@ -54,23 +54,23 @@ describe('a Pod that took another one’s place', () => {
     ['is not confirmed by a link that only looks live', { link: silent(END - 1) }, 'wait'],
     [
       'for longer than an answer takes',
-      { link: silent(END - 1), askedAt: END, now: END + ANSWER_MS },
+      { link: silent(END - 1), askedAt: END, now: END + PONG_TIMEOUT_MS },
       'wait',
     ],
     [
       'and goes back when none comes',
-      { link: silent(BEGUN), askedAt: END, now: END + ANSWER_MS },
+      { link: silent(BEGUN), askedAt: END, now: END + PONG_TIMEOUT_MS },
       'LinkLost',
     ],
     ['asks first when it slept over the end', { link: silent(BEGUN), now: END + CONFIRM_MS }, 'wait'],
     [
       'gives the answer its time from then',
-      { link: silent(BEGUN), askedAt: END + CONFIRM_MS, now: END + CONFIRM_MS + ANSWER_MS - 1 },
+      { link: silent(BEGUN), askedAt: END + CONFIRM_MS, now: END + CONFIRM_MS + PONG_TIMEOUT_MS - 1 },
       'wait',
     ],
     [
       'and goes back when none comes then',
-      { link: silent(BEGUN), askedAt: END + CONFIRM_MS, now: END + CONFIRM_MS + ANSWER_MS },
+      { link: silent(BEGUN), askedAt: END + CONFIRM_MS, now: END + CONFIRM_MS + PONG_TIMEOUT_MS },
       'LinkLost',
     ],
     [
@@ -88,7 +88,7 @@ describe('a Pod that took another one’s place', () => {
       {
         link: silent(BEGUN),
         askedAt: END,
-        now: END + 59_000 + ANSWER_MS,
+        now: END + 59_000 + PONG_TIMEOUT_MS,
         stalls: [{ until: END + 59_500, ms: 59_000 }],
       },
       'LinkLost',
@@ -200,7 +200,7 @@ describe('a Pod that took another one’s place', () => {
       fc.property(anyFacts, (any) => {
         const step = confirmationStep(any);
         if (step.kind !== 'revert' || !any.isReady || any.link.state === 'lost') return;
-        assert.ok(any.askedAt !== undefined && any.now >= any.askedAt + ANSWER_MS);
+        assert.ok(any.askedAt !== undefined && any.now >= any.askedAt + PONG_TIMEOUT_MS);
       }),
     );
   });
