@@ -43,7 +43,7 @@ type ConfirmationStep =
 export const PONG_TIMEOUT_MS = 5_000;
 const LOOK_AGAIN_MS = 1_000;
 /** A link that breaks late in the period has at least so long to come back: reconnects are spread over up to a minute. */
-export const LINK_BACK_MS = 90_000;
+export const RECONNECT_TIMEOUT_MS = 90_000;
 /** 'Refused' is what a coordinator that is being restarted says, and what a firewall may say: it gets so many times the time. */
 const REFUSED_PATIENCE = 3;
 
@@ -103,7 +103,7 @@ function lostStep(
   const patience = lastTry === 'refused' ? REFUSED_PATIENCE : 1;
   const linkEnd = Math.max(
     end + (patience - 1) * confirmMs,
-    since + patience * Math.min(confirmMs, LINK_BACK_MS),
+    since + patience * Math.min(confirmMs, RECONNECT_TIMEOUT_MS),
   );
   if (now < linkEnd) return { kind: 'wait', until: linkEnd };
   const message = `the link to the coordinator broke after it started and is not back within ${confirmMs / 1000} s`;

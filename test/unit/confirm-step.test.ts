@@ -7,7 +7,7 @@ import {
   type ConfirmationFacts,
   confirmationStep,
   evidenceOf,
-  LINK_BACK_MS,
+  RECONNECT_TIMEOUT_MS,
   type LinkEvidence,
 } from '../../agent/decisions/confirm-step.js';
 
@@ -119,7 +119,7 @@ describe('a Pod that took another one’s place', () => {
     ['gives a link that broke late time to come back', { link: lost(END - 1_000, 'unreachable') }, 'wait'],
     [
       'and no more than that',
-      { link: lost(END - 1_000, 'unreachable'), now: END - 1_000 + LINK_BACK_MS },
+      { link: lost(END - 1_000, 'unreachable'), now: END - 1_000 + RECONNECT_TIMEOUT_MS },
       'LinkLost',
     ],
     [
