@@ -111,7 +111,7 @@ function lostStep(
 }
 
 /** What a broken or failed connection says about the way to the coordinator, by the reason that the link gives. */
-export function evidenceOf(reason: string): 'answered' | 'refused' | 'unreachable' {
+export function linkEvidenceOf(reason: string): 'answered' | 'refused' | 'unreachable' {
   if (
     /^refused with \d|^(draining|duplicate|superseded|refused|nodeDeleted): |another clusterUID/.test(reason)
   )

@@ -4,7 +4,7 @@ import { refText } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import { confirmationStep, evidenceOf, type LinkEvidence, type Stall } from '../decisions/confirm-step.js';
+import { confirmationStep, linkEvidenceOf, type LinkEvidence, type Stall } from '../decisions/confirm-step.js';
 import { type AssignedPod, isPredecessor } from '../decisions/held-pod.js';
 import { heldAfterBoot, heldAfterConfirming, heldAfterRevertBegan } from '../decisions/held-turn.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
@@ -94,7 +94,7 @@ export class HandoverConfirmations {
   /** A link broke, or a try to make one failed, for this reason. */
   onLinkFailed(reason: string): void {
     const since = this.#link.state === 'lost' ? this.#link.since : this.#parts.clock.now();
-    this.#link = { state: 'lost', since, lastTry: evidenceOf(reason) };
+    this.#link = { state: 'lost', since, lastTry: linkEvidenceOf(reason) };
     this.reconcile();
   }
 

@@ -6,7 +6,7 @@ import {
   PONG_TIMEOUT_MS,
   type ConfirmationFacts,
   confirmationStep,
-  evidenceOf,
+  linkEvidenceOf,
   RECONNECT_TIMEOUT_MS,
   type LinkEvidence,
 } from '../../agent/decisions/confirm-step.js';
@@ -219,7 +219,7 @@ describe('a Pod that took another one’s place', () => {
 });
 
 describe('what a failed connection says', () => {
-  const cases: [string, ReturnType<typeof evidenceOf>][] = [
+  const cases: [string, ReturnType<typeof linkEvidenceOf>][] = [
     ['refused with 503: the coordinator starts', 'answered'],
     ['draining: the coordinator stops', 'answered'],
     ['superseded: another agent', 'answered'],
@@ -232,5 +232,5 @@ describe('what a failed connection says', () => {
     ['Opening handshake has timed out', 'unreachable'],
     ['never welcomed', 'unreachable'],
   ];
-  for (const [reason, evidence] of cases) test(reason, () => assert.equal(evidenceOf(reason), evidence));
+  for (const [reason, evidence] of cases) test(reason, () => assert.equal(linkEvidenceOf(reason), evidence));
 });
