@@ -13,7 +13,7 @@ import {
   BOOT_LABEL,
   GRACE_LABEL,
   MAKER_LABEL,
-  PART_LABEL,
+  CONTAINER_ROLE_LABEL,
   SANDBOX_LABEL,
 } from './container-labels.js';
 import { engineLimits, sandboxLimits } from './container-limits.js';
@@ -128,7 +128,7 @@ function labelsOf(pod: Pod, container: Container, context: ConfigContext): Recor
   return {
     ...podLabels(pod),
     'io.kubernetes.container.name': container.name,
-    [PART_LABEL]: partOf(pod, container.name),
+    [CONTAINER_ROLE_LABEL]: partOf(pod, container.name),
     [BACKOFF_LABEL]: String(context.backoffMs),
     [BOOT_LABEL]: context.bootMark,
     ...(context.sandboxID ? { [SANDBOX_LABEL]: context.sandboxID } : {}),

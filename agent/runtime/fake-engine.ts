@@ -1,7 +1,7 @@
 /** A container engine without containers: the state that hollow drivers see and commands change. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../shared/process/clock.js';
-import { PART_LABEL } from '../decisions/container-labels.js';
+import { CONTAINER_ROLE_LABEL } from '../decisions/container-labels.js';
 import {
   type ContainerConfig,
   type ContainerIdentity,
@@ -128,7 +128,7 @@ export class FakeEngine {
 
   /** What a container does. An init container has done its work at once, unless its image's row says otherwise. */
   behaviour({ image, identity, labels }: FakeContainer): ImageBehaviour {
-    if (labels[PART_LABEL] === 'init')
+    if (labels[CONTAINER_ROLE_LABEL] === 'init')
       return { exit: { afterMs: 0, code: 0 }, ...behaviourOf(image, this.#rows) };
     return this.#pretence?.ofPod(identity.podUid) ?? behaviourOf(image, this.#rows);
   }
