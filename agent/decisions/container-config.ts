@@ -12,7 +12,7 @@ import {
   BACKOFF_LABEL,
   BOOT_LABEL,
   GRACE_LABEL,
-  MAKER_LABEL,
+  CONTROLLER_UID_LABEL,
   CONTAINER_ROLE_LABEL,
   SANDBOX_LABEL,
 } from './container-labels.js';
@@ -120,7 +120,7 @@ function podLabels(pod: Pod): Record<string, string> {
     'io.kubernetes.pod.namespace': pod.metadata.namespace ?? '',
     'io.kubernetes.pod.uid': pod.metadata.uid ?? '',
     [GRACE_LABEL]: String(pod.spec.terminationGracePeriodSeconds ?? 30),
-    ...(maker ? { [MAKER_LABEL]: maker } : {}),
+    ...(maker ? { [CONTROLLER_UID_LABEL]: maker } : {}),
   };
 }
 

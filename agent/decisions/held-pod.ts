@@ -4,7 +4,7 @@ import { controllerOf, refText } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { DEFAULT_GRACE_SECONDS } from '../../shared/kube/pod-defaults.js';
 import type { ObservedContainer } from '../runtime/driver.js';
-import { GRACE_LABEL, MAKER_LABEL } from './container-labels.js';
+import { GRACE_LABEL, CONTROLLER_UID_LABEL } from './container-labels.js';
 import type { PodEnd, PodWish } from './pod-view.js';
 import type { HandoverRecord } from './turn-record.js';
 
@@ -120,7 +120,7 @@ export function heldFromContainers(
     metadata: { uid: podUid, name: podName, namespace: podNamespace },
     spec: { containers: [], terminationGracePeriodSeconds: grace },
   };
-  const maker = first.labels[MAKER_LABEL];
+  const maker = first.labels[CONTROLLER_UID_LABEL];
   return { uid: podUid, digest: '', pod, ...(maker && { controllerUid: maker }), acceptedAt: now, unassigned: false };
 }
 

@@ -1,6 +1,6 @@
 /** Which Pods' containers nobody on the link or in the cache speaks for. */
 import type { ObservedContainer } from '../runtime/driver.js';
-import { MAKER_LABEL } from './container-labels.js';
+import { CONTROLLER_UID_LABEL } from './container-labels.js';
 
 /** Uids of Pods that only the engine knows: to be told to the hub, never to be cleared away on our own. */
 export function leftoverPods(
@@ -20,5 +20,5 @@ export function runsForMaker(
   maker: string | undefined,
 ): boolean {
   if (maker === undefined) return false;
-  return leftovers.some(({ state, labels }) => state === 'running' && labels[MAKER_LABEL] === maker);
+  return leftovers.some(({ state, labels }) => state === 'running' && labels[CONTROLLER_UID_LABEL] === maker);
 }
