@@ -6,7 +6,7 @@ import type { ContainerLife, PodView } from './pod-view.js';
 const NOTHING: ContainerLife = {};
 
 /** Of the container with this id in the engine; empty for one that has gone through nothing yet. */
-export function lifeOf(view: Pick<PodView, 'progress'>, id: string): ContainerLife {
+export function localStateOf(view: Pick<PodView, 'progress'>, id: string): ContainerLife {
   return view.progress.lives[id] ?? NOTHING;
 }
 
@@ -22,7 +22,7 @@ export function awaitsPostStart(
   current: ObservedContainer,
 ): boolean {
   if (current.state !== 'running' || !container.lifecycle?.postStart || isHollow(current)) return false;
-  const { postStart } = lifeOf(view, current.id);
+  const { postStart } = localStateOf(view, current.id);
   return postStart === undefined || postStart === 'begun';
 }
 
@@ -34,7 +34,7 @@ export function isStarted(
 ): boolean {
   if (current.state !== 'running') return false;
   if (isHollow(current)) return true;
-  const { postStart, startedAt } = lifeOf(view, current.id);
+  const { postStart, startedAt } = localStateOf(view, current.id);
   if (container.lifecycle?.postStart && typeof postStart !== 'object') return false;
   return !container.startupProbe || startedAt !== undefined;
 }
@@ -47,7 +47,7 @@ export function isReady(
 ): boolean {
   if (!isStarted(view, container, current)) return false;
   if (isHollow(current)) return current.ready ?? false;
-  return !container.readinessProbe || lifeOf(view, current.id).readiness?.ready === true;
+  return !container.readinessProbe || localStateOf(view, current.id).readiness?.ready === true;
 }
 
 /** Since when it has been up; undefined while it is not. */
@@ -57,7 +57,7 @@ export function upSince(
   current: ObservedContainer,
 ): number | undefined {
   if (!isStarted(view, container, current)) return undefined;
-  const { postStart, startedAt } = lifeOf(view, current.id);
+  const { postStart, startedAt } = localStateOf(view, current.id);
   const hookDoneAt = typeof postStart === 'object' ? postStart.doneAt : 0;
   return Math.max(current.startedAt ?? current.createdAt, hookDoneAt, startedAt ?? 0);
 }
@@ -69,6 +69,6 @@ export function readySince(
   current: ObservedContainer,
 ): number | undefined {
   if (isHollow(current) || !isReady(view, container, current)) return undefined;
-  const { readiness } = lifeOf(view, current.id);
+  const { readiness } = localStateOf(view, current.id);
   return Math.max(upSince(view, container, current) ?? 0, readiness?.at ?? 0);
 }

@@ -10,7 +10,7 @@ import type {
 } from '../../shared/kube/pod.js';
 import type { ObservedContainer } from '../runtime/driver.js';
 import { attemptsOf, containerExitOf, restartTimeOf, terminatedState } from './attempts.js';
-import { awaitsPostStart, isReady, isStarted, lifeOf } from './container-life.js';
+import { awaitsPostStart, isReady, isStarted, localStateOf } from './container-life.js';
 import { imageBackoff } from './image-backoff.js';
 import { currentAttempt } from './init-progress.js';
 import { initContainersOf, partOf } from './pod-containers.js';
@@ -78,7 +78,7 @@ function stateOf(
 ): ContainerState {
   if (waiting) return { waiting };
   if (terminated) return { terminated };
-  if (lifeOf(view, current.id).postStart === 'failed') return { waiting: { reason: 'PostStartHookError' } };
+  if (localStateOf(view, current.id).postStart === 'failed') return { waiting: { reason: 'PostStartHookError' } };
   if (current.state === 'running' && !awaitsPostStart(view, container, current)) {
     return { running: { startedAt: toTimestamp(current.startedAt ?? current.createdAt) } };
   }

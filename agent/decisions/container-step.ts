@@ -4,7 +4,7 @@ import { ownValue } from '../../shared/kube/own-value.js';
 import type { Container } from '../../shared/kube/pod.js';
 import { type ObservedContainer, SANDBOX } from '../runtime/driver.js';
 import { attemptsOf, containerExitOf, restartTimeOf } from './attempts.js';
-import { awaitsPostStart, lifeOf } from './container-life.js';
+import { awaitsPostStart, localStateOf } from './container-life.js';
 import { imageBackoff } from './image-backoff.js';
 import { currentAttempt } from './init-progress.js';
 import { partOf } from './pod-containers.js';
@@ -49,7 +49,7 @@ export function isComingUp(view: PodView, container: Container): boolean {
 function runningStep(view: PodView, container: Container, current: ObservedContainer): NextAction {
   const why = reasonToEnd(view, container, current);
   if (why) return stopStep(view, [current], view.now + graceMs(view, container, why), why);
-  const isBegun = lifeOf(view, current.id).postStart !== undefined;
+  const isBegun = localStateOf(view, current.id).postStart !== undefined;
   if (!isBegun && awaitsPostStart(view, container, current)) {
     return { kind: 'run-post-start', id: current.id, container: container.name };
   }
@@ -62,7 +62,7 @@ function reasonToEnd(
   current: ObservedContainer,
 ): StopReason | undefined {
   if (isChanged(view, container, current)) return 'changed';
-  const { postStart, unhealthy } = lifeOf(view, current.id);
+  const { postStart, unhealthy } = localStateOf(view, current.id);
   return postStart === 'failed' ? 'post-start-failed' : unhealthy;
 }
 

@@ -2,7 +2,7 @@
 import type { Container } from '../../shared/kube/pod.js';
 import type { ObservedContainer } from '../runtime/driver.js';
 import type { ContainerExit } from './attempts.js';
-import { lifeOf } from './container-life.js';
+import { localStateOf } from './container-life.js';
 import { fullImageName } from './image-name.js';
 import { partOf } from './pod-containers.js';
 import type { PodView } from './pod-view.js';
@@ -33,6 +33,6 @@ export function restartsAfter(
     case 'main':
       if (restartPolicy === 'Never') return false;
       if (restartPolicy !== 'OnFailure') return true;
-      return ending.exitCode !== 0 || lifeOf(view, current.id).unhealthy !== undefined;
+      return ending.exitCode !== 0 || localStateOf(view, current.id).unhealthy !== undefined;
   }
 }

@@ -1,7 +1,7 @@
 /** In what order the running containers of a Pod end (pkg/kubelet/kuberuntime killContainer, terminationOrdering). */
 import type { Container } from '../../shared/kube/pod.js';
 import { type ObservedContainer, SANDBOX } from '../runtime/driver.js';
-import { isHollow, lifeOf } from './container-life.js';
+import { isHollow, localStateOf } from './container-life.js';
 import { findContainer, sidecarsOf } from './pod-containers.js';
 import type { PodView } from './pod-view.js';
 import type { NextAction, StopReason } from './steps.js';
@@ -51,7 +51,7 @@ function stageOf(view: PodView, one: ObservedContainer, by: number, why: StopRea
   if (view.now >= by) return 'signal';
   const container = findContainer(view.pod, one.identity.container);
   if (container?.lifecycle?.preStop && !isHollow(one)) {
-    const { preStop } = lifeOf(view, one.id);
+    const { preStop } = localStateOf(view, one.id);
     if (preStop === undefined) return 'hook';
     if (preStop === 'begun') return 'waiting';
   }

@@ -3,7 +3,7 @@ import type { Container } from '../../shared/kube/pod.js';
 import type { Probe } from '../../shared/kube/probe.js';
 import type { ObservedContainer } from '../runtime/driver.js';
 import { attemptsOf } from './attempts.js';
-import { awaitsPostStart, isHollow, isStarted, lifeOf } from './container-life.js';
+import { awaitsPostStart, isHollow, isStarted, localStateOf } from './container-life.js';
 import { allContainersOf } from './pod-containers.js';
 import { isOver } from './pod-over.js';
 import type { ContainerLife, PodView } from './pod-view.js';
@@ -28,7 +28,7 @@ export function wantedProbes(view: PodView): WantedProbe[] {
   return allContainersOf(view.pod).flatMap((container) => {
     const [current] = attemptsOf(view, container.name);
     if (current?.state !== 'running' || isHollow(current)) return [];
-    const life = lifeOf(view, current.id);
+    const life = localStateOf(view, current.id);
     if (life.unhealthy || life.postStart === 'failed' || awaitsPostStart(view, container, current)) return [];
     const kinds: ProbeKind[] = isStarted(view, container, current) ? ['liveness', 'readiness'] : ['startup'];
     return kinds
