@@ -16,7 +16,7 @@ export function isHollow(current: ObservedContainer): boolean {
 }
 
 /** Whether its postStart hook has to be run still; until it is done, a container counts as not running yet. */
-export function awaitsPostStart(
+export function isPostStartPending(
   view: Pick<PodView, 'progress'>,
   container: Container,
   current: ObservedContainer,

@@ -10,7 +10,7 @@ import type {
 } from '../../shared/kube/pod.js';
 import type { ObservedContainer } from '../runtime/driver.js';
 import { attemptsOf, containerExitOf, restartTimeOf, terminatedState } from './attempts.js';
-import { awaitsPostStart, isReady, isStarted, localStateOf } from './container-life.js';
+import { isPostStartPending, isReady, isStarted, localStateOf } from './container-life.js';
 import { imageBackoff } from './image-backoff.js';
 import { currentAttempt } from './init-progress.js';
 import { initContainersOf, partOf } from './pod-containers.js';
@@ -79,7 +79,7 @@ function stateOf(
   if (waiting) return { waiting };
   if (terminated) return { terminated };
   if (localStateOf(view, current.id).postStart === 'failed') return { waiting: { reason: 'PostStartHookError' } };
-  if (current.state === 'running' && !awaitsPostStart(view, container, current)) {
+  if (current.state === 'running' && !isPostStartPending(view, container, current)) {
     return { running: { startedAt: toTimestamp(current.startedAt ?? current.createdAt) } };
   }
   return { waiting: notYet(view) };

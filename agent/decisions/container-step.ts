@@ -4,7 +4,7 @@ import { ownValue } from '../../shared/kube/own-value.js';
 import type { Container } from '../../shared/kube/pod.js';
 import { type ObservedContainer, SANDBOX } from '../runtime/driver.js';
 import { attemptsOf, containerExitOf, restartTimeOf } from './attempts.js';
-import { awaitsPostStart, localStateOf } from './container-life.js';
+import { isPostStartPending, localStateOf } from './container-life.js';
 import { imageBackoff } from './image-backoff.js';
 import { currentAttempt } from './init-progress.js';
 import { partOf } from './pod-containers.js';
@@ -40,7 +40,7 @@ export function containerStep(view: PodView, container: Container): NextAction {
 export function isComingUp(view: PodView, container: Container): boolean {
   const { images, failures } = view.progress;
   const [current] = attemptsOf(view, container.name);
-  if (current?.state === 'running') return awaitsPostStart(view, container, current);
+  if (current?.state === 'running') return isPostStartPending(view, container, current);
   if (current && current.identity.attempt > 0) return false;
   if (current) return containerExitOf(view, current) === undefined;
   return ownValue(images, container.name)?.kind !== 'failed' && !ownValue(failures, container.name);
@@ -50,7 +50,7 @@ function runningStep(view: PodView, container: Container, current: ObservedConta
   const why = reasonToEnd(view, container, current);
   if (why) return stopStep(view, [current], view.now + graceMs(view, container, why), why);
   const isBegun = localStateOf(view, current.id).postStart !== undefined;
-  if (!isBegun && awaitsPostStart(view, container, current)) {
+  if (!isBegun && isPostStartPending(view, container, current)) {
     return { kind: 'run-post-start', id: current.id, container: container.name };
   }
   return WAIT;

@@ -3,7 +3,7 @@ import type { Container } from '../../shared/kube/pod.js';
 import type { Probe } from '../../shared/kube/probe.js';
 import type { ObservedContainer } from '../runtime/driver.js';
 import { attemptsOf } from './attempts.js';
-import { awaitsPostStart, isHollow, isStarted, localStateOf } from './container-life.js';
+import { isPostStartPending, isHollow, isStarted, localStateOf } from './container-life.js';
 import { allContainersOf } from './pod-containers.js';
 import { isOver } from './pod-over.js';
 import type { ContainerLife, PodView } from './pod-view.js';
@@ -29,7 +29,7 @@ export function wantedProbes(view: PodView): WantedProbe[] {
     const [current] = attemptsOf(view, container.name);
     if (current?.state !== 'running' || isHollow(current)) return [];
     const life = localStateOf(view, current.id);
-    if (life.unhealthy || life.postStart === 'failed' || awaitsPostStart(view, container, current)) return [];
+    if (life.unhealthy || life.postStart === 'failed' || isPostStartPending(view, container, current)) return [];
     const kinds: ProbeKind[] = isStarted(view, container, current) ? ['liveness', 'readiness'] : ['startup'];
     return kinds
       .filter((kind) => !isEnding || kind === 'readiness')
