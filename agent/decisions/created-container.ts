@@ -2,7 +2,7 @@
 import type { ContainerConfig, ObservedContainer } from '../runtime/driver.js';
 
 /** What a look would show of it, but for the image's digest, which only a look tells. */
-export function asCreated(
+export function createdContainer(
   id: string,
   { identity, image, labels }: ContainerConfig,
   now: number,

@@ -3,7 +3,7 @@
 import { ownValue } from '../../shared/kube/own-value.js';
 import type { Container, Pod } from '../../shared/kube/pod.js';
 import { containerConfig, sandboxConfig } from '../decisions/container-config.js';
-import { asCreated } from '../decisions/created-container.js';
+import { createdContainer } from '../decisions/created-container.js';
 import { environmentOf } from '../decisions/environment.js';
 import { isolationShortfalls } from '../decisions/isolation-shortfall.js';
 import { hostnameRefusal } from '../decisions/namespaces.js';
@@ -73,7 +73,7 @@ export class ContainerCreation {
       await this.#assertPortsFree(config);
       for (const text of isolationShortfalls(pod, container, this.#host.facts().isolation)) warn(text);
       const id = await this.#host.driver.create(config, warn);
-      created = asCreated(id, config, this.#host.clock.now());
+      created = createdContainer(id, config, this.#host.clock.now());
       // The next attempt asks for its image anew, as its policy wants.
       delete this.#memory.progress.images[name];
       const message = `Created container: ${name}`;
