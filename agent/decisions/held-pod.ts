@@ -53,7 +53,7 @@ export function graceMs(seconds: number | undefined): number {
 }
 
 /** Uid of the controller that the Pod came from. */
-export function makerOf({ controllerUid: maker, pod }: AssignedPod): string | undefined {
+export function controllerUidOf({ controllerUid: maker, pod }: AssignedPod): string | undefined {
   return maker ?? controllerOf(pod.metadata)?.uid;
 }
 
@@ -69,7 +69,7 @@ export function heldAfterSet(
   now: number,
 ): AssignedPod {
   const { deletionTimestamp, deletionGracePeriodSeconds } = given.pod.metadata;
-  const maker = (before && makerOf(before)) ?? controllerOf(given.pod.metadata)?.uid;
+  const maker = (before && controllerUidOf(before)) ?? controllerOf(given.pod.metadata)?.uid;
   const held = {
     ...given,
     ...(maker && { maker }),
@@ -182,8 +182,8 @@ function isReplacedBy(other: AssignedPod, held: AssignedPod): boolean {
   if (held.manifestFile !== undefined) {
     return other.manifestFile !== undefined && refText(other.pod.metadata) === refText(held.pod.metadata);
   }
-  const maker = makerOf(held);
-  return (maker !== undefined && makerOf(other) === maker) || haveOnePrefix(other.pod, held.pod);
+  const maker = controllerUidOf(held);
+  return (maker !== undefined && controllerUidOf(other) === maker) || haveOnePrefix(other.pod, held.pod);
 }
 
 /** A Pod that was orphaned before this host had it names no maker any more, but bears the prefix that all of its maker's names have. */

@@ -7,7 +7,7 @@ import {
   withdrawnFrom,
 } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import { graceMs, type AssignedPod, makerOf } from './held-pod.js';
+import { graceMs, type AssignedPod, controllerUidOf } from './held-pod.js';
 
 /** The two Pods after a turn has begun: the old one on its way out, and the one that waits for its end. */
 export function heldAfterTurn(
@@ -17,7 +17,7 @@ export function heldAfterTurn(
 ): { old: AssignedPod; successor: AssignedPod } {
   const { successor: pod, confirmSeconds } = turn;
   const uid = pod.metadata.uid ?? '';
-  const maker = makerOf(old);
+  const maker = controllerUidOf(old);
   return {
     old: { ...old, deadline: now + graceMsOf(old.pod), replacedBy: uid },
     successor: {

@@ -11,7 +11,7 @@ import {
   isOnlyOurs,
   isPredecessor,
   keepsPortFrom,
-  makerOf,
+  controllerUidOf,
 } from '../decisions/held-pod.js';
 import { runsForMaker } from '../decisions/leftovers.js';
 import type { PodEvent } from '../decisions/pod-events.js';
@@ -226,7 +226,7 @@ export class PodWorkers {
   }
 
   #hasPredecessor(held: AssignedPod): boolean {
-    if (runsForMaker(this.#leftovers.containers(), makerOf(held))) return true;
+    if (runsForMaker(this.#leftovers.containers(), controllerUidOf(held))) return true;
     const all = [...this.#workers.values()];
     return all.some((worker) => isPredecessor(this.#source.get(worker.held.uid) ?? worker.held, held));
   }
