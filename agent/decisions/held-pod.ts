@@ -63,7 +63,7 @@ export function controllerUidOf({ controllerUid: maker, pod }: AssignedPod): str
  * then hooks and signals are on their way and a successor may stand ready. A Pod that was let go of and comes back in the same
  * era runs on: its Node was deleted and is there again.
  */
-export function heldAfterSet(
+export function afterAssign(
   before: AssignedPod | undefined,
   given: Pick<AssignedPod, 'uid' | 'digest' | 'pod' | 'seal' | 'manifest'>,
   now: number,

@@ -4,7 +4,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { DesiredObject, Held, ReturnedObject } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import { type AssignedPod, heldAfterGivingUp, heldAfterGone, heldAfterSet } from '../decisions/held-pod.js';
+import { type AssignedPod, heldAfterGivingUp, heldAfterGone, afterAssign } from '../decisions/held-pod.js';
 import type { PodEnd } from '../decisions/pod-view.js';
 import type { DurableFile } from './durable-file.js';
 
@@ -109,7 +109,7 @@ export class DesiredCache {
       if (!pod) continue;
       const { uid, digest, seal } = object;
       const given = { uid, digest, pod, ...(seal && { seal }) };
-      this.#pods.set(object.uid, heldAfterSet(this.#pods.get(object.uid), given, now));
+      this.#pods.set(object.uid, afterAssign(this.#pods.get(object.uid), given, now));
     }
     for (const uid of change.unassigned) {
       const held = this.#pods.get(uid);
@@ -138,7 +138,7 @@ export class DesiredCache {
     for (const uid of set) {
       const { file, pod } = wanted.get(uid) ?? {};
       if (pod)
-        this.#pods.set(uid, heldAfterSet(undefined, { uid, digest: uid, pod, manifest: file ?? '' }, now));
+        this.#pods.set(uid, afterAssign(undefined, { uid, digest: uid, pod, manifest: file ?? '' }, now));
     }
     for (const held of gone) this.#pods.set(held.uid, heldAfterGone(held, now));
     if (set.length > 0 || gone.length > 0) this.#saveSoon('static');

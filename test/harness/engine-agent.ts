@@ -2,7 +2,7 @@
  * An agent without a link, as a process of its own that can be killed: Pod workers over a real engine. The test is its
  * coordinator, over the channel of `fork`. Arguments: SOCKET DATA-DIR.
  */
-import { type AssignedPod, heldAfterGone, heldAfterSet } from '../../agent/decisions/held-pod.js';
+import { type AssignedPod, heldAfterGone, afterAssign } from '../../agent/decisions/held-pod.js';
 import { Images } from '../../agent/images/images.js';
 import { RegistrySettings } from '../../agent/images/registry-settings.js';
 import { FolderPodFiles } from '../../agent/pods/pod-files.js';
@@ -87,7 +87,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
     const known = held.get(uid);
     if ('set' in message) {
       const given = { uid, digest: JSON.stringify(message.set), pod: message.set };
-      held.set(uid, heldAfterSet(known, given, systemClock.now()));
+      held.set(uid, afterAssign(known, given, systemClock.now()));
       workers.update([uid], []);
     } else {
       if (known) held.set(uid, heldAfterGone(known, systemClock.now()));

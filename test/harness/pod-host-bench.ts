@@ -6,7 +6,7 @@ import {
   type AssignedPod,
   heldAfterGivingUp,
   heldAfterGone,
-  heldAfterSet,
+  afterAssign,
 } from '../../agent/decisions/held-pod.js';
 import { heldAfterClearing, runs } from '../../agent/decisions/held-turn.js';
 import type { PodEnd } from '../../agent/decisions/pod-view.js';
@@ -124,7 +124,7 @@ export class PodHostBench implements PodSource {
   give(pod: Pod): void {
     const uid = pod.metadata.uid ?? '';
     const given = { uid, digest: JSON.stringify(pod), pod };
-    this.held.set(uid, heldAfterSet(this.held.get(uid), given, this.clock.now()));
+    this.held.set(uid, afterAssign(this.held.get(uid), given, this.clock.now()));
     this.#workers.update([uid], []);
   }
 

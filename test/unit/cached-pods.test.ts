@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCachedPodSource } from '../../agent/cached-pods.js';
-import { heldAfterGone, heldAfterSet } from '../../agent/decisions/held-pod.js';
+import { heldAfterGone, afterAssign } from '../../agent/decisions/held-pod.js';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
@@ -17,7 +17,7 @@ async function holding(begun: string[]) {
   const clock = new ManualClock(1_000);
   const cache = DesiredCache.inMemory(clock, silentLogger);
   const held = (name: string) =>
-    heldAfterSet(
+    afterAssign(
       undefined,
       { uid: name, digest: name, pod: podOf(name, {}, { uid: name, ...OWNED }) },
       1_000,

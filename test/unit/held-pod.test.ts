@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import {
   type AssignedPod,
   heldAfterGone,
-  heldAfterSet,
+  afterAssign,
   heldFromContainers,
   isPredecessor,
   keepsPortFrom,
@@ -33,70 +33,70 @@ const owned = (uid: string, owner: string) =>
 
 describe('a Pod that is held', () => {
   test('is accepted once, however often it changes', () => {
-    const first = heldAfterSet(undefined, given(podOf()), 5);
-    const changed = heldAfterSet(first, given(podOf({ labels: { a: 'b' } })), 9);
+    const first = afterAssign(undefined, given(podOf()), 5);
+    const changed = afterAssign(first, given(podOf({ labels: { a: 'b' } })), 9);
     assert.deepEqual([changed.acceptedAt, podWish(changed)], [5, { kind: 'run' }]);
   });
 
   test('is given its grace from the arrival of the deletion', () => {
-    const held = heldAfterSet(undefined, given(deleted(30)), 1000);
+    const held = afterAssign(undefined, given(deleted(30)), 1000);
     assert.deepEqual(podWish(held), { kind: 'stop', deadline: 31_000 });
   });
 
   test('keeps its deadline when the same deletion comes again, and takes a shorter one', () => {
-    const held = heldAfterSet(undefined, given(deleted(30)), 1000);
-    assert.equal(heldAfterSet(held, given(deleted(30)), 5000).deadline, 31_000);
-    assert.equal(heldAfterSet(held, given(deleted(5)), 5000).deadline, 10_000);
+    const held = afterAssign(undefined, given(deleted(30)), 1000);
+    assert.equal(afterAssign(held, given(deleted(30)), 5000).deadline, 31_000);
+    assert.equal(afterAssign(held, given(deleted(5)), 5000).deadline, 10_000);
   });
 
   test('gets two seconds even with a grace of none', () => {
-    assert.equal(heldAfterSet(undefined, given(deleted(0)), 0).deadline, 2000);
+    assert.equal(afterAssign(undefined, given(deleted(0)), 0).deadline, 2000);
   });
 
   test('when gone, ends with the grace of its spec', () => {
-    const held = heldAfterGone(heldAfterSet(undefined, given(podOf({}, 7)), 0), 1000);
+    const held = heldAfterGone(afterAssign(undefined, given(podOf({}, 7)), 0), 1000);
     assert.deepEqual([held.unassigned, held.deadline], [true, 8000]);
   });
 
   test('when gone while it is being deleted, keeps the nearer deadline', () => {
-    const held = heldAfterSet(undefined, given(deleted(5)), 0);
+    const held = afterAssign(undefined, given(deleted(5)), 0);
     assert.equal(heldAfterGone(held, 1000).deadline, 5000);
   });
 
   test('goes on ending when a restored backup knows nothing of its deletion', () => {
-    const held = heldAfterSet(heldAfterSet(undefined, given(deleted(30)), 1000), given(podOf()), 2000);
+    const held = afterAssign(afterAssign(undefined, given(deleted(30)), 1000), given(podOf()), 2000);
     assert.deepEqual([podWish(held), held.unassigned], [{ kind: 'stop', deadline: 31_000 }, false]);
   });
 
   test('that was gone and comes back in the same era runs on: its Node was deleted, and is there again', () => {
     const [first, later] = ['one', 'two'].map((era) => ({ seal: { era, revision: 1, mac: '' } }));
-    const gone = heldAfterGone(heldAfterSet(undefined, { ...given(podOf()), ...first }, 0), 0, 'two');
-    assert.deepEqual(podWish(heldAfterSet(gone, { ...given(podOf()), ...later }, 1)), { kind: 'run' });
+    const gone = heldAfterGone(afterAssign(undefined, { ...given(podOf()), ...first }, 0), 0, 'two');
+    assert.deepEqual(podWish(afterAssign(gone, { ...given(podOf()), ...later }, 1)), { kind: 'run' });
   });
 
   test('that was gone and comes back by a restore goes on ending, and is for the coordinator to let go again', () => {
-    const gone = heldAfterGone(heldAfterSet(undefined, given(podOf()), 0), 0, 'one');
-    const back = heldAfterSet(gone, { ...given(podOf()), seal: { era: 'two', revision: 1, mac: '' } }, 1);
+    const gone = heldAfterGone(afterAssign(undefined, given(podOf()), 0), 0, 'one');
+    const back = afterAssign(gone, { ...given(podOf()), seal: { era: 'two', revision: 1, mac: '' } }, 1);
     assert.deepEqual([podWish(back), back.unassigned], [{ kind: 'stop', deadline: 30_000 }, false]);
   });
 });
 
 describe('predecessors', () => {
-  const successor = heldAfterSet(undefined, given(owned('new', 'ds')), 0);
-  const old = (owner: string) => heldAfterSet(undefined, given(owned('old', owner)), 0);
+  const successor = afterAssign(undefined, given(owned('new', 'ds')), 0);
+  const old = (owner: string) => afterAssign(undefined, given(owned('old', owner)), 0);
 
   test('are gone Pods of the same owner', () => {
     assert.equal(isPredecessor(heldAfterGone(old('ds'), 0), successor), true);
   });
 
   test('are those of the same maker, though the successor was orphaned meanwhile', () => {
-    const orphan = heldAfterSet(successor, given(podOf({ uid: 'new' })), 0);
+    const orphan = afterAssign(successor, given(podOf({ uid: 'new' })), 0);
     assert.equal(isPredecessor(heldAfterGone(old('ds'), 0), orphan), true);
   });
 
   test('are those with names of one prefix, when the successor was orphaned before it came here', () => {
     const prefixed = (uid: string, generateName: string) =>
-      heldAfterSet(undefined, given(podOf({ uid, generateName })), 0);
+      afterAssign(undefined, given(podOf({ uid, generateName })), 0);
     const gone = heldAfterGone(prefixed('old', 'web-'), 0);
     assert.equal(isPredecessor(gone, prefixed('new', 'web-')), true);
     assert.equal(isPredecessor(gone, prefixed('new', 'other-')), false);
@@ -135,7 +135,7 @@ describe('predecessors', () => {
 describe('when a Pod could begin', () => {
   const uidsOf = (pods: AssignedPod[]) => pods.map(({ uid, startableAt }) => [uid, startableAt]);
   const one = (uid: string, change: Partial<AssignedPod> = {}): AssignedPod => ({
-    ...heldAfterSet(undefined, given(owned(uid, 'ds')), 0),
+    ...afterAssign(undefined, given(owned(uid, 'ds')), 0),
     ...change,
   });
   const first = one('first', { deadline: 9, turnedInto: 'second' });
@@ -159,7 +159,7 @@ describe('when a Pod could begin', () => {
   });
 
   test('is kept, whatever the hub still sends of it', () => {
-    const again = heldAfterSet(one('second', { startableAt: 7 }), given(owned('second', 'ds')), 9);
+    const again = afterAssign(one('second', { startableAt: 7 }), given(owned('second', 'ds')), 9);
     assert.equal(again.startableAt, 7);
   });
 });
@@ -269,7 +269,7 @@ describe('a port of the host', () => {
   const at = (uid: string, acceptedAt: number): AssignedPod => {
     const pod = podOf({ uid });
     pod.spec.containers = [{ name: 'app', image: 'app:1', ports }];
-    return heldAfterSet(undefined, given(pod), acceptedAt);
+    return afterAssign(undefined, given(pod), acceptedAt);
   };
 
   test('is kept by who came first', () => {

@@ -1,7 +1,7 @@
 /** What a host keeps of a turn, step by step. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type AssignedPod, heldAfterSet, isPredecessor, podWish } from '../../agent/decisions/held-pod.js';
+import { type AssignedPod, afterAssign, isPredecessor, podWish } from '../../agent/decisions/held-pod.js';
 import {
   confirmationOf,
   heldAfterBoot,
@@ -72,9 +72,9 @@ describe('a turn that has begun', () => {
 
   test('stands, whatever the hub still sends of either Pod', () => {
     const { old, successor } = begun();
-    const again = heldAfterSet(old, { uid: 'old', digest: 'x', pod: podOf('old', 'app:1'), seal }, NOW + 1);
+    const again = afterAssign(old, { uid: 'old', digest: 'x', pod: podOf('old', 'app:1'), seal }, NOW + 1);
     assert.deepEqual([again.replacedBy, again.deadline], ['new', NOW + 4_000]);
-    const known = heldAfterSet(
+    const known = afterAssign(
       successor,
       { uid: 'new', digest: 'y', pod: podOf('new', 'app:2'), seal },
       NOW + 1,
@@ -135,7 +135,7 @@ describe('a turn that is taken back', () => {
   test('ends like any Pod when it is deleted', () => {
     const pod = podOf('new', 'app:2');
     pod.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
-    const leaving = heldAfterSet(back, { uid: 'new', digest: 'z', pod }, NOW + 30_000);
+    const leaving = afterAssign(back, { uid: 'new', digest: 'z', pod }, NOW + 30_000);
     assert.equal(podWish(leaving).kind, 'stop');
     assert.equal(imageOf(leaving), 'app:1', 'what runs is what is stopped');
     assert.equal(runs(leaving).pod.metadata.deletionTimestamp, '2026-01-01T00:00:00Z');
