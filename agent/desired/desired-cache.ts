@@ -4,7 +4,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { DesiredObject, Held, ReturnedObject } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import { type AssignedPod, heldAfterGivingUp, heldAfterGone, afterAssign } from '../decisions/held-pod.js';
+import { type AssignedPod, heldAfterGivingUp, afterUnassign, afterAssign } from '../decisions/held-pod.js';
 import type { PodEnd } from '../decisions/pod-view.js';
 import type { DurableFile } from './durable-file.js';
 
@@ -113,7 +113,7 @@ export class DesiredCache {
     }
     for (const uid of change.unassigned) {
       const held = this.#pods.get(uid);
-      if (held) this.#pods.set(uid, heldAfterGone(held, now, change.era));
+      if (held) this.#pods.set(uid, afterUnassign(held, now, change.era));
     }
     const { clusterUID, era, revision } = change;
     this.#position = { clusterUID, epoch: era, revision };
@@ -140,7 +140,7 @@ export class DesiredCache {
       if (pod)
         this.#pods.set(uid, afterAssign(undefined, { uid, digest: uid, pod, manifest: file ?? '' }, now));
     }
-    for (const held of gone) this.#pods.set(held.uid, heldAfterGone(held, now));
+    for (const held of gone) this.#pods.set(held.uid, afterUnassign(held, now));
     if (set.length > 0 || gone.length > 0) this.#saveSoon('static');
     return { set, gone: gone.map(({ uid }) => uid) };
   }

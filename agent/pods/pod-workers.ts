@@ -6,7 +6,7 @@ import { DEFAULT_GRACE_SECONDS } from '../../shared/kube/pod-defaults.js';
 import type { Rejection } from '../decisions/admission.js';
 import {
   type AssignedPod,
-  heldAfterGone,
+  afterUnassign,
   heldFromContainers,
   isOnlyOurs,
   isPredecessor,
@@ -217,7 +217,7 @@ export class PodWorkers {
   #leavingLeftover(uid: string): AssignedPod | undefined {
     const now = this.#host.clock.now();
     const held = heldFromContainers(this.#leftovers.take(uid), now);
-    return held && heldAfterGone(held, now);
+    return held && afterUnassign(held, now);
   }
 
   #takenPorts(held: AssignedPod): HostPort[] {

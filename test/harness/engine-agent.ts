@@ -2,7 +2,7 @@
  * An agent without a link, as a process of its own that can be killed: Pod workers over a real engine. The test is its
  * coordinator, over the channel of `fork`. Arguments: SOCKET DATA-DIR.
  */
-import { type AssignedPod, heldAfterGone, afterAssign } from '../../agent/decisions/held-pod.js';
+import { type AssignedPod, afterUnassign, afterAssign } from '../../agent/decisions/held-pod.js';
 import { Images } from '../../agent/images/images.js';
 import { RegistrySettings } from '../../agent/images/registry-settings.js';
 import { FolderPodFiles } from '../../agent/pods/pod-files.js';
@@ -90,7 +90,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
       held.set(uid, afterAssign(known, given, systemClock.now()));
       workers.update([uid], []);
     } else {
-      if (known) held.set(uid, heldAfterGone(known, systemClock.now()));
+      if (known) held.set(uid, afterUnassign(known, systemClock.now()));
       workers.update([], [uid]);
     }
   });

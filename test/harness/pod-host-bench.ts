@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import {
   type AssignedPod,
   heldAfterGivingUp,
-  heldAfterGone,
+  afterUnassign,
   afterAssign,
 } from '../../agent/decisions/held-pod.js';
 import { heldAfterClearing, runs } from '../../agent/decisions/held-turn.js';
@@ -145,7 +145,7 @@ export class PodHostBench implements PodSource {
   /** The coordinator knows this Pod no more. */
   takeAway(uid: string): void {
     const held = this.held.get(uid);
-    if (held) this.held.set(uid, heldAfterGone(held, this.clock.now()));
+    if (held) this.held.set(uid, afterUnassign(held, this.clock.now()));
     this.#workers.update([], [uid]);
   }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCachedPodSource } from '../../agent/cached-pods.js';
-import { heldAfterGone, afterAssign } from '../../agent/decisions/held-pod.js';
+import { afterUnassign, afterAssign } from '../../agent/decisions/held-pod.js';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
@@ -22,7 +22,7 @@ async function holding(begun: string[]) {
       { uid: name, digest: name, pod: podOf(name, {}, { uid: name, ...OWNED }) },
       1_000,
     );
-  const gone = heldAfterGone(held('first'), 1_000);
+  const gone = afterUnassign(held('first'), 1_000);
   await cache.put(gone, held('second'));
   const source = createCachedPodSource(cache, clock, {
     hasContainers: (uid) => begun.includes(uid),

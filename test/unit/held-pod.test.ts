@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   type AssignedPod,
-  heldAfterGone,
+  afterUnassign,
   afterAssign,
   heldFromContainers,
   isPredecessor,
@@ -54,13 +54,13 @@ describe('a Pod that is held', () => {
   });
 
   test('when gone, ends with the grace of its spec', () => {
-    const held = heldAfterGone(afterAssign(undefined, given(podOf({}, 7)), 0), 1000);
+    const held = afterUnassign(afterAssign(undefined, given(podOf({}, 7)), 0), 1000);
     assert.deepEqual([held.unassigned, held.deadline], [true, 8000]);
   });
 
   test('when gone while it is being deleted, keeps the nearer deadline', () => {
     const held = afterAssign(undefined, given(deleted(5)), 0);
-    assert.equal(heldAfterGone(held, 1000).deadline, 5000);
+    assert.equal(afterUnassign(held, 1000).deadline, 5000);
   });
 
   test('goes on ending when a restored backup knows nothing of its deletion', () => {
@@ -70,12 +70,12 @@ describe('a Pod that is held', () => {
 
   test('that was gone and comes back in the same era runs on: its Node was deleted, and is there again', () => {
     const [first, later] = ['one', 'two'].map((era) => ({ seal: { era, revision: 1, mac: '' } }));
-    const gone = heldAfterGone(afterAssign(undefined, { ...given(podOf()), ...first }, 0), 0, 'two');
+    const gone = afterUnassign(afterAssign(undefined, { ...given(podOf()), ...first }, 0), 0, 'two');
     assert.deepEqual(podWish(afterAssign(gone, { ...given(podOf()), ...later }, 1)), { kind: 'run' });
   });
 
   test('that was gone and comes back by a restore goes on ending, and is for the coordinator to let go again', () => {
-    const gone = heldAfterGone(afterAssign(undefined, given(podOf()), 0), 0, 'one');
+    const gone = afterUnassign(afterAssign(undefined, given(podOf()), 0), 0, 'one');
     const back = afterAssign(gone, { ...given(podOf()), seal: { era: 'two', revision: 1, mac: '' } }, 1);
     assert.deepEqual([podWish(back), back.unassigned], [{ kind: 'stop', deadline: 30_000 }, false]);
   });
@@ -86,18 +86,18 @@ describe('predecessors', () => {
   const old = (owner: string) => afterAssign(undefined, given(owned('old', owner)), 0);
 
   test('are gone Pods of the same owner', () => {
-    assert.equal(isPredecessor(heldAfterGone(old('ds'), 0), successor), true);
+    assert.equal(isPredecessor(afterUnassign(old('ds'), 0), successor), true);
   });
 
   test('are those of the same maker, though the successor was orphaned meanwhile', () => {
     const orphan = afterAssign(successor, given(podOf({ uid: 'new' })), 0);
-    assert.equal(isPredecessor(heldAfterGone(old('ds'), 0), orphan), true);
+    assert.equal(isPredecessor(afterUnassign(old('ds'), 0), orphan), true);
   });
 
   test('are those with names of one prefix, when the successor was orphaned before it came here', () => {
     const prefixed = (uid: string, generateName: string) =>
       afterAssign(undefined, given(podOf({ uid, generateName })), 0);
-    const gone = heldAfterGone(prefixed('old', 'web-'), 0);
+    const gone = afterUnassign(prefixed('old', 'web-'), 0);
     assert.equal(isPredecessor(gone, prefixed('new', 'web-')), true);
     assert.equal(isPredecessor(gone, prefixed('new', 'other-')), false);
   });
@@ -105,7 +105,7 @@ describe('predecessors', () => {
   test('are those of which only containers are left, by their labels', () => {
     const labels = { 'everynode.dev/maker': 'ds' };
     const left = heldFromContainers([{ ...attempt({}), labels }], 0);
-    assert.equal(left && isPredecessor(heldAfterGone(left, 0), successor), true);
+    assert.equal(left && isPredecessor(afterUnassign(left, 0), successor), true);
   });
 
   test('are those that made room by an earlier turn and have not ended, whoever stands in between', () => {
@@ -126,9 +126,9 @@ describe('predecessors', () => {
   });
 
   test('are not those of another owner, nor those still held, nor the Pod itself', () => {
-    assert.equal(isPredecessor(heldAfterGone(old('other'), 0), successor), false);
+    assert.equal(isPredecessor(afterUnassign(old('other'), 0), successor), false);
     assert.equal(isPredecessor(old('ds'), successor), false);
-    assert.equal(isPredecessor(heldAfterGone(successor, 0), successor), false);
+    assert.equal(isPredecessor(afterUnassign(successor, 0), successor), false);
   });
 });
 
@@ -154,7 +154,7 @@ describe('when a Pod could begin', () => {
   });
 
   test('is when one that was let go of has', () => {
-    const gone = heldAfterGone(one('first'), 0);
+    const gone = afterUnassign(one('first'), 0);
     assert.deepEqual(uidsOf(startableWithout(gone, [gone, one('second')], 7)), [['second', 7]]);
   });
 
