@@ -101,7 +101,7 @@ export function afterUnassign(before: AssignedPod, now: number, era?: string): A
 }
 
 /** The Pod after the host gave it up. The first word stands. */
-export function heldAfterGivingUp(before: AssignedPod, end: PodEnd): AssignedPod {
+export function afterTermination(before: AssignedPod, end: PodEnd): AssignedPod {
   return before.terminal ? before : { ...before, terminal: end };
 }
 

@@ -4,7 +4,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { DesiredObject, Held, ReturnedObject } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import { type AssignedPod, heldAfterGivingUp, afterUnassign, afterAssign } from '../decisions/held-pod.js';
+import { type AssignedPod, afterTermination, afterUnassign, afterAssign } from '../decisions/held-pod.js';
 import type { PodEnd } from '../decisions/pod-view.js';
 import type { DurableFile } from './durable-file.js';
 
@@ -149,7 +149,7 @@ export class DesiredCache {
   terminate(uid: string, end: PodEnd): AssignedPod | undefined {
     const held = this.#pods.get(uid);
     if (!held) return undefined;
-    const givenUp = heldAfterGivingUp(held, end);
+    const givenUp = afterTermination(held, end);
     this.#pods.set(uid, givenUp);
     this.#saveSoon(uid);
     return givenUp;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type AssignedPod,
-  heldAfterGivingUp,
+  afterTermination,
   afterUnassign,
   afterAssign,
 } from '../../agent/decisions/held-pod.js';
@@ -95,7 +95,7 @@ export class PodHostBench implements PodSource {
   terminate(uid: string, end: PodEnd): AssignedPod | undefined {
     const held = this.held.get(uid);
     if (!held) return undefined;
-    const givenUp = heldAfterGivingUp(held, end);
+    const givenUp = afterTermination(held, end);
     this.held.set(uid, givenUp);
     return givenUp;
   }
