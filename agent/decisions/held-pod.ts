@@ -106,7 +106,7 @@ export function afterTermination(before: AssignedPod, end: PodEnd): AssignedPod 
 }
 
 /** A stand-in for a Pod of which only containers are left, enough to end it. */
-export function heldFromContainers(
+export function podFromOrphanedContainers(
   containers: readonly ObservedContainer[],
   now: number,
 ): AssignedPod | undefined {

@@ -7,7 +7,7 @@ import type { Rejection } from '../decisions/admission.js';
 import {
   type AssignedPod,
   afterUnassign,
-  heldFromContainers,
+  podFromOrphanedContainers,
   isOnlyOurs,
   isPredecessor,
   keepsPortFrom,
@@ -216,7 +216,7 @@ export class PodWorkers {
 
   #leavingLeftover(uid: string): AssignedPod | undefined {
     const now = this.#host.clock.now();
-    const held = heldFromContainers(this.#leftovers.take(uid), now);
+    const held = podFromOrphanedContainers(this.#leftovers.take(uid), now);
     return held && afterUnassign(held, now);
   }
 

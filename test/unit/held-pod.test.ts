@@ -4,7 +4,7 @@ import {
   type AssignedPod,
   afterUnassign,
   afterAssign,
-  heldFromContainers,
+  podFromOrphanedContainers,
   isPredecessor,
   keepsPortFrom,
   podWish,
@@ -104,7 +104,7 @@ describe('predecessors', () => {
 
   test('are those of which only containers are left, by their labels', () => {
     const labels = { 'everynode.dev/maker': 'ds' };
-    const left = heldFromContainers([{ ...attempt({}), labels }], 0);
+    const left = podFromOrphanedContainers([{ ...attempt({}), labels }], 0);
     assert.equal(left && isPredecessor(afterUnassign(left, 0), successor), true);
   });
 
@@ -178,7 +178,7 @@ describe('leftovers', () => {
 
   test('can be ended by what their labels say', () => {
     const container = { ...attempt({}), labels: { 'everynode.dev/grace-seconds': '7' } };
-    const held = heldFromContainers([container], 0);
+    const held = podFromOrphanedContainers([container], 0);
     assert.deepEqual([held?.pod.metadata.name, held?.pod.spec.terminationGracePeriodSeconds], ['pod', 7]);
   });
 });
