@@ -125,7 +125,7 @@ export function podFromOrphanedContainers(
 }
 
 /** Run it, or end it by its deadline; what goes back to its predecessor has to end first. */
-export function podWish({ deadline, terminal: givenUp, handover: turn }: AssignedPod): PodWish {
+export function desiredPodState({ deadline, terminal: givenUp, handover: turn }: AssignedPod): PodWish {
   if (deadline === undefined) {
     return turn?.revert?.stage === 'clearing'
       ? { kind: 'stop', deadline: turn.revert.clearBy }

@@ -3,7 +3,7 @@ import type { HostPort } from '../../shared/kube/host-ports.js';
 import type { Timer } from '../../shared/process/clock.js';
 import type { Rejection } from '../decisions/admission.js';
 import { isCritical } from '../decisions/eviction-ranking.js';
-import { type AssignedPod, podWish } from '../decisions/held-pod.js';
+import { type AssignedPod, desiredPodState } from '../decisions/held-pod.js';
 import { confirmationOf } from '../decisions/held-turn.js';
 import { nextAction } from '../decisions/next-action.js';
 import { podAddress } from '../decisions/pod-address.js';
@@ -240,7 +240,7 @@ export class PodWorker {
     const isConfirmed = confirmationOf(held);
     return {
       pod: held.pod,
-      desired: podWish(held),
+      desired: desiredPodState(held),
       containers,
       progress: this.#memory.progress,
       now: this.#host.clock.now(),

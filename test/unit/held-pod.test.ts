@@ -7,7 +7,7 @@ import {
   podFromOrphanedContainers,
   isPredecessor,
   keepsPortFrom,
-  podWish,
+  desiredPodState,
   startableWithout,
 } from '../../agent/decisions/held-pod.js';
 import { leftoverPods } from '../../agent/decisions/leftovers.js';
@@ -35,12 +35,12 @@ describe('a Pod that is held', () => {
   test('is accepted once, however often it changes', () => {
     const first = afterAssign(undefined, given(podOf()), 5);
     const changed = afterAssign(first, given(podOf({ labels: { a: 'b' } })), 9);
-    assert.deepEqual([changed.acceptedAt, podWish(changed)], [5, { kind: 'run' }]);
+    assert.deepEqual([changed.acceptedAt, desiredPodState(changed)], [5, { kind: 'run' }]);
   });
 
   test('is given its grace from the arrival of the deletion', () => {
     const held = afterAssign(undefined, given(deleted(30)), 1000);
-    assert.deepEqual(podWish(held), { kind: 'stop', deadline: 31_000 });
+    assert.deepEqual(desiredPodState(held), { kind: 'stop', deadline: 31_000 });
   });
 
   test('keeps its deadline when the same deletion comes again, and takes a shorter one', () => {
@@ -65,19 +65,19 @@ describe('a Pod that is held', () => {
 
   test('goes on ending when a restored backup knows nothing of its deletion', () => {
     const held = afterAssign(afterAssign(undefined, given(deleted(30)), 1000), given(podOf()), 2000);
-    assert.deepEqual([podWish(held), held.unassigned], [{ kind: 'stop', deadline: 31_000 }, false]);
+    assert.deepEqual([desiredPodState(held), held.unassigned], [{ kind: 'stop', deadline: 31_000 }, false]);
   });
 
   test('that was gone and comes back in the same era runs on: its Node was deleted, and is there again', () => {
     const [first, later] = ['one', 'two'].map((era) => ({ seal: { era, revision: 1, mac: '' } }));
     const gone = afterUnassign(afterAssign(undefined, { ...given(podOf()), ...first }, 0), 0, 'two');
-    assert.deepEqual(podWish(afterAssign(gone, { ...given(podOf()), ...later }, 1)), { kind: 'run' });
+    assert.deepEqual(desiredPodState(afterAssign(gone, { ...given(podOf()), ...later }, 1)), { kind: 'run' });
   });
 
   test('that was gone and comes back by a restore goes on ending, and is for the coordinator to let go again', () => {
     const gone = afterUnassign(afterAssign(undefined, given(podOf()), 0), 0, 'one');
     const back = afterAssign(gone, { ...given(podOf()), seal: { era: 'two', revision: 1, mac: '' } }, 1);
-    assert.deepEqual([podWish(back), back.unassigned], [{ kind: 'stop', deadline: 30_000 }, false]);
+    assert.deepEqual([desiredPodState(back), back.unassigned], [{ kind: 'stop', deadline: 30_000 }, false]);
   });
 });
 

@@ -1,7 +1,7 @@
 /** What a host keeps of a turn, step by step. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type AssignedPod, afterAssign, isPredecessor, podWish } from '../../agent/decisions/held-pod.js';
+import { type AssignedPod, afterAssign, isPredecessor, desiredPodState } from '../../agent/decisions/held-pod.js';
 import {
   confirmationOf,
   heldAfterBoot,
@@ -55,8 +55,8 @@ const imageOf = (held: AssignedPod) => runs(held).pod.spec.containers[0]?.image;
 describe('a turn that has begun', () => {
   test('ends the old Pod by its own grace, and the new one waits for that', () => {
     const { old, successor } = begun();
-    assert.deepEqual(podWish(old), { kind: 'stop', deadline: NOW + 4_000 });
-    assert.deepEqual(podWish(successor), { kind: 'run' });
+    assert.deepEqual(desiredPodState(old), { kind: 'stop', deadline: NOW + 4_000 });
+    assert.deepEqual(desiredPodState(successor), { kind: 'run' });
     assert.equal(isPredecessor(old, successor), true);
     assert.equal(isPredecessor({ ...old, containersRemoved: true }, successor), false);
     assert.equal(isPredecessor(successor, old), false);
@@ -105,9 +105,9 @@ describe('a turn that is taken back', () => {
   const back = heldAfterClearing(clearing);
 
   test('first ends all that the new revision has, then runs the old one in its name', () => {
-    assert.deepEqual(podWish(clearing), { kind: 'stop', deadline: NOW + 9_000 });
+    assert.deepEqual(desiredPodState(clearing), { kind: 'stop', deadline: NOW + 9_000 });
     assert.equal(imageOf(clearing), 'app:2');
-    assert.deepEqual(podWish(back), { kind: 'run' });
+    assert.deepEqual(desiredPodState(back), { kind: 'run' });
     assert.equal(imageOf(back), 'app:1');
     const { uid, name, namespace } = runs(back).pod.metadata;
     assert.deepEqual([uid, name, namespace], ['new', 'web-new', 'shop']);
@@ -136,7 +136,7 @@ describe('a turn that is taken back', () => {
     const pod = podOf('new', 'app:2');
     pod.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
     const leaving = afterAssign(back, { uid: 'new', digest: 'z', pod }, NOW + 30_000);
-    assert.equal(podWish(leaving).kind, 'stop');
+    assert.equal(desiredPodState(leaving).kind, 'stop');
     assert.equal(imageOf(leaving), 'app:1', 'what runs is what is stopped');
     assert.equal(runs(leaving).pod.metadata.deletionTimestamp, '2026-01-01T00:00:00Z');
   });
@@ -156,9 +156,9 @@ describe('a host that reboots before its new Pod is confirmed', () => {
   test('keeps it after a power cut or two, and goes back at the third before it starts once more', () => {
     const { successor } = begun();
     const twice = boots(successor, 'boot-2', 'boot-3');
-    assert.deepEqual(podWish(twice), { kind: 'run' });
+    assert.deepEqual(desiredPodState(twice), { kind: 'run' });
     const third = boots(twice, 'boot-4');
-    assert.deepEqual(podWish(third), { kind: 'stop', deadline: NOW + 4_000 });
+    assert.deepEqual(desiredPodState(third), { kind: 'stop', deadline: NOW + 4_000 });
     assert.equal(third.turn?.revert?.reason, 'HostRebooted');
     assert.match(third.turn?.revert?.message ?? '', /rebooted 3 times before it was confirmed/);
     assert.equal(imageOf(heldAfterClearing(third)), 'app:1');
