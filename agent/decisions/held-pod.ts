@@ -145,7 +145,7 @@ export function isPredecessor(other: AssignedPod, held: AssignedPod): boolean {
   if (other.uid === held.uid) return false;
   if (other.replacedBy === held.uid) return !other.containersRemoved;
   if (other.replacedBy !== undefined && !other.containersRemoved && isReplacedBy(other, held)) return true;
-  if (isOnlyOurs(other) && !isOnlyOurs(held) && held.replacedBy === undefined && isReplacedBy(other, held))
+  if (isUnknownToHub(other) && !isUnknownToHub(held) && held.replacedBy === undefined && isReplacedBy(other, held))
     return true;
   return (
     (other.unassigned && isReplacedBy(other, held)) ||
@@ -174,7 +174,7 @@ function wantSamePort(one: AssignedPod, other: AssignedPod): boolean {
 }
 
 /** It came by a turn of this host, and the hub has not answered to that. */
-export function isOnlyOurs({ digest, manifestFile: manifest }: AssignedPod): boolean {
+export function isUnknownToHub({ digest, manifestFile: manifest }: AssignedPod): boolean {
   return digest === '' && manifest === undefined;
 }
 

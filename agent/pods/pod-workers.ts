@@ -8,7 +8,7 @@ import {
   type AssignedPod,
   afterUnassign,
   podFromOrphanedContainers,
-  isOnlyOurs,
+  isUnknownToHub,
   isPredecessor,
   keepsPortFrom,
   controllerUidOf,
@@ -176,7 +176,7 @@ export class PodWorkers {
 
   #isOnlyOurs(uid: string): boolean {
     const worker = this.#workers.get(uid);
-    return worker !== undefined && isOnlyOurs(worker.held);
+    return worker !== undefined && isUnknownToHub(worker.held);
   }
 
   /** Ends all workers and touches no container. */
