@@ -1,6 +1,6 @@
 /** The Pods of the desired cache as their workers see them, and what workers have it keep. */
 import type { Clock } from '../shared/process/clock.js';
-import { type AssignedPod, startableWithout } from './decisions/held-pod.js';
+import { type AssignedPod, startableAfterEndOf } from './decisions/held-pod.js';
 import { heldAfterClearing, runs } from './decisions/held-turn.js';
 import type { DesiredCache } from './desired/desired-cache.js';
 import type { PodSource } from './pods/pod-host.js';
@@ -21,7 +21,7 @@ export function createCachedPodSource(
   const asRun = (held: AssignedPod | undefined) => held && runs(held);
   // The Pod of a turn has waited: begun, it is seen once more by an agent whose word of the other's end was lost.
   const startable = (held: AssignedPod) =>
-    startableWithout(held, cache.all(), clock.now()).filter(
+    startableAfterEndOf(held, cache.all(), clock.now()).filter(
       ({ uid }) => uid === held.replacedBy || !hasBegun(uid),
     );
   return {

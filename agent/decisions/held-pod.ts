@@ -154,7 +154,7 @@ export function isPredecessor(other: AssignedPod, held: AssignedPod): boolean {
 }
 
 /** Those of `all` that could not begin before the containers of `other` were gone, and now can. */
-export function startableWithout(other: AssignedPod, all: Iterable<AssignedPod>, now: number): AssignedPod[] {
+export function startableAfterEndOf(other: AssignedPod, all: Iterable<AssignedPod>, now: number): AssignedPod[] {
   const others = [...all].filter(({ uid }) => uid !== other.uid);
   return others
     .filter(({ deadline }) => deadline === undefined)

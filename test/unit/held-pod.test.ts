@@ -8,7 +8,7 @@ import {
   isPredecessor,
   keepsPortFrom,
   desiredPodState,
-  startableWithout,
+  startableAfterEndOf,
 } from '../../agent/decisions/held-pod.js';
 import { leftoverPods } from '../../agent/decisions/leftovers.js';
 import { chooseAttempt } from '../../agent/decisions/log-attempt.js';
@@ -141,21 +141,21 @@ describe('when a Pod could begin', () => {
   const first = one('first', { deadline: 9, turnedInto: 'second' });
 
   test('is when the one whose place it takes has ended', () => {
-    assert.deepEqual(uidsOf(startableWithout(first, [first, one('second')], 7)), [['second', 7]]);
-    assert.deepEqual(uidsOf(startableWithout(one('second'), [first, one('second')], 7)), []);
+    assert.deepEqual(uidsOf(startableAfterEndOf(first, [first, one('second')], 7)), [['second', 7]]);
+    assert.deepEqual(uidsOf(startableAfterEndOf(one('second'), [first, one('second')], 7)), []);
   });
 
   test('is not when the one in between has, which never began', () => {
     const second = one('second', { deadline: 9, turnedInto: 'third' });
     const all = [first, second, one('third')];
-    assert.deepEqual(uidsOf(startableWithout(second, all, 5)), []);
+    assert.deepEqual(uidsOf(startableAfterEndOf(second, all, 5)), []);
     const left = [first, { ...second, ended: true }, one('third')];
-    assert.deepEqual(uidsOf(startableWithout(first, left, 7)), [['third', 7]]);
+    assert.deepEqual(uidsOf(startableAfterEndOf(first, left, 7)), [['third', 7]]);
   });
 
   test('is when one that was let go of has', () => {
     const gone = afterUnassign(one('first'), 0);
-    assert.deepEqual(uidsOf(startableWithout(gone, [gone, one('second')], 7)), [['second', 7]]);
+    assert.deepEqual(uidsOf(startableAfterEndOf(gone, [gone, one('second')], 7)), [['second', 7]]);
   });
 
   test('is kept, whatever the hub still sends of it', () => {
