@@ -10,7 +10,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import { graceMs, type AssignedPod, controllerUidOf } from './held-pod.js';
 
 /** The two Pods after a turn has begun: the old one on its way out, and the one that waits for its end. */
-export function heldAfterTurn(
+export function afterHandoverStart(
   old: AssignedPod,
   turn: HostTurn,
   { now, linkWasLive, bootMark }: { now: number; linkWasLive: boolean; bootMark: string },

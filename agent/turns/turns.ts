@@ -9,7 +9,7 @@ import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { FindConfig } from '../decisions/config-lookup.js';
 import type { AssignedPod } from '../decisions/held-pod.js';
-import { heldAfterTurn, isWithoutTurn, pendingTurn, withdrawnTurn } from '../decisions/held-turn.js';
+import { afterHandoverStart, isWithoutTurn, pendingTurn, withdrawnTurn } from '../decisions/held-turn.js';
 import { podImages } from '../decisions/pod-containers.js';
 import { pullSecrets } from '../decisions/pull-secrets.js';
 import type { Keyring } from '../decisions/registry-credentials.js';
@@ -214,7 +214,7 @@ export class HandoverRunner {
   ): Promise<void> {
     const { cache, clock, log, linkIsLive, bootMark, onStarted: onBegun, onOverridden } = this.#parts;
     const how = { now: clock.now(), linkWasLive: linkIsLive(), bootMark };
-    const { old, successor } = heldAfterTurn(held, turn, how);
+    const { old, successor } = afterHandoverStart(held, turn, how);
     // Before it is on disk nothing stops: an agent that dies now, or whose disk is full, finds the Pod as it was.
     if (!(await cache.replaceDurably(held, old, successor))) {
       pending.isOutdated = true;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AssignedPod } from '../../agent/decisions/held-pod.js';
-import { heldAfterTurn } from '../../agent/decisions/held-turn.js';
+import { afterHandoverStart } from '../../agent/decisions/held-turn.js';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import { HandoverConfirmations } from '../../agent/turns/confirmations.js';
 import type { HostTurn } from '../../shared/kube/host-turn.js';
@@ -49,7 +49,7 @@ async function begun() {
   const turn: HostTurn = { successor: podOf('new'), confirmSeconds: CONFIRM_SECONDS };
   const old: AssignedPod = { uid: 'old', digest: 'd', pod: podOf('old'), acceptedAt: 0, unassigned: false };
   const how = { now: clock.now(), linkWasLive: true, bootMark: 'boot-1' };
-  const { old: leaving, successor } = heldAfterTurn(old, turn, how);
+  const { old: leaving, successor } = afterHandoverStart(old, turn, how);
   await cache.put({ ...leaving, ended: true }, successor);
   let heardAt = clock.now();
   let asked = 0;

@@ -9,7 +9,7 @@ import {
   heldAfterConfirming,
   heldAfterRevertBegan,
   heldAfterTold,
-  heldAfterTurn,
+  afterHandoverStart,
   pendingTurn,
   podsNeededBy,
   runs,
@@ -47,7 +47,7 @@ function heldOf(pod: Pod, change: Partial<AssignedPod> = {}): AssignedPod {
 }
 
 function begun(turn = TURN, old = heldOf(podOf('old', 'app:1', turn))) {
-  return heldAfterTurn(old, turn, { now: NOW, linkWasLive: true, bootMark: 'boot-1' });
+  return afterHandoverStart(old, turn, { now: NOW, linkWasLive: true, bootMark: 'boot-1' });
 }
 
 const imageOf = (held: AssignedPod) => runs(held).pod.spec.containers[0]?.image;
@@ -123,7 +123,7 @@ describe('a turn that is taken back', () => {
     const bearing = { ...back, pod: podOf('new', 'app:2', { ...TURN, successor: podOf('third', 'app:3') }) };
     const next = pendingTurn(bearing);
     assert.ok(next);
-    const { successor } = heldAfterTurn(bearing, next, {
+    const { successor } = afterHandoverStart(bearing, next, {
       now: NOW + 20_000,
       linkWasLive: true,
       bootMark: 'boot-1',
