@@ -1,7 +1,7 @@
 /** The Pods of the desired cache as their workers see them, and what workers have it keep. */
 import type { Clock } from '../shared/process/clock.js';
 import { type AssignedPod, startableAfterEndOf } from './decisions/held-pod.js';
-import { heldAfterClearing, runs } from './decisions/held-turn.js';
+import { heldAfterClearing, effectivePod } from './decisions/held-turn.js';
 import type { DesiredCache } from './desired/desired-cache.js';
 import type { PodSource } from './pods/pod-host.js';
 
@@ -18,7 +18,7 @@ export function createCachedPodSource(
   clock: Clock,
   { hasContainers: hasBegun, onForgotten }: CachedPodSourceOptions,
 ): PodSource {
-  const asRun = (held: AssignedPod | undefined) => held && runs(held);
+  const asRun = (held: AssignedPod | undefined) => held && effectivePod(held);
   // The Pod of a turn has waited: begun, it is seen once more by an agent whose word of the other's end was lost.
   const startable = (held: AssignedPod) =>
     startableAfterEndOf(held, cache.all(), clock.now()).filter(
@@ -26,7 +26,7 @@ export function createCachedPodSource(
     );
   return {
     get: (uid) => asRun(cache.get(uid)),
-    all: () => [...cache.all()].map(runs),
+    all: () => [...cache.all()].map(effectivePod),
     terminate: (uid, end) => asRun(cache.terminate(uid, end)),
     markContainersRemoved: (uid) => {
       const held = cache.get(uid);

@@ -32,7 +32,7 @@ export function afterHandoverStart(
           uid: old.uid,
           pod: old.pod,
           ...(old.objectMac && { seal: old.objectMac }),
-          ran: runs(old).pod,
+          ran: effectivePod(old).pod,
         },
         startedAt: now,
         linkWasLive,
@@ -49,7 +49,7 @@ function graceMsOf(pod: Pod): number {
 }
 
 /** The Pod as its worker is to see it: one that went back runs what its predecessor ran, under its own name. */
-export function runs(held: AssignedPod): AssignedPod {
+export function effectivePod(held: AssignedPod): AssignedPod {
   if (held.handover?.revert?.stage !== 'back') return held;
   const { ran } = held.handover.predecessor;
   const { uid, name, namespace, deletionTimestamp, deletionGracePeriodSeconds } = held.pod.metadata;

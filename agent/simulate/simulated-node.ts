@@ -7,7 +7,7 @@ import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
 import type { Logger } from '../../shared/process/log.js';
 import { Slice } from '../../shared/process/slice.js';
 import { type Agent, createAgent } from '../agent.js';
-import { podsNeededBy, runs } from '../decisions/held-turn.js';
+import { podsNeededBy, effectivePod } from '../decisions/held-turn.js';
 import { fullImageName } from '../decisions/image-name.js';
 import { ConfigCache } from '../desired/config-cache.js';
 import { DesiredCache } from '../desired/desired-cache.js';
@@ -223,7 +223,7 @@ export class SimulatedNode implements QueriedNode {
 
   #runs(uid: string): Pod | undefined {
     const held = this.#cache.get(uid);
-    return held && runs(held).pod;
+    return held && effectivePod(held).pod;
   }
 
   #podWithImage(image: string): Pod | undefined {

@@ -8,7 +8,7 @@ import {
   afterUnassign,
   afterAssign,
 } from '../../agent/decisions/held-pod.js';
-import { heldAfterClearing, runs } from '../../agent/decisions/held-turn.js';
+import { heldAfterClearing, effectivePod } from '../../agent/decisions/held-turn.js';
 import type { PodEnd } from '../../agent/decisions/pod-view.js';
 import { Images } from '../../agent/images/images.js';
 import { RegistrySettings } from '../../agent/images/registry-settings.js';
@@ -85,7 +85,7 @@ export class PodHostBench implements PodSource {
 
   get(uid: string): AssignedPod | undefined {
     const held = this.held.get(uid);
-    return held && runs(held);
+    return held && effectivePod(held);
   }
 
   all(): Iterable<AssignedPod> {

@@ -12,7 +12,7 @@ import {
   afterHandoverStart,
   pendingTurn,
   podsNeededBy,
-  runs,
+  effectivePod,
 } from '../../agent/decisions/held-turn.js';
 import { type HostTurn, TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
@@ -50,7 +50,7 @@ function begun(turn = TURN, old = heldOf(podOf('old', 'app:1', turn))) {
   return afterHandoverStart(old, turn, { now: NOW, linkWasLive: true, bootMark: 'boot-1' });
 }
 
-const imageOf = (held: AssignedPod) => runs(held).pod.spec.containers[0]?.image;
+const imageOf = (held: AssignedPod) => effectivePod(held).pod.spec.containers[0]?.image;
 
 describe('a turn that has begun', () => {
   test('ends the old Pod by its own grace, and the new one waits for that', () => {
@@ -109,7 +109,7 @@ describe('a turn that is taken back', () => {
     assert.equal(imageOf(clearing), 'app:2');
     assert.deepEqual(desiredPodState(back), { kind: 'run' });
     assert.equal(imageOf(back), 'app:1');
-    const { uid, name, namespace } = runs(back).pod.metadata;
+    const { uid, name, namespace } = effectivePod(back).pod.metadata;
     assert.deepEqual([uid, name, namespace], ['new', 'web-new', 'shop']);
   });
 
@@ -138,7 +138,7 @@ describe('a turn that is taken back', () => {
     const leaving = afterAssign(back, { uid: 'new', digest: 'z', pod }, NOW + 30_000);
     assert.equal(desiredPodState(leaving).kind, 'stop');
     assert.equal(imageOf(leaving), 'app:1', 'what runs is what is stopped');
-    assert.equal(runs(leaving).pod.metadata.deletionTimestamp, '2026-01-01T00:00:00Z');
+    assert.equal(effectivePod(leaving).pod.metadata.deletionTimestamp, '2026-01-01T00:00:00Z');
   });
 });
 
