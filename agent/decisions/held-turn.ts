@@ -71,7 +71,7 @@ const MAX_REBOOTS = 2;
  * The Pod as an agent is to hold it that starts in this boot. One that was to be confirmed and in whose time the host has
  * rebooted again and again goes back, before anything of it starts once more.
  */
-export function heldAfterBoot(held: AssignedPod, bootMark: string, now: number): AssignedPod {
+export function afterBoot(held: AssignedPod, bootMark: string, now: number): AssignedPod {
   const { handover: turn } = held;
   if (turn?.confirmSeconds === undefined || turn.revert || turn.boot.mark === bootMark) return held;
   const reboots = turn.boot.reboots + 1;

@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { confirmationStep, linkEvidenceOf, type LinkEvidence, type Stall } from '../decisions/confirm-step.js';
 import { type AssignedPod, isPredecessor } from '../decisions/held-pod.js';
-import { heldAfterBoot, heldAfterConfirming, heldAfterRevertBegan } from '../decisions/held-turn.js';
+import { afterBoot, heldAfterConfirming, heldAfterRevertBegan } from '../decisions/held-turn.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 
 /** While something is to be confirmed this process looks whether it has stood still. */
@@ -61,7 +61,7 @@ export class HandoverConfirmations {
   async recordBoot(): Promise<void> {
     const { cache, bootMark, clock, onRevert, log } = this.#parts;
     for (const held of [...cache.all()]) {
-      const noted = heldAfterBoot(held, bootMark, clock.now());
+      const noted = afterBoot(held, bootMark, clock.now());
       if (noted === held) continue;
       const { revert, boot } = noted.handover ?? {};
       const { uid, pod } = held;

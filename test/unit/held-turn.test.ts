@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { type AssignedPod, afterAssign, isPredecessor, desiredPodState } from '../../agent/decisions/held-pod.js';
 import {
   confirmationOf,
-  heldAfterBoot,
+  afterBoot,
   heldAfterClearing,
   heldAfterConfirming,
   heldAfterRevertBegan,
@@ -144,7 +144,7 @@ describe('a turn that is taken back', () => {
 
 describe('a host that reboots before its new Pod is confirmed', () => {
   const boots = (held: AssignedPod, ...marks: string[]) =>
-    marks.reduce((each, mark) => heldAfterBoot(each, mark, NOW), held);
+    marks.reduce((each, mark) => afterBoot(each, mark, NOW), held);
 
   test('counts its boots, not the starts of its agent', () => {
     const { successor } = begun();
