@@ -78,11 +78,11 @@ export function afterBoot(held: AssignedPod, bootMark: string, now: number): Ass
   const counted = { ...held, turn: { ...turn, boot: { mark: bootMark, reboots } } };
   if (reboots <= MAX_REBOOTS || held.deadline !== undefined || held.unassigned) return counted;
   const message = `the host rebooted ${reboots} times before it was confirmed`;
-  return heldAfterRevertBegan(counted, { reason: 'HostRebooted', message }, now);
+  return afterRevertStart(counted, { reason: 'HostRebooted', message }, now);
 }
 
 /** The Pod after the decision to go back; what is decided already stands. */
-export function heldAfterRevertBegan(
+export function afterRevertStart(
   held: AssignedPod,
   { reason, message }: { reason: RevertReason; message: string },
   now: number,

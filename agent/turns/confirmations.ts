@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { confirmationStep, linkEvidenceOf, type LinkEvidence, type Stall } from '../decisions/confirm-step.js';
 import { type AssignedPod, isPredecessor } from '../decisions/held-pod.js';
-import { afterBoot, heldAfterConfirming, heldAfterRevertBegan } from '../decisions/held-turn.js';
+import { afterBoot, heldAfterConfirming, afterRevertStart } from '../decisions/held-turn.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 
 /** While something is to be confirmed this process looks whether it has stood still. */
@@ -169,7 +169,7 @@ export class HandoverConfirmations {
     if (step.kind === 'confirm') this.#keep(heldAfterConfirming(held), 'turn confirmed');
     else {
       this.#parts.onRevert(held.pod, step.message);
-      this.#keep(heldAfterRevertBegan(held, step, now), 'turn is taken back', step);
+      this.#keep(afterRevertStart(held, step, now), 'turn is taken back', step);
     }
     return Number.POSITIVE_INFINITY;
   }

@@ -7,7 +7,7 @@ import {
   afterBoot,
   heldAfterClearing,
   heldAfterConfirming,
-  heldAfterRevertBegan,
+  afterRevertStart,
   heldAfterTold,
   afterHandoverStart,
   pendingTurn,
@@ -101,7 +101,7 @@ describe('a turn that has begun', () => {
 });
 
 describe('a turn that is taken back', () => {
-  const clearing = heldAfterRevertBegan(begun().successor, REVERT, NOW + 5_000);
+  const clearing = afterRevertStart(begun().successor, REVERT, NOW + 5_000);
   const back = heldAfterClearing(clearing);
 
   test('first ends all that the new revision has, then runs the old one in its name', () => {
@@ -115,7 +115,7 @@ describe('a turn that is taken back', () => {
 
   test('is not confirmed, nor taken back twice, and is kept once it is told', () => {
     assert.equal(heldAfterConfirming(back), back);
-    assert.equal(heldAfterRevertBegan(back, REVERT, NOW + 9_000), back);
+    assert.equal(afterRevertStart(back, REVERT, NOW + 9_000), back);
     assert.equal(imageOf(heldAfterTold(back)), 'app:1');
   });
 
@@ -128,7 +128,7 @@ describe('a turn that is taken back', () => {
       linkWasLive: true,
       bootMark: 'boot-1',
     });
-    assert.equal(imageOf(heldAfterClearing(heldAfterRevertBegan(successor, REVERT, 0))), 'app:1');
+    assert.equal(imageOf(heldAfterClearing(afterRevertStart(successor, REVERT, 0))), 'app:1');
     assert.equal(successor.handover?.predecessor.pod, bearing.pod, 'the hub is shown what it gave');
   });
 
