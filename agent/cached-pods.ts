@@ -1,7 +1,7 @@
 /** The Pods of the desired cache as their workers see them, and what workers have it keep. */
 import type { Clock } from '../shared/process/clock.js';
 import { type AssignedPod, startableAfterEndOf } from './decisions/held-pod.js';
-import { heldAfterClearing, effectivePod } from './decisions/held-turn.js';
+import { afterRevertCleared, effectivePod } from './decisions/held-turn.js';
 import type { DesiredCache } from './desired/desired-cache.js';
 import type { PodSource } from './pods/pod-host.js';
 
@@ -37,7 +37,7 @@ export function createCachedPodSource(
     markRevertCleared: async (uid) => {
       const held = cache.get(uid);
       // Not on disk, it is cleared once more by the next agent.
-      if (held) await cache.put(heldAfterClearing(held)).catch(() => undefined);
+      if (held) await cache.put(afterRevertCleared(held)).catch(() => undefined);
       return asRun(cache.get(uid));
     },
     forget: (held) => {

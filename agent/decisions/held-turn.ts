@@ -93,7 +93,7 @@ export function afterRevertStart(
 }
 
 /** The Pod after all that its new revision had on the host is gone. */
-export function heldAfterClearing(held: AssignedPod): AssignedPod {
+export function afterRevertCleared(held: AssignedPod): AssignedPod {
   const { handover: turn } = held;
   if (turn?.revert?.stage !== 'clearing') return held;
   return { ...held, handover: { ...turn, revert: { ...turn.revert, stage: 'back' } } };

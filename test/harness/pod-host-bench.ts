@@ -8,7 +8,7 @@ import {
   afterUnassign,
   afterAssign,
 } from '../../agent/decisions/held-pod.js';
-import { heldAfterClearing, effectivePod } from '../../agent/decisions/held-turn.js';
+import { afterRevertCleared, effectivePod } from '../../agent/decisions/held-turn.js';
 import type { PodEnd } from '../../agent/decisions/pod-view.js';
 import { Images } from '../../agent/images/images.js';
 import { RegistrySettings } from '../../agent/images/registry-settings.js';
@@ -111,7 +111,7 @@ export class PodHostBench implements PodSource {
 
   async markRevertCleared(uid: string): Promise<AssignedPod | undefined> {
     const held = this.held.get(uid);
-    if (held) this.held.set(uid, heldAfterClearing(held));
+    if (held) this.held.set(uid, afterRevertCleared(held));
     return this.get(uid);
   }
 

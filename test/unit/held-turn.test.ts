@@ -5,7 +5,7 @@ import { type AssignedPod, afterAssign, isPredecessor, desiredPodState } from '.
 import {
   confirmationOf,
   afterBoot,
-  heldAfterClearing,
+  afterRevertCleared,
   heldAfterConfirming,
   afterRevertStart,
   heldAfterTold,
@@ -102,7 +102,7 @@ describe('a turn that has begun', () => {
 
 describe('a turn that is taken back', () => {
   const clearing = afterRevertStart(begun().successor, REVERT, NOW + 5_000);
-  const back = heldAfterClearing(clearing);
+  const back = afterRevertCleared(clearing);
 
   test('first ends all that the new revision has, then runs the old one in its name', () => {
     assert.deepEqual(desiredPodState(clearing), { kind: 'stop', deadline: NOW + 9_000 });
@@ -128,7 +128,7 @@ describe('a turn that is taken back', () => {
       linkWasLive: true,
       bootMark: 'boot-1',
     });
-    assert.equal(imageOf(heldAfterClearing(afterRevertStart(successor, REVERT, 0))), 'app:1');
+    assert.equal(imageOf(afterRevertCleared(afterRevertStart(successor, REVERT, 0))), 'app:1');
     assert.equal(successor.handover?.predecessor.pod, bearing.pod, 'the hub is shown what it gave');
   });
 
@@ -161,7 +161,7 @@ describe('a host that reboots before its new Pod is confirmed', () => {
     assert.deepEqual(desiredPodState(third), { kind: 'stop', deadline: NOW + 4_000 });
     assert.equal(third.turn?.revert?.reason, 'HostRebooted');
     assert.match(third.turn?.revert?.message ?? '', /rebooted 3 times before it was confirmed/);
-    assert.equal(imageOf(heldAfterClearing(third)), 'app:1');
+    assert.equal(imageOf(afterRevertCleared(third)), 'app:1');
     assert.equal(boots(third, 'boot-5'), third, 'decided once');
   });
 
