@@ -9,7 +9,7 @@ import type { Part } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import type { FindConfig } from './decisions/config-lookup.js';
 import type { AssignedPod } from './decisions/held-pod.js';
-import { heldAfterTold, podsNeededBy } from './decisions/held-turn.js';
+import { afterHandoverAcknowledged, podsNeededBy } from './decisions/held-turn.js';
 import type { DesiredCache } from './desired/desired-cache.js';
 import type { HeldImages } from './images/held-images.js';
 import type { Link } from './link/link.js';
@@ -121,7 +121,7 @@ export function createAgentHandovers(options: AgentHandoversOptions): AgentHando
     },
     onLinkFailed: (reason) => confirmations.onLinkFailed(reason),
     onAcknowledged: (uids) => {
-      const told = uids.flatMap((uid) => cache.get(uid) ?? []).map(heldAfterTold);
+      const told = uids.flatMap((uid) => cache.get(uid) ?? []).map(afterHandoverAcknowledged);
       if (told.length === 0) return;
       cache.put(...told).catch((error: unknown) => log.warn({ err: error }, 'turn is told once more'));
       for (const { uid } of told) changed(uid);

@@ -100,7 +100,7 @@ export function afterRevertCleared(held: AssignedPod): AssignedPod {
 }
 
 /** The Pod after the coordinator has taken the turn in. */
-export function heldAfterTold(held: AssignedPod): AssignedPod {
+export function afterHandoverAcknowledged(held: AssignedPod): AssignedPod {
   return withoutSettledTurn(held, { untold: false });
 }
 

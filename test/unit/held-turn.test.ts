@@ -8,7 +8,7 @@ import {
   afterRevertCleared,
   heldAfterConfirming,
   afterRevertStart,
-  heldAfterTold,
+  afterHandoverAcknowledged,
   afterHandoverStart,
   pendingTurn,
   podsNeededBy,
@@ -86,17 +86,17 @@ describe('a turn that has begun', () => {
     const { successor } = begun();
     const images = (held: AssignedPod) => podsNeededBy(held).map(({ spec }) => spec.containers[0]?.image);
     assert.deepEqual(images(successor), ['app:2', 'app:1']);
-    assert.ok(heldAfterTold(successor).handover, 'told, not confirmed');
+    assert.ok(afterHandoverAcknowledged(successor).handover, 'told, not confirmed');
     assert.ok(heldAfterConfirming(successor).handover, 'confirmed, not told');
-    const settled = heldAfterConfirming(heldAfterTold(successor));
+    const settled = heldAfterConfirming(afterHandoverAcknowledged(successor));
     assert.deepEqual([settled.handover, settled.confirmed], [undefined, true]);
     assert.deepEqual([successor, settled].map(confirmationOf), [false, true]);
-    assert.equal(heldAfterTold(heldAfterConfirming(successor)).handover, undefined);
+    assert.equal(afterHandoverAcknowledged(heldAfterConfirming(successor)).handover, undefined);
   });
 
   test('without anything to confirm is over when it is told', () => {
     const { successor } = begun({ successor: TURN.successor });
-    assert.equal(heldAfterTold(successor).handover, undefined);
+    assert.equal(afterHandoverAcknowledged(successor).handover, undefined);
   });
 });
 
@@ -116,7 +116,7 @@ describe('a turn that is taken back', () => {
   test('is not confirmed, nor taken back twice, and is kept once it is told', () => {
     assert.equal(heldAfterConfirming(back), back);
     assert.equal(afterRevertStart(back, REVERT, NOW + 9_000), back);
-    assert.equal(imageOf(heldAfterTold(back)), 'app:1');
+    assert.equal(imageOf(afterHandoverAcknowledged(back)), 'app:1');
   });
 
   test('is what the next turn goes back to', () => {
