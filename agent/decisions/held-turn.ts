@@ -105,7 +105,7 @@ export function afterHandoverAcknowledged(held: AssignedPod): AssignedPod {
 }
 
 /** The Pod after it was well for as long as it had to be: there is no way back any more. */
-export function heldAfterConfirming(held: AssignedPod): AssignedPod {
+export function afterConfirmation(held: AssignedPod): AssignedPod {
   if (held.handover?.revert || held.handover?.confirmSeconds === undefined) return held;
   return { ...withoutSettledTurn(held, { confirmSeconds: undefined }), confirmed: true };
 }

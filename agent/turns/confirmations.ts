@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { confirmationStep, linkEvidenceOf, type LinkEvidence, type Stall } from '../decisions/confirm-step.js';
 import { type AssignedPod, isPredecessor } from '../decisions/held-pod.js';
-import { afterBoot, heldAfterConfirming, afterRevertStart } from '../decisions/held-turn.js';
+import { afterBoot, afterConfirmation, afterRevertStart } from '../decisions/held-turn.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 
 /** While something is to be confirmed this process looks whether it has stood still. */
@@ -166,7 +166,7 @@ export class HandoverConfirmations {
       return step.until ?? Number.POSITIVE_INFINITY;
     }
     this.#askedAt.delete(held.uid);
-    if (step.kind === 'confirm') this.#keep(heldAfterConfirming(held), 'turn confirmed');
+    if (step.kind === 'confirm') this.#keep(afterConfirmation(held), 'turn confirmed');
     else {
       this.#parts.onRevert(held.pod, step.message);
       this.#keep(afterRevertStart(held, step, now), 'turn is taken back', step);

@@ -6,7 +6,7 @@ import {
   confirmationOf,
   afterBoot,
   afterRevertCleared,
-  heldAfterConfirming,
+  afterConfirmation,
   afterRevertStart,
   afterHandoverAcknowledged,
   afterHandoverStart,
@@ -87,11 +87,11 @@ describe('a turn that has begun', () => {
     const images = (held: AssignedPod) => podsNeededBy(held).map(({ spec }) => spec.containers[0]?.image);
     assert.deepEqual(images(successor), ['app:2', 'app:1']);
     assert.ok(afterHandoverAcknowledged(successor).handover, 'told, not confirmed');
-    assert.ok(heldAfterConfirming(successor).handover, 'confirmed, not told');
-    const settled = heldAfterConfirming(afterHandoverAcknowledged(successor));
+    assert.ok(afterConfirmation(successor).handover, 'confirmed, not told');
+    const settled = afterConfirmation(afterHandoverAcknowledged(successor));
     assert.deepEqual([settled.handover, settled.confirmed], [undefined, true]);
     assert.deepEqual([successor, settled].map(confirmationOf), [false, true]);
-    assert.equal(afterHandoverAcknowledged(heldAfterConfirming(successor)).handover, undefined);
+    assert.equal(afterHandoverAcknowledged(afterConfirmation(successor)).handover, undefined);
   });
 
   test('without anything to confirm is over when it is told', () => {
@@ -114,7 +114,7 @@ describe('a turn that is taken back', () => {
   });
 
   test('is not confirmed, nor taken back twice, and is kept once it is told', () => {
-    assert.equal(heldAfterConfirming(back), back);
+    assert.equal(afterConfirmation(back), back);
     assert.equal(afterRevertStart(back, REVERT, NOW + 9_000), back);
     assert.equal(imageOf(afterHandoverAcknowledged(back)), 'app:1');
   });
@@ -169,7 +169,7 @@ describe('a host that reboots before its new Pod is confirmed', () => {
     const { confirmSeconds: _, ...plain } = TURN;
     const { successor } = begun(plain);
     assert.equal(boots(successor, 'boot-2'), successor);
-    const confirmed = heldAfterConfirming(begun().successor);
+    const confirmed = afterConfirmation(begun().successor);
     assert.equal(boots(confirmed, 'boot-2'), confirmed);
   });
 });
