@@ -122,7 +122,7 @@ function withoutSettledTurn(held: AssignedPod, change: { untold?: false; confirm
 }
 
 /** The turn that the host is to carry out on this Pod; undefined when it has none, or has gone too far for it. */
-export function pendingTurn(held: AssignedPod): HostTurn | undefined {
+export function pendingHandover(held: AssignedPod): HostTurn | undefined {
   return isLeaving(held) ? undefined : turnOn(held.pod);
 }
 
@@ -149,6 +149,6 @@ export function confirmationOf({ handover: turn, confirmed }: AssignedPod): bool
 /** All Pods whose images and objects this host may need on account of this one. */
 export function podsNeededBy(held: AssignedPod): Pod[] {
   const { handover: turn } = held;
-  const next = pendingTurn(held)?.successor;
+  const next = pendingHandover(held)?.successor;
   return [held.pod, ...(turn ? [turn.predecessor.ran] : []), ...(next ? [next] : [])];
 }

@@ -9,7 +9,7 @@ import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { FindConfig } from '../decisions/config-lookup.js';
 import type { AssignedPod } from '../decisions/held-pod.js';
-import { afterHandoverStart, isWithoutTurn, pendingTurn, withdrawnTurn } from '../decisions/held-turn.js';
+import { afterHandoverStart, isWithoutTurn, pendingHandover, withdrawnTurn } from '../decisions/held-turn.js';
 import { podImages } from '../decisions/pod-containers.js';
 import { pullSecrets } from '../decisions/pull-secrets.js';
 import type { Keyring } from '../decisions/registry-credentials.js';
@@ -86,7 +86,7 @@ export class HandoverRunner {
     if (this.#isStopped) return;
     const due = new Set<string>();
     for (const held of this.#parts.cache.all()) {
-      if (pendingTurn(held)) due.add(held.uid);
+      if (pendingHandover(held)) due.add(held.uid);
       this.#noteWithdrawal(held);
     }
     for (const uid of [...this.#withdrawn.keys()])
@@ -148,7 +148,7 @@ export class HandoverRunner {
     while (pending.isOutdated && !this.#isStopped) {
       pending.isOutdated = false;
       const held = this.#parts.cache.get(uid);
-      const turn = held && pendingTurn(held);
+      const turn = held && pendingHandover(held);
       if (!held || !turn) return;
       const step = await this.#decide(held, turn);
       // Whatever came meanwhile is decided anew: nothing begins on an old word.

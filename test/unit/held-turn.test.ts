@@ -10,7 +10,7 @@ import {
   afterRevertStart,
   afterHandoverAcknowledged,
   afterHandoverStart,
-  pendingTurn,
+  pendingHandover,
   podsNeededBy,
   effectivePod,
 } from '../../agent/decisions/held-turn.js';
@@ -63,11 +63,11 @@ describe('a turn that has begun', () => {
   });
 
   test('is not begun again, nor on a Pod that leaves', () => {
-    assert.equal(pendingTurn(begun().old), undefined);
+    assert.equal(pendingHandover(begun().old), undefined);
     const pod = podOf('old', 'app:1', TURN);
-    assert.deepEqual(pendingTurn(heldOf(pod))?.confirmSeconds, 5);
-    assert.equal(pendingTurn(heldOf(pod, { deadline: 5 })), undefined);
-    assert.equal(pendingTurn(heldOf(pod, { gone: true })), undefined);
+    assert.deepEqual(pendingHandover(heldOf(pod))?.confirmSeconds, 5);
+    assert.equal(pendingHandover(heldOf(pod, { deadline: 5 })), undefined);
+    assert.equal(pendingHandover(heldOf(pod, { gone: true })), undefined);
   });
 
   test('stands, whatever the hub still sends of either Pod', () => {
@@ -121,7 +121,7 @@ describe('a turn that is taken back', () => {
 
   test('is what the next turn goes back to', () => {
     const bearing = { ...back, pod: podOf('new', 'app:2', { ...TURN, successor: podOf('third', 'app:3') }) };
-    const next = pendingTurn(bearing);
+    const next = pendingHandover(bearing);
     assert.ok(next);
     const { successor } = afterHandoverStart(bearing, next, {
       now: NOW + 20_000,
