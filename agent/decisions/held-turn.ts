@@ -127,7 +127,7 @@ export function pendingHandover(held: AssignedPod): HostTurn | undefined {
 }
 
 /** Name of the successor whose turn was taken back before this host had begun it: it can say so. */
-export function withdrawnTurn(held: AssignedPod): string | undefined {
+export function withdrawnSuccessorName(held: AssignedPod): string | undefined {
   return isLeaving(held) ? undefined : withdrawnFrom(held.pod);
 }
 

@@ -9,7 +9,7 @@ import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { FindConfig } from '../decisions/config-lookup.js';
 import type { AssignedPod } from '../decisions/held-pod.js';
-import { afterHandoverStart, isWithoutTurn, pendingHandover, withdrawnTurn } from '../decisions/held-turn.js';
+import { afterHandoverStart, isWithoutTurn, pendingHandover, withdrawnSuccessorName } from '../decisions/held-turn.js';
 import { podImages } from '../decisions/pod-containers.js';
 import { pullSecrets } from '../decisions/pull-secrets.js';
 import type { Keyring } from '../decisions/registry-credentials.js';
@@ -111,7 +111,7 @@ export class HandoverRunner {
   #noteWithdrawal(held: AssignedPod): void {
     const { cache, onWaiting, clock, log } = this.#parts;
     const { uid } = held;
-    const name = withdrawnTurn(held);
+    const name = withdrawnSuccessorName(held);
     if (name === undefined || this.#withdrawn.get(uid) === name) return;
     this.#withdrawn.set(uid, name);
     const say = () => onWaiting(uid, { reason: WITHDRAWN, message: withdrawnMessage(name) });
