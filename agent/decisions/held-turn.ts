@@ -132,7 +132,7 @@ export function withdrawnSuccessorName(held: AssignedPod): string | undefined {
 }
 
 /** Whether nothing of a turn stands on the Pod, not even that it was taken back. */
-export function isWithoutTurn(held: AssignedPod): boolean {
+export function hasNoHandover(held: AssignedPod): boolean {
   return !isLeaving(held) && turnTextOf(held.pod) === undefined;
 }
 

@@ -9,7 +9,7 @@ import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { FindConfig } from '../decisions/config-lookup.js';
 import type { AssignedPod } from '../decisions/held-pod.js';
-import { afterHandoverStart, isWithoutTurn, pendingHandover, withdrawnSuccessorName } from '../decisions/held-turn.js';
+import { afterHandoverStart, hasNoHandover, pendingHandover, withdrawnSuccessorName } from '../decisions/held-turn.js';
 import { podImages } from '../decisions/pod-containers.js';
 import { pullSecrets } from '../decisions/pull-secrets.js';
 import type { Keyring } from '../decisions/registry-credentials.js';
@@ -98,7 +98,7 @@ export class HandoverRunner {
   #lost(uid: string): void {
     this.#drop(uid);
     const held = this.#parts.cache.get(uid);
-    if (held && isWithoutTurn(held)) this.#parts.onWaiting(uid, GONE);
+    if (held && hasNoHandover(held)) this.#parts.onWaiting(uid, GONE);
   }
 
   #drop(uid: string): void {
