@@ -1,5 +1,5 @@
 /** What a host's 'not now' says: the text of its lock file, or the answer of whoever listens on its socket. */
-import type { Hold } from './turn-step.js';
+import type { ActiveUpdateLock } from './turn-step.js';
 
 const UNTIL = /^until:\s*(\S+)$/i;
 /** Anything may stand in a lock file. */
@@ -9,17 +9,17 @@ const NO_REASON = 'held on the host';
 const GO = /^(ok|go)?$/i;
 
 /** A lock file holds by being there: its first line is the reason, a line `until: RFC3339` its end. */
-export function holdInFile(text: string, now: number): Hold | undefined {
+export function holdInFile(text: string, now: number): ActiveUpdateLock | undefined {
   return holdIn(text, now, NO_REASON);
 }
 
 /** An empty answer, `ok` or `go` holds nothing; any other is the reason. */
-export function holdInAnswer(text: string, now: number): Hold | undefined {
+export function holdInAnswer(text: string, now: number): ActiveUpdateLock | undefined {
   return GO.test(text.trim()) ? undefined : holdIn(text, now, NO_REASON);
 }
 
 /** Undefined once its `until` is over; an `until` that is no time counts as none. */
-function holdIn(text: string, now: number, otherwise: string): Hold | undefined {
+function holdIn(text: string, now: number, otherwise: string): ActiveUpdateLock | undefined {
   const lines = text.split('\n').map((line) => line.trim());
   const until = lines
     .map((line) => Date.parse(UNTIL.exec(line)?.[1] ?? ''))

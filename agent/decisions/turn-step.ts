@@ -2,7 +2,7 @@
 import type { HostTurn, TurnWait, TurnWindow } from '../../shared/kube/host-turn.js';
 
 /** 'Not now', as the host says it. */
-export interface Hold {
+export interface ActiveUpdateLock {
   reason: string;
   /** Until when, ms by the host's wall clock; absent: as long as it is said. */
   until?: number;
@@ -16,7 +16,7 @@ export interface HandoverFacts {
   /** Images of the successor that are not there, and why the last try failed. */
   missing: readonly { image: string; failure?: string }[];
   /** Undefined: nobody says 'not now'. */
-  updateLock: Hold | undefined;
+  updateLock: ActiveUpdateLock | undefined;
   /** Since when this turn is held, ms by the host's steady clock; undefined: not yet. */
   lockedSince: number | undefined;
   /** By the same clock. */

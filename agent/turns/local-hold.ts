@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import type { Clock } from '../../shared/process/clock.js';
 import { holdInAnswer, holdInFile } from '../decisions/local-hold.js';
-import type { Hold } from '../decisions/turn-step.js';
+import type { ActiveUpdateLock } from '../decisions/turn-step.js';
 
 /** Who does not answer within this time counts as busy. */
 const ANSWER_MS = 2_000;
@@ -20,7 +20,7 @@ interface HoldQuestion {
 /** Somebody on the host who may say 'not now'. */
 export interface LocalHold {
   /** Undefined: go on. What cannot be read says 'not now'. */
-  ask(question: HoldQuestion): Promise<Hold | undefined>;
+  ask(question: HoldQuestion): Promise<ActiveUpdateLock | undefined>;
 }
 
 /** For hosts that pretend. */
