@@ -24,7 +24,7 @@ export interface HandoverFacts {
 }
 
 /** `wait`: why not yet, and after how many ms something may be otherwise without an event. */
-export type TurnStep =
+export type HandoverStep =
   | { kind: 'begin'; overridden?: string }
   | { kind: 'wait'; reason: TurnWait; message: string; againMs?: number };
 
@@ -32,7 +32,7 @@ export type TurnStep =
 const HOLD_RECHECK_MS = 2_000;
 
 /** Begins only if everything allows it at this very moment. The images come before the window opens, the question to the host last. */
-export function turnStep(facts: HandoverFacts): TurnStep {
+export function turnStep(facts: HandoverFacts): HandoverStep {
   const { handover: turn, coordinatorTimeMs: hubTime, missing } = facts;
   if (hubTime === undefined) {
     const message = 'the host has heard no time from the coordinator since it booted';
@@ -47,7 +47,7 @@ export function turnStep(facts: HandoverFacts): TurnStep {
 }
 
 /** Undefined inside of a window, or without any. */
-function windowWait(windows: readonly TurnWindow[] | undefined, hubTime: number): TurnStep | undefined {
+function windowWait(windows: readonly TurnWindow[] | undefined, hubTime: number): HandoverStep | undefined {
   if (!windows) return undefined;
   const times = windows.map(({ from, until }) => ({ from: Date.parse(from), until: Date.parse(until) }));
   if (times.some(({ from, until }) => from <= hubTime && hubTime < until)) return undefined;
@@ -60,7 +60,7 @@ function windowWait(windows: readonly TurnWindow[] | undefined, hubTime: number)
 }
 
 /** Undefined unless the host says 'not now', may say so, and has not said it for too long. */
-function holdWait({ handover: turn, updateLock: hold, lockedSince: heldSince, now }: HandoverFacts): TurnStep | undefined {
+function holdWait({ handover: turn, updateLock: hold, lockedSince: heldSince, now }: HandoverFacts): HandoverStep | undefined {
   if (!hold || turn.maxHoldSeconds === undefined || turn.forcedBy !== undefined) return undefined;
   const leftMs = (heldSince ?? now) + turn.maxHoldSeconds * 1000 - now;
   if (leftMs <= 0) return undefined;

@@ -13,7 +13,7 @@ import { afterHandoverStart, hasNoHandover, pendingHandover, withdrawnSuccessorN
 import { podImages } from '../decisions/pod-containers.js';
 import { pullSecrets } from '../decisions/pull-secrets.js';
 import type { Keyring } from '../decisions/registry-credentials.js';
-import { type TurnStep, turnStep } from '../decisions/turn-step.js';
+import { type HandoverStep, turnStep } from '../decisions/turn-step.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 import type { HeldImages } from '../images/held-images.js';
 import type { CoordinatorTime } from './heard-time.js';
@@ -158,7 +158,7 @@ export class HandoverRunner {
     }
   }
 
-  async #decide(held: AssignedPod, turn: HostTurn): Promise<TurnStep> {
+  async #decide(held: AssignedPod, turn: HostTurn): Promise<HandoverStep> {
     const { images, coordinatorTime: time, clock, updateLock: hold } = this.#parts;
     const { uid, pod } = held;
     const wanted = podImages(turn.successor);
@@ -195,7 +195,7 @@ export class HandoverRunner {
     }
   }
 
-  #wait(held: AssignedPod, pending: Pending, { reason, message, againMs }: TurnStep & { kind: 'wait' }): void {
+  #wait(held: AssignedPod, pending: Pending, { reason, message, againMs }: HandoverStep & { kind: 'wait' }): void {
     this.#parts.onWaiting(held.uid, { reason, message });
     if (againMs !== undefined) this.#again(held.uid, pending, againMs);
   }
