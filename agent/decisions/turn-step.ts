@@ -32,7 +32,7 @@ export type HandoverStep =
 const HOLD_RECHECK_MS = 2_000;
 
 /** Begins only if everything allows it at this very moment. The images come before the window opens, the question to the host last. */
-export function turnStep(facts: HandoverFacts): HandoverStep {
+export function handoverStep(facts: HandoverFacts): HandoverStep {
   const { handover: turn, coordinatorTimeMs: hubTime, missing } = facts;
   if (hubTime === undefined) {
     const message = 'the host has heard no time from the coordinator since it booted';

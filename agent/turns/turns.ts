@@ -13,7 +13,7 @@ import { afterHandoverStart, hasNoHandover, pendingHandover, withdrawnSuccessorN
 import { podImages } from '../decisions/pod-containers.js';
 import { pullSecrets } from '../decisions/pull-secrets.js';
 import type { Keyring } from '../decisions/registry-credentials.js';
-import { type HandoverStep, turnStep } from '../decisions/turn-step.js';
+import { type HandoverStep, handoverStep } from '../decisions/turn-step.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 import type { HeldImages } from '../images/held-images.js';
 import type { CoordinatorTime } from './heard-time.js';
@@ -169,13 +169,13 @@ export class HandoverRunner {
       () => this.#lookAt(uid),
     );
     const facts = { turn, missing: images.missing(ownerOf(uid)), heldSince: held.lockedSince };
-    const before = turnStep({ ...facts, coordinatorTimeMs: time.now(), updateLock: undefined, now: clock.now() });
+    const before = handoverStep({ ...facts, coordinatorTimeMs: time.now(), updateLock: undefined, now: clock.now() });
     if (before.kind === 'wait' || turn.maxHoldSeconds === undefined) return before;
     const { namespace = '', name } = pod.metadata;
     const said = await hold.ask({ namespace, pod: name, images: wanted });
     const now = clock.now();
     const heldSince = said && (await this.#heldSince(held, now));
-    return turnStep({ ...facts, lockedSince: heldSince, coordinatorTimeMs: time.now(), updateLock: said, now });
+    return handoverStep({ ...facts, lockedSince: heldSince, coordinatorTimeMs: time.now(), updateLock: said, now });
   }
 
   /** Kept on disk: an agent that restarts does not let the host hold up a turn for twice as long. */

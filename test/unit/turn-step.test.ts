@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { holdInAnswer, holdInFile } from '../../agent/decisions/local-hold.js';
-import { type HandoverFacts, turnStep } from '../../agent/decisions/turn-step.js';
+import { type HandoverFacts, handoverStep } from '../../agent/decisions/turn-step.js';
 
 const HOUR = 3_600_000;
 const NOW = Date.parse('2026-03-01T03:00:00Z');
@@ -14,7 +14,7 @@ function facts(change: Partial<HandoverFacts> = {}): HandoverFacts {
 }
 
 function reasonOf(change: Partial<HandoverFacts>): string {
-  const step = turnStep(facts(change));
+  const step = handoverStep(facts(change));
   return step.kind === 'begin' ? 'begin' : step.reason;
 }
 
@@ -49,7 +49,7 @@ describe('a turn', () => {
   for (const [name, change, reason] of cases) test(name, () => assert.equal(reasonOf(change), reason));
 
   test('says when its window opens, and looks again then', () => {
-    const step = turnStep(facts({ turn: { windows: [WINDOW] }, hubTime: NOW - 3 * HOUR }));
+    const step = handoverStep(facts({ turn: { windows: [WINDOW] }, hubTime: NOW - 3 * HOUR }));
     assert.deepEqual(step, {
       kind: 'wait',
       reason: 'OutsideWindow',
@@ -60,7 +60,7 @@ describe('a turn', () => {
 
   test('that goes on against the host says whom it overrode, and by whose word', () => {
     const turn = { maxHoldSeconds: 60, forcedBy: 'ada: recall' };
-    const step = turnStep(facts({ turn, hold: { reason: 'sale' } }));
+    const step = handoverStep(facts({ turn, hold: { reason: 'sale' } }));
     assert.deepEqual(step, { kind: 'begin', overridden: 'sale; overridden by ada: recall' });
   });
 
@@ -77,7 +77,7 @@ describe('a turn', () => {
     });
     fc.assert(
       fc.property(any, ({ windows, hubTime, isMissing, hold, forced }) => {
-        const step = turnStep(
+        const step = handoverStep(
           facts({
             turn: {
               windows: windows.map(({ from, length }) => ({ from: at(from), until: at(from + length) })),
