@@ -9,7 +9,7 @@ const NO_REASON = 'held on the host';
 const GO = /^(ok|go)?$/i;
 
 /** A lock file holds by being there: its first line is the reason, a line `until: RFC3339` its end. */
-export function holdInFile(text: string, now: number): ActiveUpdateLock | undefined {
+export function updateLockInFile(text: string, now: number): ActiveUpdateLock | undefined {
   return holdIn(text, now, NO_REASON);
 }
 

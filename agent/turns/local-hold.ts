@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import type { Clock } from '../../shared/process/clock.js';
-import { holdInAnswer, holdInFile } from '../decisions/local-hold.js';
+import { holdInAnswer, updateLockInFile } from '../decisions/local-hold.js';
 import type { ActiveUpdateLock } from '../decisions/turn-step.js';
 
 /** Who does not answer within this time counts as busy. */
@@ -33,7 +33,7 @@ export function holdAt(path: string, clock: Clock, wallClock: Clock): LocalHold 
       try {
         const found = await stat(path);
         if (found.isSocket()) return holdInAnswer(await answerOf(path, question, clock), wallClock.now());
-        return holdInFile(found.isFile() ? await readFile(path, 'utf8') : '', wallClock.now());
+        return updateLockInFile(found.isFile() ? await readFile(path, 'utf8') : '', wallClock.now());
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
         // No file, or a socket that somebody left behind when they ended.

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { holdInAnswer, holdInFile } from '../../agent/decisions/local-hold.js';
+import { holdInAnswer, updateLockInFile } from '../../agent/decisions/local-hold.js';
 import { type HandoverFacts, handoverStep } from '../../agent/decisions/turn-step.js';
 
 const HOUR = 3_600_000;
@@ -101,16 +101,16 @@ describe('a turn', () => {
 
 describe("a host's 'not now'", () => {
   test('is a file, whatever stands in it', () => {
-    assert.deepEqual(holdInFile('', 0), { reason: 'held on the host' });
-    assert.deepEqual(holdInFile('  a sale\nand more', 0), { reason: 'a sale' });
+    assert.deepEqual(updateLockInFile('', 0), { reason: 'held on the host' });
+    assert.deepEqual(updateLockInFile('  a sale\nand more', 0), { reason: 'a sale' });
   });
 
   test('ends by itself when it says when', () => {
     const until = Date.parse('2026-03-01T03:00:00Z');
     const text = 'until: 2026-03-01T03:00:00Z\na sale\n';
-    assert.deepEqual(holdInFile(text, until - 1), { reason: 'a sale', until });
-    assert.equal(holdInFile(text, until), undefined);
-    assert.deepEqual(holdInFile('a sale\nuntil: tomorrow', until), { reason: 'a sale' });
+    assert.deepEqual(updateLockInFile(text, until - 1), { reason: 'a sale', until });
+    assert.equal(updateLockInFile(text, until), undefined);
+    assert.deepEqual(updateLockInFile('a sale\nuntil: tomorrow', until), { reason: 'a sale' });
   });
 
   test('is any answer but none, ok and go', () => {
