@@ -14,7 +14,7 @@ export function updateLockInFile(text: string, now: number): ActiveUpdateLock | 
 }
 
 /** An empty answer, `ok` or `go` holds nothing; any other is the reason. */
-export function holdInAnswer(text: string, now: number): ActiveUpdateLock | undefined {
+export function updateLockInAnswer(text: string, now: number): ActiveUpdateLock | undefined {
   return GO.test(text.trim()) ? undefined : holdIn(text, now, NO_REASON);
 }
 

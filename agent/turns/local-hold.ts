@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import type { Clock } from '../../shared/process/clock.js';
-import { holdInAnswer, updateLockInFile } from '../decisions/local-hold.js';
+import { updateLockInAnswer, updateLockInFile } from '../decisions/local-hold.js';
 import type { ActiveUpdateLock } from '../decisions/turn-step.js';
 
 /** Who does not answer within this time counts as busy. */
@@ -32,7 +32,7 @@ export function holdAt(path: string, clock: Clock, wallClock: Clock): LocalHold 
     ask: async (question) => {
       try {
         const found = await stat(path);
-        if (found.isSocket()) return holdInAnswer(await answerOf(path, question, clock), wallClock.now());
+        if (found.isSocket()) return updateLockInAnswer(await answerOf(path, question, clock), wallClock.now());
         return updateLockInFile(found.isFile() ? await readFile(path, 'utf8') : '', wallClock.now());
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;

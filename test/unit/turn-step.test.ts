@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { holdInAnswer, updateLockInFile } from '../../agent/decisions/local-hold.js';
+import { updateLockInAnswer, updateLockInFile } from '../../agent/decisions/local-hold.js';
 import { type HandoverFacts, handoverStep } from '../../agent/decisions/turn-step.js';
 
 const HOUR = 3_600_000;
@@ -114,7 +114,7 @@ describe("a host's 'not now'", () => {
   });
 
   test('is any answer but none, ok and go', () => {
-    for (const go of ['', '\n', 'ok\n', 'GO']) assert.equal(holdInAnswer(go, 0), undefined, go);
-    assert.deepEqual(holdInAnswer('the arm moves\n', 0), { reason: 'the arm moves' });
+    for (const go of ['', '\n', 'ok\n', 'GO']) assert.equal(updateLockInAnswer(go, 0), undefined, go);
+    assert.deepEqual(updateLockInAnswer('the arm moves\n', 0), { reason: 'the arm moves' });
   });
 });
