@@ -11,7 +11,7 @@ import type {
 import type { ObservedContainer } from '../runtime/driver.js';
 import { attemptsOf, containerExitOf, restartTimeOf, terminatedState } from './attempts.js';
 import { isPostStartPending, isReady, isStarted, localStateOf } from './container-life.js';
-import { imageBackoff } from './image-backoff.js';
+import { imageRetryState } from './image-backoff.js';
 import { currentAttempt } from './init-progress.js';
 import { initContainersOf, partOf } from './pod-containers.js';
 import { isOver } from './pod-over.js';
@@ -125,7 +125,7 @@ function startTrouble(
   const image = ownValue(view.progress.images, container.name);
   const failed = image && image.kind !== 'ready' ? image.failed : undefined;
   if (failed) {
-    const { reason, message } = imageBackoff(container.image, failed, view.now);
+    const { reason, message } = imageRetryState(container.image, failed, view.now);
     return { reason, message };
   }
   const failure = ownValue(view.progress.failures, container.name);

@@ -5,7 +5,7 @@ import type { Container } from '../../shared/kube/pod.js';
 import { type ObservedContainer, SANDBOX } from '../runtime/driver.js';
 import { attemptsOf, containerExitOf, restartTimeOf } from './attempts.js';
 import { isPostStartPending, localStateOf } from './container-life.js';
-import { imageBackoff } from './image-backoff.js';
+import { imageRetryState } from './image-backoff.js';
 import { currentAttempt } from './init-progress.js';
 import { partOf } from './pod-containers.js';
 import type { PodView } from './pod-view.js';
@@ -88,7 +88,7 @@ function startStep(view: PodView, container: Container, attempt: number, backoff
     case 'fetching':
       return WAIT;
     case 'failed': {
-      const wait = imageBackoff(container.image, image.failed, view.now);
+      const wait = imageRetryState(container.image, image.failed, view.now);
       if (wait.retryAt > view.now) return { kind: 'wait', until: wait.nextChangeAt };
       return { kind: 'ensure-image', container: name };
     }

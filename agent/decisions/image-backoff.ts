@@ -27,7 +27,7 @@ interface ImageWait {
  * `ImagePullBackOff`. What no pull can mend (`ErrImageNeverPull`, `InvalidImageName`) is looked at every 10 s:
  * someone may load the image by hand.
  */
-export function imageBackoff(image: string, failure: ImageFailure, now: number): ImageWait {
+export function imageRetryState(image: string, failure: ImageFailure, now: number): ImageWait {
   if (failure.reason !== 'ErrImagePull') {
     const retryAt = failure.failedAt + INITIAL_IMAGE_BACKOFF_MS;
     return { reason: failure.reason, message: failure.message, retryAt, nextChangeAt: retryAt };

@@ -1,7 +1,7 @@
 /** Images that this host is to have before any container asks for them: as the coordinator lists them, or for a turn to come. */
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import { imageBackoff } from '../decisions/image-backoff.js';
+import { imageRetryState } from '../decisions/image-backoff.js';
 import { fullImageName } from '../decisions/image-name.js';
 import type { Keyring } from '../decisions/registry-credentials.js';
 import { RuntimeError } from '../runtime/driver.js';
@@ -128,7 +128,7 @@ export class HeldImages {
     this.#log.warn({ image, reason, message }, 'image not pulled ahead; trying again');
     holding.failure = message;
     const now = this.#clock.now();
-    const { retryAt } = imageBackoff(image, { reason, message, failedAt: now, failures }, now);
+    const { retryAt } = imageRetryState(image, { reason, message, failedAt: now, failures }, now);
     holding.timer = this.#clock.after(retryAt - now, () => void this.#fetch(holding, failures));
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { restartTimeOf } from '../../agent/decisions/attempts.js';
-import { imageBackoff } from '../../agent/decisions/image-backoff.js';
+import { imageRetryState } from '../../agent/decisions/image-backoff.js';
 import { restartBackoff } from '../../agent/decisions/restart-backoff.js';
 import { attempt } from '../harness/pod-views.js';
 
@@ -49,13 +49,13 @@ describe('image back-off', () => {
   const failed = { reason: 'ErrImagePull', message: 'no such host', failedAt: 0, failures: 1 };
 
   test('the error shows first, then ImagePullBackOff, then it is time to retry', () => {
-    assert.deepEqual(imageBackoff('a:1', failed, 0), {
+    assert.deepEqual(imageRetryState('a:1', failed, 0), {
       reason: 'ErrImagePull',
       message: 'no such host',
       retryAt: 10_000,
       nextChangeAt: 5000,
     });
-    assert.deepEqual(imageBackoff('a:1', failed, 5000), {
+    assert.deepEqual(imageRetryState('a:1', failed, 5000), {
       reason: 'ImagePullBackOff',
       message: 'Back-off pulling image "a:1": ErrImagePull: no such host',
       retryAt: 10_000,
@@ -65,14 +65,14 @@ describe('image back-off', () => {
 
   test('retries after 10 s doubling to 5 min', () => {
     const delays = [1, 2, 3, 4, 5, 6, 20].map(
-      (failures) => imageBackoff('a', { ...failed, failures }, 0).retryAt / 1000,
+      (failures) => imageRetryState('a', { ...failed, failures }, 0).retryAt / 1000,
     );
     assert.deepEqual(delays, [10, 20, 40, 80, 160, 300, 300]);
   });
 
   test('what no pull can mend is looked at every 10 s under its own reason', () => {
     const never = { ...failed, reason: 'ErrImageNeverPull', failures: 9 };
-    assert.deepEqual(imageBackoff('a', never, 9999), {
+    assert.deepEqual(imageRetryState('a', never, 9999), {
       reason: 'ErrImageNeverPull',
       message: 'no such host',
       retryAt: 10_000,
