@@ -23,7 +23,7 @@ export function currentAttempt(view: InitView, name: string): ObservedContainer 
 }
 
 /** Index of the init container whose turn it is; their number once all are done and the others may start. */
-export function initReached(view: InitView): number {
+export function currentInitIndex(view: InitView): number {
   const inits = initContainersOf(view.pod);
   if (view.pod.spec.containers.some(({ name }) => currentAttempt(view, name))) return inits.length;
   // Whoever was begun has all before it done, whatever became of those since.

@@ -4,7 +4,7 @@ import { type ObservedContainer, SANDBOX } from '../runtime/driver.js';
 import { policyRejection, type Rejection, podRejection } from './admission.js';
 import { attemptsOf, containerExitOf, restartTimeOf } from './attempts.js';
 import { containerStep, isComingUp } from './container-step.js';
-import { initReached } from './init-progress.js';
+import { currentInitIndex } from './init-progress.js';
 import { initContainersOf, isSidecar } from './pod-containers.js';
 import { activeDeadline, isOver } from './pod-over.js';
 import { EVICTED, type PodEnd, type PodView } from './pod-view.js';
@@ -103,7 +103,7 @@ function refreshTime({ progress: { volumes }, pod, containers }: PodView): numbe
 /** The containers that should run now: sidecars as far as they have come, then one init container or all the others. */
 function wantedNow(view: PodView): Container[] {
   const inits = initContainersOf(view.pod);
-  const reached = initReached(view);
+  const reached = currentInitIndex(view);
   const sidecars = inits.slice(0, reached).filter(isSidecar);
   const next = inits[reached];
   return [...sidecars, ...(next ? [next] : view.pod.spec.containers)];

@@ -1,7 +1,7 @@
 /** Whether a Pod has ended by itself, so that nothing of it is started again, or has run as long as it may. */
 import type { Container } from '../../shared/kube/pod.js';
 import { attemptsOf, containerExitOf } from './attempts.js';
-import { initReached } from './init-progress.js';
+import { currentInitIndex } from './init-progress.js';
 import { initContainersOf } from './pod-containers.js';
 import type { PodView } from './pod-view.js';
 import { restartsAfter } from './restart-policy.js';
@@ -32,7 +32,7 @@ export function isOver(view: PodView): boolean {
   const { containers, restartPolicy } = view.pod.spec;
   if (containers.length === 0) return false;
   if (containers.every((container) => hasEndedForGood(view, container))) return true;
-  const init = initContainersOf(view.pod)[initReached(view)];
+  const init = initContainersOf(view.pod)[currentInitIndex(view)];
   return init !== undefined && restartPolicy === 'Never' && hasEndedForGood(view, init);
 }
 

@@ -14,7 +14,7 @@ import { qualityOfService } from '../../shared/kube/quality-of-service.js';
 import { attemptsOf } from './attempts.js';
 import { readySince, upSince } from './container-life.js';
 import { containerStatus } from './container-status.js';
-import { initReached } from './init-progress.js';
+import { currentInitIndex } from './init-progress.js';
 import { podAddress } from './pod-address.js';
 import { initContainersOf, isSidecar, partOf, sidecarsOf } from './pod-containers.js';
 import { podPhase, type Statuses } from './pod-phase.js';
@@ -134,7 +134,7 @@ function startableCondition({ containers, waitsForPredecessor }: PodView): Verdi
 function initializedCondition(view: PodView, phase: PodPhase, { init }: Statuses): Verdict {
   if (phase === 'Succeeded') return { status: 'True', reason: 'PodCompleted' };
   const inits = initContainersOf(view.pod);
-  const hasBegun = initReached(view) === inits.length;
+  const hasBegun = currentInitIndex(view) === inits.length;
   const isDone = (status: ContainerStatus, container: Container | undefined): boolean =>
     container && isSidecar(container) ? hasBegun || status.started === true : status.ready;
   const incomplete = init.filter((status, index) => !isDone(status, inits[index])).map(({ name }) => name);
