@@ -1,7 +1,7 @@
 /** When something happened that is told later: by this boot's own count, by what the coordinator said in that boot, or estimated. */
 
 /** A moment on this host. Times in ms. */
-export interface Moment {
+export interface HostMoment {
   /** Marks the boot of the host. */
   boot: string;
   /** Since that boot. */
@@ -26,7 +26,7 @@ interface ToldTime {
  * that never heard the coordinator is estimated: by its wall clock where that fits between what came before it and the
  * present boot, else as late as it can have been, with the distances within its boot kept.
  */
-export function toldTimes(moments: readonly Moment[], now: Required<Moment>): ToldTime[] {
+export function toldTimes(moments: readonly HostMoment[], now: Required<HostMoment>): ToldTime[] {
   const bootedAt = now.hubMs - now.uptimeMs;
   let latest = LEAST_PLAUSIBLE_MS;
   return moments.map((moment, index) => {
@@ -41,17 +41,17 @@ export function toldTimes(moments: readonly Moment[], now: Required<Moment>): To
 }
 
 /** When something first happened that last happened at `told`. */
-export function firstTime(first: Moment, last: Moment, told: ToldTime, now: Required<Moment>): number {
+export function firstTime(first: HostMoment, last: HostMoment, told: ToldTime, now: Required<HostMoment>): number {
   const exact = exactTime(first, now);
   const distance = first.boot === last.boot ? last.uptimeMs - first.uptimeMs : 0;
   return Math.min(exact ?? told.ms - distance, told.ms);
 }
 
-function exactTime({ boot, uptimeMs, hubMs }: Moment, now: Required<Moment>): number | undefined {
+function exactTime({ boot, uptimeMs, hubMs }: HostMoment, now: Required<HostMoment>): number | undefined {
   return boot === now.boot ? now.hubMs - (now.uptimeMs - uptimeMs) : hubMs;
 }
 
-function estimate(moments: readonly Moment[], index: number, after: number, before: number): number {
+function estimate(moments: readonly HostMoment[], index: number, after: number, before: number): number {
   const moment = moments[index];
   if (!moment) return before;
   if (moment.wallMs >= after && moment.wallMs <= before) return moment.wallMs;

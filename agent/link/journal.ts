@@ -7,7 +7,7 @@ import { cutText, MOST_EVENT_MESSAGE, wholeEvent } from '../../shared/link/event
 import type { ReportedEvent } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import { firstTime, type Moment, toldTimes } from '../decisions/journal-times.js';
+import { firstTime, type HostMoment, toldTimes } from '../decisions/journal-times.js';
 import type { JournalFile } from './journal-file.js';
 
 /** As many as one message may hold; the oldest go first. */
@@ -33,15 +33,15 @@ const MOST_MS = 2.3e14;
 interface JournalEntry {
   event: Omit<ReportedEvent, 'count' | 'firstTimestamp' | 'lastTimestamp'>;
   count: number;
-  first: Moment;
-  last: Moment;
+  first: HostMoment;
+  last: HostMoment;
 }
 
 interface JournalOptions {
   /** Absent: it lives as long as the process, for hosts that pretend. */
   file?: JournalFile;
   /** This very moment. */
-  now: () => Moment;
+  now: () => HostMoment;
   /** A steady clock, the one that reports' times are read off. */
   clock: Clock;
   log: Logger;
@@ -222,7 +222,7 @@ function decode(line: string): JournalEntry | undefined {
   }
 }
 
-function isMoment(moment: Partial<Moment> | undefined): moment is Moment {
+function isMoment(moment: Partial<HostMoment> | undefined): moment is HostMoment {
   return (
     typeof moment?.boot === 'string' &&
     isTime(moment.uptimeMs) &&

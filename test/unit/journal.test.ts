@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { type Moment, toldTimes } from '../../agent/decisions/journal-times.js';
+import { type HostMoment, toldTimes } from '../../agent/decisions/journal-times.js';
 import { EventJournal } from '../../agent/link/journal.js';
 import { journalFile } from '../../agent/link/journal-file.js';
 import { Outbox } from '../../agent/link/outbox.js';
@@ -19,13 +19,13 @@ const HOUR = 3_600_000;
 
 describe('the time of something past', () => {
   const now = { boot: 'now', uptimeMs: HOUR, wallMs: 5, hubMs: NOON };
-  const at = (boot: string, uptimeMs: number, wallMs: number, hubMs?: number): Moment => ({
+  const at = (boot: string, uptimeMs: number, wallMs: number, hubMs?: number): HostMoment => ({
     boot,
     uptimeMs,
     wallMs,
     ...(hubMs === undefined ? {} : { hubMs }),
   });
-  const cases: [rule: string, moments: Moment[], expected: string][] = [
+  const cases: [rule: string, moments: HostMoment[], expected: string][] = [
     ['of this boot it is exact, whatever the wall clock said', [at('now', HOUR - 60_000, 0)], '-60'],
     ['of an earlier boot it is what the coordinator had said', [at('old', 9, 0, NOON - 2 * HOUR)], '-7200'],
     ['else the wall clock’s, where that can be', [at('old', 0, NOON - 3 * HOUR)], '~-10800'],
@@ -82,7 +82,7 @@ class Host {
   }
 
   open(file = journalFile(this.path)): Promise<EventJournal> {
-    const moment = (): Moment => ({
+    const moment = (): HostMoment => ({
       boot: this.boot,
       uptimeMs: this.clock.monotonic() - this.#bootedAt,
       wallMs: 7,
@@ -252,7 +252,7 @@ describe('the journal', () => {
 
 test('the outbox tells what was missed behind its first report, and again until the coordinator has heard it', async () => {
   const clock = new ManualClock(1_000_000);
-  const moment = (): Moment => ({ boot: 'b', uptimeMs: clock.monotonic(), wallMs: 0, hubMs: clock.now() });
+  const moment = (): HostMoment => ({ boot: 'b', uptimeMs: clock.monotonic(), wallMs: 0, hubMs: clock.now() });
   const journal = await EventJournal.open({ now: moment, clock, log: silentLogger });
   const outbox = new Outbox(clock, undefined, undefined, journal);
   const sent: (StatusReport | EventsReport)[] = [];
@@ -287,7 +287,7 @@ test('the outbox tells what was missed behind its first report, and again until 
 test('what a probe shouted while nobody could be told is told cut, taken by the hub, and forgotten', async () => {
   const clock = new ManualClock(1_000_000);
   let boot = 'before';
-  const moment = (): Moment => ({
+  const moment = (): HostMoment => ({
     ...{ boot, uptimeMs: clock.monotonic(), wallMs: 0 },
     ...(boot === 'after' && { hubMs: clock.now() }),
   });
