@@ -26,7 +26,7 @@ interface ToldTime {
  * that never heard the coordinator is estimated: by its wall clock where that fits between what came before it and the
  * present boot, else as late as it can have been, with the distances within its boot kept.
  */
-export function toldTimes(moments: readonly HostMoment[], now: Required<HostMoment>): ToldTime[] {
+export function reportedTimes(moments: readonly HostMoment[], now: Required<HostMoment>): ToldTime[] {
   const bootedAt = now.hubMs - now.uptimeMs;
   let latest = LEAST_PLAUSIBLE_MS;
   return moments.map((moment, index) => {

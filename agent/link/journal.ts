@@ -7,7 +7,7 @@ import { cutText, MOST_EVENT_MESSAGE, wholeEvent } from '../../shared/link/event
 import type { ReportedEvent } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import { firstTime, type HostMoment, toldTimes } from '../decisions/journal-times.js';
+import { firstTime, type HostMoment, reportedTimes } from '../decisions/journal-times.js';
 import type { JournalFile } from './journal-file.js';
 
 /** As many as one message may hold; the oldest go first. */
@@ -101,7 +101,7 @@ export class EventJournal {
     const present = moment();
     const now = { ...present, hubMs: present.hubMs ?? steady };
     const inSteady = (ms: number) => toTimestamp(ms - now.hubMs + steady);
-    const lasts = toldTimes(
+    const lasts = reportedTimes(
       entries.map(({ last }) => last),
       now,
     );

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { type HostMoment, toldTimes } from '../../agent/decisions/journal-times.js';
+import { type HostMoment, reportedTimes } from '../../agent/decisions/journal-times.js';
 import { EventJournal } from '../../agent/link/journal.js';
 import { journalFile } from '../../agent/link/journal-file.js';
 import { Outbox } from '../../agent/link/outbox.js';
@@ -44,7 +44,7 @@ describe('the time of something past', () => {
   ];
   for (const [rule, moments, expected] of cases) {
     test(rule, () => {
-      const told = toldTimes(moments, now).map(
+      const told = reportedTimes(moments, now).map(
         ({ ms, isEstimate }) => `${isEstimate ? '~' : ''}${(ms - NOON) / 1000}`,
       );
       assert.equal(told.join(), expected);
