@@ -7,7 +7,7 @@ import { cutText, MOST_EVENT_MESSAGE, wholeEvent } from '../../shared/link/event
 import type { ReportedEvent } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import { firstTime, type HostMoment, reportedTimes } from '../decisions/journal-times.js';
+import { firstEventTime, type HostMoment, reportedTimes } from '../decisions/journal-times.js';
 import type { JournalFile } from './journal-file.js';
 
 /** As many as one message may hold; the oldest go first. */
@@ -111,7 +111,7 @@ export class EventJournal {
         ...event,
         message: told.isEstimate ? estimated(event.message) : event.message,
         count: Math.min(count, MOST_COUNT),
-        firstTimestamp: inSteady(firstTime(first, last, told, now)),
+        firstTimestamp: inSteady(firstEventTime(first, last, told, now)),
         lastTimestamp: inSteady(told.ms),
       };
     });
