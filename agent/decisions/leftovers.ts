@@ -3,7 +3,7 @@ import type { ObservedContainer } from '../runtime/driver.js';
 import { CONTROLLER_UID_LABEL } from './container-labels.js';
 
 /** Uids of Pods that only the engine knows: to be told to the hub, never to be cleared away on our own. */
-export function leftoverPods(
+export function orphanedPodUids(
   containers: readonly Pick<ObservedContainer, 'identity'>[],
   isKnown: (podUid: string) => boolean,
 ): string[] {

@@ -1,5 +1,5 @@
 /** Pods that only the engine knows: told to the hub, kept until it says what is to become of them. */
-import { leftoverPods } from '../decisions/leftovers.js';
+import { orphanedPodUids } from '../decisions/leftovers.js';
 import type { ObservedContainer, RuntimeDriver } from '../runtime/driver.js';
 
 /** A look at the engine that is under way: what it answers may be older than what it was not asked for. */
@@ -31,7 +31,7 @@ export class OrphanedPods {
       const place = this.#looks.indexOf(look);
       if (place < 0) return;
       this.#looks = this.#looks.slice(place);
-      const uids = leftoverPods(containers, (uid) => isKnown(uid) || look.onPodEnded.has(uid));
+      const uids = orphanedPodUids(containers, (uid) => isKnown(uid) || look.onPodEnded.has(uid));
       const of = (uid: string) => containers.filter(({ identity }) => identity.podUid === uid);
       this.#pods = new Map(uids.map((uid) => [uid, of(uid)]));
     } finally {

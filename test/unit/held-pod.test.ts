@@ -10,7 +10,7 @@ import {
   desiredPodState,
   startableAfterEndOf,
 } from '../../agent/decisions/held-pod.js';
-import { leftoverPods } from '../../agent/decisions/leftovers.js';
+import { orphanedPodUids } from '../../agent/decisions/leftovers.js';
 import { chooseAttempt } from '../../agent/decisions/log-attempt.js';
 import { statusEvents } from '../../agent/decisions/pod-events.js';
 import type { Pod } from '../../shared/kube/pod.js';
@@ -167,11 +167,11 @@ describe('when a Pod could begin', () => {
 describe('leftovers', () => {
   test('are Pods that only the engine knows', () => {
     assert.deepEqual(
-      leftoverPods([attempt({}), attempt({ name: 'side' })], () => false),
+      orphanedPodUids([attempt({}), attempt({ name: 'side' })], () => false),
       ['uid'],
     );
     assert.deepEqual(
-      leftoverPods([attempt({})], (uid) => uid === 'uid'),
+      orphanedPodUids([attempt({})], (uid) => uid === 'uid'),
       [],
     );
   });
