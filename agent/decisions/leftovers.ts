@@ -15,7 +15,7 @@ export function orphanedPodUids(
  * True while one of these containers, of Pods that only the engine knows, runs for `maker`: after a restore the hub knows them no more and
  * leaves them alone until a person confirms. Whoever starts beside it would be a second copy.
  */
-export function runsForMaker(
+export function runsForController(
   leftovers: readonly Pick<ObservedContainer, 'state' | 'labels'>[],
   maker: string | undefined,
 ): boolean {

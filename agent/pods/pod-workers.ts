@@ -13,7 +13,7 @@ import {
   keepsPortFrom,
   controllerUidOf,
 } from '../decisions/held-pod.js';
-import { runsForMaker } from '../decisions/leftovers.js';
+import { runsForController } from '../decisions/leftovers.js';
 import type { PodEvent } from '../decisions/pod-events.js';
 import { DEADLINE_EXCEEDED } from '../decisions/pod-over.js';
 import type { PodEnd } from '../decisions/pod-view.js';
@@ -226,7 +226,7 @@ export class PodWorkers {
   }
 
   #hasPredecessor(held: AssignedPod): boolean {
-    if (runsForMaker(this.#leftovers.containers(), controllerUidOf(held))) return true;
+    if (runsForController(this.#leftovers.containers(), controllerUidOf(held))) return true;
     const all = [...this.#workers.values()];
     return all.some((worker) => isPredecessor(this.#source.get(worker.held.uid) ?? worker.held, held));
   }
