@@ -8,6 +8,6 @@ function isOnItsWay({ state, lastState }: ContainerStatus): boolean {
 }
 
 /** True for a Pod whose containers are all being created for the first time, without trouble so far: its next status says more. */
-export function isPassing({ phase, containerStatuses = [] }: PodStatus): boolean {
+export function isTransientStatus({ phase, containerStatuses = [] }: PodStatus): boolean {
   return phase === 'Pending' && containerStatuses.length > 0 && containerStatuses.every(isOnItsWay);
 }

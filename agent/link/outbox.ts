@@ -17,7 +17,7 @@ import type {
   TurnedPod,
 } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
-import { isPassing } from '../decisions/passing-status.js';
+import { isTransientStatus } from '../decisions/passing-status.js';
 import type { Reports } from './agent-side.js';
 import { EventBacklog } from './event-backlog.js';
 import type { EventJournal } from './journal.js';
@@ -77,7 +77,7 @@ export class Outbox implements Reports {
     // It is back: it ended with its Node, and that is there again.
     this.#removed.delete(report.uid);
     this.#pods.put(report.uid, report);
-    if (isPassing(report.status)) this.#flushSoon();
+    if (isTransientStatus(report.status)) this.#flushSoon();
     else this.#queueFlush();
   }
 
