@@ -22,7 +22,7 @@ import { type EnvironmentFacts, environmentOf, expandVariables } from './environ
 import type { HostIsolation } from './host-isolation.js';
 import { fullImageName } from './image-name.js';
 import { hostnameRefusal, namespacesOf } from './namespaces.js';
-import { allContainersOf, partOf } from './pod-containers.js';
+import { allContainersOf, containerRole } from './pod-containers.js';
 import type { Resolver } from './resolver.js';
 import { needsSandbox } from './sandbox-need.js';
 import { dottedSysctl } from './sysctls.js';
@@ -128,7 +128,7 @@ function labelsOf(pod: Pod, container: Container, context: ConfigContext): Recor
   return {
     ...podLabels(pod),
     'io.kubernetes.container.name': container.name,
-    [CONTAINER_ROLE_LABEL]: partOf(pod, container.name),
+    [CONTAINER_ROLE_LABEL]: containerRole(pod, container.name),
     [BACKOFF_LABEL]: String(context.backoffMs),
     [BOOT_LABEL]: context.bootMark,
     ...(context.sandboxID ? { [SANDBOX_LABEL]: context.sandboxID } : {}),

@@ -13,7 +13,7 @@ import { attemptsOf, containerExitOf, restartTimeOf, terminatedState } from './a
 import { isPostStartPending, isReady, isStarted, localStateOf } from './container-life.js';
 import { imageRetryState } from './image-backoff.js';
 import { currentAttempt } from './init-progress.js';
-import { initContainersOf, partOf } from './pod-containers.js';
+import { initContainersOf, containerRole } from './pod-containers.js';
 import { isOver } from './pod-over.js';
 import type { PodView } from './pod-view.js';
 import { restartsAfter } from './restart-policy.js';
@@ -46,7 +46,7 @@ export function containerStatus(view: PodView, container: Container, engine: str
 
 /** One that is ready once it has done its work. */
 function isInit({ pod }: PodView, container: Container): boolean {
-  return partOf(pod, container.name) === 'init';
+  return containerRole(pod, container.name) === 'init';
 }
 
 function neverStarted(view: PodView, container: Container): ContainerStatus {
@@ -94,7 +94,7 @@ function waitingAfterEnd(
   const ending = containerExitOf(view, current);
   if (!ending || view.desired.kind === 'stop' || view.terminal || isOver(view)) return undefined;
   // What it had set up is gone: it has its work before it again.
-  const startsFirst = partOf(view.pod, container.name) !== 'main';
+  const startsFirst = containerRole(view.pod, container.name) !== 'main';
   if (startsFirst && !currentAttempt(view, container.name)) return notYet(view);
   if (!restartsAfter(view, container, current, ending)) return undefined;
   const trouble = startTrouble(view, container, current.identity.attempt + 1);

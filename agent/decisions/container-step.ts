@@ -7,7 +7,7 @@ import { attemptsOf, containerExitOf, restartTimeOf } from './attempts.js';
 import { isPostStartPending, localStateOf } from './container-life.js';
 import { imageRetryState } from './image-backoff.js';
 import { currentAttempt } from './init-progress.js';
-import { partOf } from './pod-containers.js';
+import { containerRole } from './pod-containers.js';
 import type { PodView } from './pod-view.js';
 import { isChanged, restartsAfter } from './restart-policy.js';
 import { needsSandbox } from './sandbox-need.js';
@@ -28,7 +28,7 @@ export function containerStep(view: PodView, container: Container): NextAction {
     const { attempt } = current.identity;
     return { kind: 'start-container', id: current.id, container: container.name, attempt };
   }
-  const isOfAnotherRun = partOf(view.pod, container.name) !== 'main' && !currentAttempt(view, container.name);
+  const isOfAnotherRun = containerRole(view.pod, container.name) !== 'main' && !currentAttempt(view, container.name);
   if (isOfAnotherRun && ending.exitCode === 0) return startStep(view, container, next, 0);
   if (!restartsAfter(view, container, current, ending)) return WAIT;
   const restart = restartTimeOf(view, current, ending);

@@ -35,7 +35,7 @@ export function findContainer(pod: Pick<Pod, 'spec'>, name: string): Container |
 }
 
 /** The part of the container of this name; a name that the spec does not know counts as `main`. */
-export function partOf(pod: Pick<Pod, 'spec'>, name: string): ContainerPart {
+export function containerRole(pod: Pick<Pod, 'spec'>, name: string): ContainerPart {
   const init = initContainersOf(pod).find((container) => container.name === name);
   if (!init) return 'main';
   return isSidecar(init) ? 'sidecar' : 'init';

@@ -16,7 +16,7 @@ import { readySince, upSince } from './container-life.js';
 import { containerStatus } from './container-status.js';
 import { currentInitIndex } from './init-progress.js';
 import { podAddress } from './pod-address.js';
-import { initContainersOf, isSidecar, partOf, sidecarsOf } from './pod-containers.js';
+import { initContainersOf, isSidecar, containerRole, sidecarsOf } from './pod-containers.js';
 import { podPhase, type Statuses } from './pod-phase.js';
 import type { PodView } from './pod-view.js';
 
@@ -157,7 +157,7 @@ function initializedAt(view: PodView): number {
 function readyCondition(view: PodView, phase: PodPhase, { init, main }: Statuses): Verdict {
   if (phase === 'Succeeded') return { status: 'False', reason: 'PodCompleted' };
   if (phase === 'Failed') return { status: 'False', reason: 'PodFailed' };
-  const sidecars = init.filter(({ name }) => partOf(view.pod, name) === 'sidecar');
+  const sidecars = init.filter(({ name }) => containerRole(view.pod, name) === 'sidecar');
   const unready = [...sidecars, ...main].filter((status) => !status.ready).map((status) => status.name);
   if (unready.length === 0) return { status: 'True' };
   const message = `containers with unready status: [${unready.join(' ')}]`;

@@ -4,7 +4,7 @@ import type { ObservedContainer } from '../runtime/driver.js';
 import type { ContainerExit } from './attempts.js';
 import { localStateOf } from './container-life.js';
 import { fullImageName } from './image-name.js';
-import { partOf } from './pod-containers.js';
+import { containerRole } from './pod-containers.js';
 import type { PodView } from './pod-view.js';
 
 /** Only another image restarts a container (pkg/kubelet/container HashContainer); an init container's work stays done. */
@@ -13,7 +13,7 @@ export function isChanged(
   container: Container,
   current: ObservedContainer,
 ): boolean {
-  return partOf(view.pod, container.name) !== 'init' && current.image !== fullImageName(container.image);
+  return containerRole(view.pod, container.name) !== 'init' && current.image !== fullImageName(container.image);
 }
 
 /** Whether this end is followed by another attempt. What an unhealthy container leaves as its exit code says nothing. */
@@ -25,7 +25,7 @@ export function restartsAfter(
 ): boolean {
   const { restartPolicy } = view.pod.spec;
   if (isChanged(view, container, current)) return true;
-  switch (partOf(view.pod, container.name)) {
+  switch (containerRole(view.pod, container.name)) {
     case 'sidecar':
       return true;
     case 'init':

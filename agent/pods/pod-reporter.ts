@@ -1,7 +1,7 @@
 /** Tells of one Pod: its status when that changed, its events in a kubelet's words. */
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { Pod, PodStatus } from '../../shared/kube/pod.js';
-import { partOf } from '../decisions/pod-containers.js';
+import { containerRole } from '../decisions/pod-containers.js';
 import { type PodEvent, statusEvents } from '../decisions/pod-events.js';
 import { podStatus } from '../decisions/pod-status.js';
 import type { PodView } from '../decisions/pod-view.js';
@@ -70,5 +70,5 @@ export class PodReporter {
 
 /** pkg/kubelet/container/ref.go */
 function fieldPath(pod: Pod, container: string): string {
-  return `spec.${partOf(pod, container) === 'main' ? 'containers' : 'initContainers'}{${container}}`;
+  return `spec.${containerRole(pod, container) === 'main' ? 'containers' : 'initContainers'}{${container}}`;
 }
