@@ -2,7 +2,7 @@
 import type { Container, Pod } from '../../shared/kube/pod.js';
 
 /** `init`: runs to its end before the others start. `sidecar`: starts among the init containers and stays. */
-type ContainerPart = 'init' | 'sidecar' | 'main';
+type ContainerRole = 'init' | 'sidecar' | 'main';
 
 /** An init container that is restarted whenever it ends (pkg/kubelet/types IsRestartableInitContainer). */
 export function isSidecar(container: Container): boolean {
@@ -35,7 +35,7 @@ export function findContainer(pod: Pick<Pod, 'spec'>, name: string): Container |
 }
 
 /** The part of the container of this name; a name that the spec does not know counts as `main`. */
-export function containerRole(pod: Pick<Pod, 'spec'>, name: string): ContainerPart {
+export function containerRole(pod: Pick<Pod, 'spec'>, name: string): ContainerRole {
   const init = initContainersOf(pod).find((container) => container.name === name);
   if (!init) return 'main';
   return isSidecar(init) ? 'sidecar' : 'init';
