@@ -14,7 +14,7 @@ import { isPostStartPending, isReady, isStarted, localStateOf } from './containe
 import { imageRetryState } from './image-backoff.js';
 import { currentAttempt } from './init-progress.js';
 import { initContainersOf, containerRole } from './pod-containers.js';
-import { isOver } from './pod-over.js';
+import { isPodFinished } from './pod-over.js';
 import type { PodView } from './pod-view.js';
 import { restartsAfter } from './restart-policy.js';
 
@@ -92,7 +92,7 @@ function waitingAfterEnd(
   current: ObservedContainer,
 ): ContainerStateWaiting | undefined {
   const ending = containerExitOf(view, current);
-  if (!ending || view.desired.kind === 'stop' || view.terminal || isOver(view)) return undefined;
+  if (!ending || view.desired.kind === 'stop' || view.terminal || isPodFinished(view)) return undefined;
   // What it had set up is gone: it has its work before it again.
   const startsFirst = containerRole(view.pod, container.name) !== 'main';
   if (startsFirst && !currentAttempt(view, container.name)) return notYet(view);

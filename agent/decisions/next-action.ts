@@ -6,7 +6,7 @@ import { attemptsOf, containerExitOf, restartTimeOf } from './attempts.js';
 import { containerStep, isComingUp } from './container-step.js';
 import { currentInitIndex } from './init-progress.js';
 import { initContainersOf, isSidecar } from './pod-containers.js';
-import { activeDeadline, isOver } from './pod-over.js';
+import { activeDeadline, isPodFinished } from './pod-over.js';
 import { EVICTED, type PodEnd, type PodView } from './pod-view.js';
 import { pressureRejection } from './pressure-admission.js';
 import { restartsAfter } from './restart-policy.js';
@@ -28,7 +28,7 @@ export function nextAction(view: PodView): NextAction {
   const isNew = view.containers.length === 0;
   const rejection = isNew ? refusal(view) : policyRejection(view.pod, view.isolation);
   if (rejection) return { kind: 'reject', rejection };
-  return isOver(view) ? nextOverAction(view) : nextRunAction(view);
+  return isPodFinished(view) ? nextOverAction(view) : nextRunAction(view);
 }
 
 function refusal({ pod, isolation, takenPorts, pressures = [] }: PodView): Rejection | undefined {

@@ -28,7 +28,7 @@ export function activeDeadline({
 }
 
 /** True once all containers have ended for good, or an init container has failed that must not be tried again. */
-export function isOver(view: PodView): boolean {
+export function isPodFinished(view: PodView): boolean {
   const { containers, restartPolicy } = view.pod.spec;
   if (containers.length === 0) return false;
   if (containers.every((container) => hasEndedForGood(view, container))) return true;

@@ -5,7 +5,7 @@ import type { ObservedContainer } from '../runtime/driver.js';
 import { attemptsOf } from './attempts.js';
 import { isPostStartPending, isHollow, isStarted, localStateOf } from './container-life.js';
 import { allContainersOf } from './pod-containers.js';
-import { isOver } from './pod-over.js';
+import { isPodFinished } from './pod-over.js';
 import type { ContainerLife, PodView } from './pod-view.js';
 import type { ProbeKind, ProbeState } from './probe-state.js';
 
@@ -24,7 +24,7 @@ export interface WantedProbe {
 
 /** The startup probe until it succeeds, then the others; a Pod that ends is asked for its readiness alone. */
 export function wantedProbes(view: PodView): WantedProbe[] {
-  const isEnding = view.desired.kind === 'stop' || view.terminal !== undefined || isOver(view);
+  const isEnding = view.desired.kind === 'stop' || view.terminal !== undefined || isPodFinished(view);
   return allContainersOf(view.pod).flatMap((container) => {
     const [current] = attemptsOf(view, container.name);
     if (current?.state !== 'running' || isHollow(current)) return [];
