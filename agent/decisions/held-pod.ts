@@ -5,7 +5,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import { DEFAULT_GRACE_SECONDS } from '../../shared/kube/pod-defaults.js';
 import type { ObservedContainer } from '../runtime/driver.js';
 import { GRACE_LABEL, CONTROLLER_UID_LABEL } from './container-labels.js';
-import type { PodEnd, PodWish } from './pod-view.js';
+import type { PodEnd, DesiredPodState } from './pod-view.js';
 import type { HandoverRecord } from './turn-record.js';
 
 /** A Pod that was given to this host. Times in ms since the epoch, by the host's clock. */
@@ -125,7 +125,7 @@ export function podFromOrphanedContainers(
 }
 
 /** Run it, or end it by its deadline; what goes back to its predecessor has to end first. */
-export function desiredPodState({ deadline, terminal: givenUp, handover: turn }: AssignedPod): PodWish {
+export function desiredPodState({ deadline, terminal: givenUp, handover: turn }: AssignedPod): DesiredPodState {
   if (deadline === undefined) {
     return turn?.revert?.stage === 'clearing'
       ? { kind: 'stop', deadline: turn.revert.clearBy }

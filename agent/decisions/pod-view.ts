@@ -7,7 +7,7 @@ import type { HostIsolation } from './host-isolation.js';
 import type { ImageFailure } from './image-backoff.js';
 
 /** Run it, or end it by a deadline. */
-export type PodWish = { kind: 'run' } | { kind: 'stop'; deadline: number };
+export type DesiredPodState = { kind: 'run' } | { kind: 'stop'; deadline: number };
 
 /** Where the image of one container's next attempt stands. */
 export type ImageState =
@@ -81,7 +81,7 @@ export interface PodProgress {
 /** The input of `nextAction` and `podStatus`. `now` and all times in ms since the epoch, by the host's clock. */
 export interface PodView {
   pod: Pod;
-  desired: PodWish;
+  desired: DesiredPodState;
   containers: readonly ObservedContainer[];
   progress: PodProgress;
   now: number;

@@ -1,7 +1,7 @@
 /** Short ways to write what a decision on a Pod reads. */
 import { BACKOFF_LABEL, BOOT_LABEL } from '../../agent/decisions/container-labels.js';
 import type { HostIsolation } from '../../agent/decisions/host-isolation.js';
-import type { PodEnd, PodProgress, PodView, PodWish, StepFailure } from '../../agent/decisions/pod-view.js';
+import type { PodEnd, PodProgress, PodView, DesiredPodState, StepFailure } from '../../agent/decisions/pod-view.js';
 import { type EngineState, type ObservedContainer, SANDBOX } from '../../agent/runtime/driver.js';
 import type { PodSpec } from '../../shared/kube/pod.js';
 
@@ -51,7 +51,7 @@ export function failure(changes: Partial<StepFailure>): StepFailure {
 
 interface ViewChanges extends Partial<PodProgress> {
   spec?: Partial<PodSpec>;
-  wish?: PodWish;
+  wish?: DesiredPodState;
   containers?: ObservedContainer[];
   now?: number;
   acceptedAt?: number;
