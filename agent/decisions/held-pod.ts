@@ -5,7 +5,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import { DEFAULT_GRACE_SECONDS } from '../../shared/kube/pod-defaults.js';
 import type { ObservedContainer } from '../runtime/driver.js';
 import { GRACE_LABEL, CONTROLLER_UID_LABEL } from './container-labels.js';
-import type { PodEnd, DesiredPodState } from './pod-view.js';
+import type { PodTermination, DesiredPodState } from './pod-view.js';
 import type { HandoverRecord } from './turn-record.js';
 
 /** A Pod that was given to this host. Times in ms since the epoch, by the host's clock. */
@@ -27,7 +27,7 @@ export interface AssignedPod {
   /** When its containers must have ended; set by a deletion or by `gone`. */
   deadline?: number;
   /** The host has given it up. Kept with the Pod: an agent that starts anew must not start it again. */
-  terminal?: PodEnd;
+  terminal?: PodTermination;
   /** The hub no longer knows it: once stopped, it is dropped without a word. */
   unassigned: boolean;
   /** It took another Pod's place by a turn of this host, which is not settled yet. */
@@ -101,7 +101,7 @@ export function afterUnassign(before: AssignedPod, now: number, era?: string): A
 }
 
 /** The Pod after the host gave it up. The first word stands. */
-export function afterTermination(before: AssignedPod, end: PodEnd): AssignedPod {
+export function afterTermination(before: AssignedPod, end: PodTermination): AssignedPod {
   return before.terminal ? before : { ...before, terminal: end };
 }
 

@@ -7,7 +7,7 @@ import { containerStep, isComingUp } from './container-step.js';
 import { currentInitIndex } from './init-progress.js';
 import { initContainersOf, isSidecar } from './pod-containers.js';
 import { activeDeadline, isPodFinished } from './pod-over.js';
-import { EVICTED, type PodEnd, type PodView } from './pod-view.js';
+import { EVICTED, type PodTermination, type PodView } from './pod-view.js';
 import { pressureRejection } from './pressure-admission.js';
 import { restartsAfter } from './restart-policy.js';
 import { needsSandbox } from './sandbox-need.js';
@@ -39,7 +39,7 @@ function refusal({ pod, isolation, takenPorts, pressures = [] }: PodView): Rejec
  * Ends the containers and gives back what they took of the host. Those of an eviction go too, to free their layers
  * (pkg/kubelet deleteContainersInPod); others stay for their logs until the Pod is deleted.
  */
-function nextGivenUpAction(view: PodView, { deadline, reason }: PodEnd): NextAction {
+function nextGivenUpAction(view: PodView, { deadline, reason }: PodTermination): NextAction {
   const stop = stopAll(view, deadline, 'over');
   if (stop) return stop;
   if (reason === EVICTED && view.containers.length > 0) return removeAll(view);

@@ -38,7 +38,7 @@ export type VolumesState =
 export const EVICTED = 'Evicted';
 
 /** The host's own word that a Pod is over: it is stopped, stays Failed, and nothing of it starts again. */
-export interface PodEnd {
+export interface PodTermination {
   /** As its status says it: `Evicted`, `SysctlForbidden`, … */
   reason: string;
   message: string;
@@ -94,7 +94,7 @@ export interface PodView {
   /** When the engine last came back while we watched; 0 = it never went away. */
   engineUpSince: number;
   /** Set once the host has given the Pod up. */
-  terminal?: PodEnd;
+  terminal?: PodTermination;
   /** Host ports of the other Pods that were here before it. */
   takenPorts: readonly HostPort[];
   /** What the host can and may do for Pods. */

@@ -5,7 +5,7 @@ import type { DesiredObject, Held, ReturnedObject } from '../../shared/link/mess
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { type AssignedPod, afterTermination, afterUnassign, afterAssign } from '../decisions/held-pod.js';
-import type { PodEnd } from '../decisions/pod-view.js';
+import type { PodTermination } from '../decisions/pod-view.js';
 import type { DurableFile } from './durable-file.js';
 
 const FORMAT = 1;
@@ -146,7 +146,7 @@ export class DesiredCache {
   }
 
   /** Keeps the host's word that the Pod is over; answers the Pod as it is held from now on. */
-  terminate(uid: string, end: PodEnd): AssignedPod | undefined {
+  terminate(uid: string, end: PodTermination): AssignedPod | undefined {
     const held = this.#pods.get(uid);
     if (!held) return undefined;
     const givenUp = afterTermination(held, end);

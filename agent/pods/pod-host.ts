@@ -8,7 +8,7 @@ import type { FindConfig } from '../decisions/config-lookup.js';
 import type { Pressure } from '../decisions/eviction-thresholds.js';
 import type { AssignedPod } from '../decisions/held-pod.js';
 import type { HostIsolation } from '../decisions/host-isolation.js';
-import type { PodEnd } from '../decisions/pod-view.js';
+import type { PodTermination } from '../decisions/pod-view.js';
 import type { Resolver } from '../decisions/resolver.js';
 import type { Images } from '../images/images.js';
 import type { Handlers } from '../probes/handlers.js';
@@ -31,7 +31,7 @@ export interface PodSource {
   get(uid: string): AssignedPod | undefined;
   all(): Iterable<AssignedPod>;
   /** The host gives the Pod up; answers it as it is held from now on, undefined when it is not held. */
-  terminate(uid: string, end: PodEnd): AssignedPod | undefined;
+  terminate(uid: string, end: PodTermination): AssignedPod | undefined;
   /** The Pod's containers are gone, and the hub has let go of it. */
   forget(held: AssignedPod): void;
   /** The containers of a Pod whose place another takes are gone. */

@@ -16,14 +16,14 @@ import {
 import { runsForController } from '../decisions/leftovers.js';
 import type { PodEvent } from '../decisions/pod-events.js';
 import { DEADLINE_EXCEEDED } from '../decisions/pod-over.js';
-import type { PodEnd } from '../decisions/pod-view.js';
+import type { PodTermination } from '../decisions/pod-view.js';
 import type { RuntimeEvent } from '../runtime/driver.js';
 import { OrphanedPods } from './leftover-pods.js';
 import type { PodHost, PodSource } from './pod-host.js';
 import { PodWorker } from './pod-worker.js';
 
 /** Why a Pod is given up, and how long its containers have to end. */
-interface GivingUp extends Omit<PodEnd, 'deadline'> {
+interface GivingUp extends Omit<PodTermination, 'deadline'> {
   graceSeconds: number;
 }
 

@@ -9,7 +9,7 @@ import {
   afterAssign,
 } from '../../agent/decisions/held-pod.js';
 import { afterRevertCleared, effectivePod } from '../../agent/decisions/held-turn.js';
-import type { PodEnd } from '../../agent/decisions/pod-view.js';
+import type { PodTermination } from '../../agent/decisions/pod-view.js';
 import { Images } from '../../agent/images/images.js';
 import { RegistrySettings } from '../../agent/images/registry-settings.js';
 import { PodTokenCache } from '../../agent/pods/account-tokens.js';
@@ -92,7 +92,7 @@ export class PodHostBench implements PodSource {
     return this.held.values();
   }
 
-  terminate(uid: string, end: PodEnd): AssignedPod | undefined {
+  terminate(uid: string, end: PodTermination): AssignedPod | undefined {
     const held = this.held.get(uid);
     if (!held) return undefined;
     const givenUp = afterTermination(held, end);

@@ -1,7 +1,7 @@
 /** Short ways to write what a decision on a Pod reads. */
 import { BACKOFF_LABEL, BOOT_LABEL } from '../../agent/decisions/container-labels.js';
 import type { HostIsolation } from '../../agent/decisions/host-isolation.js';
-import type { PodEnd, PodProgress, PodView, DesiredPodState, StepFailure } from '../../agent/decisions/pod-view.js';
+import type { PodTermination, PodProgress, PodView, DesiredPodState, StepFailure } from '../../agent/decisions/pod-view.js';
 import { type EngineState, type ObservedContainer, SANDBOX } from '../../agent/runtime/driver.js';
 import type { PodSpec } from '../../shared/kube/pod.js';
 
@@ -59,7 +59,7 @@ interface ViewChanges extends Partial<PodProgress> {
   engineUpSince?: number;
   waitsForPredecessor?: boolean;
   isolation?: Partial<HostIsolation>;
-  givenUp?: PodEnd;
+  givenUp?: PodTermination;
 }
 
 /** A whole host that allows no more than by default. */
