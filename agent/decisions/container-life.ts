@@ -1,12 +1,12 @@
 /** What a container went through that no engine shows: hooks and probes. Kept on disk, so that it outlives the agent. */
 import type { Container } from '../../shared/kube/pod.js';
 import type { ObservedContainer } from '../runtime/driver.js';
-import type { ContainerLife, PodView } from './pod-view.js';
+import type { ContainerLocalState, PodView } from './pod-view.js';
 
-const NOTHING: ContainerLife = {};
+const NOTHING: ContainerLocalState = {};
 
 /** Of the container with this id in the engine; empty for one that has gone through nothing yet. */
-export function localStateOf(view: Pick<PodView, 'progress'>, id: string): ContainerLife {
+export function localStateOf(view: Pick<PodView, 'progress'>, id: string): ContainerLocalState {
   return view.progress.lives[id] ?? NOTHING;
 }
 

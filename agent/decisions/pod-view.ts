@@ -49,7 +49,7 @@ export interface PodTermination {
 }
 
 /** What a container went through that no engine shows: hooks and probes. Times in ms since the epoch. An absent key: not yet. */
-export interface ContainerLife {
+export interface ContainerLocalState {
   /** `begun` is as good as never begun to the next agent, which runs the hook again: at least once, as upstream. */
   postStart?: 'begun' | 'failed' | { doneAt: number };
   preStop?: 'begun' | 'done';
@@ -71,7 +71,7 @@ export interface PodProgress {
   /** Container ids that are to end, with the deadline that was set when that began: hooks and waiting use it up. */
   endBy: Readonly<Record<string, number>>;
   /** By container id: what the engine does not show of it. */
-  lives: Readonly<Record<string, ContainerLife>>;
+  lives: Readonly<Record<string, ContainerLocalState>>;
   /** By container id, of those that have ended: their last words. */
   messages: Readonly<Record<string, string>>;
   /** By container name: the last create or start that the engine refused. */

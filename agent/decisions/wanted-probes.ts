@@ -6,7 +6,7 @@ import { attemptsOf } from './attempts.js';
 import { isPostStartPending, isHollow, isStarted, localStateOf } from './container-life.js';
 import { allContainersOf } from './pod-containers.js';
 import { isPodFinished } from './pod-over.js';
-import type { ContainerLife, PodView } from './pod-view.js';
+import type { ContainerLocalState, PodView } from './pod-view.js';
 import type { ProbeKind, ProbeState } from './probe-state.js';
 
 /** One probe of one running container. */
@@ -41,7 +41,7 @@ function wantedProbe(
   kind: ProbeKind,
   container: Container,
   current: ObservedContainer,
-  life: ContainerLife,
+  life: ContainerLocalState,
 ): WantedProbe[] {
   const probe = container[`${kind}Probe`];
   if (!probe) return [];
@@ -51,7 +51,7 @@ function wantedProbe(
 }
 
 /** A container counts as alive until its probe has said otherwise. */
-function knownOutcome(kind: ProbeKind, { readiness }: ContainerLife): ProbeState['outcome'] {
+function knownOutcome(kind: ProbeKind, { readiness }: ContainerLocalState): ProbeState['outcome'] {
   if (kind === 'liveness') return 'success';
   if (kind === 'startup' || !readiness) return undefined;
   return readiness.ready ? 'success' : 'failure';
@@ -59,11 +59,11 @@ function knownOutcome(kind: ProbeKind, { readiness }: ContainerLife): ProbeState
 
 /** What an outcome makes of a container's life. The same outcome once more changes nothing. */
 export function lifeAfterProbe(
-  life: ContainerLife,
+  life: ContainerLocalState,
   kind: ProbeKind,
   outcome: NonNullable<ProbeState['outcome']>,
   now: number,
-): ContainerLife {
+): ContainerLocalState {
   switch (kind) {
     case 'startup':
       if (outcome === 'failure') return { ...life, unhealthy: 'startup' };

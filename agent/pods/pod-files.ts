@@ -12,11 +12,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { countWritten } from '../../shared/process/written-bytes.js';
-import type { ContainerLife } from '../decisions/pod-view.js';
+import type { ContainerLocalState } from '../decisions/pod-view.js';
 import type { ContainerIdentity } from '../runtime/driver.js';
 
 /** By container id. */
-type Lives = Record<string, ContainerLife>;
+type Lives = Record<string, ContainerLocalState>;
 
 /** Where workers keep it; `Volumes.remove` takes it away with the Pod's folder. */
 export interface PodFiles {

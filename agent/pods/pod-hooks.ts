@@ -2,7 +2,7 @@
 import type { Container, Pod } from '../../shared/kube/pod.js';
 import type { Handler } from '../../shared/kube/probe.js';
 import { findContainer } from '../decisions/pod-containers.js';
-import type { ContainerLife } from '../decisions/pod-view.js';
+import type { ContainerLocalState } from '../decisions/pod-view.js';
 import type { Steps } from '../decisions/steps.js';
 import type { PodHost } from './pod-host.js';
 import type { PodWorkerState } from './pod-memory.js';
@@ -61,7 +61,7 @@ export class PodHooks {
     });
   }
 
-  #change(id: string, change: ContainerLife): void {
+  #change(id: string, change: ContainerLocalState): void {
     this.#memory.setLocalState(id, { ...this.#memory.localStateOf(id), ...change });
   }
 

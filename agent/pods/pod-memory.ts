@@ -1,5 +1,5 @@
 /** What a worker remembers of its Pod, which the decisions read. The lives of its containers are on disk as well. */
-import type { ContainerLife, ImageState, StepFailure, VolumesState } from '../decisions/pod-view.js';
+import type { ContainerLocalState, ImageState, StepFailure, VolumesState } from '../decisions/pod-view.js';
 import type { ObservedContainer } from '../runtime/driver.js';
 import type { PodFiles } from './pod-files.js';
 
@@ -14,7 +14,7 @@ export class PodWorkerState {
     stopping: {} as Record<string, number>,
     endBy: {} as Record<string, number>,
     failures: {} as Record<string, StepFailure>,
-    lives: {} as Record<string, ContainerLife>,
+    lives: {} as Record<string, ContainerLocalState>,
     messages: {} as Record<string, string>,
   };
 
@@ -24,12 +24,12 @@ export class PodWorkerState {
     this.progress.lives = files.read(podUid);
   }
 
-  localStateOf(id: string): ContainerLife {
+  localStateOf(id: string): ContainerLocalState {
     return this.progress.lives[id] ?? {};
   }
 
   /** Kept for the next agent, too. */
-  setLocalState(id: string, life: ContainerLife): void {
+  setLocalState(id: string, life: ContainerLocalState): void {
     this.progress.lives[id] = life;
     if (!this.#isClosed) this.#files.write(this.#podUid, this.progress.lives);
   }
