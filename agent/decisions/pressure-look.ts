@@ -20,7 +20,7 @@ export interface PressureHistory {
 export const NO_PRESSURE: PressureHistory = { due: [], metSince: new Map(), lastSeenAt: new Map() };
 
 /** `pressures` are the conditions that are True now; `memory.due` what is to be won back, the first to be acted upon first. */
-interface PressureLook {
+interface PressureEvaluation {
   memory: PressureHistory;
   pressures: Pressure[];
 }
@@ -35,7 +35,7 @@ export function lookAtPressure(
   observations: Observations,
   now: number,
   transitionMs: number,
-): PressureLook {
+): PressureEvaluation {
   const met = thresholds.filter((threshold) => isMet(threshold, observations, false));
   const unresolved = before.due.filter(
     (threshold) => !met.includes(threshold) && isMet(threshold, observations, true),
