@@ -29,7 +29,7 @@ interface PressureEvaluation {
  * One look. A pressure lasts for `transitionMs` after it was last seen, so that a value at its threshold does not make the
  * condition flap. A signal that could not be measured meets no threshold.
  */
-export function lookAtPressure(
+export function evaluatePressure(
   before: PressureHistory,
   thresholds: readonly Threshold[],
   observations: Observations,

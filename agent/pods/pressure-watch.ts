@@ -17,7 +17,7 @@ import {
 } from '../decisions/eviction-thresholds.js';
 import type { AssignedPod } from '../decisions/held-pod.js';
 import { EVICTED } from '../decisions/pod-view.js';
-import { isMet, lookAtPressure, NO_PRESSURE, type PressureHistory } from '../decisions/pressure-look.js';
+import { isMet, evaluatePressure, NO_PRESSURE, type PressureHistory } from '../decisions/pressure-look.js';
 import type { PodSource } from './pod-host.js';
 import type { PodWorkers } from './pod-workers.js';
 
@@ -79,7 +79,7 @@ export class PressureWatch {
     const readings = await read();
     const { observations } = readings;
     const now = clock.monotonic();
-    const { memory, pressures } = lookAtPressure(this.#memory, thresholds, observations, now, transitionMs);
+    const { memory, pressures } = evaluatePressure(this.#memory, thresholds, observations, now, transitionMs);
     this.#memory = memory;
     this.#tell(pressures, observations);
     const [first] = memory.due;
