@@ -58,7 +58,7 @@ function knownOutcome(kind: ProbeKind, { readiness }: ContainerLocalState): Prob
 }
 
 /** What an outcome makes of a container's life. The same outcome once more changes nothing. */
-export function lifeAfterProbe(
+export function localStateAfterProbe(
   life: ContainerLocalState,
   kind: ProbeKind,
   outcome: NonNullable<ProbeState['outcome']>,

@@ -11,7 +11,7 @@ import type { PodEvent } from '../decisions/pod-events.js';
 import type { PodView } from '../decisions/pod-view.js';
 import type { ProbeKind } from '../decisions/probe-state.js';
 import type { NextAction } from '../decisions/steps.js';
-import { lifeAfterProbe, wantedProbes } from '../decisions/wanted-probes.js';
+import { localStateAfterProbe, wantedProbes } from '../decisions/wanted-probes.js';
 import type { ObservedContainer } from '../runtime/driver.js';
 import { isEngineDown } from './engine-down.js';
 import { lastWordsOf } from './last-words.js';
@@ -227,7 +227,7 @@ export class PodWorker {
 
   #onProbe(id: string, kind: ProbeKind, outcome: 'success' | 'failure'): void {
     const life = this.#memory.localStateOf(id);
-    const next = lifeAfterProbe(life, kind, outcome, this.#host.clock.now());
+    const next = localStateAfterProbe(life, kind, outcome, this.#host.clock.now());
     if (next === life) return;
     this.#memory.setLocalState(id, next);
     this.#poke();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { afterResult, firstState, type ProbeState, probeEvent } from '../../agent/decisions/probe-state.js';
-import { lifeAfterProbe, wantedProbes } from '../../agent/decisions/wanted-probes.js';
+import { localStateAfterProbe, wantedProbes } from '../../agent/decisions/wanted-probes.js';
 import type { Container } from '../../shared/kube/pod.js';
 import type { Probe } from '../../shared/kube/probe.js';
 import { attempt, viewOf } from '../harness/pod-views.js';
@@ -100,16 +100,16 @@ describe('which probes', () => {
 
 describe('outcomes', () => {
   test('startup', () => {
-    assert.deepEqual(lifeAfterProbe({}, 'startup', 'success', NOW), { startedAt: NOW });
-    assert.deepEqual(lifeAfterProbe({}, 'startup', 'failure', NOW), { unhealthy: 'startup' });
+    assert.deepEqual(localStateAfterProbe({}, 'startup', 'success', NOW), { startedAt: NOW });
+    assert.deepEqual(localStateAfterProbe({}, 'startup', 'failure', NOW), { unhealthy: 'startup' });
   });
   test('liveness', () => {
-    assert.deepEqual(lifeAfterProbe({}, 'liveness', 'failure', NOW), { unhealthy: 'liveness' });
+    assert.deepEqual(localStateAfterProbe({}, 'liveness', 'failure', NOW), { unhealthy: 'liveness' });
   });
   test('readiness keeps the time of the change', () => {
-    const ready = lifeAfterProbe({}, 'readiness', 'success', NOW);
+    const ready = localStateAfterProbe({}, 'readiness', 'success', NOW);
     assert.deepEqual(ready, { readiness: { ready: true, at: NOW } });
-    assert.equal(lifeAfterProbe(ready, 'readiness', 'success', NOW + 1), ready);
+    assert.equal(localStateAfterProbe(ready, 'readiness', 'success', NOW + 1), ready);
   });
 });
 
