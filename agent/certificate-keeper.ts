@@ -10,7 +10,7 @@ import type { Clock, Timer } from '../shared/process/clock.js';
 import type { Logger } from '../shared/process/log.js';
 import { certificateRequest, publicKeyHashOf } from './certificate-request.js';
 import { requestCertificate } from './coordinator-call.js';
-import { renewalTimeMs } from './decisions/certificate-renewal.js';
+import { certificateRenewalTimeMs } from './decisions/certificate-renewal.js';
 import type { HostIdentity } from './host-identity.js';
 import type { LinkCertificateHandler } from './link/link-certificates.js';
 
@@ -80,7 +80,7 @@ export class CertificateRenewer implements LinkCertificateHandler {
     const { identity, clock } = this.#options;
     const { validFrom, validTo } = new X509Certificate(identity.certificate ?? '');
     const times = { notBeforeMs: Date.parse(validFrom), notAfterMs: Date.parse(validTo) };
-    const dueInMs = renewalTimeMs(times, this.#draw) - (clock.now() + offsetMs);
+    const dueInMs = certificateRenewalTimeMs(times, this.#draw) - (clock.now() + offsetMs);
     const waitMs = dueInMs <= 0 ? RETRY_MS : Math.min(dueInMs, MAX_WAIT_MS);
     if (dueInMs <= 0) void this.#request().then(ask, (error: unknown) => this.#tell(error));
     this.#timer?.cancel();
