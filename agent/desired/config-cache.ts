@@ -7,7 +7,7 @@ import type { DesiredObject, Held } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { removePrivateFile, writePrivateFile } from '../../shared/process/private-file.js';
-import { decodeConfigFile, encodeConfigFile, type HeldConfig } from './config-file.js';
+import { decodeConfigFile, encodeConfigFile, type CachedConfig } from './config-file.js';
 import type { AtRestCipher } from './secret-box.js';
 
 /** With the value `"false"` on a Secret or ConfigMap, hosts keep it in memory alone. */
@@ -35,8 +35,8 @@ type IsNeeded = (reference: ConfigReference) => boolean;
 export class ConfigCache {
   readonly #place: ConfigPlace | undefined;
   readonly #log: Logger;
-  readonly #byUid = new Map<string, HeldConfig>();
-  readonly #byKey = new Map<string, HeldConfig>();
+  readonly #byUid = new Map<string, CachedConfig>();
+  readonly #byKey = new Map<string, CachedConfig>();
   /** Uids that the disk does not have as they are here. */
   readonly #unwritten = new Set<string>();
   /** Uids that the hub has let go of, and a Pod of this host may still need. */
@@ -117,19 +117,19 @@ export class ConfigCache {
     return this.#writing.catch(() => undefined);
   }
 
-  #remember(held: HeldConfig): void {
+  #remember(held: CachedConfig): void {
     this.#byUid.set(held.uid, held);
     this.#byKey.set(configKey(configReferenceTo(held.object)), held);
   }
 
   /** The name may already be that of another object, made anew. */
-  #forget(held: HeldConfig): void {
+  #forget(held: CachedConfig): void {
     this.#byUid.delete(held.uid);
     const key = configKey(configReferenceTo(held.object));
     if (this.#byKey.get(key)?.uid === held.uid) this.#byKey.delete(key);
   }
 
-  #decode({ uid, digest, object, kind }: DesiredObject): HeldConfig[] {
+  #decode({ uid, digest, object, kind }: DesiredObject): CachedConfig[] {
     try {
       const decoded = JSON.parse(Buffer.from(object).toString('utf8')) as ConfigMap | Secret;
       const held = { uid, digest, object: decoded };
@@ -161,7 +161,7 @@ export class ConfigCache {
     }
   }
 
-  async #write(given: readonly HeldConfig[], dropped: readonly HeldConfig[]): Promise<void> {
+  async #write(given: readonly CachedConfig[], dropped: readonly CachedConfig[]): Promise<void> {
     const place = this.#place;
     if (!place) return;
     for (const held of given) {
@@ -178,9 +178,9 @@ export class ConfigCache {
 }
 
 /** Of hosts that pretend in this process; an object is forgotten with the last of them, its short key stays. */
-const sharedHeld = new Map<string, WeakRef<HeldConfig>>();
+const sharedHeld = new Map<string, WeakRef<CachedConfig>>();
 
-function shared(held: HeldConfig): HeldConfig {
+function shared(held: CachedConfig): CachedConfig {
   const key = `${held.uid} ${held.digest}`;
   const present = sharedHeld.get(key)?.deref();
   if (present) return present;
@@ -188,10 +188,10 @@ function shared(held: HeldConfig): HeldConfig {
   return held;
 }
 
-function isKept({ object }: HeldConfig): boolean {
+function isKept({ object }: CachedConfig): boolean {
   return object.metadata.annotations?.[OFFLINE_ANNOTATION] !== 'false';
 }
 
-function pathOf({ directory }: ConfigPlace, { uid }: HeldConfig): string {
+function pathOf({ directory }: ConfigPlace, { uid }: CachedConfig): string {
   return join(directory, encodeURIComponent(uid) + SUFFIX);
 }

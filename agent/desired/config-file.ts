@@ -6,7 +6,7 @@ import type { AtRestCipher } from './secret-box.js';
 const FORMAT = 1;
 
 /** An object that was given to this host. */
-export interface HeldConfig {
+export interface CachedConfig {
   uid: string;
   /** Hash of the bytes that were given. */
   digest: string;
@@ -21,10 +21,10 @@ interface Heading {
 }
 
 /** Unreadable: not as it was written. Sealed: under a key that this host does not have now. */
-type DecodedConfig = { kind: 'held'; held: HeldConfig } | { kind: 'unreadable' } | { kind: 'sealed' };
+type DecodedConfig = { kind: 'held'; held: CachedConfig } | { kind: 'unreadable' } | { kind: 'sealed' };
 
 /** The file's bytes. The digest of a Secret is sealed with it: with it, a short password could be guessed. */
-export function encodeConfigFile(held: HeldConfig, box: AtRestCipher): Buffer {
+export function encodeConfigFile(held: CachedConfig, box: AtRestCipher): Buffer {
   const sealed = held.object.kind === 'Secret';
   const plain = Buffer.from(JSON.stringify(held));
   const body = sealed ? box.encrypt(plain, held.uid) : plain;
@@ -41,7 +41,7 @@ export function decodeConfigFile(bytes: Buffer, uid: string, box: AtRestCipher):
     if (format !== FORMAT || sha256 !== checksum(body)) return { kind: 'unreadable' };
     const plain = sealed ? box.decrypt(body, uid) : body;
     if (!plain) return { kind: 'sealed' };
-    const held = JSON.parse(plain.toString('utf8')) as HeldConfig;
+    const held = JSON.parse(plain.toString('utf8')) as CachedConfig;
     return held.uid === uid ? { kind: 'held', held } : { kind: 'unreadable' };
   } catch {
     // Torn or not ours. What the parser says could quote a Secret.
