@@ -12,7 +12,7 @@ const RESCAN_MS = 20_000;
 /** An editor writes a file in several steps: they are one change. */
 const SETTLE_MS = 200;
 
-interface StaticPodsParts {
+interface StaticPodsOptions {
   directory: ManifestDirectory;
   nodeName: string;
   cache: DesiredCache;
@@ -25,7 +25,7 @@ interface StaticPodsParts {
 }
 
 export class StaticPods {
-  readonly #parts: StaticPodsParts;
+  readonly #parts: StaticPodsOptions;
   #watcher: { close(): void } | undefined;
   #timer: Timer | undefined;
   #looking: Promise<void> = Promise.resolve();
@@ -33,7 +33,7 @@ export class StaticPods {
   #isOutdated = false;
   #isStopped = false;
 
-  constructor(parts: StaticPodsParts) {
+  constructor(parts: StaticPodsOptions) {
     this.#parts = parts;
   }
 
