@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
 import { countWritten } from '../../shared/process/written-bytes.js';
 
-export interface JournalFile {
+export interface EventJournalFile {
   /** Undefined when there is none. */
   read(): Promise<string | undefined>;
   /** After this resolves a power cut finds the lines; before, perhaps a part of them. */
@@ -13,7 +13,7 @@ export interface JournalFile {
 }
 
 /** The file at `path`, private to this user. */
-export function journalFile(path: string): JournalFile {
+export function journalFile(path: string): EventJournalFile {
   return {
     read: () => readIfPresent(path),
     append: async (text) => {

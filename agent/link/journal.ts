@@ -8,7 +8,7 @@ import type { ReportedEvent } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { firstEventTime, type HostMoment, reportedTimes } from '../decisions/journal-times.js';
-import type { JournalFile } from './journal-file.js';
+import type { EventJournalFile } from './journal-file.js';
 
 /** As many as one message may hold; the oldest go first. */
 const MOST_EVENTS = 200;
@@ -39,7 +39,7 @@ interface JournalEntry {
 
 interface JournalOptions {
   /** Absent: it lives as long as the process, for hosts that pretend. */
-  file?: JournalFile;
+  file?: EventJournalFile;
   /** This very moment. */
   now: () => HostMoment;
   /** A steady clock, the one that reports' times are read off. */
