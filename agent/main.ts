@@ -38,7 +38,7 @@ import { HostIdentity } from './host-identity.js';
 import { hasIdentity } from './identity-file.js';
 import { isolationSettingsOf } from './isolation-settings.js';
 import { EventJournal } from './link/journal.js';
-import { journalFile } from './link/journal-file.js';
+import { eventJournalFile } from './link/journal-file.js';
 import { type AgentFacts, AgentMetrics } from './metrics/agent-metrics.js';
 import { MetricsServer, parseMetricsAddress } from './metrics/metrics-server.js';
 import { metricsText } from './metrics/metrics-text.js';
@@ -201,7 +201,7 @@ function openJournal(
     const here = { boot: bootMark, uptimeMs: uptimeMs(), wallMs: systemClock.now() };
     return { ...here, ...(hubMs === undefined ? {} : { hubMs }) };
   };
-  return EventJournal.open({ file: journalFile(journalPath(dataDir)), now: moment, clock, log });
+  return EventJournal.open({ file: eventJournalFile(journalPath(dataDir)), now: moment, clock, log });
 }
 
 /** Makes the directory where it is missing, and locks it for this process. */

@@ -13,7 +13,7 @@ export interface EventJournalFile {
 }
 
 /** The file at `path`, private to this user. */
-export function journalFile(path: string): EventJournalFile {
+export function eventJournalFile(path: string): EventJournalFile {
   return {
     read: () => readIfPresent(path),
     append: async (text) => {

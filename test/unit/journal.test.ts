@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type HostMoment, reportedTimes } from '../../agent/decisions/journal-times.js';
 import { EventJournal } from '../../agent/link/journal.js';
-import { journalFile } from '../../agent/link/journal-file.js';
+import { eventJournalFile } from '../../agent/link/journal-file.js';
 import { Outbox } from '../../agent/link/outbox.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import { decodeFromAgent, encodeMessage } from '../../shared/link/codec.js';
@@ -81,7 +81,7 @@ class Host {
     this.hubMs = undefined;
   }
 
-  open(file = journalFile(this.path)): Promise<EventJournal> {
+  open(file = eventJournalFile(this.path)): Promise<EventJournal> {
     const moment = (): HostMoment => ({
       boot: this.boot,
       uptimeMs: this.clock.monotonic() - this.#bootedAt,
@@ -213,7 +213,7 @@ describe('the journal', () => {
   test('long messages: the file stays bounded, with the newest, and what is rewritten counts for the day', async () => {
     const host = new Host(join(temporaryDirectory(), 'journal'));
     let bytes = 0;
-    const file = journalFile(host.path);
+    const file = eventJournalFile(host.path);
     const counting: typeof file = {
       ...file,
       append: (text) => {
