@@ -48,12 +48,12 @@ function refusalOf(socket: TLSSocket, host: string, trust: ServerTrust): string 
   // Nobody else can resume a session of a server that was trusted.
   if (socket.isSessionReused()) return undefined;
   const certificate = socket.getPeerX509Certificate();
-  const why = certificate ? refusalBeyondTime(certificate, host, trust, Date.now()) : 'it shows none';
+  const why = certificate ? refusalIgnoringExpiry(certificate, host, trust, Date.now()) : 'it shows none';
   return why === undefined ? undefined : `the server's certificate is not trusted: ${why}`;
 }
 
 /** Why a certificate is refused whatever the time; undefined when it is trusted. The chain hangs on `certificate`; `now` is the host's, ms. */
-export function refusalBeyondTime(
+export function refusalIgnoringExpiry(
   certificate: X509Certificate,
   host: string,
   { ca, certificate: own }: ServerTrust,

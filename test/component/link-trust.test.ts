@@ -8,7 +8,7 @@ import { podTokenRequester } from '../../agent/ask-token.js';
 import { certificateRequest } from '../../agent/certificate-request.js';
 import { requestCertificate } from '../../agent/coordinator-call.js';
 import { joinCoordinator } from '../../agent/enrol.js';
-import { refusalBeyondTime } from '../../agent/link/server-trust.js';
+import { refusalIgnoringExpiry } from '../../agent/link/server-trust.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { podKind, secretKind, serviceAccountKind } from '../../coordinator/kinds/index.js';
 import { loadPki } from '../../coordinator/pki/load-pki.js';
@@ -184,19 +184,19 @@ test('whatever the time: the name, the purpose, the authority and what the host 
   const [leaf] = pki.serving.cert.split(/(?<=-----END CERTIFICATE-----\n)/);
   const certificate = new X509Certificate(leaf ?? '');
   const ca = pki.ca.cert;
-  assert.equal(refusalBeyondTime(certificate, '127.0.0.1', { ca }, now), undefined);
-  assert.match(refusalBeyondTime(certificate, 'elsewhere', { ca }, now) ?? '', /does not name elsewhere/);
+  assert.equal(refusalIgnoringExpiry(certificate, '127.0.0.1', { ca }, now), undefined);
+  assert.match(refusalIgnoringExpiry(certificate, 'elsewhere', { ca }, now) ?? '', /does not name elsewhere/);
   assert.match(
-    refusalBeyondTime(certificate, 'localhost', { ca: other.ca.cert }, now) ?? '',
+    refusalIgnoringExpiry(certificate, 'localhost', { ca: other.ca.cert }, now) ?? '',
     /no authority that is known/,
   );
-  assert.match(refusalBeyondTime(new X509Certificate(ca), 'localhost', { ca }, now) ?? '', /does not name/);
+  assert.match(refusalIgnoringExpiry(new X509Certificate(ca), 'localhost', { ca }, now) ?? '', /does not name/);
   const later = { ca, certificate: other.serving.cert };
   assert.match(
-    refusalBeyondTime(certificate, 'localhost', later, now) ?? '',
+    refusalIgnoringExpiry(certificate, 'localhost', later, now) ?? '',
     /ended before this host was certified/,
   );
   // By a host's clock of then it is good: who certified that host was ahead, and its authority may look out of time.
   const then = now - 2.5 * YEAR_MS;
-  assert.equal(refusalBeyondTime(certificate, 'localhost', later, then), undefined);
+  assert.equal(refusalIgnoringExpiry(certificate, 'localhost', later, then), undefined);
 });
