@@ -3,7 +3,7 @@ import { request } from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
 import type { HostIdentity } from './host-identity.js';
 import { connectTrusting } from './link/server-trust.js';
-import type { AskToken, TokenAnswer, TokenWish } from './pods/account-tokens.js';
+import type { AskToken, TokenAnswer, TokenRequest } from './pods/account-tokens.js';
 
 const TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 262_144;
@@ -63,7 +63,7 @@ function proofOf({ key, certificate }: Pick<HostIdentity, 'key' | 'certificate'>
   return key && certificate ? { key, cert: certificate } : {};
 }
 
-function bodyOf({ pod, audience, expirationSeconds }: TokenWish): object {
+function bodyOf({ pod, audience, expirationSeconds }: TokenRequest): object {
   return {
     kind: 'TokenRequest',
     apiVersion: 'authentication.k8s.io/v1',

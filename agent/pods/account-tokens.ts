@@ -4,7 +4,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { Clock } from '../../shared/process/clock.js';
 
 /** What is asked for: a token of the Pod's account, bound to the Pod. */
-export interface TokenWish {
+export interface TokenRequest {
   namespace: string;
   serviceAccount: string;
   pod: { name: string; uid: string };
@@ -15,7 +15,7 @@ export interface TokenWish {
 /** `refused`: the coordinator says no. Anything else that goes wrong is an Error: it is not in reach. */
 export type TokenAnswer = { token: string } | { refused: string };
 
-export type AskToken = (wish: TokenWish) => Promise<TokenAnswer>;
+export type AskToken = (wish: TokenRequest) => Promise<TokenAnswer>;
 
 interface Held {
   token: string;
@@ -113,7 +113,7 @@ function keyOf({ audience = '', expirationSeconds = DEFAULT_TOKEN_SECONDS }: Tok
   return `${expirationSeconds} ${audience}`;
 }
 
-function wishOf({ metadata, spec }: Pod, { audience }: TokenSource, expirationSeconds: number): TokenWish {
+function wishOf({ metadata, spec }: Pod, { audience }: TokenSource, expirationSeconds: number): TokenRequest {
   return {
     namespace: metadata.namespace ?? '',
     serviceAccount: spec.serviceAccountName ?? 'default',
