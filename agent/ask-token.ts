@@ -3,7 +3,7 @@ import { request } from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
 import type { HostIdentity } from './host-identity.js';
 import { connectTrusting } from './link/server-trust.js';
-import type { AskToken, TokenAnswer, TokenRequest } from './pods/account-tokens.js';
+import type { AskToken, TokenResult, TokenRequest } from './pods/account-tokens.js';
 
 const TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 262_144;
@@ -76,7 +76,7 @@ function bodyOf({ pod, audience, expirationSeconds }: TokenRequest): object {
 }
 
 /** Throws an Error for an answer that asking again may better. */
-function answerOf(code: number, text: string): TokenAnswer {
+function answerOf(code: number, text: string): TokenResult {
   const answer = JSON.parse(text) as { status?: { token?: string }; message?: string };
   const token = answer.status?.token;
   if (code === 201 && typeof token === 'string') return { token };

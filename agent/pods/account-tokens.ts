@@ -13,9 +13,9 @@ export interface TokenRequest {
 }
 
 /** `refused`: the coordinator says no. Anything else that goes wrong is an Error: it is not in reach. */
-export type TokenAnswer = { token: string } | { refused: string };
+export type TokenResult = { token: string } | { refused: string };
 
-export type AskToken = (wish: TokenRequest) => Promise<TokenAnswer>;
+export type AskToken = (wish: TokenRequest) => Promise<TokenResult>;
 
 interface Held {
   token: string;
@@ -79,7 +79,7 @@ export class PodTokenCache {
     const now = this.#clock.now();
     if (present && present.renewAt > now) return present.renewAt;
     const expirationSeconds = source.expirationSeconds ?? DEFAULT_TOKEN_SECONDS;
-    let answer: TokenAnswer;
+    let answer: TokenResult;
     try {
       answer = await this.#ask(wishOf(pod, source, expirationSeconds));
     } catch {

@@ -1,7 +1,7 @@
 /** What a Pod that names an account is given, on its way into the store and on its host. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { PodTokenCache, type TokenAnswer, type TokenRequest } from '../../agent/pods/account-tokens.js';
+import { PodTokenCache, type TokenResult, type TokenRequest } from '../../agent/pods/account-tokens.js';
 import { mountServiceAccountToken } from '../../coordinator/registry/account-volume.js';
 import { TOKEN_MOUNT_PATH, tokenSources } from '../../shared/kube/account-token.js';
 import { MIRROR_ANNOTATION } from '../../shared/kube/mirror-pod.js';
@@ -130,7 +130,7 @@ describe('a Pod that names no account', () => {
 describe('tokens on a host', () => {
   const clock = new ManualClock(1_000_000);
   const asked: TokenRequest[] = [];
-  let answer: () => Promise<TokenAnswer> = async () => ({ token: `t${asked.length}` });
+  let answer: () => Promise<TokenResult> = async () => ({ token: `t${asked.length}` });
   const tokens = new PodTokenCache((wish) => {
     asked.push(wish);
     return answer();
