@@ -16,7 +16,7 @@ import type { LinkTarget } from './link/link-target.js';
 import type { PodCounts } from './metrics/pod-counts.js';
 import type { HostInfo } from './node/host-info.js';
 import type { ProcessCost } from './node/process-cost.js';
-import type { AskToken } from './pods/account-tokens.js';
+import type { RequestToken } from './pods/account-tokens.js';
 import type { PodFiles } from './pods/pod-files.js';
 import type { PodVolumes } from './pods/pod-host.js';
 import type { PreviousExit } from './run-marker.js';
@@ -38,7 +38,7 @@ export interface AgentDeps {
   config: ConfigCache;
   volumes: PodVolumes;
   /** Asks for Pods' tokens, and where Pods reach the API; absent for hosts that pretend. */
-  api?: { askToken: AskToken; server: URL; ca: () => string };
+  api?: { askToken: RequestToken; server: URL; ca: () => string };
   isolation: IsolationSettings;
   files: PodFiles;
   images: ImageHandling;

@@ -3,7 +3,7 @@ import { request } from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
 import type { HostIdentity } from './host-identity.js';
 import { connectTrusting } from './link/server-trust.js';
-import type { AskToken, TokenResult, TokenRequest } from './pods/account-tokens.js';
+import type { RequestToken, TokenResult, TokenRequest } from './pods/account-tokens.js';
 
 const TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 262_144;
@@ -12,7 +12,7 @@ const MAX_ANSWER_BYTES = 262_144;
 export function podTokenRequester(
   server: URL,
   identity: Pick<HostIdentity, 'ca' | 'key' | 'certificate' | 'bearer'>,
-): AskToken {
+): RequestToken {
   return (wish) =>
     new Promise((resolve, reject) => {
       const { namespace, serviceAccount } = wish;

@@ -15,7 +15,7 @@ export interface TokenRequest {
 /** `refused`: the coordinator says no. Anything else that goes wrong is an Error: it is not in reach. */
 export type TokenResult = { token: string } | { refused: string };
 
-export type AskToken = (wish: TokenRequest) => Promise<TokenResult>;
+export type RequestToken = (wish: TokenRequest) => Promise<TokenResult>;
 
 interface Held {
   token: string;
@@ -30,11 +30,11 @@ const LONGEST_MS = 24 * 60 * 60 * 1000;
 const RETRY_MS = 10_000;
 
 export class PodTokenCache {
-  readonly #ask: AskToken;
+  readonly #ask: RequestToken;
   readonly #clock: Clock;
   readonly #held = new Map<string, Map<string, Held>>();
 
-  constructor(ask: AskToken, clock: Clock) {
+  constructor(ask: RequestToken, clock: Clock) {
     this.#ask = ask;
     this.#clock = clock;
   }
