@@ -15,7 +15,7 @@ import type { LinkDelegate } from './link/agent-side.js';
 import { Link } from './link/link.js';
 import { NodeWatch } from './node/node-watch.js';
 import { emitStartEvents, createNodeEventEmitter } from './node-events.js';
-import { KeptEndings } from './pods/kept-endings.js';
+import { TerminationBarrier } from './pods/kept-endings.js';
 import type { PodReports } from './pods/pod-host.js';
 import type { PodWorkers } from './pods/pod-workers.js';
 import { watchRuntime } from './pods/runtime-watch.js';
@@ -152,7 +152,7 @@ function createLink(host: AgentDeps, node: NodeWatch, agent: LinkDelegate): Link
 
 /** What workers tell, on its way to everyone who needs it. */
 function podReports(host: AgentDeps, to: () => { turns: AgentHandovers; link: Link }): PodReports {
-  const endings = new KeptEndings(host.cache, () => to().link.outbox);
+  const endings = new TerminationBarrier(host.cache, () => to().link.outbox);
   return {
     putPod: (report) => {
       to().turns.onPodReported(report);

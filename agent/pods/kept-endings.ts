@@ -15,7 +15,7 @@ interface KeptPods {
   flush(): Promise<void>;
 }
 
-export class KeptEndings {
+export class TerminationBarrier {
   readonly #kept: KeptPods;
   readonly #out: () => Pick<PodReports, 'putPod' | 'putRemoved'>;
   /** Statuses of Pods that have ended, by uid, which wait for the disk. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Outbox } from '../../agent/link/outbox.js';
-import { KeptEndings } from '../../agent/pods/kept-endings.js';
+import { TerminationBarrier } from '../../agent/pods/kept-endings.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
 import { DaemonPodWrites } from '../../coordinator/controllers/daemon-pod-writes.js';
 import { NodeStatusWriter } from '../../coordinator/hub/node-conditions.js';
@@ -127,7 +127,7 @@ const PROOFS: UnrestProof[] = [
     what: 'an agent that does not say that a Pod is gone',
     unrest: /Pod bare-1 is still to be deleted.*bare-1 was deleted, and is there/,
     steps: [BARE, after(20, { kind: 'delete pod', node: 'host-1', index: 0, force: false })],
-    breaking: (check) => broken(KeptEndings.prototype, { putRemoved: () => undefined }, check),
+    breaking: (check) => broken(TerminationBarrier.prototype, { putRemoved: () => undefined }, check),
   },
   {
     what: 'an agent that takes every window for over',
@@ -171,12 +171,12 @@ const PROOFS: UnrestProof[] = [
     unrest: /Pod bare-1 runs on host-1 and is not Ready/,
     steps: [BARE],
     breaking: (check) => {
-      const { putPod } = KeptEndings.prototype;
-      const shy: KeptEndings['putPod'] = function (this: KeptEndings, report) {
+      const { putPod } = TerminationBarrier.prototype;
+      const shy: TerminationBarrier['putPod'] = function (this: TerminationBarrier, report) {
         const conditions = report.status.conditions?.filter(({ type }) => type !== 'Ready') ?? [];
         putPod.call(this, { ...report, status: { ...report.status, conditions } });
       };
-      return broken(KeptEndings.prototype, { putPod: shy }, check);
+      return broken(TerminationBarrier.prototype, { putPod: shy }, check);
     },
   },
   {

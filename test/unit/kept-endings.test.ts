@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AssignedPod } from '../../agent/decisions/held-pod.js';
-import { KeptEndings } from '../../agent/pods/kept-endings.js';
+import { TerminationBarrier } from '../../agent/pods/kept-endings.js';
 import type { PodReport } from '../../shared/link/messages.js';
 
 const POD = { uid: 'a', namespace: 'default', name: 'web-1' };
@@ -20,7 +20,7 @@ function slowDisk(held?: Partial<AssignedPod>) {
     get: () => held as AssignedPod | undefined,
     flush: () => new Promise<void>((done, failed) => writes.push({ done, failed })),
   };
-  const endings = new KeptEndings(kept, () => ({
+  const endings = new TerminationBarrier(kept, () => ({
     putPod: ({ status: { phase, message } }) => told.push([phase, message].filter(Boolean).join(' ')),
     putRemoved: () => told.push('removed'),
   }));
