@@ -9,21 +9,21 @@ import type { AssignedPod } from '../decisions/held-pod.js';
 import type { PodReports } from './pod-host.js';
 
 /** What the host keeps of its Pods. */
-interface KeptPods {
+interface PersistedPods {
   get(uid: string): AssignedPod | undefined;
   /** Resolves when everything so far is on disk, rejects when it cannot be written. */
   flush(): Promise<void>;
 }
 
 export class TerminationBarrier {
-  readonly #kept: KeptPods;
+  readonly #kept: PersistedPods;
   readonly #out: () => Pick<PodReports, 'putPod' | 'putRemoved'>;
   /** Statuses of Pods that have ended, by uid, which wait for the disk. */
   readonly #waiting = new Map<string, PodReport>();
   /** Pods whose containers are gone, by uid, which wait for the disk. */
   readonly #removed = new Map<string, RemovedPod>();
 
-  constructor(kept: KeptPods, out: () => Pick<PodReports, 'putPod' | 'putRemoved'>) {
+  constructor(kept: PersistedPods, out: () => Pick<PodReports, 'putPod' | 'putRemoved'>) {
     this.#kept = kept;
     this.#out = out;
   }
