@@ -11,7 +11,7 @@ const MAX_LOG_BYTES = 2048;
 const MAX_LOG_LINES = 80;
 
 /** The message of an ended container; '' when it left none. With `FallbackToLogsOnError`, the end of its log may do. */
-export async function lastWordsOf(
+export async function terminationMessageOf(
   host: Pick<PodHost, 'driver' | 'files'>,
   pod: Pod,
   ended: ObservedContainer,

@@ -14,7 +14,7 @@ import type { NextAction } from '../decisions/steps.js';
 import { localStateAfterProbe, wantedProbes } from '../decisions/wanted-probes.js';
 import type { ObservedContainer } from '../runtime/driver.js';
 import { isEngineDown } from './engine-down.js';
-import { lastWordsOf } from './last-words.js';
+import { terminationMessageOf } from './last-words.js';
 import type { PodHost } from './pod-host.js';
 import { PodWorkerState } from './pod-memory.js';
 import { PodProbes } from './pod-probes.js';
@@ -218,7 +218,7 @@ export class PodWorker {
     const { messages } = this.#memory.progress;
     for (const container of containers) {
       if (container.state !== 'exited' || messages[container.id] !== undefined) continue;
-      messages[container.id] = await lastWordsOf(this.#host, held.pod, container);
+      messages[container.id] = await terminationMessageOf(this.#host, held.pod, container);
     }
     this.#memory.prune(containers);
     if (containers.length === 0) await this.#siblings.orphansKnown();
