@@ -18,19 +18,19 @@ import {
 import { CONFIG_ERROR, EngineAttempts } from './engine-attempts.js';
 import { fieldFacts } from './field-facts.js';
 import { portInUse } from './host-port-check.js';
-import type { PodHost } from './pod-host.js';
+import type { PodWorkerDeps } from './pod-host.js';
 import type { PodWorkerState } from './pod-memory.js';
 import type { PodReporter } from './pod-reporter.js';
 
 const DEFAULT_MESSAGE_PATH = '/dev/termination-log';
 
 export class ContainerCreation {
-  readonly #host: PodHost;
+  readonly #host: PodWorkerDeps;
   readonly #reporter: PodReporter;
   readonly #memory: PodWorkerState;
   readonly #attempts: EngineAttempts;
 
-  constructor(host: PodHost, reporter: PodReporter, memory: PodWorkerState) {
+  constructor(host: PodWorkerDeps, reporter: PodReporter, memory: PodWorkerState) {
     this.#host = host;
     this.#reporter = reporter;
     this.#memory = memory;

@@ -3,7 +3,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import { RuntimeError, SANDBOX } from '../runtime/driver.js';
 import { VolumeError } from '../volumes/volume-error.js';
 import { isEngineDown } from './engine-down.js';
-import type { PodHost } from './pod-host.js';
+import type { PodWorkerDeps } from './pod-host.js';
 import type { PodWorkerState } from './pod-memory.js';
 import type { PodReporter } from './pod-reporter.js';
 
@@ -22,11 +22,11 @@ interface EngineRequest {
 }
 
 export class EngineAttempts {
-  readonly #host: Pick<PodHost, 'clock' | 'log'>;
+  readonly #host: Pick<PodWorkerDeps, 'clock' | 'log'>;
   readonly #reporter: PodReporter;
   readonly #memory: PodWorkerState;
 
-  constructor(host: Pick<PodHost, 'clock' | 'log'>, reporter: PodReporter, memory: PodWorkerState) {
+  constructor(host: Pick<PodWorkerDeps, 'clock' | 'log'>, reporter: PodReporter, memory: PodWorkerState) {
     this.#host = host;
     this.#reporter = reporter;
     this.#memory = memory;

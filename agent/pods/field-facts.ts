@@ -2,11 +2,11 @@
 import type { Pod } from '../../shared/kube/pod.js';
 import type { EnvironmentFacts } from '../decisions/environment.js';
 import type { FileFacts } from '../decisions/volume-files.js';
-import type { PodHost } from './pod-host.js';
+import type { PodWorkerDeps } from './pod-host.js';
 
 /** As it is now. `podIP`: empty while the Pod has no address. */
 export function fieldFacts(
-  host: Pick<PodHost, 'facts' | 'findConfig' | 'tokens' | 'apiServer'>,
+  host: Pick<PodWorkerDeps, 'facts' | 'findConfig' | 'tokens' | 'apiServer'>,
   pod: Pod,
   podIP: string,
 ): EnvironmentFacts & FileFacts {

@@ -2,7 +2,7 @@
 import type { Pod } from '../../shared/kube/pod.js';
 import { allContainersOf, findContainer } from '../decisions/pod-containers.js';
 import { type ObservedContainer, RuntimeError } from '../runtime/driver.js';
-import type { PodHost } from './pod-host.js';
+import type { PodWorkerDeps } from './pod-host.js';
 
 const MAX_MESSAGE_BYTES = 4096;
 /** What all containers of a Pod may fill of its status. */
@@ -12,7 +12,7 @@ const MAX_LOG_LINES = 80;
 
 /** The message of an ended container; '' when it left none. With `FallbackToLogsOnError`, the end of its log may do. */
 export async function terminationMessageOf(
-  host: Pick<PodHost, 'driver' | 'files'>,
+  host: Pick<PodWorkerDeps, 'driver' | 'files'>,
   pod: Pod,
   ended: ObservedContainer,
 ): Promise<string> {
@@ -23,7 +23,7 @@ export async function terminationMessageOf(
   return endOfLog(host, ended.id, Math.min(MAX_LOG_BYTES, maxBytes));
 }
 
-async function endOfLog({ driver }: Pick<PodHost, 'driver'>, id: string, maxBytes: number): Promise<string> {
+async function endOfLog({ driver }: Pick<PodWorkerDeps, 'driver'>, id: string, maxBytes: number): Promise<string> {
   const request = { follow: false, timestamps: false, tailLines: MAX_LOG_LINES };
   let end = Buffer.alloc(0);
   try {

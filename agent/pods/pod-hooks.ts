@@ -4,7 +4,7 @@ import type { Handler } from '../../shared/kube/probe.js';
 import { findContainer } from '../decisions/pod-containers.js';
 import type { ContainerLocalState } from '../decisions/pod-view.js';
 import type { Steps } from '../decisions/steps.js';
-import type { PodHost } from './pod-host.js';
+import type { PodWorkerDeps } from './pod-host.js';
 import type { PodWorkerState } from './pod-memory.js';
 import type { PodReporter } from './pod-reporter.js';
 
@@ -22,13 +22,13 @@ interface Hook {
 }
 
 export class PodHooks {
-  readonly #host: Pick<PodHost, 'handlers' | 'clock' | 'log'>;
+  readonly #host: Pick<PodWorkerDeps, 'handlers' | 'clock' | 'log'>;
   readonly #reporter: PodReporter;
   readonly #memory: PodWorkerState;
   /** Called when a hook has ended. */
   readonly #wake: () => void;
 
-  constructor(host: PodHost, reporter: PodReporter, memory: PodWorkerState, wake: () => void) {
+  constructor(host: PodWorkerDeps, reporter: PodReporter, memory: PodWorkerState, wake: () => void) {
     this.#host = host;
     this.#reporter = reporter;
     this.#memory = memory;

@@ -66,7 +66,7 @@ export type PodVolumes = Pick<
   'storageOf' | 'prepare' | 'refresh' | 'mountsOf' | 'hasMounts' | 'remove' | 'sweep'
 >;
 
-export interface PodHost {
+export interface PodWorkerDeps {
   driver: RuntimeDriver;
   images: Images;
   volumes: PodVolumes;

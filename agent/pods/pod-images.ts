@@ -9,12 +9,12 @@ import { pulledText } from '../decisions/pulled-text.js';
 import type { Keyring } from '../decisions/registry-credentials.js';
 import { RuntimeError } from '../runtime/driver.js';
 import { isEngineDown } from './engine-down.js';
-import type { PodHost } from './pod-host.js';
+import type { PodWorkerDeps } from './pod-host.js';
 import type { PodWorkerState } from './pod-memory.js';
 import type { PodReporter } from './pod-reporter.js';
 
 export class PodImages {
-  readonly #host: Pick<PodHost, 'images' | 'findConfig' | 'clock'>;
+  readonly #host: Pick<PodWorkerDeps, 'images' | 'findConfig' | 'clock'>;
   readonly #reporter: PodReporter;
   readonly #memory: PodWorkerState;
   /** Called when an image has come, or cannot be had; `engine`: what the engine shows is not to be relied on. */
@@ -22,7 +22,7 @@ export class PodImages {
   readonly #signal: AbortSignal;
 
   constructor(
-    host: PodHost,
+    host: PodWorkerDeps,
     reporter: PodReporter,
     memory: PodWorkerState,
     wake: (changed: 'memory' | 'engine') => void,

@@ -9,7 +9,7 @@ import {
   probeEvent,
 } from '../decisions/probe-state.js';
 import type { WantedProbe } from '../decisions/wanted-probes.js';
-import type { PodHost } from './pod-host.js';
+import type { PodWorkerDeps } from './pod-host.js';
 
 interface RunningProbe {
   wanted: WantedProbe;
@@ -25,7 +25,7 @@ interface ProbeListener {
 }
 
 export class PodProbes {
-  readonly #host: Pick<PodHost, 'handlers' | 'clock'>;
+  readonly #host: Pick<PodWorkerDeps, 'handlers' | 'clock'>;
   readonly #listener: ProbeListener;
   /** By container id and kind. */
   readonly #probes = new Map<string, RunningProbe>();
@@ -33,7 +33,7 @@ export class PodProbes {
   #timer: Timer | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
 
-  constructor(host: Pick<PodHost, 'handlers' | 'clock'>, listener: ProbeListener) {
+  constructor(host: Pick<PodWorkerDeps, 'handlers' | 'clock'>, listener: ProbeListener) {
     this.#host = host;
     this.#listener = listener;
   }

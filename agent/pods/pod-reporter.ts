@@ -5,14 +5,14 @@ import { containerRole } from '../decisions/pod-containers.js';
 import { type PodEvent, statusEvents } from '../decisions/pod-events.js';
 import { podStatus } from '../decisions/pod-status.js';
 import type { PodView } from '../decisions/pod-view.js';
-import type { PodHost } from './pod-host.js';
+import type { PodWorkerDeps } from './pod-host.js';
 
 export class PodReporter {
-  readonly #host: PodHost;
+  readonly #host: PodWorkerDeps;
   #told: PodStatus | undefined;
   #toldText = '';
 
-  constructor(host: PodHost) {
+  constructor(host: PodWorkerDeps) {
     this.#host = host;
   }
 

@@ -10,7 +10,7 @@ import { ContainerCreation } from './container-creation.js';
 import { CONFIG_ERROR, EngineAttempts } from './engine-attempts.js';
 import { fieldFacts } from './field-facts.js';
 import { PodHooks } from './pod-hooks.js';
-import type { PodHost } from './pod-host.js';
+import type { PodWorkerDeps } from './pod-host.js';
 import { PodImages } from './pod-images.js';
 import type { PodWorkerState } from './pod-memory.js';
 import type { PodReporter } from './pod-reporter.js';
@@ -35,7 +35,7 @@ type Performers = { [Kind in keyof Steps]: (step: Steps[Kind], target: StepTarge
 
 /** The steps of one Pod, and what they have come to in its memory. */
 export class PodSteps {
-  readonly #host: PodHost;
+  readonly #host: PodWorkerDeps;
   readonly #reporter: PodReporter;
   readonly #memory: PodWorkerState;
   readonly #attempts: EngineAttempts;
@@ -90,7 +90,7 @@ export class PodSteps {
 
   /** `wake` is called when work in the background has changed what the worker knows, or the containers as well. */
   constructor(
-    host: PodHost,
+    host: PodWorkerDeps,
     reporter: PodReporter,
     memory: PodWorkerState,
     wake: (changed: BackgroundEffect) => void,

@@ -2,7 +2,7 @@
 import type { Pod } from '../../shared/kube/pod.js';
 import type { Steps, StopReason } from '../decisions/steps.js';
 import { type ObservedContainer, SANDBOX } from '../runtime/driver.js';
-import type { PodHost } from './pod-host.js';
+import type { PodWorkerDeps } from './pod-host.js';
 import type { PodWorkerState } from './pod-memory.js';
 import type { PodReporter } from './pod-reporter.js';
 
@@ -12,13 +12,13 @@ const MIN_GRACE_SECONDS = 2;
 const RETRY_MS = 10_000;
 
 export class ContainerStops {
-  readonly #host: Pick<PodHost, 'driver' | 'clock' | 'log'>;
+  readonly #host: Pick<PodWorkerDeps, 'driver' | 'clock' | 'log'>;
   readonly #reporter: PodReporter;
   readonly #memory: PodWorkerState;
   /** Called when a container has ended. */
   readonly #wake: () => void;
 
-  constructor(host: PodHost, reporter: PodReporter, memory: PodWorkerState, wake: () => void) {
+  constructor(host: PodWorkerDeps, reporter: PodReporter, memory: PodWorkerState, wake: () => void) {
     this.#host = host;
     this.#reporter = reporter;
     this.#memory = memory;

@@ -15,7 +15,7 @@ import { localStateAfterProbe, wantedProbes } from '../decisions/wanted-probes.j
 import type { ObservedContainer } from '../runtime/driver.js';
 import { isEngineDown } from './engine-down.js';
 import { terminationMessageOf } from './last-words.js';
-import type { PodHost } from './pod-host.js';
+import type { PodWorkerDeps } from './pod-host.js';
 import { PodWorkerState } from './pod-memory.js';
 import { PodProbes } from './pod-probes.js';
 import { PodReporter } from './pod-reporter.js';
@@ -45,7 +45,7 @@ interface PodSiblings {
 }
 
 export class PodWorker {
-  readonly #host: PodHost;
+  readonly #host: PodWorkerDeps;
   readonly #siblings: PodSiblings;
   readonly #abort = new AbortController();
   readonly #reporter: PodReporter;
@@ -67,7 +67,7 @@ export class PodWorker {
   #isFinished = false;
   #turnWaiting: PodView['handoverWaiting'];
 
-  constructor(assigned: AssignedPod, host: PodHost, siblings: PodSiblings) {
+  constructor(assigned: AssignedPod, host: PodWorkerDeps, siblings: PodSiblings) {
     this.#held = assigned;
     this.#host = host;
     this.#siblings = siblings;

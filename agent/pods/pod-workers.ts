@@ -19,7 +19,7 @@ import { DEADLINE_EXCEEDED } from '../decisions/pod-over.js';
 import type { PodTermination } from '../decisions/pod-view.js';
 import type { RuntimeEvent } from '../runtime/driver.js';
 import { OrphanedPods } from './leftover-pods.js';
-import type { PodHost, PodSource } from './pod-host.js';
+import type { PodWorkerDeps, PodSource } from './pod-host.js';
 import { PodWorker } from './pod-worker.js';
 
 /** Why a Pod is given up, and how long its containers have to end. */
@@ -29,13 +29,13 @@ interface GivingUp extends Omit<PodTermination, 'deadline'> {
 
 export class PodWorkers {
   readonly #source: PodSource;
-  readonly #host: PodHost;
+  readonly #host: PodWorkerDeps;
   readonly #workers = new Map<string, PodWorker>();
   readonly #leftovers: OrphanedPods;
   /** That the engine has told of them in this life of the agent. */
   #firstLook: Promise<void> | undefined;
 
-  constructor(source: PodSource, host: PodHost) {
+  constructor(source: PodSource, host: PodWorkerDeps) {
     this.#source = source;
     this.#host = host;
     this.#leftovers = new OrphanedPods(host.driver);

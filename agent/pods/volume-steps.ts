@@ -3,7 +3,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { StepFailure } from '../decisions/pod-view.js';
 import type { FileFacts } from '../decisions/volume-files.js';
 import { VolumeError } from '../volumes/volume-error.js';
-import type { PodHost } from './pod-host.js';
+import type { PodWorkerDeps } from './pod-host.js';
 import type { PodWorkerState } from './pod-memory.js';
 import type { PodReporter } from './pod-reporter.js';
 
@@ -11,14 +11,14 @@ const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 122_000;
 
 export class VolumeSteps {
-  readonly #host: Pick<PodHost, 'volumes' | 'clock' | 'tokens'>;
+  readonly #host: Pick<PodWorkerDeps, 'volumes' | 'clock' | 'tokens'>;
   readonly #reporter: PodReporter;
   readonly #memory: PodWorkerState;
   #failures = 0;
   /** Raised by each change of what the volumes show. */
   #contentVersion = 0;
 
-  constructor(host: PodHost, reporter: PodReporter, memory: PodWorkerState) {
+  constructor(host: PodWorkerDeps, reporter: PodReporter, memory: PodWorkerState) {
     this.#host = host;
     this.#reporter = reporter;
     this.#memory = memory;

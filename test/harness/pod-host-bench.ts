@@ -14,7 +14,7 @@ import { Images } from '../../agent/images/images.js';
 import { RegistrySettings } from '../../agent/images/registry-settings.js';
 import { PodTokenCache } from '../../agent/pods/account-tokens.js';
 import { FolderPodFiles } from '../../agent/pods/pod-files.js';
-import type { HostFacts, PodHost, PodSource } from '../../agent/pods/pod-host.js';
+import type { HostFacts, PodWorkerDeps, PodSource } from '../../agent/pods/pod-host.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
 import { type RuntimeWatch, watchRuntime } from '../../agent/pods/runtime-watch.js';
 import { ContainerHandlers, type Handlers } from '../../agent/probes/handlers.js';
@@ -203,7 +203,7 @@ export class PodHostBench implements PodSource {
   }
 
   #startAgent(): [PodWorkers, RuntimeWatch] {
-    const host: PodHost = {
+    const host: PodWorkerDeps = {
       driver: this.driver,
       images: new Images({
         driver: this.driver,
