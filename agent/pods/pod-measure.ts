@@ -5,14 +5,14 @@ import type { AssignedPod } from '../decisions/held-pod.js';
 import type { RuntimeDriver } from '../runtime/driver.js';
 import type { PodVolumes } from './pod-host.js';
 
-interface MeasureParts {
+interface MeasureDeps {
   driver: Pick<RuntimeDriver, 'usage' | 'storage'>;
   volumes: Pick<PodVolumes, 'storageOf'>;
 }
 
 /** Those of `pods` that have a running container. Throws `RuntimeError`. */
 export async function measurePods(
-  { driver, volumes }: MeasureParts,
+  { driver, volumes }: MeasureDeps,
   pods: readonly AssignedPod[],
   resource: StarvedResource,
 ): Promise<EvictionCandidate[]> {
