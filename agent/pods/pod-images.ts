@@ -13,7 +13,7 @@ import type { PodWorkerDeps } from './pod-host.js';
 import type { PodWorkerState } from './pod-memory.js';
 import type { PodReporter } from './pod-reporter.js';
 
-export class PodImages {
+export class PodImagePulls {
   readonly #host: Pick<PodWorkerDeps, 'images' | 'findConfig' | 'clock'>;
   readonly #reporter: PodReporter;
   readonly #memory: PodWorkerState;

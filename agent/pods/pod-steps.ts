@@ -11,7 +11,7 @@ import { CONFIG_ERROR, EngineAttempts } from './engine-attempts.js';
 import { fieldFacts } from './field-facts.js';
 import { PodHooks } from './pod-hooks.js';
 import type { PodWorkerDeps } from './pod-host.js';
-import { PodImages } from './pod-images.js';
+import { PodImagePulls } from './pod-images.js';
 import type { PodWorkerState } from './pod-memory.js';
 import type { PodReporter } from './pod-reporter.js';
 import { ContainerStops } from './pod-stops.js';
@@ -41,7 +41,7 @@ export class PodSteps {
   readonly #attempts: EngineAttempts;
   readonly #creation: ContainerCreation;
   readonly #volumes: VolumeSteps;
-  readonly #images: PodImages;
+  readonly #images: PodImagePulls;
   readonly #hooks: PodHooks;
   readonly #stops: ContainerStops;
 
@@ -102,7 +102,7 @@ export class PodSteps {
     this.#attempts = new EngineAttempts(host, reporter, memory);
     this.#creation = new ContainerCreation(host, reporter, memory);
     this.#volumes = new VolumeSteps(host, reporter, memory);
-    this.#images = new PodImages(host, reporter, memory, wake, signal);
+    this.#images = new PodImagePulls(host, reporter, memory, wake, signal);
     this.#hooks = new PodHooks(host, reporter, memory, () => wake('memory'));
     this.#stops = new ContainerStops(host, reporter, memory, () => wake('engine'));
   }
