@@ -23,7 +23,7 @@ import type { PodWorkerDeps, PodSource } from './pod-host.js';
 import { PodWorker } from './pod-worker.js';
 
 /** Why a Pod is given up, and how long its containers have to end. */
-interface GivingUp extends Omit<PodTermination, 'deadline'> {
+interface PodTerminationRequest extends Omit<PodTermination, 'deadline'> {
   graceSeconds: number;
 }
 
@@ -64,7 +64,7 @@ export class PodWorkers {
   }
 
   /** Gives the Pod up for good and says so by the event. One that is over, or leaves anyway, stays as it is. */
-  terminate(uid: string, { graceSeconds, ...why }: GivingUp, event: PodEvent): void {
+  terminate(uid: string, { graceSeconds, ...why }: PodTerminationRequest, event: PodEvent): void {
     const before = this.#source.get(uid);
     if (!before || before.terminal || before.deadline !== undefined) return;
     const deadline = this.#host.clock.now() + graceSeconds * 1000;
