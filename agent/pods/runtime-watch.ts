@@ -6,7 +6,7 @@ import type { RuntimeDriver, RuntimeEvent } from '../runtime/driver.js';
 /** Should an engine lose an event in silence, it is found so late. Not a poll: nothing waits for it. */
 const SAFETY_RESYNC_MS = 5 * 60_000;
 
-export interface RuntimeWatch {
+export interface RuntimeEventWatch {
   /** Resolves when the engine's first word, `resync` or `down`, has been handled. */
   firstEvent: Promise<void>;
   stop(): Promise<void>;
@@ -18,7 +18,7 @@ export function watchRuntime(
   listeners: readonly ((event: RuntimeEvent) => Promise<void> | void)[],
   clock: Clock,
   log: Logger,
-): RuntimeWatch {
+): RuntimeEventWatch {
   const abort = new AbortController();
   const tell = async (event: RuntimeEvent): Promise<void> => {
     for (const listener of listeners) {

@@ -16,7 +16,7 @@ import { PodTokenCache } from '../../agent/pods/account-tokens.js';
 import { FolderPodFiles } from '../../agent/pods/pod-files.js';
 import type { HostFacts, PodWorkerDeps, PodSource } from '../../agent/pods/pod-host.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
-import { type RuntimeWatch, watchRuntime } from '../../agent/pods/runtime-watch.js';
+import { type RuntimeEventWatch, watchRuntime } from '../../agent/pods/runtime-watch.js';
 import { ContainerHandlers, type Handlers } from '../../agent/probes/handlers.js';
 import type { ContainerOwner, RuntimeDriver, RuntimeEvent } from '../../agent/runtime/driver.js';
 import type { FindProcesses } from '../../agent/volumes/engine-mounts.js';
@@ -67,7 +67,7 @@ export class PodHostBench implements PodSource {
   #workers: PodWorkers;
   #volumes: Volumes;
   #engineWasDown = false;
-  #watch: RuntimeWatch;
+  #watch: RuntimeEventWatch;
 
   constructor(
     readonly driver: RuntimeDriver,
@@ -202,7 +202,7 @@ export class PodHostBench implements PodSource {
     await this.#volumes.close();
   }
 
-  #startAgent(): [PodWorkers, RuntimeWatch] {
+  #startAgent(): [PodWorkers, RuntimeEventWatch] {
     const host: PodWorkerDeps = {
       driver: this.driver,
       images: new Images({
