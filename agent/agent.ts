@@ -18,7 +18,7 @@ import { emitStartEvents, createNodeEventEmitter } from './node-events.js';
 import { TerminationBarrier } from './pods/kept-endings.js';
 import type { PodReports } from './pods/pod-host.js';
 import type { PodWorkers } from './pods/pod-workers.js';
-import { watchRuntime } from './pods/runtime-watch.js';
+import { watchRuntimeEvents } from './pods/runtime-watch.js';
 import { StorageLimitWatch } from './pods/storage-watch.js';
 import { CoordinatorTime } from './turns/heard-time.js';
 import { NEVER_HELD } from './turns/local-hold.js';
@@ -89,7 +89,7 @@ function createAgentWith(host: AgentDeps): Agent {
   const link = createLink(host, node, createLinkDelegate({ ...host, workers, prefetched: held, node, handovers: turns, warn }));
   const statics = createStaticPods(host, workers, link);
   const listeners = [node.onRuntimeEvent.bind(node), workers.onRuntimeEvent.bind(workers)];
-  const watch = watchRuntime(driver, listeners, clock, log.child({ component: 'runtime' }));
+  const watch = watchRuntimeEvents(driver, listeners, clock, log.child({ component: 'runtime' }));
   const parts: Part[] = [
     { name: 'node', start: () => node.start(), stop: () => node.stop() },
     turns.bootComponent,

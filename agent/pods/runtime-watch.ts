@@ -13,7 +13,7 @@ export interface RuntimeEventWatch {
 }
 
 /** Starts listening. Listeners are called one event at a time, in order; what one of them throws is logged. */
-export function watchRuntime(
+export function watchRuntimeEvents(
   driver: Pick<RuntimeDriver, 'events'>,
   listeners: readonly ((event: RuntimeEvent) => Promise<void> | void)[],
   clock: Clock,

@@ -7,7 +7,7 @@ import { Images } from '../../agent/images/images.js';
 import { RegistrySettings } from '../../agent/images/registry-settings.js';
 import { FolderPodFiles } from '../../agent/pods/pod-files.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
-import { watchRuntime } from '../../agent/pods/runtime-watch.js';
+import { watchRuntimeEvents } from '../../agent/pods/runtime-watch.js';
 import { ContainerHandlers } from '../../agent/probes/handlers.js';
 import { DockerEngine } from '../../agent/runtime/docker-engine.js';
 import { engineProcesses } from '../../agent/runtime/engine-processes.js';
@@ -97,7 +97,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
   workers.start();
   // After the first look at the engine.
   const onLooked = (): void => tell({ kind: 'ready' });
-  watchRuntime(driver, [workers.onRuntimeEvent.bind(workers), onLooked], systemClock, silentLogger);
+  watchRuntimeEvents(driver, [workers.onRuntimeEvent.bind(workers), onLooked], systemClock, silentLogger);
 }
 
 // The test imports this file for its types; `fork` runs it.

@@ -16,7 +16,7 @@ import { PodTokenCache } from '../../agent/pods/account-tokens.js';
 import { FolderPodFiles } from '../../agent/pods/pod-files.js';
 import type { HostFacts, PodWorkerDeps, PodSource } from '../../agent/pods/pod-host.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
-import { type RuntimeEventWatch, watchRuntime } from '../../agent/pods/runtime-watch.js';
+import { type RuntimeEventWatch, watchRuntimeEvents } from '../../agent/pods/runtime-watch.js';
 import { ContainerHandlers, type Handlers } from '../../agent/probes/handlers.js';
 import type { ContainerOwner, RuntimeDriver, RuntimeEvent } from '../../agent/runtime/driver.js';
 import type { FindProcesses } from '../../agent/volumes/engine-mounts.js';
@@ -229,7 +229,7 @@ export class PodHostBench implements PodSource {
     const workers = new PodWorkers(this, host);
     workers.start();
     const listeners = [this.#noteEngine.bind(this), workers.onRuntimeEvent.bind(workers)];
-    return [workers, watchRuntime(this.driver, listeners, this.clock, silentLogger)];
+    return [workers, watchRuntimeEvents(this.driver, listeners, this.clock, silentLogger)];
   }
 
   /** As the node's watch does: an engine that was down is up again from now on. */
