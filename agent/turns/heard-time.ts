@@ -12,7 +12,7 @@ export interface BootClock {
 /** Closer than this, what is on disk is right enough. */
 const TOLERANCE_MS = 1_000;
 
-interface Heard {
+interface StoredTime {
   bootMark: string;
   /** The coordinator's time when the host booted, ms since the epoch. */
   bootedAt: number;
@@ -49,7 +49,7 @@ export class CoordinatorTime {
     const isNews = this.#bootedAt === undefined || Math.abs(bootedAt - this.#bootedAt) > TOLERANCE_MS;
     this.#bootedAt = bootedAt;
     if (!isNews) return;
-    const heard: Heard = { bootMark: this.#boot.bootMark, bootedAt };
+    const heard: StoredTime = { bootMark: this.#boot.bootMark, bootedAt };
     await this.#file?.write(JSON.stringify(heard)).catch((error: unknown) => {
       this.#log.warn(
         { err: error },
@@ -64,9 +64,9 @@ export class CoordinatorTime {
   }
 }
 
-function decode(text: string | undefined): Heard | undefined {
+function decode(text: string | undefined): StoredTime | undefined {
   try {
-    const heard = JSON.parse(text ?? '') as Partial<Heard>;
+    const heard = JSON.parse(text ?? '') as Partial<StoredTime>;
     const { bootMark, bootedAt } = heard;
     return typeof bootMark === 'string' && typeof bootedAt === 'number' ? { bootMark, bootedAt } : undefined;
   } catch {
