@@ -23,7 +23,7 @@ import type { PreviousExit } from './run-marker.js';
 import type { RuntimeDriver } from './runtime/driver.js';
 import type { AgentSettings } from './settings.js';
 import type { CoordinatorTime } from './turns/heard-time.js';
-import type { LocalHold } from './turns/local-hold.js';
+import type { UpdateLock } from './turns/local-hold.js';
 
 /** What an agent stands on: a real host's, or one that is pretended. */
 export interface AgentDeps {
@@ -48,7 +48,7 @@ export interface AgentDeps {
   manifests?: ManifestDirectory;
   readHost: () => HostInfo;
   /** Who on the host may say 'not now'; absent: nobody. */
-  updateLock?: LocalHold;
+  updateLock?: UpdateLock;
   /** Absent: known to this process alone. */
   coordinatorTime?: CoordinatorTime;
   /** Changes the status before it is told; a real host's is told as it is. */

@@ -16,14 +16,14 @@ import type { Link } from './link/link.js';
 import type { PodWorkers } from './pods/pod-workers.js';
 import { HandoverConfirmations } from './turns/confirmations.js';
 import type { CoordinatorTime } from './turns/heard-time.js';
-import type { LocalHold } from './turns/local-hold.js';
+import type { UpdateLock } from './turns/local-hold.js';
 import { HandoverRunner } from './turns/turns.js';
 
 interface AgentHandoversOptions {
   cache: DesiredCache;
   prefetched: HeldImages;
   findConfig: FindConfig;
-  updateLock: LocalHold;
+  updateLock: UpdateLock;
   time: CoordinatorTime;
   workers: () => PodWorkers;
   engineUpSince: () => number;

@@ -18,16 +18,16 @@ interface HoldQuestion {
 }
 
 /** Somebody on the host who may say 'not now'. */
-export interface LocalHold {
+export interface UpdateLock {
   /** Undefined: go on. What cannot be read says 'not now'. */
   ask(question: HoldQuestion): Promise<ActiveUpdateLock | undefined>;
 }
 
 /** For hosts that pretend. */
-export const NEVER_HELD: LocalHold = { ask: async () => undefined };
+export const NEVER_HELD: UpdateLock = { ask: async () => undefined };
 
 /** By whatever stands at `path`: a file holds by being there, a socket is asked. `wallClock` is what an `until` goes by. */
-export function holdAt(path: string, clock: Clock, wallClock: Clock): LocalHold {
+export function holdAt(path: string, clock: Clock, wallClock: Clock): UpdateLock {
   return {
     ask: async (question) => {
       try {

@@ -17,7 +17,7 @@ import { type HandoverStep, handoverStep } from '../decisions/turn-step.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 import type { HeldImages } from '../images/held-images.js';
 import type { CoordinatorTime } from './heard-time.js';
-import type { LocalHold } from './local-hold.js';
+import type { UpdateLock } from './local-hold.js';
 
 /** After a look that failed, mostly for want of room on the disk. */
 const RETRY_MS = 10_000;
@@ -35,7 +35,7 @@ interface HandoverRunnerDeps {
   cache: DesiredCache;
   images: Pick<HeldImages, 'holdFor' | 'missing'>;
   findConfig: FindConfig;
-  updateLock: LocalHold;
+  updateLock: UpdateLock;
   coordinatorTime: Pick<CoordinatorTime, 'now'>;
   /** Of the boot that this process runs in. */
   bootMark: string;
