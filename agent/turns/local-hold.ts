@@ -10,7 +10,7 @@ const ANSWER_MS = 2_000;
 const MAX_ANSWER = 4_096;
 
 /** What the one who is asked is told, as one line of JSON. */
-interface HoldQuestion {
+interface UpdateLockQuery {
   namespace: string;
   /** Of the Pod that is to go. */
   pod: string;
@@ -20,7 +20,7 @@ interface HoldQuestion {
 /** Somebody on the host who may say 'not now'. */
 export interface UpdateLock {
   /** Undefined: go on. What cannot be read says 'not now'. */
-  ask(question: HoldQuestion): Promise<ActiveUpdateLock | undefined>;
+  ask(question: UpdateLockQuery): Promise<ActiveUpdateLock | undefined>;
 }
 
 /** For hosts that pretend. */
@@ -44,7 +44,7 @@ export function holdAt(path: string, clock: Clock, wallClock: Clock): UpdateLock
   };
 }
 
-function answerOf(path: string, question: HoldQuestion, clock: Clock): Promise<string> {
+function answerOf(path: string, question: UpdateLockQuery, clock: Clock): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = createConnection(path);
     let answer = '';
