@@ -21,7 +21,7 @@ import type { PodWorkers } from './pods/pod-workers.js';
 import { watchRuntimeEvents } from './pods/runtime-watch.js';
 import { StorageLimitWatch } from './pods/storage-watch.js';
 import { CoordinatorTime } from './turns/heard-time.js';
-import { NEVER_HELD } from './turns/local-hold.js';
+import { NO_UPDATE_LOCK } from './turns/local-hold.js';
 
 export interface Agent {
   /** To start in order and stop in reverse; stopping touches no container. */
@@ -61,7 +61,7 @@ function createAgentWith(host: AgentDeps): Agent {
     cache: host.cache,
     prefetched: held,
     findConfig: (reference) => host.config.find(reference),
-    updateLock: host.updateLock ?? NEVER_HELD,
+    updateLock: host.updateLock ?? NO_UPDATE_LOCK,
     time:
       host.coordinatorTime ??
       CoordinatorTime.inMemory({ bootMark: node.host.bootMark, uptimeMs: () => clock.monotonic() }, log),

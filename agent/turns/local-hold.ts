@@ -24,7 +24,7 @@ export interface UpdateLock {
 }
 
 /** For hosts that pretend. */
-export const NEVER_HELD: UpdateLock = { ask: async () => undefined };
+export const NO_UPDATE_LOCK: UpdateLock = { ask: async () => undefined };
 
 /** By whatever stands at `path`: a file holds by being there, a socket is asked. `wallClock` is what an `until` goes by. */
 export function holdAt(path: string, clock: Clock, wallClock: Clock): UpdateLock {
