@@ -54,7 +54,7 @@ import { hostMayWrite, waitForWritableDisk } from './read-only-start.js';
 import { RunMarker } from './run-marker.js';
 import type { AgentSettings } from './settings.js';
 import { type BootClock, CoordinatorTime } from './turns/heard-time.js';
-import { holdAt } from './turns/local-hold.js';
+import { updateLockAt } from './turns/local-hold.js';
 import { Upgrades } from './upgrade/upgrades.js';
 import { Volumes } from './volumes/volumes.js';
 
@@ -141,7 +141,7 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
     files: new FolderPodFiles(dataDir),
     images: await imageHandling(settings, driver),
     pressure,
-    updateLock: holdAt(settings.hold, clock, systemClock),
+    updateLock: updateLockAt(settings.hold, clock, systemClock),
     coordinatorTime: heardTime,
     journal,
     previousExit: await marker.markStarted(bootMark),

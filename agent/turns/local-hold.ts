@@ -27,7 +27,7 @@ export interface UpdateLock {
 export const NO_UPDATE_LOCK: UpdateLock = { ask: async () => undefined };
 
 /** By whatever stands at `path`: a file holds by being there, a socket is asked. `wallClock` is what an `until` goes by. */
-export function holdAt(path: string, clock: Clock, wallClock: Clock): UpdateLock {
+export function updateLockAt(path: string, clock: Clock, wallClock: Clock): UpdateLock {
   return {
     ask: async (question) => {
       try {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { durableFile } from '../../agent/desired/durable-file.js';
 import { CoordinatorTime } from '../../agent/turns/heard-time.js';
-import { holdAt } from '../../agent/turns/local-hold.js';
+import { updateLockAt } from '../../agent/turns/local-hold.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
@@ -21,7 +21,7 @@ async function answering(path: string, answer: (socket: Socket, question: string
 
 test('a file holds by being there, and no file does not', async () => {
   const path = join(temporaryDirectory(), 'hold');
-  const hold = holdAt(path, systemClock, systemClock);
+  const hold = updateLockAt(path, systemClock, systemClock);
   assert.equal(await hold.ask(QUESTION), undefined);
   writeFileSync(path, 'a sale is under way\n');
   assert.deepEqual(await hold.ask(QUESTION), { reason: 'a sale is under way' });
@@ -33,7 +33,7 @@ test('a file holds by being there, and no file does not', async () => {
 
 test('a socket is told which Pod is to go, and says so or not', async () => {
   const path = join(temporaryDirectory(), 'hold');
-  const hold = holdAt(path, systemClock, systemClock);
+  const hold = updateLockAt(path, systemClock, systemClock);
   const asked: unknown[] = [];
   let word = 'the arm moves\n';
   const server = await answering(path, (socket, question) => {
@@ -51,7 +51,7 @@ test('a socket that does not answer counts as busy', async () => {
   const path = join(temporaryDirectory(), 'hold');
   const sockets: Socket[] = [];
   const server = await answering(path, (socket) => sockets.push(socket));
-  const hold = await holdAt(path, systemClock, systemClock).ask(QUESTION);
+  const hold = await updateLockAt(path, systemClock, systemClock).ask(QUESTION);
   assert.match(hold?.reason ?? '', /cannot be asked: no answer within 2000 ms/);
   for (const socket of sockets) socket.destroy();
   await new Promise((resolve) => server.close(resolve));
