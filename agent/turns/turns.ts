@@ -23,13 +23,13 @@ import type { UpdateLock } from './local-hold.js';
 const RETRY_MS = 10_000;
 
 /** Why a turn has not begun, or that it was taken back, for the Pod's status. */
-interface TurnWaiting {
+interface HandoverWaiting {
   reason: TurnWait | typeof WITHDRAWN;
   message: string;
 }
 
 /** Nobody waits for this word: the Pod has lost the controller that gave the turn, or a restored coordinator the turn. */
-const GONE: TurnWaiting = { reason: WITHDRAWN, message: 'the turn is no longer on the Pod' };
+const GONE: HandoverWaiting = { reason: WITHDRAWN, message: 'the turn is no longer on the Pod' };
 
 interface HandoverRunnerDeps {
   cache: DesiredCache;
@@ -41,7 +41,7 @@ interface HandoverRunnerDeps {
   bootMark: string;
   linkIsLive: () => boolean;
   /** Hears why a Pod's turn waits. */
-  onWaiting: (uid: string, waiting: TurnWaiting) => void;
+  onWaiting: (uid: string, waiting: HandoverWaiting) => void;
   /** Hears of a turn that has begun, when it is on disk. */
   onStarted: (oldUid: string, successor: AssignedPod) => void;
   /** Hears that the host's 'not now' was overridden. */
