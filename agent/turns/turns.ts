@@ -29,7 +29,7 @@ interface HandoverWaiting {
 }
 
 /** Nobody waits for this word: the Pod has lost the controller that gave the turn, or a restored coordinator the turn. */
-const GONE: HandoverWaiting = { reason: WITHDRAWN, message: 'the turn is no longer on the Pod' };
+const HANDOVER_REMOVED: HandoverWaiting = { reason: WITHDRAWN, message: 'the turn is no longer on the Pod' };
 
 interface HandoverRunnerDeps {
   cache: DesiredCache;
@@ -98,7 +98,7 @@ export class HandoverRunner {
   #lost(uid: string): void {
     this.#drop(uid);
     const held = this.#parts.cache.get(uid);
-    if (held && hasNoHandover(held)) this.#parts.onWaiting(uid, GONE);
+    if (held && hasNoHandover(held)) this.#parts.onWaiting(uid, HANDOVER_REMOVED);
   }
 
   #drop(uid: string): void {
