@@ -7,7 +7,7 @@ import type { Part } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import type { CollectionThresholds, DiskUse } from './decisions/image-collection.js';
 import { fullImageName } from './decisions/image-name.js';
-import { HeldImages } from './images/held-images.js';
+import { PrefetchedImages } from './images/held-images.js';
 import { ImageCollector } from './images/image-collector.js';
 import { ImageRecords } from './images/image-records.js';
 import { Images, type LocalImage } from './images/images.js';
@@ -54,7 +54,7 @@ export function inMemoryImageHandling(): ImageHandling {
 
 interface AgentImages {
   images: Images;
-  prefetched: HeldImages;
+  prefetched: PrefetchedImages;
   /** Absent where nothing is collected. */
   removeUnused?: () => Promise<void>;
   components: Part[];
@@ -84,7 +84,7 @@ export function createAgentImages(options: AgentImagesOptions): AgentImages {
       .catch((error: unknown) => log.warn({ image: name, err: error }, 'pulled image not noted'));
   };
   const images = new Images({ driver, clock, registries, pullsAtOnce, onPulled });
-  const held = new HeldImages(images, clock, log);
+  const held = new PrefetchedImages(images, clock, log);
   const parts: Part[] = [{ name: 'held images', stop: () => held.stop() }];
   let removeUnused: AgentImages['removeUnused'];
   if (collection) {

@@ -7,7 +7,7 @@ import type { Logger } from '../shared/process/log.js';
 import { type AgentHandovers, isNeededByHandover } from './agent-turns.js';
 import type { ConfigCache } from './desired/config-cache.js';
 import type { DesiredCache } from './desired/desired-cache.js';
-import type { HeldImages } from './images/held-images.js';
+import type { PrefetchedImages } from './images/held-images.js';
 import type { LinkDelegate } from './link/agent-side.js';
 import { readHostUsage } from './node/node-usage.js';
 import type { NodeWatch } from './node/node-watch.js';
@@ -26,7 +26,7 @@ export interface AgentLinkDelegateDeps {
   config: ConfigCache;
   handovers: Pick<AgentHandovers, 'podsChanged' | 'welcomed' | 'heardTime' | 'linkFailed' | 'told'>;
   workers: PodWorkers;
-  prefetched: HeldImages;
+  prefetched: PrefetchedImages;
   node: NodeWatch;
   driver: RuntimeDriver;
   clock: Clock;
@@ -77,7 +77,7 @@ export function createLinkDelegate(parts: AgentLinkDelegateDeps): LinkDelegate {
       await durable.catch((error: unknown) => notKept(parts, error));
     },
     prefetchImages: (images) => {
-      held.hold(images, () => node.refresh());
+      held.prefetch(images, () => node.refresh());
       node.refresh();
     },
     returnObject: (uid) => cache.returnObject(uid),

@@ -11,7 +11,7 @@ import type { FindConfig } from './decisions/config-lookup.js';
 import type { AssignedPod } from './decisions/held-pod.js';
 import { afterHandoverAcknowledged, podsNeededBy } from './decisions/held-turn.js';
 import type { DesiredCache } from './desired/desired-cache.js';
-import type { HeldImages } from './images/held-images.js';
+import type { PrefetchedImages } from './images/held-images.js';
 import type { Link } from './link/link.js';
 import type { PodWorkers } from './pods/pod-workers.js';
 import { HandoverConfirmations } from './turns/confirmations.js';
@@ -21,7 +21,7 @@ import { HandoverRunner } from './turns/turns.js';
 
 interface AgentHandoversOptions {
   cache: DesiredCache;
-  prefetched: HeldImages;
+  prefetched: PrefetchedImages;
   findConfig: FindConfig;
   updateLock: UpdateLock;
   time: CoordinatorTime;

@@ -10,7 +10,7 @@ import { createAgentWorkers } from './agent-workers.js';
 import { podsNeededBy } from './decisions/held-turn.js';
 import { StaticPods } from './desired/static-pods.js';
 import { logEngineChange, demoteOutageErrors } from './engine-outage.js';
-import type { HeldImages } from './images/held-images.js';
+import type { PrefetchedImages } from './images/held-images.js';
 import type { LinkDelegate } from './link/agent-side.js';
 import { Link } from './link/link.js';
 import { NodeWatch } from './node/node-watch.js';
@@ -108,7 +108,7 @@ function createAgentWith(host: AgentDeps): Agent {
 }
 
 /** Its status tells of the images that are held as well. */
-function createNodeWatch(host: AgentDeps, to: () => { held: HeldImages; link: Link }): NodeWatch {
+function createNodeWatch(host: AgentDeps, to: () => { held: PrefetchedImages; link: Link }): NodeWatch {
   return new NodeWatch({
     nodeName: host.settings.nodeName,
     agentVersion: VERSION,
@@ -116,7 +116,7 @@ function createNodeWatch(host: AgentDeps, to: () => { held: HeldImages; link: Li
     readHost: host.readHost,
     amend: (status) => {
       const images = to()
-        .held.here()
+        .held.present()
         ?.map(({ image, ...size }) => ({ names: [image], ...size }));
       const told = images ? { ...status, images } : status;
       return host.amendStatus?.(told) ?? told;

@@ -33,7 +33,7 @@ interface Holding extends WantedImage {
 const NODE = 'node';
 
 /** Level-triggered: the newest list of an owner is what holds, and losing it costs a look. */
-export class HeldImages {
+export class PrefetchedImages {
   readonly #images: Pick<Images, 'ensure'>;
   readonly #clock: Clock;
   readonly #log: Logger;
@@ -52,9 +52,9 @@ export class HeldImages {
   }
 
   /** The images that the coordinator lists from now on. One that nobody names any more is let go of. */
-  hold(images: readonly string[], onChange: () => void = () => undefined): void {
+  prefetch(images: readonly string[], onChange: () => void = () => undefined): void {
     this.#isAsked = true;
-    this.holdFor(
+    this.prefetchFor(
       NODE,
       images.map((image) => ({ image })),
       onChange,
@@ -62,7 +62,7 @@ export class HeldImages {
   }
 
   /** The images that `owner` wants from now on; `onChange` is called when one of them came, or could not. */
-  holdFor(owner: string, wanted: readonly WantedImage[], onChange: () => void): void {
+  prefetchFor(owner: string, wanted: readonly WantedImage[], onChange: () => void): void {
     const names = new Set(wanted.map(({ image }) => image));
     for (const [image, holding] of this.#held) {
       if (names.has(image) || !holding.owners.delete(owner) || holding.owners.size > 0) continue;
@@ -84,7 +84,7 @@ export class HeldImages {
   }
 
   /** Those of the coordinator's list that are here, and how much they take; undefined when it never sent one. */
-  here(): { image: string; sizeBytes?: number }[] | undefined {
+  present(): { image: string; sizeBytes?: number }[] | undefined {
     if (!this.#isAsked) return undefined;
     const held = [...this.#held.values()].filter(({ owners, isHere }) => owners.has(NODE) && isHere);
     return held.map(({ image, sizeBytes }) => ({ image, ...(sizeBytes && { sizeBytes }) }));
@@ -98,7 +98,7 @@ export class HeldImages {
 
   stop(): void {
     for (const owner of new Set([...this.#held.values()].flatMap(({ owners }) => [...owners.keys()]))) {
-      this.holdFor(owner, [], () => undefined);
+      this.prefetchFor(owner, [], () => undefined);
     }
   }
 

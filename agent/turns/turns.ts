@@ -15,7 +15,7 @@ import { pullSecrets } from '../decisions/pull-secrets.js';
 import type { Keyring } from '../decisions/registry-credentials.js';
 import { type HandoverStep, handoverStep } from '../decisions/turn-step.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
-import type { HeldImages } from '../images/held-images.js';
+import type { PrefetchedImages } from '../images/held-images.js';
 import type { CoordinatorTime } from './heard-time.js';
 import type { UpdateLock } from './local-hold.js';
 
@@ -33,7 +33,7 @@ const HANDOVER_REMOVED: HandoverWaiting = { reason: WITHDRAWN, message: 'the tur
 
 interface HandoverRunnerDeps {
   cache: DesiredCache;
-  images: Pick<HeldImages, 'holdFor' | 'missing'>;
+  images: Pick<PrefetchedImages, 'holdFor' | 'missing'>;
   findConfig: FindConfig;
   updateLock: UpdateLock;
   coordinatorTime: Pick<CoordinatorTime, 'now'>;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fullImageName } from '../../agent/decisions/image-name.js';
-import { HeldImages } from '../../agent/images/held-images.js';
+import { PrefetchedImages } from '../../agent/images/held-images.js';
 import { ImageCollector } from '../../agent/images/image-collector.js';
 import { ImageRecords } from '../../agent/images/image-records.js';
 import { Images } from '../../agent/images/images.js';
@@ -161,8 +161,8 @@ for (const kind of ['docker', 'podman'] as const) {
 
     check('an image held ahead is there before any Pod asks for it', {}, async (registry) => {
       const image = registry.push('ahead:1');
-      const held = new HeldImages(images, systemClock, silentLogger);
-      held.hold([image]);
+      const held = new PrefetchedImages(images, systemClock, silentLogger);
+      held.prefetch([image]);
       const deadline = Date.now() + 30_000;
       while (!(await driver.findImage(image))) {
         assert.ok(Date.now() < deadline, 'not pulled');

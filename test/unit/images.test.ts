@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { HeldImages } from '../../agent/images/held-images.js';
+import { PrefetchedImages } from '../../agent/images/held-images.js';
 import { Images, type ImagesOptions } from '../../agent/images/images.js';
 import { PullQueue } from '../../agent/images/pull-queue.js';
 import { RegistrySettings } from '../../agent/images/registry-settings.js';
@@ -193,16 +193,16 @@ describe('images held ahead of their Pods', () => {
   test('are pulled, asked for again after a failure, and let go of', async () => {
     const clock = new ManualClock(0);
     const { engine, images } = open({ clock });
-    const held = new HeldImages(images, clock, silentLogger);
+    const held = new PrefetchedImages(images, clock, silentLogger);
     const pass = async (ms: number): Promise<void> => {
       clock.advance(ms);
       for (let turn = 0; turn < 5; turn += 1) await settle();
     };
     let isUp = false;
     engine.answer = () => (isUp ? Promise.resolve() : refused());
-    held.hold(['app:1', 'gone:1']);
+    held.prefetch(['app:1', 'gone:1']);
     await pass(0);
-    held.hold(['app:1']);
+    held.prefetch(['app:1']);
     isUp = true;
     await pass(9_000);
     assert.equal(engine.pulls.length, 2);
