@@ -83,7 +83,7 @@ export function createAgentImages(options: AgentImagesOptions): AgentImages {
       .pulled(name, clock.now())
       .catch((error: unknown) => log.warn({ image: name, err: error }, 'pulled image not noted'));
   };
-  const images = new Images({ driver, clock, registries, pullsAtOnce, onPulled });
+  const images = new Images({ driver, clock, registries, maxParallelPulls: pullsAtOnce, onPulled });
   const held = new PrefetchedImages(images, clock, log);
   const parts: Part[] = [{ name: 'held images', stop: () => held.stop() }];
   let removeUnused: AgentImages['removeUnused'];

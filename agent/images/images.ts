@@ -32,12 +32,12 @@ interface ImageRequest {
   secrets?: readonly Keyring[];
 }
 
-export interface ImagesOptions {
+export interface ImagePullerOptions {
   driver: Pick<RuntimeDriver, 'findImage' | 'pull' | 'tag'>;
   clock: Clock;
   registries: Pick<RegistrySettings, 'known'>;
   /** Pulls that go on at once. */
-  pullsAtOnce: number;
+  maxParallelPulls: number;
   /** Told of each image that arrived by a pull, and whether one of this name was there before. */
   onPulled?: (image: LocalImage, wasThere: boolean) => void;
 }
@@ -53,13 +53,13 @@ const STALL_MS = 10 * 60_000;
 
 /** One for the whole agent: it knows which pulls are under way, and nothing else. */
 export class Images {
-  readonly #options: ImagesOptions;
+  readonly #options: ImagePullerOptions;
   readonly #queue: PullQueue;
   readonly #pulls = new Map<string, Pull>();
 
-  constructor(options: ImagesOptions) {
+  constructor(options: ImagePullerOptions) {
     this.#options = options;
-    this.#queue = new PullQueue(options.pullsAtOnce);
+    this.#queue = new PullQueue(options.maxParallelPulls);
   }
 
   /**

@@ -51,7 +51,7 @@ for (const kind of ['docker', 'podman'] as const) {
         driver,
         clock: systemClock,
         registries: new RegistrySettings(file),
-        pullsAtOnce: 3,
+        maxParallelPulls: 3,
       });
     });
     after(async () => {

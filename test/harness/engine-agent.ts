@@ -57,7 +57,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
       driver,
       clock: systemClock,
       registries: new RegistrySettings(undefined),
-      pullsAtOnce: 3,
+      maxParallelPulls: 3,
     }),
     volumes: new Volumes(dataDir, () => engineProcesses({ socketPath })),
     findConfig: givenConfig,

@@ -209,7 +209,7 @@ export class PodHostBench implements PodSource {
         driver: this.driver,
         clock: this.clock,
         registries: new RegistrySettings(undefined),
-        pullsAtOnce: 3,
+        maxParallelPulls: 3,
       }),
       volumes: this.#volumes,
       findConfig: (reference) => this.config.get(configKey(reference)),
