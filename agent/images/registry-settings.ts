@@ -23,7 +23,7 @@ export class RegistrySettings {
   }
 
   /** As the file is now; read anew only when it changed. Throws `ErrImagePull` when it cannot be understood. */
-  async known(): Promise<KnownRegistries> {
+  async current(): Promise<KnownRegistries> {
     if (this.#path === undefined) return NOTHING;
     const found = await stat(this.#path).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return undefined;
