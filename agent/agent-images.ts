@@ -80,7 +80,7 @@ export function createAgentImages(options: AgentImagesOptions): AgentImages {
     // Somebody else put it here: it is theirs, newer or not.
     if (wasThere && !records.all().has(name)) return;
     records
-      .pulled(name, clock.now())
+      .recordPull(name, clock.now())
       .catch((error: unknown) => log.warn({ image: name, err: error }, 'pulled image not noted'));
   };
   const images = new Images({ driver, clock, registries, maxParallelPulls: pullsAtOnce, onPulled });

@@ -98,10 +98,10 @@ export class ImageCollector {
         continue;
       }
       const isInUse = used.has(found.id) || kept.has(sameForAnyMirror(name));
-      if (isInUse) records.used(name, now);
+      if (isInUse) records.recordUse(name, now);
       images.push({ name, id: found.id, ...record, sizeBytes: found.sizeBytes, isInUse });
     }
-    await records.removed(gone);
+    await records.forget(gone);
     return images;
   }
 
@@ -118,7 +118,7 @@ export class ImageCollector {
         continue;
       }
       log.info({ image: name, bytes: sizeBytes }, 'image removed to free the disk');
-      await records.removed([name]);
+      await records.forget([name]);
       // It may have other names, and stay by them.
       if (!(await driver.findImage(id))) freed += sizeBytes;
     }

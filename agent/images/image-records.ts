@@ -34,18 +34,18 @@ export class ImageRecords {
   }
 
   /** Pulled again, an image is as new. */
-  pulled(name: string, now: number): Promise<void> {
+  recordPull(name: string, now: number): Promise<void> {
     const lastUsedAt = this.#records.get(name)?.lastUsedAt ?? 0;
     this.#records.set(name, { pulledAt: now, lastUsedAt });
     return this.#save();
   }
 
-  used(name: string, now: number): void {
+  recordUse(name: string, now: number): void {
     const record = this.#records.get(name);
     if (record) record.lastUsedAt = now;
   }
 
-  removed(names: readonly string[]): Promise<void> {
+  forget(names: readonly string[]): Promise<void> {
     const known = names.filter((name) => this.#records.delete(name));
     return known.length > 0 ? this.#save() : Promise.resolve();
   }

@@ -253,7 +253,7 @@ for (const kind of ['docker', 'podman'] as const) {
       const records = ImageRecords.inMemory();
       for (const image of [used, unused]) {
         await ensure(image);
-        await records.pulled(fullImageName(image), 0);
+        await records.recordPull(fullImageName(image), 0);
       }
       const id = await driver.create(config('user', { image: used }));
       const warnings: string[] = [];

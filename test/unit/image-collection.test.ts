@@ -62,7 +62,7 @@ describe('the collector', () => {
     const clock = new ManualClock(0);
     const records = ImageRecords.inMemory();
     const here = new Set([...names, 'foreign']);
-    for (const name of names) await records.pulled(name, 0);
+    for (const name of names) await records.recordPull(name, 0);
     const warnings: string[] = [];
     const state = {
       availableBytes,
