@@ -35,19 +35,19 @@ const HEAD = `# Settings of the Everynode agent; everynode-agent --help lists th
 # Read again by: systemctl reload everynode-agent (containers go on)
 `;
 
-interface InstallWish {
+interface InstallOptions {
   /** As they hold with what was given now. */
   settings: JoinSettings & Pick<AgentSettings, 'runtime'>;
   /** What was given now, for the file; the token is not in it. */
-  given: Readonly<Record<string, string>>;
+  typedSettings: Readonly<Record<string, string>>;
   /** PEM file of the key that signs releases; absent: no upgrade is accepted. */
   releaseKey?: string;
   places: EngineLocations;
-  say: (text: string) => void;
+  report: (text: string) => void;
 }
 
 /** Resolves when the agent runs. Throws `ExitError`; what was missing is told before anything is changed. */
-export async function install({ settings, given, releaseKey, places, say }: InstallWish): Promise<void> {
+export async function install({ settings, typedSettings: given, releaseKey, places, report: say }: InstallOptions): Promise<void> {
   requireSystemd(WHAT);
   requireWritable(WHAT, CONFIG_FILE, `${UNIT_DIR}/${SERVICE}`, VERSIONS_DIR);
   const { runtime, nodeName } = settings;
