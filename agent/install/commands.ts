@@ -43,7 +43,7 @@ export async function runInstall(
 
 /** Takes the agent off this host. */
 export async function runUninstall({ yes = false, purge = false }: InstallFlags): Promise<void> {
-  await uninstall({ yes, purge, say });
+  await uninstall({ yes, purge, report: say });
 }
 
 function say(text: string): void {

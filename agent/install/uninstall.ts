@@ -18,16 +18,16 @@ import {
   VERSIONS_DIR,
 } from './places.js';
 
-interface UninstallWish {
+interface UninstallOptions {
   /** Stop and remove running Pods without asking. */
   yes: boolean;
   /** Identity, settings and everything the host was given go as well: it can join again only with a token. */
   purge: boolean;
-  say: (text: string) => void;
+  report: (text: string) => void;
 }
 
 /** Throws `ExitError` when Pods run and nobody agrees to end them; then nothing has changed. Twice is harmless. */
-export async function uninstall({ yes, purge, say }: UninstallWish): Promise<void> {
+export async function uninstall({ yes, purge, report: say }: UninstallOptions): Promise<void> {
   requireSystemd('everynode-agent uninstall');
   const pods = await countPods(DATA_DIR);
   if (pods > 0 && !yes) await askForPods(pods);
