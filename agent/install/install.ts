@@ -26,7 +26,7 @@ import {
   VERSIONS_DIR,
 } from './places.js';
 import { unitText } from './units.js';
-import { Versions } from './versions.js';
+import { InstalledVersions } from './versions.js';
 
 const WHAT = 'everynode-agent install';
 const HEAD = `# Settings of the Everynode agent; everynode-agent --help lists them all. Labels and taints may be maps and lists:
@@ -63,10 +63,10 @@ export async function install({ settings, typedSettings: given, releaseKey, plac
   const present = existsSync(CONFIG_FILE) ? readFileSync(CONFIG_FILE, 'utf8') : undefined;
   await writePrivateFile(CONFIG_FILE, amendSettings(present, HEAD, given));
   if (key) installFile(RELEASE_KEY_FILE, key);
-  const versions = new Versions(VERSIONS_DIR);
-  versions.addSelf(VERSION);
-  versions.switchTo(VERSION);
-  versions.trust(VERSION);
+  const versions = new InstalledVersions(VERSIONS_DIR);
+  versions.installSelf(VERSION);
+  versions.activate(VERSION);
+  versions.markProven(VERSION);
   // npm may have put its own there.
   if (isOurs(COMMAND_LINK, VERSIONS_DIR)) linkCommand(say);
   for (const unit of [SERVICE, RECOVERY]) installFile(`${UNIT_DIR}/${unit}`, unitText(unit));

@@ -15,7 +15,7 @@ import { isSingleExecutable } from '../../shared/process/own-program.js';
 import { isReleaseVersion } from '../../shared/process/release-version.js';
 import { PROGRAM } from './places.js';
 
-export class Versions {
+export class InstalledVersions {
   constructor(readonly directory: string) {}
 
   /** Path of a version's program, whether it is there or not. */
@@ -38,7 +38,7 @@ export class Versions {
   }
 
   /** Puts the program that runs now here as `version`: a copy of the executable, or a command that starts Node with it. */
-  addSelf(version: string): void {
+  installSelf(version: string): void {
     const target = this.program(version);
     mkdirSync(join(this.directory, version), { recursive: true, mode: 0o700 });
     if (isSingleExecutable()) {
@@ -57,7 +57,7 @@ export class Versions {
   }
 
   /** From the next start on, `version` runs. One that is there already changes nothing. */
-  switchTo(version: string): void {
+  activate(version: string): void {
     const before = this.current;
     if (before !== undefined && before !== version) installLink(join(this.directory, 'previous'), before);
     installLink(join(this.directory, 'current'), version);
@@ -65,12 +65,12 @@ export class Versions {
   }
 
   /** `version` has reached the coordinator, or was chosen by a person: people's commands are its own. One on trial may hang. */
-  trust(version: string): void {
+  markProven(version: string): void {
     if (this.#linked('proven') !== version) installLink(join(this.directory, 'proven'), version);
   }
 
   /** `version` runs from the next start on, and is what a recovery starts too: the one that runs now has failed. */
-  fallBackTo(version: string): void {
+  rollBackTo(version: string): void {
     for (const name of ['current', 'previous']) installLink(join(this.directory, name), version);
   }
 

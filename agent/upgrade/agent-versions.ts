@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { writePrivateFile } from '../../shared/process/private-file.js';
 import { isReleaseVersion } from '../../shared/process/release-version.js';
-import type { Versions } from '../install/versions.js';
+import type { InstalledVersions } from '../install/versions.js';
 import {
   type ContainerConfig,
   type ContainerIdentity,
@@ -54,7 +54,7 @@ interface AgentVersionsOptions {
   path: string;
   /** The version that runs. */
   version: string;
-  versions: Versions;
+  versions: InstalledVersions;
   source: Pick<ReleaseSource, 'fetch' | 'requireAllowed'>;
   trial: TrialFile;
   /** Why this agent cannot become another version; undefined when it can. */
@@ -175,7 +175,7 @@ export class AgentVersions {
     await trial.write({ id, from: own, to: record.version, starts: 0 });
     // It runs once the new version does: that one reads this, and is the first to say so.
     await this.#save([...others, started]);
-    versions.switchTo(record.version);
+    versions.activate(record.version);
     this.#isRestarting = true;
     restart();
   }

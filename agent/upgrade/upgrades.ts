@@ -6,7 +6,7 @@ import type { Logger } from '../../shared/process/log.js';
 import { isSingleExecutable } from '../../shared/process/own-program.js';
 import { VERSION } from '../../shared/process/version.js';
 import { RELEASE_KEY_FILE } from '../install/places.js';
-import { Versions } from '../install/versions.js';
+import { InstalledVersions } from '../install/versions.js';
 import type { RuntimeDriver } from '../runtime/driver.js';
 import { AgentVersions } from './agent-versions.js';
 import { ReleaseSource, type ReleaseSourceOptions } from './release-source.js';
@@ -29,13 +29,13 @@ type UpgradeSource = Pick<ReleaseSourceOptions, 'server' | 'ca'>;
 
 export class Upgrades {
   readonly #options: UpgradesOptions;
-  readonly #versions: Versions;
+  readonly #versions: InstalledVersions;
   readonly #trial: TrialFile;
   #timer: Timer | undefined;
 
   constructor(options: UpgradesOptions) {
     this.#options = options;
-    this.#versions = new Versions(join(options.dataDir, 'versions'));
+    this.#versions = new InstalledVersions(join(options.dataDir, 'versions'));
     this.#trial = trialFile(options.dataDir);
   }
 
@@ -87,7 +87,7 @@ export class Upgrades {
     this.#timer?.cancel();
     if (this.#trial.read()?.to !== VERSION) return;
     this.#trial.remove();
-    this.#versions.trust(VERSION);
+    this.#versions.markProven(VERSION);
     this.#versions.prune(VERSION);
     this.#options.log.info({ version: VERSION }, 'upgraded');
   }
@@ -118,10 +118,10 @@ export function trialFile(dataDir: string): TrialFile {
 }
 
 /** Makes the version before a trial the current one; answers it, undefined when none is on trial. */
-export function fallBack(versions: Versions, file: TrialFile): string | undefined {
+export function fallBack(versions: InstalledVersions, file: TrialFile): string | undefined {
   const trial = file.read();
   if (trial === undefined) return undefined;
-  versions.fallBackTo(trial.from);
+  versions.rollBackTo(trial.from);
   file.remove();
   return trial.from;
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Versions } from '../../agent/install/versions.js';
+import { InstalledVersions } from '../../agent/install/versions.js';
 import { type ContainerConfig, RuntimeError } from '../../agent/runtime/driver.js';
 import { AgentVersions, versionOf } from '../../agent/upgrade/agent-versions.js';
 import { sumOf } from '../../agent/upgrade/release-source.js';
@@ -21,12 +21,12 @@ const config = (version: string, podNamespace = 'kube-system', attempt = 0): Con
 /** A host with both versions on disk; `runs` is the process that runs there now. */
 function host() {
   const directory = temporaryDirectory();
-  const versions = new Versions(directory);
+  const versions = new InstalledVersions(directory);
   for (const version of ['0.1.0', '0.2.0']) {
     mkdirSync(join(directory, version));
     writeFileSync(versions.program(version), version);
   }
-  versions.switchTo('0.1.0');
+  versions.activate('0.1.0');
   const trial = new TrialFile(join(directory, 'trial.json'));
   const said: string[] = [];
   /** The coordinator's floor: it allows nothing older. */
@@ -160,7 +160,7 @@ test('what may not be is refused and changes nothing', async () => {
 
 test('a version below the coordinator’s floor is not started, though it is on the disk', async () => {
   const { runs, versions, said, floor } = host();
-  versions.switchTo('0.2.0');
+  versions.activate('0.2.0');
   floor.version = '0.2.0';
   const agents = runs('0.2.0');
   const id = await agents.create(config('0.1.0'), '0.1.0');

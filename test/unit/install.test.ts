@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Versions } from '../../agent/install/versions.js';
+import { InstalledVersions } from '../../agent/install/versions.js';
 import { ExitError } from '../../shared/process/exit-error.js';
 import { isOurs } from '../../shared/process/host-service.js';
 import { amendSettings } from '../../shared/process/settings-file.js';
@@ -29,28 +29,28 @@ test('a file that is not YAML is told of and not written over', () => {
   assert.throws(() => amendSettings('a: [', '', { b: 'c' }), ExitError);
 });
 
-function versionsWith(...names: string[]): Versions {
+function versionsWith(...names: string[]): InstalledVersions {
   const directory = temporaryDirectory();
   for (const name of names) {
     mkdirSync(join(directory, name));
     writeFileSync(join(directory, name, 'everynode-agent'), name);
   }
-  return new Versions(directory);
+  return new InstalledVersions(directory);
 }
 
 test('switching keeps the one before; the same again keeps it too', () => {
   const versions = versionsWith('0.1.0', '0.2.0');
-  versions.switchTo('0.1.0');
+  versions.activate('0.1.0');
   assert.deepEqual([versions.current, versions.previous], ['0.1.0', '0.1.0']);
-  versions.switchTo('0.2.0');
-  versions.switchTo('0.2.0');
+  versions.activate('0.2.0');
+  versions.activate('0.2.0');
   assert.deepEqual([versions.current, versions.previous], ['0.2.0', '0.1.0']);
 });
 
 test('old versions go, the running, the one before and a new one stay', () => {
   const versions = versionsWith('0.1.0', '0.2.0', '0.3.0', '0.4.0');
-  versions.switchTo('0.2.0');
-  versions.switchTo('0.3.0');
+  versions.activate('0.2.0');
+  versions.activate('0.3.0');
   versions.prune('0.4.0');
   assert.deepEqual(
     ['0.1.0', '0.2.0', '0.3.0', '0.4.0'].filter((name) => existsSync(versions.program(name))),
@@ -61,11 +61,11 @@ test('old versions go, the running, the one before and a new one stay', () => {
 test('people command the version that has proved itself, whichever runs', () => {
   const versions = versionsWith('0.1.0', '0.2.0');
   const commanded = () => readlinkSync(join(versions.directory, 'proven'));
-  versions.switchTo('0.1.0');
-  versions.trust('0.1.0');
-  versions.switchTo('0.2.0');
+  versions.activate('0.1.0');
+  versions.markProven('0.1.0');
+  versions.activate('0.2.0');
   assert.equal(commanded(), '0.1.0', 'on trial');
-  versions.trust('0.2.0');
+  versions.markProven('0.2.0');
   assert.equal(commanded(), '0.2.0');
 });
 
