@@ -167,7 +167,7 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
       { name: 'journal', stop: () => journal.flush() },
       { name: 'config', stop: () => config.flush() },
       { name: 'certificates', stop: () => certificates.stop() },
-      ...metricsPart(settings, () => metricsText(metrics.numbers(agentFacts(agent, nodeName, cache.size)))),
+      ...metricsPart(settings, () => metricsText(metrics.values(agentFacts(agent, nodeName, cache.size)))),
       ...agent.components,
     ],
     log,

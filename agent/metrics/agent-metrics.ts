@@ -19,7 +19,7 @@ export class AgentMetrics {
     this.#startTime = nowMs / 1000 - process.uptime();
   }
 
-  numbers(facts: AgentFacts): AgentNumbers {
+  values(facts: AgentFacts): AgentNumbers {
     const { user, system } = process.cpuUsage();
     return {
       ...facts,

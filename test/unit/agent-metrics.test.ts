@@ -55,7 +55,7 @@ test("Pods, containers and what the engine was asked are counted, by a kubelet's
   pod('b', 'Failed', [{ terminated: {} }]);
   pod('c', 'Running', [{ running: {} }]);
   metrics.pods.removed('c');
-  const page = metricsText(metrics.numbers(FACTS));
+  const page = metricsText(metrics.values(FACTS));
   const lines = page.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   assert.deepEqual(
     lines.filter((line) => !LINE.test(line)),
