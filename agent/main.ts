@@ -122,7 +122,7 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
   const { reserve, cache, config } = await openDesired(dataDir, clock, log.child({ component: 'desired' }));
   const engine = runtime.driverFor({ clusterUID: enrolment.clusterUID, nodeName });
   const metrics = new AgentMetrics(systemClock.now());
-  const driver = metrics.operations.counted(upgrades.driver(engine, { server, ca: () => identity.ca }));
+  const driver = metrics.operations.instrument(upgrades.driver(engine, { server, ca: () => identity.ca }));
   const boot = { bootMark, uptimeMs: () => uptime() * 1000 };
   const heardTime = await CoordinatorTime.open(boot, durableFile(coordinatorTimePath(dataDir)), log);
   const journal = await openJournal(dataDir, boot, heardTime, clock, log);

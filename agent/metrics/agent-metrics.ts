@@ -1,6 +1,6 @@
 /** What is counted of an agent, put together when somebody asks. */
 import type { AgentNumbers } from './metrics-text.js';
-import { OperationCounts } from './operation-counts.js';
+import { EngineOperationCounts } from './operation-counts.js';
 import { PodCounts } from './pod-counts.js';
 
 /** What the rest of the agent knows of itself. */
@@ -11,7 +11,7 @@ export type AgentFacts = Omit<
 
 export class AgentMetrics {
   readonly pods = new PodCounts();
-  readonly operations = new OperationCounts();
+  readonly operations = new EngineOperationCounts();
   readonly #startTime: number;
 
   /** `nowMs`: the wall clock's, when the process began so long ago as `process.uptime()` says. */

@@ -23,11 +23,11 @@ export interface OperationCount {
   failed: number;
 }
 
-export class OperationCounts {
+export class EngineOperationCounts {
   readonly #counts = new Map<string, OperationCount>();
 
   /** The driver, counted. */
-  counted(driver: RuntimeDriver): RuntimeDriver {
+  instrument(driver: RuntimeDriver): RuntimeDriver {
     return new Proxy(driver, {
       get: (target, name) => {
         const member: unknown = Reflect.get(target, name, target);

@@ -40,7 +40,7 @@ test("Pods, containers and what the engine was asked are counted, by a kubelet's
     },
     close: () => undefined,
   } as unknown as RuntimeDriver;
-  const driver = metrics.operations.counted(asked);
+  const driver = metrics.operations.instrument(asked);
   await driver.list();
   await driver.list();
   await assert.rejects(driver.pull({ image: 'a' } as never), /no such image/);
