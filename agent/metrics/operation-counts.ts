@@ -19,8 +19,8 @@ const OPERATIONS: ReadonlyMap<string | symbol, string> = new Map([
 
 export interface OperationCount {
   operation: string;
-  asked: number;
-  failed: number;
+  calls: number;
+  errors: number;
 }
 
 export class EngineOperationCounts {
