@@ -7,11 +7,11 @@ export type CountedState = 'created' | 'running' | 'exited';
 export class PodCounts {
   readonly #byUid = new Map<string, PodReport['status']>();
 
-  reported({ uid, status }: PodReport): void {
+  recordReport({ uid, status }: PodReport): void {
     this.#byUid.set(uid, status);
   }
 
-  removed(uid: string): void {
+  forget(uid: string): void {
     this.#byUid.delete(uid);
   }
 

@@ -47,14 +47,14 @@ test("Pods, containers and what the engine was asked are counted, by a kubelet's
   driver.close();
   const container = (name: string, state: object) => ({ name, state, ready: true, restartCount: 0 });
   const pod = (uid: string, phase: 'Running' | 'Failed', states: object[]) =>
-    metrics.pods.reported({
+    metrics.pods.recordReport({
       ...{ uid, namespace: 'd', name: uid },
       status: { phase, containerStatuses: states.map((state) => container('c', state)) } as never,
     });
   pod('a', 'Running', [{ running: {} }, { waiting: {} }]);
   pod('b', 'Failed', [{ terminated: {} }]);
   pod('c', 'Running', [{ running: {} }]);
-  metrics.pods.removed('c');
+  metrics.pods.forget('c');
   const page = metricsText(metrics.values(FACTS));
   const lines = page.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   assert.deepEqual(
