@@ -114,7 +114,7 @@ function createNodeWatch(host: AgentDeps, to: () => { held: PrefetchedImages; li
     agentVersion: VERSION,
     driver: host.driver,
     readHost: host.readHost,
-    amend: (status) => {
+    transformStatus: (status) => {
       const images = to()
         .held.present()
         ?.map(({ image, ...size }) => ({ names: [image], ...size }));

@@ -11,13 +11,13 @@ const REREAD_MS = 60_000;
 /** A wall clock that was set by so much is news: with a report goes what it shows. */
 const SET_MS = 15_000;
 
-interface NodeWatchOptions {
+interface NodeStatusReporterOptions {
   nodeName: string;
   agentVersion: string;
   driver: Pick<RuntimeDriver, 'info'>;
   readHost: () => HostInfo;
   /** Changes each status before it is told; for hosts that pretend. */
-  amend?: (status: NodeStatus) => NodeStatus;
+  transformStatus?: (status: NodeStatus) => NodeStatus;
   /** Called with each status that differs from the one before. */
   onChange: (status: NodeStatus) => void;
   /** Called when the engine stops answering, and when it answers again. */
@@ -28,7 +28,7 @@ interface NodeWatchOptions {
 }
 
 export class NodeWatch {
-  readonly #options: NodeWatchOptions;
+  readonly #options: NodeStatusReporterOptions;
   #host: HostInfo;
   #engine: EngineHealth = { kind: 'down', message: 'not asked yet' };
   /** What `onEngineChange` was last called with. An engine is expected to be up at the start. */
@@ -45,7 +45,7 @@ export class NodeWatch {
   #toldShiftMs = 0;
   #timer: Timer | undefined;
 
-  constructor(options: NodeWatchOptions) {
+  constructor(options: NodeStatusReporterOptions) {
     this.#options = options;
     this.#host = options.readHost();
   }
@@ -148,7 +148,7 @@ export class NodeWatch {
       now: clock.now(),
     };
     const status = nodeStatus(facts, this.#status);
-    return this.#options.amend?.(status) ?? status;
+    return this.#options.transformStatus?.(status) ?? status;
   }
 
   /** Reads the host anew and tells what changed. */

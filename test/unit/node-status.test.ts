@@ -172,7 +172,7 @@ describe('node watch', () => {
       agentVersion: '0.1.0',
       driver: { info: async () => ENGINE },
       readHost: () => ({ ...HOST, ...host }),
-      amend: (status) => ({ ...status, addresses: [{ type: 'InternalIP', address: host.address }] }),
+      transformStatus: (status) => ({ ...status, addresses: [{ type: 'InternalIP', address: host.address }] }),
       onChange: (status) => void told.push(status.addresses?.[0]?.address),
       clock: new ManualClock(0),
       wallClock: { now: () => 0 },
