@@ -20,9 +20,9 @@ interface ApiCall {
 }
 
 /** What each answer of the engine means to us: HTTP code → reason of the error. Others are `otherwise`. */
-export interface Refusals {
+export interface ErrorReasons {
   [status: number]: string;
-  otherwise: string;
+  fallback: string;
 }
 
 const DEFAULT_TIMEOUT_MS = 120_000;
@@ -47,7 +47,7 @@ export class DockerApi {
   }
 
   /** The decoded JSON of the answer; undefined when it has none. Throws `RuntimeError`. */
-  async json<T>(call: ApiCall, refusals: Refusals): Promise<T> {
+  async json<T>(call: ApiCall, refusals: ErrorReasons): Promise<T> {
     const timeout = AbortSignal.timeout(call.timeoutMs ?? DEFAULT_TIMEOUT_MS);
     const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
     try {
@@ -59,7 +59,7 @@ export class DockerApi {
   }
 
   /** The answer's bytes as they come, once its head is there; ends by the engine or by `call.signal`. Throws `RuntimeError`. */
-  async stream(call: ApiCall, refusals: Refusals): Promise<AsyncIterable<Uint8Array>> {
+  async stream(call: ApiCall, refusals: ErrorReasons): Promise<AsyncIterable<Uint8Array>> {
     try {
       return this.bytesOf(await this.#answer(call, refusals, call.signal));
     } catch (error) {
@@ -77,7 +77,7 @@ export class DockerApi {
   }
 
   /** The connection itself, once the engine has given it up for bytes in both directions (`POST`; 101 or a refusal). */
-  hijack(call: ApiCall, refusals: Refusals): Promise<Socket> {
+  hijack(call: ApiCall, refusals: ErrorReasons): Promise<Socket> {
     return new Promise((resolve, reject) => {
       const outgoing = this.#request(
         { ...call, headers: { Connection: 'Upgrade', Upgrade: 'tcp' } },
@@ -102,7 +102,7 @@ export class DockerApi {
   /** The answer once its head is there. Throws `RuntimeError` for a refusal, and what the connection throws. */
   async #answer(
     call: ApiCall,
-    refusals: Refusals,
+    refusals: ErrorReasons,
     signal: AbortSignal | undefined,
   ): Promise<IncomingMessage> {
     const answer = await this.#send(call, signal);
@@ -139,10 +139,10 @@ export class DockerApi {
   }
 
   /** What the engine refused, in its own words; an `EngineDown` names the engine, for it ends up in the Node's condition. */
-  #toRefusal(httpStatus: number, body: string, refusals: Refusals): RuntimeError {
+  #toRefusal(httpStatus: number, body: string, refusals: ErrorReasons): RuntimeError {
     const words = wordsOf(body);
     const status = podmanStatus(words) ?? httpStatus;
-    const reason = refusals[status] ?? refusals.otherwise;
+    const reason = refusals[status] ?? refusals.fallback;
     const message = reason === 'EngineDown' ? `${this.engine} answers with an error: ${words}` : words;
     return new RuntimeError(reason, message, status >= 500);
   }

@@ -1,7 +1,7 @@
 /** The driver of Docker and of Podman, by the API that both answer. */
 import { readFile } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
-import { DockerApi, type Refusals } from './docker-api.js';
+import { DockerApi, type ErrorReasons } from './docker-api.js';
 import { addressOf, containerName, ownerFilter, toCreateBody } from './docker-convert.js';
 import { dockerEvents } from './docker-events.js';
 import { dockerAttach, dockerExec } from './docker-exec.js';
@@ -43,7 +43,7 @@ import { NetworkDialer } from './network-dialer.js';
 import { OwnedContainers } from './owned-containers.js';
 import { sandboxImage } from './sandbox/sandbox-image.js';
 
-const LOOK: Refusals = { 404: 'NotFound', otherwise: 'EngineDown' };
+const LOOK: ErrorReasons = { 404: 'NotFound', fallback: 'EngineDown' };
 /** What the engine may take above the grace: it writes, unmounts and tears down the network. */
 const STOP_MARGIN_MS = 120_000;
 
@@ -126,7 +126,7 @@ export class DockerEngine implements RuntimeDriver {
         query: { name: containerName(config.identity) },
         body: toCreateBody(config, this.#owner, { logDriver, seccomp }),
       },
-      { 409: 'Conflict', otherwise: 'CreateContainerError' },
+      { 409: 'Conflict', fallback: 'CreateContainerError' },
     );
     this.#containers.made(Id);
     for (const warning of Warnings ?? []) onWarning?.(warning);
@@ -135,7 +135,7 @@ export class DockerEngine implements RuntimeDriver {
 
   async start(id: string): Promise<void> {
     await this.#containers.assertOurs(id);
-    await this.#post(`/containers/${id}/start`, {}, { 404: 'NotFound', otherwise: 'RunContainerError' });
+    await this.#post(`/containers/${id}/start`, {}, { 404: 'NotFound', fallback: 'RunContainerError' });
   }
 
   async stop(id: string, graceSeconds: number): Promise<void> {
@@ -143,7 +143,7 @@ export class DockerEngine implements RuntimeDriver {
       this.#post(
         `/containers/${id}/stop`,
         { t: String(graceSeconds) },
-        { 404: 'NotFound', otherwise: 'EngineDown' },
+        { 404: 'NotFound', fallback: 'EngineDown' },
         graceSeconds * 1000 + STOP_MARGIN_MS,
       ),
     );
@@ -222,7 +222,7 @@ export class DockerEngine implements RuntimeDriver {
   #post(
     path: string,
     query: Record<string, string>,
-    refusals: Refusals,
+    refusals: ErrorReasons,
     timeoutMs?: number,
   ): Promise<unknown> {
     return this.#api.json(

@@ -102,7 +102,7 @@ async function feelPulse(
     const patience = AbortSignal.timeout(patienceMs);
     const call = { method: 'GET', path: '/_ping', signal: AbortSignal.any([signal, patience]) } as const;
     try {
-      for await (const _ of await api.stream(call, { otherwise: 'Refused' }));
+      for await (const _ of await api.stream(call, { fallback: 'Refused' }));
     } catch {
       // An engine that refuses has heard; one that is gone has closed the stream of events as well.
       if (patience.aborted && !signal.aborted) over.abort(new RuntimeError('EngineDown', silent, true));
@@ -119,7 +119,7 @@ async function* listen(
   const filters = JSON.stringify({ type: ['container'], label: ownerFilter(owner) });
   const stream = await api.stream(
     { method: 'GET', path: '/events', query: { filters }, signal },
-    { otherwise: 'EngineDown' },
+    { fallback: 'EngineDown' },
   );
   yield { kind: 'resync' };
   for await (const { Action, Actor } of jsonLines<EngineEvent>(stream)) {

@@ -1,7 +1,7 @@
 /** Processes in containers by the Docker Engine API, which has no call to end one. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DockerApi, Refusals } from './docker-api.js';
+import type { DockerApi, ErrorReasons } from './docker-api.js';
 import {
   type AttachedStreams,
   type AttachRequest,
@@ -12,7 +12,7 @@ import {
 } from './driver.js';
 import { HijackedStreams } from './hijacked-streams.js';
 
-const REFUSALS: Refusals = { 404: 'NotFound', 409: 'NotRunning', otherwise: 'EngineDown' };
+const REFUSALS: ErrorReasons = { 404: 'NotFound', 409: 'NotRunning', fallback: 'EngineDown' };
 /** The engine hears of a start and an end by another way than the bytes: asked again after 5 ms, doubling to half a second. */
 const FIRST_LOOK_MS = 5;
 const LAST_LOOK_MS = 500;

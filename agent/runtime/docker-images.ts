@@ -22,7 +22,7 @@ export async function inspectImage(api: DockerApi, image: string): Promise<Image
   try {
     return await api.json<ImageAnswer>(
       { method: 'GET', path: `/images/${image}/json` },
-      { 404: 'NotFound', 400: 'InvalidImageName', otherwise: 'ErrImagePull' },
+      { 404: 'NotFound', 400: 'InvalidImageName', fallback: 'ErrImagePull' },
     );
   } catch (error) {
     if (error instanceof RuntimeError && error.reason === 'NotFound') return undefined;
@@ -48,7 +48,7 @@ export async function pullImage(
       headers: auth === undefined ? {} : { 'X-Registry-Auth': auth },
       signal,
     },
-    { 400: 'InvalidImageName', otherwise: 'ErrImagePull' },
+    { 400: 'InvalidImageName', fallback: 'ErrImagePull' },
   );
   await finish(stream, 'ErrImagePull', onProgress);
 }
@@ -59,7 +59,7 @@ export async function tagImage(api: DockerApi, image: string, name: string): Pro
   const [repo, tag] = [name.slice(0, colon), name.slice(colon + 1)];
   await api.json(
     { method: 'POST', path: `/images/${image}/tag`, query: { repo, tag } },
-    { otherwise: 'ErrImagePull' },
+    { fallback: 'ErrImagePull' },
   );
 }
 
@@ -67,7 +67,7 @@ export async function tagImage(api: DockerApi, image: string, name: string): Pro
 export async function imagesInUse(api: DockerApi): Promise<Set<string>> {
   const containers = await api.json<{ ImageID: string }[]>(
     { method: 'GET', path: '/containers/json', query: { all: '1' } },
-    { otherwise: 'EngineDown' },
+    { fallback: 'EngineDown' },
   );
   return new Set(containers.map(({ ImageID }) => withAlgorithm(ImageID)));
 }
@@ -77,7 +77,7 @@ export async function removeImage(api: DockerApi, image: string): Promise<void> 
   try {
     await api.json(
       { method: 'DELETE', path: `/images/${image}` },
-      { 404: 'NotFound', 409: 'Conflict', otherwise: 'EngineDown' },
+      { 404: 'NotFound', 409: 'Conflict', fallback: 'EngineDown' },
     );
   } catch (error) {
     if (!(error instanceof RuntimeError && error.reason === 'NotFound')) throw error;
@@ -99,7 +99,7 @@ export async function loadImages(api: DockerApi, archive: Uint8Array): Promise<v
       archive,
       headers: { 'Content-Type': 'application/x-tar' },
     },
-    { otherwise: 'CreateContainerError' },
+    { fallback: 'CreateContainerError' },
   );
   await finish(stream, 'CreateContainerError');
 }

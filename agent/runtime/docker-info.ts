@@ -17,7 +17,7 @@ export interface InfoAnswer {
 
 /** Asks anew. Throws `EngineDown`. */
 export function readInfo(api: DockerApi): Promise<InfoAnswer> {
-  return api.json<InfoAnswer>({ method: 'GET', path: '/info' }, { otherwise: 'EngineDown' });
+  return api.json<InfoAnswer>({ method: 'GET', path: '/info' }, { fallback: 'EngineDown' });
 }
 
 /** The driver's form of it. */
@@ -46,7 +46,7 @@ export async function readLogDriver(
   if (name === 'docker') return info.LoggingDriver ?? '';
   const { host } = await api.json<{ host?: { logDriver?: string } }>(
     { method: 'GET', path: '/libpod/info' },
-    { otherwise: 'EngineDown' },
+    { fallback: 'EngineDown' },
   );
   return host?.logDriver ?? '';
 }

@@ -22,7 +22,7 @@ export async function readPodNetwork(
     const path = `/networks/${isDocker ? 'bridge' : 'podman'}`;
     const { Options } = await api.json<NetworkAnswer>(
       { method: 'GET', path },
-      { 404: 'NotFound', otherwise: 'EngineDown' },
+      { 404: 'NotFound', fallback: 'EngineDown' },
     );
     const device = isDocker && !isRootless ? Options?.[DEVICE_OPTION] : undefined;
     return { exists: true, ...(device ? { device } : {}) };

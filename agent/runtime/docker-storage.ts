@@ -1,11 +1,11 @@
 /** What containers take on the disk: the layer that they write, and their log. */
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { DockerApi, Refusals } from './docker-api.js';
+import type { DockerApi, ErrorReasons } from './docker-api.js';
 import { toIdentity } from './docker-convert.js';
 import { type ContainerStorage, RuntimeError, SANDBOX } from './driver.js';
 
-const LOOK: Refusals = { 404: 'NotFound', otherwise: 'EngineDown' };
+const LOOK: ErrorReasons = { 404: 'NotFound', fallback: 'EngineDown' };
 
 /** What `GET /containers/json?size=1` answers, the part that is read. */
 interface ListedContainer {

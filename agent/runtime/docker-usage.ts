@@ -1,9 +1,9 @@
 /** What containers use, as the engine reads it off the kernel. */
-import type { DockerApi, Refusals } from './docker-api.js';
+import type { DockerApi, ErrorReasons } from './docker-api.js';
 import { toIdentity } from './docker-convert.js';
 import { type ContainerUsage, RuntimeError, SANDBOX } from './driver.js';
 
-const LOOK: Refusals = { 404: 'NotFound', 409: 'NotRunning', otherwise: 'EngineDown' };
+const LOOK: ErrorReasons = { 404: 'NotFound', 409: 'NotRunning', fallback: 'EngineDown' };
 
 /** What `GET /containers/ID/stats` answers, the part that is read. Ended containers have no figures. */
 interface StatsAnswer {

@@ -56,7 +56,7 @@ export async function askEngine(address: EngineAddress): Promise<FoundEngine> {
   try {
     const answer = await api.json<VersionAnswer>(
       { method: 'GET', path: '/version', timeoutMs: ANSWER_MS },
-      { otherwise: 'EngineDown' },
+      { fallback: 'EngineDown' },
     );
     const podman = answer.Components?.some(({ Name }) => Name.startsWith('Podman')) ?? false;
     return {

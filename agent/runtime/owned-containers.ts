@@ -1,10 +1,10 @@
 /** The containers of one owner in an engine that others use too. */
-import type { DockerApi, Refusals } from './docker-api.js';
+import type { DockerApi, ErrorReasons } from './docker-api.js';
 import { type InspectAnswer, isOwnedBy, ownerFilter, toObserved } from './docker-convert.js';
 import { inspectImage } from './docker-images.js';
 import { type ContainerOwner, type ObservedContainer, RuntimeError } from './driver.js';
 
-const LOOK: Refusals = { 404: 'NotFound', otherwise: 'EngineDown' };
+const LOOK: ErrorReasons = { 404: 'NotFound', fallback: 'EngineDown' };
 
 /** The part of a container in a list that is read. */
 interface ListedContainer {
@@ -108,7 +108,7 @@ export class OwnedContainers {
     return this.#api.json(
       { method: 'DELETE', path: `/containers/${id}`, query: { force: '1', v: '1' } },
       // 409: its removal is under way.
-      { 404: 'NotFound', 409: 'NotFound', otherwise: 'EngineDown' },
+      { 404: 'NotFound', 409: 'NotFound', fallback: 'EngineDown' },
     );
   }
 

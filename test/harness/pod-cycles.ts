@@ -97,7 +97,7 @@ function eventfulPod(): PodSpec {
 export async function remainsOf(bench: EngineBench): Promise<Remains> {
   const api = new DockerApi({ socketPath: bench.engine.socketPath });
   const get = <T>(path: string, query: Record<string, string> = {}): Promise<T> =>
-    api.json<T>({ method: 'GET', path, query }, { otherwise: 'EngineDown' });
+    api.json<T>({ method: 'GET', path, query }, { fallback: 'EngineDown' });
   try {
     const containers = await get<{ Id: string }[]>('/containers/json', { all: '1' });
     const networks = await get<{ Name: string }[]>('/networks');

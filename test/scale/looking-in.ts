@@ -107,7 +107,7 @@ async function ownerOf(bench: TourBench, id: string): Promise<{ clusterUID: stri
   const api = new DockerApi({ socketPath: bench.engine.socketPath });
   const answer = await api.json<{ Config: { Labels: Record<string, string> } }>(
     { method: 'GET', path: `/containers/${id}/json` },
-    { otherwise: 'EngineDown' },
+    { fallback: 'EngineDown' },
   );
   api.close();
   const { Labels } = answer.Config;
