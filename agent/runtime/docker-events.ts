@@ -11,12 +11,12 @@ const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 1000;
 
 /** How often a sign of life is asked for, and how long it may take: an engine on a slow disk is slow. */
-interface Pulse {
-  everyMs: number;
-  patienceMs: number;
+interface PingSchedule {
+  intervalMs: number;
+  timeoutMs: number;
 }
 
-const PULSE: Pulse = { everyMs: 15_000, patienceMs: 30_000 };
+const PULSE: PingSchedule = { intervalMs: 15_000, timeoutMs: 30_000 };
 
 /** An event as the engine sends it, the part that is read. */
 interface EngineEvent {
@@ -33,7 +33,7 @@ export async function* dockerEvents(
   api: DockerApi,
   owner: ContainerOwner,
   signal: AbortSignal,
-  pulse: Pulse = PULSE,
+  pulse: PingSchedule = PULSE,
 ): AsyncGenerator<RuntimeEvent, void> {
   const queue = new EventQueue();
   const feeding = feed(api, owner, queue, signal, pulse);
@@ -46,7 +46,7 @@ async function feed(
   owner: ContainerOwner,
   queue: EventQueue,
   signal: AbortSignal,
-  pulse: Pulse,
+  pulse: PingSchedule,
 ): Promise<void> {
   let retryMs = FIRST_RETRY_MS;
   let up = true;
@@ -74,7 +74,7 @@ async function* connect(
   api: DockerApi,
   owner: ContainerOwner,
   signal: AbortSignal,
-  pulse: Pulse,
+  pulse: PingSchedule,
 ): AsyncGenerator<RuntimeEvent, void> {
   const over = new AbortController();
   const feeling = feelPulse(api, over, pulse);
@@ -92,7 +92,7 @@ async function* connect(
 async function feelPulse(
   api: DockerApi,
   over: AbortController,
-  { everyMs, patienceMs }: Pulse,
+  { intervalMs: everyMs, timeoutMs: patienceMs }: PingSchedule,
 ): Promise<void> {
   const { signal } = over;
   const silent = `${api.engine} hangs: it has not answered for ${patienceMs / 1000} s`;
