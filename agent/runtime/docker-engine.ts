@@ -128,18 +128,18 @@ export class DockerEngine implements RuntimeDriver {
       },
       { 409: 'Conflict', fallback: 'CreateContainerError' },
     );
-    this.#containers.made(Id);
+    this.#containers.addOwned(Id);
     for (const warning of Warnings ?? []) onWarning?.(warning);
     return Id;
   }
 
   async start(id: string): Promise<void> {
-    await this.#containers.assertOurs(id);
+    await this.#containers.assertOwned(id);
     await this.#post(`/containers/${id}/start`, {}, { 404: 'NotFound', fallback: 'RunContainerError' });
   }
 
   async stop(id: string, graceSeconds: number): Promise<void> {
-    await this.#containers.ifThere(id, () =>
+    await this.#containers.ifExists(id, () =>
       this.#post(
         `/containers/${id}/stop`,
         { t: String(graceSeconds) },
@@ -154,7 +154,7 @@ export class DockerEngine implements RuntimeDriver {
   }
 
   async *logs(id: string, request: LogRequest, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
-    const { Config } = await this.#containers.inspectOurs(id);
+    const { Config } = await this.#containers.inspectOwned(id);
     const { follow, timestamps, tailLines, sinceMs } = request;
     const query = {
       stdout: '1',
@@ -176,17 +176,17 @@ export class DockerEngine implements RuntimeDriver {
   }
 
   async exec(id: string, request: ExecRequest, signal: AbortSignal): Promise<ExecProcess> {
-    await this.#containers.assertOurs(id);
+    await this.#containers.assertOwned(id);
     return dockerExec(this.#api, id, request, signal);
   }
 
   async attach(id: string, request: AttachRequest, signal: AbortSignal): Promise<AttachedStreams> {
-    const { Config } = await this.#containers.inspectOurs(id);
+    const { Config } = await this.#containers.inspectOwned(id);
     return dockerAttach(this.#api, id, request, Config.Tty ?? false, signal);
   }
 
   async dial(id: string, port: number): Promise<Duplex> {
-    const { State, NetworkSettings } = await this.#containers.inspectOurs(id);
+    const { State, NetworkSettings } = await this.#containers.inspectOwned(id);
     if (!State.Pid) throw new RuntimeError('NotRunning', `container ${id} is not running`, false);
     const ip = addressOf(NetworkSettings);
     return this.#dialer.dial({ pid: State.Pid, ...(ip ? { ip } : {}) }, port);

@@ -35,13 +35,13 @@ export class OwnedContainers {
   }
 
   /** The engine has just made it for us. */
-  made(id: string): void {
+  addOwned(id: string): void {
     this.#ours.add(id);
   }
 
   /** Removes it whatever its state, with its volumes; that it is gone, or never was ours, is no error. */
   async remove(id: string): Promise<void> {
-    await this.ifThere(id, async () => {
+    await this.ifExists(id, async () => {
       try {
         await this.#delete(id);
       } catch (error) {
@@ -125,7 +125,7 @@ export class OwnedContainers {
   }
 
   /** Throws `NotFound` for another owner's container as for none. */
-  async inspectOurs(id: string): Promise<InspectAnswer> {
+  async inspectOwned(id: string): Promise<InspectAnswer> {
     const answer = await this.#inspect(id);
     if (!answer || !isOwnedBy(answer.Config.Labels, this.#owner)) {
       throw new RuntimeError('NotFound', `No such container: ${id}`, false);
@@ -135,14 +135,14 @@ export class OwnedContainers {
   }
 
   /** Throws `NotFound` for another owner's container as for none. */
-  async assertOurs(id: string): Promise<void> {
-    if (!this.#ours.has(id)) await this.inspectOurs(id);
+  async assertOwned(id: string): Promise<void> {
+    if (!this.#ours.has(id)) await this.inspectOwned(id);
   }
 
   /** Does `action` on one of ours; that it is gone, or never was ours, is no error. */
-  async ifThere(id: string, action: () => Promise<unknown>): Promise<void> {
+  async ifExists(id: string, action: () => Promise<unknown>): Promise<void> {
     try {
-      await this.assertOurs(id);
+      await this.assertOwned(id);
       await action();
     } catch (error) {
       if (!(error instanceof RuntimeError && error.reason === 'NotFound')) throw error;
