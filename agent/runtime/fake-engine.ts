@@ -25,18 +25,18 @@ import {
   saveFakeState,
 } from './fake-state.js';
 
-interface FakeEngineOptions {
+interface HollowEngineOptions {
   clock: Clock;
   /** Rows that go before the defaults. */
   images?: readonly ImageRow[];
   /** Goes before the rows. */
-  pretence?: Pretence;
+  podBehaviours?: Pretence;
   /** How a command in a container comes out; undefined = as the image's row or `FakeProcess` has it. */
   outcomeOf?: OutcomeOf;
   /** Where to keep the state; absent = it ends with the process. */
   stateFile?: string;
   /** Waited for before a driver's look: what it answers is when the engine has time for it, nothing = now. */
-  turn?: () => Promise<void> | undefined;
+  waitForSlot?: () => Promise<void> | undefined;
 }
 
 type OutcomeOf = (container: ContainerIdentity, command: readonly string[]) => FakeOutcome | undefined;
@@ -66,7 +66,7 @@ export class FakeEngine {
   readonly #startedImages = new Set<string>();
   #down: string | undefined;
 
-  constructor({ clock, images = [], pretence, outcomeOf, stateFile, turn }: FakeEngineOptions) {
+  constructor({ clock, images = [], podBehaviours: pretence, outcomeOf, stateFile, waitForSlot: turn }: HollowEngineOptions) {
     this.#clock = clock;
     this.turn = turn ?? (() => undefined);
     this.#rows = images;

@@ -84,8 +84,8 @@ export class SimulatedNode implements QueriedNode {
     const slice = new Slice(clock);
     this.#engine = new FakeEngine({
       clock,
-      turn: () => slice.pause(),
-      pretence: {
+      waitForSlot: () => slice.pause(),
+      podBehaviours: {
         ofPod: (uid) => ofPod(this.#runs(uid)),
         ofImage: (image) => ofPod(this.#podWithImage(image)),
         onChange: () => this.network.block(this.#isCutOff()),
