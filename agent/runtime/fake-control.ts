@@ -6,10 +6,10 @@ import { rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { parseFakeCommand } from './fake-command.js';
-import type { FakeEngine } from './fake-engine.js';
+import type { HollowEngine } from './fake-engine.js';
 
 /** Listens at `path` (at most 107 bytes, the kernel's limit), in the place of a socket left by a killed process. */
-export async function serveFakeControl(path: string, engine: FakeEngine): Promise<Server> {
+export async function serveFakeControl(path: string, engine: HollowEngine): Promise<Server> {
   rmSync(path, { force: true });
   const server = createServer((socket) => serve(socket, engine));
   await new Promise<void>((resolve, reject) => {
@@ -19,7 +19,7 @@ export async function serveFakeControl(path: string, engine: FakeEngine): Promis
   return server.unref();
 }
 
-function serve(socket: Socket, engine: FakeEngine): void {
+function serve(socket: Socket, engine: HollowEngine): void {
   // A client that goes away has given its commands already; there is nobody to tell.
   socket.on('error', () => socket.destroy());
   createInterface({ input: socket }).on('line', (line) =>
@@ -27,7 +27,7 @@ function serve(socket: Socket, engine: FakeEngine): void {
   );
 }
 
-function answer(line: string, engine: FakeEngine): { containers: number } | { error: string } {
+function answer(line: string, engine: HollowEngine): { containers: number } | { error: string } {
   try {
     return { containers: engine.command(parseFakeCommand(line)) };
   } catch (error) {

@@ -50,25 +50,25 @@ export interface Pretence {
 }
 
 /** All times are those of the given clock. */
-export class FakeEngine {
+export class HollowEngine {
   readonly #clock: Clock;
   readonly #rows: readonly ImageRow[];
   readonly #pretence: Pretence | undefined;
   readonly #outcomeOf: OutcomeOf | undefined;
   readonly #stateFile: string | undefined;
-  readonly turn: () => Promise<void> | undefined;
+  readonly waitForSlot: () => Promise<void> | undefined;
   readonly #containers = new Map<string, FakeContainer>();
   readonly #orders: Map<string, PodOrder>;
   readonly #lifetimes: FakeLifetimes;
   readonly #listeners = new FakeListeners();
-  readonly pulls: FakePulls;
+  readonly images: FakePulls;
   /** Of all containers that this process has started. */
   readonly #startedImages = new Set<string>();
   #down: string | undefined;
 
   constructor({ clock, images = [], podBehaviours: pretence, outcomeOf, stateFile, waitForSlot: turn }: HollowEngineOptions) {
     this.#clock = clock;
-    this.turn = turn ?? (() => undefined);
+    this.waitForSlot = turn ?? (() => undefined);
     this.#rows = images;
     this.#pretence = pretence;
     this.#outcomeOf = outcomeOf;
@@ -76,7 +76,7 @@ export class FakeEngine {
     this.#lifetimes = new FakeLifetimes(clock);
     const state = this.#load();
     this.#orders = new Map(Object.entries(state.orders));
-    this.pulls = new FakePulls({
+    this.images = new FakePulls({
       clock,
       behaviourOf: (image) => pretence?.ofImage(image) ?? behaviourOf(image, images),
       images: state.images,
@@ -133,7 +133,7 @@ export class FakeEngine {
     return this.#pretence?.ofPod(identity.podUid) ?? behaviourOf(image, this.#rows);
   }
 
-  order(podUid: string): PodOrder {
+  podOverride(podUid: string): PodOrder {
     return this.#orders.get(podUid) ?? {};
   }
 
@@ -307,7 +307,7 @@ export class FakeEngine {
     if (this.#stateFile === undefined) return;
     saveFakeState(this.#stateFile, {
       containers: [...this.#containers.values()],
-      images: this.pulls.names(),
+      images: this.images.names(),
       orders: Object.fromEntries(this.#orders),
     });
   }

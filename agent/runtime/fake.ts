@@ -19,7 +19,7 @@ import {
   type RuntimeEvent,
   SANDBOX,
 } from './driver.js';
-import type { FakeEngine } from './fake-engine.js';
+import type { HollowEngine } from './fake-engine.js';
 import { FAKE_IMAGE_BYTES, fakeImageID } from './fake-pulls.js';
 import type { FakeContainer } from './fake-state.js';
 
@@ -27,10 +27,10 @@ const SANDBOX_IMAGE = 'everynode.dev/sandbox:hollow';
 
 /** One owner's view of a hollow engine. Closing it leaves the engine and its containers as they are. */
 export class FakeDriver implements RuntimeDriver {
-  readonly #engine: FakeEngine;
+  readonly #engine: HollowEngine;
   readonly #owner: ContainerOwner;
 
-  constructor(engine: FakeEngine, owner: ContainerOwner) {
+  constructor(engine: HollowEngine, owner: ContainerOwner) {
     this.#engine = engine;
     this.#owner = owner;
   }
@@ -49,7 +49,7 @@ export class FakeDriver implements RuntimeDriver {
   }
 
   async list(): Promise<ObservedContainer[]> {
-    const turn = this.#engine.turn();
+    const turn = this.#engine.waitForSlot();
     if (turn) await turn;
     this.#engine.assertUp();
     return this.#engine.ownedBy(this.#owner).map((container) => this.#observe(container));
@@ -76,18 +76,18 @@ export class FakeDriver implements RuntimeDriver {
 
   async findImage(image: string): Promise<EngineImage | undefined> {
     this.#engine.assertUp();
-    if (!this.#engine.pulls.has(image)) return undefined;
+    if (!this.#engine.images.has(image)) return undefined;
     return { id: fakeImageID(image), user: '', sizeBytes: FAKE_IMAGE_BYTES };
   }
 
   async pull({ image, signal }: PullRequest): Promise<void> {
     this.#engine.assertUp();
-    await this.#engine.pulls.pull(image, signal);
+    await this.#engine.images.pull(image, signal);
   }
 
   async tag(_image: string, name: string): Promise<void> {
     this.#engine.assertUp();
-    this.#engine.pulls.add(name);
+    this.#engine.images.add(name);
   }
 
   async imagesInUse(): Promise<ReadonlySet<string>> {
@@ -99,7 +99,7 @@ export class FakeDriver implements RuntimeDriver {
     if ((await this.imagesInUse()).has(fakeImageID(image))) {
       throw new RuntimeError('Conflict', `${image} is in use`, false);
     }
-    this.#engine.pulls.remove(image);
+    this.#engine.images.remove(image);
   }
 
   async ensureSandboxImage(): Promise<string> {
@@ -109,7 +109,7 @@ export class FakeDriver implements RuntimeDriver {
 
   async create(config: ContainerConfig): Promise<string> {
     this.#engine.assertUp();
-    if (!this.#engine.pulls.has(config.engineImage ?? config.image)) {
+    if (!this.#engine.images.has(config.engineImage ?? config.image)) {
       throw new RuntimeError('CreateContainerError', `No such image: ${config.image}`, true);
     }
     return this.#engine.create(this.#owner, config);
@@ -180,7 +180,7 @@ export class FakeDriver implements RuntimeDriver {
 
   #observe(container: FakeContainer): ObservedContainer {
     const { owner: _owner, config: _config, ...observed } = container;
-    const order = this.#engine.order(container.identity.podUid);
+    const order = this.#engine.podOverride(container.identity.podUid);
     return {
       ...observed,
       ready: container.state === 'running' && (order.ready ?? container.ready),

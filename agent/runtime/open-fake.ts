@@ -5,12 +5,12 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { ContainerOwner, RuntimeDriver } from './driver.js';
 import { FakeDriver } from './fake.js';
 import { serveFakeControl } from './fake-control.js';
-import { FakeEngine } from './fake-engine.js';
+import { HollowEngine } from './fake-engine.js';
 import type { ImageRow } from './fake-images.js';
 
 /** A hollow runtime that is on disk and listens for commands. */
 interface HollowRuntime {
-  engine: FakeEngine;
+  engine: HollowEngine;
   driverFor(owner: ContainerOwner): RuntimeDriver;
   /** Stops listening; the containers "run on". */
   close(): void;
@@ -25,7 +25,7 @@ export async function openFakeRuntime(dataDir: string, clock: Clock): Promise<Ho
   mkdirSync(folder, { recursive: true });
   const tableFile = join(folder, 'images.json');
   const images = existsSync(tableFile) ? (JSON.parse(readFileSync(tableFile, 'utf8')) as ImageRow[]) : [];
-  const engine = new FakeEngine({ clock, images, stateFile: join(folder, 'state.json') });
+  const engine = new HollowEngine({ clock, images, stateFile: join(folder, 'state.json') });
   const server = await serveFakeControl(join(folder, 'control.sock'), engine);
   return {
     engine,

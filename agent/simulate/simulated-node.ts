@@ -14,7 +14,7 @@ import { DesiredCache } from '../desired/desired-cache.js';
 import type { LinkTarget } from '../link/link-target.js';
 import { SANDBOX } from '../runtime/driver.js';
 import { FakeDriver } from '../runtime/fake.js';
-import { FakeEngine } from '../runtime/fake-engine.js';
+import { HollowEngine } from '../runtime/fake-engine.js';
 import { hollowHost, hollowParts } from './hollow-host.js';
 import type { QueriedNode } from './label-query.js';
 import type { HostNetwork } from './network.js';
@@ -58,7 +58,7 @@ export interface NodeCounts {
 export class SimulatedNode implements QueriedNode {
   readonly network: HostNetwork;
   readonly #options: SimulatedNodeOptions;
-  readonly #engine: FakeEngine;
+  readonly #engine: HollowEngine;
   readonly #cache: DesiredCache;
   readonly #config: ConfigCache;
   readonly #conditions = new Map<string, Condition>();
@@ -82,7 +82,7 @@ export class SimulatedNode implements QueriedNode {
       return pod && podPretence(pod, { node: this, speed: options.speed, isRebooted });
     };
     const slice = new Slice(clock);
-    this.#engine = new FakeEngine({
+    this.#engine = new HollowEngine({
       clock,
       waitForSlot: () => slice.pause(),
       podBehaviours: {
@@ -168,12 +168,12 @@ export class SimulatedNode implements QueriedNode {
 
   /** Whether the image is there. */
   hasImage(image: string): boolean {
-    return this.#engine.pulls.has(fullImageName(image));
+    return this.#engine.images.has(fullImageName(image));
   }
 
   /** Whether the image is being pulled at this moment. */
   isPulling(image: string): boolean {
-    return this.#engine.pulls.isPulling(fullImageName(image));
+    return this.#engine.images.isPulling(fullImageName(image));
   }
 
   /** From now on somebody on the host says 'not now', for this reason; undefined: nobody does. */

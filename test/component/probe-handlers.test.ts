@@ -11,7 +11,7 @@ import { after, before, describe, test } from 'node:test';
 import { ContainerHandlers } from '../../agent/probes/handlers.js';
 import type { Target } from '../../agent/probes/target.js';
 import { FakeDriver } from '../../agent/runtime/fake.js';
-import { FakeEngine } from '../../agent/runtime/fake-engine.js';
+import { HollowEngine } from '../../agent/runtime/fake-engine.js';
 import { loadPki } from '../../coordinator/pki/load-pki.js';
 import type { Handler } from '../../shared/kube/probe.js';
 import { ManualClock, systemClock } from '../../shared/process/clock.js';
@@ -20,7 +20,7 @@ import { type HealthServer, NOT_SERVING, startHealthServer } from '../harness/he
 import { BENCH_OWNER } from '../harness/pod-host-bench.js';
 
 const handlers = new ContainerHandlers(
-  new FakeDriver(new FakeEngine({ clock: systemClock }), BENCH_OWNER),
+  new FakeDriver(new HollowEngine({ clock: systemClock }), BENCH_OWNER),
   systemClock,
 );
 
@@ -201,7 +201,7 @@ describe('grpc', () => {
 describe('a hook that sleeps', () => {
   test('sleeps as long as it says, and no longer than it may', async () => {
     const clock = new ManualClock();
-    const sleeper = new ContainerHandlers(new FakeDriver(new FakeEngine({ clock }), BENCH_OWNER), clock);
+    const sleeper = new ContainerHandlers(new FakeDriver(new HollowEngine({ clock }), BENCH_OWNER), clock);
     const slept = async (seconds: number, deadlineMs: number, endMs: number) => {
       let ended = false;
       const hook = sleeper.runHook({ sleep: { seconds } }, target(), deadlineMs).then(() => {

@@ -6,7 +6,7 @@ import { ConfigCache } from '../../agent/desired/config-cache.js';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import type { DurableFile } from '../../agent/desired/durable-file.js';
 import { FakeDriver } from '../../agent/runtime/fake.js';
-import { FakeEngine } from '../../agent/runtime/fake-engine.js';
+import { HollowEngine } from '../../agent/runtime/fake-engine.js';
 import { hollowHost, hollowParts } from '../../agent/simulate/hollow-host.js';
 import { CoordinatorTime } from '../../agent/turns/heard-time.js';
 import { type HostTurn, TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
@@ -56,7 +56,7 @@ function fileInMemory(): DurableFile {
 /** One host that holds a turn to `app:2`, and whose coordinator is out of reach for good. */
 class CutOffHost {
   readonly clock = new ManualClock(HOST_NOW);
-  readonly #engine = new FakeEngine({ clock: this.clock });
+  readonly #engine = new HollowEngine({ clock: this.clock });
   readonly #cache = DesiredCache.inMemory(this.clock, silentLogger);
   readonly #file = fileInMemory();
   #bootedAt = HOST_NOW;

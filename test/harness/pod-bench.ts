@@ -1,6 +1,6 @@
 /** Pod workers over a hollow engine, with time that moves only when told. */
 import { FakeDriver } from '../../agent/runtime/fake.js';
-import { FakeEngine } from '../../agent/runtime/fake-engine.js';
+import { HollowEngine } from '../../agent/runtime/fake-engine.js';
 import type { ImageRow } from '../../agent/runtime/fake-images.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { BENCH_OWNER, PodHostBench, settle } from './pod-host-bench.js';
@@ -9,12 +9,12 @@ const START_MS = Date.parse('2026-01-01T00:00:00Z');
 
 /** A host whose engine, clock and coordinator are the test. */
 export class PodBench extends PodHostBench {
-  readonly engine: FakeEngine;
+  readonly engine: HollowEngine;
   readonly #manual: ManualClock;
 
   constructor(images: ImageRow[] = []) {
     const clock = new ManualClock(START_MS);
-    const engine = new FakeEngine({ clock, images });
+    const engine = new HollowEngine({ clock, images });
     super(new FakeDriver(engine, BENCH_OWNER), clock, 'hollow');
     this.engine = engine;
     this.#manual = clock;

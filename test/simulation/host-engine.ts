@@ -1,7 +1,7 @@
 /** The engine of a simulated host: a hollow one that outlives the agent, stops, hangs, and is worked on by hand. */
 import type { ContainerOwner, RuntimeDriver, RuntimeEvent } from '../../agent/runtime/driver.js';
 import { FakeDriver } from '../../agent/runtime/fake.js';
-import { FakeEngine } from '../../agent/runtime/fake-engine.js';
+import { HollowEngine } from '../../agent/runtime/fake-engine.js';
 import type { ImageRow } from '../../agent/runtime/fake-images.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Life } from './life.js';
@@ -35,13 +35,13 @@ export interface EngineWatcher {
 }
 
 export class HostEngine {
-  readonly #engine: FakeEngine;
+  readonly #engine: HollowEngine;
   readonly #owner: ContainerOwner;
   /** While it hangs: whoever waits for its answers. */
   #waiting: (() => void)[] | undefined;
 
   constructor(clock: Clock, owner: ContainerOwner) {
-    this.#engine = new FakeEngine({ clock, images: IMAGES });
+    this.#engine = new HollowEngine({ clock, images: IMAGES });
     this.#owner = owner;
   }
 

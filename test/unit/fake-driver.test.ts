@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { FakeDriver } from '../../agent/runtime/fake.js';
 import type { FakeCommand } from '../../agent/runtime/fake-command.js';
-import { FakeEngine } from '../../agent/runtime/fake-engine.js';
+import { HollowEngine } from '../../agent/runtime/fake-engine.js';
 import { behaviourOf } from '../../agent/runtime/fake-images.js';
 import { openFakeRuntime } from '../../agent/runtime/open-fake.js';
 import { runCommand } from '../../agent/runtime/run-command.js';
@@ -25,9 +25,9 @@ const LAW_IMAGES = [
 ];
 
 driverLaws('hollow', async () => {
-  const engine = new FakeEngine({ clock: systemClock, images: LAW_IMAGES });
+  const engine = new HollowEngine({ clock: systemClock, images: LAW_IMAGES });
   const names = ['waits', 'stubborn', 'prints', 'unstartable', 'greedy'] as const;
-  for (const name of names) await engine.pulls.pull(`law:${name}`, new AbortController().signal);
+  for (const name of names) await engine.images.pull(`law:${name}`, new AbortController().signal);
   const program = (name: (typeof names)[number]) => ({ image: `law:${name}` });
   return {
     driver: (owner) => new FakeDriver(engine, owner),
@@ -59,7 +59,7 @@ driverLaws('hollow', async () => {
 });
 
 async function running(image: string, clock = new ManualClock(1000)) {
-  const engine = new FakeEngine({ clock, images: [{ pattern: 'slow:*', ready: { afterMs: 500 } }] });
+  const engine = new HollowEngine({ clock, images: [{ pattern: 'slow:*', ready: { afterMs: 500 } }] });
   const driver = new FakeDriver(engine, OWNER);
   await driver.pull({ image, signal: new AbortController().signal });
   await driver.start(await driver.create(config('p', { image })));
@@ -82,7 +82,7 @@ test('the first matching row decides, before the defaults', () => {
 
 test('a command comes out as the test says, else as the image says', async () => {
   let healthy = true;
-  const engine = new FakeEngine({
+  const engine = new HollowEngine({
     clock: systemClock,
     images: [{ pattern: 'app:*', exec: { 'check disk': { exitCode: 3, output: 'full' } } }],
     outcomeOf: (_container, [name]) => (name === 'probe' ? { exitCode: healthy ? 0 : 1 } : undefined),
@@ -132,10 +132,10 @@ test('containers and orders outlive the process that held them', async (context)
   const folder = mkdtempSync(join(tmpdir(), 'everynode-fake-'));
   context.after(() => rmSync(folder, { recursive: true }));
   const stateFile = join(folder, 'state.json');
-  const first = new FakeDriver(new FakeEngine({ clock: new ManualClock(1000), stateFile }), OWNER);
+  const first = new FakeDriver(new HollowEngine({ clock: new ManualClock(1000), stateFile }), OWNER);
   await first.pull({ image: 'app:1', signal: new AbortController().signal });
   await first.start(await first.create(config('p', { image: 'app:1' })));
-  const second = new FakeDriver(new FakeEngine({ clock: new ManualClock(9000), stateFile }), OWNER);
+  const second = new FakeDriver(new HollowEngine({ clock: new ManualClock(9000), stateFile }), OWNER);
   assert.deepEqual(await second.list(), await first.list());
   assert.ok(await second.findImage('app:1'));
 });
