@@ -30,7 +30,7 @@ interface HollowEngineOptions {
   /** Rows that go before the defaults. */
   images?: readonly ImageRow[];
   /** Goes before the rows. */
-  podBehaviours?: Pretence;
+  podBehaviours?: PodBehaviours;
   /** How a command in a container comes out; undefined = as the image's row or `FakeProcess` has it. */
   outcomeOf?: OutcomeOf;
   /** Where to keep the state; absent = it ends with the process. */
@@ -42,9 +42,9 @@ interface HollowEngineOptions {
 type OutcomeOf = (container: ContainerIdentity, command: readonly string[]) => FakeOutcome | undefined;
 
 /** What Pods ask of their own containers and pulls; undefined where a Pod asks nothing. */
-export interface Pretence {
-  ofPod(podUid: string): ImageBehaviour | undefined;
-  ofImage(image: string): ImageBehaviour | undefined;
+export interface PodBehaviours {
+  forPod(podUid: string): ImageBehaviour | undefined;
+  forImage(image: string): ImageBehaviour | undefined;
   /** Hears at once that a container is otherwise, before anybody else does. */
   onChange?(): void;
 }
@@ -53,7 +53,7 @@ export interface Pretence {
 export class HollowEngine {
   readonly #clock: Clock;
   readonly #rows: readonly ImageRow[];
-  readonly #pretence: Pretence | undefined;
+  readonly #pretence: PodBehaviours | undefined;
   readonly #outcomeOf: OutcomeOf | undefined;
   readonly #stateFile: string | undefined;
   readonly waitForSlot: () => Promise<void> | undefined;
@@ -78,7 +78,7 @@ export class HollowEngine {
     this.#orders = new Map(Object.entries(state.orders));
     this.images = new FakePulls({
       clock,
-      behaviourOf: (image) => pretence?.ofImage(image) ?? behaviourOf(image, images),
+      behaviourOf: (image) => pretence?.forImage(image) ?? behaviourOf(image, images),
       images: state.images,
       onChange: () => this.#save(),
     });
@@ -130,7 +130,7 @@ export class HollowEngine {
   behaviour({ image, identity, labels }: FakeContainer): ImageBehaviour {
     if (labels[CONTAINER_ROLE_LABEL] === 'init')
       return { exit: { afterMs: 0, code: 0 }, ...behaviourOf(image, this.#rows) };
-    return this.#pretence?.ofPod(identity.podUid) ?? behaviourOf(image, this.#rows);
+    return this.#pretence?.forPod(identity.podUid) ?? behaviourOf(image, this.#rows);
   }
 
   podOverride(podUid: string): PodOrder {

@@ -86,8 +86,8 @@ export class SimulatedNode implements QueriedNode {
       clock,
       waitForSlot: () => slice.pause(),
       podBehaviours: {
-        ofPod: (uid) => ofPod(this.#runs(uid)),
-        ofImage: (image) => ofPod(this.#podWithImage(image)),
+        forPod: (uid) => ofPod(this.#runs(uid)),
+        forImage: (image) => ofPod(this.#podWithImage(image)),
         onChange: () => this.network.block(this.#isCutOff()),
       },
     });
