@@ -13,7 +13,7 @@ import {
 } from './driver.js';
 import type { FakeCommand } from './fake-command.js';
 import { behaviourOf, type ImageBehaviour, type ImageRow } from './fake-images.js';
-import { FakeLifetimes } from './fake-lifetimes.js';
+import { HollowContainerTimers } from './fake-lifetimes.js';
 import { FakeListeners, isSameOwner } from './fake-listeners.js';
 import { type FakeOutcome, FakeProcess } from './fake-process.js';
 import { FakePulls, fakeImageID } from './fake-pulls.js';
@@ -59,7 +59,7 @@ export class HollowEngine {
   readonly waitForSlot: () => Promise<void> | undefined;
   readonly #containers = new Map<string, FakeContainer>();
   readonly #orders: Map<string, PodOrder>;
-  readonly #lifetimes: FakeLifetimes;
+  readonly #lifetimes: HollowContainerTimers;
   readonly #listeners = new FakeListeners();
   readonly images: FakePulls;
   /** Of all containers that this process has started. */
@@ -73,7 +73,7 @@ export class HollowEngine {
     this.#pretence = pretence;
     this.#outcomeOf = outcomeOf;
     this.#stateFile = stateFile;
-    this.#lifetimes = new FakeLifetimes(clock);
+    this.#lifetimes = new HollowContainerTimers(clock);
     const state = this.#load();
     this.#orders = new Map(Object.entries(state.orders));
     this.images = new FakePulls({
@@ -190,7 +190,7 @@ export class HollowEngine {
     const graceMs = graceSeconds * 1000;
     if (takesMs === 0) return this.#exit(container, 0);
     const ended = this.#whenEnded(container);
-    this.#lifetimes.later(container.id, Math.min(takesMs, graceMs), () =>
+    this.#lifetimes.schedule(container.id, Math.min(takesMs, graceMs), () =>
       this.#exit(container, takesMs > graceMs ? 137 : 0),
     );
     return ended;
@@ -250,13 +250,13 @@ export class HollowEngine {
     const { ready, exit } = this.behaviour(container);
     const passed = this.#clock.now() - (container.startedAt ?? 0);
     if (exit) {
-      this.#lifetimes.later(container.id, exit.afterMs - passed, () => {
+      this.#lifetimes.schedule(container.id, exit.afterMs - passed, () => {
         container.oomKilled = exit.oomKilled ?? false;
         this.#exit(container, exit.code);
       });
     }
     if (ready !== undefined && ready !== 'never' && !container.ready) {
-      this.#lifetimes.later(container.id, ready.afterMs - passed, () => {
+      this.#lifetimes.schedule(container.id, ready.afterMs - passed, () => {
         container.ready = true;
         this.#changed(container);
       });

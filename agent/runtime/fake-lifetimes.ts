@@ -2,7 +2,7 @@
 import type { Clock, Timer } from '../../shared/process/clock.js';
 
 /** Keyed by container id. */
-export class FakeLifetimes {
+export class HollowContainerTimers {
   readonly #clock: Clock;
   readonly #timers = new Map<string, Timer[]>();
   readonly #waiting = new Map<string, Set<() => void>>();
@@ -12,7 +12,7 @@ export class FakeLifetimes {
   }
 
   /** Does the action after the delay (ms; at once if it has passed), unless the container ends first. */
-  later(id: string, delayMs: number, action: () => void): void {
+  schedule(id: string, delayMs: number, action: () => void): void {
     const timers = this.#timers.get(id) ?? [];
     this.#timers.set(id, [...timers, this.#clock.after(Math.max(delayMs, 0), action)]);
   }
