@@ -19,7 +19,7 @@ import { type FakeOutcome, FakeProcess } from './fake-process.js';
 import { FakePulls, fakeImageID } from './fake-pulls.js';
 import {
   type FakeContainer,
-  type FakeState,
+  type HollowState,
   loadFakeState,
   type PodOrder,
   saveFakeState,
@@ -75,7 +75,7 @@ export class HollowEngine {
     this.#stateFile = stateFile;
     this.#lifetimes = new HollowContainerTimers(clock);
     const state = this.#load();
-    this.#orders = new Map(Object.entries(state.orders));
+    this.#orders = new Map(Object.entries(state.overrides));
     this.images = new FakePulls({
       clock,
       behaviourOf: (image) => pretence?.forImage(image) ?? behaviourOf(image, images),
@@ -298,8 +298,8 @@ export class HollowEngine {
     this.#listeners.publish({ kind: 'container', podUid: container.identity.podUid }, container.owner);
   }
 
-  #load(): FakeState {
-    if (this.#stateFile === undefined) return { containers: [], images: [], orders: {} };
+  #load(): HollowState {
+    if (this.#stateFile === undefined) return { containers: [], images: [], overrides: {} };
     return loadFakeState(this.#stateFile);
   }
 
@@ -308,7 +308,7 @@ export class HollowEngine {
     saveFakeState(this.#stateFile, {
       containers: [...this.#containers.values()],
       images: this.images.names(),
-      orders: Object.fromEntries(this.#orders),
+      overrides: Object.fromEntries(this.#orders),
     });
   }
 }

@@ -16,20 +16,20 @@ export interface PodOrder {
   phase?: 'Failed' | 'Succeeded';
 }
 
-export interface FakeState {
+export interface HollowState {
   containers: FakeContainer[];
   /** Images that were pulled. */
   images: string[];
-  orders: Record<string, PodOrder>;
+  overrides: Record<string, PodOrder>;
 }
 
 /** The state as last saved; empty when nothing was. Throws when the file is there but cannot be read. */
-export function loadFakeState(path: string): FakeState {
+export function loadFakeState(path: string): HollowState {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as FakeState;
+    return JSON.parse(readFileSync(path, 'utf8')) as HollowState;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    return { containers: [], images: [], orders: {} };
+    return { containers: [], images: [], overrides: {} };
   }
 }
 
@@ -40,7 +40,7 @@ const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EROFS']);
  * Replaces the file in one step, so that a killed process leaves the old state or the new one. Where there is no room, what the
  * engine pretends ends with the process.
  */
-export function saveFakeState(path: string, state: FakeState): void {
+export function saveFakeState(path: string, state: HollowState): void {
   try {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(`${path}.new`, JSON.stringify(state));
