@@ -31,11 +31,11 @@ const REJOIN_MS = 500;
 /** Beyond so many sockets of one address the kernel's search for a free port costs milliseconds each. */
 const SOCKETS_AN_ADDRESS = 400;
 
-export interface FleetOptions {
+export interface SimulatedNodeFleetOptions {
   server: string;
   /** `ID.SECRET.CAHASH`. */
   token: string;
-  plans: readonly NodePlan[];
+  templates: readonly NodePlan[];
   /** How many times faster than they say Pods pretend. */
   speed: number;
   /** Each host shows its certificate in TLS, in a session of its own; else it proves its key inside the link, over a session that all share. */
@@ -44,7 +44,7 @@ export interface FleetOptions {
   firstIndex: number;
   log: Logger;
   /** What a person should know of single hosts or Pods; absent: nobody reads it. */
-  remark?: (text: string) => void;
+  warn?: (text: string) => void;
 }
 
 /** What all hosts of a fleet share. */
@@ -55,7 +55,7 @@ interface Common {
 }
 
 export class Fleet {
-  readonly #options: FleetOptions;
+  readonly #options: SimulatedNodeFleetOptions;
   readonly #nodes: SimulatedNode[] = [];
   readonly #clock = steadyClock(systemClock);
   /** By a clock of their own: ten thousand that connect again in one turn would all time out, and keep beats waiting. */
@@ -63,14 +63,14 @@ export class Fleet {
   readonly #remarks: Remarks | undefined;
   #isStopping = false;
 
-  constructor(options: FleetOptions) {
+  constructor(options: SimulatedNodeFleetOptions) {
     this.#options = options;
-    this.#remarks = options.remark && new Remarks(options.remark);
+    this.#remarks = options.warn && new Remarks(options.warn);
   }
 
   /** Resolves when every host was let in once, or had its chance. Throws `EnrolError` when one may not join. */
   async start(): Promise<void> {
-    const { server, token, plans } = this.#options;
+    const { server, token, templates: plans } = this.#options;
     const coordinator = await trustCoordinator(server, token);
     const connections = new HttpsAgent({ keepAlive: true, maxSockets: JOINING_AT_ONCE });
     const common: Common = {

@@ -28,7 +28,7 @@ function unexpected(error: unknown): ExitError {
 
 async function start(order: ToHosts & { kind: 'start' }): Promise<void> {
   const remark = (text: string) => tell({ kind: 'remark', text });
-  fleet = new Fleet({ ...order, log: createLogger(order.logLevel), remark });
+  fleet = new Fleet({ ...order, log: createLogger(order.logLevel), warn: remark });
   const counted = fleet;
   setInterval(() => tell({ kind: 'counts', counts: counted.counts() }), COUNTS_EVERY_MS);
   await fleet.start();

@@ -137,7 +137,7 @@ function suite(): void {
     const line = await page.locator('code', { hasText: 'everynode-agent --server' }).textContent();
     const text = tokenInLine(line ?? '');
     const guests = new Fleet({
-      ...{ server, token: text, plans: numberedNodes('guest', 1), speed: 1, firstIndex: 100 },
+      ...{ server, token: text, templates: numberedNodes('guest', 1), speed: 1, firstIndex: 100 },
       log: silentLogger,
     });
     try {

@@ -51,7 +51,7 @@ export async function startSimulatedFleet(
   const hosts = new Fleet({
     server: coordinator.server,
     token,
-    plans: numberedNodes('node', nodes),
+    templates: numberedNodes('node', nodes),
     speed,
     firstIndex: 0,
     log: silentLogger,

@@ -90,7 +90,7 @@ export class Stage {
     const { text: token } = await createToken(client, { ttlSeconds: 0, reusable: true, description: '' });
     const plans = stageNodes(options.nodes);
     const hosts = new Fleet({
-      ...{ server: client.server, token, plans, speed: options.speed, firstIndex: 0, log: silentLogger },
+      ...{ server: client.server, token, templates: plans, speed: options.speed, firstIndex: 0, log: silentLogger },
     });
     const stage = new Stage(options, new CoordinatorApi(coordinator.kubeconfig), {
       ...{ hosts, folder, port, coordinator },
