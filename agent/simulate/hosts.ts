@@ -19,7 +19,7 @@ interface HostsProcess {
   ended: Promise<void>;
 }
 
-export class Hosts {
+export class FleetSupervisor {
   readonly #processes: HostsProcess[];
   readonly #remark: (text: string) => void;
   #waiting: { left: number; nodes: number; resolve: (nodes: number) => void } | undefined;
@@ -57,7 +57,7 @@ export class Hosts {
   }
 
   /** Every host was let in, or had its chance. */
-  get areStarted(): boolean {
+  get isStarted(): boolean {
     return this.#toStart === 0;
   }
 

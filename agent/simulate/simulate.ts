@@ -10,7 +10,7 @@ import { untilStopSignal } from '../../shared/process/lifecycle.js';
 import { reportLine } from '../../shared/process/terminal-output.js';
 import { readJoinToken, STANDARD_INPUT } from '../join-token.js';
 import { COMMANDS_HELP, parseCommand } from './command.js';
-import { Hosts } from './hosts.js';
+import { FleetSupervisor } from './hosts.js';
 import { type NodePlan, nodesOfDocuments, numberedNodes } from './node-plans.js';
 import { ProgressLine } from './progress-line.js';
 import { MAX_NODES_A_PROCESS, type SimulateSettings } from './settings.js';
@@ -21,7 +21,7 @@ export async function simulate(settings: SimulateSettings): Promise<void> {
   const plans = await readPlans(settings);
   const script = settings.script === undefined ? [] : await readScript(settings.script);
   const stopped = Promise.race([untilStopSignal(), untilParentGone()]);
-  const hosts = new Hosts({ ...settings, token }, plans, (text) => progress.print(text));
+  const hosts = new FleetSupervisor({ ...settings, token }, plans, (text) => progress.print(text));
   const progress = new ProgressLine(process.stderr, () => hosts.counts(), plans.length);
   progress.start();
   try {
@@ -98,7 +98,7 @@ async function readScript(path: string): Promise<string[]> {
 }
 
 /** The script to its end, then what is typed. */
-async function steer(script: readonly string[], hosts: Hosts, progress: ProgressLine): Promise<void> {
+async function steer(script: readonly string[], hosts: FleetSupervisor, progress: ProgressLine): Promise<void> {
   const say = (text: string) => progress.print(text);
   for (const line of script) await runLine(line, hosts, say);
   for await (const line of createInterface({ input: process.stdin })) {
@@ -112,12 +112,12 @@ async function steer(script: readonly string[], hosts: Hosts, progress: Progress
 }
 
 /** Throws for a line that is no command. */
-async function runLine(line: string, hosts: Hosts, say: (text: string) => void): Promise<void> {
+async function runLine(line: string, hosts: FleetSupervisor, say: (text: string) => void): Promise<void> {
   const command = parseCommand(line);
   if (!command) return;
   if (command.kind === 'wait') {
     // In a script, time counts from when all are there.
-    while (!hosts.areStarted) await pause(100);
+    while (!hosts.isStarted) await pause(100);
     await pause(command.ms);
     return;
   }

@@ -1,5 +1,5 @@
 /** The product as users run it: a coordinator process with TLS and a durable store, and pretended hosts with the real agent's code. */
-import { Hosts } from '../../../agent/simulate/hosts.js';
+import { FleetSupervisor } from '../../../agent/simulate/hosts.js';
 import { numberedNodes } from '../../../agent/simulate/node-plans.js';
 import { SIMULATE_SETTINGS } from '../../../agent/simulate/settings.js';
 import { apiClientFromKubeconfig } from '../../../coordinator/cli/api-client.js';
@@ -21,7 +21,7 @@ const QUIET_WINDOW_MS = 800;
 const LOOKS = 4;
 
 export class HollowFleet {
-  #hosts: Hosts | undefined;
+  #hosts: FleetSupervisor | undefined;
   #starts = 1;
 
   private constructor(
@@ -56,7 +56,7 @@ export class HollowFleet {
       environment: { EVERYNODE_TOKEN: token },
       environmentPrefix: '',
     });
-    this.#hosts = new Hosts(settings, numberedNodes('node', this.agents));
+    this.#hosts = new FleetSupervisor(settings, numberedNodes('node', this.agents));
     await this.untilAllLive();
     await this.untilQuiet();
   }
