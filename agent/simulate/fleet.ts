@@ -15,7 +15,7 @@ import {
 import { trustCoordinator } from '../enrol.js';
 import { ResumingTls } from '../link/resuming-tls.js';
 import type { NodeQuery } from './label-query.js';
-import { HostNetwork } from './network.js';
+import { SimulatedHostNetwork } from './network.js';
 import type { NodePlan } from './node-plans.js';
 import { pretendedKey } from './pretended-key.js';
 import { Remarks } from './remarks.js';
@@ -130,7 +130,7 @@ export class Fleet {
       identity: { key, certificate, ca: coordinator.ca },
       clusterUID,
       // A session is of the host whose certificate made it.
-      network: new HostNetwork(
+      network: new SimulatedHostNetwork(
         certificates ? new ResumingTls() : tls,
         this.#clock,
         localAddress(server, firstIndex + index),

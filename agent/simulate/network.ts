@@ -6,7 +6,7 @@ import type { ResumingTls } from '../link/resuming-tls.js';
 import { DelayedStream } from './delayed-stream.js';
 
 /** One host's cable. */
-export class HostNetwork {
+export class SimulatedHostNetwork {
   readonly #tls: Pick<ResumingTls, 'connect'>;
   readonly #clock: Clock;
   readonly #localAddress: string | undefined;
@@ -39,7 +39,7 @@ export class HostNetwork {
   }
 
   /** Plugs it in again; what was sent meanwhile arrives, if both sides still wait for it. */
-  mend(): void {
+  restore(): void {
     if (!this.#isCut) return;
     this.#isCut = false;
     this.#socket?.uncork();

@@ -17,7 +17,7 @@ import { FakeDriver } from '../runtime/fake.js';
 import { HollowEngine } from '../runtime/fake-engine.js';
 import { hollowHost, hollowParts } from './hollow-host.js';
 import type { QueriedNode } from './label-query.js';
-import type { HostNetwork } from './network.js';
+import type { SimulatedHostNetwork } from './network.js';
 import { type NodePlan, plannedStatus } from './node-plans.js';
 import { cutsLink, podPretence } from './pod-pretence.js';
 import { pretenceMistakes } from './pretence-mistakes.js';
@@ -34,7 +34,7 @@ interface SimulatedNodeOptions {
   url: string;
   identity: Pick<LinkTarget, 'ca' | 'key' | 'certificate'>;
   clusterUID: string;
-  network: HostNetwork;
+  network: SimulatedHostNetwork;
   address: string;
   speed: number;
   /** When there is time for one more to connect again. */
@@ -56,7 +56,7 @@ export interface NodeCounts {
 }
 
 export class SimulatedNode implements QueriedNode {
-  readonly network: HostNetwork;
+  readonly network: SimulatedHostNetwork;
   readonly #options: SimulatedNodeOptions;
   readonly #engine: HollowEngine;
   readonly #cache: DesiredCache;

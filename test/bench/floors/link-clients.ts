@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls';
 import { pack } from 'msgpackr';
 import { WebSocket } from 'ws';
 import { ResumingTls } from '../../../agent/link/resuming-tls.js';
-import { HostNetwork } from '../../../agent/simulate/network.js';
+import { SimulatedHostNetwork } from '../../../agent/simulate/network.js';
 import { BEAT_INTERVAL_MS } from '../../../shared/link/messages.js';
 import { systemClock } from '../../../shared/process/clock.js';
 
@@ -28,7 +28,7 @@ async function connectAll({ port, ca, agents }: ClientsOrder): Promise<void> {
 
 function open(port: number, tls: ResumingTls, index: number): Promise<void> {
   const address = `127.2.0.${Math.floor(index / SOCKETS_AN_ADDRESS) + 1}`;
-  const network = new HostNetwork(tls, systemClock, address);
+  const network = new SimulatedHostNetwork(tls, systemClock, address);
   const socket = new WebSocket(`wss://127.0.0.1:${port}/link`, {
     createConnection: ((options: object) => network.connect(options)) as never,
     perMessageDeflate: false,

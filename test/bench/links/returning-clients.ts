@@ -4,7 +4,7 @@
  */
 import { WebSocket } from 'ws';
 import { ResumingTls } from '../../../agent/link/resuming-tls.js';
-import { HostNetwork } from '../../../agent/simulate/network.js';
+import { SimulatedHostNetwork } from '../../../agent/simulate/network.js';
 import { LINK_PATH, SUBPROTOCOL } from '../../../shared/link/messages.js';
 import { systemClock } from '../../../shared/process/clock.js';
 
@@ -60,7 +60,7 @@ function visitOnce(
   index: number,
 ): Promise<boolean> {
   const address = `127.3.0.${Math.floor(index / SOCKETS_AN_ADDRESS) + 1}`;
-  const network = new HostNetwork(tls, systemClock, address);
+  const network = new SimulatedHostNetwork(tls, systemClock, address);
   let isResumed = false;
   const socket = new WebSocket(`wss://127.0.0.1:${port}${LINK_PATH}`, SUBPROTOCOL, {
     ...{ ca, key, cert: certificate },
