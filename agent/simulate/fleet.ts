@@ -18,7 +18,7 @@ import type { NodeQuery } from './label-query.js';
 import { SimulatedHostNetwork } from './network.js';
 import type { NodePlan } from './node-plans.js';
 import { pretendedKey } from './pretended-key.js';
-import { Remarks } from './remarks.js';
+import { WarningLimiter } from './remarks.js';
 import { type NodeCounts, SimulatedNode } from './simulated-node.js';
 
 /** Hosts on their way in at a time: enough to keep a coordinator busy, few enough that no handshake times out. */
@@ -60,12 +60,12 @@ export class Fleet {
   readonly #clock = steadyClock(systemClock);
   /** By a clock of their own: ten thousand that connect again in one turn would all time out, and keep beats waiting. */
   readonly #connects = new Slice(steadyClock(systemClock));
-  readonly #remarks: Remarks | undefined;
+  readonly #remarks: WarningLimiter | undefined;
   #isStopping = false;
 
   constructor(options: SimulatedNodeFleetOptions) {
     this.#options = options;
-    this.#remarks = options.warn && new Remarks(options.warn);
+    this.#remarks = options.warn && new WarningLimiter(options.warn);
   }
 
   /** Resolves when every host was let in once, or had its chance. Throws `EnrolError` when one may not join. */

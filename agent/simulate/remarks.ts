@@ -3,7 +3,7 @@
 /** Of one kind; a fleet of thousands can be wrong a thousand times in the same way. */
 const MOST = 5;
 
-export class Remarks {
+export class WarningLimiter {
   readonly #say: (text: string) => void;
   readonly #said = new Map<string, Set<string>>();
 
@@ -12,7 +12,7 @@ export class Remarks {
   }
 
   /** Says `text`, unless it was said before or much of its kind was. */
-  add(kind: string, text: string): void {
+  warn(kind: string, text: string): void {
     const said = this.#said.get(kind) ?? new Set();
     this.#said.set(kind, said);
     if (said.size === MOST || said.has(text)) return;

@@ -22,7 +22,7 @@ import { type NodePlan, plannedStatus } from './node-plans.js';
 import { cutsLink, podPretence } from './pod-pretence.js';
 import { pretenceMistakes } from './pretence-mistakes.js';
 import { pretendedLoad } from './pretended-load.js';
-import type { Remarks } from './remarks.js';
+import type { WarningLimiter } from './remarks.js';
 
 /** Exit code of a process that a power cut ended. */
 const KILLED = 137;
@@ -43,7 +43,7 @@ interface SimulatedNodeOptions {
   clock: Clock;
   log: Logger;
   /** For a person; absent: nobody reads them. */
-  remarks?: Remarks | undefined;
+  remarks?: WarningLimiter | undefined;
 }
 
 /** How a host does, for the progress line. */
@@ -77,7 +77,7 @@ export class SimulatedNode implements QueriedNode {
     this.#cache = DesiredCache.inMemory(clock, log);
     this.#config = ConfigCache.inMemory(log);
     const ofPod = (pod: Pod | undefined) => {
-      for (const mistake of pod ? pretenceMistakes(pod) : []) options.remarks?.add('mistake', mistake);
+      for (const mistake of pod ? pretenceMistakes(pod) : []) options.remarks?.warn('mistake', mistake);
       const isRebooted = this.#rebooted.has(pod?.metadata.uid ?? '');
       return pod && podPretence(pod, { node: this, speed: options.speed, isRebooted });
     };
@@ -207,11 +207,11 @@ export class SimulatedNode implements QueriedNode {
   #failed(reason: string): void {
     if (reason.startsWith('nodeDeleted')) {
       const again = `${this.name} was deleted; "reboot ${this.name}" registers it anew`;
-      this.#options.remarks?.add('deleted', again);
+      this.#options.remarks?.warn('deleted', again);
     }
     if (!/^(refused|duplicate)\b/.test(reason)) return;
     this.#isRefused = true;
-    this.#options.remarks?.add('refused', `${this.name} was sent away: ${reason}`);
+    this.#options.remarks?.warn('refused', `${this.name} was sent away: ${reason}`);
   }
 
   #isCutOff(): boolean {

@@ -6,7 +6,7 @@ import { parseNodeQuery } from '../../agent/simulate/label-query.js';
 import { nodesOfDocuments, plannedStatus } from '../../agent/simulate/node-plans.js';
 import { durationMs, podPretence } from '../../agent/simulate/pod-pretence.js';
 import { pretenceMistakes } from '../../agent/simulate/pretence-mistakes.js';
-import { Remarks } from '../../agent/simulate/remarks.js';
+import { WarningLimiter } from '../../agent/simulate/remarks.js';
 import { nodeObject, podObject } from '../harness/objects.js';
 
 const NODE = { name: 'node-3', labels: { zone: 'a', gpu: '' } };
@@ -115,9 +115,9 @@ for (const [annotations, told] of MISTAKES) {
 
 test('a remark is made once, and of one kind not without end', () => {
   const said: string[] = [];
-  const remarks = new Remarks((text) => said.push(text));
-  for (const text of ['a', 'a', 'b', 'c', 'd', 'e', 'f', 'g']) remarks.add('x', text);
-  remarks.add('y', 'a');
+  const remarks = new WarningLimiter((text) => said.push(text));
+  for (const text of ['a', 'a', 'b', 'c', 'd', 'e', 'f', 'g']) remarks.warn('x', text);
+  remarks.warn('y', 'a');
   assert.deepEqual(said, ['a', 'b', 'c', 'd', 'e (more of this is not said)', 'a']);
 });
 
