@@ -125,7 +125,7 @@ export class Fleet {
     const url = new URL(LINK_PATH, server);
     url.protocol = 'wss:';
     const host = new SimulatedNode({
-      plan,
+      template: plan,
       url: url.href,
       identity: { key, certificate, ca: coordinator.ca },
       clusterUID,
@@ -137,10 +137,10 @@ export class Fleet {
       ),
       address: addressOf(firstIndex + index),
       speed,
-      connectTurn: () => this.#connects.pause(),
+      waitToConnect: () => this.#connects.pause(),
       clock: this.#clock,
       log,
-      remarks: this.#remarks,
+      warnings: this.#remarks,
     });
     this.#nodes.push(host);
     await this.#untilLive(host);

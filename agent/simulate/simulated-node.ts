@@ -29,7 +29,7 @@ const KILLED = 137;
 
 /** What a host is given when it is made. */
 interface SimulatedNodeOptions {
-  plan: NodePlan;
+  template: NodePlan;
   /** `wss://HOST:PORT/link`. */
   url: string;
   identity: Pick<LinkTarget, 'ca' | 'key' | 'certificate'>;
@@ -38,12 +38,12 @@ interface SimulatedNodeOptions {
   address: string;
   speed: number;
   /** When there is time for one more to connect again. */
-  connectTurn: () => Promise<void> | undefined;
+  waitToConnect: () => Promise<void> | undefined;
   /** Steady. All hosts by one clock share the time of their engines: between them there is room for beats. */
   clock: Clock;
   log: Logger;
   /** For a person; absent: nobody reads them. */
-  remarks?: WarningLimiter | undefined;
+  warnings?: WarningLimiter | undefined;
 }
 
 /** How a host does, for the progress line. */
@@ -77,7 +77,7 @@ export class SimulatedNode implements QueriedNode {
     this.#cache = DesiredCache.inMemory(clock, log);
     this.#config = ConfigCache.inMemory(log);
     const ofPod = (pod: Pod | undefined) => {
-      for (const mistake of pod ? pretenceMistakes(pod) : []) options.remarks?.warn('mistake', mistake);
+      for (const mistake of pod ? pretenceMistakes(pod) : []) options.warnings?.warn('mistake', mistake);
       const isRebooted = this.#rebooted.has(pod?.metadata.uid ?? '');
       return pod && podPretence(pod, { node: this, speed: options.speed, isRebooted });
     };
@@ -94,16 +94,16 @@ export class SimulatedNode implements QueriedNode {
   }
 
   get name(): string {
-    return this.#options.plan.metadata.name;
+    return this.#options.template.metadata.name;
   }
 
   get labels(): Record<string, string> {
-    return this.#options.plan.metadata.labels ?? {};
+    return this.#options.template.metadata.labels ?? {};
   }
 
   /** Starts the agent; `onLive` is called at each welcome. Resolves before the first. */
   async start(onLive: () => void): Promise<void> {
-    const { plan, url, identity, clusterUID, clock, log } = this.#options;
+    const { template: plan, url, identity, clusterUID, clock, log } = this.#options;
     const conditions = this.#conditions;
     this.#agent = createAgent({
       ...hollowParts(),
@@ -114,7 +114,7 @@ export class SimulatedNode implements QueriedNode {
         node: this.name,
         clusterUID,
         connect: (options) => this.network.connect(options),
-        waitForConnectSlot: this.#options.connectTurn,
+        waitForConnectSlot: this.#options.waitToConnect,
       },
       driver: new FakeDriver(this.#engine, this.#owner),
       cache: this.#cache,
@@ -207,11 +207,11 @@ export class SimulatedNode implements QueriedNode {
   #failed(reason: string): void {
     if (reason.startsWith('nodeDeleted')) {
       const again = `${this.name} was deleted; "reboot ${this.name}" registers it anew`;
-      this.#options.remarks?.warn('deleted', again);
+      this.#options.warnings?.warn('deleted', again);
     }
     if (!/^(refused|duplicate)\b/.test(reason)) return;
     this.#isRefused = true;
-    this.#options.remarks?.warn('refused', `${this.name} was sent away: ${reason}`);
+    this.#options.warnings?.warn('refused', `${this.name} was sent away: ${reason}`);
   }
 
   #isCutOff(): boolean {
