@@ -177,7 +177,7 @@ export class SimulatedNode implements QueriedNode {
   }
 
   /** From now on somebody on the host says 'not now', for this reason; undefined: nobody does. */
-  holdUp(reason: string | undefined): void {
+  lockUpdates(reason: string | undefined): void {
     this.#holdUp = reason;
   }
 
