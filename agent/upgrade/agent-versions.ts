@@ -49,7 +49,7 @@ interface Record {
   isBarred?: boolean;
 }
 
-interface AgentVersionsOptions {
+interface AgentVersionContainersOptions {
   /** File of the containers. */
   path: string;
   /** The version that runs. */
@@ -58,11 +58,11 @@ interface AgentVersionsOptions {
   source: Pick<ReleaseSource, 'fetch' | 'requireAllowed'>;
   trial: TrialFile;
   /** Why this agent cannot become another version; undefined when it can. */
-  whyFixed: () => string | undefined;
+  whyNotUpgradable: () => string | undefined;
   /** Runs the program of a version for a moment; throws when it is not one that works here. */
   tryProgram: (program: string, version: string) => Promise<void>;
   /** Has the program of the version that runs now look at the trial later, whatever becomes of the new one. */
-  guard: (program: string, id: string) => Promise<void>;
+  guardTrial: (program: string, id: string) => Promise<void>;
   /** Ends this process, for what starts it again to start the version that is current then. */
   restart: () => void;
   /** Resolves after so many ms. */
@@ -71,15 +71,15 @@ interface AgentVersionsOptions {
   /** Wall clock, ms. */
   now: () => number;
   /** What is added to a wall time to make it one of the steady clock, ms. */
-  shift: () => number;
+  clockOffsetMs: () => number;
 }
 
 export class AgentVersions {
-  readonly #options: AgentVersionsOptions;
+  readonly #options: AgentVersionContainersOptions;
   #records: Record[];
   #isRestarting = false;
 
-  constructor(options: AgentVersionsOptions) {
+  constructor(options: AgentVersionContainersOptions) {
     this.#options = options;
     this.#records = readRecords(options.path).map((record) => this.#seen(record));
   }
@@ -90,7 +90,7 @@ export class AgentVersions {
   }
 
   list(): ObservedContainer[] {
-    const shift = this.#options.shift();
+    const shift = this.#options.clockOffsetMs();
     return this.#records.map(({ id, identity, image, labels, state, error, version, ...times }) => ({
       id,
       identity,
@@ -148,9 +148,9 @@ export class AgentVersions {
       versions,
       trial,
       source,
-      whyFixed,
+      whyNotUpgradable: whyFixed,
       tryProgram,
-      guard,
+      guardTrial: guard,
       restart,
       now,
     } = this.#options;

@@ -48,14 +48,14 @@ export class Upgrades {
       versions: this.#versions,
       source: new ReleaseSource({ ...source, keyFile: RELEASE_KEY_FILE }),
       trial: this.#trial,
-      whyFixed: () => this.#whyFixed(),
+      whyNotUpgradable: () => this.#whyFixed(),
       tryProgram,
-      guard: guardTrial,
+      guardTrial: guardTrial,
       restart,
       pause: (delayMs) => new Promise((resolve) => void clock.after(delayMs, resolve)),
       newId: () => chance.uuid(),
       now: () => wallClock.now(),
-      shift: () => clock.now() - wallClock.now(),
+      clockOffsetMs: () => clock.now() - wallClock.now(),
     });
     return new WithAgentVersions(engine, agents);
   }

@@ -44,17 +44,17 @@ function host() {
           throw new RuntimeError('RunContainerError', `older than ${floor.version}`, false);
         },
       },
-      whyFixed: () => why,
+      whyNotUpgradable: () => why,
       tryProgram: async (program) => {
         if (program.includes('broken')) throw new Error(program);
         said.push('tried');
       },
-      guard: async (program) => void said.push(`guarded by ${program.split('/').at(-2)}`),
+      guardTrial: async (program) => void said.push(`guarded by ${program.split('/').at(-2)}`),
       restart: () => void said.push('restart'),
       pause: async () => undefined,
       newId: () => newId,
       now: () => 1000,
-      shift: () => 5,
+      clockOffsetMs: () => 5,
     });
   return { versions, trial, said, runs, floor };
 }
