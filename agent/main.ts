@@ -55,7 +55,7 @@ import { RunMarker } from './run-marker.js';
 import type { AgentSettings } from './settings.js';
 import { type BootClock, CoordinatorTime } from './turns/heard-time.js';
 import { updateLockAt } from './turns/local-hold.js';
-import { Upgrades } from './upgrade/upgrades.js';
+import { AgentUpgrades } from './upgrade/upgrades.js';
 import { Volumes } from './volumes/volumes.js';
 
 /** Parameters of an agent's start besides its settings. */
@@ -235,9 +235,9 @@ async function openDesired(dataDir: string, clock: Clock, log: Logger) {
 }
 
 /** Counts this start of a version on trial. Throws `ExitError` where the one before it is to come back. */
-async function beginUpgrades(dataDir: string, clock: Clock, log: Logger): Promise<Upgrades> {
-  const upgrades = new Upgrades({ dataDir, clock, wallClock: systemClock, chance: systemChance, log });
-  if (await upgrades.begin()) return upgrades;
+async function beginUpgrades(dataDir: string, clock: Clock, log: Logger): Promise<AgentUpgrades> {
+  const upgrades = new AgentUpgrades({ dataDir, clock, wallClock: systemClock, chance: systemChance, log });
+  if (await upgrades.start()) return upgrades;
   const sentence = 'This version of the agent did not stay up; the one before it comes back.';
   throw new ExitError(EXIT_CODES.environment, sentence);
 }

@@ -27,7 +27,7 @@ interface UpgradesOptions {
 /** Where versions come from. */
 type UpgradeSource = Pick<ReleaseSourceOptions, 'server' | 'ca'>;
 
-export class Upgrades {
+export class AgentUpgrades {
   readonly #options: UpgradesOptions;
   readonly #versions: InstalledVersions;
   readonly #trial: TrialFile;
@@ -61,7 +61,7 @@ export class Upgrades {
   }
 
   /** At the agent's start: a version on trial has so much time from now. Answers false when it had its chances: it ends then. */
-  async begin(): Promise<boolean> {
+  async start(): Promise<boolean> {
     const trial = this.#trial.read();
     const verdict = verdictAtStart(trial, VERSION);
     if (trial === undefined) return true;
@@ -83,7 +83,7 @@ export class Upgrades {
   }
 
   /** The coordinator has been reached: the version stays. */
-  proven(): void {
+  confirm(): void {
     this.#timer?.cancel();
     if (this.#trial.read()?.to !== VERSION) return;
     this.#trial.remove();
