@@ -1,7 +1,7 @@
 /** Removes what Pods kept on a host that leaves its fleet. */
 import type { FindProcesses } from './engine-mounts.js';
 import { podFolders, podsWithFolders, removeMemory, removePodFolders } from './pod-folders.js';
-import { type NO_ENGINE, SubPaths } from './sub-paths.js';
+import { type NO_ENGINE, SubPathPreparation } from './sub-paths.js';
 import { VolumeError } from './volume-error.js';
 
 /**
@@ -12,7 +12,7 @@ export async function removeAllVolumes(
   dataDir: string,
   engine: FindProcesses | typeof NO_ENGINE,
 ): Promise<void> {
-  const subPaths = new SubPaths(dataDir, engine);
+  const subPaths = new SubPathPreparation(dataDir, engine);
   try {
     await subPaths.removeAll();
     const folders = podFolders(dataDir);

@@ -26,7 +26,7 @@ interface SubPathWish {
   propagation: string;
 }
 
-export class SubPaths {
+export class SubPathPreparation {
   /** Undefined where nothing is mounted. */
   readonly #mounts: SubPathMounts | undefined;
 
@@ -35,7 +35,7 @@ export class SubPaths {
   }
 
   /** Removes what an earlier attempt of the container left, before mounts are made for the next. Throws `VolumeError`. */
-  async begin({ metadata: { uid = '' } }: Pod, { name }: Container): Promise<void> {
+  async removeFormerMounts({ metadata: { uid = '' } }: Pod, { name }: Container): Promise<void> {
     try {
       await this.#mounts?.remove(uid, name);
     } catch (cause) {
@@ -53,7 +53,7 @@ export class SubPaths {
   }
 
   /** Whether all that `prepare` mounted for the container is still mounted. */
-  async areThere(podUid: string, container: string): Promise<boolean> {
+  async areMounted(podUid: string, container: string): Promise<boolean> {
     return (await this.#mounts?.areThere(podUid, container)) ?? true;
   }
 

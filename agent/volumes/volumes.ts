@@ -18,18 +18,18 @@ import {
   volumeFolder,
 } from './pod-folders.js';
 import { subPathOf } from './sub-path.js';
-import { type NO_ENGINE, SubPaths } from './sub-paths.js';
+import { type NO_ENGINE, SubPathPreparation } from './sub-paths.js';
 import { VolumeError } from './volume-error.js';
 
 /** Prepares, mounts and removes volumes below one data directory. */
 export class Volumes {
   readonly #folders: PodFolders;
-  readonly #subPaths: SubPaths;
+  readonly #subPaths: SubPathPreparation;
 
   /** `engine` finds the processes that may be the engine's. */
   constructor(dataDir: string, engine: FindProcesses | typeof NO_ENGINE) {
     this.#folders = podFolders(dataDir);
-    this.#subPaths = new SubPaths(dataDir, engine);
+    this.#subPaths = new SubPathPreparation(dataDir, engine);
   }
 
   /** Makes every volume of the Pod ready. Throws `VolumeError` for the first that cannot be had. */
@@ -52,7 +52,7 @@ export class Volumes {
    */
   async mountsOf(pod: Pod, container: Container, environment: ReadonlyMap<string, string>): Promise<Mount[]> {
     const mounts: Mount[] = [];
-    await this.#subPaths.begin(pod, container);
+    await this.#subPaths.removeFormerMounts(pod, container);
     for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
       const volume = pod.spec.volumes?.find(({ name }) => name === mount.name);
       if (!volume) throw new VolumeError(mount.name, `volume "${mount.name}" not found in the Pod`);
@@ -73,7 +73,7 @@ export class Volumes {
 
   /** False when the host was rebooted since the container was created: its mounts of subPaths are gone, and it must be created again. */
   hasMounts(podUid: string, container: string): Promise<boolean> {
-    return this.#subPaths.areThere(podUid, container);
+    return this.#subPaths.areMounted(podUid, container);
   }
 
   /**
