@@ -63,7 +63,7 @@ export class SubPathMounts {
   }
 
   /** Whether all that was mounted for the container still is: a reboot takes all mounts. */
-  async areThere(podUid: string, container: string): Promise<boolean> {
+  async areMounted(podUid: string, container: string): Promise<boolean> {
     const marks = join(this.#markOf(podUid), container);
     // A sandbox mounts no volumes. Its name is empty: `marks` would be the folder of all containers.
     if (container === SANDBOX || !existsSync(marks)) return true;

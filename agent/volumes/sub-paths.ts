@@ -54,7 +54,7 @@ export class SubPathPreparation {
 
   /** Whether all that `prepare` mounted for the container is still mounted. */
   async areMounted(podUid: string, container: string): Promise<boolean> {
-    return (await this.#mounts?.areThere(podUid, container)) ?? true;
+    return (await this.#mounts?.areMounted(podUid, container)) ?? true;
   }
 
   async remove(podUid: string): Promise<void> {
