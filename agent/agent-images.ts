@@ -10,7 +10,7 @@ import { fullImageName } from './decisions/image-name.js';
 import { PrefetchedImages } from './images/held-images.js';
 import { ImageCollector } from './images/image-collector.js';
 import { ImageRecords } from './images/image-records.js';
-import { Images, type LocalImage } from './images/images.js';
+import { ImagePuller, type LocalImage } from './images/images.js';
 import { RegistrySettings } from './images/registry-settings.js';
 import { diskUse } from './node/disk-use.js';
 import type { RuntimeDriver } from './runtime/driver.js';
@@ -53,7 +53,7 @@ export function inMemoryImageHandling(): ImageHandling {
 }
 
 interface AgentImages {
-  images: Images;
+  images: ImagePuller;
   prefetched: PrefetchedImages;
   /** Absent where nothing is collected. */
   removeUnused?: () => Promise<void>;
@@ -83,7 +83,7 @@ export function createAgentImages(options: AgentImagesOptions): AgentImages {
       .recordPull(name, clock.now())
       .catch((error: unknown) => log.warn({ image: name, err: error }, 'pulled image not noted'));
   };
-  const images = new Images({ driver, clock, registries, maxParallelPulls: pullsAtOnce, onPulled });
+  const images = new ImagePuller({ driver, clock, registries, maxParallelPulls: pullsAtOnce, onPulled });
   const held = new PrefetchedImages(images, clock, log);
   const parts: Part[] = [{ name: 'held images', stop: () => held.stop() }];
   let removeUnused: AgentImages['removeUnused'];

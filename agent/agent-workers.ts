@@ -5,7 +5,7 @@ import type { ConfigReference } from '../shared/kube/config-reference.js';
 import type { AgentDeps } from './agent-host.js';
 import { createCachedPodSource } from './cached-pods.js';
 import { hostIsolation } from './decisions/host-isolation.js';
-import type { Images } from './images/images.js';
+import type { ImagePuller } from './images/images.js';
 import { allocatableOf } from './node/node-status.js';
 import type { NodeWatch } from './node/node-watch.js';
 import { PodTokenCache } from './pods/account-tokens.js';
@@ -16,7 +16,7 @@ import { ContainerHandlers } from './probes/handlers.js';
 /** The workers of a host's Pods. `onForgotten` is called when nothing of a Pod is left. */
 export function createAgentWorkers(
   host: AgentDeps,
-  parts: { images: Images; node: NodeWatch; reports: PodReports },
+  parts: { images: ImagePuller; node: NodeWatch; reports: PodReports },
   onForgotten: () => void,
 ): PodWorkers {
   const { images, node, reports } = parts;

@@ -5,7 +5,7 @@ import { imageRetryState } from '../decisions/image-backoff.js';
 import { fullImageName } from '../decisions/image-name.js';
 import type { Keyring } from '../decisions/registry-credentials.js';
 import { RuntimeError } from '../runtime/driver.js';
-import type { Images } from './images.js';
+import type { ImagePuller } from './images.js';
 
 /** An image, as Pods name it, and what it may be pulled with beside the host's own credentials. */
 interface WantedImage {
@@ -34,13 +34,13 @@ const NODE = 'node';
 
 /** Level-triggered: the newest list of an owner is what holds, and losing it costs a look. */
 export class PrefetchedImages {
-  readonly #images: Pick<Images, 'ensure'>;
+  readonly #images: Pick<ImagePuller, 'ensure'>;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #held = new Map<string, Holding>();
   #isAsked = false;
 
-  constructor(images: Pick<Images, 'ensure'>, clock: Clock, log: Logger) {
+  constructor(images: Pick<ImagePuller, 'ensure'>, clock: Clock, log: Logger) {
     this.#images = images;
     this.#clock = clock;
     this.#log = log;

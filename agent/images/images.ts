@@ -52,7 +52,7 @@ interface Pull {
 const STALL_MS = 10 * 60_000;
 
 /** One for the whole agent: it knows which pulls are under way, and nothing else. */
-export class Images {
+export class ImagePuller {
   readonly #options: ImagePullerOptions;
   readonly #queue: PullQueue;
   readonly #pulls = new Map<string, Pull>();

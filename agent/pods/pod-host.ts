@@ -10,7 +10,7 @@ import type { AssignedPod } from '../decisions/held-pod.js';
 import type { HostIsolation } from '../decisions/host-isolation.js';
 import type { PodTermination } from '../decisions/pod-view.js';
 import type { Resolver } from '../decisions/resolver.js';
-import type { Images } from '../images/images.js';
+import type { ImagePuller } from '../images/images.js';
 import type { Handlers } from '../probes/handlers.js';
 import type { RuntimeDriver } from '../runtime/driver.js';
 import type { Volumes } from '../volumes/volumes.js';
@@ -68,7 +68,7 @@ export type PodVolumes = Pick<
 
 export interface PodWorkerDeps {
   driver: RuntimeDriver;
-  images: Images;
+  images: ImagePuller;
   volumes: PodVolumes;
   /** The ConfigMaps and Secrets that this host was given. */
   findConfig: FindConfig;

@@ -9,7 +9,7 @@ import { fullImageName } from '../../agent/decisions/image-name.js';
 import { PrefetchedImages } from '../../agent/images/held-images.js';
 import { ImageCollector } from '../../agent/images/image-collector.js';
 import { ImageRecords } from '../../agent/images/image-records.js';
-import { Images } from '../../agent/images/images.js';
+import { ImagePuller } from '../../agent/images/images.js';
 import { RegistrySettings } from '../../agent/images/registry-settings.js';
 import { DockerEngine } from '../../agent/runtime/docker-engine.js';
 import { askEngine } from '../../agent/runtime/find-engine.js';
@@ -37,7 +37,7 @@ for (const kind of ['docker', 'podman'] as const) {
   describe(`registries with ${kind}`, { concurrency: 1 }, () => {
     let engine: TestEngine | string;
     let driver: DockerEngine;
-    let images: Images;
+    let images: ImagePuller;
     const folder = mkdtempSync(join(tmpdir(), 'everynode-registries-'));
     const file = join(folder, 'registries.json');
     // The agent's timers keep no process alive.
@@ -47,7 +47,7 @@ for (const kind of ['docker', 'podman'] as const) {
       engine = await startEngine(kind);
       if (typeof engine === 'string') return;
       driver = new DockerEngine(await askEngine({ socketPath: engine.socketPath }), BENCH_OWNER);
-      images = new Images({
+      images = new ImagePuller({
         driver,
         clock: systemClock,
         registries: new RegistrySettings(file),

@@ -3,7 +3,7 @@
  * coordinator, over the channel of `fork`. Arguments: SOCKET DATA-DIR.
  */
 import { type AssignedPod, afterUnassign, afterAssign } from '../../agent/decisions/held-pod.js';
-import { Images } from '../../agent/images/images.js';
+import { ImagePuller } from '../../agent/images/images.js';
 import { RegistrySettings } from '../../agent/images/registry-settings.js';
 import { FolderPodFiles } from '../../agent/pods/pod-files.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
@@ -53,7 +53,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
   };
   const workers = new PodWorkers(source, {
     driver,
-    images: new Images({
+    images: new ImagePuller({
       driver,
       clock: systemClock,
       registries: new RegistrySettings(undefined),

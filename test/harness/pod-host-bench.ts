@@ -10,7 +10,7 @@ import {
 } from '../../agent/decisions/held-pod.js';
 import { afterRevertCleared, effectivePod } from '../../agent/decisions/held-turn.js';
 import type { PodTermination } from '../../agent/decisions/pod-view.js';
-import { Images } from '../../agent/images/images.js';
+import { ImagePuller } from '../../agent/images/images.js';
 import { RegistrySettings } from '../../agent/images/registry-settings.js';
 import { PodTokenCache } from '../../agent/pods/account-tokens.js';
 import { FolderPodFiles } from '../../agent/pods/pod-files.js';
@@ -205,7 +205,7 @@ export class PodHostBench implements PodSource {
   #startAgent(): [PodWorkers, RuntimeEventWatch] {
     const host: PodWorkerDeps = {
       driver: this.driver,
-      images: new Images({
+      images: new ImagePuller({
         driver: this.driver,
         clock: this.clock,
         registries: new RegistrySettings(undefined),

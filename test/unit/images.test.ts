@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { PrefetchedImages } from '../../agent/images/held-images.js';
-import { Images, type ImagePullerOptions } from '../../agent/images/images.js';
+import { ImagePuller, type ImagePullerOptions } from '../../agent/images/images.js';
 import { PullQueue } from '../../agent/images/pull-queue.js';
 import { RegistrySettings } from '../../agent/images/registry-settings.js';
 import { type EngineImage, type PullRequest, RuntimeError } from '../../agent/runtime/driver.js';
@@ -39,11 +39,11 @@ class Engine {
   }
 }
 
-function open(changes: Partial<ImagePullerOptions> = {}): { engine: Engine; images: Images } {
+function open(changes: Partial<ImagePullerOptions> = {}): { engine: Engine; images: ImagePuller } {
   const engine = new Engine();
   const registries = new RegistrySettings(undefined);
   const clock = new ManualClock(1000);
-  return { engine, images: new Images({ driver: engine, clock, registries, maxParallelPulls: 2, ...changes }) };
+  return { engine, images: new ImagePuller({ driver: engine, clock, registries, maxParallelPulls: 2, ...changes }) };
 }
 
 function refused(): Promise<never> {
