@@ -19,7 +19,7 @@ import {
   CONFIG_DIR,
   CONFIG_FILE,
   DATA_DIR,
-  RECOVERY,
+  RECOVERY_SERVICE,
   RELEASE_KEY_FILE,
   SERVICE,
   UNIT_DIR,
@@ -69,7 +69,7 @@ export async function install({ settings, typedSettings: given, releaseKey, plac
   versions.markProven(VERSION);
   // npm may have put its own there.
   if (isOurs(COMMAND_LINK, VERSIONS_DIR)) linkCommand(say);
-  for (const unit of [SERVICE, RECOVERY]) installFile(`${UNIT_DIR}/${unit}`, unitText(unit));
+  for (const unit of [SERVICE, RECOVERY_SERVICE]) installFile(`${UNIT_DIR}/${unit}`, unitText(unit));
   runOnHost('systemctl', 'daemon-reload');
   runOnHost('systemctl', 'enable', '--quiet', SERVICE);
   say('starting the agent');

@@ -11,7 +11,7 @@ export const CONFIG_FILE = `${CONFIG_DIR}/agent.yaml`;
 export const RELEASE_KEY_FILE = `${CONFIG_DIR}/release.pub`;
 export const UNIT_DIR = '/etc/systemd/system';
 export const SERVICE = 'everynode-agent.service';
-export const RECOVERY = 'everynode-agent-recover.service';
+export const RECOVERY_SERVICE = 'everynode-agent-recover.service';
 /** For people: the version that last proved itself. */
 export const COMMAND_LINK = '/usr/local/bin/everynode-agent';
 /** File name of the program inside of its version's folder. */

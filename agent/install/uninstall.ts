@@ -11,7 +11,7 @@ import {
   CONFIG_DIR,
   CONFIG_FILE,
   DATA_DIR,
-  RECOVERY,
+  RECOVERY_SERVICE,
   RELEASE_KEY_FILE,
   SERVICE,
   UNIT_DIR,
@@ -33,12 +33,12 @@ export async function uninstall({ yes, purge, report: say }: UninstallOptions): 
   if (pods > 0 && !yes) await askForPods(pods);
   // Of an upgrade that is on trial: it would start the agent again.
   succeedsOnHost('systemctl', 'stop', 'everynode-agent-trial-*.timer', 'everynode-agent-trial-*.service');
-  for (const unit of [SERVICE, RECOVERY]) {
+  for (const unit of [SERVICE, RECOVERY_SERVICE]) {
     succeedsOnHost('systemctl', 'disable', '--quiet', '--now', unit);
     rmSync(`${UNIT_DIR}/${unit}`, { force: true });
   }
   runOnHost('systemctl', 'daemon-reload');
-  succeedsOnHost('systemctl', 'reset-failed', SERVICE, RECOVERY);
+  succeedsOnHost('systemctl', 'reset-failed', SERVICE, RECOVERY_SERVICE);
   const containers = existsSync(DATA_DIR) ? await removeContainers(DATA_DIR) : 0;
   if (containers > 0) say(containers === 1 ? '1 container removed' : `${containers} containers removed`);
   if (isOurs(COMMAND_LINK, VERSIONS_DIR)) rmSync(COMMAND_LINK, { force: true });
