@@ -39,7 +39,7 @@ import { hasIdentity } from './identity-file.js';
 import { isolationSettingsOf } from './isolation-settings.js';
 import { EventJournal } from './link/journal.js';
 import { eventJournalFile } from './link/journal-file.js';
-import { type AgentFacts, AgentMetrics } from './metrics/agent-metrics.js';
+import { type AgentMetricInputs, AgentMetrics } from './metrics/agent-metrics.js';
 import { MetricsServer, parseMetricsAddress } from './metrics/metrics-server.js';
 import { metricsText } from './metrics/metrics-text.js';
 import { diskUse, usedPart } from './node/disk-use.js';
@@ -262,7 +262,7 @@ function metricsPart({ metricsAddress }: AgentSettings, page: () => string): Par
   return [{ name: 'metrics', start, stop: () => server.stop() }];
 }
 
-function agentFacts({ node, link }: Agent, nodeName: string, desiredPods: number): AgentFacts {
+function agentFacts({ node, link }: Agent, nodeName: string, desiredPods: number): AgentMetricInputs {
   const { roundTripMs } = link;
   return {
     ...processCost(),

@@ -4,7 +4,7 @@ import { EngineOperationCounts } from './operation-counts.js';
 import { PodCounts } from './pod-counts.js';
 
 /** What the rest of the agent knows of itself. */
-export type AgentFacts = Omit<
+export type AgentMetricInputs = Omit<
   AgentNumbers,
   'runningPods' | 'containers' | 'operations' | 'cpuSeconds' | 'startTime'
 >;
@@ -19,7 +19,7 @@ export class AgentMetrics {
     this.#startTime = nowMs / 1000 - process.uptime();
   }
 
-  values(facts: AgentFacts): AgentNumbers {
+  values(facts: AgentMetricInputs): AgentNumbers {
     const { user, system } = process.cpuUsage();
     return {
       ...facts,
