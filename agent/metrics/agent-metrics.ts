@@ -1,11 +1,11 @@
 /** What is counted of an agent, put together when somebody asks. */
-import type { AgentNumbers } from './metrics-text.js';
+import type { AgentMetricValues } from './metrics-text.js';
 import { EngineOperationCounts } from './operation-counts.js';
 import { PodCounts } from './pod-counts.js';
 
 /** What the rest of the agent knows of itself. */
 export type AgentMetricInputs = Omit<
-  AgentNumbers,
+  AgentMetricValues,
   'runningPods' | 'containers' | 'operations' | 'cpuSeconds' | 'startTime'
 >;
 
@@ -19,7 +19,7 @@ export class AgentMetrics {
     this.#startTime = nowMs / 1000 - process.uptime();
   }
 
-  values(facts: AgentMetricInputs): AgentNumbers {
+  values(facts: AgentMetricInputs): AgentMetricValues {
     const { user, system } = process.cpuUsage();
     return {
       ...facts,

@@ -3,7 +3,7 @@ import { LINK_CAUSES, type LinkCause, type LinkDirection } from '../../shared/ku
 import type { OperationCount } from './operation-counts.js';
 import type { CountedState } from './pod-counts.js';
 
-export interface AgentNumbers {
+export interface AgentMetricValues {
   node: string;
   isConnected: boolean;
   isEngineUp: boolean;
@@ -25,7 +25,7 @@ export interface AgentNumbers {
 type Value = [labels: Record<string, string>, value: number | undefined];
 
 /** The page. */
-export function metricsText(numbers: AgentNumbers): string {
+export function metricsText(numbers: AgentMetricValues): string {
   const { node, roundTripMs, containers, linkBytes } = numbers;
   const operations = [...numbers.operations];
   const only = (value: number | undefined): Value[] => [[{}, value]];
