@@ -41,7 +41,7 @@ import { EventJournal } from './link/journal.js';
 import { eventJournalFile } from './link/journal-file.js';
 import { type AgentMetricInputs, AgentMetrics } from './metrics/agent-metrics.js';
 import { MetricsServer, parseMetricsAddress } from './metrics/metrics-server.js';
-import { metricsText } from './metrics/metrics-text.js';
+import { agentMetricsText } from './metrics/metrics-text.js';
 import { diskUse, usedPart } from './node/disk-use.js';
 import { readHostInfo } from './node/host-info.js';
 import { HostLoad } from './node/host-load.js';
@@ -167,7 +167,7 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
       { name: 'journal', stop: () => journal.flush() },
       { name: 'config', stop: () => config.flush() },
       { name: 'certificates', stop: () => certificates.stop() },
-      ...metricsPart(settings, () => metricsText(metrics.values(agentFacts(agent, nodeName, cache.size)))),
+      ...metricsPart(settings, () => agentMetricsText(metrics.values(agentFacts(agent, nodeName, cache.size)))),
       ...agent.components,
     ],
     log,

@@ -25,7 +25,7 @@ export interface AgentMetricValues {
 type Value = [labels: Record<string, string>, value: number | undefined];
 
 /** The page. */
-export function metricsText(numbers: AgentMetricValues): string {
+export function agentMetricsText(numbers: AgentMetricValues): string {
   const { node, roundTripMs, containers, linkBytes } = numbers;
   const operations = [...numbers.operations];
   const only = (value: number | undefined): Value[] => [[{}, value]];

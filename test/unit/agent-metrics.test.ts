@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { AgentMetrics } from '../../agent/metrics/agent-metrics.js';
 import { MetricsServer, parseMetricsAddress } from '../../agent/metrics/metrics-server.js';
-import { metricsText } from '../../agent/metrics/metrics-text.js';
+import { agentMetricsText } from '../../agent/metrics/metrics-text.js';
 import type { RuntimeDriver } from '../../agent/runtime/driver.js';
 import { ExitError } from '../../shared/process/exit-error.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
@@ -55,7 +55,7 @@ test("Pods, containers and what the engine was asked are counted, by a kubelet's
   pod('b', 'Failed', [{ terminated: {} }]);
   pod('c', 'Running', [{ running: {} }]);
   metrics.pods.forget('c');
-  const page = metricsText(metrics.values(FACTS));
+  const page = agentMetricsText(metrics.values(FACTS));
   const lines = page.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   assert.deepEqual(
     lines.filter((line) => !LINE.test(line)),
