@@ -40,7 +40,7 @@ import { isolationSettingsOf } from './isolation-settings.js';
 import { EventJournal } from './link/journal.js';
 import { eventJournalFile } from './link/journal-file.js';
 import { type AgentMetricInputs, AgentMetrics } from './metrics/agent-metrics.js';
-import { MetricsServer, parseMetricsAddress } from './metrics/metrics-server.js';
+import { AgentMetricsServer, parseMetricsAddress } from './metrics/metrics-server.js';
 import { agentMetricsText } from './metrics/metrics-text.js';
 import { diskUse, usedPart } from './node/disk-use.js';
 import { readHostInfo } from './node/host-info.js';
@@ -257,7 +257,7 @@ function hostLoad(dataDir: string, clock: Clock): () => BeatReading {
 function metricsPart({ metricsAddress }: AgentSettings, page: () => string): Part[] {
   const address = parseMetricsAddress(metricsAddress);
   if (!address) return [];
-  const server = new MetricsServer(address, page);
+  const server = new AgentMetricsServer(address, page);
   const start = async () => void (await server.start());
   return [{ name: 'metrics', start, stop: () => server.stop() }];
 }

@@ -18,7 +18,7 @@ export function parseMetricsAddress(text: string): MetricsAddress | undefined {
   return { host, port: Number(port) };
 }
 
-export class MetricsServer {
+export class AgentMetricsServer {
   readonly #address: MetricsAddress;
   readonly #server: Server;
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { AgentMetrics } from '../../agent/metrics/agent-metrics.js';
-import { MetricsServer, parseMetricsAddress } from '../../agent/metrics/metrics-server.js';
+import { AgentMetricsServer, parseMetricsAddress } from '../../agent/metrics/metrics-server.js';
 import { agentMetricsText } from '../../agent/metrics/metrics-text.js';
 import type { RuntimeDriver } from '../../agent/runtime/driver.js';
 import { ExitError } from '../../shared/process/exit-error.js';
@@ -81,8 +81,8 @@ test("Pods, containers and what the engine was asked are counted, by a kubelet's
 
 test('it is served on this host alone, by a port or a socket; what is taken is told', async () => {
   const path = join(temporaryDirectory(), 'a.sock');
-  const socket = new MetricsServer({ path }, () => 'x 1\n');
-  const port = new MetricsServer({ host: '127.0.0.1', port: 0 }, () => 'x 1\n');
+  const socket = new AgentMetricsServer({ path }, () => 'x 1\n');
+  const port = new AgentMetricsServer({ host: '127.0.0.1', port: 0 }, () => 'x 1\n');
   const ask = (options: object) =>
     new Promise<string>((resolve, reject) => {
       get(options, (answer) => void text(answer).then((body) => resolve(`${answer.statusCode} ${body}`))).on(
@@ -99,7 +99,7 @@ test('it is served on this host alone, by a port or a socket; what is taken is t
       await ask({ host: '127.0.0.1', port: bound, path: '/pods', agent: false }),
       '404 not found\n',
     );
-    const second = new MetricsServer({ host: '127.0.0.1', port: bound }, () => '');
+    const second = new AgentMetricsServer({ host: '127.0.0.1', port: bound }, () => '');
     await assert.rejects(second.start(), ExitError);
   } finally {
     await socket.stop();
@@ -111,18 +111,18 @@ test('of what lies at its path only a socket is removed, and nobody else can ope
   const folder = temporaryDirectory();
   const taken = join(folder, 'kept');
   writeFileSync(taken, 'mine');
-  await assert.rejects(new MetricsServer({ path: taken }, () => '').start(), /what is there is no socket/);
+  await assert.rejects(new AgentMetricsServer({ path: taken }, () => '').start(), /what is there is no socket/);
   assert.equal(readFileSync(taken, 'utf8'), 'mine');
   const link = join(folder, 'link');
   symlinkSync(taken, link);
-  await assert.rejects(new MetricsServer({ path: link }, () => '').start(), ExitError);
-  const nowhere = new MetricsServer({ path: join(folder, 'no', 'a.sock') }, () => '');
+  await assert.rejects(new AgentMetricsServer({ path: link }, () => '').start(), ExitError);
+  const nowhere = new AgentMetricsServer({ path: join(folder, 'no', 'a.sock') }, () => '');
   await assert.rejects(nowhere.start(), ExitError);
 
   const path = join(folder, 'a.sock');
   const killed = createServer();
   await new Promise<void>((done) => killed.listen(path, done));
-  const server = new MetricsServer({ path }, () => '');
+  const server = new AgentMetricsServer({ path }, () => '');
   const umask = process.umask();
   const starting = server.start();
   assert.equal(statSync(path).mode & 0o777, 0o600, 'from its first moment on');
