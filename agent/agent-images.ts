@@ -12,7 +12,7 @@ import { ImageCollector } from './images/image-collector.js';
 import { ImageRecords } from './images/image-records.js';
 import { ImagePuller, type LocalImage } from './images/images.js';
 import { RegistrySettings } from './images/registry-settings.js';
-import { diskUse } from './node/disk-use.js';
+import { readFileSystemUsage } from './node/disk-use.js';
 import type { RuntimeDriver } from './runtime/driver.js';
 import type { AgentSettings } from './settings.js';
 
@@ -42,7 +42,7 @@ export async function imageHandling(settings: AgentSettings, driver: RuntimeDriv
     records: await ImageRecords.open(join(data, 'images.json')),
     collection: {
       thresholds: { high: settings.imageGcHighThreshold, low: settings.imageGcLowThreshold },
-      disk: async () => diskUse((await driver.info()).rootDir ?? data),
+      disk: async () => readFileSystemUsage((await driver.info()).rootDir ?? data),
     },
   };
 }

@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import type { DiskUse } from '../decisions/image-collection.js';
 
 /** Of the file system that `path` is on; the available part is what an ordinary user could still take. */
-export async function diskUse(path: string): Promise<DiskUse> {
+export async function readFileSystemUsage(path: string): Promise<DiskUse> {
   const { blocks, bavail, bsize } = await statfs(path);
   return { capacityBytes: blocks * bsize, availableBytes: bavail * bsize };
 }
