@@ -42,7 +42,7 @@ import { eventJournalFile } from './link/journal-file.js';
 import { type AgentMetricInputs, AgentMetrics } from './metrics/agent-metrics.js';
 import { AgentMetricsServer, parseMetricsAddress } from './metrics/metrics-server.js';
 import { agentMetricsText } from './metrics/metrics-text.js';
-import { readFileSystemUsage, usedPart } from './node/disk-use.js';
+import { readFileSystemUsage, usedFraction } from './node/disk-use.js';
 import { readHostInfo } from './node/host-info.js';
 import { HostLoad } from './node/host-load.js';
 import { readHostUsage } from './node/node-usage.js';
@@ -248,7 +248,7 @@ function hostLoad(dataDir: string, clock: Clock): () => BeatReading {
     counters: readHostUsage,
     cpus: cpus().length,
     memoryBytes: totalmem(),
-    diskUse: async () => usedPart(await readFileSystemUsage(dataDir)),
+    diskUse: async () => usedFraction(await readFileSystemUsage(dataDir)),
     clock,
   });
   return () => load.read();

@@ -9,6 +9,6 @@ export async function readFileSystemUsage(path: string): Promise<DiskUse> {
 }
 
 /** In [0, 1]. */
-export function usedPart({ capacityBytes, availableBytes }: DiskUse): number {
+export function usedFraction({ capacityBytes, availableBytes }: DiskUse): number {
   return capacityBytes > 0 ? 1 - availableBytes / capacityBytes : 0;
 }
