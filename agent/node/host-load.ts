@@ -3,7 +3,7 @@ import type { BeatReading } from '../../shared/link/beat-reading.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { HostCounters } from './node-usage.js';
 
-interface HostLoadParts {
+interface HostLoadDeps {
   /** Throws where the kernel does not tell. */
   counters: () => HostCounters;
   /** Of the whole host. */
@@ -17,13 +17,13 @@ interface HostLoadParts {
 const NANOS_A_MS = 1_000_000;
 
 export class HostLoad {
-  readonly #parts: HostLoadParts;
+  readonly #parts: HostLoadDeps;
   #last: { at: number; cpuNanos: number } | undefined;
   /** As it was when it was asked for last: a file system that hangs holds up no beat. */
   #disk: number | undefined;
   #isAsking = false;
 
-  constructor(parts: HostLoadParts) {
+  constructor(parts: HostLoadDeps) {
     this.#parts = parts;
     this.read();
   }
