@@ -17,7 +17,7 @@ const ALLOCATABLE_DISK = 0.9;
 /** The engine answers, or why it does not. */
 export type EngineHealth = { kind: 'up'; info: EngineInfo } | { kind: 'down'; message: string };
 
-export interface NodeFacts {
+export interface NodeStatusInputs {
   nodeName: string;
   host: HostInfo;
   engine: EngineHealth;
@@ -33,7 +33,7 @@ export interface NodeFacts {
 }
 
 /** The status now; transition times are kept from `previous` where a condition did not change. */
-export function nodeStatus(facts: NodeFacts, previous: NodeStatus | undefined): NodeStatus {
+export function nodeStatus(facts: NodeStatusInputs, previous: NodeStatus | undefined): NodeStatus {
   const { host, nodeName } = facts;
   const engine = facts.engine.kind === 'up' ? facts.engine.info : facts.lastEngine;
   return {
@@ -81,7 +81,7 @@ function kibibytes(bytes: number): string {
   return `${Math.floor(bytes / 1024)}Ki`;
 }
 
-function conditionsOf(facts: NodeFacts, previous: NodeStatus | undefined): Condition[] {
+function conditionsOf(facts: NodeStatusInputs, previous: NodeStatus | undefined): Condition[] {
   const { engine, now, pressures = [] } = facts;
   const time = toTimestamp(now);
   const network = networkCondition(facts);
@@ -129,7 +129,7 @@ function pressureCondition({ type, there, gone }: PressureWords, isThere: boolea
 }
 
 /** Of the network that Pods get which do not share the host's; undefined while the engine tells nothing of it. */
-function networkCondition({ engine, lastEngine, host, seenBridge }: NodeFacts): Condition | undefined {
+function networkCondition({ engine, lastEngine, host, seenBridge }: NodeStatusInputs): Condition | undefined {
   const network = engine.kind === 'up' ? engine.info.podNetwork : lastEngine?.podNetwork;
   if (!network) return undefined;
   const type = 'NetworkUnavailable';

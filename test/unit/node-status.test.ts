@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { HostInfo } from '../../agent/node/host-info.js';
-import { type NodeFacts, nodeStatus } from '../../agent/node/node-status.js';
+import { type NodeStatusInputs, nodeStatus } from '../../agent/node/node-status.js';
 import { NodeWatch } from '../../agent/node/node-watch.js';
 import { parseLabels, parseNodeName, parseTaints, standardLabels } from '../../agent/node/registration.js';
 import { type EngineInfo, RuntimeError } from '../../agent/runtime/driver.js';
@@ -33,7 +33,7 @@ const ENGINE = {
   seccomp: true,
   rootless: false,
 };
-const FACTS: NodeFacts = {
+const FACTS: NodeStatusInputs = {
   nodeName: 'host-1',
   host: HOST,
   engine: { kind: 'up', info: ENGINE },
@@ -77,7 +77,7 @@ describe('node status', () => {
     assert.equal(status.nodeInfo?.containerRuntimeVersion, 'docker://20.10.24');
   });
 
-  const network = (podNetwork: EngineInfo['podNetwork'], changes: Partial<NodeFacts> = {}) => {
+  const network = (podNetwork: EngineInfo['podNetwork'], changes: Partial<NodeStatusInputs> = {}) => {
     const info = { ...ENGINE, ...(podNetwork ? { podNetwork } : {}) };
     const status = nodeStatus({ ...FACTS, engine: { kind: 'up', info }, ...changes }, undefined);
     const found = status.conditions?.find(({ type }) => type === 'NetworkUnavailable');
