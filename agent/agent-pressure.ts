@@ -6,7 +6,7 @@ import type { Part } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { deadContainers } from './decisions/dead-containers.js';
 import { type PressureReadings, type Threshold, thresholdsOf } from './decisions/eviction-thresholds.js';
-import type { NodeWatch } from './node/node-watch.js';
+import type { NodeStatusReporter } from './node/node-watch.js';
 import { readPressure } from './node/pressure-readings.js';
 import type { PodSource, PodVolumes } from './pods/pod-host.js';
 import { measurePods } from './pods/pod-measure.js';
@@ -45,7 +45,7 @@ interface AgentPressureOptions {
   volumes: PodVolumes;
   pods: Pick<PodSource, 'all'>;
   workers: PodWorkers;
-  node: NodeWatch;
+  node: NodeStatusReporter;
   /** Removes images that nobody uses; absent where none are collected. */
   removeUnusedImages?: () => Promise<void>;
   /** A Warning about the node. */

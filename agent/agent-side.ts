@@ -10,7 +10,7 @@ import type { DesiredCache } from './desired/desired-cache.js';
 import type { PrefetchedImages } from './images/held-images.js';
 import type { LinkDelegate } from './link/agent-side.js';
 import { readHostUsage } from './node/node-usage.js';
-import type { NodeWatch } from './node/node-watch.js';
+import type { NodeStatusReporter } from './node/node-watch.js';
 import { standardLabels } from './node/registration.js';
 import type { PodWorkers } from './pods/pod-workers.js';
 import type { RuntimeDriver } from './runtime/driver.js';
@@ -27,7 +27,7 @@ export interface AgentLinkDelegateDeps {
   handovers: Pick<AgentHandovers, 'podsChanged' | 'welcomed' | 'heardTime' | 'linkFailed' | 'told'>;
   workers: PodWorkers;
   prefetched: PrefetchedImages;
-  node: NodeWatch;
+  node: NodeStatusReporter;
   driver: RuntimeDriver;
   clock: Clock;
   /** The engine's wall clock. */

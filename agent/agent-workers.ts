@@ -7,7 +7,7 @@ import { createCachedPodSource } from './cached-pods.js';
 import { hostIsolation } from './decisions/host-isolation.js';
 import type { ImagePuller } from './images/images.js';
 import { allocatableOf } from './node/node-status.js';
-import type { NodeWatch } from './node/node-watch.js';
+import type { NodeStatusReporter } from './node/node-watch.js';
 import { PodTokenCache } from './pods/account-tokens.js';
 import type { HostFacts, PodReports } from './pods/pod-host.js';
 import { PodWorkers } from './pods/pod-workers.js';
@@ -16,7 +16,7 @@ import { ContainerHandlers } from './probes/handlers.js';
 /** The workers of a host's Pods. `onForgotten` is called when nothing of a Pod is left. */
 export function createAgentWorkers(
   host: AgentDeps,
-  parts: { images: ImagePuller; node: NodeWatch; reports: PodReports },
+  parts: { images: ImagePuller; node: NodeStatusReporter; reports: PodReports },
   onForgotten: () => void,
 ): PodWorkers {
   const { images, node, reports } = parts;
@@ -51,7 +51,7 @@ function rootAuthority(
 }
 
 /** Asked for several times a step, and worked out once for each reading of the host and the engine. */
-function hostFacts(host: AgentDeps, node: NodeWatch): () => HostFacts {
+function hostFacts(host: AgentDeps, node: NodeStatusReporter): () => HostFacts {
   let of: readonly unknown[] = [];
   let facts: HostFacts | undefined;
   return () => {

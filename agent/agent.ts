@@ -13,7 +13,7 @@ import { logEngineChange, demoteOutageErrors } from './engine-outage.js';
 import type { PrefetchedImages } from './images/held-images.js';
 import type { LinkDelegate } from './link/agent-side.js';
 import { Link } from './link/link.js';
-import { NodeWatch } from './node/node-watch.js';
+import { NodeStatusReporter } from './node/node-watch.js';
 import { emitStartEvents, createNodeEventEmitter } from './node-events.js';
 import { TerminationBarrier } from './pods/kept-endings.js';
 import type { PodReports } from './pods/pod-host.js';
@@ -26,7 +26,7 @@ import { NO_UPDATE_LOCK } from './turns/local-hold.js';
 export interface Agent {
   /** To start in order and stop in reverse; stopping touches no container. */
   components: Part[];
-  node: NodeWatch;
+  node: NodeStatusReporter;
   link: Link;
 }
 
@@ -108,8 +108,8 @@ function createAgentWith(host: AgentDeps): Agent {
 }
 
 /** Its status tells of the images that are held as well. */
-function createNodeWatch(host: AgentDeps, to: () => { held: PrefetchedImages; link: Link }): NodeWatch {
-  return new NodeWatch({
+function createNodeWatch(host: AgentDeps, to: () => { held: PrefetchedImages; link: Link }): NodeStatusReporter {
+  return new NodeStatusReporter({
     nodeName: host.settings.nodeName,
     agentVersion: VERSION,
     driver: host.driver,
@@ -128,7 +128,7 @@ function createNodeWatch(host: AgentDeps, to: () => { held: PrefetchedImages; li
   });
 }
 
-function createLink(host: AgentDeps, node: NodeWatch, agent: LinkDelegate): Link {
+function createLink(host: AgentDeps, node: NodeStatusReporter, agent: LinkDelegate): Link {
   const { target, certificates, cost, load, journal, clock, random: chance, log } = host;
   return new Link({
     target,

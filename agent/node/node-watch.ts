@@ -27,7 +27,7 @@ interface NodeStatusReporterOptions {
   wallClock: Pick<Clock, 'now'>;
 }
 
-export class NodeWatch {
+export class NodeStatusReporter {
   readonly #options: NodeStatusReporterOptions;
   #host: HostInfo;
   #engine: EngineHealth = { kind: 'down', message: 'not asked yet' };

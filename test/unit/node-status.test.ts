@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { HostInfo } from '../../agent/node/host-info.js';
 import { type NodeStatusInputs, nodeStatus } from '../../agent/node/node-status.js';
-import { NodeWatch } from '../../agent/node/node-watch.js';
+import { NodeStatusReporter } from '../../agent/node/node-watch.js';
 import { parseLabels, parseNodeName, parseTaints, standardLabels } from '../../agent/node/registration.js';
 import { type EngineInfo, RuntimeError } from '../../agent/runtime/driver.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
@@ -132,7 +132,7 @@ describe('node watch', () => {
     const engine = { down: false };
     const clock = new ManualClock(1000);
     const wallClock = { setByMs: 0, now: () => clock.now() + wallClock.setByMs };
-    const node = new NodeWatch({
+    const node = new NodeStatusReporter({
       nodeName: 'host-1',
       agentVersion: '0.1.0',
       driver: {
@@ -167,7 +167,7 @@ describe('node watch', () => {
   test('tells of a change that somebody else asked for first: what was told before would be repeated', async () => {
     const told: (string | undefined)[] = [];
     const host = { address: '10.0.0.1' };
-    const node = new NodeWatch({
+    const node = new NodeStatusReporter({
       nodeName: 'host-1',
       agentVersion: '0.1.0',
       driver: { info: async () => ENGINE },
