@@ -9,7 +9,7 @@ import type { ConfigCache } from './desired/config-cache.js';
 import type { DesiredCache } from './desired/desired-cache.js';
 import type { PrefetchedImages } from './images/held-images.js';
 import type { LinkDelegate } from './link/agent-side.js';
-import { readHostUsage } from './node/node-usage.js';
+import { readHostCounters } from './node/node-usage.js';
 import type { NodeStatusReporter } from './node/node-watch.js';
 import { standardLabels } from './node/registration.js';
 import type { PodWorkers } from './pods/pod-workers.js';
@@ -44,7 +44,7 @@ export interface AgentLinkDelegateDeps {
 /** The agent as the link sees it. */
 export function createLinkDelegate(parts: AgentLinkDelegateDeps): LinkDelegate {
   const { settings, cache, config, workers, prefetched: held, node, handovers: turns, driver, clock, wallClock, log } = parts;
-  const usage = new UsageMeter({ driver, readNode: readHostUsage, clock, wallClock });
+  const usage = new UsageMeter({ driver, readNode: readHostCounters, clock, wallClock });
   const heardTime = (hubTimeMs: number): void => {
     turns.heardTime(hubTimeMs);
     workers.onCoordinatorTime(hubTimeMs);

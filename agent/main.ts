@@ -45,7 +45,7 @@ import { agentMetricsText } from './metrics/metrics-text.js';
 import { readFileSystemUsage, usedFraction } from './node/disk-use.js';
 import { readHostInfo } from './node/host-info.js';
 import { HostLoad } from './node/host-load.js';
-import { readHostUsage } from './node/node-usage.js';
+import { readHostCounters } from './node/node-usage.js';
 import { processCost } from './node/process-cost.js';
 import { type EngineLocations, openRuntime } from './open-runtime.js';
 import { FolderPodFiles } from './pods/pod-files.js';
@@ -245,7 +245,7 @@ async function beginUpgrades(dataDir: string, clock: Clock, log: Logger): Promis
 /** How busy the host is when somebody asks. */
 function hostLoad(dataDir: string, clock: Clock): () => BeatReading {
   const load = new HostLoad({
-    counters: readHostUsage,
+    counters: readHostCounters,
     cpus: cpus().length,
     memoryBytes: totalmem(),
     diskUse: async () => usedFraction(await readFileSystemUsage(dataDir)),

@@ -12,7 +12,7 @@ export interface HostCounters {
 }
 
 /** Reads it now. Throws when /proc is not Linux's. */
-export function readHostUsage(): HostCounters {
+export function readHostCounters(): HostCounters {
   return {
     cpuNanos: busyTicks(readFileSync('/proc/stat', 'utf8')) * NANOS_A_TICK,
     memoryBytes: workingSet(readFileSync('/proc/meminfo', 'utf8')),
