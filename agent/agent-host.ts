@@ -15,7 +15,7 @@ import type { LinkCertificateHandler } from './link/link-certificates.js';
 import type { LinkTarget } from './link/link-target.js';
 import type { PodCounts } from './metrics/pod-counts.js';
 import type { HostInfo } from './node/host-info.js';
-import type { ProcessCost } from './node/process-cost.js';
+import type { ProcessUsage } from './node/process-cost.js';
 import type { RequestToken } from './pods/account-tokens.js';
 import type { PodFiles } from './pods/pod-files.js';
 import type { PodVolumes } from './pods/pod-host.js';
@@ -56,7 +56,7 @@ export interface AgentDeps {
   /** Counts Pods by what is told of them; absent: nobody asks. */
   podCounts?: Pick<PodCounts, 'reported' | 'removed'>;
   /** What the agent's process costs the host; absent for hosts that pretend. */
-  cost?: () => ProcessCost;
+  cost?: () => ProcessUsage;
   /** How busy the host is, for its beats. */
   load?: () => BeatReading;
   /** Keeps what happens while nobody can be told; absent for hosts that pretend. */

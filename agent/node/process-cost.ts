@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { writtenBytes } from '../../shared/process/written-bytes.js';
 
-export interface ProcessCost {
+export interface ProcessUsage {
   memoryBytes: number;
   /** Written into files, by its own count. */
   writtenBytes: number;
@@ -11,7 +11,7 @@ export interface ProcessCost {
 }
 
 /** Reads it now. */
-export function processCost(): ProcessCost {
+export function processCost(): ProcessUsage {
   const storedBytes = storedBytesIn(readOwnIo());
   return {
     memoryBytes: process.memoryUsage.rss(),
