@@ -46,7 +46,7 @@ import { readFileSystemUsage, usedFraction } from './node/disk-use.js';
 import { readHostInfo } from './node/host-info.js';
 import { HostLoad } from './node/host-load.js';
 import { readHostCounters } from './node/node-usage.js';
-import { processCost } from './node/process-cost.js';
+import { readProcessUsage } from './node/process-cost.js';
 import { type EngineLocations, openRuntime } from './open-runtime.js';
 import { FolderPodFiles } from './pods/pod-files.js';
 import { readHostPolicy } from './read-host-policy.js';
@@ -147,7 +147,7 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
     previousExit: await marker.markStarted(bootMark),
     onLive: () => upgrades.proven(),
     podCounts: metrics.pods,
-    cost: processCost,
+    cost: readProcessUsage,
     load: hostLoad(dataDir, clock),
     readHost: () => readHostInfo(dataDir, settings.nodeIp),
     clock,
@@ -265,7 +265,7 @@ function metricsPart({ metricsAddress }: AgentSettings, page: () => string): Par
 function agentFacts({ node, link }: Agent, nodeName: string, desiredPods: number): AgentMetricInputs {
   const { roundTripMs } = link;
   return {
-    ...processCost(),
+    ...readProcessUsage(),
     node: nodeName,
     isConnected: link.phase === 'live',
     isEngineUp: node.isEngineUp,

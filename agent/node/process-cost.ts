@@ -11,7 +11,7 @@ export interface ProcessUsage {
 }
 
 /** Reads it now. */
-export function processCost(): ProcessUsage {
+export function readProcessUsage(): ProcessUsage {
   const storedBytes = storedBytesIn(readOwnIo());
   return {
     memoryBytes: process.memoryUsage.rss(),

@@ -1,7 +1,7 @@
 /** What the meters of a link count, and how they are told. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { processCost, storedBytesIn } from '../../agent/node/process-cost.js';
+import { readProcessUsage, storedBytesIn } from '../../agent/node/process-cost.js';
 import { agentText, linkText, withMeters } from '../../coordinator/api/host-meters.js';
 import { nodeKind } from '../../coordinator/kinds/index.js';
 import { type BytesByCause, LINK_CAUSES, LINK_METER_ANNOTATION } from '../../shared/kube/host-meters.js';
@@ -67,7 +67,7 @@ test('the kernel counts what reached a disk, less what was taken back', () => {
   const io = 'rchar: 1\nwchar: 2\nread_bytes: 3\nwrite_bytes: 8192\ncancelled_write_bytes: 4096\n';
   assert.equal(storedBytesIn(io), 4_096);
   assert.equal(storedBytesIn(''), undefined);
-  assert.ok(processCost().memoryBytes > 1e6);
+  assert.ok(readProcessUsage().memoryBytes > 1e6);
 });
 
 test('a Node that is read shows its meters in words, and a write does not bring them back', () => {
