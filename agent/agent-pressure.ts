@@ -7,7 +7,7 @@ import type { Logger } from '../shared/process/log.js';
 import { deadContainers } from './decisions/dead-containers.js';
 import { type PressureReadings, type Threshold, thresholdsOf } from './decisions/eviction-thresholds.js';
 import type { NodeStatusReporter } from './node/node-watch.js';
-import { readPressure } from './node/pressure-readings.js';
+import { readPressureSignals } from './node/pressure-readings.js';
 import type { PodSource, PodVolumes } from './pods/pod-host.js';
 import { measurePods } from './pods/pod-measure.js';
 import type { PodWorkers } from './pods/pod-workers.js';
@@ -31,7 +31,7 @@ export function pressureHandling(settings: AgentSettings): PressureHandling {
       thresholds: thresholdsOf(settings),
       transitionMs: parseGoDuration(settings.evictionPressureTransitionPeriod) ?? 0,
       softGraceSeconds: settings.evictionMaxPodGracePeriod,
-      readSignals: (imageDir) => readPressure(settings.data, imageDir),
+      readSignals: (imageDir) => readPressureSignals(settings.data, imageDir),
     };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
