@@ -11,7 +11,7 @@ import type { HostIsolation } from '../decisions/host-isolation.js';
 import type { PodTermination } from '../decisions/pod-view.js';
 import type { Resolver } from '../decisions/resolver.js';
 import type { ImagePuller } from '../images/images.js';
-import type { Handlers } from '../probes/handlers.js';
+import type { ProbeHandlers } from '../probes/handlers.js';
 import type { RuntimeDriver } from '../runtime/driver.js';
 import type { Volumes } from '../volumes/volumes.js';
 import type { PodTokenCache } from './account-tokens.js';
@@ -76,7 +76,7 @@ export interface PodWorkerDeps {
   tokens?: PodTokenCache;
   /** Where Pods reach the API. */
   apiServer?: URL;
-  handlers: Handlers;
+  handlers: ProbeHandlers;
   files: PodFiles;
   reports: PodReports;
   clock: Clock;

@@ -10,7 +10,7 @@ import type { Target } from './target.js';
 import { probeTcp } from './tcp-socket.js';
 
 /** What workers ask of handlers. */
-export interface Handlers {
+export interface ProbeHandlers {
   /** One answer, never late by more than a moment; throws nothing. */
   probe(probe: Probe, target: Target): Promise<ProbeResult>;
   /** Resolves when the hook has done its work within `deadlineMs`; throws an Error that says why not. */
@@ -18,7 +18,7 @@ export interface Handlers {
 }
 
 /** On a real engine. */
-export class ContainerHandlers implements Handlers {
+export class ContainerHandlers implements ProbeHandlers {
   readonly #driver: Pick<RuntimeDriver, 'exec'>;
   readonly #clock: Clock;
 
