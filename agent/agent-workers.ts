@@ -11,7 +11,7 @@ import type { NodeStatusReporter } from './node/node-watch.js';
 import { PodTokenCache } from './pods/account-tokens.js';
 import type { HostFacts, PodReports } from './pods/pod-host.js';
 import { PodWorkers } from './pods/pod-workers.js';
-import { ContainerHandlers } from './probes/handlers.js';
+import { ContainerProbeHandlers } from './probes/handlers.js';
 
 /** The workers of a host's Pods. `onForgotten` is called when nothing of a Pod is left. */
 export function createAgentWorkers(
@@ -31,7 +31,7 @@ export function createAgentWorkers(
     volumes: host.volumes,
     findConfig: (reference) => host.config.find(reference) ?? rootAuthority(host, reference),
     ...(host.api ? { tokens: new PodTokenCache(host.api.askToken, clock), apiServer: host.api.server } : {}),
-    handlers: new ContainerHandlers(driver, clock),
+    handlers: new ContainerProbeHandlers(driver, clock),
     files: host.files,
     reports,
     clock,

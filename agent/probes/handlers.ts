@@ -18,7 +18,7 @@ export interface ProbeHandlers {
 }
 
 /** On a real engine. */
-export class ContainerHandlers implements ProbeHandlers {
+export class ContainerProbeHandlers implements ProbeHandlers {
   readonly #driver: Pick<RuntimeDriver, 'exec'>;
   readonly #clock: Clock;
 

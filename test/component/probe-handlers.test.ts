@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { ContainerHandlers } from '../../agent/probes/handlers.js';
+import { ContainerProbeHandlers } from '../../agent/probes/handlers.js';
 import type { Target } from '../../agent/probes/target.js';
 import { FakeDriver } from '../../agent/runtime/fake.js';
 import { HollowEngine } from '../../agent/runtime/fake-engine.js';
@@ -19,7 +19,7 @@ import { freePort } from '../harness/free-port.js';
 import { type HealthServer, NOT_SERVING, startHealthServer } from '../harness/health-server.js';
 import { BENCH_OWNER } from '../harness/pod-host-bench.js';
 
-const handlers = new ContainerHandlers(
+const handlers = new ContainerProbeHandlers(
   new FakeDriver(new HollowEngine({ clock: systemClock }), BENCH_OWNER),
   systemClock,
 );
@@ -201,7 +201,7 @@ describe('grpc', () => {
 describe('a hook that sleeps', () => {
   test('sleeps as long as it says, and no longer than it may', async () => {
     const clock = new ManualClock();
-    const sleeper = new ContainerHandlers(new FakeDriver(new HollowEngine({ clock }), BENCH_OWNER), clock);
+    const sleeper = new ContainerProbeHandlers(new FakeDriver(new HollowEngine({ clock }), BENCH_OWNER), clock);
     const slept = async (seconds: number, deadlineMs: number, endMs: number) => {
       let ended = false;
       const hook = sleeper.runHook({ sleep: { seconds } }, target(), deadlineMs).then(() => {

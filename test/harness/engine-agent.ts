@@ -8,7 +8,7 @@ import { RegistrySettings } from '../../agent/images/registry-settings.js';
 import { FolderPodFiles } from '../../agent/pods/pod-files.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
 import { watchRuntimeEvents } from '../../agent/pods/runtime-watch.js';
-import { ContainerHandlers } from '../../agent/probes/handlers.js';
+import { ContainerProbeHandlers } from '../../agent/probes/handlers.js';
 import { DockerEngine } from '../../agent/runtime/docker-engine.js';
 import { engineProcesses } from '../../agent/runtime/engine-processes.js';
 import { askEngine } from '../../agent/runtime/find-engine.js';
@@ -61,7 +61,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
     }),
     volumes: new Volumes(dataDir, () => engineProcesses({ socketPath })),
     findConfig: givenConfig,
-    handlers: new ContainerHandlers(driver, systemClock),
+    handlers: new ContainerProbeHandlers(driver, systemClock),
     files: new FolderPodFiles(dataDir),
     reports: {
       putPod: ({ uid, status }) => tell({ kind: 'status', uid, status }),

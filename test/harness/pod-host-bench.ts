@@ -17,7 +17,7 @@ import { FolderPodFiles } from '../../agent/pods/pod-files.js';
 import type { HostFacts, PodWorkerDeps, PodSource } from '../../agent/pods/pod-host.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
 import { type RuntimeEventWatch, watchRuntimeEvents } from '../../agent/pods/runtime-watch.js';
-import { ContainerHandlers, type ProbeHandlers } from '../../agent/probes/handlers.js';
+import { ContainerProbeHandlers, type ProbeHandlers } from '../../agent/probes/handlers.js';
 import type { ContainerOwner, RuntimeDriver, RuntimeEvent } from '../../agent/runtime/driver.js';
 import type { FindProcesses } from '../../agent/volumes/engine-mounts.js';
 import { removeMemory } from '../../agent/volumes/pod-folders.js';
@@ -73,7 +73,7 @@ export class PodHostBench implements PodSource {
     readonly driver: RuntimeDriver,
     readonly clock: Clock,
     engine: string,
-    readonly handlers: ProbeHandlers = new ContainerHandlers(driver, clock),
+    readonly handlers: ProbeHandlers = new ContainerProbeHandlers(driver, clock),
     private readonly processes: FindProcesses | typeof NO_ENGINE = NO_ENGINE,
   ) {
     this.facts.engine = engine;
