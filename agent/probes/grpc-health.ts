@@ -6,7 +6,7 @@
 import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2';
 import type { Handler } from '../../shared/kube/probe.js';
 import type { ProbeResult } from '../decisions/probe-state.js';
-import { dialFailure, hostAndPort, type Target } from './target.js';
+import { dialFailure, hostAndPort, type ProbeTarget } from './target.js';
 
 const PATH = '/grpc.health.v1.Health/Check';
 const SERVING = 1;
@@ -28,7 +28,7 @@ interface GrpcAnswer {
 /** Asks the health service of grpc.health.v1 once. Never rejects: what goes wrong is a failure with its words. */
 export async function probeGrpc(
   { port, service = '' }: NonNullable<Handler['grpc']>,
-  { podIP }: Target,
+  { podIP }: ProbeTarget,
   timeoutMs: number,
 ): Promise<ProbeResult> {
   const where = hostAndPort(podIP, port);

@@ -6,15 +6,15 @@ import type { RuntimeDriver } from '../runtime/driver.js';
 import { runCommand } from '../runtime/run-command.js';
 import { probeGrpc } from './grpc-health.js';
 import { callHttp, probeHttp } from './http-get.js';
-import type { Target } from './target.js';
+import type { ProbeTarget } from './target.js';
 import { probeTcp } from './tcp-socket.js';
 
 /** What workers ask of handlers. */
 export interface ProbeHandlers {
   /** One answer, never late by more than a moment; throws nothing. */
-  probe(probe: Probe, target: Target): Promise<ProbeResult>;
+  probe(probe: Probe, target: ProbeTarget): Promise<ProbeResult>;
   /** Resolves when the hook has done its work within `deadlineMs`; throws an Error that says why not. */
-  runHook(hook: Handler, target: Target, deadlineMs: number): Promise<void>;
+  runHook(hook: Handler, target: ProbeTarget, deadlineMs: number): Promise<void>;
 }
 
 /** On a real engine. */
@@ -27,7 +27,7 @@ export class ContainerProbeHandlers implements ProbeHandlers {
     this.#clock = clock;
   }
 
-  async probe(probe: Probe, target: Target): Promise<ProbeResult> {
+  async probe(probe: Probe, target: ProbeTarget): Promise<ProbeResult> {
     try {
       return await this.#probe(probe, target, probeTimeoutMs(probe));
     } catch (error) {
@@ -35,7 +35,7 @@ export class ContainerProbeHandlers implements ProbeHandlers {
     }
   }
 
-  async runHook(hook: Handler, target: Target, deadlineMs: number): Promise<void> {
+  async runHook(hook: Handler, target: ProbeTarget, deadlineMs: number): Promise<void> {
     if (hook.exec) {
       const command = hook.exec.command ?? [];
       const result = await runCommand(this.#driver, target.id, command, deadlineMs, this.#clock);
@@ -50,7 +50,7 @@ export class ContainerProbeHandlers implements ProbeHandlers {
     }
   }
 
-  async #probe(probe: Probe, target: Target, timeoutMs: number): Promise<ProbeResult> {
+  async #probe(probe: Probe, target: ProbeTarget, timeoutMs: number): Promise<ProbeResult> {
     if (probe.exec) return this.#probeExec(probe.exec.command ?? [], target, timeoutMs);
     if (probe.httpGet) return probeHttp(probe.httpGet, target, timeoutMs);
     if (probe.tcpSocket) return probeTcp(probe.tcpSocket, target, timeoutMs);
@@ -58,7 +58,7 @@ export class ContainerProbeHandlers implements ProbeHandlers {
     throw new Error('missing probe handler');
   }
 
-  async #probeExec(command: readonly string[], target: Target, timeoutMs: number): Promise<ProbeResult> {
+  async #probeExec(command: readonly string[], target: ProbeTarget, timeoutMs: number): Promise<ProbeResult> {
     const result = await runCommand(this.#driver, target.id, command, timeoutMs, this.#clock);
     if (result.kind === 'late') {
       return { kind: 'failure', message: `command "${command.join(' ')}" timed out` };

@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders 
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { HTTPGetAction } from '../../shared/kube/probe.js';
 import type { ProbeResult } from '../decisions/probe-state.js';
-import { dialFailure, hostAndPort, portNumber, type Target } from './target.js';
+import { dialFailure, hostAndPort, portNumber, type ProbeTarget } from './target.js';
 
 /** As much of a body as is read (pkg/probe/http maxRespBodyLength). */
 const MAX_BODY_BYTES = 10 * 1024;
@@ -18,7 +18,7 @@ interface HttpAnswer {
 }
 
 /** The URL that is asked. Throws an Error where the port cannot be told. */
-export function urlOf(action: HTTPGetAction, target: Target): URL {
+export function urlOf(action: HTTPGetAction, target: ProbeTarget): URL {
   const scheme = (action.scheme ?? 'HTTP').toLowerCase();
   const where = hostAndPort(action.host || target.podIP, portNumber(action.port, target));
   return new URL(action.path ?? '/', `${scheme}://${where}/`);
@@ -27,7 +27,7 @@ export function urlOf(action: HTTPGetAction, target: Target): URL {
 /** Success is 2xx or 3xx; a redirect to another host is not followed and a warning. */
 export async function probeHttp(
   action: HTTPGetAction,
-  target: Target,
+  target: ProbeTarget,
   timeoutMs: number,
 ): Promise<ProbeResult> {
   const signal = AbortSignal.timeout(timeoutMs);
@@ -53,7 +53,7 @@ export async function probeHttp(
 }
 
 /** Sends the request of a hook; any answer will do. Throws an Error that says why there was none. */
-export async function callHttp(action: HTTPGetAction, target: Target, signal: AbortSignal): Promise<void> {
+export async function callHttp(action: HTTPGetAction, target: ProbeTarget, signal: AbortSignal): Promise<void> {
   const url = urlOf(action, target);
   try {
     await get(url, headersOf(action), signal);

@@ -3,7 +3,7 @@ import type { IntOrString } from '../../shared/kube/int-or-string.js';
 import type { Container } from '../../shared/kube/pod.js';
 
 /** A running container as probes and hooks reach it. */
-export interface Target {
+export interface ProbeTarget {
   /** The engine's id. */
   id: string;
   container: Container;
@@ -15,7 +15,7 @@ export interface Target {
  * The port's number, looked up by name among the container's own (pkg/probe/util.go ResolveContainerPort). Throws an
  * Error in upstream's words.
  */
-export function portNumber(port: IntOrString, { container }: Target): number {
+export function portNumber(port: IntOrString, { container }: ProbeTarget): number {
   if (typeof port === 'number') return valid(port);
   const named = container.ports?.find(({ name }) => name === port);
   if (named) return named.containerPort;

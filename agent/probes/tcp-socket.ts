@@ -2,12 +2,12 @@
 import { connect } from 'node:net';
 import type { Handler } from '../../shared/kube/probe.js';
 import type { ProbeResult } from '../decisions/probe-state.js';
-import { dialFailure, hostAndPort, portNumber, type Target } from './target.js';
+import { dialFailure, hostAndPort, portNumber, type ProbeTarget } from './target.js';
 
 /** Opens a connection and closes it; one that does not open is a failure with its words. Throws as `portNumber`. */
 export function probeTcp(
   action: NonNullable<Handler['tcpSocket']>,
-  target: Target,
+  target: ProbeTarget,
   timeoutMs: number,
 ): Promise<ProbeResult> {
   const host = action.host || target.podIP;

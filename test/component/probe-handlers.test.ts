@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { ContainerProbeHandlers } from '../../agent/probes/handlers.js';
-import type { Target } from '../../agent/probes/target.js';
+import type { ProbeTarget } from '../../agent/probes/target.js';
 import { FakeDriver } from '../../agent/runtime/fake.js';
 import { HollowEngine } from '../../agent/runtime/fake-engine.js';
 import { loadPki } from '../../coordinator/pki/load-pki.js';
@@ -25,7 +25,7 @@ const handlers = new ContainerProbeHandlers(
 );
 
 /** The container is called upon at 127.0.0.1; `web` is the name of its port. */
-function target(port = 0): Target {
+function target(port = 0): ProbeTarget {
   const ports = [{ name: 'web', containerPort: port }];
   return { id: 'c', container: { name: 'app', image: 'app', ports }, podIP: '127.0.0.1' };
 }
