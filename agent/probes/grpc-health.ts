@@ -6,7 +6,7 @@
 import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2';
 import type { Handler } from '../../shared/kube/probe.js';
 import type { ProbeResult } from '../decisions/probe-state.js';
-import { dialFailure, hostAndPort, type ProbeTarget } from './target.js';
+import { dialErrorMessage, hostAndPort, type ProbeTarget } from './target.js';
 
 const PATH = '/grpc.health.v1.Health/Check';
 const SERVING = 1;
@@ -42,7 +42,7 @@ export async function probeGrpc(
     session.destroy();
     const message = deadline.aborted
       ? `timeout: failed to connect service "${where}" within ${seconds}: context deadline exceeded`
-      : `error: failed to connect service at "${where}": ${dialFailure(error, where)}`;
+      : `error: failed to connect service at "${where}": ${dialErrorMessage(error, where)}`;
     return { kind: 'failure', message };
   }
   try {

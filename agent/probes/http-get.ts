@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders 
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { HTTPGetAction } from '../../shared/kube/probe.js';
 import type { ProbeResult } from '../decisions/probe-state.js';
-import { dialFailure, hostAndPort, portNumber, type ProbeTarget } from './target.js';
+import { dialErrorMessage, hostAndPort, portNumber, type ProbeTarget } from './target.js';
 
 /** As much of a body as is read (pkg/probe/http maxRespBodyLength). */
 const MAX_BODY_BYTES = 10 * 1024;
@@ -120,5 +120,5 @@ function verdict({ status }: HttpAnswer): ProbeResult {
 function failureWords(error: unknown, url: URL, signal: AbortSignal): string {
   if (signal.aborted) return 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
-  return dialFailure(error, hostAndPort(url.hostname.replace(/^\[|\]$/g, ''), port));
+  return dialErrorMessage(error, hostAndPort(url.hostname.replace(/^\[|\]$/g, ''), port));
 }

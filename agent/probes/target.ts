@@ -34,7 +34,7 @@ export function hostAndPort(host: string, port: number): string {
 }
 
 /** A connection that failed, as Go words it: `dial tcp 10.0.0.1:80: connect: connection refused`. */
-export function dialFailure(error: unknown, where: string): string {
+export function dialErrorMessage(error: unknown, where: string): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
   const words = DIAL_WORDS[code];
   return words ? `dial tcp ${where}: ${words}` : message;

@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import type { Handler } from '../../shared/kube/probe.js';
 import type { ProbeResult } from '../decisions/probe-state.js';
-import { dialFailure, hostAndPort, portNumber, type ProbeTarget } from './target.js';
+import { dialErrorMessage, hostAndPort, portNumber, type ProbeTarget } from './target.js';
 
 /** Opens a connection and closes it; one that does not open is a failure with its words. Throws as `portNumber`. */
 export function probeTcp(
@@ -23,6 +23,6 @@ export function probeTcp(
     const onLate = (): void => end({ kind: 'failure', message: `dial tcp ${where}: i/o timeout` });
     AbortSignal.timeout(timeoutMs).addEventListener('abort', onLate, { once: true });
     socket.once('connect', () => end({ kind: 'success' }));
-    socket.once('error', (error) => end({ kind: 'failure', message: dialFailure(error, where) }));
+    socket.once('error', (error) => end({ kind: 'failure', message: dialErrorMessage(error, where) }));
   });
 }
