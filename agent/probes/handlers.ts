@@ -5,7 +5,7 @@ import { type ProbeResult, probeTimeoutMs } from '../decisions/probe-state.js';
 import type { RuntimeDriver } from '../runtime/driver.js';
 import { runCommand } from '../runtime/run-command.js';
 import { probeGrpc } from './grpc-health.js';
-import { callHttp, probeHttp } from './http-get.js';
+import { sendHookRequest, probeHttp } from './http-get.js';
 import type { ProbeTarget } from './target.js';
 import { probeTcp } from './tcp-socket.js';
 
@@ -42,7 +42,7 @@ export class ContainerProbeHandlers implements ProbeHandlers {
       if (result.kind === 'late') throw new Error(`command "${command.join(' ')}" timed out`);
       if (result.exitCode !== 0) throw new Error(`command exited with ${result.exitCode}`);
     } else if (hook.httpGet) {
-      await callHttp(hook.httpGet, target, AbortSignal.timeout(deadlineMs));
+      await sendHookRequest(hook.httpGet, target, AbortSignal.timeout(deadlineMs));
     } else if (hook.sleep) {
       await this.#sleep(Math.min(hook.sleep.seconds * 1000, deadlineMs));
     } else {

@@ -53,7 +53,7 @@ export async function probeHttp(
 }
 
 /** Sends the request of a hook; any answer will do. Throws an Error that says why there was none. */
-export async function callHttp(action: HTTPGetAction, target: ProbeTarget, signal: AbortSignal): Promise<void> {
+export async function sendHookRequest(action: HTTPGetAction, target: ProbeTarget, signal: AbortSignal): Promise<void> {
   const url = urlOf(action, target);
   try {
     await get(url, headersOf(action), signal);
