@@ -18,7 +18,7 @@ interface HttpAnswer {
 }
 
 /** The URL that is asked. Throws an Error where the port cannot be told. */
-export function urlOf(action: HTTPGetAction, target: ProbeTarget): URL {
+export function probeUrl(action: HTTPGetAction, target: ProbeTarget): URL {
   const scheme = (action.scheme ?? 'HTTP').toLowerCase();
   const where = hostAndPort(action.host || target.podIP, portNumber(action.port, target));
   return new URL(action.path ?? '/', `${scheme}://${where}/`);
@@ -31,7 +31,7 @@ export async function probeHttp(
   timeoutMs: number,
 ): Promise<ProbeResult> {
   const signal = AbortSignal.timeout(timeoutMs);
-  const start = urlOf(action, target);
+  const start = probeUrl(action, target);
   let url = start;
   for (let redirects = 0; ; redirects += 1) {
     let answer: HttpAnswer;
@@ -54,7 +54,7 @@ export async function probeHttp(
 
 /** Sends the request of a hook; any answer will do. Throws an Error that says why there was none. */
 export async function sendHookRequest(action: HTTPGetAction, target: ProbeTarget, signal: AbortSignal): Promise<void> {
-  const url = urlOf(action, target);
+  const url = probeUrl(action, target);
   try {
     await get(url, headersOf(action), signal);
   } catch (error) {
