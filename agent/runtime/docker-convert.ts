@@ -204,7 +204,7 @@ function toLabels(
 }
 
 /** `imageID` is the digest form, if the caller knows one. */
-export function toObserved(answer: InspectAnswer, imageID: string): ObservedContainer {
+export function toObservedContainer(answer: InspectAnswer, imageID: string): ObservedContainer {
   const labels = answer.Config.Labels ?? {};
   const state = toState(answer.State.Status);
   const startedAt = toTime(answer.State.StartedAt);

@@ -1,6 +1,6 @@
 /** The containers of one owner in an engine that others use too. */
 import type { DockerApi, ErrorReasons } from './docker-api.js';
-import { type InspectAnswer, isOwnedBy, ownerFilter, toObserved } from './docker-convert.js';
+import { type InspectAnswer, isOwnedBy, ownerFilter, toObservedContainer } from './docker-convert.js';
 import { inspectImage } from './docker-images.js';
 import { type ContainerOwner, type ObservedContainer, RuntimeError } from './driver.js';
 
@@ -83,7 +83,7 @@ export class OwnedContainers {
     const answer = await this.#inspect(id);
     if (!answer) return undefined;
     this.#ours.add(answer.Id);
-    return toObserved(answer, await this.#digestOf(answer.Image));
+    return toObservedContainer(answer, await this.#digestOf(answer.Image));
   }
 
   async #inspect(id: string): Promise<InspectAnswer | undefined> {

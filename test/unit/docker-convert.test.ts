@@ -6,7 +6,7 @@ import {
   type InspectAnswer,
   isOwnedBy,
   toCreateBody,
-  toObserved,
+  toObservedContainer,
 } from '../../agent/runtime/docker-convert.js';
 import type { ContainerConfig } from '../../agent/runtime/driver.js';
 import { config } from '../laws/driver-fixture.js';
@@ -112,7 +112,7 @@ const ANSWER: InspectAnswer = {
   NetworkSettings: { Networks: { bridge: { IPAddress: '' }, other: { IPAddress: '172.17.0.2' } } },
 };
 const observe = (state: Partial<InspectAnswer['State']>) =>
-  toObserved({ ...ANSWER, State: { ...ANSWER.State, ...state } }, 'digest');
+  toObservedContainer({ ...ANSWER, State: { ...ANSWER.State, ...state } }, 'digest');
 
 test('the year 1 means never', () => {
   assert.equal(observe({ Status: 'created', StartedAt: '0001-01-01T00:00:00Z' }).startedAt, undefined);
