@@ -33,7 +33,7 @@ const LOG_LIMITS: Readonly<Record<string, Record<string, string>>> = {
 };
 
 /** What `GET /containers/ID/json` answers, the part that is read. */
-export interface InspectAnswer {
+export interface InspectResponse {
   Id: string;
   Created: string;
   /** Id of the image. */
@@ -204,7 +204,7 @@ function toLabels(
 }
 
 /** `imageID` is the digest form, if the caller knows one. */
-export function toObservedContainer(answer: InspectAnswer, imageID: string): ObservedContainer {
+export function toObservedContainer(answer: InspectResponse, imageID: string): ObservedContainer {
   const labels = answer.Config.Labels ?? {};
   const state = toState(answer.State.Status);
   const startedAt = toTime(answer.State.StartedAt);
@@ -230,7 +230,7 @@ export function toObservedContainer(answer: InspectAnswer, imageID: string): Obs
 }
 
 /** Its address on the engine's bridge. */
-export function addressOf({ Networks }: InspectAnswer['NetworkSettings']): string | undefined {
+export function addressOf({ Networks }: InspectResponse['NetworkSettings']): string | undefined {
   return Object.values(Networks ?? {}).find((network) => network?.IPAddress)?.IPAddress;
 }
 

@@ -1,6 +1,6 @@
 /** The containers of one owner in an engine that others use too. */
 import type { DockerApi, ErrorReasons } from './docker-api.js';
-import { type InspectAnswer, isOwnedBy, ownerFilter, toObservedContainer } from './docker-convert.js';
+import { type InspectResponse, isOwnedBy, ownerFilter, toObservedContainer } from './docker-convert.js';
 import { inspectImage } from './docker-images.js';
 import { type ContainerOwner, type ObservedContainer, RuntimeError } from './driver.js';
 
@@ -86,9 +86,9 @@ export class OwnedContainers {
     return toObservedContainer(answer, await this.#digestOf(answer.Image));
   }
 
-  async #inspect(id: string): Promise<InspectAnswer | undefined> {
+  async #inspect(id: string): Promise<InspectResponse | undefined> {
     try {
-      return await this.#api.json<InspectAnswer>({ method: 'GET', path: `/containers/${id}/json` }, LOOK);
+      return await this.#api.json<InspectResponse>({ method: 'GET', path: `/containers/${id}/json` }, LOOK);
     } catch (error) {
       if (error instanceof RuntimeError && error.reason === 'NotFound') return undefined;
       throw error;
@@ -125,7 +125,7 @@ export class OwnedContainers {
   }
 
   /** Throws `NotFound` for another owner's container as for none. */
-  async inspectOwned(id: string): Promise<InspectAnswer> {
+  async inspectOwned(id: string): Promise<InspectResponse> {
     const answer = await this.#inspect(id);
     if (!answer || !isOwnedBy(answer.Config.Labels, this.#owner)) {
       throw new RuntimeError('NotFound', `No such container: ${id}`, false);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   containerName,
-  type InspectAnswer,
+  type InspectResponse,
   isOwnedBy,
   toCreateBody,
   toObservedContainer,
@@ -95,7 +95,7 @@ test('logs are bounded where the engine would let them grow', () => {
   assert.ok(!('LogConfig' in body({}, 'journald').HostConfig));
 });
 
-const ANSWER: InspectAnswer = {
+const ANSWER: InspectResponse = {
   Id: 'id',
   Created: '2026-01-01T00:00:00.5Z',
   Image: 'sha256:x',
@@ -111,7 +111,7 @@ const ANSWER: InspectAnswer = {
   },
   NetworkSettings: { Networks: { bridge: { IPAddress: '' }, other: { IPAddress: '172.17.0.2' } } },
 };
-const observe = (state: Partial<InspectAnswer['State']>) =>
+const observe = (state: Partial<InspectResponse['State']>) =>
   toObservedContainer({ ...ANSWER, State: { ...ANSWER.State, ...state } }, 'digest');
 
 test('the year 1 means never', () => {
