@@ -15,7 +15,7 @@ import {
   tagImage,
   toEngineImage,
 } from './docker-images.js';
-import { type InfoAnswer, readInfo, readLogDriver, toEngineInfo } from './docker-info.js';
+import { type InfoResponse, readInfo, readLogDriver, toEngineInfo } from './docker-info.js';
 import { readPodNetwork } from './docker-network.js';
 import { dockerStorage } from './docker-storage.js';
 import { dockerUsage } from './docker-usage.js';
@@ -54,7 +54,7 @@ export class DockerEngine implements RuntimeDriver {
   readonly #api: DockerApi;
   readonly #containers: OwnedContainers;
   readonly #dialer = new NetworkDialer();
-  #info: InfoAnswer | undefined;
+  #info: InfoResponse | undefined;
   #logDriver: string | undefined;
 
   constructor(found: FoundEngine, owner: ContainerOwner) {
@@ -214,7 +214,7 @@ export class DockerEngine implements RuntimeDriver {
     }
   }
 
-  async #knownInfo(): Promise<InfoAnswer> {
+  async #knownInfo(): Promise<InfoResponse> {
     this.#info ??= await readInfo(this.#api);
     return this.#info;
   }

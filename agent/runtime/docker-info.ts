@@ -4,7 +4,7 @@ import type { EngineInfo } from './driver.js';
 import type { FoundEngine } from './find-engine.js';
 
 /** What `GET /info` answers, the part that is read. */
-export interface InfoAnswer {
+export interface InfoResponse {
   ID: string;
   Architecture: string;
   OperatingSystem?: string;
@@ -16,12 +16,12 @@ export interface InfoAnswer {
 }
 
 /** Asks anew. Throws `EngineDown`. */
-export function readInfo(api: DockerApi): Promise<InfoAnswer> {
-  return api.json<InfoAnswer>({ method: 'GET', path: '/info' }, { fallback: 'EngineDown' });
+export function readInfo(api: DockerApi): Promise<InfoResponse> {
+  return api.json<InfoResponse>({ method: 'GET', path: '/info' }, { fallback: 'EngineDown' });
 }
 
 /** The driver's form of it. */
-export function toEngineInfo({ name, version, apiVersion }: FoundEngine, info: InfoAnswer): EngineInfo {
+export function toEngineInfo({ name, version, apiVersion }: FoundEngine, info: InfoResponse): EngineInfo {
   return {
     name,
     version,
@@ -41,7 +41,7 @@ export function toEngineInfo({ name, version, apiVersion }: FoundEngine, info: I
 export async function readLogDriver(
   api: DockerApi,
   { name }: FoundEngine,
-  info: InfoAnswer,
+  info: InfoResponse,
 ): Promise<string> {
   if (name === 'docker') return info.LoggingDriver ?? '';
   const { host } = await api.json<{ host?: { logDriver?: string } }>(
@@ -51,6 +51,6 @@ export async function readLogDriver(
   return host?.logDriver ?? '';
 }
 
-function hasSecurityOption({ SecurityOptions }: InfoAnswer, name: string): boolean {
+function hasSecurityOption({ SecurityOptions }: InfoResponse, name: string): boolean {
   return (SecurityOptions ?? []).some((option) => option.split(',')[0] === `name=${name}`);
 }
