@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DockerApi } from './docker-api.js';
 import { LABEL, ownerFilter } from './docker-convert.js';
 import { type ContainerOwner, RuntimeError, type RuntimeEvent } from './driver.js';
-import { EventQueue } from './event-queue.js';
+import { RuntimeEventQueue } from './event-queue.js';
 import { jsonLines } from './json-lines.js';
 
 /** An engine that is down is tried again after 100 ms, doubling to a second: a restart should be seen soon, and a connect costs nothing. */
@@ -35,7 +35,7 @@ export async function* dockerEvents(
   signal: AbortSignal,
   pulse: PingSchedule = PULSE,
 ): AsyncGenerator<RuntimeEvent, void> {
-  const queue = new EventQueue();
+  const queue = new RuntimeEventQueue();
   const feeding = feed(api, owner, queue, signal, pulse);
   yield* queue.read(signal);
   await feeding;
@@ -44,7 +44,7 @@ export async function* dockerEvents(
 async function feed(
   api: DockerApi,
   owner: ContainerOwner,
-  queue: EventQueue,
+  queue: RuntimeEventQueue,
   signal: AbortSignal,
   pulse: PingSchedule,
 ): Promise<void> {

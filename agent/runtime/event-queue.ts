@@ -5,7 +5,7 @@ import type { RuntimeEvent } from './driver.js';
  * Holds what has not been read yet. An event only says "look again", so two for one Pod are one, and a `resync`
  * swallows all others. Iterating ends when `signal` aborts.
  */
-export class EventQueue {
+export class RuntimeEventQueue {
   readonly #pods = new Set<string>();
   #resync = false;
   #down: string | undefined;

@@ -1,9 +1,9 @@
 /** Who listens to a hollow engine's events; each hears of its own containers only. */
 import type { ContainerOwner, RuntimeEvent } from './driver.js';
-import { EventQueue } from './event-queue.js';
+import { RuntimeEventQueue } from './event-queue.js';
 
 export class FakeListeners {
-  readonly #queues = new Map<EventQueue, ContainerOwner>();
+  readonly #queues = new Map<RuntimeEventQueue, ContainerOwner>();
 
   /** Events for this owner, beginning with `first`, until aborted. */
   async *listen(
@@ -11,7 +11,7 @@ export class FakeListeners {
     first: RuntimeEvent,
     signal: AbortSignal,
   ): AsyncGenerator<RuntimeEvent, void> {
-    const queue = new EventQueue();
+    const queue = new RuntimeEventQueue();
     queue.push(first);
     this.#queues.set(queue, owner);
     try {

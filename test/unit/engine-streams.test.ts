@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { demultiplex } from '../../agent/runtime/docker-frames.js';
 import type { OutputChunk } from '../../agent/runtime/driver.js';
-import { EventQueue } from '../../agent/runtime/event-queue.js';
+import { RuntimeEventQueue } from '../../agent/runtime/event-queue.js';
 import { jsonLines } from '../../agent/runtime/json-lines.js';
 
 function frame(stream: number, text: string): Buffer {
@@ -55,7 +55,7 @@ for (const size of [1, 5, 100]) {
   });
 }
 
-async function read(queue: EventQueue, count: number) {
+async function read(queue: RuntimeEventQueue, count: number) {
   const events = queue.read(new AbortController().signal);
   const found = [];
   for (let at = 0; at < count; at += 1) found.push((await events.next()).value);
@@ -63,7 +63,7 @@ async function read(queue: EventQueue, count: number) {
 }
 
 test('two events for one Pod are one', async () => {
-  const queue = new EventQueue();
+  const queue = new RuntimeEventQueue();
   for (const podUid of ['a', 'b', 'a']) queue.push({ kind: 'container', podUid });
   queue.push({ kind: 'down', message: 'gone' });
   assert.deepEqual(await read(queue, 3), [
@@ -74,7 +74,7 @@ test('two events for one Pod are one', async () => {
 });
 
 test('a resync swallows single Pods; what comes after it is read anew', async () => {
-  const queue = new EventQueue();
+  const queue = new RuntimeEventQueue();
   queue.push({ kind: 'container', podUid: 'a' });
   queue.push({ kind: 'resync' });
   assert.deepEqual(await read(queue, 1), [{ kind: 'resync' }]);
@@ -83,7 +83,7 @@ test('a resync swallows single Pods; what comes after it is read anew', async ()
 });
 
 test('a reader that waits is woken by an event, and by its end', async () => {
-  const queue = new EventQueue();
+  const queue = new RuntimeEventQueue();
   const abort = new AbortController();
   const events = queue.read(abort.signal);
   const first = events.next();
