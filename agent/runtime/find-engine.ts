@@ -38,7 +38,7 @@ const ANSWER_MS = 10_000;
 /** The first engine that answers and is of the wanted kind. Throws `RuntimeError` EngineDown, in words for a person. */
 export async function findEngine(search: EngineSearch): Promise<FoundEngine> {
   const failures: string[] = [];
-  for (const address of candidates(search)) {
+  for (const address of candidateAddresses(search)) {
     try {
       const found = await askEngine(address);
       if (search.runtime === 'auto' || search.runtime === found.name) return found;
@@ -80,7 +80,7 @@ export function negotiate(engines: string, enginesOldest: string): string {
 }
 
 /** Where to look, in this order. A `dockerHost` is the only place then: it was meant. */
-export function candidates({ runtime, dockerHost, runtimeDir, homeDir }: EngineSearch): EngineAddress[] {
+export function candidateAddresses({ runtime, dockerHost, runtimeDir, homeDir }: EngineSearch): EngineAddress[] {
   if (dockerHost) return [parseAddress(dockerHost)];
   const docker = [
     '/var/run/docker.sock',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { candidates, findEngine, negotiate, parseAddress } from '../../agent/runtime/find-engine.js';
+import { candidateAddresses, findEngine, negotiate, parseAddress } from '../../agent/runtime/find-engine.js';
 
 for (const [engine, oldest, spoken] of [
   ['1.40', '1.12', '1.40'],
@@ -23,12 +23,12 @@ test('an engine older than 1.40 is refused by name', () => {
 
 test('DOCKER_HOST is the only place when it is set', () => {
   const search = { runtime: 'auto', dockerHost: 'unix:///x.sock', homeDir: '/home/a' } as const;
-  assert.deepEqual(candidates(search), [{ socketPath: '/x.sock' }]);
+  assert.deepEqual(candidateAddresses(search), [{ socketPath: '/x.sock' }]);
 });
 
 test("the machine's engines come before the user's, the wanted kind first", () => {
   const paths = (runtime: 'auto' | 'podman') =>
-    candidates({ runtime, runtimeDir: '/run/user/1' }).map(
+    candidateAddresses({ runtime, runtimeDir: '/run/user/1' }).map(
       (place) => 'socketPath' in place && place.socketPath,
     );
   assert.equal(paths('auto')[0], '/var/run/docker.sock');
