@@ -63,7 +63,7 @@ export async function askEngine(address: EngineAddress): Promise<FoundEngine> {
       address,
       name: podman ? 'podman' : 'docker',
       version: answer.Version,
-      apiVersion: negotiate(answer.ApiVersion, answer.MinAPIVersion ?? OLDEST_API),
+      apiVersion: negotiateApiVersion(answer.ApiVersion, answer.MinAPIVersion ?? OLDEST_API),
     };
   } finally {
     api.close();
@@ -71,7 +71,7 @@ export async function askEngine(address: EngineAddress): Promise<FoundEngine> {
 }
 
 /** The version to speak: the engine's, at most the newest we know unless the engine asks for more. */
-export function negotiate(engines: string, enginesOldest: string): string {
+export function negotiateApiVersion(engines: string, enginesOldest: string): string {
   if (compare(engines, OLDEST_API) < 0) {
     throw new RuntimeError('EngineDown', `speaks API ${engines}; ${OLDEST_API} or later is needed`, false);
   }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { candidateAddresses, findEngine, negotiate, parseAddress } from '../../agent/runtime/find-engine.js';
+import { candidateAddresses, findEngine, negotiateApiVersion, parseAddress } from '../../agent/runtime/find-engine.js';
 
 for (const [engine, oldest, spoken] of [
   ['1.40', '1.12', '1.40'],
@@ -13,12 +13,12 @@ for (const [engine, oldest, spoken] of [
   ['1.60', '1.50', '1.50'],
 ] as const) {
   test(`an engine of ${oldest} to ${engine} is spoken to in ${spoken}`, () => {
-    assert.equal(negotiate(engine, oldest), spoken);
+    assert.equal(negotiateApiVersion(engine, oldest), spoken);
   });
 }
 
 test('an engine older than 1.40 is refused by name', () => {
-  assert.throws(() => negotiate('1.39', '1.12'), /1\.39; 1\.40 or later/);
+  assert.throws(() => negotiateApiVersion('1.39', '1.12'), /1\.39; 1\.40 or later/);
 });
 
 test('DOCKER_HOST is the only place when it is set', () => {
