@@ -3,7 +3,7 @@ import type { Handler, Probe } from '../../shared/kube/probe.js';
 import type { Clock } from '../../shared/process/clock.js';
 import { type ProbeResult, probeTimeoutMs } from '../decisions/probe-state.js';
 import type { RuntimeDriver } from '../runtime/driver.js';
-import { runCommand } from '../runtime/run-command.js';
+import { runContainerCommand } from '../runtime/run-command.js';
 import { probeGrpc } from './grpc-health.js';
 import { sendHookRequest, probeHttp } from './http-get.js';
 import type { ProbeTarget } from './target.js';
@@ -38,7 +38,7 @@ export class ContainerProbeHandlers implements ProbeHandlers {
   async runHook(hook: Handler, target: ProbeTarget, deadlineMs: number): Promise<void> {
     if (hook.exec) {
       const command = hook.exec.command ?? [];
-      const result = await runCommand(this.#driver, target.id, command, deadlineMs, this.#clock);
+      const result = await runContainerCommand(this.#driver, target.id, command, deadlineMs, this.#clock);
       if (result.kind === 'late') throw new Error(`command "${command.join(' ')}" timed out`);
       if (result.exitCode !== 0) throw new Error(`command exited with ${result.exitCode}`);
     } else if (hook.httpGet) {
@@ -59,7 +59,7 @@ export class ContainerProbeHandlers implements ProbeHandlers {
   }
 
   async #probeExec(command: readonly string[], target: ProbeTarget, timeoutMs: number): Promise<ProbeResult> {
-    const result = await runCommand(this.#driver, target.id, command, timeoutMs, this.#clock);
+    const result = await runContainerCommand(this.#driver, target.id, command, timeoutMs, this.#clock);
     if (result.kind === 'late') {
       return { kind: 'failure', message: `command "${command.join(' ')}" timed out` };
     }

@@ -12,7 +12,7 @@ type CommandResult = { kind: 'ended'; exitCode: number; output: Buffer } | { kin
  * Runs `command` in a running container and waits for its end, at most `deadlineMs`: what is late then is killed where
  * the agent may (`ExecProcess.kill`) and let go in any case. Throws `RuntimeError` as `exec` does.
  */
-export async function runCommand(
+export async function runContainerCommand(
   driver: Pick<RuntimeDriver, 'exec'>,
   id: string,
   command: readonly string[],

@@ -1,7 +1,7 @@
 /** Each kind of probe against a real server in a real container that turns bad. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { runCommand } from '../../agent/runtime/run-command.js';
+import { runContainerCommand } from '../../agent/runtime/run-command.js';
 import type { Handler, Probe } from '../../shared/kube/probe.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { onEachEngine, scripted, WAITING } from '../harness/engine-pods.js';
@@ -40,7 +40,7 @@ onEachEngine('probes', (pods) => {
   const inside = async (pod: string, command: string): Promise<string> => {
     const containers = await pods.bench.driver.inspectPod(`uid-${pod}`);
     const id = containers.find(({ state }) => state === 'running')?.id ?? '';
-    const result = await runCommand(pods.bench.driver, id, shell(command), 10_000, systemClock);
+    const result = await runContainerCommand(pods.bench.driver, id, shell(command), 10_000, systemClock);
     assert.ok(result.kind === 'ended' && result.exitCode === 0, result.output.toString());
     return result.output.toString();
   };

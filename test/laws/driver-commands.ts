@@ -1,6 +1,6 @@
 /** Laws of drivers: commands beside a container's own, and its own streams. */
 import assert from 'node:assert/strict';
-import { MAX_OUTPUT_BYTES, runCommand } from '../../agent/runtime/run-command.js';
+import { MAX_OUTPUT_BYTES, runContainerCommand } from '../../agent/runtime/run-command.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { config, DEADLINE_MS, type LawBench, THEIRS } from './driver-fixture.js';
 import { never, only, outputOf, rejects } from './driver-steps.js';
@@ -19,7 +19,7 @@ export function commandLaws(bench: LawBench): void {
     const failing = await exec(id, fails);
     await outputOf(failing.output);
     assert.equal(await failing.exitCode(), 7);
-    const result = await runCommand(bench.ours, id, missing, DEADLINE_MS, systemClock);
+    const result = await runContainerCommand(bench.ours, id, missing, DEADLINE_MS, systemClock);
     assert.ok(result.kind === 'ended' && [126, 127].includes(result.exitCode));
     assert.match(result.output.toString(), /not found|no such file/);
   });
@@ -80,9 +80,9 @@ export function commandLaws(bench: LawBench): void {
   bench.law('a command with a deadline is bounded in time and output', async (podUid) => {
     const id = await bench.run(podUid, bench.fixture.waits);
     const { waits, floods } = bench.fixture.commands;
-    const late = await runCommand(bench.ours, id, waits, 300, systemClock);
+    const late = await runContainerCommand(bench.ours, id, waits, 300, systemClock);
     assert.equal(late.kind, 'late');
-    const flood = await runCommand(bench.ours, id, floods, DEADLINE_MS, systemClock);
+    const flood = await runContainerCommand(bench.ours, id, floods, DEADLINE_MS, systemClock);
     assert.deepEqual(
       [flood.kind, flood.output.length, flood.kind === 'ended' && flood.exitCode],
       ['ended', MAX_OUTPUT_BYTES, 0],

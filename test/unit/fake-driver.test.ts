@@ -10,7 +10,7 @@ import type { FakeCommand } from '../../agent/runtime/fake-command.js';
 import { HollowEngine } from '../../agent/runtime/fake-engine.js';
 import { behaviourOf } from '../../agent/runtime/fake-images.js';
 import { openFakeRuntime } from '../../agent/runtime/open-fake.js';
-import { runCommand } from '../../agent/runtime/run-command.js';
+import { runContainerCommand } from '../../agent/runtime/run-command.js';
 import { ManualClock, systemClock } from '../../shared/process/clock.js';
 import { driverLaws } from '../laws/driver.js';
 import { config } from '../laws/driver-fixture.js';
@@ -91,7 +91,7 @@ test('a command comes out as the test says, else as the image says', async () =>
   await driver.pull({ image: 'app:1', signal: new AbortController().signal });
   const id = await driver.create(config('p', { image: 'app:1' }));
   await driver.start(id);
-  const run = (...command: string[]) => runCommand(driver, id, command, 1000, systemClock);
+  const run = (...command: string[]) => runContainerCommand(driver, id, command, 1000, systemClock);
   assert.deepEqual(await run('check', 'disk'), { kind: 'ended', exitCode: 3, output: Buffer.from('full') });
   assert.deepEqual(await run('probe'), { kind: 'ended', exitCode: 0, output: Buffer.alloc(0) });
   healthy = false;
