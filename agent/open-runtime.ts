@@ -9,7 +9,7 @@ import { DockerEngine } from './runtime/docker-engine.js';
 import { type ContainerOwner, type RuntimeDriver, RuntimeError } from './runtime/driver.js';
 import { engineProcesses } from './runtime/engine-processes.js';
 import { askEngine, type EngineSearch, type FoundEngine, findEngine } from './runtime/find-engine.js';
-import { SteadyTimes } from './runtime/steady-times.js';
+import { MonotonicTimesDriver } from './runtime/steady-times.js';
 import type { RuntimeChoice } from './settings.js';
 import type { FindProcesses } from './volumes/engine-mounts.js';
 import { NO_ENGINE } from './volumes/sub-paths.js';
@@ -76,7 +76,7 @@ async function openEngine(engine: Remembered, dataDir: string, clock: Clock): Pr
   return {
     name,
     driverFor: (owner) =>
-      new SteadyTimes(new DockerEngine(engine, owner), clock, systemClock, () => uptime() * 1000),
+      new MonotonicTimesDriver(new DockerEngine(engine, owner), clock, systemClock, () => uptime() * 1000),
     processes: () => engineProcesses(engine.address),
     close: () => undefined,
   };

@@ -25,7 +25,7 @@ const STEP_MS = 1000;
  * The driver itself, save that the times of containers do not jump with the wall clock: a host that learns in the
  * middle of its day that it is not 1970 must not take its containers for decades old.
  */
-export class SteadyTimes implements RuntimeDriver {
+export class MonotonicTimesDriver implements RuntimeDriver {
   readonly #driver: RuntimeDriver;
   readonly #steady: Clock;
   readonly #wall: Clock;

@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 import { createAgent } from '../../agent/agent.js';
 import { ConfigCache } from '../../agent/desired/config-cache.js';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
-import { SteadyTimes } from '../../agent/runtime/steady-times.js';
+import { MonotonicTimesDriver } from '../../agent/runtime/steady-times.js';
 import { hollowHost, hollowParts } from '../../agent/simulate/hollow-host.js';
 import { CoordinatorTime } from '../../agent/turns/heard-time.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
@@ -122,7 +122,7 @@ export class HostAgent {
         url: 'wss://coordinator.invalid/',
         openWebSocket: () => dial(life) as unknown as WebSocket,
       },
-      driver: new SteadyTimes(engine.driverFor(life, engineWatcher), clock, life.clock),
+      driver: new MonotonicTimesDriver(engine.driverFor(life, engineWatcher), clock, life.clock),
       cache,
       config: ConfigCache.inMemory(log),
       ...(shortage && { pressure: shortage.handlingFor(life) }),
