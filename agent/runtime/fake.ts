@@ -26,7 +26,7 @@ import type { FakeContainer } from './fake-state.js';
 const SANDBOX_IMAGE = 'everynode.dev/sandbox:hollow';
 
 /** One owner's view of a hollow engine. Closing it leaves the engine and its containers as they are. */
-export class FakeDriver implements RuntimeDriver {
+export class HollowDriver implements RuntimeDriver {
   readonly #engine: HollowEngine;
   readonly #owner: ContainerOwner;
 

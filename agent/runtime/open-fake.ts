@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../shared/process/clock.js';
 import type { ContainerOwner, RuntimeDriver } from './driver.js';
-import { FakeDriver } from './fake.js';
+import { HollowDriver } from './fake.js';
 import { serveFakeControl } from './fake-control.js';
 import { HollowEngine } from './fake-engine.js';
 import type { ImageRow } from './fake-images.js';
@@ -29,7 +29,7 @@ export async function openFakeRuntime(dataDir: string, clock: Clock): Promise<Ho
   const server = await serveFakeControl(join(folder, 'control.sock'), engine);
   return {
     engine,
-    driverFor: (owner) => new FakeDriver(engine, owner),
+    driverFor: (owner) => new HollowDriver(engine, owner),
     close: () => void server.close(),
   };
 }

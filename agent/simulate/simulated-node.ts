@@ -13,7 +13,7 @@ import { ConfigCache } from '../desired/config-cache.js';
 import { DesiredCache } from '../desired/desired-cache.js';
 import type { LinkTarget } from '../link/link-target.js';
 import { SANDBOX } from '../runtime/driver.js';
-import { FakeDriver } from '../runtime/fake.js';
+import { HollowDriver } from '../runtime/fake.js';
 import { HollowEngine } from '../runtime/fake-engine.js';
 import { hollowHost, hollowParts } from './hollow-host.js';
 import type { QueriedNode } from './label-query.js';
@@ -116,7 +116,7 @@ export class SimulatedNode implements QueriedNode {
         connect: (options) => this.network.connect(options),
         waitForConnectSlot: this.#options.waitToConnect,
       },
-      driver: new FakeDriver(this.#engine, this.#owner),
+      driver: new HollowDriver(this.#engine, this.#owner),
       cache: this.#cache,
       config: this.#config,
       readHost: () => hollowHost(this.name, this.#boots, this.#options.address),

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { ContainerProbeHandlers } from '../../agent/probes/handlers.js';
 import type { ProbeTarget } from '../../agent/probes/target.js';
-import { FakeDriver } from '../../agent/runtime/fake.js';
+import { HollowDriver } from '../../agent/runtime/fake.js';
 import { HollowEngine } from '../../agent/runtime/fake-engine.js';
 import { loadPki } from '../../coordinator/pki/load-pki.js';
 import type { Handler } from '../../shared/kube/probe.js';
@@ -20,7 +20,7 @@ import { type HealthServer, NOT_SERVING, startHealthServer } from '../harness/he
 import { BENCH_OWNER } from '../harness/pod-host-bench.js';
 
 const handlers = new ContainerProbeHandlers(
-  new FakeDriver(new HollowEngine({ clock: systemClock }), BENCH_OWNER),
+  new HollowDriver(new HollowEngine({ clock: systemClock }), BENCH_OWNER),
   systemClock,
 );
 
@@ -201,7 +201,7 @@ describe('grpc', () => {
 describe('a hook that sleeps', () => {
   test('sleeps as long as it says, and no longer than it may', async () => {
     const clock = new ManualClock();
-    const sleeper = new ContainerProbeHandlers(new FakeDriver(new HollowEngine({ clock }), BENCH_OWNER), clock);
+    const sleeper = new ContainerProbeHandlers(new HollowDriver(new HollowEngine({ clock }), BENCH_OWNER), clock);
     const slept = async (seconds: number, deadlineMs: number, endMs: number) => {
       let ended = false;
       const hook = sleeper.runHook({ sleep: { seconds } }, target(), deadlineMs).then(() => {

@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { Exec, KubeConfig, PortForward } from '@kubernetes/client-node';
 import { WebSocket } from 'ws';
 import type { ExecProcess, RuntimeDriver } from '../../agent/runtime/driver.js';
-import { FakeDriver } from '../../agent/runtime/fake.js';
+import { HollowDriver } from '../../agent/runtime/fake.js';
 import { HollowEngine } from '../../agent/runtime/fake-engine.js';
 import { openPort } from '../../agent/streams/ports.js';
 import { openProcess } from '../../agent/streams/processes.js';
@@ -45,7 +45,7 @@ function withPod(
     const api = await startTestApi({ streams: hub.hub.streams, audit, settings });
     const spec = { containers: [{ name: 'c', image: 'app:1' }], nodeName: 'n1' };
     const pod = await api.registry.create(podKind, 'default', { metadata: { name: 'p' }, spec });
-    const driver = new FakeDriver(new HollowEngine({ clock: systemClock }), {
+    const driver = new HollowDriver(new HollowEngine({ clock: systemClock }), {
       clusterUID: 'c',
       nodeName: 'n1',
     });

@@ -5,7 +5,7 @@ import { type Agent, createAgent } from '../../agent/agent.js';
 import { ConfigCache } from '../../agent/desired/config-cache.js';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import type { DurableFile } from '../../agent/desired/durable-file.js';
-import { FakeDriver } from '../../agent/runtime/fake.js';
+import { HollowDriver } from '../../agent/runtime/fake.js';
 import { HollowEngine } from '../../agent/runtime/fake-engine.js';
 import { hollowHost, hollowParts } from '../../agent/simulate/hollow-host.js';
 import { CoordinatorTime } from '../../agent/turns/heard-time.js';
@@ -86,7 +86,7 @@ class CutOffHost {
       ...hollowParts(),
       settings: { nodeName: 'shop-1', labels: {}, taints: [] },
       target: { url: 'wss://192.0.2.1:6443/link', connect: unreachableSocket },
-      driver: new FakeDriver(this.#engine, OWNER),
+      driver: new HollowDriver(this.#engine, OWNER),
       cache: this.#cache,
       config: ConfigCache.inMemory(silentLogger),
       readHost: () => hollowHost('shop-1', this.#boots, '192.0.2.7'),

@@ -1,5 +1,5 @@
 /** Pod workers over a hollow engine, with time that moves only when told. */
-import { FakeDriver } from '../../agent/runtime/fake.js';
+import { HollowDriver } from '../../agent/runtime/fake.js';
 import { HollowEngine } from '../../agent/runtime/fake-engine.js';
 import type { ImageRow } from '../../agent/runtime/fake-images.js';
 import { ManualClock } from '../../shared/process/clock.js';
@@ -15,7 +15,7 @@ export class PodBench extends PodHostBench {
   constructor(images: ImageRow[] = []) {
     const clock = new ManualClock(START_MS);
     const engine = new HollowEngine({ clock, images });
-    super(new FakeDriver(engine, BENCH_OWNER), clock, 'hollow');
+    super(new HollowDriver(engine, BENCH_OWNER), clock, 'hollow');
     this.engine = engine;
     this.#manual = clock;
   }

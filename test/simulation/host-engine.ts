@@ -1,6 +1,6 @@
 /** The engine of a simulated host: a hollow one that outlives the agent, stops, hangs, and is worked on by hand. */
 import type { ContainerOwner, RuntimeDriver, RuntimeEvent } from '../../agent/runtime/driver.js';
-import { FakeDriver } from '../../agent/runtime/fake.js';
+import { HollowDriver } from '../../agent/runtime/fake.js';
 import { HollowEngine } from '../../agent/runtime/fake-engine.js';
 import type { ImageRow } from '../../agent/runtime/fake-images.js';
 import type { Clock } from '../../shared/process/clock.js';
@@ -97,7 +97,7 @@ export class HostEngine {
 
   /** Its interface for one life of the agent, each call a deed. */
   driverFor(life: Life, { onStarted, onStopped }: EngineWatcher): RuntimeDriver {
-    const inner = new FakeDriver(this.#engine, this.#owner);
+    const inner = new HollowDriver(this.#engine, this.#owner);
     const call = <T>(deed: () => Promise<T>) => life.do(() => this.#whenAnswering(deed));
     const own: Partial<RuntimeDriver> = {
       start: (id) =>
@@ -137,7 +137,7 @@ export class HostEngine {
 }
 
 async function* delayedEvents(
-  driver: FakeDriver,
+  driver: HollowDriver,
   life: Life,
   signal: AbortSignal,
 ): AsyncGenerator<RuntimeEvent, void> {

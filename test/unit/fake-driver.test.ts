@@ -5,7 +5,7 @@ import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { FakeDriver } from '../../agent/runtime/fake.js';
+import { HollowDriver } from '../../agent/runtime/fake.js';
 import type { FakeCommand } from '../../agent/runtime/fake-command.js';
 import { HollowEngine } from '../../agent/runtime/fake-engine.js';
 import { behaviourOf } from '../../agent/runtime/fake-images.js';
@@ -30,7 +30,7 @@ driverLaws('hollow', async () => {
   for (const name of names) await engine.images.pull(`law:${name}`, new AbortController().signal);
   const program = (name: (typeof names)[number]) => ({ image: `law:${name}` });
   return {
-    driver: (owner) => new FakeDriver(engine, owner),
+    driver: (owner) => new HollowDriver(engine, owner),
     waits: program('waits'),
     stubborn: program('stubborn'),
     prints: program('prints'),
@@ -60,7 +60,7 @@ driverLaws('hollow', async () => {
 
 async function running(image: string, clock = new ManualClock(1000)) {
   const engine = new HollowEngine({ clock, images: [{ pattern: 'slow:*', ready: { afterMs: 500 } }] });
-  const driver = new FakeDriver(engine, OWNER);
+  const driver = new HollowDriver(engine, OWNER);
   await driver.pull({ image, signal: new AbortController().signal });
   await driver.start(await driver.create(config('p', { image })));
   const look = async () => (await driver.inspectPod('p'))[0];
@@ -87,7 +87,7 @@ test('a command comes out as the test says, else as the image says', async () =>
     images: [{ pattern: 'app:*', exec: { 'check disk': { exitCode: 3, output: 'full' } } }],
     outcomeOf: (_container, [name]) => (name === 'probe' ? { exitCode: healthy ? 0 : 1 } : undefined),
   });
-  const driver = new FakeDriver(engine, OWNER);
+  const driver = new HollowDriver(engine, OWNER);
   await driver.pull({ image: 'app:1', signal: new AbortController().signal });
   const id = await driver.create(config('p', { image: 'app:1' }));
   await driver.start(id);
@@ -132,10 +132,10 @@ test('containers and orders outlive the process that held them', async (context)
   const folder = mkdtempSync(join(tmpdir(), 'everynode-fake-'));
   context.after(() => rmSync(folder, { recursive: true }));
   const stateFile = join(folder, 'state.json');
-  const first = new FakeDriver(new HollowEngine({ clock: new ManualClock(1000), stateFile }), OWNER);
+  const first = new HollowDriver(new HollowEngine({ clock: new ManualClock(1000), stateFile }), OWNER);
   await first.pull({ image: 'app:1', signal: new AbortController().signal });
   await first.start(await first.create(config('p', { image: 'app:1' })));
-  const second = new FakeDriver(new HollowEngine({ clock: new ManualClock(9000), stateFile }), OWNER);
+  const second = new HollowDriver(new HollowEngine({ clock: new ManualClock(9000), stateFile }), OWNER);
   assert.deepEqual(await second.list(), await first.list());
   assert.ok(await second.findImage('app:1'));
 });
