@@ -20,7 +20,7 @@ interface HollowRuntime {
  * Opens `DATA/hollow/`: `state.json` (containers, which outlive the process), `images.json` (optional: rows of the
  * image table, see `ImageRow`), `control.sock` (commands, see fake-control.ts).
  */
-export async function openFakeRuntime(dataDir: string, clock: Clock): Promise<HollowRuntime> {
+export async function openHollowRuntime(dataDir: string, clock: Clock): Promise<HollowRuntime> {
   const folder = join(dataDir, 'hollow');
   mkdirSync(folder, { recursive: true });
   const tableFile = join(folder, 'images.json');

@@ -9,7 +9,7 @@ import { HollowDriver } from '../../agent/runtime/fake.js';
 import type { FakeCommand } from '../../agent/runtime/fake-command.js';
 import { HollowEngine } from '../../agent/runtime/fake-engine.js';
 import { behaviourOf } from '../../agent/runtime/fake-images.js';
-import { openFakeRuntime } from '../../agent/runtime/open-fake.js';
+import { openHollowRuntime } from '../../agent/runtime/open-fake.js';
 import { runContainerCommand } from '../../agent/runtime/run-command.js';
 import { ManualClock, systemClock } from '../../shared/process/clock.js';
 import { driverLaws } from '../laws/driver.js';
@@ -142,7 +142,7 @@ test('containers and orders outlive the process that held them', async (context)
 
 test('a hollow agent takes commands by its socket, and says what is wrong with one', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'everynode-fake-'));
-  const runtime = await openFakeRuntime(folder, new ManualClock());
+  const runtime = await openHollowRuntime(folder, new ManualClock());
   context.after(() => {
     runtime.close();
     rmSync(folder, { recursive: true });
