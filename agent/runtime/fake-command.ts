@@ -1,14 +1,14 @@
 /** The words in which a hollow host is told what happens to its containers. */
 
 /** `exit` ends a running container by itself; the others hold until told otherwise. */
-export type FakeCommand =
+export type HollowEngineCommand =
   | { command: 'ready' | 'unready' | 'fail' | 'succeed'; podUid: string }
   | { command: 'exit'; podUid: string; code: number; container?: string }
   | { command: 'engine-down'; message: string }
   | { command: 'engine-up' };
 
 /** One command as JSON. Throws an Error that names what is wrong with the line. */
-export function parseFakeCommand(line: string): FakeCommand {
+export function parseFakeCommand(line: string): HollowEngineCommand {
   const { command, podUid, code, container, message } = JSON.parse(line) as Record<string, unknown>;
   if (command === 'engine-up') return { command };
   if (command === 'engine-down')

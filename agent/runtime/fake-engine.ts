@@ -11,7 +11,7 @@ import {
   type RuntimeEvent,
   SANDBOX,
 } from './driver.js';
-import type { FakeCommand } from './fake-command.js';
+import type { HollowEngineCommand } from './fake-command.js';
 import { behaviourOf, type ImageBehaviour, type ImageRow } from './fake-images.js';
 import { HollowContainerTimers } from './fake-lifetimes.js';
 import { FakeListeners, isSameOwner } from './fake-listeners.js';
@@ -94,7 +94,7 @@ export class HollowEngine {
   }
 
   /** Does what a test asks; answers how many containers are meant by it now. */
-  command(command: FakeCommand): number {
+  command(command: HollowEngineCommand): number {
     switch (command.command) {
       case 'ready':
       case 'unready':

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { HollowDriver } from '../../agent/runtime/fake.js';
-import type { FakeCommand } from '../../agent/runtime/fake-command.js';
+import type { HollowEngineCommand } from '../../agent/runtime/fake-command.js';
 import { HollowEngine } from '../../agent/runtime/fake-engine.js';
 import { behaviourOf } from '../../agent/runtime/fake-images.js';
 import { openHollowRuntime } from '../../agent/runtime/open-fake.js';
@@ -154,7 +154,7 @@ test('a hollow agent takes commands by its socket, and says what is wrong with o
   });
 });
 
-function send(path: string, command: FakeCommand | { command: string; podUid: string }): Promise<unknown> {
+function send(path: string, command: HollowEngineCommand | { command: string; podUid: string }): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const socket = createConnection(path, () => socket.write(`${JSON.stringify(command)}\n`));
     socket.on('data', (bytes) => {
