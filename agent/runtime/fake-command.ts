@@ -8,7 +8,7 @@ export type HollowEngineCommand =
   | { command: 'engine-up' };
 
 /** One command as JSON. Throws an Error that names what is wrong with the line. */
-export function parseFakeCommand(line: string): HollowEngineCommand {
+export function parseHollowEngineCommand(line: string): HollowEngineCommand {
   const { command, podUid, code, container, message } = JSON.parse(line) as Record<string, unknown>;
   if (command === 'engine-up') return { command };
   if (command === 'engine-down')

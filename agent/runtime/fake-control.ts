@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import { parseFakeCommand } from './fake-command.js';
+import { parseHollowEngineCommand } from './fake-command.js';
 import type { HollowEngine } from './fake-engine.js';
 
 /** Listens at `path` (at most 107 bytes, the kernel's limit), in the place of a socket left by a killed process. */
@@ -29,7 +29,7 @@ function serve(socket: Socket, engine: HollowEngine): void {
 
 function answer(line: string, engine: HollowEngine): { containers: number } | { error: string } {
   try {
-    return { containers: engine.command(parseFakeCommand(line)) };
+    return { containers: engine.command(parseHollowEngineCommand(line)) };
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };
   }
