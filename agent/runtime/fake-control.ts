@@ -9,7 +9,7 @@ import { parseHollowEngineCommand } from './fake-command.js';
 import type { HollowEngine } from './fake-engine.js';
 
 /** Listens at `path` (at most 107 bytes, the kernel's limit), in the place of a socket left by a killed process. */
-export async function serveFakeControl(path: string, engine: HollowEngine): Promise<Server> {
+export async function serveHollowControl(path: string, engine: HollowEngine): Promise<Server> {
   rmSync(path, { force: true });
   const server = createServer((socket) => serve(socket, engine));
   await new Promise<void>((resolve, reject) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../shared/process/clock.js';
 import type { ContainerOwner, RuntimeDriver } from './driver.js';
 import { HollowDriver } from './fake.js';
-import { serveFakeControl } from './fake-control.js';
+import { serveHollowControl } from './fake-control.js';
 import { HollowEngine } from './fake-engine.js';
 import type { ImageRow } from './fake-images.js';
 
@@ -26,7 +26,7 @@ export async function openHollowRuntime(dataDir: string, clock: Clock): Promise<
   const tableFile = join(folder, 'images.json');
   const images = existsSync(tableFile) ? (JSON.parse(readFileSync(tableFile, 'utf8')) as ImageRow[]) : [];
   const engine = new HollowEngine({ clock, images, stateFile: join(folder, 'state.json') });
-  const server = await serveFakeControl(join(folder, 'control.sock'), engine);
+  const server = await serveHollowControl(join(folder, 'control.sock'), engine);
   return {
     engine,
     driverFor: (owner) => new HollowDriver(engine, owner),
