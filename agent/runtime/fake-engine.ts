@@ -12,7 +12,7 @@ import {
   SANDBOX,
 } from './driver.js';
 import type { HollowEngineCommand } from './fake-command.js';
-import { behaviourOf, type ImageBehaviour, type ImageRow } from './fake-images.js';
+import { behaviourOf, type ImageBehaviour, type ImageBehaviourRow } from './fake-images.js';
 import { HollowContainerTimers } from './fake-lifetimes.js';
 import { FakeListeners, isSameOwner } from './fake-listeners.js';
 import { type FakeOutcome, FakeProcess } from './fake-process.js';
@@ -28,7 +28,7 @@ import {
 interface HollowEngineOptions {
   clock: Clock;
   /** Rows that go before the defaults. */
-  images?: readonly ImageRow[];
+  images?: readonly ImageBehaviourRow[];
   /** Goes before the rows. */
   podBehaviours?: PodBehaviours;
   /** How a command in a container comes out; undefined = as the image's row or `FakeProcess` has it. */
@@ -52,7 +52,7 @@ export interface PodBehaviours {
 /** All times are those of the given clock. */
 export class HollowEngine {
   readonly #clock: Clock;
-  readonly #rows: readonly ImageRow[];
+  readonly #rows: readonly ImageBehaviourRow[];
   readonly #pretence: PodBehaviours | undefined;
   readonly #outcomeOf: OutcomeOf | undefined;
   readonly #stateFile: string | undefined;

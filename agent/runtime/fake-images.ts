@@ -18,12 +18,12 @@ export interface ImageBehaviour {
 }
 
 /** A row of the table: `*` in the pattern stands for any characters. */
-export interface ImageRow extends ImageBehaviour {
+export interface ImageBehaviourRow extends ImageBehaviour {
   pattern: string;
 }
 
 /** What holds when no row of the given table matches: upstream's test images by the names the conformance cases use. */
-const DEFAULT_IMAGES: readonly ImageRow[] = [
+const DEFAULT_IMAGES: readonly ImageBehaviourRow[] = [
   { pattern: '*:broken', ready: 'never' },
   {
     pattern: '*:non-existent',
@@ -34,7 +34,7 @@ const DEFAULT_IMAGES: readonly ImageRow[] = [
 ];
 
 /** The first row that matches, then the defaults, then an image that is ready at once and runs until stopped. */
-export function behaviourOf(image: string, table: readonly ImageRow[]): ImageBehaviour {
+export function behaviourOf(image: string, table: readonly ImageBehaviourRow[]): ImageBehaviour {
   return [...table, ...DEFAULT_IMAGES].find((row) => matches(image, row.pattern)) ?? {};
 }
 

@@ -6,7 +6,7 @@ import type { ContainerOwner, RuntimeDriver } from './driver.js';
 import { HollowDriver } from './fake.js';
 import { serveHollowControl } from './fake-control.js';
 import { HollowEngine } from './fake-engine.js';
-import type { ImageRow } from './fake-images.js';
+import type { ImageBehaviourRow } from './fake-images.js';
 
 /** A hollow runtime that is on disk and listens for commands. */
 interface HollowRuntime {
@@ -24,7 +24,7 @@ export async function openHollowRuntime(dataDir: string, clock: Clock): Promise<
   const folder = join(dataDir, 'hollow');
   mkdirSync(folder, { recursive: true });
   const tableFile = join(folder, 'images.json');
-  const images = existsSync(tableFile) ? (JSON.parse(readFileSync(tableFile, 'utf8')) as ImageRow[]) : [];
+  const images = existsSync(tableFile) ? (JSON.parse(readFileSync(tableFile, 'utf8')) as ImageBehaviourRow[]) : [];
   const engine = new HollowEngine({ clock, images, stateFile: join(folder, 'state.json') });
   const server = await serveHollowControl(join(folder, 'control.sock'), engine);
   return {

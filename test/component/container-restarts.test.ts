@@ -1,14 +1,14 @@
 /** Containers that end and images that cannot be had: what is tried again, and when. The real workers over the hollow engine. */
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
-import type { ImageRow } from '../../agent/runtime/fake-images.js';
+import type { ImageBehaviourRow } from '../../agent/runtime/fake-images.js';
 import { PodBench } from '../harness/pod-bench.js';
 import { podOf } from '../harness/pod-host-bench.js';
 
 let bench: PodBench;
 afterEach(() => bench.close());
 
-function open(images: ImageRow[] = []): PodBench {
+function open(images: ImageBehaviourRow[] = []): PodBench {
   bench = new PodBench(images);
   return bench;
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { RuntimeError, SANDBOX } from '../../agent/runtime/driver.js';
-import type { ImageRow } from '../../agent/runtime/fake-images.js';
+import type { ImageBehaviourRow } from '../../agent/runtime/fake-images.js';
 import { PodBench } from '../harness/pod-bench.js';
 import { podOf } from '../harness/pod-host-bench.js';
 
@@ -14,7 +14,7 @@ const DELETED = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriod
 let bench: PodBench;
 afterEach(() => bench.close());
 
-function open(images: ImageRow[] = []): PodBench {
+function open(images: ImageBehaviourRow[] = []): PodBench {
   bench = new PodBench(images);
   return bench;
 }

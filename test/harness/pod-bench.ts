@@ -1,7 +1,7 @@
 /** Pod workers over a hollow engine, with time that moves only when told. */
 import { HollowDriver } from '../../agent/runtime/fake.js';
 import { HollowEngine } from '../../agent/runtime/fake-engine.js';
-import type { ImageRow } from '../../agent/runtime/fake-images.js';
+import type { ImageBehaviourRow } from '../../agent/runtime/fake-images.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { BENCH_OWNER, PodHostBench, settle } from './pod-host-bench.js';
 
@@ -12,7 +12,7 @@ export class PodBench extends PodHostBench {
   readonly engine: HollowEngine;
   readonly #manual: ManualClock;
 
-  constructor(images: ImageRow[] = []) {
+  constructor(images: ImageBehaviourRow[] = []) {
     const clock = new ManualClock(START_MS);
     const engine = new HollowEngine({ clock, images });
     super(new HollowDriver(engine, BENCH_OWNER), clock, 'hollow');

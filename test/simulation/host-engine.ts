@@ -2,7 +2,7 @@
 import type { ContainerOwner, RuntimeDriver, RuntimeEvent } from '../../agent/runtime/driver.js';
 import { HollowDriver } from '../../agent/runtime/fake.js';
 import { HollowEngine } from '../../agent/runtime/fake-engine.js';
-import type { ImageRow } from '../../agent/runtime/fake-images.js';
+import type { ImageBehaviourRow } from '../../agent/runtime/fake-images.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Life } from './life.js';
 
@@ -10,7 +10,7 @@ import type { Life } from './life.js';
 const KILLED = 137;
 
 /** Images that histories use, beside the defaults: their names say what they do. */
-const IMAGES: readonly ImageRow[] = [
+const IMAGES: readonly ImageBehaviourRow[] = [
   { pattern: '*:slow*', pull: { afterMs: 4_000 }, ready: { afterMs: 3_000 }, stop: { afterMs: 5_000 } },
   { pattern: '*:stubborn*', stop: { afterMs: 600_000 } },
   { pattern: '*:crash*', exit: { afterMs: 6_000, code: 1 } },
