@@ -14,7 +14,7 @@ import {
 import type { HollowEngineCommand } from './fake-command.js';
 import { behaviourOf, type ImageBehaviour, type ImageBehaviourRow } from './fake-images.js';
 import { HollowContainerTimers } from './fake-lifetimes.js';
-import { FakeListeners, isSameOwner } from './fake-listeners.js';
+import { HollowEventListeners, isSameOwner } from './fake-listeners.js';
 import { type FakeOutcome, FakeProcess } from './fake-process.js';
 import { FakePulls, fakeImageID } from './fake-pulls.js';
 import {
@@ -60,7 +60,7 @@ export class HollowEngine {
   readonly #containers = new Map<string, FakeContainer>();
   readonly #orders: Map<string, PodOrder>;
   readonly #lifetimes: HollowContainerTimers;
-  readonly #listeners = new FakeListeners();
+  readonly #listeners = new HollowEventListeners();
   readonly images: FakePulls;
   /** Of all containers that this process has started. */
   readonly #startedImages = new Set<string>();

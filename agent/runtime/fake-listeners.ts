@@ -2,7 +2,7 @@
 import type { ContainerOwner, RuntimeEvent } from './driver.js';
 import { RuntimeEventQueue } from './event-queue.js';
 
-export class FakeListeners {
+export class HollowEventListeners {
   readonly #queues = new Map<RuntimeEventQueue, ContainerOwner>();
 
   /** Events for this owner, beginning with `first`, until aborted. */
