@@ -15,7 +15,7 @@ import type { HollowEngineCommand } from './fake-command.js';
 import { behaviourOf, type ImageBehaviour, type ImageBehaviourRow } from './fake-images.js';
 import { HollowContainerTimers } from './fake-lifetimes.js';
 import { HollowEventListeners, isSameOwner } from './fake-listeners.js';
-import { type FakeOutcome, FakeProcess } from './fake-process.js';
+import { type FakeOutcome, HollowProcess } from './fake-process.js';
 import { FakePulls, fakeImageID } from './fake-pulls.js';
 import {
   type FakeContainer,
@@ -211,14 +211,14 @@ export class HollowEngine {
   }
 
   /** A process beside the container's own; how it comes out says the test, else the image's row, else the program. */
-  exec(container: FakeContainer, request: ExecRequest): FakeProcess {
+  exec(container: FakeContainer, request: ExecRequest): HollowProcess {
     if (container.state !== 'running') {
       throw new RuntimeError('NotRunning', `container ${container.id} is not running`, false);
     }
     const outcome =
       this.#outcomeOf?.(container.identity, request.command) ??
       this.behaviour(container).exec?.[request.command.join(' ')];
-    return new FakeProcess(request, outcome, this.#clock, this.#whileRunning(container));
+    return new HollowProcess(request, outcome, this.#clock, this.#whileRunning(container));
   }
 
   events(owner: ContainerOwner, signal: AbortSignal): AsyncIterable<RuntimeEvent> {

@@ -16,7 +16,7 @@ const KILLED = 137;
 const OUTPUT_CHUNKS = 16;
 
 /** One process. What its command means is in `PROGRAMS`; others are not found, as in an image without a shell. */
-export class FakeProcess implements ExecProcess {
+export class HollowProcess implements ExecProcess {
   readonly output: AsyncIterable<OutputChunk>;
   readonly #output = new PassThrough({ objectMode: true, highWaterMark: OUTPUT_CHUNKS });
   readonly #input = new PassThrough();
