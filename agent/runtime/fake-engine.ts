@@ -15,7 +15,7 @@ import type { HollowEngineCommand } from './fake-command.js';
 import { behaviourOf, type ImageBehaviour, type ImageBehaviourRow } from './fake-images.js';
 import { HollowContainerTimers } from './fake-lifetimes.js';
 import { HollowEventListeners, isSameOwner } from './fake-listeners.js';
-import { type FakeOutcome, HollowProcess } from './fake-process.js';
+import { type HollowProcessOutcome, HollowProcess } from './fake-process.js';
 import { FakePulls, fakeImageID } from './fake-pulls.js';
 import {
   type FakeContainer,
@@ -39,7 +39,7 @@ interface HollowEngineOptions {
   waitForSlot?: () => Promise<void> | undefined;
 }
 
-type OutcomeOf = (container: ContainerIdentity, command: readonly string[]) => FakeOutcome | undefined;
+type OutcomeOf = (container: ContainerIdentity, command: readonly string[]) => HollowProcessOutcome | undefined;
 
 /** What Pods ask of their own containers and pulls; undefined where a Pod asks nothing. */
 export interface PodBehaviours {

@@ -1,5 +1,5 @@
 /** How hollow containers behave, by the name of their image. */
-import type { FakeOutcome } from './fake-process.js';
+import type { HollowProcessOutcome } from './fake-process.js';
 
 /** What an image does in a hollow runtime. Times are ms; an absent key means at once, and without failing. */
 export interface ImageBehaviour {
@@ -14,7 +14,7 @@ export interface ImageBehaviour {
   /** Lines it prints as it starts. */
   log?: string[];
   /** What commands in it do, by the command's words joined by spaces; others are as `FakeProcess` has them. */
-  exec?: Record<string, FakeOutcome>;
+  exec?: Record<string, HollowProcessOutcome>;
 }
 
 /** A row of the table: `*` in the pattern stands for any characters. */

@@ -5,7 +5,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { ExecProcess, ExecRequest, OutputChunk, TerminalSize } from './driver.js';
 
 /** How a pretended command comes out: it prints `output`, and ends so long after its start. */
-export interface FakeOutcome {
+export interface HollowProcessOutcome {
   exitCode: number;
   output?: string;
   afterMs?: number;
@@ -27,7 +27,7 @@ export class HollowProcess implements ExecProcess {
   #size: TerminalSize = { width: 80, height: 24 };
 
   /** `outcome`, where a test gave one, goes before the program. The process ends with `container`. */
-  constructor(request: ExecRequest, outcome: FakeOutcome | undefined, clock: Clock, container: AbortSignal) {
+  constructor(request: ExecRequest, outcome: HollowProcessOutcome | undefined, clock: Clock, container: AbortSignal) {
     this.#clock = clock;
     this.#hasInput = request.stdin;
     if (!request.stdin) this.#input.end();
@@ -63,7 +63,7 @@ export class HollowProcess implements ExecProcess {
     return true;
   }
 
-  async #run({ command }: ExecRequest, outcome: FakeOutcome | undefined): Promise<number> {
+  async #run({ command }: ExecRequest, outcome: HollowProcessOutcome | undefined): Promise<number> {
     const killed = new Promise<number>((resolve) =>
       this.#killed.signal.addEventListener('abort', () => resolve(KILLED), { once: true }),
     );
@@ -74,7 +74,7 @@ export class HollowProcess implements ExecProcess {
     return code;
   }
 
-  async #pretend({ exitCode, output = '', afterMs }: FakeOutcome): Promise<number> {
+  async #pretend({ exitCode, output = '', afterMs }: HollowProcessOutcome): Promise<number> {
     await this.#print(Buffer.from(output));
     if (afterMs !== undefined) await this.#wait(afterMs);
     return exitCode;
