@@ -16,7 +16,7 @@ import { behaviourOf, type ImageBehaviour, type ImageBehaviourRow } from './fake
 import { HollowContainerTimers } from './fake-lifetimes.js';
 import { HollowEventListeners, isSameOwner } from './fake-listeners.js';
 import { type HollowProcessOutcome, HollowProcess } from './fake-process.js';
-import { FakePulls, fakeImageID } from './fake-pulls.js';
+import { HollowImages, fakeImageID } from './fake-pulls.js';
 import {
   type FakeContainer,
   type HollowState,
@@ -61,7 +61,7 @@ export class HollowEngine {
   readonly #orders: Map<string, PodOrder>;
   readonly #lifetimes: HollowContainerTimers;
   readonly #listeners = new HollowEventListeners();
-  readonly images: FakePulls;
+  readonly images: HollowImages;
   /** Of all containers that this process has started. */
   readonly #startedImages = new Set<string>();
   #down: string | undefined;
@@ -76,7 +76,7 @@ export class HollowEngine {
     this.#lifetimes = new HollowContainerTimers(clock);
     const state = this.#load();
     this.#orders = new Map(Object.entries(state.overrides));
-    this.images = new FakePulls({
+    this.images = new HollowImages({
       clock,
       behaviourOf: (image) => pretence?.forImage(image) ?? behaviourOf(image, images),
       images: state.images,

@@ -12,7 +12,7 @@ interface FakePullsOptions {
   onChange: () => void;
 }
 
-export class FakePulls {
+export class HollowImages {
   readonly #options: FakePullsOptions;
   readonly #images: Set<string>;
   readonly #pulling = new Set<string>();
