@@ -4,7 +4,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import { RuntimeError } from './driver.js';
 import type { ImageBehaviour } from './fake-images.js';
 
-interface FakePullsOptions {
+interface HollowImagesOptions {
   clock: Clock;
   behaviourOf(image: string): ImageBehaviour;
   /** Names of the images that are there from the beginning. */
@@ -13,11 +13,11 @@ interface FakePullsOptions {
 }
 
 export class HollowImages {
-  readonly #options: FakePullsOptions;
+  readonly #options: HollowImagesOptions;
   readonly #images: Set<string>;
   readonly #pulling = new Set<string>();
 
-  constructor(options: FakePullsOptions) {
+  constructor(options: HollowImagesOptions) {
     this.#options = options;
     this.#images = new Set(options.images);
   }
