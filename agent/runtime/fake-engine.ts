@@ -16,7 +16,7 @@ import { behaviourOf, type ImageBehaviour, type ImageBehaviourRow } from './fake
 import { HollowContainerTimers } from './fake-lifetimes.js';
 import { HollowEventListeners, isSameOwner } from './fake-listeners.js';
 import { type HollowProcessOutcome, HollowProcess } from './fake-process.js';
-import { HollowImages, fakeImageID } from './fake-pulls.js';
+import { HollowImages, hollowImageID } from './fake-pulls.js';
 import {
   type FakeContainer,
   type HollowState,
@@ -153,7 +153,7 @@ export class HollowEngine {
       identity: config.identity,
       state: 'created',
       image: config.image,
-      imageID: fakeImageID(config.image),
+      imageID: hollowImageID(config.image),
       createdAt: this.#clock.now(),
       oomKilled: false,
       labels: config.labels,

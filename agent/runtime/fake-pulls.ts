@@ -74,6 +74,6 @@ export class HollowImages {
 export const FAKE_IMAGE_BYTES = 10_000_000;
 
 /** The id that a hollow engine gives an image: it follows from the name. */
-export function fakeImageID(image: string): string {
+export function hollowImageID(image: string): string {
   return `sha256:${createHash('sha256').update(image).digest('hex')}`;
 }

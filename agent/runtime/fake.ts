@@ -20,7 +20,7 @@ import {
   SANDBOX,
 } from './driver.js';
 import type { HollowEngine } from './fake-engine.js';
-import { FAKE_IMAGE_BYTES, fakeImageID } from './fake-pulls.js';
+import { FAKE_IMAGE_BYTES, hollowImageID } from './fake-pulls.js';
 import type { FakeContainer } from './fake-state.js';
 
 const SANDBOX_IMAGE = 'everynode.dev/sandbox:hollow';
@@ -77,7 +77,7 @@ export class HollowDriver implements RuntimeDriver {
   async findImage(image: string): Promise<EngineImage | undefined> {
     this.#engine.assertUp();
     if (!this.#engine.images.has(image)) return undefined;
-    return { id: fakeImageID(image), user: '', sizeBytes: FAKE_IMAGE_BYTES };
+    return { id: hollowImageID(image), user: '', sizeBytes: FAKE_IMAGE_BYTES };
   }
 
   async pull({ image, signal }: PullRequest): Promise<void> {
@@ -96,7 +96,7 @@ export class HollowDriver implements RuntimeDriver {
 
   async removeImage(image: string): Promise<void> {
     this.#engine.assertUp();
-    if ((await this.imagesInUse()).has(fakeImageID(image))) {
+    if ((await this.imagesInUse()).has(hollowImageID(image))) {
       throw new RuntimeError('Conflict', `${image} is in use`, false);
     }
     this.#engine.images.remove(image);
