@@ -71,7 +71,7 @@ export class HollowImages {
 }
 
 /** The size of every image of a hollow engine. */
-export const FAKE_IMAGE_BYTES = 10_000_000;
+export const HOLLOW_IMAGE_BYTES = 10_000_000;
 
 /** The id that a hollow engine gives an image: it follows from the name. */
 export function hollowImageID(image: string): string {

@@ -20,7 +20,7 @@ import {
   SANDBOX,
 } from './driver.js';
 import type { HollowEngine } from './fake-engine.js';
-import { FAKE_IMAGE_BYTES, hollowImageID } from './fake-pulls.js';
+import { HOLLOW_IMAGE_BYTES, hollowImageID } from './fake-pulls.js';
 import type { FakeContainer } from './fake-state.js';
 
 const SANDBOX_IMAGE = 'everynode.dev/sandbox:hollow';
@@ -77,7 +77,7 @@ export class HollowDriver implements RuntimeDriver {
   async findImage(image: string): Promise<EngineImage | undefined> {
     this.#engine.assertUp();
     if (!this.#engine.images.has(image)) return undefined;
-    return { id: hollowImageID(image), user: '', sizeBytes: FAKE_IMAGE_BYTES };
+    return { id: hollowImageID(image), user: '', sizeBytes: HOLLOW_IMAGE_BYTES };
   }
 
   async pull({ image, signal }: PullRequest): Promise<void> {
