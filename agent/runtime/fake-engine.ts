@@ -18,7 +18,7 @@ import { HollowEventListeners, isSameOwner } from './fake-listeners.js';
 import { type HollowProcessOutcome, HollowProcess } from './fake-process.js';
 import { HollowImages, hollowImageID } from './fake-pulls.js';
 import {
-  type FakeContainer,
+  type HollowContainer,
   type HollowState,
   loadFakeState,
   type PodOrder,
@@ -57,7 +57,7 @@ export class HollowEngine {
   readonly #outcomeOf: OutcomeOf | undefined;
   readonly #stateFile: string | undefined;
   readonly waitForSlot: () => Promise<void> | undefined;
-  readonly #containers = new Map<string, FakeContainer>();
+  readonly #containers = new Map<string, HollowContainer>();
   readonly #orders: Map<string, PodOrder>;
   readonly #lifetimes: HollowContainerTimers;
   readonly #listeners = new HollowEventListeners();
@@ -127,7 +127,7 @@ export class HollowEngine {
   }
 
   /** What a container does. An init container has done its work at once, unless its image's row says otherwise. */
-  behaviour({ image, identity, labels }: FakeContainer): ImageBehaviour {
+  behaviour({ image, identity, labels }: HollowContainer): ImageBehaviour {
     if (labels[CONTAINER_ROLE_LABEL] === 'init')
       return { exit: { afterMs: 0, code: 0 }, ...behaviourOf(image, this.#rows) };
     return this.#pretence?.forPod(identity.podUid) ?? behaviourOf(image, this.#rows);
@@ -137,7 +137,7 @@ export class HollowEngine {
     return this.#orders.get(podUid) ?? {};
   }
 
-  ownedBy(owner: ContainerOwner): FakeContainer[] {
+  ownedBy(owner: ContainerOwner): HollowContainer[] {
     return [...this.#containers.values()].filter((container) => isSameOwner(container.owner, owner));
   }
 
@@ -146,7 +146,7 @@ export class HollowEngine {
     const id = createHash('sha256').update(`${podUid}_${name}_${attempt}`).digest('hex');
     if (this.#containers.has(id))
       throw new RuntimeError('Conflict', `container ${podUid}_${name}_${attempt} exists`, false);
-    const container: FakeContainer = {
+    const container: HollowContainer = {
       id,
       owner,
       config,
@@ -166,7 +166,7 @@ export class HollowEngine {
   }
 
   /** Starting the running changes nothing. */
-  start(container: FakeContainer): void {
+  start(container: HollowContainer): void {
     if (container.state === 'running') return;
     const { start, ready } = this.behaviour(container);
     if (start) {
@@ -184,7 +184,7 @@ export class HollowEngine {
   }
 
   /** SIGTERM; resolves when it has ended. */
-  async stop(container: FakeContainer, graceSeconds: number): Promise<void> {
+  async stop(container: HollowContainer, graceSeconds: number): Promise<void> {
     if (container.state !== 'running') return;
     const takesMs = this.behaviour(container).stop?.afterMs ?? 0;
     const graceMs = graceSeconds * 1000;
@@ -196,13 +196,13 @@ export class HollowEngine {
     return ended;
   }
 
-  remove(container: FakeContainer): void {
+  remove(container: HollowContainer): void {
     if (container.state === 'running') this.#exit(container, 137);
     this.#containers.delete(container.id);
     this.#changed(container);
   }
 
-  async whenEnded(container: FakeContainer, signal: AbortSignal): Promise<void> {
+  async whenEnded(container: HollowContainer, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const aborted = new Promise<void>((resolve) =>
       signal.addEventListener('abort', () => resolve(), { once: true }),
@@ -211,7 +211,7 @@ export class HollowEngine {
   }
 
   /** A process beside the container's own; how it comes out says the test, else the image's row, else the program. */
-  exec(container: FakeContainer, request: ExecRequest): HollowProcess {
+  exec(container: HollowContainer, request: ExecRequest): HollowProcess {
     if (container.state !== 'running') {
       throw new RuntimeError('NotRunning', `container ${container.id} is not running`, false);
     }
@@ -246,7 +246,7 @@ export class HollowEngine {
   }
 
   /** What the image does by itself from its start on, less the time that has passed since. */
-  #schedule(container: FakeContainer): void {
+  #schedule(container: HollowContainer): void {
     const { ready, exit } = this.behaviour(container);
     const passed = this.#clock.now() - (container.startedAt ?? 0);
     if (exit) {
@@ -263,7 +263,7 @@ export class HollowEngine {
     }
   }
 
-  #exit(container: FakeContainer, code: number): void {
+  #exit(container: HollowContainer, code: number): void {
     container.state = 'exited';
     container.exitCode = code;
     container.finishedAt = this.#clock.now();
@@ -273,18 +273,18 @@ export class HollowEngine {
   }
 
   /** Aborts when the container ends. */
-  #whileRunning(container: FakeContainer): AbortSignal {
+  #whileRunning(container: HollowContainer): AbortSignal {
     const controller = new AbortController();
     void this.#whenEnded(container).then(() => controller.abort());
     return controller.signal;
   }
 
-  async #whenEnded(container: FakeContainer): Promise<void> {
+  async #whenEnded(container: HollowContainer): Promise<void> {
     if (container.state === 'running') await this.#lifetimes.whenEnded(container.id);
   }
 
   /** An address of 10.0.0.0/8 that follows from the id, so that a restart answers the same. */
-  #address(container: FakeContainer): string {
+  #address(container: HollowContainer): string {
     return `10.${[0, 2, 4].map((at) => Number.parseInt(container.id.slice(at, at + 2), 16)).join('.')}`;
   }
 
@@ -293,7 +293,7 @@ export class HollowEngine {
     this.#pretence?.onChange?.();
   }
 
-  #changed(container: FakeContainer): void {
+  #changed(container: HollowContainer): void {
     this.#store();
     this.#listeners.publish({ kind: 'container', podUid: container.identity.podUid }, container.owner);
   }

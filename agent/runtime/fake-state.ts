@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { ContainerConfig, ContainerOwner, ObservedContainer } from './driver.js';
 
 /** A hollow container. `ready` is what it was told by its image; an order to its Pod goes above that. */
-export interface FakeContainer extends Omit<ObservedContainer, 'podPhase'> {
+export interface HollowContainer extends Omit<ObservedContainer, 'podPhase'> {
   owner: ContainerOwner;
   config: ContainerConfig;
   ready: boolean;
@@ -17,7 +17,7 @@ export interface PodOrder {
 }
 
 export interface HollowState {
-  containers: FakeContainer[];
+  containers: HollowContainer[];
   /** Images that were pulled. */
   images: string[];
   overrides: Record<string, PodOrder>;

@@ -21,7 +21,7 @@ import {
 } from './driver.js';
 import type { HollowEngine } from './fake-engine.js';
 import { HOLLOW_IMAGE_BYTES, hollowImageID } from './fake-pulls.js';
-import type { FakeContainer } from './fake-state.js';
+import type { HollowContainer } from './fake-state.js';
 
 const SANDBOX_IMAGE = 'everynode.dev/sandbox:hollow';
 
@@ -178,7 +178,7 @@ export class HollowDriver implements RuntimeDriver {
     // Nothing is held open: the engine is the caller's.
   }
 
-  #observe(container: FakeContainer): ObservedContainer {
+  #observe(container: HollowContainer): ObservedContainer {
     const { owner: _owner, config: _config, ...observed } = container;
     const order = this.#engine.podOverride(container.identity.podUid);
     return {
@@ -188,12 +188,12 @@ export class HollowDriver implements RuntimeDriver {
     };
   }
 
-  #find(id: string): FakeContainer | undefined {
+  #find(id: string): HollowContainer | undefined {
     this.#engine.assertUp();
     return this.#engine.ownedBy(this.#owner).find((container) => container.id === id);
   }
 
-  #get(id: string): FakeContainer {
+  #get(id: string): HollowContainer {
     const container = this.#find(id);
     if (!container) throw new RuntimeError('NotFound', `No such container: ${id}`, false);
     return container;
