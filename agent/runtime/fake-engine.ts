@@ -20,7 +20,7 @@ import { HollowImages, hollowImageID } from './fake-pulls.js';
 import {
   type HollowContainer,
   type HollowState,
-  loadFakeState,
+  loadHollowState,
   type PodOrder,
   saveFakeState,
 } from './fake-state.js';
@@ -300,7 +300,7 @@ export class HollowEngine {
 
   #load(): HollowState {
     if (this.#stateFile === undefined) return { containers: [], images: [], overrides: {} };
-    return loadFakeState(this.#stateFile);
+    return loadHollowState(this.#stateFile);
   }
 
   #save(): void {

@@ -24,7 +24,7 @@ export interface HollowState {
 }
 
 /** The state as last saved; empty when nothing was. Throws when the file is there but cannot be read. */
-export function loadFakeState(path: string): HollowState {
+export function loadHollowState(path: string): HollowState {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as HollowState;
   } catch (error) {
