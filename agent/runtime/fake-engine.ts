@@ -22,7 +22,7 @@ import {
   type HollowState,
   loadHollowState,
   type PodOrder,
-  saveFakeState,
+  saveHollowState,
 } from './fake-state.js';
 
 interface HollowEngineOptions {
@@ -305,7 +305,7 @@ export class HollowEngine {
 
   #save(): void {
     if (this.#stateFile === undefined) return;
-    saveFakeState(this.#stateFile, {
+    saveHollowState(this.#stateFile, {
       containers: [...this.#containers.values()],
       images: this.images.names(),
       overrides: Object.fromEntries(this.#orders),

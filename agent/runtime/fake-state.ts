@@ -40,7 +40,7 @@ const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EROFS']);
  * Replaces the file in one step, so that a killed process leaves the old state or the new one. Where there is no room, what the
  * engine pretends ends with the process.
  */
-export function saveFakeState(path: string, state: HollowState): void {
+export function saveHollowState(path: string, state: HollowState): void {
   try {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(`${path}.new`, JSON.stringify(state));
