@@ -21,7 +21,7 @@ import {
   type HollowContainer,
   type HollowState,
   loadHollowState,
-  type PodOrder,
+  type PodOverride,
   saveHollowState,
 } from './fake-state.js';
 
@@ -58,7 +58,7 @@ export class HollowEngine {
   readonly #stateFile: string | undefined;
   readonly waitForSlot: () => Promise<void> | undefined;
   readonly #containers = new Map<string, HollowContainer>();
-  readonly #orders: Map<string, PodOrder>;
+  readonly #orders: Map<string, PodOverride>;
   readonly #lifetimes: HollowContainerTimers;
   readonly #listeners = new HollowEventListeners();
   readonly images: HollowImages;
@@ -133,7 +133,7 @@ export class HollowEngine {
     return this.#pretence?.forPod(identity.podUid) ?? behaviourOf(image, this.#rows);
   }
 
-  podOverride(podUid: string): PodOrder {
+  podOverride(podUid: string): PodOverride {
     return this.#orders.get(podUid) ?? {};
   }
 
@@ -227,7 +227,7 @@ export class HollowEngine {
     return this.#listeners.listen(owner, first, signal);
   }
 
-  #order(podUid: string, order: PodOrder): number {
+  #order(podUid: string, order: PodOverride): number {
     this.#orders.set(podUid, { ...this.#orders.get(podUid), ...order });
     this.#save();
     this.#listeners.publish({ kind: 'container', podUid });

@@ -11,7 +11,7 @@ export interface HollowContainer extends Omit<ObservedContainer, 'podPhase'> {
 }
 
 /** What a Pod was told by command; holds for its later containers too. */
-export interface PodOrder {
+export interface PodOverride {
   ready?: boolean;
   phase?: 'Failed' | 'Succeeded';
 }
@@ -20,7 +20,7 @@ export interface HollowState {
   containers: HollowContainer[];
   /** Images that were pulled. */
   images: string[];
-  overrides: Record<string, PodOrder>;
+  overrides: Record<string, PodOverride>;
 }
 
 /** The state as last saved; empty when nothing was. Throws when the file is there but cannot be read. */
