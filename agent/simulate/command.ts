@@ -5,7 +5,7 @@ import { durationMs } from './pod-pretence.js';
 
 const STATUSES = ['True', 'False', 'Unknown'] as const;
 
-export type Command =
+export type SimulationCommand =
   | { kind: 'offline' | 'online' | 'reboot'; nodes: NodeQuery }
   | { kind: 'slow'; delayMs: number; nodes: NodeQuery }
   | { kind: 'condition'; type: string; status: (typeof STATUSES)[number]; nodes: NodeQuery }
@@ -17,7 +17,7 @@ condition TYPE=True|False|Unknown NODES | wait DURATION
 NODES: names (node-3,node-7), a label selector (zone=a), or *`;
 
 /** The command of a line; undefined for an empty one or a comment. Throws an Error that says what is wrong. */
-export function parseCommand(line: string): Command | undefined {
+export function parseCommand(line: string): SimulationCommand | undefined {
   const [word = '', ...rest] = line.replace(/#.*$/, '').trim().split(/\s+/);
   switch (word) {
     case '':
@@ -38,7 +38,7 @@ export function parseCommand(line: string): Command | undefined {
 }
 
 /** Does it; answers how many hosts were meant. `wait` is the caller's to do. */
-export async function perform(command: Command, fleet: Fleet): Promise<number> {
+export async function perform(command: SimulationCommand, fleet: Fleet): Promise<number> {
   if (command.kind === 'wait') return 0;
   const nodes = fleet.select(command.nodes);
   switch (command.kind) {
