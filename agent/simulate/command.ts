@@ -38,7 +38,7 @@ export function parseCommand(line: string): SimulationCommand | undefined {
 }
 
 /** Does it; answers how many hosts were meant. `wait` is the caller's to do. */
-export async function perform(command: SimulationCommand, fleet: Fleet): Promise<number> {
+export async function performCommand(command: SimulationCommand, fleet: Fleet): Promise<number> {
   if (command.kind === 'wait') return 0;
   const nodes = fleet.select(command.nodes);
   switch (command.kind) {

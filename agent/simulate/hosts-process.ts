@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { createLogger } from '../../shared/process/log.js';
 import { JoinError, toExitError } from '../coordinator-call.js';
-import { parseCommand, perform } from './command.js';
+import { parseCommand, performCommand } from './command.js';
 import { Fleet } from './fleet.js';
 import type { FromHosts, ToHosts } from './process-messages.js';
 
@@ -37,7 +37,7 @@ async function start(order: ToHosts & { kind: 'start' }): Promise<void> {
 
 async function command(line: string): Promise<void> {
   const parsed = parseCommand(line);
-  const nodes = parsed && fleet ? await perform(parsed, fleet) : 0;
+  const nodes = parsed && fleet ? await performCommand(parsed, fleet) : 0;
   tell({ kind: 'performed', nodes });
 }
 

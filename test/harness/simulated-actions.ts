@@ -1,5 +1,5 @@
 /** What tests do to a simulated fleet, and what they look at. */
-import { parseCommand, perform } from '../../agent/simulate/command.js';
+import { parseCommand, performCommand } from '../../agent/simulate/command.js';
 import { findCondition } from '../../shared/kube/conditions.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
@@ -10,7 +10,7 @@ const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
 /** A line as a user types it; answers how many hosts it meant. */
 export async function runCommand({ hosts }: SimulatedFleet, line: string): Promise<number> {
   const command = parseCommand(line);
-  return command ? perform(command, hosts) : 0;
+  return command ? performCommand(command, hosts) : 0;
 }
 
 /** Creates a DaemonSet for all hosts. */
