@@ -1,5 +1,5 @@
 /** What a script or a person may do to pretended hosts while they run: one command a line. */
-import type { Fleet } from './fleet.js';
+import type { SimulatedNodeFleet } from './fleet.js';
 import { type NodeQuery, parseNodeQuery } from './label-query.js';
 import { durationMs } from './pod-pretence.js';
 
@@ -38,7 +38,7 @@ export function parseCommand(line: string): SimulationCommand | undefined {
 }
 
 /** Does it; answers how many hosts were meant. `wait` is the caller's to do. */
-export async function performCommand(command: SimulationCommand, fleet: Fleet): Promise<number> {
+export async function performCommand(command: SimulationCommand, fleet: SimulatedNodeFleet): Promise<number> {
   if (command.kind === 'wait') return 0;
   const nodes = fleet.select(command.nodes);
   switch (command.kind) {

@@ -54,7 +54,7 @@ interface Common {
   connections: HttpsAgent;
 }
 
-export class Fleet {
+export class SimulatedNodeFleet {
   readonly #options: SimulatedNodeFleetOptions;
   readonly #nodes: SimulatedNode[] = [];
   readonly #clock = steadyClock(systemClock);

@@ -4,13 +4,13 @@ import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { createLogger } from '../../shared/process/log.js';
 import { JoinError, toExitError } from '../coordinator-call.js';
 import { parseCommand, performCommand } from './command.js';
-import { Fleet } from './fleet.js';
+import { SimulatedNodeFleet } from './fleet.js';
 import type { FromHosts, ToHosts } from './process-messages.js';
 
 const COUNTS_EVERY_MS = 500;
 const LEAVE_WITHIN_MS = 5_000;
 
-let fleet: Fleet | undefined;
+let fleet: SimulatedNodeFleet | undefined;
 
 function tell(message: FromHosts): void {
   // A channel that closes meanwhile has told that nobody listens any more.
@@ -28,7 +28,7 @@ function unexpected(error: unknown): ExitError {
 
 async function start(order: ToHosts & { kind: 'start' }): Promise<void> {
   const remark = (text: string) => tell({ kind: 'remark', text });
-  fleet = new Fleet({ ...order, log: createLogger(order.logLevel), warn: remark });
+  fleet = new SimulatedNodeFleet({ ...order, log: createLogger(order.logLevel), warn: remark });
   const counted = fleet;
   setInterval(() => tell({ kind: 'counts', counts: counted.counts() }), COUNTS_EVERY_MS);
   await fleet.start();

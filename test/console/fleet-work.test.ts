@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { Fleet } from '../../agent/simulate/fleet.js';
+import { SimulatedNodeFleet } from '../../agent/simulate/fleet.js';
 import { numberedNodes } from '../../agent/simulate/node-plans.js';
 import { makeSigningRequest } from '../../coordinator/pki/client-certificates.js';
 import type { CertificateSigningRequest } from '../../shared/kube/certificate-signing-request.js';
@@ -136,7 +136,7 @@ function suite(): void {
     await page.getByRole('button', { name: 'Make join line' }).click();
     const line = await page.locator('code', { hasText: 'everynode-agent --server' }).textContent();
     const text = tokenInLine(line ?? '');
-    const guests = new Fleet({
+    const guests = new SimulatedNodeFleet({
       ...{ server, token: text, templates: numberedNodes('guest', 1), speed: 1, firstIndex: 100 },
       log: silentLogger,
     });

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Fleet } from '../../agent/simulate/fleet.js';
+import { SimulatedNodeFleet } from '../../agent/simulate/fleet.js';
 import { numberedNodes } from '../../agent/simulate/node-plans.js';
 import { apiClientFromKubeconfig } from '../../coordinator/cli/api-client.js';
 import { createToken } from '../../coordinator/cli/token.js';
@@ -21,7 +21,7 @@ export interface SimulatedFleet {
   /** Of the administrator. */
   kubeconfig: string;
   api: CoordinatorApi;
-  hosts: Fleet;
+  hosts: SimulatedNodeFleet;
   stop(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export async function startSimulatedFleet(
     description: '',
     reusable: true,
   });
-  const hosts = new Fleet({
+  const hosts = new SimulatedNodeFleet({
     server: coordinator.server,
     token,
     templates: numberedNodes('node', nodes),

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Fleet } from '../../agent/simulate/fleet.js';
+import { SimulatedNodeFleet } from '../../agent/simulate/fleet.js';
 import type { NodePlan } from '../../agent/simulate/node-plans.js';
 import type { SimulatedNode } from '../../agent/simulate/simulated-node.js';
 import { apiClientFromKubeconfig } from '../../coordinator/cli/api-client.js';
@@ -61,7 +61,7 @@ export class Stage {
   /** How long a Pod takes to become ready, as it pretends, and as it does; ms. */
   readonly ready: { saidMs: number; realMs: number };
   readonly say: StageOptions['say'];
-  readonly hosts: Fleet;
+  readonly hosts: SimulatedNodeFleet;
   readonly #folder: string;
   readonly #port: number;
   readonly #dark = new Set<SimulatedNode>();
@@ -70,7 +70,7 @@ export class Stage {
   private constructor(
     { nodes, say, speed, readyMs = READY_MS }: StageOptions,
     readonly api: CoordinatorApi,
-    parts: { hosts: Fleet; folder: string; port: number; coordinator: CoordinatorProcess },
+    parts: { hosts: SimulatedNodeFleet; folder: string; port: number; coordinator: CoordinatorProcess },
   ) {
     this.nodes = nodes;
     this.ready = { saidMs: readyMs, realMs: readyMs / speed };
@@ -89,7 +89,7 @@ export class Stage {
     const client = apiClientFromKubeconfig(coordinator.kubeconfigPath);
     const { text: token } = await createToken(client, { ttlSeconds: 0, reusable: true, description: '' });
     const plans = stageNodes(options.nodes);
-    const hosts = new Fleet({
+    const hosts = new SimulatedNodeFleet({
       ...{ server: client.server, token, templates: plans, speed: options.speed, firstIndex: 0, log: silentLogger },
     });
     const stage = new Stage(options, new CoordinatorApi(coordinator.kubeconfig), {
