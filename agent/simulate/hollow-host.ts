@@ -17,7 +17,7 @@ const NO_VOLUMES: PodVolumes = {
 };
 
 /** What an agent stands on that has no disk and no kernel of its own. */
-export function hollowParts(): Pick<AgentDeps, 'engine' | 'volumes' | 'images' | 'isolation' | 'files'> {
+export function hollowHostDeps(): Pick<AgentDeps, 'engine' | 'volumes' | 'images' | 'isolation' | 'files'> {
   return {
     engine: 'hollow',
     volumes: NO_VOLUMES,

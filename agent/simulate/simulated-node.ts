@@ -15,7 +15,7 @@ import type { LinkTarget } from '../link/link-target.js';
 import { SANDBOX } from '../runtime/driver.js';
 import { HollowDriver } from '../runtime/fake.js';
 import { HollowEngine } from '../runtime/fake-engine.js';
-import { hollowHost, hollowParts } from './hollow-host.js';
+import { hollowHost, hollowHostDeps } from './hollow-host.js';
 import type { QueriedNode } from './label-query.js';
 import type { SimulatedHostNetwork } from './network.js';
 import { type NodePlan, plannedStatus } from './node-plans.js';
@@ -106,7 +106,7 @@ export class SimulatedNode implements QueriedNode {
     const { template: plan, url, identity, clusterUID, clock, log } = this.#options;
     const conditions = this.#conditions;
     this.#agent = createAgent({
-      ...hollowParts(),
+      ...hollowHostDeps(),
       settings: { nodeName: this.name, labels: this.labels, taints: plan.spec?.taints ?? [] },
       target: {
         url,

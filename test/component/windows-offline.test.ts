@@ -7,7 +7,7 @@ import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import type { DurableFile } from '../../agent/desired/durable-file.js';
 import { HollowDriver } from '../../agent/runtime/fake.js';
 import { HollowEngine } from '../../agent/runtime/fake-engine.js';
-import { hollowHost, hollowParts } from '../../agent/simulate/hollow-host.js';
+import { hollowHost, hollowHostDeps } from '../../agent/simulate/hollow-host.js';
 import { CoordinatorTime } from '../../agent/turns/heard-time.js';
 import { type HostTurn, TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
@@ -83,7 +83,7 @@ class CutOffHost {
   async startAgent(): Promise<void> {
     const { clock } = this;
     this.#agent = createAgent({
-      ...hollowParts(),
+      ...hollowHostDeps(),
       settings: { nodeName: 'shop-1', labels: {}, taints: [] },
       target: { url: 'wss://192.0.2.1:6443/link', connect: unreachableSocket },
       driver: new HollowDriver(this.#engine, OWNER),

@@ -4,7 +4,7 @@ import { createAgent } from '../../agent/agent.js';
 import { ConfigCache } from '../../agent/desired/config-cache.js';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import { MonotonicTimesDriver } from '../../agent/runtime/steady-times.js';
-import { hollowHost, hollowParts } from '../../agent/simulate/hollow-host.js';
+import { hollowHost, hollowHostDeps } from '../../agent/simulate/hollow-host.js';
 import { CoordinatorTime } from '../../agent/turns/heard-time.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
 import { steadyClock } from '../../shared/process/clock.js';
@@ -116,7 +116,7 @@ export class HostAgent {
     const bootClock = { bootMark: `boot ${boots}`, uptimeMs: () => timeline.now - bootedAtMs };
     const heardTime = await CoordinatorTime.open(bootClock, disk.heardTimeFor(life), log);
     const agent = createAgent({
-      ...hollowParts(),
+      ...hollowHostDeps(),
       settings: { nodeName, labels, taints: [] },
       target: {
         url: 'wss://coordinator.invalid/',
