@@ -28,7 +28,7 @@ export function hollowHostDeps(): Pick<AgentDeps, 'engine' | 'volumes' | 'images
 }
 
 /** A small host, the same for all that bring no capacity of their own; `boots` counts how often it came up. */
-export function hollowHost(name: string, boots: number, address: string): HostInfo {
+export function hollowHostInfo(name: string, boots: number, address: string): HostInfo {
   const boot = `${name}-boot-${boots}`;
   return {
     machineID: name,

@@ -15,7 +15,7 @@ import type { LinkTarget } from '../link/link-target.js';
 import { SANDBOX } from '../runtime/driver.js';
 import { HollowDriver } from '../runtime/fake.js';
 import { HollowEngine } from '../runtime/fake-engine.js';
-import { hollowHost, hollowHostDeps } from './hollow-host.js';
+import { hollowHostInfo, hollowHostDeps } from './hollow-host.js';
 import type { QueriedNode } from './label-query.js';
 import type { SimulatedHostNetwork } from './network.js';
 import { type NodePlan, plannedStatus } from './node-plans.js';
@@ -119,7 +119,7 @@ export class SimulatedNode implements QueriedNode {
       driver: new HollowDriver(this.#engine, this.#owner),
       cache: this.#cache,
       config: this.#config,
-      readHost: () => hollowHost(this.name, this.#boots, this.#options.address),
+      readHost: () => hollowHostInfo(this.name, this.#boots, this.#options.address),
       amendStatus: (status) => plannedStatus(status, plan, [...conditions.values()]),
       load: pretendedLoad(this.name, clock),
       updateLock: { ask: async () => (this.#holdUp === undefined ? undefined : { reason: this.#holdUp }) },

@@ -7,7 +7,7 @@ import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import type { DurableFile } from '../../agent/desired/durable-file.js';
 import { HollowDriver } from '../../agent/runtime/fake.js';
 import { HollowEngine } from '../../agent/runtime/fake-engine.js';
-import { hollowHost, hollowHostDeps } from '../../agent/simulate/hollow-host.js';
+import { hollowHostInfo, hollowHostDeps } from '../../agent/simulate/hollow-host.js';
 import { CoordinatorTime } from '../../agent/turns/heard-time.js';
 import { type HostTurn, TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
@@ -89,7 +89,7 @@ class CutOffHost {
       driver: new HollowDriver(this.#engine, OWNER),
       cache: this.#cache,
       config: ConfigCache.inMemory(silentLogger),
-      readHost: () => hollowHost('shop-1', this.#boots, '192.0.2.7'),
+      readHost: () => hollowHostInfo('shop-1', this.#boots, '192.0.2.7'),
       coordinatorTime: await this.#heardTime(),
       ...{ clock, wallClock: clock, random: systemChance, log: silentLogger },
     });

@@ -4,7 +4,7 @@ import { createAgent } from '../../agent/agent.js';
 import { ConfigCache } from '../../agent/desired/config-cache.js';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import { MonotonicTimesDriver } from '../../agent/runtime/steady-times.js';
-import { hollowHost, hollowHostDeps } from '../../agent/simulate/hollow-host.js';
+import { hollowHostInfo, hollowHostDeps } from '../../agent/simulate/hollow-host.js';
 import { CoordinatorTime } from '../../agent/turns/heard-time.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
 import { steadyClock } from '../../shared/process/clock.js';
@@ -130,7 +130,7 @@ export class HostAgent {
       coordinatorTime: heardTime,
       updateLock: { ask: () => life.do(() => (isBusy() ? { reason: 'busy' } : undefined)) },
       amendStatus,
-      readHost: () => hollowHost(nodeName, boots, `10.0.0.${Number(nodeName.replace(/\D/g, ''))}`),
+      readHost: () => hollowHostInfo(nodeName, boots, `10.0.0.${Number(nodeName.replace(/\D/g, ''))}`),
       clock,
       wallClock: life.clock,
       random: { random: chance.fraction, uuid: chance.uuid },
