@@ -1,12 +1,12 @@
 /** Where the agent in one file begins: as the program, or as one of its parts that want a process of their own. */
 import { DIAL_HELPER } from './runtime/network-dialer.js';
-import { HOSTS_PROCESS } from './simulate/hosts.js';
+import { FLEET_WORKER } from './simulate/hosts.js';
 
 switch (process.argv[2]) {
   case DIAL_HELPER.name:
     void import('./runtime/dial-helper.js');
     break;
-  case HOSTS_PROCESS.name:
+  case FLEET_WORKER.name:
     void import('./simulate/hosts-process.js');
     break;
   default:

@@ -8,7 +8,7 @@ import type { SimulateSettings } from './settings.js';
 import type { NodeCounts } from './simulated-node.js';
 
 /** The process full of pretended hosts. */
-export const HOSTS_PROCESS: OwnPart = {
+export const FLEET_WORKER: OwnPart = {
   name: 'hosts-process',
   module: new URL('./hosts-process.js', import.meta.url),
 };
@@ -89,7 +89,7 @@ export class FleetSupervisor {
 
   #start(order: ToHosts): HostsProcess {
     // Without the agent's own flags: they are for one agent on a small host.
-    const child = spawn(process.execPath, argumentsOf(HOSTS_PROCESS), {
+    const child = spawn(process.execPath, argumentsOf(FLEET_WORKER), {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     });
     const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()));
