@@ -5,14 +5,14 @@ import { createLogger } from '../../shared/process/log.js';
 import { JoinError, toExitError } from '../coordinator-call.js';
 import { parseCommand, performCommand } from './command.js';
 import { SimulatedNodeFleet } from './fleet.js';
-import type { FromHosts, ToHosts } from './process-messages.js';
+import type { FromFleetWorker, ToHosts } from './process-messages.js';
 
 const COUNTS_EVERY_MS = 500;
 const LEAVE_WITHIN_MS = 5_000;
 
 let fleet: SimulatedNodeFleet | undefined;
 
-function tell(message: FromHosts): void {
+function tell(message: FromFleetWorker): void {
   // A channel that closes meanwhile has told that nobody listens any more.
   if (process.connected) process.send?.(message, () => undefined);
 }

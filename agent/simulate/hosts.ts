@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { argumentsOf, type OwnPart } from '../../shared/process/own-program.js';
 import type { NodePlan } from './node-plans.js';
-import type { FromHosts, ToHosts } from './process-messages.js';
+import type { FromFleetWorker, ToHosts } from './process-messages.js';
 import type { SimulateSettings } from './settings.js';
 import type { NodeCounts } from './simulated-node.js';
 
@@ -94,7 +94,7 @@ export class FleetSupervisor {
     });
     const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()));
     const hosts: HostsProcess = { child, counts: { live: 0, refused: 0, pods: 0, running: 0 }, ended };
-    child.on('message', (message: FromHosts) => this.#received(hosts, message));
+    child.on('message', (message: FromFleetWorker) => this.#received(hosts, message));
     child.on('exit', (code, signal) => {
       if (!this.#isStopping)
         this.#fail(new ExitError(EXIT_CODES.unexpected, `A process of hosts ended with ${code ?? signal}.`));
@@ -103,7 +103,7 @@ export class FleetSupervisor {
     return hosts;
   }
 
-  #received(hosts: HostsProcess, message: FromHosts): void {
+  #received(hosts: HostsProcess, message: FromFleetWorker): void {
     switch (message.kind) {
       case 'counts':
         hosts.counts = message.counts;

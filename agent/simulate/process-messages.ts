@@ -18,7 +18,7 @@ export type ToHosts =
   | { kind: 'command'; line: string };
 
 /** From a process of hosts. `performed`: how many hosts a command meant. */
-export type FromHosts =
+export type FromFleetWorker =
   | { kind: 'counts'; counts: NodeCounts }
   | { kind: 'started' }
   | { kind: 'performed'; nodes: number }
