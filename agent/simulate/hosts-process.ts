@@ -5,7 +5,7 @@ import { createLogger } from '../../shared/process/log.js';
 import { JoinError, toExitError } from '../coordinator-call.js';
 import { parseCommand, performCommand } from './command.js';
 import { SimulatedNodeFleet } from './fleet.js';
-import type { FromFleetWorker, ToHosts } from './process-messages.js';
+import type { FromFleetWorker, ToFleetWorker } from './process-messages.js';
 
 const COUNTS_EVERY_MS = 500;
 const LEAVE_WITHIN_MS = 5_000;
@@ -26,7 +26,7 @@ function unexpected(error: unknown): ExitError {
   return new ExitError(EXIT_CODES.environment, error instanceof Error ? error.message : String(error));
 }
 
-async function start(order: ToHosts & { kind: 'start' }): Promise<void> {
+async function start(order: ToFleetWorker & { kind: 'start' }): Promise<void> {
   const remark = (text: string) => tell({ kind: 'remark', text });
   fleet = new SimulatedNodeFleet({ ...order, log: createLogger(order.logLevel), warn: remark });
   const counted = fleet;
@@ -47,7 +47,7 @@ async function stop(): Promise<void> {
   process.exit(0);
 }
 
-process.on('message', (message: ToHosts) => {
+process.on('message', (message: ToFleetWorker) => {
   const done = message.kind === 'start' ? start(message) : command(message.line);
   done.catch(fail);
 });

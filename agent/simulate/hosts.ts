@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { argumentsOf, type OwnPart } from '../../shared/process/own-program.js';
 import type { NodePlan } from './node-plans.js';
-import type { FromFleetWorker, ToHosts } from './process-messages.js';
+import type { FromFleetWorker, ToFleetWorker } from './process-messages.js';
 import type { SimulateSettings } from './settings.js';
 import type { NodeCounts } from './simulated-node.js';
 
@@ -87,7 +87,7 @@ export class FleetSupervisor {
     await Promise.all(this.#processes.map(({ ended }) => ended));
   }
 
-  #start(order: ToHosts): HostsProcess {
+  #start(order: ToFleetWorker): HostsProcess {
     // Without the agent's own flags: they are for one agent on a small host.
     const child = spawn(process.execPath, argumentsOf(FLEET_WORKER), {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
@@ -132,7 +132,7 @@ export class FleetSupervisor {
   }
 }
 
-function send(child: ChildProcess, message: ToHosts): void {
+function send(child: ChildProcess, message: ToFleetWorker): void {
   // A process that is gone has told so by its exit.
   if (child.connected) child.send(message, () => undefined);
 }

@@ -4,7 +4,7 @@ import type { NodePlan } from './node-plans.js';
 import type { NodeCounts } from './simulated-node.js';
 
 /** To a process of hosts. `start` comes first and once; the end of the channel means stop. */
-export type ToHosts =
+export type ToFleetWorker =
   | {
       kind: 'start';
       server: string;
