@@ -13,7 +13,7 @@ const PLACES: readonly [path: string, isRight: (value: unknown) => boolean, mean
 ];
 
 /** Says what has the wrong shape: `metadata.labels is not a map of texts`; undefined when nothing has. */
-export function misshapen(node: unknown): string | undefined {
+export function manifestError(node: unknown): string | undefined {
   for (const part of ['metadata', 'spec', 'status']) {
     if (!isAbsent(at(node, part)) && !isMap(at(node, part))) return `${part} is not a map`;
   }

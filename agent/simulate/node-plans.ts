@@ -1,7 +1,7 @@
 /** The nodes to pretend: numbered ones, or those of a file of Node manifests. */
 import type { Condition } from '../../shared/kube/conditions.js';
 import type { Node, NodeStatus } from '../../shared/kube/node.js';
-import { misshapen } from './node-manifest.js';
+import { manifestError } from './node-manifest.js';
 
 /** A Node as it is to register. */
 export type NodePlan = Pick<Node, 'metadata' | 'spec' | 'status'>;
@@ -30,7 +30,7 @@ function nodesOf(document: unknown): NodePlan[] {
   if (kind !== 'Node' || typeof metadata?.name !== 'string') {
     throw new Error(`a ${String(kind ?? 'document without a kind')} is no Node with a name`);
   }
-  const wrong = misshapen(document);
+  const wrong = manifestError(document);
   if (wrong) throw new Error(`node "${metadata.name}": ${wrong}`);
   return [document as NodePlan];
 }
