@@ -16,7 +16,7 @@ import { trustCoordinator } from '../enrol.js';
 import { ResumingTls } from '../link/resuming-tls.js';
 import type { NodeQuery } from './label-query.js';
 import { SimulatedHostNetwork } from './network.js';
-import type { NodePlan } from './node-plans.js';
+import type { NodeTemplate } from './node-plans.js';
 import { pretendedKey } from './pretended-key.js';
 import { WarningLimiter } from './remarks.js';
 import { type NodeCounts, SimulatedNode } from './simulated-node.js';
@@ -35,7 +35,7 @@ export interface SimulatedNodeFleetOptions {
   server: string;
   /** `ID.SECRET.CAHASH`. */
   token: string;
-  templates: readonly NodePlan[];
+  templates: readonly NodeTemplate[];
   /** How many times faster than they say Pods pretend. */
   speed: number;
   /** Each host shows its certificate in TLS, in a session of its own; else it proves its key inside the link, over a session that all share. */
@@ -115,7 +115,7 @@ export class SimulatedNodeFleet {
     return sum;
   }
 
-  async #letIn(plan: NodePlan, index: number, { coordinator, tls, connections }: Common): Promise<void> {
+  async #letIn(plan: NodeTemplate, index: number, { coordinator, tls, connections }: Common): Promise<void> {
     const { server, bearer } = coordinator;
     const { firstIndex, speed, certificates, log } = this.#options;
     const node = plan.metadata.name;

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { argumentsOf, type OwnPart } from '../../shared/process/own-program.js';
-import type { NodePlan } from './node-plans.js';
+import type { NodeTemplate } from './node-plans.js';
 import type { FromFleetWorker, ToFleetWorker } from './process-messages.js';
 import type { SimulateSettings } from './settings.js';
 import type { NodeCounts } from './simulated-node.js';
@@ -32,7 +32,7 @@ export class FleetSupervisor {
   /** Starts the processes, each with its share of the plans. `remark` hears what a person should know of single hosts or Pods. */
   constructor(
     settings: SimulateSettings,
-    plans: readonly NodePlan[],
+    plans: readonly NodeTemplate[],
     remark: (text: string) => void = () => undefined,
   ) {
     this.#remark = remark;

@@ -4,17 +4,17 @@ import type { Node, NodeStatus } from '../../shared/kube/node.js';
 import { manifestError } from './node-manifest.js';
 
 /** A Node as it is to register. */
-export type NodePlan = Pick<Node, 'metadata' | 'spec' | 'status'>;
+export type NodeTemplate = Pick<Node, 'metadata' | 'spec' | 'status'>;
 
 /** `count` nodes named `PREFIX-1` and so on. */
-export function numberedNodes(prefix: string, count: number): NodePlan[] {
+export function numberedNodes(prefix: string, count: number): NodeTemplate[] {
   return Array.from({ length: count }, (_, index) => ({
     metadata: { name: `${prefix}-${index + 1}`, labels: { 'simulate.everynode.dev/fleet': prefix } },
   }));
 }
 
 /** Nodes of decoded YAML documents: Nodes, and Lists of them as `kubectl get nodes -o yaml` prints. Throws an Error that names what is no Node. */
-export function nodesOfDocuments(documents: readonly unknown[]): NodePlan[] {
+export function nodesOfDocuments(documents: readonly unknown[]): NodeTemplate[] {
   const plans = documents.filter((document) => document !== null).flatMap(nodesOf);
   const names = new Set<string>();
   for (const { metadata } of plans) {
@@ -24,7 +24,7 @@ export function nodesOfDocuments(documents: readonly unknown[]): NodePlan[] {
   return plans;
 }
 
-function nodesOf(document: unknown): NodePlan[] {
+function nodesOf(document: unknown): NodeTemplate[] {
   const { kind, items, metadata } = (document ?? {}) as Partial<Node> & { kind?: unknown; items?: unknown };
   if (Array.isArray(items)) return items.flatMap(nodesOf);
   if (kind !== 'Node' || typeof metadata?.name !== 'string') {
@@ -32,11 +32,11 @@ function nodesOf(document: unknown): NodePlan[] {
   }
   const wrong = manifestError(document);
   if (wrong) throw new Error(`node "${metadata.name}": ${wrong}`);
-  return [document as NodePlan];
+  return [document as NodeTemplate];
 }
 
 /** What a pretended host says of itself, with the plan's own words above it. */
-export function plannedStatus(told: NodeStatus, plan: NodePlan, changed: readonly Condition[]): NodeStatus {
+export function plannedStatus(told: NodeStatus, plan: NodeTemplate, changed: readonly Condition[]): NodeStatus {
   const { capacity, allocatable, addresses, nodeInfo, conditions = [] } = plan.status ?? {};
   const heartbeat = told.conditions?.[0]?.lastHeartbeatTime;
   const own = mergeConditions(conditions, changed).map((condition) => ({

@@ -1,6 +1,6 @@
 /** What the process that talks to the user and those that hold the hosts say to each other. */
 import type { ExitCode } from '../../shared/process/exit-error.js';
-import type { NodePlan } from './node-plans.js';
+import type { NodeTemplate } from './node-plans.js';
 import type { NodeCounts } from './simulated-node.js';
 
 /** To a process of hosts. `start` comes first and once; the end of the channel means stop. */
@@ -9,7 +9,7 @@ export type ToFleetWorker =
       kind: 'start';
       server: string;
       token: string;
-      plans: NodePlan[];
+      plans: NodeTemplate[];
       firstIndex: number;
       speed: number;
       certificates: boolean;

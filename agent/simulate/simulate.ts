@@ -11,7 +11,7 @@ import { reportLine } from '../../shared/process/terminal-output.js';
 import { readJoinToken, STANDARD_INPUT } from '../join-token.js';
 import { COMMANDS_HELP, parseCommand } from './command.js';
 import { FleetSupervisor } from './hosts.js';
-import { type NodePlan, nodesOfDocuments, numberedNodes } from './node-plans.js';
+import { type NodeTemplate, nodesOfDocuments, numberedNodes } from './node-plans.js';
 import { ProgressLine } from './progress-line.js';
 import { MAX_NODES_A_PROCESS, type SimulateSettings } from './settings.js';
 
@@ -60,7 +60,7 @@ async function requireCoordinator({ server, ...given }: SimulateSettings): Promi
 }
 
 /** Throws `ExitError` for a file that cannot be read and for more nodes than fit. */
-async function readPlans({ nodes, name, processes }: SimulateSettings): Promise<NodePlan[]> {
+async function readPlans({ nodes, name, processes }: SimulateSettings): Promise<NodeTemplate[]> {
   const plans = /^\d+$/.test(nodes) ? numberedNodes(name, Number(nodes)) : await readFileOfNodes(nodes);
   if (plans.length === 0) throw new ExitError(EXIT_CODES.usage, '--nodes: at least one is needed.');
   const needed = Math.ceil(plans.length / MAX_NODES_A_PROCESS);
@@ -70,7 +70,7 @@ async function readPlans({ nodes, name, processes }: SimulateSettings): Promise<
   return plans;
 }
 
-async function readFileOfNodes(path: string): Promise<NodePlan[]> {
+async function readFileOfNodes(path: string): Promise<NodeTemplate[]> {
   try {
     const { parseAllDocuments } = await import('yaml');
     const documents = parseAllDocuments(await readFile(path, 'utf8'));

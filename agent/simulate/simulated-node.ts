@@ -18,7 +18,7 @@ import { HollowEngine } from '../runtime/fake-engine.js';
 import { hollowHostInfo, hollowHostDeps } from './hollow-host.js';
 import type { QueriedNode } from './label-query.js';
 import type { SimulatedHostNetwork } from './network.js';
-import { type NodePlan, plannedStatus } from './node-plans.js';
+import { type NodeTemplate, plannedStatus } from './node-plans.js';
 import { cutsLink, podPretence } from './pod-pretence.js';
 import { pretenceMistakes } from './pretence-mistakes.js';
 import { pretendedLoad } from './pretended-load.js';
@@ -29,7 +29,7 @@ const KILLED = 137;
 
 /** What a host is given when it is made. */
 interface SimulatedNodeOptions {
-  template: NodePlan;
+  template: NodeTemplate;
   /** `wss://HOST:PORT/link`. */
   url: string;
   identity: Pick<LinkTarget, 'ca' | 'key' | 'certificate'>;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SimulatedNodeFleet } from '../../agent/simulate/fleet.js';
-import type { NodePlan } from '../../agent/simulate/node-plans.js';
+import type { NodeTemplate } from '../../agent/simulate/node-plans.js';
 import type { SimulatedNode } from '../../agent/simulate/simulated-node.js';
 import { apiClientFromKubeconfig } from '../../coordinator/cli/api-client.js';
 import { createToken } from '../../coordinator/cli/token.js';
@@ -31,7 +31,7 @@ export const LAB_LABEL = 'lab';
 export const ZONE_LABEL = 'tz';
 
 /** `count` nodes: a few in a lab, some of old hardware, all spread over sites. */
-function stageNodes(count: number): NodePlan[] {
+function stageNodes(count: number): NodeTemplate[] {
   return Array.from({ length: count }, (_, index) => ({
     metadata: {
       name: `host-${index + 1}`,
