@@ -36,7 +36,7 @@ function nodesOf(document: unknown): NodeTemplate[] {
 }
 
 /** What a pretended host says of itself, with the plan's own words above it. */
-export function plannedStatus(told: NodeStatus, plan: NodeTemplate, changed: readonly Condition[]): NodeStatus {
+export function statusFromTemplate(told: NodeStatus, plan: NodeTemplate, changed: readonly Condition[]): NodeStatus {
   const { capacity, allocatable, addresses, nodeInfo, conditions = [] } = plan.status ?? {};
   const heartbeat = told.conditions?.[0]?.lastHeartbeatTime;
   const own = mergeConditions(conditions, changed).map((condition) => ({

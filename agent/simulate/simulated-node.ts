@@ -18,7 +18,7 @@ import { HollowEngine } from '../runtime/fake-engine.js';
 import { hollowHostInfo, hollowHostDeps } from './hollow-host.js';
 import type { QueriedNode } from './label-query.js';
 import type { SimulatedHostNetwork } from './network.js';
-import { type NodeTemplate, plannedStatus } from './node-plans.js';
+import { type NodeTemplate, statusFromTemplate } from './node-plans.js';
 import { cutsLink, podPretence } from './pod-pretence.js';
 import { pretenceMistakes } from './pretence-mistakes.js';
 import { pretendedLoad } from './pretended-load.js';
@@ -120,7 +120,7 @@ export class SimulatedNode implements QueriedNode {
       cache: this.#cache,
       config: this.#config,
       readHost: () => hollowHostInfo(this.name, this.#boots, this.#options.address),
-      amendStatus: (status) => plannedStatus(status, plan, [...conditions.values()]),
+      amendStatus: (status) => statusFromTemplate(status, plan, [...conditions.values()]),
       load: pretendedLoad(this.name, clock),
       updateLock: { ask: async () => (this.#holdUp === undefined ? undefined : { reason: this.#holdUp }) },
       onLive: () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseCommand } from '../../agent/simulate/command.js';
 import { parseNodeQuery } from '../../agent/simulate/label-query.js';
-import { nodesOfDocuments, plannedStatus } from '../../agent/simulate/node-plans.js';
+import { nodesOfDocuments, statusFromTemplate } from '../../agent/simulate/node-plans.js';
 import { durationMs, podPretence } from '../../agent/simulate/pod-pretence.js';
 import { pretenceMistakes } from '../../agent/simulate/pretence-mistakes.js';
 import { WarningLimiter } from '../../agent/simulate/remarks.js';
@@ -164,7 +164,7 @@ test("a manifest's allocatable and conditions go before what the host says, and 
     conditions: [condition('Ready', 'True'), condition('DiskPressure', 'False')],
   };
   const plan = nodeObject('n', { cpu: '64', ready: 'False' });
-  const status = plannedStatus(told, plan, [condition('DiskPressure', 'True')]);
+  const status = statusFromTemplate(told, plan, [condition('DiskPressure', 'True')]);
   assert.equal(status.allocatable?.cpu, '64');
   assert.deepEqual(
     status.conditions?.map(({ type, status: value }) => `${type}=${value}`),
