@@ -14,7 +14,7 @@ export function numberedNodes(prefix: string, count: number): NodeTemplate[] {
 }
 
 /** Nodes of decoded YAML documents: Nodes, and Lists of them as `kubectl get nodes -o yaml` prints. Throws an Error that names what is no Node. */
-export function nodesOfDocuments(documents: readonly unknown[]): NodeTemplate[] {
+export function nodesFromDocuments(documents: readonly unknown[]): NodeTemplate[] {
   const plans = documents.filter((document) => document !== null).flatMap(nodesOf);
   const names = new Set<string>();
   for (const { metadata } of plans) {

@@ -11,7 +11,7 @@ import { reportLine } from '../../shared/process/terminal-output.js';
 import { readJoinToken, STANDARD_INPUT } from '../join-token.js';
 import { COMMANDS_HELP, parseCommand } from './command.js';
 import { FleetSupervisor } from './hosts.js';
-import { type NodeTemplate, nodesOfDocuments, numberedNodes } from './node-plans.js';
+import { type NodeTemplate, nodesFromDocuments, numberedNodes } from './node-plans.js';
 import { ProgressLine } from './progress-line.js';
 import { MAX_NODES_A_PROCESS, type SimulateSettings } from './settings.js';
 
@@ -76,7 +76,7 @@ async function readFileOfNodes(path: string): Promise<NodeTemplate[]> {
     const documents = parseAllDocuments(await readFile(path, 'utf8'));
     const broken = documents.find(({ errors }) => errors.length > 0);
     if (broken) throw new Error(broken.errors[0]?.message.split('\n')[0]);
-    return nodesOfDocuments(documents.map((document): unknown => document.toJS()));
+    return nodesFromDocuments(documents.map((document): unknown => document.toJS()));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new ExitError(EXIT_CODES.usage, `--nodes: ${path}: ${why}.`);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseCommand } from '../../agent/simulate/command.js';
 import { parseNodeQuery } from '../../agent/simulate/label-query.js';
-import { nodesOfDocuments, statusFromTemplate } from '../../agent/simulate/node-plans.js';
+import { nodesFromDocuments, statusFromTemplate } from '../../agent/simulate/node-plans.js';
 import { durationMs, podPretence } from '../../agent/simulate/pod-pretence.js';
 import { pretenceMistakes } from '../../agent/simulate/pretence-mistakes.js';
 import { WarningLimiter } from '../../agent/simulate/remarks.js';
@@ -128,10 +128,10 @@ test('a duration is read as Go writes it, and nothing else is', () => {
 
 test('Nodes of documents and of Lists are taken as they stand; anything else is named', () => {
   const list = { kind: 'List', items: [nodeObject('b'), nodeObject('c')] };
-  const names = nodesOfDocuments([nodeObject('a'), null, list]).map(({ metadata }) => metadata.name);
+  const names = nodesFromDocuments([nodeObject('a'), null, list]).map(({ metadata }) => metadata.name);
   assert.deepEqual(names, ['a', 'b', 'c']);
-  assert.throws(() => nodesOfDocuments([podObject('p')]), /a Pod is no Node/);
-  assert.throws(() => nodesOfDocuments([nodeObject('a'), nodeObject('a')]), /"a" stands there twice/);
+  assert.throws(() => nodesFromDocuments([podObject('p')]), /a Pod is no Node/);
+  assert.throws(() => nodesFromDocuments([nodeObject('a'), nodeObject('a')]), /"a" stands there twice/);
 });
 
 const MISSHAPEN: [node: Record<string, unknown>, told: RegExp][] = [
@@ -145,7 +145,7 @@ const MISSHAPEN: [node: Record<string, unknown>, told: RegExp][] = [
 
 for (const [parts, told] of MISSHAPEN) {
   test(`a Node with ${JSON.stringify(parts)} is refused with the place`, () => {
-    assert.throws(() => nodesOfDocuments([{ kind: 'Node', metadata: { name: 'n' }, ...parts }]), told);
+    assert.throws(() => nodesFromDocuments([{ kind: 'Node', metadata: { name: 'n' }, ...parts }]), told);
   });
 }
 
@@ -154,7 +154,7 @@ test('empty parts and parts of newer clusters are taken', () => {
     ...{ kind: 'Node', metadata: { name: 'n', labels: null, surprise: true }, spec: { taints: null } },
     status: { nodeInfo: { swap: { capacity: 1 } }, allocatable: { cpu: 2 }, features: {} },
   };
-  assert.equal(nodesOfDocuments([node]).length, 1);
+  assert.equal(nodesFromDocuments([node]).length, 1);
 });
 
 test("a manifest's allocatable and conditions go before what the host says, and an order before both", () => {
