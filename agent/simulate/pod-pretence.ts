@@ -19,7 +19,7 @@ export interface Stage {
  * The behaviour of a Pod's containers and pulls; undefined when no annotation is there. One that cannot be read counts
  * as absent: a manifest is never refused for it (`pretenceMistakes` tells).
  */
-export function podPretence(pod: Pod, { node, speed, isRebooted }: Stage): ImageBehaviour | undefined {
+export function simulatedBehaviour(pod: Pod, { node, speed, isRebooted }: Stage): ImageBehaviour | undefined {
   const annotations = pod.metadata.annotations ?? {};
   if (!Object.keys(annotations).some((key) => key.startsWith(PRETENCE_PREFIX))) return undefined;
   const text = (name: string): string | undefined => annotations[PRETENCE_PREFIX + name];

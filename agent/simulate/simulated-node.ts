@@ -19,7 +19,7 @@ import { hollowHostInfo, hollowHostDeps } from './hollow-host.js';
 import type { QueriedNode } from './label-query.js';
 import type { SimulatedHostNetwork } from './network.js';
 import { type NodeTemplate, statusFromTemplate } from './node-plans.js';
-import { cutsLink, podPretence } from './pod-pretence.js';
+import { cutsLink, simulatedBehaviour } from './pod-pretence.js';
 import { pretenceMistakes } from './pretence-mistakes.js';
 import { pretendedLoad } from './pretended-load.js';
 import type { WarningLimiter } from './remarks.js';
@@ -79,7 +79,7 @@ export class SimulatedNode implements QueriedNode {
     const ofPod = (pod: Pod | undefined) => {
       for (const mistake of pod ? pretenceMistakes(pod) : []) options.warnings?.warn('mistake', mistake);
       const isRebooted = this.#rebooted.has(pod?.metadata.uid ?? '');
-      return pod && podPretence(pod, { node: this, speed: options.speed, isRebooted });
+      return pod && simulatedBehaviour(pod, { node: this, speed: options.speed, isRebooted });
     };
     const slice = new Slice(clock);
     this.#engine = new HollowEngine({

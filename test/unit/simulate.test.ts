@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { parseCommand } from '../../agent/simulate/command.js';
 import { parseNodeQuery } from '../../agent/simulate/label-query.js';
 import { nodesFromDocuments, statusFromTemplate } from '../../agent/simulate/node-plans.js';
-import { durationMs, podPretence } from '../../agent/simulate/pod-pretence.js';
+import { durationMs, simulatedBehaviour } from '../../agent/simulate/pod-pretence.js';
 import { pretenceMistakes } from '../../agent/simulate/pretence-mistakes.js';
 import { WarningLimiter } from '../../agent/simulate/remarks.js';
 import { nodeObject, podObject } from '../harness/objects.js';
@@ -34,7 +34,7 @@ for (const [annotations, speed, behaviour] of PRETENCES) {
       text,
     ]);
     pod.metadata.annotations = Object.fromEntries(prefixed);
-    assert.deepEqual(podPretence(pod, { node: NODE, speed, isRebooted: false }), behaviour);
+    assert.deepEqual(simulatedBehaviour(pod, { node: NODE, speed, isRebooted: false }), behaviour);
   });
 }
 
@@ -42,7 +42,7 @@ test('a pull that is to fail does so as a registry refuses', () => {
   const pod = podObject('p');
   pod.metadata.annotations = { 'simulate.everynode.dev/pull': 'fail' };
   assert.equal(
-    podPretence(pod, { node: NODE, speed: 1, isRebooted: false })?.pull?.error?.reason,
+    simulatedBehaviour(pod, { node: NODE, speed: 1, isRebooted: false })?.pull?.error?.reason,
     'ErrImagePull',
   );
 });
@@ -50,7 +50,7 @@ test('a pull that is to fail does so as a registry refuses', () => {
 test('a Pod that is to fail after a reboot does so once its host was rebooted under it', () => {
   const pod = podObject('p');
   pod.metadata.annotations = { 'simulate.everynode.dev/fail-after-reboot': 'true' };
-  const exitOf = (isRebooted: boolean) => podPretence(pod, { node: NODE, speed: 1, isRebooted })?.exit;
+  const exitOf = (isRebooted: boolean) => simulatedBehaviour(pod, { node: NODE, speed: 1, isRebooted })?.exit;
   assert.equal(exitOf(false), undefined);
   assert.deepEqual(exitOf(true), { afterMs: 0, code: 1 });
 });
