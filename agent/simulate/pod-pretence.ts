@@ -4,7 +4,7 @@ import type { ImageBehaviour } from '../runtime/fake-images.js';
 import { parseNodeQuery, type QueriedNode } from './label-query.js';
 
 /** Of every annotation that is meant for a simulation. */
-export const PRETENCE_PREFIX = 'simulate.everynode.dev/';
+export const SIMULATION_PREFIX = 'simulate.everynode.dev/';
 const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
 /** Where the Pod pretends, and how many times faster than it says. */
@@ -21,8 +21,8 @@ export interface Stage {
  */
 export function simulatedBehaviour(pod: Pod, { node, speed, isRebooted }: Stage): ImageBehaviour | undefined {
   const annotations = pod.metadata.annotations ?? {};
-  if (!Object.keys(annotations).some((key) => key.startsWith(PRETENCE_PREFIX))) return undefined;
-  const text = (name: string): string | undefined => annotations[PRETENCE_PREFIX + name];
+  if (!Object.keys(annotations).some((key) => key.startsWith(SIMULATION_PREFIX))) return undefined;
+  const text = (name: string): string | undefined => annotations[SIMULATION_PREFIX + name];
   const duration = (name: string): number | undefined => {
     const ms = durationMs(text(name));
     return ms === undefined ? undefined : ms / speed;
@@ -40,7 +40,7 @@ export function simulatedBehaviour(pod: Pod, { node, speed, isRebooted }: Stage)
 
 /** Whether the Pod asks that its host is cut off as long as a container of it runs. */
 export function cutsLink({ metadata }: Pod): boolean {
-  return metadata.annotations?.[`${PRETENCE_PREFIX}cut-link`] === 'true';
+  return metadata.annotations?.[`${SIMULATION_PREFIX}cut-link`] === 'true';
 }
 
 /** `1h2m3.5s`, `500ms`, as milliseconds; undefined for anything else. */

@@ -3,7 +3,7 @@
 import { ownValue } from '../../shared/kube/own-value.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { parseNodeQuery } from './label-query.js';
-import { durationMs, PRETENCE_PREFIX } from './pod-pretence.js';
+import { durationMs, SIMULATION_PREFIX } from './pod-pretence.js';
 
 type Mistake = (text: string) => string | undefined;
 
@@ -31,8 +31,8 @@ export function pretenceMistakes({ metadata }: Pod): string[] {
   const { namespace, name, annotations = {}, ownerReferences: [owner] = [] } = metadata;
   const whose = owner ? `${owner.kind} ${namespace}/${owner.name}` : `Pod ${namespace}/${name}`;
   return Object.entries(annotations).flatMap(([key, text]) => {
-    if (!key.startsWith(PRETENCE_PREFIX)) return [];
-    const known = ownValue(ANNOTATIONS, key.slice(PRETENCE_PREFIX.length));
+    if (!key.startsWith(SIMULATION_PREFIX)) return [];
+    const known = ownValue(ANNOTATIONS, key.slice(SIMULATION_PREFIX.length));
     const mistake = known ? known(text) : `is none of ${Object.keys(ANNOTATIONS).join(', ')}`;
     return mistake ? [`${whose}: ${key}: "${text}" ${mistake}; it counts as absent`] : [];
   });
