@@ -8,7 +8,7 @@ export const SIMULATION_PREFIX = 'simulate.everynode.dev/';
 const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
 /** Where the Pod pretends, and how many times faster than it says. */
-export interface Stage {
+export interface SimulationContext {
   node: QueriedNode;
   speed: number;
   /** The host has come up again since the Pod was there first. */
@@ -19,7 +19,7 @@ export interface Stage {
  * The behaviour of a Pod's containers and pulls; undefined when no annotation is there. One that cannot be read counts
  * as absent: a manifest is never refused for it (`pretenceMistakes` tells).
  */
-export function simulatedBehaviour(pod: Pod, { node, speed, isRebooted }: Stage): ImageBehaviour | undefined {
+export function simulatedBehaviour(pod: Pod, { node, speed, isRebooted }: SimulationContext): ImageBehaviour | undefined {
   const annotations = pod.metadata.annotations ?? {};
   if (!Object.keys(annotations).some((key) => key.startsWith(SIMULATION_PREFIX))) return undefined;
   const text = (name: string): string | undefined => annotations[SIMULATION_PREFIX + name];
