@@ -27,7 +27,7 @@ const ANNOTATIONS: Readonly<Record<string, Mistake>> = {
 };
 
 /** A sentence for each annotation that counts as absent though it is there. */
-export function pretenceMistakes({ metadata }: Pod): string[] {
+export function simulationAnnotationErrors({ metadata }: Pod): string[] {
   const { namespace, name, annotations = {}, ownerReferences: [owner] = [] } = metadata;
   const whose = owner ? `${owner.kind} ${namespace}/${owner.name}` : `Pod ${namespace}/${name}`;
   return Object.entries(annotations).flatMap(([key, text]) => {

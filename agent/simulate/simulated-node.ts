@@ -20,7 +20,7 @@ import type { QueriedNode } from './label-query.js';
 import type { SimulatedHostNetwork } from './network.js';
 import { type NodeTemplate, statusFromTemplate } from './node-plans.js';
 import { cutsLink, simulatedBehaviour } from './pod-pretence.js';
-import { pretenceMistakes } from './pretence-mistakes.js';
+import { simulationAnnotationErrors } from './pretence-mistakes.js';
 import { pretendedLoad } from './pretended-load.js';
 import type { WarningLimiter } from './remarks.js';
 
@@ -77,7 +77,7 @@ export class SimulatedNode implements QueriedNode {
     this.#cache = DesiredCache.inMemory(clock, log);
     this.#config = ConfigCache.inMemory(log);
     const ofPod = (pod: Pod | undefined) => {
-      for (const mistake of pod ? pretenceMistakes(pod) : []) options.warnings?.warn('mistake', mistake);
+      for (const mistake of pod ? simulationAnnotationErrors(pod) : []) options.warnings?.warn('mistake', mistake);
       const isRebooted = this.#rebooted.has(pod?.metadata.uid ?? '');
       return pod && simulatedBehaviour(pod, { node: this, speed: options.speed, isRebooted });
     };

@@ -5,7 +5,7 @@ import { parseCommand } from '../../agent/simulate/command.js';
 import { parseNodeQuery } from '../../agent/simulate/label-query.js';
 import { nodesFromDocuments, statusFromTemplate } from '../../agent/simulate/node-plans.js';
 import { durationMs, simulatedBehaviour } from '../../agent/simulate/pod-pretence.js';
-import { pretenceMistakes } from '../../agent/simulate/pretence-mistakes.js';
+import { simulationAnnotationErrors } from '../../agent/simulate/pretence-mistakes.js';
 import { WarningLimiter } from '../../agent/simulate/remarks.js';
 import { nodeObject, podObject } from '../harness/objects.js';
 
@@ -107,7 +107,7 @@ for (const [annotations, told] of MISTAKES) {
       text,
     ]);
     pod.metadata.annotations = { 'example.com/fail': 'x', ...Object.fromEntries(prefixed) };
-    const mistakes = pretenceMistakes(pod);
+    const mistakes = simulationAnnotationErrors(pod);
     assert.equal(mistakes.length, told ? 1 : 0);
     if (told) assert.match(mistakes[0] ?? '', told);
   });
