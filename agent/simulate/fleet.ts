@@ -17,7 +17,7 @@ import { ResumingTls } from '../link/resuming-tls.js';
 import type { NodeQuery } from './label-query.js';
 import { SimulatedHostNetwork } from './network.js';
 import type { NodeTemplate } from './node-plans.js';
-import { pretendedKey } from './pretended-key.js';
+import { simulatedHostKey } from './pretended-key.js';
 import { WarningLimiter } from './remarks.js';
 import { type NodeCounts, SimulatedNode } from './simulated-node.js';
 
@@ -119,7 +119,7 @@ export class SimulatedNodeFleet {
     const { server, bearer } = coordinator;
     const { firstIndex, speed, certificates, log } = this.#options;
     const node = plan.metadata.name;
-    const key = pretendedKey(bearer, node);
+    const key = simulatedHostKey(bearer, node);
     const request = { node, csr: await certificateRequest(key, node) };
     const { clusterUID, certificate } = await this.#join(() => register(coordinator, request, connections));
     const url = new URL(LINK_PATH, server);

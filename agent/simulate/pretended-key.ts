@@ -4,7 +4,7 @@ import { createECDH, createHmac, createPrivateKey } from 'node:crypto';
 const COORDINATE_BYTES = 32;
 
 /** PEM (PKCS #8) of a P-256 key, as real hosts make theirs. */
-export function pretendedKey(bearer: string, node: string): string {
+export function simulatedHostKey(bearer: string, node: string): string {
   const curve = createECDH('prime256v1');
   curve.setPrivateKey(createHmac('sha256', bearer).update(`key of ${node}`).digest());
   const text = (bytes: Buffer) => bytes.toString('base64url');

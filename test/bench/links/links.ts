@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { certificateRequest } from '../../../agent/certificate-request.js';
 import { requestCertificate } from '../../../agent/coordinator-call.js';
 import { trustCoordinator } from '../../../agent/enrol.js';
-import { pretendedKey } from '../../../agent/simulate/pretended-key.js';
+import { simulatedHostKey } from '../../../agent/simulate/pretended-key.js';
 import { JOIN_PATH } from '../../../shared/link/messages.js';
 import { HollowFleet } from '../hollow/hollow-fleet.js';
 import { ProcessCost } from '../process-cost.js';
@@ -92,7 +92,7 @@ async function enrolAll(product: HollowFleet, count: number): Promise<HostCertif
   const left = Array.from({ length: count }, (_, index) => `node-${index}`).values();
   const enrolEach = async (): Promise<void> => {
     for (const node of left) {
-      const key = pretendedKey(token, node);
+      const key = simulatedHostKey(token, node);
       const csr = await certificateRequest(key, node);
       const answer = await requestCertificate(coordinator, JOIN_PATH, { node, csr });
       if (answer.state !== 'joined' || !answer.certificate) throw new Error(`${node} was not let in`);
