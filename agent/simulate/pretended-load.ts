@@ -5,7 +5,7 @@ import type { Clock } from '../../shared/process/clock.js';
 const WAVE_MS = 20 * 60_000;
 
 /** The same for the same name and time. */
-export function pretendedLoad(name: string, clock: Clock): () => BeatReading {
+export function simulatedHostLoad(name: string, clock: Clock): () => BeatReading {
   const phase = [...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 997, 7) / 997;
   return () => {
     const wave = (Math.sin((clock.now() / WAVE_MS + phase) * 2 * Math.PI) + 1) / 2;

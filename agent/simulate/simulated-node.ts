@@ -21,7 +21,7 @@ import type { SimulatedHostNetwork } from './network.js';
 import { type NodeTemplate, statusFromTemplate } from './node-plans.js';
 import { cutsLink, simulatedBehaviour } from './pod-pretence.js';
 import { simulationAnnotationErrors } from './pretence-mistakes.js';
-import { pretendedLoad } from './pretended-load.js';
+import { simulatedHostLoad } from './pretended-load.js';
 import type { WarningLimiter } from './remarks.js';
 
 /** Exit code of a process that a power cut ended. */
@@ -121,7 +121,7 @@ export class SimulatedNode implements QueriedNode {
       config: this.#config,
       readHost: () => hollowHostInfo(this.name, this.#boots, this.#options.address),
       amendStatus: (status) => statusFromTemplate(status, plan, [...conditions.values()]),
-      load: pretendedLoad(this.name, clock),
+      load: simulatedHostLoad(this.name, clock),
       updateLock: { ask: async () => (this.#holdUp === undefined ? undefined : { reason: this.#holdUp }) },
       onLive: () => {
         this.#isRefused = false;
