@@ -22,7 +22,7 @@ interface Sample {
 const LEAST_WINDOW_MS = 1_000;
 const MOST_WINDOW_MS = 60_000;
 
-interface UsageParts {
+interface UsageMeterDeps {
   driver: Pick<RuntimeDriver, 'usage'>;
   readNode: () => NodeUsage;
   clock: Clock;
@@ -31,11 +31,11 @@ interface UsageParts {
 }
 
 export class UsageMeter {
-  readonly #parts: UsageParts;
+  readonly #parts: UsageMeterDeps;
   #last: Sample | undefined;
   #underWay: Promise<HostUsage> | undefined;
 
-  constructor(parts: UsageParts) {
+  constructor(parts: UsageMeterDeps) {
     this.#parts = parts;
   }
 
