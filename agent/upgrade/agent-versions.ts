@@ -74,7 +74,7 @@ interface AgentVersionContainersOptions {
   clockOffsetMs: () => number;
 }
 
-export class AgentVersions {
+export class AgentVersionContainers {
   readonly #options: AgentVersionContainersOptions;
   #records: Record[];
   #isRestarting = false;

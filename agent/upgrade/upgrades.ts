@@ -8,7 +8,7 @@ import { VERSION } from '../../shared/process/version.js';
 import { RELEASE_KEY_FILE } from '../install/places.js';
 import { InstalledVersions } from '../install/versions.js';
 import type { RuntimeDriver } from '../runtime/driver.js';
-import { AgentVersions } from './agent-versions.js';
+import { AgentVersionContainers } from './agent-versions.js';
 import { ReleaseSource, type ReleaseSourceOptions } from './release-source.js';
 import { TrialFile, verdictAtStart } from './trial.js';
 import { guardTrial, TRIAL_MS } from './trial-guard.js';
@@ -42,7 +42,7 @@ export class AgentUpgrades {
   /** The engine, with the agent's versions beside it. */
   driver(engine: RuntimeDriver, source: UpgradeSource): RuntimeDriver {
     const { dataDir, clock, wallClock, chance } = this.#options;
-    const agents = new AgentVersions({
+    const agents = new AgentVersionContainers({
       path: join(dataDir, 'agent-containers.json'),
       version: VERSION,
       versions: this.#versions,

@@ -17,13 +17,13 @@ import {
   RuntimeError,
   type RuntimeEvent,
 } from '../runtime/driver.js';
-import { type AgentVersions, versionOf } from './agent-versions.js';
+import { type AgentVersionContainers, versionOf } from './agent-versions.js';
 
 export class WithAgentVersions implements RuntimeDriver {
   readonly #engine: RuntimeDriver;
-  readonly #agents: AgentVersions;
+  readonly #agents: AgentVersionContainers;
 
-  constructor(engine: RuntimeDriver, agents: AgentVersions) {
+  constructor(engine: RuntimeDriver, agents: AgentVersionContainers) {
     this.#engine = engine;
     this.#agents = agents;
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { InstalledVersions } from '../../agent/install/versions.js';
 import { type ContainerConfig, RuntimeError } from '../../agent/runtime/driver.js';
-import { AgentVersions, versionOf } from '../../agent/upgrade/agent-versions.js';
+import { AgentVersionContainers, versionOf } from '../../agent/upgrade/agent-versions.js';
 import { sumOf } from '../../agent/upgrade/release-source.js';
 import { TrialFile, verdictAtStart } from '../../agent/upgrade/trial.js';
 import { fallBack } from '../../agent/upgrade/upgrades.js';
@@ -32,7 +32,7 @@ function host() {
   /** The coordinator's floor: it allows nothing older. */
   const floor = { version: '0.0.0' };
   const runs = (version: string, why?: string, newId = 'one-id') =>
-    new AgentVersions({
+    new AgentVersionContainers({
       path: join(directory, 'containers.json'),
       version,
       versions,
@@ -59,7 +59,7 @@ function host() {
   return { versions, trial, said, runs, floor };
 }
 
-const statesOf = (agents: AgentVersions) =>
+const statesOf = (agents: AgentVersionContainers) =>
   agents.list().map(({ state, exitCode, error }) => [state, exitCode, error]);
 
 test('images of the repository are versions, all others are not; nothing but a version is accepted', () => {
