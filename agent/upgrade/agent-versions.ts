@@ -26,7 +26,7 @@ const NAMESPACE = 'kube-system';
 const RESTART_LOOK_MS = 100;
 
 /** The version that an image names; undefined for every other image. Throws `InvalidImageName`. */
-export function versionOf(image: string): string | undefined {
+export function agentVersionOf(image: string): string | undefined {
   if (!image.startsWith(`${REPOSITORY}:`)) return undefined;
   const version = image.slice(REPOSITORY.length + 1);
   if (isReleaseVersion(version)) return version;

@@ -17,7 +17,7 @@ import {
   RuntimeError,
   type RuntimeEvent,
 } from '../runtime/driver.js';
-import { type AgentVersionContainers, versionOf } from './agent-versions.js';
+import { type AgentVersionContainers, agentVersionOf } from './agent-versions.js';
 
 export class WithAgentVersions implements RuntimeDriver {
   readonly #engine: RuntimeDriver;
@@ -39,22 +39,22 @@ export class WithAgentVersions implements RuntimeDriver {
   }
 
   async findImage(image: string): Promise<EngineImage | undefined> {
-    const version = versionOf(image);
+    const version = agentVersionOf(image);
     return version === undefined ? this.#engine.findImage(image) : this.#agents.findImage(version);
   }
 
   async pull(request: PullRequest): Promise<void> {
-    const version = versionOf(request.image);
+    const version = agentVersionOf(request.image);
     await (version === undefined ? this.#engine.pull(request) : this.#agents.pull(version, request));
   }
 
   async removeImage(image: string): Promise<void> {
     // Versions go when newer ones have come, not when a disk fills: the one before is the way back.
-    if (versionOf(image) === undefined) await this.#engine.removeImage(image);
+    if (agentVersionOf(image) === undefined) await this.#engine.removeImage(image);
   }
 
   async create(config: ContainerConfig, onWarning?: (text: string) => void): Promise<string> {
-    const version = versionOf(config.image);
+    const version = agentVersionOf(config.image);
     if (version === undefined) return this.#engine.create(config, onWarning);
     return this.#agents.create(config, version);
   }
@@ -103,7 +103,7 @@ export class WithAgentVersions implements RuntimeDriver {
   }
 
   async tag(image: string, name: string): Promise<void> {
-    if (versionOf(image) === undefined) await this.#engine.tag(image, name);
+    if (agentVersionOf(image) === undefined) await this.#engine.tag(image, name);
   }
 
   imagesInUse(): Promise<ReadonlySet<string>> {

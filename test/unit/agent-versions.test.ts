@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { InstalledVersions } from '../../agent/install/versions.js';
 import { type ContainerConfig, RuntimeError } from '../../agent/runtime/driver.js';
-import { AgentVersionContainers, versionOf } from '../../agent/upgrade/agent-versions.js';
+import { AgentVersionContainers, agentVersionOf } from '../../agent/upgrade/agent-versions.js';
 import { sumOf } from '../../agent/upgrade/release-source.js';
 import { TrialFile, verdictAtStart } from '../../agent/upgrade/trial.js';
 import { fallBack } from '../../agent/upgrade/upgrades.js';
@@ -63,11 +63,11 @@ const statesOf = (agents: AgentVersionContainers) =>
   agents.list().map(({ state, exitCode, error }) => [state, exitCode, error]);
 
 test('images of the repository are versions, all others are not; nothing but a version is accepted', () => {
-  assert.equal(versionOf('everynode.dev/agent:0.2.0'), '0.2.0');
-  assert.equal(versionOf('docker.io/library/app:1'), undefined);
-  assert.equal(versionOf('everynode.dev/agent-like:1'), undefined);
+  assert.equal(agentVersionOf('everynode.dev/agent:0.2.0'), '0.2.0');
+  assert.equal(agentVersionOf('docker.io/library/app:1'), undefined);
+  assert.equal(agentVersionOf('everynode.dev/agent-like:1'), undefined);
   for (const bad of ['latest', '../../etc', '1.0.0;reboot', '', '$(x)']) {
-    assert.throws(() => versionOf(`everynode.dev/agent:${bad}`), RuntimeError);
+    assert.throws(() => agentVersionOf(`everynode.dev/agent:${bad}`), RuntimeError);
   }
 });
 
