@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { writePrivateFile } from '../../shared/process/private-file.js';
 
 /** As it lies on the disk while a version is on trial. */
-export interface Trial {
+export interface UpgradeTrial {
   /** The container of the Pod that asked for it. */
   id: string;
   from: string;
@@ -19,9 +19,9 @@ export class TrialFile {
   constructor(readonly path: string) {}
 
   /** Undefined when no version is on trial; also when the file is damaged: nothing can be gone back to then. */
-  read(): Trial | undefined {
+  read(): UpgradeTrial | undefined {
     try {
-      const { id, from, to, starts } = JSON.parse(readFileSync(this.path, 'utf8')) as Trial;
+      const { id, from, to, starts } = JSON.parse(readFileSync(this.path, 'utf8')) as UpgradeTrial;
       return typeof from === 'string' && typeof to === 'string' ? { id, from, to, starts } : undefined;
     } catch {
       return undefined;
@@ -29,7 +29,7 @@ export class TrialFile {
   }
 
   /** Resolves when it is on the disk. */
-  async write(trial: Trial): Promise<void> {
+  async write(trial: UpgradeTrial): Promise<void> {
     await writePrivateFile(this.path, JSON.stringify(trial));
   }
 
@@ -39,7 +39,7 @@ export class TrialFile {
 }
 
 /** What a start of `version` means for the trial on the disk. */
-export function verdictAtStart(trial: Trial | undefined, version: string): 'none' | 'try' | 'fall back' {
+export function verdictAtStart(trial: UpgradeTrial | undefined, version: string): 'none' | 'try' | 'fall back' {
   if (trial === undefined) return 'none';
   if (trial.to !== version) return 'none';
   return trial.starts >= MAX_STARTS ? 'fall back' : 'try';
