@@ -15,7 +15,7 @@ import {
   RuntimeError,
 } from '../runtime/driver.js';
 import type { ReleaseSource } from './release-source.js';
-import type { TrialFile } from './trial.js';
+import type { UpgradeTrialFile } from './trial.js';
 
 /** Images of this repository are versions of the agent; no registry is asked for them. */
 const REPOSITORY = 'everynode.dev/agent';
@@ -56,7 +56,7 @@ interface AgentVersionContainersOptions {
   version: string;
   versions: InstalledVersions;
   source: Pick<ReleaseSource, 'fetch' | 'requireAllowed'>;
-  trial: TrialFile;
+  trial: UpgradeTrialFile;
   /** Why this agent cannot become another version; undefined when it can. */
   whyNotUpgradable: () => string | undefined;
   /** Runs the program of a version for a moment; throws when it is not one that works here. */

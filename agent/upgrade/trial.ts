@@ -15,7 +15,7 @@ export interface UpgradeTrial {
 /** Of a version that ends again and again before it reaches the coordinator. */
 const MAX_STARTS = 3;
 
-export class TrialFile {
+export class UpgradeTrialFile {
   constructor(readonly path: string) {}
 
   /** Undefined when no version is on trial; also when the file is damaged: nothing can be gone back to then. */

@@ -10,7 +10,7 @@ import { InstalledVersions } from '../install/versions.js';
 import type { RuntimeDriver } from '../runtime/driver.js';
 import { AgentVersionContainers } from './agent-versions.js';
 import { ReleaseSource, type ReleaseSourceOptions } from './release-source.js';
-import { TrialFile, verdictAtStart } from './trial.js';
+import { UpgradeTrialFile, verdictAtStart } from './trial.js';
 import { guardTrial, TRIAL_MS } from './trial-guard.js';
 import { tryProgram } from './try-program.js';
 import { WithAgentVersions } from './with-agent-versions.js';
@@ -30,7 +30,7 @@ type UpgradeSource = Pick<ReleaseSourceOptions, 'server' | 'ca'>;
 export class AgentUpgrades {
   readonly #options: UpgradesOptions;
   readonly #versions: InstalledVersions;
-  readonly #trial: TrialFile;
+  readonly #trial: UpgradeTrialFile;
   #timer: Timer | undefined;
 
   constructor(options: UpgradesOptions) {
@@ -113,12 +113,12 @@ export class AgentUpgrades {
 }
 
 /** Where an agent keeps what is on trial. */
-export function trialFile(dataDir: string): TrialFile {
-  return new TrialFile(join(dataDir, 'trial.json'));
+export function trialFile(dataDir: string): UpgradeTrialFile {
+  return new UpgradeTrialFile(join(dataDir, 'trial.json'));
 }
 
 /** Makes the version before a trial the current one; answers it, undefined when none is on trial. */
-export function fallBack(versions: InstalledVersions, file: TrialFile): string | undefined {
+export function fallBack(versions: InstalledVersions, file: UpgradeTrialFile): string | undefined {
   const trial = file.read();
   if (trial === undefined) return undefined;
   versions.rollBackTo(trial.from);

@@ -7,7 +7,7 @@ import { InstalledVersions } from '../../agent/install/versions.js';
 import { type ContainerConfig, RuntimeError } from '../../agent/runtime/driver.js';
 import { AgentVersionContainers, agentVersionOf } from '../../agent/upgrade/agent-versions.js';
 import { sumOf } from '../../agent/upgrade/release-source.js';
-import { TrialFile, verdictAtStart } from '../../agent/upgrade/trial.js';
+import { UpgradeTrialFile, verdictAtStart } from '../../agent/upgrade/trial.js';
 import { fallBack } from '../../agent/upgrade/upgrades.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 
@@ -27,7 +27,7 @@ function host() {
     writeFileSync(versions.program(version), version);
   }
   versions.activate('0.1.0');
-  const trial = new TrialFile(join(directory, 'trial.json'));
+  const trial = new UpgradeTrialFile(join(directory, 'trial.json'));
   const said: string[] = [];
   /** The coordinator's floor: it allows nothing older. */
   const floor = { version: '0.0.0' };
@@ -186,7 +186,7 @@ test('a checksum is found by the whole name of its file', () => {
 test('a damaged trial is none', () => {
   const path = join(temporaryDirectory(), 'trial.json');
   writeFileSync(path, '{"id":');
-  assert.equal(new TrialFile(path).read(), undefined);
-  new TrialFile(path).remove();
+  assert.equal(new UpgradeTrialFile(path).read(), undefined);
+  new UpgradeTrialFile(path).remove();
   assert.equal(existsSync(path), false);
 });
