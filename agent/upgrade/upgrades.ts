@@ -10,7 +10,7 @@ import { InstalledVersions } from '../install/versions.js';
 import type { RuntimeDriver } from '../runtime/driver.js';
 import { AgentVersionContainers } from './agent-versions.js';
 import { ReleaseSource, type ReleaseSourceOptions } from './release-source.js';
-import { UpgradeTrialFile, verdictAtStart } from './trial.js';
+import { UpgradeTrialFile, trialVerdictAtStart } from './trial.js';
 import { guardTrial, TRIAL_MS } from './trial-guard.js';
 import { tryProgram } from './try-program.js';
 import { WithAgentVersions } from './with-agent-versions.js';
@@ -63,7 +63,7 @@ export class AgentUpgrades {
   /** At the agent's start: a version on trial has so much time from now. Answers false when it had its chances: it ends then. */
   async start(): Promise<boolean> {
     const trial = this.#trial.read();
-    const verdict = verdictAtStart(trial, VERSION);
+    const verdict = trialVerdictAtStart(trial, VERSION);
     if (trial === undefined) return true;
     if (verdict === 'none') {
       // The one before it runs again, by whatever way.

@@ -7,7 +7,7 @@ import { InstalledVersions } from '../../agent/install/versions.js';
 import { type ContainerConfig, RuntimeError } from '../../agent/runtime/driver.js';
 import { AgentVersionContainers, agentVersionOf } from '../../agent/upgrade/agent-versions.js';
 import { sumOf } from '../../agent/upgrade/release-source.js';
-import { UpgradeTrialFile, verdictAtStart } from '../../agent/upgrade/trial.js';
+import { UpgradeTrialFile, trialVerdictAtStart } from '../../agent/upgrade/trial.js';
 import { fallBack } from '../../agent/upgrade/upgrades.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 
@@ -170,10 +170,10 @@ test('a version below the coordinator’s floor is not started, though it is on 
 
 test('a version on trial has three starts', () => {
   const trial = { id: 'x', from: '0.1.0', to: '0.2.0', starts: 0 };
-  assert.equal(verdictAtStart(undefined, '0.2.0'), 'none');
-  assert.equal(verdictAtStart(trial, '0.1.0'), 'none');
-  assert.equal(verdictAtStart(trial, '0.2.0'), 'try');
-  assert.equal(verdictAtStart({ ...trial, starts: 3 }, '0.2.0'), 'fall back');
+  assert.equal(trialVerdictAtStart(undefined, '0.2.0'), 'none');
+  assert.equal(trialVerdictAtStart(trial, '0.1.0'), 'none');
+  assert.equal(trialVerdictAtStart(trial, '0.2.0'), 'try');
+  assert.equal(trialVerdictAtStart({ ...trial, starts: 3 }, '0.2.0'), 'fall back');
 });
 
 test('a checksum is found by the whole name of its file', () => {
