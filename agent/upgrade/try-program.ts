@@ -6,7 +6,7 @@ import { RuntimeError } from '../runtime/driver.js';
 const PATIENCE_MS = 30_000;
 
 /** Throws `RunContainerError` unless the program starts here and is the version. */
-export async function tryProgram(program: string, version: string): Promise<void> {
+export async function checkProgram(program: string, version: string): Promise<void> {
   const wish = { timeout: PATIENCE_MS, env: { PATH: process.env.PATH ?? '' } };
   try {
     const { stdout } = await promisify(execFile)(program, ['--version'], wish);

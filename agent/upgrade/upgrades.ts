@@ -12,7 +12,7 @@ import { AgentVersionContainers } from './agent-versions.js';
 import { ReleaseSource, type ReleaseSourceOptions } from './release-source.js';
 import { UpgradeTrialFile, trialVerdictAtStart } from './trial.js';
 import { guardTrial, TRIAL_MS } from './trial-guard.js';
-import { tryProgram } from './try-program.js';
+import { checkProgram } from './try-program.js';
 import { WithAgentVersions } from './with-agent-versions.js';
 
 interface UpgradesOptions {
@@ -49,7 +49,7 @@ export class AgentUpgrades {
       source: new ReleaseSource({ ...source, keyFile: RELEASE_KEY_FILE }),
       trial: this.#trial,
       whyNotUpgradable: () => this.#whyFixed(),
-      tryProgram,
+      checkProgram,
       guardTrial: guardTrial,
       restart,
       pause: (delayMs) => new Promise((resolve) => void clock.after(delayMs, resolve)),
