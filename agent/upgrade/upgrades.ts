@@ -99,7 +99,7 @@ export class AgentUpgrades {
 
   #fallBack(why: string): void {
     const { log } = this.#options;
-    const to = fallBack(this.#versions, this.#trial);
+    const to = rollBackUpgrade(this.#versions, this.#trial);
     log.error({ version: VERSION, to, why }, 'the upgrade has failed; the version before comes back');
   }
 
@@ -118,7 +118,7 @@ export function trialFile(dataDir: string): UpgradeTrialFile {
 }
 
 /** Makes the version before a trial the current one; answers it, undefined when none is on trial. */
-export function fallBack(versions: InstalledVersions, file: UpgradeTrialFile): string | undefined {
+export function rollBackUpgrade(versions: InstalledVersions, file: UpgradeTrialFile): string | undefined {
   const trial = file.read();
   if (trial === undefined) return undefined;
   versions.rollBackTo(trial.from);

@@ -8,7 +8,7 @@ import { type ContainerConfig, RuntimeError } from '../../agent/runtime/driver.j
 import { AgentVersionContainers, agentVersionOf } from '../../agent/upgrade/agent-versions.js';
 import { sumOf } from '../../agent/upgrade/release-source.js';
 import { UpgradeTrialFile, trialVerdictAtStart } from '../../agent/upgrade/trial.js';
-import { fallBack } from '../../agent/upgrade/upgrades.js';
+import { rollBackUpgrade } from '../../agent/upgrade/upgrades.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 
 const config = (version: string, podNamespace = 'kube-system', attempt = 0): ContainerConfig =>
@@ -101,14 +101,14 @@ test('the one before that comes back tells that the new one has failed', async (
   const { runs, trial, versions } = host();
   const agents = runs('0.1.0');
   await agents.start(await agents.create(config('0.2.0'), '0.2.0'));
-  assert.equal(fallBack(versions, trial), '0.1.0');
+  assert.equal(rollBackUpgrade(versions, trial), '0.1.0');
   assert.deepEqual(
     [versions.current, versions.previous],
     ['0.1.0', '0.1.0'],
     'recovery starts no failed one',
   );
   assert.equal(trial.read(), undefined);
-  assert.equal(fallBack(versions, trial), undefined, 'once');
+  assert.equal(rollBackUpgrade(versions, trial), undefined, 'once');
   const error = 'agent 0.2.0 did not reach the coordinator; 0.1.0 goes on';
   assert.deepEqual(statesOf(runs('0.1.0')), [['exited', 1, error]]);
 });
@@ -117,7 +117,7 @@ test('a Pod tries a version once, whatever is left of its tries; another Pod may
   const { runs, trial, versions, said } = host();
   const before = runs('0.1.0');
   await before.start(await before.create(config('0.2.0'), '0.2.0'));
-  fallBack(versions, trial);
+  rollBackUpgrade(versions, trial);
   said.length = 0;
   let id = 'one-id';
   for (const attempt of [1, 2, 3]) {
