@@ -4,7 +4,7 @@ import { runOnHost } from '../../shared/process/host-service.js';
 import { reportLine } from '../../shared/process/terminal-output.js';
 import { DATA_DIR, SERVICE, VERSIONS_DIR } from '../install/places.js';
 import { InstalledVersions } from '../install/versions.js';
-import { rollBackUpgrade, trialFile } from './upgrades.js';
+import { rollBackUpgrade, upgradeTrialFile } from './upgrades.js';
 
 /** Without an upgrade to blame, whatever is wrong is given so long to be put right. */
 const PAUSE_SECONDS = 60;
@@ -14,8 +14,8 @@ const PAUSE_SECONDS = 60;
  * trial alone: one that is over needs nothing. Throws `ExitError`.
  */
 export async function recover(trialId?: string): Promise<void> {
-  if (trialId !== undefined && trialFile(DATA_DIR).read()?.id !== trialId) return;
-  const version = rollBackUpgrade(new InstalledVersions(VERSIONS_DIR), trialFile(DATA_DIR));
+  if (trialId !== undefined && upgradeTrialFile(DATA_DIR).read()?.id !== trialId) return;
+  const version = rollBackUpgrade(new InstalledVersions(VERSIONS_DIR), upgradeTrialFile(DATA_DIR));
   reportLine(version ? `back to agent ${version}` : 'the agent is started again in a minute');
   if (version === undefined) runOnHost('sleep', String(PAUSE_SECONDS));
   runOnHost('systemctl', 'reset-failed', SERVICE);

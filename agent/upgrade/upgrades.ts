@@ -36,7 +36,7 @@ export class AgentUpgrades {
   constructor(options: UpgradesOptions) {
     this.#options = options;
     this.#versions = new InstalledVersions(join(options.dataDir, 'versions'));
-    this.#trial = trialFile(options.dataDir);
+    this.#trial = upgradeTrialFile(options.dataDir);
   }
 
   /** The engine, with the agent's versions beside it. */
@@ -113,7 +113,7 @@ export class AgentUpgrades {
 }
 
 /** Where an agent keeps what is on trial. */
-export function trialFile(dataDir: string): UpgradeTrialFile {
+export function upgradeTrialFile(dataDir: string): UpgradeTrialFile {
   return new UpgradeTrialFile(join(dataDir, 'trial.json'));
 }
 
