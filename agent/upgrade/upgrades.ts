@@ -13,7 +13,7 @@ import { ReleaseSource, type ReleaseSourceOptions } from './release-source.js';
 import { UpgradeTrialFile, trialVerdictAtStart } from './trial.js';
 import { guardTrial, TRIAL_MS } from './trial-guard.js';
 import { checkProgram } from './try-program.js';
-import { WithAgentVersions } from './with-agent-versions.js';
+import { AgentVersionDriver } from './with-agent-versions.js';
 
 interface UpgradesOptions {
   dataDir: string;
@@ -57,7 +57,7 @@ export class AgentUpgrades {
       now: () => wallClock.now(),
       clockOffsetMs: () => clock.now() - wallClock.now(),
     });
-    return new WithAgentVersions(engine, agents);
+    return new AgentVersionDriver(engine, agents);
   }
 
   /** At the agent's start: a version on trial has so much time from now. Answers false when it had its chances: it ends then. */

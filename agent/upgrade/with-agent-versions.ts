@@ -19,7 +19,7 @@ import {
 } from '../runtime/driver.js';
 import { type AgentVersionContainers, agentVersionOf } from './agent-versions.js';
 
-export class WithAgentVersions implements RuntimeDriver {
+export class AgentVersionDriver implements RuntimeDriver {
   readonly #engine: RuntimeDriver;
   readonly #agents: AgentVersionContainers;
 
