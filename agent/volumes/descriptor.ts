@@ -20,7 +20,7 @@ export interface Entries {
 
 const ENTRIES_READ_AHEAD = 256;
 
-export class Descriptor {
+export class FileDescriptor {
   readonly #handle: FileHandle;
 
   private constructor(
@@ -32,14 +32,14 @@ export class Descriptor {
   }
 
   /** Opens a path and follows its links: only for paths that no container can write to. */
-  static open(path: string): Promise<Descriptor> {
-    return Descriptor.#of(path, O_PATH);
+  static open(path: string): Promise<FileDescriptor> {
+    return FileDescriptor.#of(path, O_PATH);
   }
 
-  static async #of(path: string | Buffer, flags: number): Promise<Descriptor> {
+  static async #of(path: string | Buffer, flags: number): Promise<FileDescriptor> {
     const handle = await open(path, flags);
     try {
-      return new Descriptor(handle, await handle.stat());
+      return new FileDescriptor(handle, await handle.stat());
     } catch (error) {
       await handle.close();
       throw error;
@@ -59,7 +59,7 @@ export class Descriptor {
     return this.stats.isDirectory();
   }
 
-  isSameFile({ stats }: Descriptor): boolean {
+  isSameFile({ stats }: FileDescriptor): boolean {
     return this.stats.dev === stats.dev && this.stats.ino === stats.ino;
   }
 
@@ -74,9 +74,9 @@ export class Descriptor {
   }
 
   /** Opens an entry of this folder, a symbolic link as the link itself; undefined when there is none. */
-  async child(name: EntryName): Promise<Descriptor | undefined> {
+  async child(name: EntryName): Promise<FileDescriptor | undefined> {
     try {
-      return await Descriptor.#of(this.entry(name), O_PATH | constants.O_NOFOLLOW);
+      return await FileDescriptor.#of(this.entry(name), O_PATH | constants.O_NOFOLLOW);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
@@ -84,13 +84,13 @@ export class Descriptor {
   }
 
   /** The folder that holds this one now. */
-  parent(): Promise<Descriptor> {
-    return Descriptor.#of(`${this.path}/..`, O_PATH);
+  parent(): Promise<FileDescriptor> {
+    return FileDescriptor.#of(`${this.path}/..`, O_PATH);
   }
 
   /** The same file once more, to be closed by itself. */
-  duplicate(): Promise<Descriptor> {
-    return Descriptor.#of(this.path, O_PATH);
+  duplicate(): Promise<FileDescriptor> {
+    return FileDescriptor.#of(this.path, O_PATH);
   }
 
   /** Lists the entries of this folder one by one: a container can make millions, too many for the agent's memory. For the caller to close. */

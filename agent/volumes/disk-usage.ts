@@ -1,6 +1,6 @@
 /** How many bytes a folder takes on its file system, as `du -x` counts them. */
 import { lstat } from 'node:fs/promises';
-import { Descriptor } from './descriptor.js';
+import { FileDescriptor } from './descriptor.js';
 import { FolderMoved, walkTree } from './tree.js';
 
 /** Blocks of `stat`, whatever the file system's own are. */
@@ -11,7 +11,7 @@ const BLOCK_BYTES = 512;
  * counts itself: no file outside is counted when a container swaps a folder for a link.
  */
 export async function folderBytes(path: string): Promise<number> {
-  const top = await orUndefined(Descriptor.open(path));
+  const top = await orUndefined(FileDescriptor.open(path));
   if (!top) return 0;
   const seen = new Set<number>();
   const { dev } = top.stats;

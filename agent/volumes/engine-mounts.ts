@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { type FileHandle, open, readFile, readlink } from 'node:fs/promises';
-import { Descriptor } from './descriptor.js';
+import { FileDescriptor } from './descriptor.js';
 import { openWithin, WHOLE_HOST } from './open-within.js';
 
 /** Ids of processes that may be the engine's, the likeliest first. */
@@ -18,7 +18,7 @@ interface Found {
   pid: number;
   startTime: string;
   namespace: FileHandle;
-  root: Descriptor;
+  root: FileDescriptor;
 }
 
 export class EngineMounts {
@@ -36,7 +36,7 @@ export class EngineMounts {
   }
 
   /** Opens a path as the engine sees it, for the caller to close. Throws an Error with the reason. */
-  async open(path: string): Promise<Descriptor> {
+  async open(path: string): Promise<FileDescriptor> {
     const { root } = await this.#current();
     return openWithin(root, path, WHOLE_HOST);
   }
@@ -45,7 +45,7 @@ export class EngineMounts {
    * Runs a command of the host among the engine's mounts and returns what it printed. `source` is open in it as `/proc/self/fd/4`.
    * Throws an Error with what the command printed when it fails.
    */
-  async run(command: readonly string[], source?: Descriptor): Promise<string> {
+  async run(command: readonly string[], source?: FileDescriptor): Promise<string> {
     const { namespace } = await this.#current();
     return runWith(
       ['nsenter', '--mount=/proc/self/fd/3', ...command],
@@ -93,11 +93,11 @@ export class EngineMounts {
   async #pin(pid: number): Promise<Found | undefined> {
     const startTime = await startTimeOf(pid);
     const namespace = await open(`/proc/${pid}/ns/mnt`, 'r');
-    let root: Descriptor | undefined;
+    let root: FileDescriptor | undefined;
     try {
       // After the namespace was opened: a process that has left the agent's user namespace cannot return to it.
       if (await sharesUserNamespace(pid)) {
-        root = await Descriptor.open(`/proc/${pid}/root`);
+        root = await FileDescriptor.open(`/proc/${pid}/root`);
         const isHost = (await isHostRoot(root)) && (await this.#seesData(root));
         if (isHost && startTime !== undefined && (await startTimeOf(pid)) === startTime) {
           return { pid, startTime, namespace, root };
@@ -112,7 +112,7 @@ export class EngineMounts {
   }
 
   /** Mounts are made in the data directory, so the agent and the engine must have the same one. */
-  async #seesData(root: Descriptor): Promise<boolean> {
+  async #seesData(root: FileDescriptor): Promise<boolean> {
     const theirs = await openWithin(root, this.#dataDir, WHOLE_HOST);
     try {
       return await isFileAt(theirs, this.#dataDir);
@@ -130,12 +130,12 @@ async function sharesUserNamespace(pid: number): Promise<boolean> {
  * The root directory of the agent, at the root of its mount namespace. A container that mounts the host's root directory can make it its
  * root directory by chroot, but entering its mount namespace leads to the container's own files.
  */
-async function isHostRoot(root: Descriptor): Promise<boolean> {
+async function isHostRoot(root: FileDescriptor): Promise<boolean> {
   return (await readlink(root.path)) === '/' && isFileAt(root, '/');
 }
 
-async function isFileAt(found: Descriptor, path: string): Promise<boolean> {
-  const ours = await Descriptor.open(path);
+async function isFileAt(found: FileDescriptor, path: string): Promise<boolean> {
+  const ours = await FileDescriptor.open(path);
   try {
     return ours.isSameFile(found);
   } finally {

@@ -1,7 +1,7 @@
 /** The group that owns a Pod's volumes (pkg/volume/volume_linux.go SetVolumeOwnership). */
 import { lchown } from 'node:fs/promises';
 import type { PodSecurityContext } from '../../shared/kube/pod.js';
-import { Descriptor } from './descriptor.js';
+import { FileDescriptor } from './descriptor.js';
 import { walkTree } from './tree.js';
 
 /** What the group may do with files and folders; new files in these folders stay the group's. */
@@ -26,7 +26,7 @@ export async function applyFsGroup(
 ): Promise<void> {
   const { fsGroup, fsGroupChangePolicy } = security ?? {};
   if (fsGroup === undefined) return;
-  const top = await Descriptor.open(path);
+  const top = await FileDescriptor.open(path);
   try {
     if (fsGroupChangePolicy === 'OnRootMismatch' && isRight(top, fsGroup, bits)) return;
     await walkTree(top, {
@@ -49,11 +49,11 @@ export async function applyFsGroup(
   }
 }
 
-function isRight({ stats }: Descriptor, group: number, { folder }: GroupBits): boolean {
+function isRight({ stats }: FileDescriptor, group: number, { folder }: GroupBits): boolean {
   return stats.gid === group && (stats.mode & folder) === folder;
 }
 
-async function giveTo(entry: Descriptor, group: number, bits: GroupBits): Promise<void> {
+async function giveTo(entry: FileDescriptor, group: number, bits: GroupBits): Promise<void> {
   const { stats } = entry;
   const isGiven = stats.gid === group;
   if (!isGiven) await entry.setGroup(group);

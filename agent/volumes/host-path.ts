@@ -3,7 +3,7 @@ import { constants, type Stats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { HostPathVolumeSource } from '../../shared/kube/pod.js';
-import { Descriptor } from './descriptor.js';
+import { FileDescriptor } from './descriptor.js';
 import { openWithin, WHOLE_HOST } from './open-within.js';
 
 interface TypeCheck {
@@ -64,7 +64,7 @@ async function create(path: string, type: string): Promise<boolean> {
  */
 async function makeDirectory(path: string): Promise<void> {
   await onHost(async (root) => {
-    const make = (parent: Descriptor, name: string) => parent.makeFolder(name, DIRECTORY_MODE);
+    const make = (parent: FileDescriptor, name: string) => parent.makeFolder(name, DIRECTORY_MODE);
     const made = await openWithin(root, path, { ...WHOLE_HOST, make });
     await made.close();
   });
@@ -84,8 +84,8 @@ async function makeFile(path: string): Promise<void> {
   });
 }
 
-async function onHost(run: (root: Descriptor) => Promise<void>): Promise<void> {
-  const root = await Descriptor.open('/');
+async function onHost(run: (root: FileDescriptor) => Promise<void>): Promise<void> {
+  const root = await FileDescriptor.open('/');
   try {
     await run(root);
   } finally {

@@ -1,5 +1,5 @@
 /** A path below a folder, opened one component at a time, so that no swapped link can lead out of the folder. */
-import type { Descriptor } from './descriptor.js';
+import type { FileDescriptor } from './descriptor.js';
 
 /** As the kernel's own limit. */
 const MAX_LINKS = 40;
@@ -15,7 +15,7 @@ interface Within {
   /** An absolute link's target as a path below the top; undefined when it is outside. */
   belowTop(target: string): string | undefined;
   /** Creates a missing entry. Never called for where a link leads; absent: what is missing is an error. */
-  make?(parent: Descriptor, name: string): Promise<void>;
+  make?(parent: FileDescriptor, name: string): Promise<void>;
 }
 
 /** From the root of a file system: links are followed as the engine follows them, an absolute one from that root. */
@@ -27,8 +27,8 @@ interface Component {
 }
 
 /** Throws an Error when the path leads out of `top`, or is not there. The caller closes what it gets; `top` stays open. */
-export async function openWithin(top: Descriptor, path: string, within: Within): Promise<Descriptor> {
-  const opened: Descriptor[] = [];
+export async function openWithin(top: FileDescriptor, path: string, within: Within): Promise<FileDescriptor> {
+  const opened: FileDescriptor[] = [];
   try {
     await openEach(top, path, within, opened);
     return opened.pop() ?? (await top.duplicate());
@@ -38,7 +38,7 @@ export async function openWithin(top: Descriptor, path: string, within: Within):
 }
 
 /** Leaves in `opened` the components from below the top to the end of the path. */
-async function openEach(top: Descriptor, path: string, within: Within, opened: Descriptor[]): Promise<void> {
+async function openEach(top: FileDescriptor, path: string, within: Within, opened: FileDescriptor[]): Promise<void> {
   const pending = componentsOf(path, false);
   let links = 0;
   for (let next = pending.pop(); next; next = pending.pop()) {
@@ -66,7 +66,7 @@ async function openEach(top: Descriptor, path: string, within: Within, opened: D
   }
 }
 
-async function findOrMake(here: Descriptor, next: Component, { make }: Within): Promise<Descriptor> {
+async function findOrMake(here: FileDescriptor, next: Component, { make }: Within): Promise<FileDescriptor> {
   const found = await here.child(next.name);
   if (found) return found;
   if (make && !next.isFromLink) await make(here, next.name);

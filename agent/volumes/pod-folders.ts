@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { Descriptor } from './descriptor.js';
+import { FileDescriptor } from './descriptor.js';
 import { removeTree } from './tree.js';
 
 /** Memory-backed folder of the host, one a user. */
@@ -82,9 +82,9 @@ export function removeFolder(path: string): Promise<void> {
 
 /** Throws an Error for a name that leads elsewhere, such as the uid in a label of a container that another program created. */
 async function removeIn(folder: string, name: string): Promise<void> {
-  let parent: Descriptor;
+  let parent: FileDescriptor;
   try {
-    parent = await Descriptor.open(folder);
+    parent = await FileDescriptor.open(folder);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;

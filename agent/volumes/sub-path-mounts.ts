@@ -10,7 +10,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { SANDBOX } from '../runtime/driver.js';
-import type { Descriptor } from './descriptor.js';
+import type { FileDescriptor } from './descriptor.js';
 import { EngineMounts, type FindProcesses } from './engine-mounts.js';
 import { makeFolders } from './folder.js';
 import { mountPoints } from './mount-points.js';
@@ -43,12 +43,12 @@ export class SubPathMounts {
   }
 
   /** Opens a path as the engine sees it. Throws an Error with what the host lacks. */
-  openOnHost(path: string): Promise<Descriptor> {
+  openOnHost(path: string): Promise<FileDescriptor> {
     return this.#engine.open(path);
   }
 
   /** Returns where on the host the file is mounted. Throws an Error with what the host lacks. */
-  bind(source: Descriptor, place: SubPathPlace, propagation: string): Promise<string> {
+  bind(source: FileDescriptor, place: SubPathPlace, propagation: string): Promise<string> {
     return this.#alone(async () => {
       await makeFolders(join(this.#markOf(place.podUid), place.container, String(place.index)), 0o700);
       await this.#makeStage();
@@ -184,8 +184,8 @@ export class SubPathMounts {
   }
 
   /** Undefined when there is no such path. */
-  async #with<T>(path: string, use: (found: Descriptor) => Promise<T>): Promise<T | undefined> {
-    let found: Descriptor;
+  async #with<T>(path: string, use: (found: FileDescriptor) => Promise<T>): Promise<T | undefined> {
+    let found: FileDescriptor;
     try {
       found = await this.#engine.open(path);
     } catch (error) {

@@ -2,7 +2,7 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { Container, VolumeMount } from '../../shared/kube/pod.js';
-import type { Descriptor } from './descriptor.js';
+import type { FileDescriptor } from './descriptor.js';
 import { openWithin } from './open-within.js';
 import { VolumeError } from './volume-error.js';
 
@@ -42,13 +42,13 @@ export function notPrepared({ mount, container }: NamedMount, cause: unknown, re
  * Links are followed as long as they stay inside. Throws `VolumeError` for a link that leads out.
  */
 export async function openSubPath(
-  volume: Descriptor,
+  volume: FileDescriptor,
   root: string,
   path: string,
   named: NamedMount,
-): Promise<Descriptor> {
+): Promise<FileDescriptor> {
   const prefixes = [root, await realpath(root).catch(() => root)];
-  const make = async (parent: Descriptor, name: string): Promise<void> => {
+  const make = async (parent: FileDescriptor, name: string): Promise<void> => {
     try {
       await parent.makeFolder(name, volume.stats.mode & 0o7777);
     } catch (cause) {

@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Container, Pod, Volume } from '../../shared/kube/pod.js';
 import { fileSourceOf } from '../decisions/volume-files.js';
-import { Descriptor } from './descriptor.js';
+import { FileDescriptor } from './descriptor.js';
 import type { FindProcesses } from './engine-mounts.js';
 import { notPrepared, openSubPath } from './sub-path.js';
 import { SubPathMounts } from './sub-path-mounts.js';
@@ -74,7 +74,7 @@ export class SubPathPreparation {
   /** Where the path leads, once it is known to lie inside. */
   async #check({ container, index, root, path }: SubPathWish): Promise<string> {
     const named = namedMount(container, index);
-    const volume = await Descriptor.open(root).catch((cause: unknown) => {
+    const volume = await FileDescriptor.open(root).catch((cause: unknown) => {
       throw notPrepared(named, cause);
     });
     try {
@@ -89,7 +89,7 @@ export class SubPathPreparation {
   async #bind(mounts: SubPathMounts, wish: SubPathWish): Promise<string> {
     const { pod, container, index, root, path, propagation } = wish;
     const named = namedMount(container, index);
-    const opened: Descriptor[] = [];
+    const opened: FileDescriptor[] = [];
     try {
       const volume = await mounts.openOnHost(root);
       opened.push(volume);

@@ -1,6 +1,6 @@
 /** Everything below a folder that containers may be changing meanwhile: no step follows a link out of it. */
 import { readlink, rmdir, unlink } from 'node:fs/promises';
-import type { Descriptor, Entries, EntryName } from './descriptor.js';
+import type { FileDescriptor, Entries, EntryName } from './descriptor.js';
 
 /** Folders held open at a time, each with a descriptor of its own and one of its list, however deep a container has nested them. */
 const MAX_OPEN = 128;
@@ -10,9 +10,9 @@ export class FolderMoved extends Error {}
 
 interface TreeWalk {
   /** Called before the entries of a folder are listed, the root's among them. */
-  enter?(folder: Descriptor): Promise<void>;
+  enter?(folder: FileDescriptor): Promise<void>;
   /** Called for each entry: a folder after all that is in it and with its descriptor, anything else without one. */
-  visit(parent: Descriptor, name: Buffer, folder?: Descriptor): Promise<void>;
+  visit(parent: FileDescriptor, name: Buffer, folder?: FileDescriptor): Promise<void>;
   /** Leaves out what this process may not read, instead of failing. */
   skipsUnreadable?: boolean;
   /** `visit` removes every entry. */
@@ -22,7 +22,7 @@ interface TreeWalk {
 interface Level {
   /** Its name in the level above; empty for the root. */
   name: Buffer;
-  folder: Descriptor;
+  folder: FileDescriptor;
   entries: Entries;
   /** How many entries were read. */
   count: number;
@@ -30,7 +30,7 @@ interface Level {
 }
 
 /** Visits every entry below the root, which stays open. Entries that disappear meanwhile are left out. */
-export async function walkTree(root: Descriptor, walk: TreeWalk): Promise<void> {
+export async function walkTree(root: FileDescriptor, walk: TreeWalk): Promise<void> {
   const levels = [await enterLevel(Buffer.alloc(0), root, walk)];
   try {
     for (let level = levels.at(-1); level; level = levels.at(-1)) {
@@ -54,7 +54,7 @@ export async function walkTree(root: Descriptor, walk: TreeWalk): Promise<void> 
 }
 
 /** Removes an entry with all that is below it. Throws for a mount point: what is mounted there is not this folder's. */
-export async function removeTree(parent: Descriptor, name: EntryName): Promise<void> {
+export async function removeTree(parent: FileDescriptor, name: EntryName): Promise<void> {
   const top = await parent.child(name);
   if (!top) return;
   try {
@@ -74,7 +74,7 @@ export async function removeTree(parent: Descriptor, name: EntryName): Promise<v
   }
 }
 
-async function enterLevel(name: Buffer, folder: Descriptor, walk: TreeWalk): Promise<Level> {
+async function enterLevel(name: Buffer, folder: FileDescriptor, walk: TreeWalk): Promise<Level> {
   await walk.enter?.(folder);
   const entries = await folder.entries().catch((error: NodeJS.ErrnoException) => {
     if (walk.skipsUnreadable && error.code === 'EACCES') return NO_ENTRIES;
@@ -87,10 +87,10 @@ const NO_ENTRIES: Entries = { read: async () => null, close: async () => undefin
 
 /** Undefined when the entry is not a folder now. */
 async function openFolder(
-  parent: Descriptor,
+  parent: FileDescriptor,
   name: Buffer,
   { skipsUnreadable }: TreeWalk,
-): Promise<Descriptor | undefined> {
+): Promise<FileDescriptor | undefined> {
   try {
     const found = await parent.child(name);
     if (found?.isFolder) return found;
@@ -101,7 +101,7 @@ async function openFolder(
   return undefined;
 }
 
-async function descend(levels: Level[], name: Buffer, folder: Descriptor, walk: TreeWalk): Promise<void> {
+async function descend(levels: Level[], name: Buffer, folder: FileDescriptor, walk: TreeWalk): Promise<void> {
   try {
     levels.push(await enterLevel(name, folder, walk));
   } catch (error) {
@@ -129,7 +129,7 @@ async function leave(levels: Level[], walk: TreeWalk): Promise<void> {
 }
 
 /** Throws `FolderMoved` when a container moved the lower folder: its parent is another folder now. */
-async function reopen(level: Level, below: Descriptor, { isRemoval }: TreeWalk): Promise<void> {
+async function reopen(level: Level, below: FileDescriptor, { isRemoval }: TreeWalk): Promise<void> {
   const found = await below.parent();
   if (!found.isSameFile(level.folder)) {
     await found.close();

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { Descriptor } from '../../agent/volumes/descriptor.js';
+import { FileDescriptor } from '../../agent/volumes/descriptor.js';
 import { folderBytes } from '../../agent/volumes/disk-usage.js';
 import { applyFsGroup } from '../../agent/volumes/fs-group.js';
 import { prepareHostPath } from '../../agent/volumes/host-path.js';
@@ -32,7 +32,7 @@ const GROUP = process.getgid?.() ?? 0;
 
 /** Opens it and returns where it is; the message of the refusal otherwise. */
 async function opened(root: string, path: string): Promise<string> {
-  const volume = await Descriptor.open(root);
+  const volume = await FileDescriptor.open(root);
   try {
     const found = await openSubPath(volume, root, path, NAMED);
     const place = readlinkSync(found.path);
@@ -134,13 +134,13 @@ describe('links in a volume', () => {
   test('links that together lead deeper than the kernel takes are refused', async () => {
     const volume = join(folder, 'volume');
     const deep = Array.from({ length: 700 }, () => 'd').join('/');
-    let place: Descriptor | undefined;
+    let place: FileDescriptor | undefined;
     for (let at = 0; at < 3; at += 1) {
       if (!place) mkdirSync(volume);
       const here: string = place?.path ?? volume;
       symlinkSync(deep, `${here}/link`);
       mkdirSync(`${here}/${deep}`, { recursive: true });
-      const next: Descriptor = await Descriptor.open(`${here}/link`);
+      const next: FileDescriptor = await FileDescriptor.open(`${here}/link`);
       await place?.close();
       place = next;
     }
@@ -173,11 +173,11 @@ describe('a hostPath below a folder that a container writes to', () => {
 
   test('creates nothing through a link that replaces what it has just made', async (context) => {
     mkdirSync(join(folder, 'host'));
-    const { makeFolder } = Descriptor.prototype;
+    const { makeFolder } = FileDescriptor.prototype;
     context.mock.method(
-      Descriptor.prototype,
+      FileDescriptor.prototype,
       'makeFolder',
-      async function swap(this: Descriptor, name: string, mode: number) {
+      async function swap(this: FileDescriptor, name: string, mode: number) {
         await makeFolder.call(this, name, mode);
         rmdirSync(this.entry(name));
         symlinkSync(join(folder, 'host'), this.entry(name));
@@ -207,10 +207,10 @@ test('folders nested deeper than a path can be long are measured, given to a gro
   const volume = join(folder, 'volume');
   mkdirSync(volume);
   const levels = 700;
-  let here = await Descriptor.open(volume);
+  let here = await FileDescriptor.open(volume);
   for (let level = 0; level < levels; level += 1) {
     await here.makeFolder('deep-folder', 0o755);
-    const below: Descriptor | undefined = await here.child('deep-folder');
+    const below: FileDescriptor | undefined = await here.child('deep-folder');
     assert.ok(below);
     await here.close();
     here = below;

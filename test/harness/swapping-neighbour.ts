@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { Descriptor } from '../../agent/volumes/descriptor.js';
+import { FileDescriptor } from '../../agent/volumes/descriptor.js';
 
 /** A volume with a folder `p`, and a folder of the host next to it. */
 export interface Swapped {
@@ -37,8 +37,8 @@ export async function swapAtEachStep(
     if (left === 0) swap();
   };
   for (const name of STEPS) {
-    const original = Descriptor.prototype[name] as (...args: unknown[]) => unknown;
-    context.mock.method(Descriptor.prototype, name, function step(this: Descriptor, ...args: unknown[]) {
+    const original = FileDescriptor.prototype[name] as (...args: unknown[]) => unknown;
+    context.mock.method(FileDescriptor.prototype, name, function step(this: FileDescriptor, ...args: unknown[]) {
       countDown();
       return original.apply(this, args);
     });
