@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { type FileHandle, open, readFile, readlink } from 'node:fs/promises';
 import { FileDescriptor } from './descriptor.js';
-import { openWithin, WHOLE_HOST } from './open-within.js';
+import { openBeneath, WHOLE_HOST } from './open-within.js';
 
 /** Ids of processes that may be the engine's, the likeliest first. */
 export type FindProcesses = () => Promise<readonly number[]>;
@@ -38,7 +38,7 @@ export class EngineMounts {
   /** Opens a path as the engine sees it, for the caller to close. Throws an Error with the reason. */
   async open(path: string): Promise<FileDescriptor> {
     const { root } = await this.#current();
-    return openWithin(root, path, WHOLE_HOST);
+    return openBeneath(root, path, WHOLE_HOST);
   }
 
   /**
@@ -113,7 +113,7 @@ export class EngineMounts {
 
   /** Mounts are made in the data directory, so the agent and the engine must have the same one. */
   async #seesData(root: FileDescriptor): Promise<boolean> {
-    const theirs = await openWithin(root, this.#dataDir, WHOLE_HOST);
+    const theirs = await openBeneath(root, this.#dataDir, WHOLE_HOST);
     try {
       return await isFileAt(theirs, this.#dataDir);
     } finally {

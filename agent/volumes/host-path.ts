@@ -4,7 +4,7 @@ import { open, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { HostPathVolumeSource } from '../../shared/kube/pod.js';
 import { FileDescriptor } from './descriptor.js';
-import { openWithin, WHOLE_HOST } from './open-within.js';
+import { openBeneath, WHOLE_HOST } from './open-within.js';
 
 interface TypeCheck {
   holds(stats: Stats): boolean;
@@ -65,14 +65,14 @@ async function create(path: string, type: string): Promise<boolean> {
 async function makeDirectory(path: string): Promise<void> {
   await onHost(async (root) => {
     const make = (parent: FileDescriptor, name: string) => parent.makeFolder(name, DIRECTORY_MODE);
-    const made = await openWithin(root, path, { ...WHOLE_HOST, make });
+    const made = await openBeneath(root, path, { ...WHOLE_HOST, make });
     await made.close();
   });
 }
 
 async function makeFile(path: string): Promise<void> {
   await onHost(async (root) => {
-    const folder = await openWithin(root, dirname(path), WHOLE_HOST);
+    const folder = await openBeneath(root, dirname(path), WHOLE_HOST);
     try {
       const flags = constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW | constants.O_WRONLY;
       const file = await open(folder.entry(basename(path)), flags, FILE_MODE);

@@ -27,7 +27,7 @@ interface Component {
 }
 
 /** Throws an Error when the path leads out of `top`, or is not there. The caller closes what it gets; `top` stays open. */
-export async function openWithin(top: FileDescriptor, path: string, within: Within): Promise<FileDescriptor> {
+export async function openBeneath(top: FileDescriptor, path: string, within: Within): Promise<FileDescriptor> {
   const opened: FileDescriptor[] = [];
   try {
     await openEach(top, path, within, opened);

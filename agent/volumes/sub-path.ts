@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { Container, VolumeMount } from '../../shared/kube/pod.js';
 import type { FileDescriptor } from './descriptor.js';
-import { openWithin } from './open-within.js';
+import { openBeneath } from './open-within.js';
 import { VolumeError } from './volume-error.js';
 
 /** The mount's path in its volume, `$(VAR)` in `subPathExpr` replaced; "" for the whole volume. Throws `VolumeError` in a kubelet's words. */
@@ -61,7 +61,7 @@ export async function openSubPath(
     return prefix === undefined ? undefined : target.slice(prefix.length);
   };
   try {
-    return await openWithin(volume, path, { aboveTop: 'refuse', belowTop, make });
+    return await openBeneath(volume, path, { aboveTop: 'refuse', belowTop, make });
   } catch (cause) {
     throw cause instanceof VolumeError ? cause : notPrepared(named, cause);
   }
