@@ -21,7 +21,7 @@ interface Found {
   root: FileDescriptor;
 }
 
-export class EngineMounts {
+export class EngineMountNamespace {
   readonly #findProcesses: FindProcesses;
   readonly #dataDir: string;
   #found: Found | undefined;

@@ -11,7 +11,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { SANDBOX } from '../runtime/driver.js';
 import type { FileDescriptor } from './descriptor.js';
-import { EngineMounts, type FindProcesses } from './engine-mounts.js';
+import { EngineMountNamespace, type FindProcesses } from './engine-mounts.js';
 import { makeFolders } from './folder.js';
 import { mountPoints } from './mount-points.js';
 
@@ -32,14 +32,14 @@ const PROPAGATION: Record<string, readonly string[]> = {
 export class SubPathMounts {
   readonly #dataDir: string;
   readonly #stage: string;
-  readonly #engine: EngineMounts;
+  readonly #engine: EngineMountNamespace;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(dataDir: string, findProcesses: FindProcesses) {
     // As the kernel lists mounts: without links.
     this.#dataDir = realpathSync(dataDir);
     this.#stage = join(this.#dataDir, 'sub-paths');
-    this.#engine = new EngineMounts(this.#dataDir, findProcesses);
+    this.#engine = new EngineMountNamespace(this.#dataDir, findProcesses);
   }
 
   /** Opens a path as the engine sees it. Throws an Error with what the host lacks. */
