@@ -7,7 +7,7 @@ import { chmod, readdir, readFile, readlink, rename, rm, symlink, writeFile } fr
 import { dirname, join, normalize } from 'node:path';
 import { countWritten } from '../../shared/process/written-bytes.js';
 import type { VolumeFile } from '../decisions/volume-files.js';
-import { openFolder } from './folder.js';
+import { ensureFolder } from './folder.js';
 
 const CURRENT = '..data';
 const NEXT = '..data_tmp';
@@ -43,7 +43,7 @@ async function writeNew(
 ): Promise<string> {
   const name = HIDDEN + randomBytes(8).toString('hex');
   const directory = join(folder, name);
-  await openFolder(directory, 0o755);
+  await ensureFolder(directory, 0o755);
   for (const [path, { content, mode }] of files) {
     await makeFolders(directory, dirname(path));
     await writeFile(join(directory, path), content);
@@ -58,7 +58,7 @@ async function writeNew(
 async function makeFolders(root: string, path: string): Promise<void> {
   if (path === '.') return;
   await makeFolders(root, dirname(path));
-  await openFolder(join(root, path), 0o755);
+  await ensureFolder(join(root, path), 0o755);
 }
 
 /** A name that is shown before its content is a dangling link, which a reader takes for no file. */

@@ -14,7 +14,7 @@ export async function makeFolders(path: string, mode?: number): Promise<void> {
 }
 
 /** A folder that allows at least what `mode` says, whatever the umask. */
-export async function openFolder(path: string, mode: number): Promise<void> {
+export async function ensureFolder(path: string, mode: number): Promise<void> {
   await makeFolders(path);
   const found = await stat(path);
   if ((found.mode & mode) !== mode) await chmod(path, mode);

@@ -6,7 +6,7 @@ import { writeAtomically } from './atomic-files.js';
 import { folderBytes } from './disk-usage.js';
 import { prepareEmptyDir } from './empty-dir.js';
 import type { FindProcesses } from './engine-mounts.js';
-import { openFolder } from './folder.js';
+import { ensureFolder } from './folder.js';
 import { applyFsGroup, READ_ONLY } from './fs-group.js';
 import { prepareHostPath } from './host-path.js';
 import {
@@ -144,7 +144,7 @@ export class Volumes {
     if (wanted.kind === 'refused') throw new Error(wanted.message);
     if (isInMemory(volume)) await prepareMemoryRoot(this.#folders);
     const folder = this.#folderOf(pod, volume);
-    await openFolder(folder, 0o755);
+    await ensureFolder(folder, 0o755);
     await writeAtomically(folder, wanted.files, (directory) =>
       applyFsGroup(directory, pod.spec.securityContext, READ_ONLY),
     );
