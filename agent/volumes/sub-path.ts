@@ -31,7 +31,7 @@ interface NamedMount {
 }
 
 /** The error that a kubelet reports. It leaves out the cause, which could reveal files of the host; `reason` names what the host lacks. */
-export function notPrepared({ mount, container }: NamedMount, cause: unknown, reason?: string): VolumeError {
+export function subPathError({ mount, container }: NamedMount, cause: unknown, reason?: string): VolumeError {
   const what = `volumeMount "${mount.name}" of container "${container.name}"`;
   const message = `failed to prepare subPath for ${what}${reason === undefined ? '' : `: ${reason}`}`;
   return new VolumeError(mount.name, message, { cause });
@@ -63,6 +63,6 @@ export async function openSubPath(
   try {
     return await openBeneath(volume, path, { aboveTop: 'refuse', belowTop, make });
   } catch (cause) {
-    throw cause instanceof VolumeError ? cause : notPrepared(named, cause);
+    throw cause instanceof VolumeError ? cause : subPathError(named, cause);
   }
 }

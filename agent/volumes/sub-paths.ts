@@ -5,7 +5,7 @@ import type { Container, Pod, Volume } from '../../shared/kube/pod.js';
 import { fileSourceOf } from '../decisions/volume-files.js';
 import { FileDescriptor } from './descriptor.js';
 import type { FindProcesses } from './engine-mounts.js';
-import { notPrepared, openSubPath } from './sub-path.js';
+import { subPathError, openSubPath } from './sub-path.js';
 import { SubPathMounts } from './sub-path-mounts.js';
 import { VolumeError } from './volume-error.js';
 
@@ -75,7 +75,7 @@ export class SubPathPreparation {
   async #check({ container, index, root, path }: SubPathWish): Promise<string> {
     const named = namedMount(container, index);
     const volume = await FileDescriptor.open(root).catch((cause: unknown) => {
-      throw notPrepared(named, cause);
+      throw subPathError(named, cause);
     });
     try {
       const found = await openSubPath(volume, root, path, named);
@@ -99,7 +99,7 @@ export class SubPathPreparation {
       return await mounts.bind(source, place, propagation);
     } catch (cause) {
       if (cause instanceof VolumeError) throw cause;
-      throw notPrepared(named, cause, messageOf(cause));
+      throw subPathError(named, cause, messageOf(cause));
     } finally {
       for (const descriptor of opened) await descriptor.close();
     }
