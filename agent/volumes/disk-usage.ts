@@ -1,7 +1,7 @@
 /** How many bytes a folder takes on its file system, as `du -x` counts them. */
 import { lstat } from 'node:fs/promises';
 import { FileDescriptor } from './descriptor.js';
-import { FolderMoved, walkTree } from './tree.js';
+import { FolderMovedError, walkTree } from './tree.js';
 
 /** Blocks of `stat`, whatever the file system's own are. */
 const BLOCK_BYTES = 512;
@@ -28,7 +28,7 @@ export async function folderBytes(path: string): Promise<number> {
     });
   } catch (error) {
     // A container that moves deep folders about must not escape its limit: what was counted so far is returned.
-    if (!(error instanceof FolderMoved)) throw error;
+    if (!(error instanceof FolderMovedError)) throw error;
   } finally {
     await top.close();
   }

@@ -6,7 +6,7 @@ import type { FileDescriptor, Entries, EntryName } from './descriptor.js';
 const MAX_OPEN = 128;
 
 /** A folder went elsewhere while its content was visited; only below more than `MAX_OPEN` levels. */
-export class FolderMoved extends Error {}
+export class FolderMovedError extends Error {}
 
 interface TreeWalk {
   /** Called before the entries of a folder are listed, the root's among them. */
@@ -133,7 +133,7 @@ async function reopen(level: Level, below: FileDescriptor, { isRemoval }: TreeWa
   const found = await below.parent();
   if (!found.isSameFile(level.folder)) {
     await found.close();
-    throw new FolderMoved('a folder was moved while its content was visited');
+    throw new FolderMovedError('a folder was moved while its content was visited');
   }
   level.folder = found;
   level.entries = await found.entries();
