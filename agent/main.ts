@@ -56,7 +56,7 @@ import type { AgentSettings } from './settings.js';
 import { type BootClock, CoordinatorTime } from './turns/heard-time.js';
 import { updateLockAt } from './turns/local-hold.js';
 import { AgentUpgrades } from './upgrade/upgrades.js';
-import { Volumes } from './volumes/volumes.js';
+import { HostVolumes } from './volumes/volumes.js';
 
 /** Parameters of an agent's start besides its settings. */
 interface Surroundings {
@@ -135,7 +135,7 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
     cache,
     config,
     manifests: manifestDirectory(settings.manifests ?? makeManifestDirectory(dataDir)),
-    volumes: new Volumes(dataDir, runtime.processes),
+    volumes: new HostVolumes(dataDir, runtime.processes),
     api: { askToken: podTokenRequester(server, identity), server, ca: () => identity.ca },
     isolation: isolationSettingsOf(settings, policy),
     files: new FolderPodFiles(dataDir),

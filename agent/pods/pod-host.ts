@@ -13,7 +13,7 @@ import type { Resolver } from '../decisions/resolver.js';
 import type { ImagePuller } from '../images/images.js';
 import type { ProbeHandlers } from '../probes/handlers.js';
 import type { RuntimeDriver } from '../runtime/driver.js';
-import type { Volumes } from '../volumes/volumes.js';
+import type { HostVolumes } from '../volumes/volumes.js';
 import type { PodTokenCache } from './account-tokens.js';
 import type { PodFiles } from './pod-files.js';
 
@@ -62,7 +62,7 @@ export interface HostFacts {
 
 /** Makes a Pod's volumes ready, and takes them away. */
 export type PodVolumes = Pick<
-  Volumes,
+  HostVolumes,
   'storageOf' | 'prepare' | 'refresh' | 'mountsOf' | 'hasMounts' | 'remove' | 'sweep'
 >;
 

@@ -5,7 +5,7 @@ import type { Logger } from '../../shared/process/log.js';
 import { EVICTED } from '../decisions/pod-view.js';
 import { isStorageLimited, type PodStorage, storageEviction } from '../decisions/storage-eviction.js';
 import type { ContainerStorage, RuntimeDriver } from '../runtime/driver.js';
-import type { Volumes } from '../volumes/volumes.js';
+import type { HostVolumes } from '../volumes/volumes.js';
 import type { PodSource } from './pod-host.js';
 import type { PodWorkers } from './pod-workers.js';
 
@@ -20,7 +20,7 @@ interface StorageWatchOptions {
   pods: Pick<PodSource, 'all'>;
   workers: Pick<PodWorkers, 'giveUp'>;
   driver: Pick<RuntimeDriver, 'storage'>;
-  volumes: Pick<Volumes, 'storageOf'>;
+  volumes: Pick<HostVolumes, 'storageOf'>;
   clock: Clock;
   log: Logger;
 }

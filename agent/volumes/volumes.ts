@@ -22,7 +22,7 @@ import { type NO_ENGINE, SubPathPreparation } from './sub-paths.js';
 import { VolumeError } from './volume-error.js';
 
 /** Prepares, mounts and removes volumes below one data directory. */
-export class Volumes {
+export class HostVolumes {
   readonly #folders: PodFolders;
   readonly #subPaths: SubPathPreparation;
 

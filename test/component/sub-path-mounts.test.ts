@@ -7,7 +7,7 @@ import type { FileFacts } from '../../agent/decisions/volume-files.js';
 import { SANDBOX } from '../../agent/runtime/driver.js';
 import { removeFolder } from '../../agent/volumes/pod-folders.js';
 import { removeAllVolumes } from '../../agent/volumes/remove-volumes.js';
-import { Volumes } from '../../agent/volumes/volumes.js';
+import { HostVolumes } from '../../agent/volumes/volumes.js';
 import type { Container, Pod, Volume, VolumeMount } from '../../shared/kube/pod.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { AS_NOBODY, MountedProcess } from '../harness/mounted-process.js';
@@ -57,12 +57,12 @@ function podWith(volume: Volume, ...volumeMounts: VolumeMount[]): { pod: Pod; co
   };
 }
 
-const agents: Volumes[] = [];
+const agents: HostVolumes[] = [];
 
 /** An agent that was just started, with the data directory of the one before it. */
-function newAgent({ pid }: { pid: number }): Volumes {
+function newAgent({ pid }: { pid: number }): HostVolumes {
   mkdirSync(join(folder, 'data'), { recursive: true });
-  const volumes = new Volumes(join(folder, 'data'), async () => [pid]);
+  const volumes = new HostVolumes(join(folder, 'data'), async () => [pid]);
   agents.push(volumes);
   return volumes;
 }
@@ -81,7 +81,7 @@ function hostPathPod(changes: Partial<VolumeMount> = {}) {
 const NO_VARIABLES = new Map<string, string>();
 
 async function mountedAt(
-  volumes: Volumes,
+  volumes: HostVolumes,
   { pod, container }: { pod: Pod; container: Container },
 ): Promise<string> {
   await volumes.prepare(pod, FACTS);
@@ -329,7 +329,7 @@ test('folders of unknown Pods are removed next to one that cannot be', async (co
   } catch {
     return leaveOut(context, 'removal next to a folder with a mount', 'this machine allows no mounts');
   }
-  const volumes = new Volumes(join(folder, 'data'), async () => []);
+  const volumes = new HostVolumes(join(folder, 'data'), async () => []);
   try {
     await assert.rejects(
       volumes.sweep(() => false),

@@ -15,7 +15,7 @@ import { describe, test } from 'node:test';
 import type { FileFacts } from '../../agent/decisions/volume-files.js';
 import { prepareHostPath } from '../../agent/volumes/host-path.js';
 import { NO_ENGINE } from '../../agent/volumes/sub-paths.js';
-import { Volumes } from '../../agent/volumes/volumes.js';
+import { HostVolumes } from '../../agent/volumes/volumes.js';
 import type { Pod, Volume, VolumeMount } from '../../shared/kube/pod.js';
 import { withDirectoryEach } from '../harness/temporary-directory.js';
 
@@ -113,7 +113,7 @@ describe('volumes of a Pod', () => {
   });
 
   async function prepared(pod: Pod) {
-    const volumes = new Volumes(folder, NO_ENGINE);
+    const volumes = new HostVolumes(folder, NO_ENGINE);
     await volumes.prepare(pod, FACTS);
     const [first] = pod.spec.containers;
     assert.ok(first);
@@ -220,7 +220,7 @@ describe('volumes of a Pod', () => {
   });
 
   test('a uid that leads out of the folder of the Pods removes nothing', async () => {
-    const volumes = new Volumes(join(folder, 'data'), NO_ENGINE);
+    const volumes = new HostVolumes(join(folder, 'data'), NO_ENGINE);
     mkdirSync(join(folder, 'data/pods'), { recursive: true });
     mkdirSync(join(folder, 'host'));
     await assert.rejects(volumes.remove('../../host'), /is not the name of a file/);
@@ -229,7 +229,7 @@ describe('volumes of a Pod', () => {
 
   test("a volume that cannot be had is named in a kubelet's words", async () => {
     const hostPath = { path: '/nowhere/x', type: 'Directory' };
-    await assert.rejects(new Volumes(folder, NO_ENGINE).prepare(podOf([{ name: 'v', hostPath }]), FACTS), {
+    await assert.rejects(new HostVolumes(folder, NO_ENGINE).prepare(podOf([{ name: 'v', hostPath }]), FACTS), {
       message:
         'MountVolume.SetUp failed for volume "v" : hostPath type check failed: /nowhere/x is not a directory',
     });
@@ -237,6 +237,6 @@ describe('volumes of a Pod', () => {
 
   test('a source that is not supported is named', async () => {
     const pod = podOf([{ name: 'v', iscsi: {} }]);
-    await assert.rejects(new Volumes(folder, NO_ENGINE).prepare(pod, FACTS), /iscsi is not supported/);
+    await assert.rejects(new HostVolumes(folder, NO_ENGINE).prepare(pod, FACTS), /iscsi is not supported/);
   });
 });

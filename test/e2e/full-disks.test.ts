@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { prepareDataDir } from '../../agent/data-dir.js';
 import type { FileFacts } from '../../agent/decisions/volume-files.js';
 import { NO_ENGINE } from '../../agent/volumes/sub-paths.js';
-import { Volumes } from '../../agent/volumes/volumes.js';
+import { HostVolumes } from '../../agent/volumes/volumes.js';
 import { type ApiClient, apiClientFromKubeconfig } from '../../coordinator/cli/api-client.js';
 import { createToken } from '../../coordinator/cli/token.js';
 import type { KubeEvent } from '../../shared/kube/event.js';
@@ -225,7 +225,7 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
       const disk = mountSmallDisk(join(folder, 'volumes'), 1);
       assert.ok(typeof disk !== 'string');
       disks.push(disk);
-      const volumes = new Volumes(disk.path, NO_ENGINE);
+      const volumes = new HostVolumes(disk.path, NO_ENGINE);
       const of = (uid: string): Pod => ({
         apiVersion: 'v1',
         kind: 'Pod',

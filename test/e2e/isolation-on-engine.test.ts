@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageLimitWatch } from '../../agent/pods/storage-watch.js';
 import { NO_ENGINE } from '../../agent/volumes/sub-paths.js';
-import { Volumes } from '../../agent/volumes/volumes.js';
+import { HostVolumes } from '../../agent/volumes/volumes.js';
 import type { Container, PodSpec } from '../../shared/kube/pod.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
@@ -161,7 +161,7 @@ function isolation(pods: EnginePods): void {
       pods: pods.bench,
       workers: pods.bench.workers,
       driver: pods.bench.driver,
-      volumes: new Volumes(pods.bench.dataDir, NO_ENGINE),
+      volumes: new HostVolumes(pods.bench.dataDir, NO_ENGINE),
       clock: systemClock,
       log: silentLogger,
     });

@@ -12,7 +12,7 @@ import { ContainerProbeHandlers } from '../../agent/probes/handlers.js';
 import { DockerEngine } from '../../agent/runtime/docker-engine.js';
 import { engineProcesses } from '../../agent/runtime/engine-processes.js';
 import { askEngine } from '../../agent/runtime/find-engine.js';
-import { Volumes } from '../../agent/volumes/volumes.js';
+import { HostVolumes } from '../../agent/volumes/volumes.js';
 import type { ConfigMap, Secret } from '../../shared/kube/config.js';
 import type { ConfigReference } from '../../shared/kube/config-reference.js';
 import type { Pod, PodStatus } from '../../shared/kube/pod.js';
@@ -59,7 +59,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
       registries: new RegistrySettings(undefined),
       maxParallelPulls: 3,
     }),
-    volumes: new Volumes(dataDir, () => engineProcesses({ socketPath })),
+    volumes: new HostVolumes(dataDir, () => engineProcesses({ socketPath })),
     findConfig: givenConfig,
     handlers: new ContainerProbeHandlers(driver, systemClock),
     files: new FolderPodFiles(dataDir),

@@ -22,7 +22,7 @@ import type { ContainerOwner, RuntimeDriver, RuntimeEvent } from '../../agent/ru
 import type { FindProcesses } from '../../agent/volumes/engine-mounts.js';
 import { removeMemory } from '../../agent/volumes/pod-folders.js';
 import { NO_ENGINE } from '../../agent/volumes/sub-paths.js';
-import { Volumes } from '../../agent/volumes/volumes.js';
+import { HostVolumes } from '../../agent/volumes/volumes.js';
 import type { ConfigMap, Secret } from '../../shared/kube/config.js';
 import { configKey, configReferenceTo } from '../../shared/kube/config-reference.js';
 import type { ContainerStatus, Pod, PodSpec, PodStatus } from '../../shared/kube/pod.js';
@@ -65,7 +65,7 @@ export class PodHostBench implements PodSource {
   };
   readonly dataDir = mkdtempSync(join(tmpdir(), 'everynode-pods-'));
   #workers: PodWorkers;
-  #volumes: Volumes;
+  #volumes: HostVolumes;
   #engineWasDown = false;
   #watch: RuntimeEventWatch;
 
@@ -79,7 +79,7 @@ export class PodHostBench implements PodSource {
     this.facts.engine = engine;
     // Whoever runs tests on a real engine may not be allowed to lower scores.
     if (engine !== 'hollow') this.facts.isolation.leastOomScore = 0;
-    this.#volumes = new Volumes(this.dataDir, this.processes);
+    this.#volumes = new HostVolumes(this.dataDir, this.processes);
     [this.#workers, this.#watch] = this.#startAgent();
   }
 
@@ -153,7 +153,7 @@ export class PodHostBench implements PodSource {
   async restartAgent(): Promise<void> {
     await this.#stopAgent();
     this.statuses.clear();
-    this.#volumes = new Volumes(this.dataDir, this.processes);
+    this.#volumes = new HostVolumes(this.dataDir, this.processes);
     [this.#workers, this.#watch] = this.#startAgent();
   }
 

@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import type { FileFacts } from '../../agent/decisions/volume-files.js';
 import { engineProcesses } from '../../agent/runtime/engine-processes.js';
-import { Volumes } from '../../agent/volumes/volumes.js';
+import { HostVolumes } from '../../agent/volumes/volumes.js';
 import type { Pod } from '../../shared/kube/pod.js';
 
 export const UNIT_DATA = '/var/lib/unit-volumes';
@@ -35,7 +35,7 @@ const POD: Pod = {
 
 async function main(socketPath: string, what: string): Promise<void> {
   mkdirSync(UNIT_DATA, { recursive: true, mode: 0o700 });
-  const volumes = new Volumes(UNIT_DATA, () => engineProcesses({ socketPath }));
+  const volumes = new HostVolumes(UNIT_DATA, () => engineProcesses({ socketPath }));
   if (what === 'remove') {
     await volumes.remove('uid-p');
   } else {
