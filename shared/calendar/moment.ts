@@ -2,12 +2,12 @@
 import type { TimeZone } from './time-zone.js';
 
 /** `wall` as by `TimeZone.wallAt`. */
-export type Moment = { instant: number } | { wall: number };
+export type DateInput = { instant: number } | { wall: number };
 
 const FORM = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?(Z|[+-]\d{2}:\d{2})?)?$/;
 
 /** `2026-12-18`, `2026-12-18T06:00`, with seconds, with `Z` or an offset; undefined for anything else. */
-export function parseMoment(text: string): Moment | undefined {
+export function parseMoment(text: string): DateInput | undefined {
   const [, date, time = '00:00', seconds = ':00', offset] = FORM.exec(text) ?? [];
   if (date === undefined) return undefined;
   const wall = Date.parse(`${date}T${time}${seconds}Z`);
@@ -19,6 +19,6 @@ export function parseMoment(text: string): Moment | undefined {
 }
 
 /** Ms since the epoch. */
-export function instantIn(zone: TimeZone, moment: Moment): number {
+export function instantIn(zone: TimeZone, moment: DateInput): number {
   return 'instant' in moment ? moment.instant : zone.instantOf(moment.wall);
 }
