@@ -1,6 +1,6 @@
 /** What the maintenance windows and freeze periods of a RolloutPolicy may say. */
 import { cronProblems, parseCron } from '../../shared/calendar/cron.js';
-import { instantIn, parseMoment } from '../../shared/calendar/moment.js';
+import { instantIn, parseDateInput } from '../../shared/calendar/moment.js';
 import { timeZone, timeZoneProblems } from '../../shared/calendar/time-zone.js';
 import type { FreezePeriod, MaintenanceWindow } from '../../shared/kube/rollout-policy.js';
 import { invalidValue, notSupported, required } from './field-error.js';
@@ -62,14 +62,14 @@ export function validateWindow(window: MaintenanceWindow, field: string): FieldE
 
 function validateMoment(text: string | undefined, field: string): FieldError[] {
   if (!text) return [required(field)];
-  return parseMoment(text) ? [] : [invalidValue(field, text, MOMENT_FORM)];
+  return parseDateInput(text) ? [] : [invalidValue(field, text, MOMENT_FORM)];
 }
 
 /** All mistakes of one period; [] = fine. */
 export function validateFreeze(freeze: FreezePeriod, field: string): FieldError[] {
   const { from, to, scope } = freeze;
   const zone = timeZone(freeze.timeZone ?? 'UTC');
-  const [start, end] = [from, to].map((text) => (text ? parseMoment(text) : undefined));
+  const [start, end] = [from, to].map((text) => (text ? parseDateInput(text) : undefined));
   const isBackwards = zone && start && end && instantIn(zone, end) <= instantIn(zone, start);
   return [
     ...validateMoment(from, `${field}.from`),

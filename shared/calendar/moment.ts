@@ -7,7 +7,7 @@ export type DateInput = { instant: number } | { wall: number };
 const FORM = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?(Z|[+-]\d{2}:\d{2})?)?$/;
 
 /** `2026-12-18`, `2026-12-18T06:00`, with seconds, with `Z` or an offset; undefined for anything else. */
-export function parseMoment(text: string): DateInput | undefined {
+export function parseDateInput(text: string): DateInput | undefined {
   const [, date, time = '00:00', seconds = ':00', offset] = FORM.exec(text) ?? [];
   if (date === undefined) return undefined;
   const wall = Date.parse(`${date}T${time}${seconds}Z`);
