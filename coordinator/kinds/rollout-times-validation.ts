@@ -1,6 +1,6 @@
 /** What the maintenance windows and freeze periods of a RolloutPolicy may say. */
 import { cronProblems, parseCron } from '../../shared/calendar/cron.js';
-import { instantIn, parseDateInput } from '../../shared/calendar/moment.js';
+import { instantOfDateInput, parseDateInput } from '../../shared/calendar/moment.js';
 import { timeZone, timeZoneProblems } from '../../shared/calendar/time-zone.js';
 import type { FreezePeriod, MaintenanceWindow } from '../../shared/kube/rollout-policy.js';
 import { invalidValue, notSupported, required } from './field-error.js';
@@ -70,7 +70,7 @@ export function validateFreeze(freeze: FreezePeriod, field: string): FieldError[
   const { from, to, scope } = freeze;
   const zone = timeZone(freeze.timeZone ?? 'UTC');
   const [start, end] = [from, to].map((text) => (text ? parseDateInput(text) : undefined));
-  const isBackwards = zone && start && end && instantIn(zone, end) <= instantIn(zone, start);
+  const isBackwards = zone && start && end && instantOfDateInput(zone, end) <= instantOfDateInput(zone, start);
   return [
     ...validateMoment(from, `${field}.from`),
     ...validateMoment(to, `${field}.to`),

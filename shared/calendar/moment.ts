@@ -19,6 +19,6 @@ export function parseDateInput(text: string): DateInput | undefined {
 }
 
 /** Ms since the epoch. */
-export function instantIn(zone: TimeZone, moment: DateInput): number {
+export function instantOfDateInput(zone: TimeZone, moment: DateInput): number {
   return 'instant' in moment ? moment.instant : zone.instantOf(moment.wall);
 }

@@ -7,7 +7,7 @@ import { ownValue } from '../kube/own-value.js';
 import type { FreezePeriod, MaintenanceWindow, RolloutPolicySpec } from '../kube/rollout-policy.js';
 import { compileLabelSelector, type Labels } from '../kube/selectors.js';
 import { type CronPattern, parseCron } from './cron.js';
-import { instantIn, parseDateInput } from './moment.js';
+import { instantOfDateInput, parseDateInput } from './moment.js';
 import { lastMatch, nextMatch } from './openings.js';
 import { type TimeZone, timeZone, timeZoneOfLabel } from './time-zone.js';
 
@@ -104,7 +104,7 @@ export function classifyHours({
 function ownFreeze({ from, to, scope, reason = '' }: FreezePeriod, zone: TimeZone | undefined): OwnFreeze {
   const [start, end] = [from, to].map((text) => {
     const moment = parseDateInput(text);
-    return zone && moment ? instantIn(zone, moment) : Number.NaN;
+    return zone && moment ? instantOfDateInput(zone, moment) : Number.NaN;
   });
   return {
     from: start ?? Number.NaN,
