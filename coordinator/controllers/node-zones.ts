@@ -4,7 +4,7 @@ import {
   type Hours,
   type HoursClass,
   nextReplacement,
-  type TimesSpec,
+  type MaintenanceScheduleSpec,
 } from '../../shared/calendar/node-hours.js';
 import type { Labels } from '../../shared/kube/selectors.js';
 
@@ -28,7 +28,7 @@ export class WindowIndex {
   #openings: Map<string, number | undefined> | undefined;
 
   /** `times` have passed validation. */
-  constructor(times: TimesSpec) {
+  constructor(times: MaintenanceScheduleSpec) {
     this.#classOf = classifyHours(times);
   }
 

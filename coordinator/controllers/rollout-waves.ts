@@ -1,5 +1,5 @@
 /** The waves of one rollout as sets of nodes, kept up by the tally: no event costs more than its own node. */
-import type { TimesSpec } from '../../shared/calendar/node-hours.js';
+import type { MaintenanceScheduleSpec } from '../../shared/calendar/node-hours.js';
 import { EVERYONE } from '../../shared/kube/rollout-steering.js';
 import {
   withConnectivity,
@@ -38,7 +38,7 @@ export interface WaveIndexOptions {
   plan: ReadonlyMap<string, number>;
   waves: number;
   connectivity: (node: string) => NodeConnectivity;
-  times: TimesSpec;
+  times: MaintenanceScheduleSpec;
   rules: FailureRules;
   /** Whether a revision failed before the one on its way came. */
   isBarred?: ((hash: string) => boolean) | undefined;

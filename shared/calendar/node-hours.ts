@@ -12,7 +12,7 @@ import { lastMatch, nextMatch } from './openings.js';
 import { type TimeZone, timeZone, timeZoneOfLabel } from './time-zone.js';
 
 /** What a policy says of times. */
-export type TimesSpec = Pick<RolloutPolicySpec, 'windows' | 'freezes'>;
+export type MaintenanceScheduleSpec = Pick<RolloutPolicySpec, 'windows' | 'freezes'>;
 
 /** What a node may have done to it at one time. */
 export interface Hours {
@@ -71,7 +71,7 @@ function freezeZoneOf({ timeZone: name = UTC, timeZoneLabel }: FreezePeriod, lab
 export function classifyHours({
   windows = [],
   freezes = [],
-}: TimesSpec): (labels: Labels | undefined) => HoursClass {
+}: MaintenanceScheduleSpec): (labels: Labels | undefined) => HoursClass {
   if (windows.length === 0 && freezes.length === 0) return () => ALL_HOURS;
   const compiled = windows.map((window) => ({
     window,

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { createTask } from 'node-cron';
 import { parseCron } from '../../shared/calendar/cron.js';
-import { classifyHours, nextReplacement, type TimesSpec } from '../../shared/calendar/node-hours.js';
+import { classifyHours, nextReplacement, type MaintenanceScheduleSpec } from '../../shared/calendar/node-hours.js';
 import { lastMatch, nextMatch } from '../../shared/calendar/openings.js';
 import { type TimeZone, timeZone } from '../../shared/calendar/time-zone.js';
 
@@ -122,14 +122,14 @@ describe('openings', () => {
   });
 });
 
-const SHOPS: TimesSpec = {
+const SHOPS: MaintenanceScheduleSpec = {
   windows: [{ schedule: '0 3 * * *', durationSeconds: 7200, timeZoneLabel: 'tz' }],
 };
-const hours = (times: TimesSpec, labels: Record<string, string>, now: string) =>
+const hours = (times: MaintenanceScheduleSpec, labels: Record<string, string>, now: string) =>
   classifyHours(times)(labels).at(Date.parse(now));
 
 /** Times, labels, now, then: replace, create, until. */
-const HOURS: [string, TimesSpec, Record<string, string>, string, boolean, boolean, string?][] = [
+const HOURS: [string, MaintenanceScheduleSpec, Record<string, string>, string, boolean, boolean, string?][] = [
   ['no windows', {}, {}, '2026-05-01T12:00:00Z', true, true],
   [
     '03:00 in the shop',
@@ -237,7 +237,7 @@ test('nodes of one zone share one class', () => {
 test('what is said to last until a time lasts until then', () => {
   const labels = fc.constantFrom({ tz: 'Europe.Berlin' }, { tz: 'America.New_York' });
   const START = Date.parse('2026-03-01T00:00:00Z');
-  const times: TimesSpec = {
+  const times: MaintenanceScheduleSpec = {
     windows: [
       { schedule: '30 2 * * *', durationSeconds: 5400, timeZoneLabel: 'tz' },
       { schedule: '0 */6 * * 1', durationSeconds: 1800 },
