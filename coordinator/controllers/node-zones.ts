@@ -1,7 +1,7 @@
 /** The nodes of a rollout by the hours in which their Pods may be replaced: what time changes is seen once for all of a zone. */
 import {
   classifyHours,
-  type Hours,
+  type MaintenanceState,
   type HoursClass,
   nextReplacement,
   type MaintenanceScheduleSpec,
@@ -11,7 +11,7 @@ import type { Labels } from '../../shared/kube/selectors.js';
 interface Zone {
   own: HoursClass;
   names: Set<string>;
-  hours: Hours;
+  hours: MaintenanceState;
 }
 
 export class WindowIndex {
@@ -49,7 +49,7 @@ export class WindowIndex {
   }
 
   /** As of the last `turn`; undefined for a node that was not put. */
-  hoursOf(name: string): Hours | undefined {
+  hoursOf(name: string): MaintenanceState | undefined {
     return this.#zoneOf.get(name)?.hours;
   }
 

@@ -1,5 +1,5 @@
 /** When what a policy governs may be replaced, as a calendar: spans of time, alike for all hosts of the same zones. */
-import type { Hours, HoursClass } from '../../shared/calendar/node-hours.js';
+import type { MaintenanceState, HoursClass } from '../../shared/calendar/node-hours.js';
 import type { CalendarSpan } from '../../shared/kube/change-calendar.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 
@@ -15,7 +15,7 @@ export function* calendarSpans(
   from: number,
   to: number,
 ): Generator<CalendarSpan | undefined> {
-  let begun: { at: number; hours: Hours } | undefined;
+  let begun: { at: number; hours: MaintenanceState } | undefined;
   let at = from;
   for (let looks = 0; at < to && looks < MOST_LOOKS; looks += 1) {
     const now = hours.at(at);
@@ -29,7 +29,7 @@ export function* calendarSpans(
   if (begun) yield spanOf(begun.hours, begun.at, at);
 }
 
-function spanOf({ replace, create, why, frozen }: Hours, from: number, to: number): CalendarSpan {
+function spanOf({ replace, create, why, frozen }: MaintenanceState, from: number, to: number): CalendarSpan {
   return {
     from: toTimestamp(from),
     to: toTimestamp(to),
@@ -39,6 +39,6 @@ function spanOf({ replace, create, why, frozen }: Hours, from: number, to: numbe
   };
 }
 
-function isAlike(a: Hours, b: Hours): boolean {
+function isAlike(a: MaintenanceState, b: MaintenanceState): boolean {
   return a.replace === b.replace && a.create === b.create && a.why === b.why;
 }

@@ -15,7 +15,7 @@ import { type TimeZone, timeZone, timeZoneOfLabel } from './time-zone.js';
 export type MaintenanceScheduleSpec = Pick<RolloutPolicySpec, 'windows' | 'freezes'>;
 
 /** What a node may have done to it at one time. */
-export interface Hours {
+export interface MaintenanceState {
   /** A Pod may be replaced. */
   replace: boolean;
   /** A Pod may be made where there is none. */
@@ -31,7 +31,7 @@ export interface Hours {
 /** The hours of all nodes with the same zones, which `key` stands for. */
 export interface HoursClass {
   key: string;
-  at(now: number): Hours;
+  at(now: number): MaintenanceState;
 }
 
 /** Nothing restricts any node. */
@@ -120,8 +120,8 @@ function makeClass(
   windows: readonly OwnWindow[],
   freezes: readonly OwnFreeze[],
 ): HoursClass {
-  let last: { from: number; hours: Hours } | undefined;
-  const at = (now: number): Hours => {
+  let last: { from: number; hours: MaintenanceState } | undefined;
+  const at = (now: number): MaintenanceState => {
     const { from = 0, hours } = last ?? {};
     if (hours && now >= from && now < (hours.until ?? Number.POSITIVE_INFINITY)) return hours;
     const found = hoursOf(now, hasWindows, windows, freezes);
@@ -136,7 +136,7 @@ function hoursOf(
   hasWindows: boolean,
   windows: readonly OwnWindow[],
   freezes: readonly OwnFreeze[],
-): Hours {
+): MaintenanceState {
   const frozen = freezes.filter(({ from, to }) => now >= from && now < to);
   const changes = freezes.flatMap(({ from, to }) => [from, to]).filter((at) => at > now);
   const ends = windows.flatMap(({ pattern, zone, durationMs }) => {
