@@ -2,22 +2,22 @@
 import {
   classifyHours,
   type MaintenanceState,
-  type HoursClass,
+  type MaintenanceSchedule,
   nextReplacement,
   type MaintenanceScheduleSpec,
 } from '../../shared/calendar/node-hours.js';
 import type { Labels } from '../../shared/kube/selectors.js';
 
 interface Zone {
-  own: HoursClass;
+  own: MaintenanceSchedule;
   names: Set<string>;
   hours: MaintenanceState;
 }
 
 export class WindowIndex {
-  readonly #classOf: (labels: Labels | undefined) => HoursClass;
+  readonly #classOf: (labels: Labels | undefined) => MaintenanceSchedule;
   /** Labels are shared and never change: a node's are classified once. */
-  readonly #classes = new WeakMap<Labels, HoursClass>();
+  readonly #classes = new WeakMap<Labels, MaintenanceSchedule>();
   readonly #zones = new Map<string, Zone>();
   readonly #zoneOf = new Map<string, Zone>();
   /** The time of the last `turn`. */
@@ -100,7 +100,7 @@ export class WindowIndex {
     return this.#openings;
   }
 
-  #classify(labels: Labels | undefined): HoursClass {
+  #classify(labels: Labels | undefined): MaintenanceSchedule {
     if (!labels) return this.#classOf(labels);
     const known = this.#classes.get(labels);
     if (known) return known;
@@ -109,7 +109,7 @@ export class WindowIndex {
     return found;
   }
 
-  #open(own: HoursClass, now: number): Zone {
+  #open(own: MaintenanceSchedule, now: number): Zone {
     const zone = { own, names: new Set<string>(), hours: own.at(now) };
     this.#zones.set(own.key, zone);
     this.#reckon();

@@ -1,5 +1,5 @@
 /** When what a policy governs may be replaced, as a calendar: spans of time, alike for all hosts of the same zones. */
-import type { MaintenanceState, HoursClass } from '../../shared/calendar/node-hours.js';
+import type { MaintenanceState, MaintenanceSchedule } from '../../shared/calendar/node-hours.js';
 import type { CalendarSpan } from '../../shared/kube/change-calendar.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 
@@ -11,7 +11,7 @@ const MOST_LOOKS = 200;
 
 /** From `from` to `to`, ms since the epoch, without a gap. `undefined` comes after a look that ended no span: a place to let others go on. */
 export function* calendarSpans(
-  hours: Pick<HoursClass, 'at'>,
+  hours: Pick<MaintenanceSchedule, 'at'>,
   from: number,
   to: number,
 ): Generator<CalendarSpan | undefined> {

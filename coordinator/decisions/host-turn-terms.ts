@@ -1,5 +1,5 @@
 /** What a policy lets hosts decide by themselves, as the terms of one host's turn. */
-import { classifyHours, type HoursClass } from '../../shared/calendar/node-hours.js';
+import { classifyHours, type MaintenanceSchedule } from '../../shared/calendar/node-hours.js';
 import type { HostTurn, TurnWindow } from '../../shared/kube/host-turn.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { SteeringStatus } from '../../shared/kube/rollout.js';
@@ -52,7 +52,7 @@ export function confirmSecondsOf({ confirm }: RolloutPolicySpec): number {
 }
 
 /** When the Pods of nodes with these hours may be replaced, from now on; undefined: whenever. */
-export function handoverWindows(hours: HoursClass, now: number): TurnWindow[] | undefined {
+export function handoverWindows(hours: MaintenanceSchedule, now: number): TurnWindow[] | undefined {
   const end = now + HORIZON_MS;
   const windows: TurnWindow[] = [];
   for (let time = now; time < end && windows.length < MAX_WINDOWS; ) {

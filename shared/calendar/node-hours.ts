@@ -29,13 +29,13 @@ export interface MaintenanceState {
 }
 
 /** The hours of all nodes with the same zones, which `key` stands for. */
-export interface HoursClass {
+export interface MaintenanceSchedule {
   key: string;
   at(now: number): MaintenanceState;
 }
 
 /** Nothing restricts any node. */
-const ALL_HOURS: HoursClass = { key: '', at: () => ({ replace: true, create: true, why: '' }) };
+const ALL_HOURS: MaintenanceSchedule = { key: '', at: () => ({ replace: true, create: true, why: '' }) };
 
 interface OwnWindow {
   pattern: CronPattern;
@@ -71,14 +71,14 @@ function freezeZoneOf({ timeZone: name = UTC, timeZoneLabel }: FreezePeriod, lab
 export function classifyHours({
   windows = [],
   freezes = [],
-}: MaintenanceScheduleSpec): (labels: Labels | undefined) => HoursClass {
+}: MaintenanceScheduleSpec): (labels: Labels | undefined) => MaintenanceSchedule {
   if (windows.length === 0 && freezes.length === 0) return () => ALL_HOURS;
   const compiled = windows.map((window) => ({
     window,
     pattern: parseCron(window.schedule),
     selector: compileLabelSelector(window.nodeSelector ?? {}),
   }));
-  const classes = new Map<string, HoursClass>();
+  const classes = new Map<string, MaintenanceSchedule>();
   return (labels = {}) => {
     const zones = compiled.map(({ window, selector }) =>
       selector.matches(labels) ? zoneOf(window, labels) : undefined,
@@ -119,7 +119,7 @@ function makeClass(
   hasWindows: boolean,
   windows: readonly OwnWindow[],
   freezes: readonly OwnFreeze[],
-): HoursClass {
+): MaintenanceSchedule {
   let last: { from: number; hours: MaintenanceState } | undefined;
   const at = (now: number): MaintenanceState => {
     const { from = 0, hours } = last ?? {};
@@ -169,7 +169,7 @@ function whyNot(frozen: readonly OwnFreeze[], isOpen: boolean, openings: readonl
 }
 
 /** When a Pod may next be replaced, `now` included; undefined: not within what can be seen. */
-export function nextReplacement({ at }: Pick<HoursClass, 'at'>, now: number): number | undefined {
+export function nextReplacement({ at }: Pick<MaintenanceSchedule, 'at'>, now: number): number | undefined {
   let time = now;
   // Each turn is one change; a year of nightly windows that a freeze covers has 730.
   for (let turn = 0; turn < 1_000; turn += 1) {

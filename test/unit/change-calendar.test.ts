@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { calendarSpans } from '../../coordinator/decisions/change-calendar.js';
-import { classifyHours, type HoursClass, type MaintenanceScheduleSpec } from '../../shared/calendar/node-hours.js';
+import { classifyHours, type MaintenanceSchedule, type MaintenanceScheduleSpec } from '../../shared/calendar/node-hours.js';
 
 const at = (text: string) => Date.parse(text);
-const found = (own: HoursClass, from: string, to: string) =>
+const found = (own: MaintenanceSchedule, from: string, to: string) =>
   [...calendarSpans(own, at(from), at(to))].filter((span) => span !== undefined);
 const spans = (times: MaintenanceScheduleSpec, from: string, to: string, labels: Record<string, string> = {}) =>
   found(classifyHours(times)(labels), from, to).map(
