@@ -1,5 +1,5 @@
 /** Answers when a RolloutPolicy lets hosts be changed in the next days: by the same hours as its rollouts, of the present Nodes. */
-import { classifyHours, type MaintenanceSchedule } from '../../shared/calendar/node-hours.js';
+import { compileMaintenanceSchedules, type MaintenanceSchedule } from '../../shared/calendar/node-hours.js';
 import type { CalendarSpan, CalendarZone, ChangeCalendar } from '../../shared/kube/change-calendar.js';
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import { type ObjectRef, toTimestamp } from '../../shared/kube/meta.js';
@@ -58,7 +58,7 @@ export class PolicyCalendars {
   /** Hosts by the hours that they share. A policy without hosts has the hours of one without labels. */
   async #classes({ spec }: RolloutPolicy): Promise<Map<MaintenanceSchedule, number>> {
     const slice = new Slice(this.#parts.clock);
-    const classOf = classifyHours(spec);
+    const classOf = compileMaintenanceSchedules(spec);
     const counts = new Map<MaintenanceSchedule, number>();
     // Labels are shared and never change: most hosts have been classified before.
     const known = new WeakMap<Labels, MaintenanceSchedule>();

@@ -1,6 +1,6 @@
 /** The nodes of a rollout by the hours in which their Pods may be replaced: what time changes is seen once for all of a zone. */
 import {
-  classifyHours,
+  compileMaintenanceSchedules,
   type MaintenanceState,
   type MaintenanceSchedule,
   nextReplacement,
@@ -29,7 +29,7 @@ export class WindowIndex {
 
   /** `times` have passed validation. */
   constructor(times: MaintenanceScheduleSpec) {
-    this.#classOf = classifyHours(times);
+    this.#classOf = compileMaintenanceSchedules(times);
   }
 
   /** A node as its labels have it now, ms since the epoch. */

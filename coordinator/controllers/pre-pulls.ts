@@ -2,7 +2,7 @@
  * Has hosts fetch the next image ahead of their turn, so many at once and in the order of the waves. What is kept in memory
  * can be lost: annotations and what hosts report of their images say how far each is.
  */
-import { classifyHours, nextReplacement } from '../../shared/calendar/node-hours.js';
+import { compileMaintenanceSchedules, nextReplacement } from '../../shared/calendar/node-hours.js';
 import { refText } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
 import { ownValue } from '../../shared/kube/own-value.js';
@@ -173,7 +173,7 @@ export class ImagePrePuller {
   #dueTimes({ spec }: RolloutPolicy): (node: Node) => number {
     const now = this.#parts.clock.now();
     const aheadMs = (spec.prePull?.aheadSeconds ?? DEFAULT_AHEAD_SECONDS) * 1000;
-    const classOf = classifyHours(spec);
+    const classOf = compileMaintenanceSchedules(spec);
     return ({ metadata }) => {
       const opening = nextReplacement(classOf(metadata.labels), now) ?? Number.POSITIVE_INFINITY;
       return Math.max(now, opening - aheadMs);

@@ -2,7 +2,7 @@
  * Rollouts by waves, for DaemonSets that a RolloutPolicy governs: keeps the waves' counts, writes the Rollout, and says
  * whose turn it is. What was decided is stored before anybody gets a turn by it.
  */
-import { classifyHours } from '../../shared/calendar/node-hours.js';
+import { compileMaintenanceSchedules } from '../../shared/calendar/node-hours.js';
 import { controllerOf, refText } from '../../shared/kube/meta.js';
 import type { Rollout, RolloutStatus, SteeringStatus } from '../../shared/kube/rollout.js';
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
@@ -109,7 +109,7 @@ export class RolloutReconciler {
     if (!policy) return;
     const { status } = this.#own(daemonSet) ?? {};
     const isFrozen = policy.spec.frozen === true || status?.steering?.frozen === true;
-    const classOf = classifyHours(policy.spec);
+    const classOf = compileMaintenanceSchedules(policy.spec);
     tally.isFrozen = (name) => {
       const { labels } = this.#parts.informers.nodes.get({ name })?.metadata ?? {};
       return isFrozen || !classOf(labels).at(this.#parts.clock.now()).create;

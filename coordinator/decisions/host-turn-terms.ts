@@ -1,5 +1,5 @@
 /** What a policy lets hosts decide by themselves, as the terms of one host's turn. */
-import { classifyHours, type MaintenanceSchedule } from '../../shared/calendar/node-hours.js';
+import { compileMaintenanceSchedules, type MaintenanceSchedule } from '../../shared/calendar/node-hours.js';
 import type { HostTurn, TurnWindow } from '../../shared/kube/host-turn.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { SteeringStatus } from '../../shared/kube/rollout.js';
@@ -33,9 +33,9 @@ export function handoverTerms(
   const hasTimes = (windows ?? []).length + (freezes ?? []).length > 0;
   if (!confirm && !hostHold && !prePull && !hasTimes) return () => undefined;
   // Patterns are compiled when the first turn is given: most looks give none.
-  let classify: ReturnType<typeof classifyHours> | undefined;
+  let classify: ReturnType<typeof compileMaintenanceSchedules> | undefined;
   return ({ name, labels }) => {
-    classify ??= classifyHours(spec);
+    classify ??= compileMaintenanceSchedules(spec);
     const own = isAmong(name, steering?.overridden) ? undefined : handoverWindows(classify(labels), now);
     return {
       ...(own && { windows: own }),

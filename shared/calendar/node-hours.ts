@@ -68,7 +68,7 @@ function freezeZoneOf({ timeZone: name = UTC, timeZoneLabel }: FreezePeriod, lab
 }
 
 /** Tells the hours' class of a node by its labels. Throws an Error for what validation would have refused. */
-export function classifyHours({
+export function compileMaintenanceSchedules({
   windows = [],
   freezes = [],
 }: MaintenanceScheduleSpec): (labels: Labels | undefined) => MaintenanceSchedule {

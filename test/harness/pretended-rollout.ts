@@ -13,7 +13,7 @@ import { recordNode } from '../../coordinator/decisions/node-record.js';
 import { measurePodTimings } from '../../coordinator/decisions/pod-pace.js';
 import { statusOf } from '../../coordinator/decisions/rollout-status.js';
 import { scaledAmount, nodeRank } from '../../coordinator/decisions/wave-plan.js';
-import { classifyHours } from '../../shared/calendar/node-hours.js';
+import { compileMaintenanceSchedules } from '../../shared/calendar/node-hours.js';
 import type { Rollout } from '../../shared/kube/rollout.js';
 import type { RolloutPolicy, RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
 import type { SteeringVerb } from '../../shared/kube/rollout-steering.js';
@@ -165,7 +165,7 @@ export class PretendedRollout {
     const { phase } = this.rollout.status ?? {};
     if (phase === 'Paused' || phase === 'Frozen')
       assert.deepEqual(stopped, [], `nothing is stopped: ${phase}`);
-    const classOf = classifyHours(this.#policy.spec);
+    const classOf = compileMaintenanceSchedules(this.#policy.spec);
     const { overridden = [] } = this.rollout.status?.steering ?? {};
     for (const name of torn) {
       const hours = classOf(this.hosts.get(name)?.labels).at(this.now);

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { calendarSpans } from '../../coordinator/decisions/change-calendar.js';
-import { classifyHours, type MaintenanceSchedule, type MaintenanceScheduleSpec } from '../../shared/calendar/node-hours.js';
+import { compileMaintenanceSchedules, type MaintenanceSchedule, type MaintenanceScheduleSpec } from '../../shared/calendar/node-hours.js';
 
 const at = (text: string) => Date.parse(text);
 const found = (own: MaintenanceSchedule, from: string, to: string) =>
   [...calendarSpans(own, at(from), at(to))].filter((span) => span !== undefined);
 const spans = (times: MaintenanceScheduleSpec, from: string, to: string, labels: Record<string, string> = {}) =>
-  found(classifyHours(times)(labels), from, to).map(
+  found(compileMaintenanceSchedules(times)(labels), from, to).map(
     (span) => `${span.from.slice(5, 16)} ${span.to.slice(5, 16)} ${span.may}${span.frozen ? ' frozen' : ''}`,
   );
 const NIGHTLY = { schedule: '0 3 * * *', durationSeconds: 7200, timeZoneLabel: 'tz', timeZone: 'UTC' };
@@ -58,7 +58,7 @@ test('the hour that autumn shows twice makes the night of the change longer, not
 
 test('spans follow each other without a gap, and no more of them than a screen can show', () => {
   const windows = [{ schedule: '*/7 * * * *', durationSeconds: 60 }];
-  const own = classifyHours({ windows })({});
+  const own = compileMaintenanceSchedules({ windows })({});
   const week = found(own, '2026-11-22T00:00:00Z', '2026-11-29T00:00:00Z');
   assert.ok(week.length > 100 && week.length <= 201, String(week.length));
   for (const [index, span] of week.entries()) {
@@ -67,7 +67,7 @@ test('spans follow each other without a gap, and no more of them than a screen c
 });
 
 test('windows that overlap for ever are one span that ends early, with places to let others go on', () => {
-  const own = classifyHours({ windows: [{ schedule: '* * * * *', durationSeconds: 120 }] })({});
+  const own = compileMaintenanceSchedules({ windows: [{ schedule: '* * * * *', durationSeconds: 120 }] })({});
   let looks = 0;
   const counted = {
     at: (now: number) => {

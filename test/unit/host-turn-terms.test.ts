@@ -12,7 +12,7 @@ import {
   nodeUpdateStatus,
 } from '../../coordinator/decisions/rolling-update.js';
 import { nodeRolloutState, type NodeFacts } from '../../coordinator/decisions/rollout-lane.js';
-import { classifyHours } from '../../shared/calendar/node-hours.js';
+import { compileMaintenanceSchedules } from '../../shared/calendar/node-hours.js';
 import type { ConditionStatus } from '../../shared/kube/conditions.js';
 import {
   CONFIRMED_CONDITION,
@@ -70,7 +70,7 @@ describe("a host's terms", () => {
   test('leave out what a freeze period covers', () => {
     const windows = [{ schedule: '0 3 * * *', durationSeconds: 2 * 3600 }];
     const freezes = [{ from: '2026-03-02T04:00:00Z', to: '2026-03-05T04:00:00Z' }];
-    const hours = classifyHours({ windows, freezes })({});
+    const hours = compileMaintenanceSchedules({ windows, freezes })({});
     const [first, second] = handoverWindows(hours, NOW) ?? [];
     assert.deepEqual(first, { from: '2026-03-02T03:00:00Z', until: '2026-03-02T04:00:00Z' });
     assert.deepEqual(second, { from: '2026-03-05T04:00:00Z', until: '2026-03-05T05:00:00Z' });

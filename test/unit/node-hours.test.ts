@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { createTask } from 'node-cron';
 import { parseCron } from '../../shared/calendar/cron.js';
-import { classifyHours, nextReplacement, type MaintenanceScheduleSpec } from '../../shared/calendar/node-hours.js';
+import { compileMaintenanceSchedules, nextReplacement, type MaintenanceScheduleSpec } from '../../shared/calendar/node-hours.js';
 import { lastMatch, nextMatch } from '../../shared/calendar/openings.js';
 import { type TimeZone, timeZone } from '../../shared/calendar/time-zone.js';
 
@@ -126,7 +126,7 @@ const SHOPS: MaintenanceScheduleSpec = {
   windows: [{ schedule: '0 3 * * *', durationSeconds: 7200, timeZoneLabel: 'tz' }],
 };
 const hours = (times: MaintenanceScheduleSpec, labels: Record<string, string>, now: string) =>
-  classifyHours(times)(labels).at(Date.parse(now));
+  compileMaintenanceSchedules(times)(labels).at(Date.parse(now));
 
 /** Times, labels, now, then: replace, create, until. */
 const HOURS: [string, MaintenanceScheduleSpec, Record<string, string>, string, boolean, boolean, string?][] = [
@@ -223,13 +223,13 @@ for (const [name, times, labels, now, replace, create, until] of HOURS) {
 
 test('the next replacement is after a freeze, in a window', () => {
   const times = { ...SHOPS, freezes: [{ from: '2026-05-01', to: '2026-05-10', timeZone: 'Asia/Tokyo' }] };
-  const own = classifyHours(times)({ tz: 'Asia.Tokyo' });
+  const own = compileMaintenanceSchedules(times)({ tz: 'Asia.Tokyo' });
   assert.equal(iso(nextReplacement(own, Date.parse('2026-05-02T00:00:00Z'))), '2026-05-09T18:00:00.000Z');
-  assert.equal(nextReplacement(classifyHours(SHOPS)({}), 0), undefined);
+  assert.equal(nextReplacement(compileMaintenanceSchedules(SHOPS)({}), 0), undefined);
 });
 
 test('nodes of one zone share one class', () => {
-  const classOf = classifyHours(SHOPS);
+  const classOf = compileMaintenanceSchedules(SHOPS);
   assert.equal(classOf({ tz: 'UTC' }), classOf({ tz: 'UTC', other: 'x' }));
   assert.notEqual(classOf({ tz: 'UTC' }), classOf({ tz: 'Asia.Tokyo' }));
 });
@@ -247,9 +247,9 @@ test('what is said to last until a time lasts until then', () => {
   fc.assert(
     fc.property(labels, fc.nat(400 * 24 * 60), fc.nat(1_000), (own, minutes, share) => {
       const now = START + minutes * 60_000;
-      const { replace, until = now + 1 } = classifyHours(times)(own).at(now);
+      const { replace, until = now + 1 } = compileMaintenanceSchedules(times)(own).at(now);
       const between = now + Math.floor(((until - now - 1) * share) / 1_000);
-      assert.equal(classifyHours(times)(own).at(between).replace, replace, iso(between) ?? '');
+      assert.equal(compileMaintenanceSchedules(times)(own).at(between).replace, replace, iso(between) ?? '');
     }),
     { numRuns: 80 },
   );

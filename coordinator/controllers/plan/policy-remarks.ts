@@ -1,5 +1,5 @@
 /** What a write of a RolloutPolicy means for the DaemonSets that are there: remarks for whoever wrote it. Writes nothing. */
-import { classifyHours, nextReplacement } from '../../../shared/calendar/node-hours.js';
+import { compileMaintenanceSchedules, nextReplacement } from '../../../shared/calendar/node-hours.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
 import { compileLabelSelector } from '../../../shared/kube/selectors.js';
 import type { DaemonSet } from '../../../shared/kube/workload.js';
@@ -73,7 +73,7 @@ async function foundAt(
   world: OverlayInformers,
   clock: Clock,
 ): Promise<Pick<SelectedDaemonSet, 'nodes' | 'matched' | 'closed'>> {
-  const classOf = classifyHours(spec);
+  const classOf = compileMaintenanceSchedules(spec);
   const matchers = (spec.waves ?? []).map(({ nodeSelector }) => compileLabelSelector(nodeSelector ?? {}));
   const matched = matchers.map(() => 0);
   const never = new Map<string, boolean>();
