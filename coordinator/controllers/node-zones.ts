@@ -3,7 +3,7 @@ import {
   compileMaintenanceSchedules,
   type MaintenanceState,
   type MaintenanceSchedule,
-  nextReplacement,
+  nextReplacementTime,
   type MaintenanceScheduleSpec,
 } from '../../shared/calendar/node-hours.js';
 import type { Labels } from '../../shared/kube/selectors.js';
@@ -95,7 +95,7 @@ export class WindowIndex {
     this.#openings ??= new Map(
       [...this.#zones]
         .filter(([, { hours }]) => !hours.replace)
-        .map(([key, { own }]) => [key, nextReplacement(own, now)]),
+        .map(([key, { own }]) => [key, nextReplacementTime(own, now)]),
     );
     return this.#openings;
   }

@@ -2,7 +2,7 @@
  * Has hosts fetch the next image ahead of their turn, so many at once and in the order of the waves. What is kept in memory
  * can be lost: annotations and what hosts report of their images say how far each is.
  */
-import { compileMaintenanceSchedules, nextReplacement } from '../../shared/calendar/node-hours.js';
+import { compileMaintenanceSchedules, nextReplacementTime } from '../../shared/calendar/node-hours.js';
 import { refText } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
 import { ownValue } from '../../shared/kube/own-value.js';
@@ -175,7 +175,7 @@ export class ImagePrePuller {
     const aheadMs = (spec.prePull?.aheadSeconds ?? DEFAULT_AHEAD_SECONDS) * 1000;
     const classOf = compileMaintenanceSchedules(spec);
     return ({ metadata }) => {
-      const opening = nextReplacement(classOf(metadata.labels), now) ?? Number.POSITIVE_INFINITY;
+      const opening = nextReplacementTime(classOf(metadata.labels), now) ?? Number.POSITIVE_INFINITY;
       return Math.max(now, opening - aheadMs);
     };
   }

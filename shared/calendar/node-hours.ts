@@ -169,7 +169,7 @@ function whyNot(frozen: readonly OwnFreeze[], isOpen: boolean, openings: readonl
 }
 
 /** When a Pod may next be replaced, `now` included; undefined: not within what can be seen. */
-export function nextReplacement({ at }: Pick<MaintenanceSchedule, 'at'>, now: number): number | undefined {
+export function nextReplacementTime({ at }: Pick<MaintenanceSchedule, 'at'>, now: number): number | undefined {
   let time = now;
   // Each turn is one change; a year of nightly windows that a freeze covers has 730.
   for (let turn = 0; turn < 1_000; turn += 1) {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { createTask } from 'node-cron';
 import { parseCron } from '../../shared/calendar/cron.js';
-import { compileMaintenanceSchedules, nextReplacement, type MaintenanceScheduleSpec } from '../../shared/calendar/node-hours.js';
+import { compileMaintenanceSchedules, nextReplacementTime, type MaintenanceScheduleSpec } from '../../shared/calendar/node-hours.js';
 import { lastMatch, nextMatch } from '../../shared/calendar/openings.js';
 import { type TimeZone, timeZone } from '../../shared/calendar/time-zone.js';
 
@@ -224,8 +224,8 @@ for (const [name, times, labels, now, replace, create, until] of HOURS) {
 test('the next replacement is after a freeze, in a window', () => {
   const times = { ...SHOPS, freezes: [{ from: '2026-05-01', to: '2026-05-10', timeZone: 'Asia/Tokyo' }] };
   const own = compileMaintenanceSchedules(times)({ tz: 'Asia.Tokyo' });
-  assert.equal(iso(nextReplacement(own, Date.parse('2026-05-02T00:00:00Z'))), '2026-05-09T18:00:00.000Z');
-  assert.equal(nextReplacement(compileMaintenanceSchedules(SHOPS)({}), 0), undefined);
+  assert.equal(iso(nextReplacementTime(own, Date.parse('2026-05-02T00:00:00Z'))), '2026-05-09T18:00:00.000Z');
+  assert.equal(nextReplacementTime(compileMaintenanceSchedules(SHOPS)({}), 0), undefined);
 });
 
 test('nodes of one zone share one class', () => {

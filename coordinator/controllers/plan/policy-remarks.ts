@@ -1,5 +1,5 @@
 /** What a write of a RolloutPolicy means for the DaemonSets that are there: remarks for whoever wrote it. Writes nothing. */
-import { compileMaintenanceSchedules, nextReplacement } from '../../../shared/calendar/node-hours.js';
+import { compileMaintenanceSchedules, nextReplacementTime } from '../../../shared/calendar/node-hours.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
 import { compileLabelSelector } from '../../../shared/kube/selectors.js';
 import type { DaemonSet } from '../../../shared/kube/workload.js';
@@ -89,7 +89,7 @@ async function foundAt(
       if (matcher.matches(labels)) matched[wave] = (matched[wave] ?? 0) + 1;
     }
     const hours = classOf(labels);
-    const isNever = never.get(hours.key) ?? nextReplacement(hours, clock.now()) === undefined;
+    const isNever = never.get(hours.key) ?? nextReplacementTime(hours, clock.now()) === undefined;
     never.set(hours.key, isNever);
     if (isNever) closed.push(name);
   }
