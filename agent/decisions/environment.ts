@@ -1,5 +1,5 @@
 /** A container's environment, and `$(VAR)` in its command and arguments (third_party/forked/golang/expansion). */
-import { tokenSources } from '../../shared/kube/account-token.js';
+import { serviceAccountTokenSources } from '../../shared/kube/account-token.js';
 import type { ConfigReference } from '../../shared/kube/config-reference.js';
 import type { Container, EnvFromSource, EnvVar, KeySelector, Pod } from '../../shared/kube/pod.js';
 import { configTexts, type FindConfig, notFoundMessage } from './config-lookup.js';
@@ -45,7 +45,7 @@ export function environmentOf(pod: Pod, container: Container, facts: Environment
 
 /** By these clients in a container find the API. Only a Pod that has a token can use it. */
 function apiVariables(pod: Pod, { apiServer }: EnvironmentFacts): [string, string][] {
-  if (!apiServer || tokenSources(pod).length === 0) return [];
+  if (!apiServer || serviceAccountTokenSources(pod).length === 0) return [];
   return [
     ['KUBERNETES_SERVICE_HOST', apiServer.host],
     ['KUBERNETES_SERVICE_PORT', apiServer.port],

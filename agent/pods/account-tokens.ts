@@ -1,5 +1,5 @@
 /** The tokens of this host's Pods: asked of the coordinator, renewed in time, kept in memory alone. */
-import { DEFAULT_TOKEN_SECONDS, type TokenSource, tokenSources } from '../../shared/kube/account-token.js';
+import { DEFAULT_TOKEN_SECONDS, type TokenSource, serviceAccountTokenSources } from '../../shared/kube/account-token.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { Clock } from '../../shared/process/clock.js';
 
@@ -44,7 +44,7 @@ export class PodTokenCache {
    * Answers when to look again, undefined for a Pod that asks for none. Throws an Error when a token is refused.
    */
   async ensure(pod: Pod): Promise<number | undefined> {
-    const sources = tokenSources(pod);
+    const sources = serviceAccountTokenSources(pod);
     if (sources.length === 0) return undefined;
     const uid = pod.metadata.uid ?? '';
     const held = this.#held.get(uid) ?? new Map<string, Held>();

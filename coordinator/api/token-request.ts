@@ -1,6 +1,6 @@
 /** `POST …/serviceaccounts/NAME/token`: a token for a ServiceAccount (`pkg/registry/core/serviceaccount/storage/token.go`). */
 
-import { tokenSources } from '../../shared/kube/account-token.js';
+import { serviceAccountTokenSources } from '../../shared/kube/account-token.js';
 import { type KubeObject, toTimestamp } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { ApiError, badRequest, conflict, invalid } from '../../shared/kube/status.js';
@@ -76,7 +76,7 @@ async function checkNode(
   const pod = await findBound(registry, podKind, { namespace, name: bound.name ?? '' }, bound.uid);
   if (pod.spec.nodeName !== node)
     throw nodeRefused('node requested token bound to a pod scheduled on a different node');
-  const wanted = new Set(tokenSources(pod).map(({ audience }) => audience || ISSUER));
+  const wanted = new Set(serviceAccountTokenSources(pod).map(({ audience }) => audience || ISSUER));
   const other = audiences.find((audience) => !wanted.has(audience));
   if (other !== undefined)
     throw nodeRefused(`audience ${JSON.stringify(other)} not found in pod spec volume`);

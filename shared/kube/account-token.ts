@@ -14,7 +14,7 @@ export const DEFAULT_ACCOUNT = 'default';
 export const DEFAULT_TOKEN_SECONDS = 3600;
 
 /** Every token that the Pod's volumes ask for. */
-export function tokenSources({ spec }: Pick<Pod, 'spec'>): TokenSource[] {
+export function serviceAccountTokenSources({ spec }: Pick<Pod, 'spec'>): TokenSource[] {
   return (spec.volumes ?? []).flatMap(({ projected }) =>
     (projected?.sources ?? []).flatMap(({ serviceAccountToken }) => serviceAccountToken ?? []),
   );

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PodTokenCache, type TokenResult, type TokenRequest } from '../../agent/pods/account-tokens.js';
 import { mountServiceAccountToken } from '../../coordinator/registry/account-volume.js';
-import { TOKEN_MOUNT_PATH, tokenSources } from '../../shared/kube/account-token.js';
+import { TOKEN_MOUNT_PATH, serviceAccountTokenSources } from '../../shared/kube/account-token.js';
 import { MIRROR_ANNOTATION } from '../../shared/kube/mirror-pod.js';
 import type { Pod, PodSpec } from '../../shared/kube/pod.js';
 import type { ServiceAccount } from '../../shared/kube/service.js';
@@ -68,7 +68,7 @@ describe('a Pod that names an account', () => {
         () => found,
         () => 0,
       );
-      assert.equal(tokenSources(given).length, sources);
+      assert.equal(serviceAccountTokenSources(given).length, sources);
     });
   }
 
@@ -114,7 +114,7 @@ describe('a Pod that names no account', () => {
         () => 0,
       );
       assert.deepEqual([spec.serviceAccountName, spec.serviceAccount], ['default', 'default']);
-      assert.equal(tokenSources(given).length, sources);
+      assert.equal(serviceAccountTokenSources(given).length, sources);
     });
   }
 
@@ -136,7 +136,7 @@ describe('tokens on a host', () => {
     return answer();
   }, clock);
   const robot = mounted(pod());
-  const [source] = tokenSources(robot);
+  const [source] = serviceAccountTokenSources(robot);
   assert.ok(source);
 
   test('are asked for once, and anew after four fifths of their life', async () => {
