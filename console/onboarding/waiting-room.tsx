@@ -6,7 +6,7 @@ import {
   KUBELET_CLIENT_SIGNER,
   REQUESTED_NODE_ANNOTATION,
   requestPhase,
-  withDecision,
+  withApprovalDecision,
 } from '../../shared/kube/certificate-signing-request.js';
 import { countText } from '../../shared/kube/count-text.js';
 import { request } from '../api/call.js';
@@ -141,7 +141,7 @@ function questionFor(decision: Decision, waiting: readonly CertificateSigningReq
 
 async function decide(waiting: CertificateSigningRequest, decision: Decision): Promise<void> {
   const time = `${new Date().toISOString().slice(0, 19)}Z`;
-  const body = withDecision(waiting, decision, 'the console', time);
+  const body = withApprovalDecision(waiting, decision, 'the console', time);
   await request(`${REQUESTS}/${waiting.metadata.name}/approval`, { method: 'PUT', body });
 }
 

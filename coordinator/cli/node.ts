@@ -6,7 +6,7 @@ import {
   KUBELET_CLIENT_SIGNER,
   REQUESTED_NODE_ANNOTATION,
   requestPhase,
-  withDecision,
+  withApprovalDecision,
 } from '../../shared/kube/certificate-signing-request.js';
 import type { Secret } from '../../shared/kube/config.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
@@ -80,7 +80,7 @@ async function waitingRequests(
 }
 
 async function decide(api: ApiClient, request: CertificateSigningRequest, type: Decision): Promise<void> {
-  const decided = withDecision(request, type, 'everynode node', toTimestamp(Date.now()));
+  const decided = withApprovalDecision(request, type, 'everynode node', toTimestamp(Date.now()));
   await api.request('PUT', `${REQUESTS}/${encodeURIComponent(request.metadata.name)}/approval`, decided);
 }
 

@@ -63,7 +63,7 @@ export function requestPhase({ status }: Pick<CertificateSigningRequest, 'status
 }
 
 /** A person's word on a request, as `PUT …/approval` takes it. `by`: who says so; `time`: when. */
-export function withDecision(
+export function withApprovalDecision(
   request: CertificateSigningRequest,
   type: 'Approved' | 'Denied',
   by: string,

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import type { BrowserContextOptions } from 'playwright-core';
 import { makeSigningRequest } from '../../coordinator/pki/client-certificates.js';
 import type { CertificateSigningRequest } from '../../shared/kube/certificate-signing-request.js';
-import { withDecision } from '../../shared/kube/certificate-signing-request.js';
+import { withApprovalDecision } from '../../shared/kube/certificate-signing-request.js';
 import { newKey } from '../../shared/process/private-key.js';
 import { DESK } from '../harness/browser.js';
 import { ConsoleBench, describeInBrowser } from '../harness/console-bench.js';
@@ -126,7 +126,7 @@ async function personalCertificate({ api }: SimulatedFleet): Promise<{ cert: str
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
     subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'berta' }],
   });
-  const decided = withDecision(made, 'Approved', 'a test', `${new Date().toISOString().slice(0, 19)}Z`);
+  const decided = withApprovalDecision(made, 'Approved', 'a test', `${new Date().toISOString().slice(0, 19)}Z`);
   await api.ask('PUT', `${REQUESTS}/berta/approval`, decided);
   let cert = '';
   await until(
