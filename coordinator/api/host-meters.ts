@@ -9,7 +9,7 @@ import {
   type HostMeters,
   LINK_CAUSES,
   LINK_METER_ANNOTATION,
-  type LinkCost,
+  type LinkTraffic,
 } from '../../shared/kube/host-meters.js';
 import type { Node } from '../../shared/kube/node.js';
 import { ApiError } from '../../shared/kube/status.js';
@@ -46,7 +46,7 @@ export function withMeters(record: ObjectRecord<Node>, meters: HostMeters | unde
 }
 
 /** `1.8 MB a day; round trip 12 ms; 1 connection since 2026-01-31T09:00:00Z; beats 12.3 kB, status 3.1 kB` */
-export function linkText({ since, connects, up, down, bytesPerDay, roundTripMs }: LinkCost): string {
+export function linkText({ since, connects, up, down, bytesPerDay, roundTripMs }: LinkTraffic): string {
   const causes = LINK_CAUSES.map((cause) => ({ cause, bytes: up[cause] + down[cause] }));
   const carried = causes
     .filter(({ bytes }) => bytes > 0)

@@ -1,6 +1,6 @@
 /** What each node's link carries and its agent costs, counted since this coordinator first saw it: in memory alone. */
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
-import type { AgentCost, HostMeters, LinkCost } from '../../shared/kube/host-meters.js';
+import type { AgentCost, HostMeters, LinkTraffic } from '../../shared/kube/host-meters.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import { LinkBytes, LinkMeter } from '../../shared/link/link-meter.js';
 import type { MetersReport } from '../../shared/link/messages.js';
@@ -83,7 +83,7 @@ export class NodeMeters {
     return meter;
   }
 
-  #linkCost({ since, startedAt, connects, bytes, told }: NodeMeter): LinkCost {
+  #linkCost({ since, startedAt, connects, bytes, told }: NodeMeter): LinkTraffic {
     const elapsedMs = this.#clock.monotonic() - startedAt;
     const steady = bytes.total - bytes.of('up', 'connect') - bytes.of('down', 'connect');
     const roundTripMs = told?.report.roundTripMs;

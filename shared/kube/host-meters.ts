@@ -15,7 +15,7 @@ export type LinkDirection = 'up' | 'down';
 /** Bytes by cause, TLS, TCP and IP headers included by estimate. */
 export type BytesByCause = Record<LinkCause, number>;
 
-export interface LinkCost {
+export interface LinkTraffic {
   /** Since when it is counted: this coordinator's first sight of the host. */
   since: Timestamp;
   /** How often the host has connected since. */
@@ -43,7 +43,7 @@ export interface AgentCost {
 
 /** `fleet.everynode.dev/v1`, `hosts/NAME/meters`. */
 export interface HostMeters extends KubeObject {
-  link: LinkCost;
+  link: LinkTraffic;
   /** Absent until the agent has told. */
   agent?: AgentCost;
 }
