@@ -5,7 +5,7 @@
 import { countText } from '../../shared/kube/count-text.js';
 import {
   AGENT_METER_ANNOTATION,
-  type AgentCost,
+  type AgentUsage,
   type HostMeters,
   LINK_CAUSES,
   LINK_METER_ANNOTATION,
@@ -60,7 +60,7 @@ export function linkText({ since, connects, up, down, bytesPerDay, roundTripMs }
 }
 
 /** `51.9 MB of memory; 12.3 kB written (36.9 kB by the kernel's count) since 2026-01-31T09:00:00Z; as of …` */
-export function agentText({ asOf, since, memoryBytes, writtenBytes, storedBytes }: AgentCost): string {
+export function agentText({ reportedAt: asOf, since, memoryBytes, writtenBytes, diskWrittenBytes: storedBytes }: AgentUsage): string {
   const stored = storedBytes === undefined ? '' : ` (${amount(storedBytes)} by the kernel's count)`;
   return `${amount(memoryBytes)} of memory; ${amount(writtenBytes)} written${stored} since ${since}; as of ${asOf}`;
 }

@@ -1,6 +1,6 @@
 /** What each node's link carries and its agent costs, counted since this coordinator first saw it: in memory alone. */
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
-import type { AgentCost, HostMeters, LinkTraffic } from '../../shared/kube/host-meters.js';
+import type { AgentUsage, HostMeters, LinkTraffic } from '../../shared/kube/host-meters.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import { LinkBytes, LinkMeter } from '../../shared/link/link-meter.js';
 import type { MetersReport } from '../../shared/link/messages.js';
@@ -98,13 +98,13 @@ export class NodeMeters {
   }
 }
 
-function agentCost({ at, report }: { at: number; report: MetersReport }): AgentCost {
+function agentCost({ at, report }: { at: number; report: MetersReport }): AgentUsage {
   const { upMs, memoryBytes, writtenBytes, storedBytes } = report;
   return {
-    asOf: toTimestamp(at),
+    reportedAt: toTimestamp(at),
     since: toTimestamp(at - upMs),
     memoryBytes,
     writtenBytes,
-    ...(storedBytes === undefined ? {} : { storedBytes }),
+    ...(storedBytes === undefined ? {} : { diskWrittenBytes: storedBytes }),
   };
 }

@@ -29,23 +29,23 @@ export interface LinkTraffic {
 }
 
 /** Of the agent's process, as it said last. */
-export interface AgentCost {
+export interface AgentUsage {
   /** When it said so. */
-  asOf: Timestamp;
+  reportedAt: Timestamp;
   /** When the process began. */
   since: Timestamp;
   memoryBytes: number;
   /** What it wrote into files. */
   writtenBytes: number;
   /** What the kernel says that it caused to be written to a disk: whole pages, the file system's own apart. */
-  storedBytes?: number;
+  diskWrittenBytes?: number;
 }
 
 /** `fleet.everynode.dev/v1`, `hosts/NAME/meters`. */
 export interface HostMeters extends KubeObject {
   link: LinkTraffic;
   /** Absent until the agent has told. */
-  agent?: AgentCost;
+  agent?: AgentUsage;
 }
 
 /** Annotations of a Node that is read by its name: the meters in words, for `kubectl describe node`. Never stored. */
