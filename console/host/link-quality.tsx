@@ -41,8 +41,8 @@ export function LinkQuality({ node, readings, meters }: LinkQualityProps) {
           )}
         </Fact>
         <Fact term="Heard last">
-          {readings?.lastHeardTime ? (
-            <TimeText at={readings.lastHeardTime} />
+          {readings?.lastContactTime ? (
+            <TimeText at={readings.lastContactTime} />
           ) : (
             'not since the coordinator began'
           )}

@@ -27,7 +27,7 @@ export interface ConditionChange {
 /** `fleet.everynode.dev/v1`, `hosts/NAME/readings`. */
 export interface HostReadings extends KubeObject {
   /** When the host was heard last; absent where it was not since the coordinator's start. */
-  lastHeardTime?: Timestamp;
+  lastContactTime?: Timestamp;
   /** The last hour. */
   recent: ReadingSeries;
   /** The last day. */
