@@ -1,7 +1,7 @@
 /** Writes turns on Pods for their hosts to carry out, and takes them away again (`shared/kube/host-turn.ts`). */
 import {
   type HostTurn,
-  TURN_ANNOTATION,
+  HANDOVER_ANNOTATION,
   turnOn,
   withdrawalText,
   withdrawnFrom,
@@ -93,8 +93,8 @@ export class HandoverWrites {
         throw new ApiError('Conflict', 'the Pod is another one by now');
       const text = textOf(stored);
       if (text === UNCHANGED) return false;
-      const { [TURN_ANNOTATION]: _, ...others } = stored.metadata.annotations ?? {};
-      stored.metadata.annotations = text === undefined ? others : { ...others, [TURN_ANNOTATION]: text };
+      const { [HANDOVER_ANNOTATION]: _, ...others } = stored.metadata.annotations ?? {};
+      stored.metadata.annotations = text === undefined ? others : { ...others, [HANDOVER_ANNOTATION]: text };
       return undefined;
     });
     return record.object();

@@ -1,5 +1,5 @@
 /** v1 Pod. */
-import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
+import { HANDOVER_ANNOTATION } from '../../shared/kube/host-turn.js';
 import { controllerOf } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { DEFAULT_GRACE_SECONDS, setPodDefaults } from '../../shared/kube/pod-defaults.js';
@@ -17,16 +17,16 @@ import { STANDARD_VERBS, STATUS_VERBS } from './verbs.js';
 /** `pkg/registry/core/pod/strategy.go`: a Pod begins Pending; its class of service follows from its resources. */
 function prepareForCreate(pod: Pod): void {
   // No creator's, a DaemonSet's template included: what is put back gets its metadata afterwards.
-  delete pod.metadata.annotations?.[TURN_ANNOTATION];
+  delete pod.metadata.annotations?.[HANDOVER_ANNOTATION];
   pod.metadata.generation = 1;
   pod.status = { phase: 'Pending', qosClass: qualityOfService(pod.spec) };
 }
 
 function prepareForUpdate(next: Pod, current: Pod, context: WriteContext): void {
-  keepServerAnnotation(TURN_ANNOTATION, next, current, context);
+  keepServerAnnotation(HANDOVER_ANNOTATION, next, current, context);
   // A turn goes with the controller that gave it: nobody else could take it back, and who adopts the Pod gives another.
   const [before, now] = [current, next].map(({ metadata }) => controllerOf(metadata)?.uid);
-  if (before !== now) delete next.metadata.annotations?.[TURN_ANNOTATION];
+  if (before !== now) delete next.metadata.annotations?.[HANDOVER_ANNOTATION];
   next.status = current.status ?? {};
   const changed = !semanticallyEqual(next.spec, current.spec);
   next.metadata.generation = (current.metadata.generation ?? 0) + (changed ? 1 : 0);
@@ -34,7 +34,7 @@ function prepareForUpdate(next: Pod, current: Pod, context: WriteContext): void 
 
 /** Owners are no business of who reports the status. */
 function prepareForStatusUpdate(next: Pod, current: Pod, context: WriteContext): void {
-  keepServerAnnotation(TURN_ANNOTATION, next, current, context);
+  keepServerAnnotation(HANDOVER_ANNOTATION, next, current, context);
   next.spec = current.spec;
   if (current.metadata.ownerReferences) next.metadata.ownerReferences = current.metadata.ownerReferences;
   else delete next.metadata.ownerReferences;

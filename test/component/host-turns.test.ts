@@ -5,7 +5,7 @@ import { hasImages } from '../../coordinator/decisions/pre-pull.js';
 import { findCondition } from '../../shared/kube/conditions.js';
 import {
   REVERTED_CONDITION,
-  TURN_ANNOTATION,
+  HANDOVER_ANNOTATION,
   TURN_CONDITION,
   turnTextOf,
   WITHDRAWN,
@@ -107,7 +107,7 @@ test('a good release replaces one Pod a host, each once, and leaves no turn behi
     return all.length === NODES && all.every((pod) => isReady(pod) && imageRun(pod).endsWith('app:2'));
   });
   assert.deepEqual(nodesOf(pods), nodesOf(before));
-  assert.ok(pods.every(({ metadata }) => metadata.annotations?.[TURN_ANNOTATION] === undefined));
+  assert.ok(pods.every(({ metadata }) => metadata.annotations?.[HANDOVER_ANNOTATION] === undefined));
   assert.ok(pods.every(({ metadata }) => before.every((old) => old.metadata.uid !== metadata.uid)));
 });
 
@@ -193,7 +193,7 @@ test('a release whose image cannot be had stops no Pod, and fails', async () => 
   const isFailed = async () => (await app.rollout()).status?.phase === 'Failed';
   await until(isFailed, { timeoutMs: TIMEOUT_MS, what: 'the rollout to fail' });
   const after = await app.until('the turn to be taken back', (all) =>
-    all.every(({ metadata }) => metadata.annotations?.[TURN_ANNOTATION] === undefined),
+    all.every(({ metadata }) => metadata.annotations?.[HANDOVER_ANNOTATION] === undefined),
   );
   assert.deepEqual(after.map(({ metadata }) => metadata.uid).sort(), before);
   assert.ok(after.every(isReady));

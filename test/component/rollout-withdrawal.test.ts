@@ -4,7 +4,7 @@ import { describe } from 'node:test';
 import { podKind, rolloutPolicyKind } from '../../coordinator/kinds/index.js';
 import { withCondition } from '../../shared/kube/conditions.js';
 import {
-  TURN_ANNOTATION,
+  HANDOVER_ANNOTATION,
   TURN_CONDITION,
   turnOn,
   WITHDRAWN,
@@ -126,7 +126,7 @@ describe('a turn that is taken back', () => {
       await hostKnows(rolling, pod);
       await fleet.rolledOut('web');
       assert.deepEqual(rolling.images, { 'app:2': 10 });
-      assert.ok(fleet.pods().every(({ metadata }) => metadata.annotations?.[TURN_ANNOTATION] === undefined));
+      assert.ok(fleet.pods().every(({ metadata }) => metadata.annotations?.[HANDOVER_ANNOTATION] === undefined));
     },
   );
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podKind } from '../../coordinator/kinds/index.js';
-import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
+import { HANDOVER_ANNOTATION } from '../../shared/kube/host-turn.js';
 import { startTestApi } from '../harness/api.js';
 import { call } from '../harness/https-call.js';
 
@@ -32,7 +32,7 @@ test('a turn that comes by the API is none: no way to write a Pod leaves one on 
   t.after(() => api.stop());
   const { registry } = api;
   const pods = '/api/v1/namespaces/default/pods';
-  const annotations = { [TURN_ANNOTATION]: JSON.stringify({ successor: EVIL }), mine: '0' };
+  const annotations = { [HANDOVER_ANNOTATION]: JSON.stringify({ successor: EVIL }), mine: '0' };
   const spec = { nodeName: 'n1', containers: [{ name: 'm', image: 'app:1' }] };
   const made = await call(api, `POST ${pods}`, { body: { metadata: { name: 'p', annotations }, spec } });
   assert.equal(made.code, 201, made.text);
@@ -41,7 +41,7 @@ test('a turn that comes by the API is none: no way to write a Pod leaves one on 
   assert.deepEqual(await stored(), { mine: '0' });
   for (const given of [undefined, 'given']) {
     await registry.modify(podKind, ref, (pod): undefined => {
-      pod.metadata.annotations = given === undefined ? {} : { [TURN_ANNOTATION]: given };
+      pod.metadata.annotations = given === undefined ? {} : { [HANDOVER_ANNOTATION]: given };
     });
     for (const [at, [method, rest, type]] of WAYS.entries()) {
       const change = { ...annotations, mine: String(at) };
@@ -54,7 +54,7 @@ test('a turn that comes by the API is none: no way to write a Pod leaves one on 
       const headers = { 'content-type': `application/${type}` };
       const answer = await call(api, `${method} ${pods}/p${rest}`, { body, headers });
       assert.equal(answer.code, 200, answer.text);
-      const kept = given === undefined ? {} : { [TURN_ANNOTATION]: given };
+      const kept = given === undefined ? {} : { [HANDOVER_ANNOTATION]: given };
       assert.deepEqual(await stored(), { mine: String(at), ...kept }, `${method} ${rest} ${type}`);
     }
   }

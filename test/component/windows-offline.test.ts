@@ -9,7 +9,7 @@ import { HollowDriver } from '../../agent/runtime/fake.js';
 import { HollowEngine } from '../../agent/runtime/fake-engine.js';
 import { hollowHostInfo, hollowHostDeps } from '../../agent/simulate/hollow-host.js';
 import { CoordinatorTime } from '../../agent/turns/heard-time.js';
-import { type HostTurn, TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
+import { type HostTurn, HANDOVER_ANNOTATION } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { systemChance } from '../../shared/process/chance.js';
 import { ManualClock } from '../../shared/process/clock.js';
@@ -33,7 +33,7 @@ function podOf(uid: string, image: string, turn?: HostTurn): Pod {
     kind: 'Pod',
     metadata: {
       ...{ name: `till-${uid}`, namespace: 'default', uid, ownerReferences: [MAKER] },
-      ...(turn && { annotations: { [TURN_ANNOTATION]: JSON.stringify(turn) } }),
+      ...(turn && { annotations: { [HANDOVER_ANNOTATION]: JSON.stringify(turn) } }),
     },
     spec: {
       ...{ nodeName: 'shop-1', terminationGracePeriodSeconds: 1 },

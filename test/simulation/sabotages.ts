@@ -2,7 +2,7 @@
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import type { CoordinatorCore } from '../../coordinator/core.js';
 import type { Informer } from '../../coordinator/informers/informer.js';
-import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
+import { HANDOVER_ANNOTATION } from '../../shared/kube/host-turn.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
@@ -53,10 +53,10 @@ export function reading(change: (pod: Pod) => Pod): (check: () => Promise<void>)
 /** Of a Pod that bears a turn: the turn's text. */
 export function turnText(pod: Pod, change: (text: string) => string): Pod {
   const { annotations } = pod.metadata;
-  const text = annotations?.[TURN_ANNOTATION];
+  const text = annotations?.[HANDOVER_ANNOTATION];
   if (text === undefined) return pod;
   return {
     ...pod,
-    metadata: { ...pod.metadata, annotations: { ...annotations, [TURN_ANNOTATION]: change(text) } },
+    metadata: { ...pod.metadata, annotations: { ...annotations, [HANDOVER_ANNOTATION]: change(text) } },
   };
 }

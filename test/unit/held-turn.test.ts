@@ -14,7 +14,7 @@ import {
   podsNeededBy,
   effectivePod,
 } from '../../agent/decisions/held-turn.js';
-import { type HostTurn, TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
+import { type HostTurn, HANDOVER_ANNOTATION } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 
 const NOW = 1_000;
@@ -24,7 +24,7 @@ const seal = { era: 'e', revision: 7, mac: 'm' };
 const MAKER = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'web', uid: 'ds', controller: true };
 
 function podOf(uid: string, image: string, turn?: HostTurn): Pod {
-  const annotations = turn && { [TURN_ANNOTATION]: JSON.stringify(turn) };
+  const annotations = turn && { [HANDOVER_ANNOTATION]: JSON.stringify(turn) };
   return {
     apiVersion: 'v1',
     kind: 'Pod',

@@ -18,7 +18,7 @@ import {
   CONFIRMED_CONDITION,
   type HostTurn,
   REVERTED_CONDITION,
-  TURN_ANNOTATION,
+  HANDOVER_ANNOTATION,
   TURN_CONDITION,
   turnOn,
   WITHDRAWN,
@@ -95,7 +95,7 @@ function bearing(hash: string, until?: number, waiting?: string): Pod {
     metadata: {
       name: 'a',
       ownerReferences: [MAKER],
-      annotations: { [TURN_ANNOTATION]: JSON.stringify(turn) },
+      annotations: { [HANDOVER_ANNOTATION]: JSON.stringify(turn) },
     },
     spec: { containers: [], nodeName: 'n1' },
     status: { phase: 'Running', conditions },
@@ -126,7 +126,7 @@ describe('a host that has its turn', () => {
   test('that was taken back counts until the host has said that it knows, of this very turn', () => {
     const pod = bearing('new');
     const text = withdrawalText(turnOn(pod) as HostTurn);
-    pod.metadata.annotations = { [TURN_ANNOTATION]: text };
+    pod.metadata.annotations = { [HANDOVER_ANNOTATION]: text };
     assert.equal(withdrawnFrom(pod), 'b');
     assert.equal(turnOn({ ...pod }), undefined, 'nobody can begin it any more');
     assert.equal(situation({ ...pod }), 'turned');
@@ -175,7 +175,7 @@ describe('a host that has its turn', () => {
       ...pod,
       metadata: {
         ...pod.metadata,
-        annotations: { [TURN_ANNOTATION]: JSON.stringify({ ...turn, forcedBy }) },
+        annotations: { [HANDOVER_ANNOTATION]: JSON.stringify({ ...turn, forcedBy }) },
       },
       status: { phase: 'Running', conditions: [condition] },
     });

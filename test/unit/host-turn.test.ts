@@ -1,7 +1,7 @@
 /** Which turns count that stand on a Pod. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { TURN_ANNOTATION, turnOn, withSuccessor } from '../../shared/kube/host-turn.js';
+import { HANDOVER_ANNOTATION, turnOn, withSuccessor } from '../../shared/kube/host-turn.js';
 import type { ObjectMeta } from '../../shared/kube/meta.js';
 import type { Pod, PodSpec } from '../../shared/kube/pod.js';
 
@@ -17,7 +17,7 @@ function podOf(metadata: Partial<ObjectMeta> = {}, spec: Partial<PodSpec> = {}):
 }
 
 function bearing(text: string, metadata: Partial<ObjectMeta> = {}, spec: Partial<PodSpec> = {}): Pod {
-  return podOf({ name: 'web-a', uid: 'a', annotations: { [TURN_ANNOTATION]: text }, ...metadata }, spec);
+  return podOf({ name: 'web-a', uid: 'a', annotations: { [HANDOVER_ANNOTATION]: text }, ...metadata }, spec);
 }
 
 const turnTo = (successor: unknown) => JSON.stringify({ successor });

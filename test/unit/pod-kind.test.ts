@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { podKind } from '../../coordinator/kinds/pod.js';
-import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
+import { HANDOVER_ANNOTATION } from '../../shared/kube/host-turn.js';
 import type { ContainerState, Pod } from '../../shared/kube/pod.js';
 import { oneContainer, podFrom, templateSpec } from '../harness/pod-builders.js';
 
@@ -57,7 +57,7 @@ describe('creation', () => {
 
   for (const user of [undefined, 'mallory']) {
     test(`a turn is nothing that ${user ?? 'a controller'} can create a Pod with`, () => {
-      const pod = podFrom(oneContainer(), { annotations: { a: 'b', [TURN_ANNOTATION]: '{}' } });
+      const pod = podFrom(oneContainer(), { annotations: { a: 'b', [HANDOVER_ANNOTATION]: '{}' } });
       podKind.prepareForCreate(pod, { now: 0, ...(user && { user }) });
       assert.deepEqual(pod.metadata.annotations, { a: 'b' });
     });
@@ -73,7 +73,7 @@ describe('creation', () => {
 });
 
 describe('change', () => {
-  const TURN = { [TURN_ANNOTATION]: '{}' };
+  const TURN = { [HANDOVER_ANNOTATION]: '{}' };
   const owned = (uid: string | undefined, user?: string) => {
     const made = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'ds', controller: true };
     const [current, next] = ['ds', uid].map((each) =>
@@ -306,13 +306,13 @@ describe('a turn', () => {
     [undefined, 'given', undefined, undefined],
   ];
   const bearing = (turn: string | undefined) =>
-    podFrom(oneContainer(), turn === undefined ? {} : { annotations: { [TURN_ANNOTATION]: turn } });
+    podFrom(oneContainer(), turn === undefined ? {} : { annotations: { [HANDOVER_ANNOTATION]: turn } });
   for (const [user, stored, sent, expected] of CASES) {
     for (const verb of ['prepareForUpdate', 'prepareForStatusUpdate'] as const) {
       test(`${stored} is ${expected} when ${user ?? 'the controller'} sends ${sent} (${verb})`, () => {
         const next = bearing(sent);
         podKind[verb]?.(next, bearing(stored), { now: 0, ...(user && { user }) });
-        assert.equal(next.metadata.annotations?.[TURN_ANNOTATION], expected);
+        assert.equal(next.metadata.annotations?.[HANDOVER_ANNOTATION], expected);
       });
     }
   }

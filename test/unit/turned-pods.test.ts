@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { ObjectSigner } from '../../coordinator/hub/seal.js';
 import { HandoverReports, type HandoverReportsDeps } from '../../coordinator/hub/turned-pods.js';
 import type { DeleteOptions } from '../../coordinator/registry/registry.js';
-import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
+import { HANDOVER_ANNOTATION } from '../../shared/kube/host-turn.js';
 import type { OwnerReference } from '../../shared/kube/meta.js';
 import type { Pod, PodPhase } from '../../shared/kube/pod.js';
 import { REVISION_HASH_LABEL, TEMPLATE_GENERATION_LABEL } from '../../shared/kube/workload.js';
@@ -46,7 +46,7 @@ interface Past {
 async function taken({ pastEras = [], owners = [owner('ds')], phase = 'Running', graceSeconds = 30 }: Past) {
   const successor = podOf('new', { [TEMPLATE_GENERATION_LABEL]: '3', [REVISION_HASH_LABEL]: 'h' });
   const old = podOf('old');
-  old.metadata.annotations = { [TURN_ANNOTATION]: JSON.stringify({ successor }) };
+  old.metadata.annotations = { [HANDOVER_ANNOTATION]: JSON.stringify({ successor }) };
   const object = Buffer.from(JSON.stringify(old));
   const seal = new ObjectSigner(KEY, { epoch: 'given', pastEpochs: [] }).sign('n1', { uid: 'old', object }, 5);
   const present = {
