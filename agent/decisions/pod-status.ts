@@ -5,7 +5,7 @@ import {
   isAnotherTurn,
   REVERTED_BY_HOST,
   REVERTED_CONDITION,
-  TURN_CONDITION,
+  HANDOVER_CONDITION,
   WAITS_FOR_PREDECESSOR,
 } from '../../shared/kube/host-turn.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
@@ -77,7 +77,7 @@ function podConditions(
     { type: 'PodScheduled', status: 'True', lastTransitionTime: toTimestamp(view.acceptedAt) },
     ...(reverted ? [{ type: REVERTED_CONDITION, status: 'True' as const, ...reverted }] : []),
     ...(isConfirmed === undefined ? [] : [confirmedCondition(isConfirmed, reverted)]),
-    ...(turnWaiting ? [{ type: TURN_CONDITION, status: 'False' as const, ...turnWaiting }] : []),
+    ...(turnWaiting ? [{ type: HANDOVER_CONDITION, status: 'False' as const, ...turnWaiting }] : []),
     ...(givenUp?.isDisruption && phase === 'Failed' ? [disruptionCondition(givenUp.message)] : []),
   ];
   return wanted.map((condition) => {

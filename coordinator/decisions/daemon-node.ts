@@ -2,7 +2,7 @@
 import { findCondition } from '../../shared/kube/conditions.js';
 import {
   CONFIRMED_CONDITION,
-  TURN_CONDITION,
+  HANDOVER_CONDITION,
   type TurnWait,
   turnOn,
   WAITS_FOR_PREDECESSOR,
@@ -137,7 +137,7 @@ function pendingTurnOf(
   current: CurrentRevision,
   timeOf: (text: string) => number,
 ): PendingHandover | undefined {
-  const condition = findCondition(pod.status?.conditions, TURN_CONDITION);
+  const condition = findCondition(pod.status?.conditions, HANDOVER_CONDITION);
   const { withdrawn, revision } = withdrawnTurnOn(pod) ?? {};
   const isHeard =
     withdrawn !== undefined &&

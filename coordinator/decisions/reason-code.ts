@@ -1,6 +1,6 @@
 /** The one reason why a DaemonSet does or does not run on a node. */
 import { findCondition } from '../../shared/kube/conditions.js';
-import { TURN_CONDITION } from '../../shared/kube/host-turn.js';
+import { HANDOVER_CONDITION } from '../../shared/kube/host-turn.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
@@ -214,7 +214,7 @@ const HAS_ITS_OWN_WORD: ReadonlySet<HoldCode> = new Set(['HeldLocally', 'ImageNo
 /** Why the host has not begun its turn: the reason of its 'not now', or of its engine. */
 function hostsOwnWord({ status }: Pod, held: HoldCode): string {
   if (!HAS_ITS_OWN_WORD.has(held)) return '';
-  const { reason, message } = findCondition(status?.conditions, TURN_CONDITION) ?? {};
+  const { reason, message } = findCondition(status?.conditions, HANDOVER_CONDITION) ?? {};
   return reason === held && message ? `: ${message}` : '';
 }
 

@@ -15,7 +15,7 @@ export const HANDOVER_ANNOTATION = 'fleet.everynode.dev/turn';
 /** Reason of `TURN_CONDITION` by which a host says that it knows that its turn was taken back, and will not begin it. */
 export const WITHDRAWN = 'Withdrawn';
 /** Condition of such a Pod, always False: why its host has not begun the turn yet, by `TurnWait`. */
-export const TURN_CONDITION = 'fleet.everynode.dev/TurnBegun';
+export const HANDOVER_CONDITION = 'fleet.everynode.dev/TurnBegun';
 /** Condition of a successor that has something to prove: False until its host has confirmed it. */
 export const CONFIRMED_CONDITION = 'fleet.everynode.dev/Confirmed';
 /** Condition of a successor whose host runs the predecessor's containers again, by `RevertReason`. */
@@ -28,7 +28,7 @@ export const WAITS_FOR_PREDECESSOR = 'WaitsForPredecessor';
 
 /** True when `now` says why the host waits with another turn than the one that was taken back before: its time begins anew. */
 export function isAnotherTurn(before: Condition, now: Condition): boolean {
-  return now.type === TURN_CONDITION && before.reason === WITHDRAWN && now.reason !== WITHDRAWN;
+  return now.type === HANDOVER_CONDITION && before.reason === WITHDRAWN && now.reason !== WITHDRAWN;
 }
 
 /** Why a host waits with a turn: a reason of `TURN_CONDITION`. `NoRoom`: it was not even given one, and no condition says so. */

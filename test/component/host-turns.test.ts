@@ -6,7 +6,7 @@ import { findCondition } from '../../shared/kube/conditions.js';
 import {
   REVERTED_CONDITION,
   HANDOVER_ANNOTATION,
-  TURN_CONDITION,
+  HANDOVER_CONDITION,
   turnTextOf,
   WITHDRAWN,
 } from '../../shared/kube/host-turn.js';
@@ -92,7 +92,7 @@ const isReverted = ({ status }: Pod) =>
 const imageRun = ({ status }: Pod) => status?.containerStatuses?.[0]?.image ?? '';
 const isLive = ({ metadata }: Pod) => metadata.deletionTimestamp === undefined;
 const waitsForImage = ({ status }: Pod) =>
-  findCondition(status?.conditions, TURN_CONDITION)?.reason === 'ImageNotPulled';
+  findCondition(status?.conditions, HANDOVER_CONDITION)?.reason === 'ImageNotPulled';
 const hasTurn = (pod: Pod) => turnTextOf(pod) !== undefined;
 const DARK_IMAGE = 'docker.io/library/app:dark';
 const nodesOf = (pods: readonly Pod[]) => pods.map(({ spec }) => spec.nodeName).sort();
@@ -211,7 +211,7 @@ test('a Pod that is orphaned loses its turn, and has another one of the DaemonSe
   );
   assert.deepEqual(orphans.map(({ metadata }) => metadata.uid).sort(), before);
   assert.ok(
-    orphans.some(({ status }) => findCondition(status?.conditions, TURN_CONDITION)?.reason === WITHDRAWN),
+    orphans.some(({ status }) => findCondition(status?.conditions, HANDOVER_CONDITION)?.reason === WITHDRAWN),
   );
   // The last of its Pods may be let go of before it goes itself.
   const isGone = async () => (await simulated.api.send('GET', `${APPS}/${app.name}`)).code === 404;

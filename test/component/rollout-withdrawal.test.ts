@@ -5,7 +5,7 @@ import { podKind, rolloutPolicyKind } from '../../coordinator/kinds/index.js';
 import { withCondition } from '../../shared/kube/conditions.js';
 import {
   HANDOVER_ANNOTATION,
-  TURN_CONDITION,
+  HANDOVER_CONDITION,
   turnOn,
   WITHDRAWN,
   withdrawnFrom,
@@ -38,7 +38,7 @@ async function oneTurned(rolling: Rolling): Promise<string> {
 /** As the host's agent, once it has taken in that its turn was taken back. */
 async function hostKnows({ fleet }: Rolling, pod: Pod): Promise<void> {
   const message = withdrawnMessage(withdrawnFrom(pod) ?? '');
-  const condition = { type: TURN_CONDITION, status: 'False' as const, reason: WITHDRAWN, message };
+  const condition = { type: HANDOVER_CONDITION, status: 'False' as const, reason: WITHDRAWN, message };
   const edit = (stored: Pod): undefined => {
     const conditions = withCondition(stored.status?.conditions, condition, toTimestamp(fleet.clock.now()));
     stored.status = { ...stored.status, conditions };

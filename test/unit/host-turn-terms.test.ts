@@ -19,7 +19,7 @@ import {
   type HostTurn,
   REVERTED_CONDITION,
   HANDOVER_ANNOTATION,
-  TURN_CONDITION,
+  HANDOVER_CONDITION,
   turnOn,
   WITHDRAWN,
   withdrawalText,
@@ -87,7 +87,7 @@ function bearing(hash: string, until?: number, waiting?: string): Pod {
   const turn = { successor: { metadata, spec: { containers: [], nodeName: 'n1' } }, windows };
   const conditions = [
     { type: 'Ready', status: 'True' as const },
-    ...(waiting ? [{ type: TURN_CONDITION, status: 'False' as const, reason: waiting }] : []),
+    ...(waiting ? [{ type: HANDOVER_CONDITION, status: 'False' as const, reason: waiting }] : []),
   ];
   return {
     apiVersion: 'v1',
@@ -131,8 +131,8 @@ describe('a host that has its turn', () => {
     assert.equal(turnOn({ ...pod }), undefined, 'nobody can begin it any more');
     assert.equal(situation({ ...pod }), 'turned');
     const said = (message: string) => {
-      const condition = { type: TURN_CONDITION, status: 'False' as const, reason: WITHDRAWN, message };
-      const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== TURN_CONDITION);
+      const condition = { type: HANDOVER_CONDITION, status: 'False' as const, reason: WITHDRAWN, message };
+      const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== HANDOVER_CONDITION);
       return situation({ ...pod, status: { ...pod.status, conditions: [...others, condition] } });
     };
     assert.equal(said(withdrawnMessage('earlier')), 'turned', 'an earlier one');
@@ -170,7 +170,7 @@ describe('a host that has its turn', () => {
     assert.equal(turnOf(pod)?.holdEndsAt, undefined, 'nobody knows since when it is held');
     const turn = { ...(turnOn(pod) as HostTurn), maxHoldSeconds: 60 };
     const heldSince = { status: 'False' as const, lastTransitionTime: new Date(NOW).toISOString() };
-    const condition = { type: TURN_CONDITION, reason: 'HeldLocally', ...heldSince };
+    const condition = { type: HANDOVER_CONDITION, reason: 'HeldLocally', ...heldSince };
     const held = (forcedBy?: string): Pod => ({
       ...pod,
       metadata: {

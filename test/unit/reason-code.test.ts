@@ -8,7 +8,7 @@ import {
   reasonFor,
 } from '../../coordinator/decisions/reason-code.js';
 import { reasonSentence } from '../../coordinator/decisions/reason-sentence.js';
-import { CONFIRMED_CONDITION, TURN_CONDITION } from '../../shared/kube/host-turn.js';
+import { CONFIRMED_CONDITION, HANDOVER_CONDITION } from '../../shared/kube/host-turn.js';
 import type { Taint } from '../../shared/kube/node.js';
 import type { ContainerState, ContainerStatus, Pod, PodSpec } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
@@ -91,7 +91,7 @@ const waiting = (name: string, message?: string): PodOptions => ({
   state: { waiting: { reason: name, ...(message ? { message } : {}) } },
 });
 const turnWaits = (reason: string, message: string) => ({
-  ...{ type: TURN_CONDITION, status: 'False' as const, reason, message },
+  ...{ type: HANDOVER_CONDITION, status: 'False' as const, reason, message },
 });
 const tainted = (key: string, effect: Taint['effect'] = 'NoSchedule') => node({ taints: [{ key, effect }] });
 const unscheduled: Pod = {
