@@ -2,7 +2,7 @@
 import { type Condition, withCondition } from '../../shared/kube/conditions.js';
 import {
   CONFIRMED_CONDITION,
-  isAnotherTurn,
+  isDifferentHandover,
   REVERTED_BY_HOST,
   REVERTED_CONDITION,
   HANDOVER_CONDITION,
@@ -83,7 +83,7 @@ function podConditions(
   return wanted.map((condition) => {
     const [merged] = withCondition(
       context.previous?.conditions?.filter(
-        (before) => before.type === condition.type && !isAnotherTurn(before, condition),
+        (before) => before.type === condition.type && !isDifferentHandover(before, condition),
       ),
       { ...condition, lastProbeTime: null },
       now,

@@ -3,7 +3,7 @@
  * know (PodScheduled, DisruptionTarget, Connected) belong to others and stay.
  */
 import { type Condition, findCondition, withCondition } from '../../shared/kube/conditions.js';
-import { CONFIRMED_CONDITION, isAnotherTurn, REVERTED_CONDITION } from '../../shared/kube/host-turn.js';
+import { CONFIRMED_CONDITION, isDifferentHandover, REVERTED_CONDITION } from '../../shared/kube/host-turn.js';
 import type { Timestamp } from '../../shared/kube/meta.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
 import type { PodStatus } from '../../shared/kube/pod.js';
@@ -58,7 +58,7 @@ function mergePodConditions(stored: readonly Condition[], reported: readonly Con
 
 function keepTransition(stored: Condition | undefined, reported: Condition): Condition {
   if (stored?.status !== reported.status || !stored.lastTransitionTime) return reported;
-  if (isAnotherTurn(stored, reported)) return reported;
+  if (isDifferentHandover(stored, reported)) return reported;
   return { ...reported, lastTransitionTime: stored.lastTransitionTime };
 }
 

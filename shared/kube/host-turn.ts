@@ -27,7 +27,7 @@ export const REVERTED_BY_HOST = 'RevertedByHost';
 export const WAITS_FOR_PREDECESSOR = 'WaitsForPredecessor';
 
 /** True when `now` says why the host waits with another turn than the one that was taken back before: its time begins anew. */
-export function isAnotherTurn(before: Condition, now: Condition): boolean {
+export function isDifferentHandover(before: Condition, now: Condition): boolean {
   return now.type === HANDOVER_CONDITION && before.reason === WITHDRAWN && now.reason !== WITHDRAWN;
 }
 
