@@ -1,5 +1,5 @@
 /** Whether a host may begin a turn now: a trusted time, its window, the images, and nobody on the host who says 'not now'. */
-import type { HostTurn, TurnWait, TurnWindow } from '../../shared/kube/host-turn.js';
+import type { HostTurn, HandoverBlockReason, TurnWindow } from '../../shared/kube/host-turn.js';
 
 /** 'Not now', as the host says it. */
 export interface ActiveUpdateLock {
@@ -26,7 +26,7 @@ export interface HandoverFacts {
 /** `wait`: why not yet, and after how many ms something may be otherwise without an event. */
 export type HandoverStep =
   | { kind: 'begin'; overridden?: string }
-  | { kind: 'wait'; reason: TurnWait; message: string; againMs?: number };
+  | { kind: 'wait'; reason: HandoverBlockReason; message: string; againMs?: number };
 
 /** How often who said 'not now' is asked again. */
 const HOLD_RECHECK_MS = 2_000;

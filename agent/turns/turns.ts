@@ -2,7 +2,7 @@
  * Carries out the turns that stand on Pods of this host: waits until one may begin, then puts the successor in its Pod's
  * place, on disk first. Level-triggered: it can be killed at any line and looks again.
  */
-import { type HostTurn, type TurnWait, WITHDRAWN, withdrawnMessage } from '../../shared/kube/host-turn.js';
+import { type HostTurn, type HandoverBlockReason, WITHDRAWN, withdrawnMessage } from '../../shared/kube/host-turn.js';
 import { refText } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
@@ -24,7 +24,7 @@ const RETRY_MS = 10_000;
 
 /** Why a turn has not begun, or that it was taken back, for the Pod's status. */
 interface HandoverWaiting {
-  reason: TurnWait | typeof WITHDRAWN;
+  reason: HandoverBlockReason | typeof WITHDRAWN;
   message: string;
 }
 

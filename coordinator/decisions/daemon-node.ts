@@ -3,7 +3,7 @@ import { findCondition } from '../../shared/kube/conditions.js';
 import {
   CONFIRMED_CONDITION,
   HANDOVER_CONDITION,
-  type TurnWait,
+  type HandoverBlockReason,
   turnOn,
   WAITS_FOR_PREDECESSOR,
   WITHDRAWN,
@@ -48,7 +48,7 @@ export interface DaemonPod {
 /** A turn that the host has not begun, as far as is known. */
 export interface PendingHandover {
   /** Why, as the host says, and since when it has waited at all, ms. */
-  waitReason?: TurnWait;
+  waitReason?: HandoverBlockReason;
   waitingSince?: number;
   forced: boolean;
   /** When it may begin, ms; absent: at any time. */
@@ -149,7 +149,7 @@ function pendingTurnOf(
   const labels =
     turn?.successor.metadata.labels ??
     (revision === undefined ? undefined : { [REVISION_HASH_LABEL]: revision });
-  const waiting = condition?.reason === WITHDRAWN ? undefined : (condition?.reason as TurnWait | undefined);
+  const waiting = condition?.reason === WITHDRAWN ? undefined : (condition?.reason as HandoverBlockReason | undefined);
   const waitingSince = timeOf(condition?.lastTransitionTime ?? '');
   const windows = turn?.windows?.map(({ from, until }) => ({
     from: Date.parse(from),

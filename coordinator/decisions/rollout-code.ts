@@ -1,5 +1,5 @@
 /** The one reason code of a host in a rollout by waves: how it has fared, or what it waits for. */
-import type { TurnWait } from '../../shared/kube/host-turn.js';
+import type { HandoverBlockReason } from '../../shared/kube/host-turn.js';
 import type { RolloutPhase } from '../../shared/kube/rollout.js';
 import type { RolloutCode } from '../../shared/kube/rollout-codes.js';
 import { BEFORE_UPDATE_STATES, type NodeRolloutState, type NodeFacts } from './rollout-lane.js';
@@ -16,7 +16,7 @@ export interface HostRolloutState {
  * What sets hosts of one lane apart: given the earlier revision while this rollout ran (`FailedBefore`: after it failed with the
  * new one), why the host has not begun its turn, or that it was taken back.
  */
-type HostRemark = 'Restored' | 'FailedBefore' | 'Withdrawn' | TurnWait;
+type HostRemark = 'Restored' | 'FailedBefore' | 'Withdrawn' | HandoverBlockReason;
 
 /** Of a rollout, what decides on remarks. `startedAt`: ms since the epoch. */
 interface Course {

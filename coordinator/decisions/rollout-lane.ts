@@ -1,5 +1,5 @@
 /** Where one node stands in a rollout by waves. Times are ms since the epoch. */
-import type { TurnWait } from '../../shared/kube/host-turn.js';
+import type { HandoverBlockReason } from '../../shared/kube/host-turn.js';
 import type { NodeContact } from './contact.js';
 import { NODE_UPDATE_STATES, type NodeUpdateState } from './rolling-update.js';
 
@@ -66,7 +66,7 @@ export interface NodeFacts {
   /** False: Pods name the node, and there is none. */
   exists?: boolean;
   /** The host was given its turn and has said why it waits. */
-  waitReason?: TurnWait;
+  waitReason?: HandoverBlockReason;
   /** Since when it has waited at all. */
   waitingSince?: number;
   /** When its turn may begin; absent: at any time. */

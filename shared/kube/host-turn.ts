@@ -32,7 +32,7 @@ export function isDifferentHandover(before: Condition, now: Condition): boolean 
 }
 
 /** Why a host waits with a turn: a reason of `TURN_CONDITION`. `NoRoom`: it was not even given one, and no condition says so. */
-export type TurnWait = 'HeldLocally' | 'OutsideWindow' | 'ImageNotPulled' | 'NoTrustedTime' | 'NoRoom';
+export type HandoverBlockReason = 'HeldLocally' | 'OutsideWindow' | 'ImageNotPulled' | 'NoTrustedTime' | 'NoRoom';
 
 /** Why a host went back. */
 export type RevertReason = 'NotReady' | 'LinkLost' | 'HostRebooted';

@@ -10,7 +10,7 @@ import { type HostRolloutState, type RolloutPhaseInfo, rolloutCode } from '../..
 import { estimatedEnd } from '../../coordinator/decisions/rollout-estimate.js';
 import type { WaveCounts } from '../../coordinator/decisions/rollout-memory.js';
 import { progressOf } from '../../coordinator/decisions/rollout-progress.js';
-import type { TurnWait } from '../../shared/kube/host-turn.js';
+import type { HandoverBlockReason } from '../../shared/kube/host-turn.js';
 import type { RolloutPhase } from '../../shared/kube/rollout.js';
 import { ROLLOUT_CODES } from '../../shared/kube/rollout-codes.js';
 import { wave } from '../harness/rollout-inputs.js';
@@ -161,14 +161,14 @@ const event = fc.record({
   contact,
   trouble: fc.boolean(),
   oldPodAt: fc.constantFrom(0, 2_000),
-  waiting: fc.option(fc.constantFrom<TurnWait>('HeldLocally', 'OutsideWindow'), { nil: undefined }),
+  waiting: fc.option(fc.constantFrom<HandoverBlockReason>('HeldLocally', 'OutsideWindow'), { nil: undefined }),
 });
 
 function recordOf(
   at: NodeUpdateState,
   trouble: boolean,
   oldPodAt: number,
-  waiting: TurnWait | undefined,
+  waiting: HandoverBlockReason | undefined,
 ): NodeRecord {
   const yes = {
     desired: true,
