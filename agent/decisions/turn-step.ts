@@ -1,5 +1,5 @@
 /** Whether a host may begin a turn now: a trusted time, its window, the images, and nobody on the host who says 'not now'. */
-import type { HostTurn, HandoverBlockReason, TurnWindow } from '../../shared/kube/host-turn.js';
+import type { HostTurn, HandoverBlockReason, HandoverWindow } from '../../shared/kube/host-turn.js';
 
 /** 'Not now', as the host says it. */
 export interface ActiveUpdateLock {
@@ -47,7 +47,7 @@ export function handoverStep(facts: HandoverFacts): HandoverStep {
 }
 
 /** Undefined inside of a window, or without any. */
-function windowWait(windows: readonly TurnWindow[] | undefined, hubTime: number): HandoverStep | undefined {
+function windowWait(windows: readonly HandoverWindow[] | undefined, hubTime: number): HandoverStep | undefined {
   if (!windows) return undefined;
   const times = windows.map(({ from, until }) => ({ from: Date.parse(from), until: Date.parse(until) }));
   if (times.some(({ from, until }) => from <= hubTime && hubTime < until)) return undefined;

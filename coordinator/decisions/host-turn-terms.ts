@@ -1,6 +1,6 @@
 /** What a policy lets hosts decide by themselves, as the terms of one host's turn. */
 import { compileMaintenanceSchedules, type MaintenanceSchedule } from '../../shared/calendar/node-hours.js';
-import type { HostTurn, TurnWindow } from '../../shared/kube/host-turn.js';
+import type { HostTurn, HandoverWindow } from '../../shared/kube/host-turn.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { SteeringStatus } from '../../shared/kube/rollout.js';
 import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
@@ -52,9 +52,9 @@ export function confirmSecondsOf({ confirm }: RolloutPolicySpec): number {
 }
 
 /** When the Pods of nodes with these hours may be replaced, from now on; undefined: whenever. */
-export function handoverWindows(hours: MaintenanceSchedule, now: number): TurnWindow[] | undefined {
+export function handoverWindows(hours: MaintenanceSchedule, now: number): HandoverWindow[] | undefined {
   const end = now + HORIZON_MS;
-  const windows: TurnWindow[] = [];
+  const windows: HandoverWindow[] = [];
   for (let time = now; time < end && windows.length < MAX_WINDOWS; ) {
     const { replace, until } = hours.at(time);
     if (replace && until === undefined && time === now) return undefined;

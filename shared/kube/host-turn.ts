@@ -38,7 +38,7 @@ export type HandoverBlockReason = 'HeldLocally' | 'OutsideWindow' | 'ImageNotPul
 export type RevertReason = 'NotReady' | 'LinkLost' | 'HostRebooted';
 
 /** From when until when, by the hub's time. The end does not belong to it. */
-export interface TurnWindow {
+export interface HandoverWindow {
   from: Timestamp;
   until: Timestamp;
 }
@@ -47,7 +47,7 @@ export interface HostTurn {
   /** Takes the place of the Pod that bears the turn: whole, with the name and uid that it is to have. */
   successor: Pod;
   /** When it may begin; absent: at any time. What has begun is finished. */
-  windows?: TurnWindow[];
+  windows?: HandoverWindow[];
   /** How long the successor has, from when it could begin, to become ready and to keep the host's link, or the host goes back; absent: it never does. */
   confirmSeconds?: number;
   /** How long the host may say 'not now'; absent: it is not asked. */
