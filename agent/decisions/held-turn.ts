@@ -1,6 +1,6 @@
 /** A Pod that took another's place by a turn of this host: what is kept until that is confirmed, and how it is undone. */
 import {
-  type HostTurn,
+  type HostHandover,
   type RevertReason,
   turnOn,
   turnTextOf,
@@ -12,7 +12,7 @@ import { graceMs, type AssignedPod, controllerUidOf } from './held-pod.js';
 /** The two Pods after a turn has begun: the old one on its way out, and the one that waits for its end. */
 export function afterHandoverStart(
   old: AssignedPod,
-  turn: HostTurn,
+  turn: HostHandover,
   { now, linkWasLive, bootMark }: { now: number; linkWasLive: boolean; bootMark: string },
 ): { old: AssignedPod; successor: AssignedPod } {
   const { successor: pod, confirmSeconds } = turn;
@@ -122,7 +122,7 @@ function withoutSettledTurn(held: AssignedPod, change: { untold?: false; confirm
 }
 
 /** The turn that the host is to carry out on this Pod; undefined when it has none, or has gone too far for it. */
-export function pendingHandover(held: AssignedPod): HostTurn | undefined {
+export function pendingHandover(held: AssignedPod): HostHandover | undefined {
   return isLeaving(held) ? undefined : turnOn(held.pod);
 }
 

@@ -1,5 +1,5 @@
 /** Whether a host may begin a turn now: a trusted time, its window, the images, and nobody on the host who says 'not now'. */
-import type { HostTurn, HandoverBlockReason, HandoverWindow } from '../../shared/kube/host-turn.js';
+import type { HostHandover, HandoverBlockReason, HandoverWindow } from '../../shared/kube/host-turn.js';
 
 /** 'Not now', as the host says it. */
 export interface ActiveUpdateLock {
@@ -10,7 +10,7 @@ export interface ActiveUpdateLock {
 
 /** What the decision reads. */
 export interface HandoverFacts {
-  handover: Pick<HostTurn, 'windows' | 'maxHoldSeconds' | 'forcedBy'>;
+  handover: Pick<HostHandover, 'windows' | 'maxHoldSeconds' | 'forcedBy'>;
   /** The hub's time, ms since the epoch; undefined while none was heard since the host booted. */
   coordinatorTimeMs: number | undefined;
   /** Images of the successor that are not there, and why the last try failed. */

@@ -2,7 +2,7 @@
  * Carries out the turns that stand on Pods of this host: waits until one may begin, then puts the successor in its Pod's
  * place, on disk first. Level-triggered: it can be killed at any line and looks again.
  */
-import { type HostTurn, type HandoverBlockReason, WITHDRAWN, withdrawnMessage } from '../../shared/kube/host-turn.js';
+import { type HostHandover, type HandoverBlockReason, WITHDRAWN, withdrawnMessage } from '../../shared/kube/host-turn.js';
 import { refText } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
@@ -158,7 +158,7 @@ export class HandoverRunner {
     }
   }
 
-  async #decide(held: AssignedPod, turn: HostTurn): Promise<HandoverStep> {
+  async #decide(held: AssignedPod, turn: HostHandover): Promise<HandoverStep> {
     const { images, coordinatorTime: time, clock, updateLock: hold } = this.#parts;
     const { uid, pod } = held;
     const wanted = podImages(turn.successor);
@@ -170,7 +170,7 @@ export class HandoverRunner {
     );
     const facts = { turn, missing: images.missing(ownerOf(uid)), heldSince: held.lockedSince };
     const before = handoverStep({ ...facts, coordinatorTimeMs: time.now(), updateLock: undefined, now: clock.now() });
-    if (before.kind === 'wait' || turn.maxHoldSeconds === undefined) return before;
+    if (before.kind === 'wait' || turn.maxLockSeconds === undefined) return before;
     const { namespace = '', name } = pod.metadata;
     const said = await hold.ask({ namespace, pod: name, images: wanted });
     const now = clock.now();
@@ -209,7 +209,7 @@ export class HandoverRunner {
   async #begin(
     held: AssignedPod,
     pending: Pending,
-    turn: HostTurn,
+    turn: HostHandover,
     overridden: string | undefined,
   ): Promise<void> {
     const { cache, clock, log, linkIsLive, bootMark, onStarted: onBegun, onOverridden } = this.#parts;

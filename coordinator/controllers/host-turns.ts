@@ -1,6 +1,6 @@
 /** Writes turns on Pods for their hosts to carry out, and takes them away again (`shared/kube/host-turn.ts`). */
 import {
-  type HostTurn,
+  type HostHandover,
   HANDOVER_ANNOTATION,
   turnOn,
   withdrawalText,
@@ -41,7 +41,7 @@ export class HandoverWrites {
     const isSame = present?.metadata.labels?.[REVISION_HASH_LABEL] === hash;
     const { nodeName = '' } = old.spec;
     const successor = present && isSame ? present : await this.#admitted(daemonSet, hash, nodeName);
-    const turn: HostTurn = { successor, ...terms };
+    const turn: HostHandover = { successor, ...terms };
     return this.#annotate(old, () => JSON.stringify(turn));
   }
 

@@ -156,7 +156,7 @@ function pendingTurnOf(
     until: Date.parse(until),
   }));
   const forced = turn?.forcedBy !== undefined;
-  const holdMs = forced ? 0 : (turn?.maxHoldSeconds ?? 0) * 1000;
+  const holdMs = forced ? 0 : (turn?.maxLockSeconds ?? 0) * 1000;
   const isHeld = waiting === 'HeldLocally' && !Number.isNaN(waitingSince);
   return {
     ...(waiting && { waitReason: waiting }),

@@ -1,6 +1,6 @@
 /** What a policy lets hosts decide by themselves, as the terms of one host's turn. */
 import { compileMaintenanceSchedules, type MaintenanceSchedule } from '../../shared/calendar/node-hours.js';
-import type { HostTurn, HandoverWindow } from '../../shared/kube/host-turn.js';
+import type { HostHandover, HandoverWindow } from '../../shared/kube/host-turn.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { SteeringStatus } from '../../shared/kube/rollout.js';
 import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
@@ -8,7 +8,7 @@ import { EVERYONE, type SteeringRequest } from '../../shared/kube/rollout-steeri
 import type { Labels } from '../../shared/kube/selectors.js';
 
 /** All of a turn but the Pod that it brings. */
-export type HandoverTerms = Omit<HostTurn, 'successor'>;
+export type HandoverTerms = Omit<HostHandover, 'successor'>;
 
 const DEFAULT_CONFIRM_SECONDS = 300;
 const DEFAULT_HOLD_SECONDS = 3600;

@@ -43,7 +43,7 @@ export interface HandoverWindow {
   until: Timestamp;
 }
 
-export interface HostTurn {
+export interface HostHandover {
   /** Takes the place of the Pod that bears the turn: whole, with the name and uid that it is to have. */
   successor: Pod;
   /** When it may begin; absent: at any time. What has begun is finished. */
@@ -51,7 +51,7 @@ export interface HostTurn {
   /** How long the successor has, from when it could begin, to become ready and to keep the host's link, or the host goes back; absent: it never does. */
   confirmSeconds?: number;
   /** How long the host may say 'not now'; absent: it is not asked. */
-  maxHoldSeconds?: number;
+  maxLockSeconds?: number;
   /** Who overrides the host's 'not now', and why. */
   forcedBy?: string;
 }
@@ -64,13 +64,13 @@ interface WithdrawnTurn {
   revision?: string;
 }
 
-const turns = new WeakMap<Pod, HostTurn | undefined>();
+const turns = new WeakMap<Pod, HostHandover | undefined>();
 
 /**
  * The turn that stands on the Pod; undefined where there is none, none that can be read, or one whose successor could not take
  * this Pod's place (`isSuccessorOf`). Objects are shared: each is parsed once.
  */
-export function turnOn(pod: Pod): HostTurn | undefined {
+export function turnOn(pod: Pod): HostHandover | undefined {
   const text = turnTextOf(pod);
   if (text === undefined) return undefined;
   if (!turns.has(pod)) turns.set(pod, parse(pod, text));
@@ -82,9 +82,9 @@ export function turnTextOf({ metadata }: Pod): string | undefined {
   return metadata.annotations?.[HANDOVER_ANNOTATION];
 }
 
-function parse(pod: Pod, text: string): HostTurn | undefined {
+function parse(pod: Pod, text: string): HostHandover | undefined {
   try {
-    const turn = JSON.parse(text) as HostTurn;
+    const turn = JSON.parse(text) as HostHandover;
     const { metadata, spec } = turn.successor;
     const isWhole = metadata.uid && metadata.name && Array.isArray(spec.containers);
     return isWhole && isSuccessorOf(pod, turn.successor) ? turn : undefined;
@@ -113,7 +113,7 @@ export function withSuccessor(pod: Pod): Pod[] {
 }
 
 /** The text by which a turn is taken back. It may have begun by then: until the host has spoken nobody knows. */
-export function withdrawalText({ successor }: HostTurn): string {
+export function withdrawalText({ successor }: HostHandover): string {
   const revision = successor.metadata.labels?.[REVISION_HASH_LABEL];
   const withdrawn: WithdrawnTurn = {
     withdrawn: successor.metadata.name,

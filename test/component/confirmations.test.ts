@@ -5,7 +5,7 @@ import type { AssignedPod } from '../../agent/decisions/held-pod.js';
 import { afterHandoverStart } from '../../agent/decisions/held-turn.js';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import { HandoverConfirmations } from '../../agent/turns/confirmations.js';
-import type { HostTurn } from '../../shared/kube/host-turn.js';
+import type { HostHandover } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { type Clock, ManualClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
@@ -46,7 +46,7 @@ async function begun() {
   const process = new Process();
   const { clock } = process;
   const cache = DesiredCache.inMemory(clock, silentLogger);
-  const turn: HostTurn = { successor: podOf('new'), confirmSeconds: CONFIRM_SECONDS };
+  const turn: HostHandover = { successor: podOf('new'), confirmSeconds: CONFIRM_SECONDS };
   const old: AssignedPod = { uid: 'old', digest: 'd', pod: podOf('old'), acceptedAt: 0, unassigned: false };
   const how = { now: clock.now(), linkWasLive: true, bootMark: 'boot-1' };
   const { old: leaving, successor } = afterHandoverStart(old, turn, how);

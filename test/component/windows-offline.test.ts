@@ -9,7 +9,7 @@ import { HollowDriver } from '../../agent/runtime/fake.js';
 import { HollowEngine } from '../../agent/runtime/fake-engine.js';
 import { hollowHostInfo, hollowHostDeps } from '../../agent/simulate/hollow-host.js';
 import { CoordinatorTime } from '../../agent/turns/heard-time.js';
-import { type HostTurn, HANDOVER_ANNOTATION } from '../../shared/kube/host-turn.js';
+import { type HostHandover, HANDOVER_ANNOTATION } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { systemChance } from '../../shared/process/chance.js';
 import { ManualClock } from '../../shared/process/clock.js';
@@ -27,7 +27,7 @@ const MAKER = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'till', uid: 'ds
 
 const at = (ms: number) => new Date(NOW + ms).toISOString();
 
-function podOf(uid: string, image: string, turn?: HostTurn): Pod {
+function podOf(uid: string, image: string, turn?: HostHandover): Pod {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -65,7 +65,7 @@ class CutOffHost {
   #agent: Agent | undefined;
 
   /** `heard`: the coordinator had told the time before the link was lost. */
-  static async start(windows: HostTurn['windows'], { heard }: { heard: boolean }): Promise<CutOffHost> {
+  static async start(windows: HostHandover['windows'], { heard }: { heard: boolean }): Promise<CutOffHost> {
     const host = new CutOffHost();
     const successor = podOf('new', 'app:2');
     const pod = podOf('old', 'app:1', { successor, ...(windows && { windows }) });
@@ -138,7 +138,7 @@ class CutOffHost {
 }
 
 async function withHost(
-  windows: HostTurn['windows'],
+  windows: HostHandover['windows'],
   heard: boolean,
   check: (host: CutOffHost) => Promise<void>,
 ): Promise<void> {

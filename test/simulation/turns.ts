@@ -1,5 +1,5 @@
 /** Rules on what hosts decide by themselves: when they replace a Pod that has its turn, and when they take one back. */
-import { type HostTurn, type RevertReason, turnOn } from '../../shared/kube/host-turn.js';
+import { type HostHandover, type RevertReason, turnOn } from '../../shared/kube/host-turn.js';
 import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
 import type { Invariant, Violation } from './invariants.js';
 import { START_MS } from './life.js';
@@ -22,7 +22,7 @@ const REBOOTS = 3;
 
 /** All turns that a Pod ever had: a host knows the last one that it has heard of. */
 interface Given {
-  turns: HostTurn[];
+  turns: HostHandover[];
   firstAtMs: number;
 }
 
@@ -30,7 +30,7 @@ class TurnBook {
   readonly #given = new Map<string, Given>();
 
   /** Answers a turn that was given just now. */
-  committed({ kind, previous, current }: TrueChange, nowMs: number): HostTurn | undefined {
+  committed({ kind, previous, current }: TrueChange, nowMs: number): HostHandover | undefined {
     const turn = kind === 'Pod' && current ? turnOn(current) : undefined;
     if (!turn) return undefined;
     const before = kind === 'Pod' && previous ? turnOn(previous) : undefined;
@@ -74,7 +74,7 @@ export function turnsKeepHours(waves: WaveBook): Invariant {
   };
 }
 
-function isOutside({ windows }: HostTurn, spec: RolloutPolicySpec): boolean {
+function isOutside({ windows }: HostHandover, spec: RolloutPolicySpec): boolean {
   if (!windows) return (spec.windows?.length ?? 0) > 0;
   return windows.some(({ from, until }) =>
     [Date.parse(from), Date.parse(until) - 1_000].some((time) => !isInHours(spec, time)),
@@ -110,7 +110,7 @@ export function busyHostsAreAsked(): Invariant {
 }
 
 /** In its hours, while the host said 'not now' and could be asked. */
-function wasPutOff({ windows, maxHoldSeconds }: HostTurn, firstAtMs: number, busyUntilMs = 0): boolean {
+function wasPutOff({ windows, maxLockSeconds: maxHoldSeconds }: HostHandover, firstAtMs: number, busyUntilMs = 0): boolean {
   if (!maxHoldSeconds || busyUntilMs - firstAtMs < WRITING_MS) return false;
   const time = START_MS + busyUntilMs;
   return !windows || windows.some(({ from, until }) => Date.parse(from) < time && time < Date.parse(until));

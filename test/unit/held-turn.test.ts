@@ -14,7 +14,7 @@ import {
   podsNeededBy,
   effectivePod,
 } from '../../agent/decisions/held-turn.js';
-import { type HostTurn, HANDOVER_ANNOTATION } from '../../shared/kube/host-turn.js';
+import { type HostHandover, HANDOVER_ANNOTATION } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 
 const NOW = 1_000;
@@ -23,7 +23,7 @@ const seal = { era: 'e', revision: 7, mac: 'm' };
 
 const MAKER = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'web', uid: 'ds', controller: true };
 
-function podOf(uid: string, image: string, turn?: HostTurn): Pod {
+function podOf(uid: string, image: string, turn?: HostHandover): Pod {
   const annotations = turn && { [HANDOVER_ANNOTATION]: JSON.stringify(turn) };
   return {
     apiVersion: 'v1',
@@ -39,7 +39,7 @@ function podOf(uid: string, image: string, turn?: HostTurn): Pod {
   };
 }
 
-const TURN: HostTurn = { successor: podOf('new', 'app:2'), confirmSeconds: 5 };
+const TURN: HostHandover = { successor: podOf('new', 'app:2'), confirmSeconds: 5 };
 
 function heldOf(pod: Pod, change: Partial<AssignedPod> = {}): AssignedPod {
   const uid = pod.metadata.uid ?? '';

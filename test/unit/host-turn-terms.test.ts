@@ -16,7 +16,7 @@ import { compileMaintenanceSchedules } from '../../shared/calendar/node-hours.js
 import type { ConditionStatus } from '../../shared/kube/conditions.js';
 import {
   CONFIRMED_CONDITION,
-  type HostTurn,
+  type HostHandover,
   REVERTED_CONDITION,
   HANDOVER_ANNOTATION,
   HANDOVER_CONDITION,
@@ -125,7 +125,7 @@ describe('a host that has its turn', () => {
 
   test('that was taken back counts until the host has said that it knows, of this very turn', () => {
     const pod = bearing('new');
-    const text = withdrawalText(turnOn(pod) as HostTurn);
+    const text = withdrawalText(turnOn(pod) as HostHandover);
     pod.metadata.annotations = { [HANDOVER_ANNOTATION]: text };
     assert.equal(withdrawnFrom(pod), 'b');
     assert.equal(turnOn({ ...pod }), undefined, 'nobody can begin it any more');
@@ -168,7 +168,7 @@ describe('a host that has its turn', () => {
       [NOW + HOUR],
     );
     assert.equal(turnOf(pod)?.holdEndsAt, undefined, 'nobody knows since when it is held');
-    const turn = { ...(turnOn(pod) as HostTurn), maxHoldSeconds: 60 };
+    const turn = { ...(turnOn(pod) as HostHandover), maxHoldSeconds: 60 };
     const heldSince = { status: 'False' as const, lastTransitionTime: new Date(NOW).toISOString() };
     const condition = { type: HANDOVER_CONDITION, reason: 'HeldLocally', ...heldSince };
     const held = (forcedBy?: string): Pod => ({
