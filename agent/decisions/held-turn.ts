@@ -2,7 +2,7 @@
 import {
   type HostHandover,
   type RevertReason,
-  turnOn,
+  handoverOf,
   turnTextOf,
   withdrawnFrom,
 } from '../../shared/kube/host-turn.js';
@@ -123,7 +123,7 @@ function withoutSettledTurn(held: AssignedPod, change: { untold?: false; confirm
 
 /** The turn that the host is to carry out on this Pod; undefined when it has none, or has gone too far for it. */
 export function pendingHandover(held: AssignedPod): HostHandover | undefined {
-  return isLeaving(held) ? undefined : turnOn(held.pod);
+  return isLeaving(held) ? undefined : handoverOf(held.pod);
 }
 
 /** Name of the successor whose turn was taken back before this host had begun it: it can say so. */

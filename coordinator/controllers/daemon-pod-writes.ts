@@ -1,5 +1,5 @@
 /** What is written for one DaemonSet on one node: Pods made and deleted, adopted and let go, turns given and taken back. */
-import { turnOn } from '../../shared/kube/host-turn.js';
+import { handoverOf } from '../../shared/kube/host-turn.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { type DaemonSet, REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
@@ -149,7 +149,7 @@ export class DaemonPodWrites {
   #hasNoRoom({ daemonSet, nodeName, tally, context: turn }: NodeSubject, old: Pod): boolean {
     const { hash } = tally.subject.current;
     // A turn to the same revision that stands there has its room already.
-    const isGiven = turnOn(old)?.successor.metadata.labels?.[REVISION_HASH_LABEL] === hash;
+    const isGiven = handoverOf(old)?.successor.metadata.labels?.[REVISION_HASH_LABEL] === hash;
     const refusals = isGiven ? [] : this.#room.refusals(daemonSet, tally, old);
     if (refusals.length === 0) return false;
     tally.lackingCapacitySince.set(nodeName, this.#parts.clock.now());

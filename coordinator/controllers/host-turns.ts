@@ -2,7 +2,7 @@
 import {
   type HostHandover,
   HANDOVER_ANNOTATION,
-  turnOn,
+  handoverOf,
   withdrawalText,
   withdrawnFrom,
 } from '../../shared/kube/host-turn.js';
@@ -37,7 +37,7 @@ export class HandoverWrites {
     old: Pod,
     terms: HandoverTerms,
   ): Promise<Pod> {
-    const present = turnOn(old)?.successor;
+    const present = handoverOf(old)?.successor;
     const isSame = present?.metadata.labels?.[REVISION_HASH_LABEL] === hash;
     const { nodeName = '' } = old.spec;
     const successor = present && isSame ? present : await this.#admitted(daemonSet, hash, nodeName);
@@ -53,7 +53,7 @@ export class HandoverWrites {
     return this.#annotate(old, (stored) => {
       if (withdrawnFrom(stored) !== undefined) return UNCHANGED;
       // Of a copy: what is parsed is kept by its object, and this one changes.
-      const turn = turnOn({ ...stored });
+      const turn = handoverOf({ ...stored });
       return turn && withdrawalText(turn);
     });
   }

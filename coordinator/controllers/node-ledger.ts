@@ -1,5 +1,5 @@
 /** Who has which room on which node, writes in flight included: two keys never take the same. */
-import { turnOn } from '../../shared/kube/host-turn.js';
+import { handoverOf } from '../../shared/kube/host-turn.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
 import { DEFAULT_SCHEDULER, fitRefusals } from '../decisions/fit.js';
@@ -39,7 +39,7 @@ export class NodeReservations implements PodReservations {
     const bound = this.#parts.informers.pods
       .indexed(PODS_BY_NODE, nodeName)
       .filter((pod) => !isPodTerminal(pod) && pod.metadata.uid !== without?.metadata.uid)
-      .map((pod) => ({ spec: pod.spec, next: turnOn(pod)?.successor.spec }));
+      .map((pod) => ({ spec: pod.spec, next: handoverOf(pod)?.successor.spec }));
     return usageOfPods([...bound, ...(this.#inFlight.get(nodeName) ?? [])]);
   }
 

@@ -4,7 +4,7 @@ import {
   CONFIRMED_CONDITION,
   HANDOVER_CONDITION,
   type HandoverBlockReason,
-  turnOn,
+  handoverOf,
   WAITS_FOR_PREDECESSOR,
   WITHDRAWN,
   withdrawnMessage,
@@ -143,7 +143,7 @@ function pendingTurnOf(
     withdrawn !== undefined &&
     condition?.reason === WITHDRAWN &&
     condition.message === withdrawnMessage(withdrawn);
-  const turn = turnOn(pod);
+  const turn = handoverOf(pod);
   if (!turn && withdrawn === undefined) return undefined;
   // What was taken back may have begun: it has failed with its own revision, and with no other.
   const labels =

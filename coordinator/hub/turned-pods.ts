@@ -1,5 +1,5 @@
 /** Turns that hosts have carried out: the successor takes its Pod's place in the store as it has on the host. */
-import { turnOn } from '../../shared/kube/host-turn.js';
+import { handoverOf } from '../../shared/kube/host-turn.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
@@ -60,7 +60,7 @@ export class HandoverReports {
     if (!object || !seal) return undefined;
     if (!this.#parts.signer.verify(node, { uid: predecessor.uid, object }, seal)) return undefined;
     const old = JSON.parse(Buffer.from(object).toString()) as Pod;
-    const successor = turnOn(old)?.successor;
+    const successor = handoverOf(old)?.successor;
     return successor?.metadata.uid === uid ? { old, successor } : undefined;
   }
 

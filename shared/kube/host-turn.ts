@@ -70,7 +70,7 @@ const turns = new WeakMap<Pod, HostHandover | undefined>();
  * The turn that stands on the Pod; undefined where there is none, none that can be read, or one whose successor could not take
  * this Pod's place (`isSuccessorOf`). Objects are shared: each is parsed once.
  */
-export function turnOn(pod: Pod): HostHandover | undefined {
+export function handoverOf(pod: Pod): HostHandover | undefined {
   const text = turnTextOf(pod);
   if (text === undefined) return undefined;
   if (!turns.has(pod)) turns.set(pod, parse(pod, text));
@@ -108,7 +108,7 @@ function isSuccessorOf(old: Pod, { metadata, spec }: Pod): boolean {
 
 /** The Pods whose objects and images the host needs: this one, and the one that is to take its place. */
 export function withSuccessor(pod: Pod): Pod[] {
-  const turn = turnOn(pod);
+  const turn = handoverOf(pod);
   return turn ? [pod, turn.successor] : [pod];
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { DaemonSetExplainer } from '../../coordinator/controllers/daemonset-explain.js';
 import { nodeKind } from '../../coordinator/kinds/index.js';
-import { turnOn } from '../../shared/kube/host-turn.js';
+import { handoverOf } from '../../shared/kube/host-turn.js';
 import type { Node } from '../../shared/kube/node.js';
 import { eventually } from '../harness/eventually.js';
 import { REF, type Rolling, withPolicy } from '../harness/rolling.js';
@@ -71,7 +71,7 @@ describe('a host without room for the next Pod', () => {
     async (rolling) => {
       const { fleet } = rolling;
       fleet.agents.beginsTurns = false;
-      const turns = () => fleet.pods().flatMap((pod) => turnOn(pod) ?? []);
+      const turns = () => fleet.pods().flatMap((pod) => handoverOf(pod) ?? []);
       for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '8');
       await releaseThatWants(rolling, CPU);
       await eventually(() => turns().length === 1);
@@ -89,8 +89,8 @@ describe('a host without room for the next Pod', () => {
     fleet.agents.beginsTurns = false;
     for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '8');
     await releaseThatWants(rolling, CPU);
-    await eventually(() => fleet.pods().some((pod) => turnOn(pod)));
-    const node = fleet.pods().find((pod) => turnOn(pod))?.spec.nodeName;
+    await eventually(() => fleet.pods().some((pod) => handoverOf(pod)));
+    const node = fleet.pods().find((pod) => handoverOf(pod))?.spec.nodeName;
     await fleet.create('other', {
       template: {
         metadata: { labels: { app: 'other' } },

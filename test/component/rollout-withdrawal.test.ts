@@ -6,7 +6,7 @@ import { withCondition } from '../../shared/kube/conditions.js';
 import {
   HANDOVER_ANNOTATION,
   HANDOVER_CONDITION,
-  turnOn,
+  handoverOf,
   WITHDRAWN,
   withdrawnFrom,
   withdrawnMessage,
@@ -17,7 +17,7 @@ import { eventually } from '../harness/eventually.js';
 import { REF, type Rolling, withPolicy } from '../harness/rolling.js';
 
 const nodesOf = (pods: readonly Pod[]) => pods.map(({ spec }) => spec.nodeName ?? '').sort();
-const turned = ({ fleet }: Rolling) => fleet.pods().filter((pod) => turnOn(pod) !== undefined);
+const turned = ({ fleet }: Rolling) => fleet.pods().filter((pod) => handoverOf(pod) !== undefined);
 const withdrawn = ({ fleet }: Rolling) => fleet.pods().filter((pod) => withdrawnFrom(pod) !== undefined);
 
 /** One host at a time, none of which begins by itself. */
@@ -79,7 +79,7 @@ describe('a turn that is taken back', () => {
     const { fleet } = rolling;
     const node = await oneTurned(rolling);
     const [pod] = turned(rolling);
-    const successor = pod && turnOn(pod)?.successor;
+    const successor = pod && handoverOf(pod)?.successor;
     assert.ok(pod && successor);
     await rolling.steer('pause');
     await eventually(() => withdrawn(rolling).length === 1);
@@ -107,7 +107,7 @@ describe('a turn that is taken back', () => {
       assert.ok(pod);
       await hostKnows(rolling, pod);
       await eventually(() => turned(rolling).length === 1);
-      const images = turned(rolling).map((each) => turnOn(each)?.successor.spec.containers[0]?.image);
+      const images = turned(rolling).map((each) => handoverOf(each)?.successor.spec.containers[0]?.image);
       assert.deepEqual(images, ['app:3']);
     },
   );

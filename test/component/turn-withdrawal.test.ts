@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { DaemonPodTemplates } from '../../coordinator/controllers/daemon-pod-models.js';
 import { HandoverWrites } from '../../coordinator/controllers/host-turns.js';
 import { daemonSetKind, podKind } from '../../coordinator/kinds/index.js';
-import { turnOn, turnTextOf, withdrawnFrom } from '../../shared/kube/host-turn.js';
+import { handoverOf, turnTextOf, withdrawnFrom } from '../../shared/kube/host-turn.js';
 import { joinNode, withControlPlane } from '../harness/control-plane.js';
 
 withControlPlane(
@@ -25,7 +25,7 @@ withControlPlane(
     const old = (await plane.registry.create(podKind, 'default', first)).object();
     assert.equal(withdrawnFrom(await turns.withdraw(old)), undefined, 'there was none');
     const given = await turns.request({ daemonSet, hash: 'two' }, old, {});
-    const successor = turnOn(given)?.successor.metadata.name;
+    const successor = handoverOf(given)?.successor.metadata.name;
     assert.ok(successor);
     // Of one who has not seen the turn yet: what is stored counts.
     const withdrawn = await turns.withdraw(old);

@@ -10,7 +10,7 @@ import type { Informers } from '../../coordinator/informers/informer.js';
 import { daemonSetKind, nodeKind, podKind } from '../../coordinator/kinds/index.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import { withCondition } from '../../shared/kube/conditions.js';
-import { turnOn } from '../../shared/kube/host-turn.js';
+import { handoverOf } from '../../shared/kube/host-turn.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { Node, Taint } from '../../shared/kube/node.js';
 import type { Pod, PodPhase } from '../../shared/kube/pod.js';
@@ -226,7 +226,7 @@ export class DaemonFleet {
       if (this.agents.stops) await this.registry.confirmStopped({ namespace, name }, uid);
       return;
     }
-    if (turnOn(pod) && this.agents.beginsTurns) await this.#takeTurn(pod).catch(ignoreGone);
+    if (handoverOf(pod) && this.agents.beginsTurns) await this.#takeTurn(pod).catch(ignoreGone);
     else if (!pod.status?.conditions && pod.spec.nodeName && this.agents.ready(pod)) {
       await this.setPod(pod, 'Running', true).catch(ignoreGone);
     }
@@ -234,7 +234,7 @@ export class DaemonFleet {
 
   /** As a host that has nothing to wait for: it is told of its turn when it may begin. */
   async #takeTurn(pod: Pod): Promise<void> {
-    const { successor } = turnOn(pod) ?? {};
+    const { successor } = handoverOf(pod) ?? {};
     const { name, namespace = NAMESPACE, uid = '' } = pod.metadata;
     if (!successor) return;
     await this.registry.delete(podKind, { namespace, name }, { preconditions: { uid } });

@@ -3,7 +3,7 @@
  * what they have seen, and see late; so what changed within the last `NEWS_MS` counts for them, not against them.
  */
 import { findCondition } from '../../shared/kube/conditions.js';
-import { CONFIRMED_CONDITION, turnOn, turnTextOf } from '../../shared/kube/host-turn.js';
+import { CONFIRMED_CONDITION, handoverOf, turnTextOf } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { belongs, mayStay, maySurge, unavailableBudget } from './reference.js';
@@ -148,7 +148,7 @@ export class Availability {
             !isLeaving(pod) &&
             (this.#isAvailable(pod, daemonSet, nowMs) || this.#mayBeAvailable(pod, daemonSet, scene)),
         );
-      const isTurned = truth.podsOf(daemonSet, name).some((pod) => !isLeaving(pod) && turnOn(pod));
+      const isTurned = truth.podsOf(daemonSet, name).some((pod) => !isLeaving(pod) && handoverOf(pod));
       this.#turned.note(key, isTurned, nowMs);
       this.#wanted.note(key, belongsThere, nowMs);
       this.#misplaced.note(key, !mayStay(daemonSet, node), nowMs);

@@ -2,7 +2,7 @@
 
 import type { Change } from '../../coordinator/store/store.js';
 import { findCondition, isConditionTrue } from '../../shared/kube/conditions.js';
-import { turnOn } from '../../shared/kube/host-turn.js';
+import { handoverOf } from '../../shared/kube/host-turn.js';
 import { controllerOf, type KubeObject } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
@@ -120,7 +120,7 @@ export class Truth {
     if (kind !== 'Pod') return;
     put(this.pods, uid, current as Pod | undefined);
     this.#place(uid, previous as Pod | undefined, current as Pod | undefined);
-    const successor = current && turnOn(current as Pod)?.successor.metadata;
+    const successor = current && handoverOf(current as Pod)?.successor.metadata;
     if (successor?.uid) this.#promise(successor, now);
     const known = this.ever.get(uid);
     if (current && !known) {

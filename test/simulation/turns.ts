@@ -1,5 +1,5 @@
 /** Rules on what hosts decide by themselves: when they replace a Pod that has its turn, and when they take one back. */
-import { type HostHandover, type RevertReason, turnOn } from '../../shared/kube/host-turn.js';
+import { type HostHandover, type RevertReason, handoverOf } from '../../shared/kube/host-turn.js';
 import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
 import type { Invariant, Violation } from './invariants.js';
 import { START_MS } from './life.js';
@@ -31,9 +31,9 @@ class TurnBook {
 
   /** Answers a turn that was given just now. */
   committed({ kind, previous, current }: TrueChange, nowMs: number): HostHandover | undefined {
-    const turn = kind === 'Pod' && current ? turnOn(current) : undefined;
+    const turn = kind === 'Pod' && current ? handoverOf(current) : undefined;
     if (!turn) return undefined;
-    const before = kind === 'Pod' && previous ? turnOn(previous) : undefined;
+    const before = kind === 'Pod' && previous ? handoverOf(previous) : undefined;
     if (before && JSON.stringify(before) === JSON.stringify(turn)) return undefined;
     const { uid = '' } = current?.metadata ?? {};
     const given = this.#given.get(uid) ?? { turns: [], firstAtMs: nowMs };

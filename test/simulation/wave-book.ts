@@ -3,7 +3,7 @@
  * have failed. Waves are drawn when a count begins, from labels of then; so a node is in any wave that its labels ever said.
  */
 import { findCondition, isConditionTrue } from '../../shared/kube/conditions.js';
-import { REVERTED_CONDITION, HANDOVER_CONDITION, turnOn } from '../../shared/kube/host-turn.js';
+import { REVERTED_CONDITION, HANDOVER_CONDITION, handoverOf } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { NEWS_MS } from './availability.js';
@@ -200,7 +200,7 @@ export class WaveBook {
 /** Since when it has tried to be ready or, where it is to make room, lacked its successor's image; undefined: it does not. */
 function triedSince(pod: Pod, isNew: boolean): number | undefined {
   const waits = findCondition(pod.status?.conditions, HANDOVER_CONDITION);
-  const isStuck = !isNew && turnOn(pod) !== undefined && waits?.reason === 'ImageNotPulled';
+  const isStuck = !isNew && handoverOf(pod) !== undefined && waits?.reason === 'ImageNotPulled';
   if (isStuck) return Date.parse(waits?.lastTransitionTime ?? '');
   return isNew && !isReady(pod) ? Date.parse(pod.metadata.creationTimestamp ?? '') : undefined;
 }

@@ -20,7 +20,7 @@ import {
   REVERTED_CONDITION,
   HANDOVER_ANNOTATION,
   HANDOVER_CONDITION,
-  turnOn,
+  handoverOf,
   WITHDRAWN,
   withdrawalText,
   withdrawnFrom,
@@ -125,10 +125,10 @@ describe('a host that has its turn', () => {
 
   test('that was taken back counts until the host has said that it knows, of this very turn', () => {
     const pod = bearing('new');
-    const text = withdrawalText(turnOn(pod) as HostHandover);
+    const text = withdrawalText(handoverOf(pod) as HostHandover);
     pod.metadata.annotations = { [HANDOVER_ANNOTATION]: text };
     assert.equal(withdrawnFrom(pod), 'b');
-    assert.equal(turnOn({ ...pod }), undefined, 'nobody can begin it any more');
+    assert.equal(handoverOf({ ...pod }), undefined, 'nobody can begin it any more');
     assert.equal(situation({ ...pod }), 'turned');
     const said = (message: string) => {
       const condition = { type: HANDOVER_CONDITION, status: 'False' as const, reason: WITHDRAWN, message };
@@ -168,7 +168,7 @@ describe('a host that has its turn', () => {
       [NOW + HOUR],
     );
     assert.equal(turnOf(pod)?.holdEndsAt, undefined, 'nobody knows since when it is held');
-    const turn = { ...(turnOn(pod) as HostHandover), maxHoldSeconds: 60 };
+    const turn = { ...(handoverOf(pod) as HostHandover), maxHoldSeconds: 60 };
     const heldSince = { status: 'False' as const, lastTransitionTime: new Date(NOW).toISOString() };
     const condition = { type: HANDOVER_CONDITION, reason: 'HeldLocally', ...heldSince };
     const held = (forcedBy?: string): Pod => ({

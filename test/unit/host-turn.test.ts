@@ -1,7 +1,7 @@
 /** Which turns count that stand on a Pod. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { HANDOVER_ANNOTATION, turnOn, withSuccessor } from '../../shared/kube/host-turn.js';
+import { HANDOVER_ANNOTATION, handoverOf, withSuccessor } from '../../shared/kube/host-turn.js';
 import type { ObjectMeta } from '../../shared/kube/meta.js';
 import type { Pod, PodSpec } from '../../shared/kube/pod.js';
 
@@ -25,7 +25,7 @@ const turnTo = (successor: unknown) => JSON.stringify({ successor });
 describe('a turn counts', () => {
   test('when its successor is of the Pod’s own namespace, node and controller', () => {
     const pod = bearing(turnTo(podOf()));
-    assert.equal(turnOn(pod)?.successor.metadata.uid, 'b');
+    assert.equal(handoverOf(pod)?.successor.metadata.uid, 'b');
     assert.equal(withSuccessor(pod).length, 2);
   });
 
@@ -49,7 +49,7 @@ describe('a turn counts', () => {
   ];
   for (const [what, pod] of CASES) {
     test(`not with ${what}`, () => {
-      assert.equal(turnOn(pod), undefined);
+      assert.equal(handoverOf(pod), undefined);
       assert.deepEqual(withSuccessor(pod), [pod]);
     });
   }
