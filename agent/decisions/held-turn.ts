@@ -3,7 +3,7 @@ import {
   type HostHandover,
   type RevertReason,
   handoverOf,
-  turnTextOf,
+  handoverAnnotationOf,
   withdrawnFrom,
 } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
@@ -133,7 +133,7 @@ export function withdrawnSuccessorName(held: AssignedPod): string | undefined {
 
 /** Whether nothing of a turn stands on the Pod, not even that it was taken back. */
 export function hasNoHandover(held: AssignedPod): boolean {
-  return !isLeaving(held) && turnTextOf(held.pod) === undefined;
+  return !isLeaving(held) && handoverAnnotationOf(held.pod) === undefined;
 }
 
 function isLeaving({ deadline, unassigned: gone, replacedBy: turnedInto }: AssignedPod): boolean {

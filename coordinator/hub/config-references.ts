@@ -3,7 +3,7 @@
  * its nodes and not for all Pods of the fleet; a node is given what stands here under its name and nothing else.
  */
 import { type ConfigReference, configKey, configReferences } from '../../shared/kube/config-reference.js';
-import { turnTextOf, withSuccessor } from '../../shared/kube/host-turn.js';
+import { handoverAnnotationOf, withSuccessor } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { ObjectChange } from '../informers/informer.js';
 
@@ -20,7 +20,7 @@ export class ConfigReferences {
   /** Takes a Pod's change in. While it is bound only its turn may name something else, so most changes cost nothing. */
   podChanged({ previous, current }: ObjectChange<Pod>): ReferenceChange[] {
     const isSameNode = previous && current && previous.spec.nodeName === current.spec.nodeName;
-    if (isSameNode && turnTextOf(previous) === turnTextOf(current)) return [];
+    if (isSameNode && handoverAnnotationOf(previous) === handoverAnnotationOf(current)) return [];
     return [...this.#count(previous, -1), ...this.#count(current, 1)];
   }
 

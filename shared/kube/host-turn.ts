@@ -71,14 +71,14 @@ const turns = new WeakMap<Pod, HostHandover | undefined>();
  * this Pod's place (`isSuccessorOf`). Objects are shared: each is parsed once.
  */
 export function handoverOf(pod: Pod): HostHandover | undefined {
-  const text = turnTextOf(pod);
+  const text = handoverAnnotationOf(pod);
   if (text === undefined) return undefined;
   if (!turns.has(pod)) turns.set(pod, parse(pod, text));
   return turns.get(pod);
 }
 
 /** The turn as it stands there, to be compared. */
-export function turnTextOf({ metadata }: Pod): string | undefined {
+export function handoverAnnotationOf({ metadata }: Pod): string | undefined {
   return metadata.annotations?.[HANDOVER_ANNOTATION];
 }
 
@@ -124,7 +124,7 @@ export function withdrawalText({ successor }: HostHandover): string {
 
 /** The turn that was taken back from this Pod's host, and stands there until that has said that it knows. */
 export function withdrawnTurnOn(pod: Pod): WithdrawnTurn | undefined {
-  const text = turnTextOf(pod);
+  const text = handoverAnnotationOf(pod);
   if (text === undefined) return undefined;
   try {
     const turn = JSON.parse(text) as Partial<WithdrawnTurn>;

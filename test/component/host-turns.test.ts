@@ -7,7 +7,7 @@ import {
   REVERTED_CONDITION,
   HANDOVER_ANNOTATION,
   HANDOVER_CONDITION,
-  turnTextOf,
+  handoverAnnotationOf,
   WITHDRAWN,
 } from '../../shared/kube/host-turn.js';
 import type { Node } from '../../shared/kube/node.js';
@@ -93,7 +93,7 @@ const imageRun = ({ status }: Pod) => status?.containerStatuses?.[0]?.image ?? '
 const isLive = ({ metadata }: Pod) => metadata.deletionTimestamp === undefined;
 const waitsForImage = ({ status }: Pod) =>
   findCondition(status?.conditions, HANDOVER_CONDITION)?.reason === 'ImageNotPulled';
-const hasTurn = (pod: Pod) => turnTextOf(pod) !== undefined;
+const hasTurn = (pod: Pod) => handoverAnnotationOf(pod) !== undefined;
 const DARK_IMAGE = 'docker.io/library/app:dark';
 const nodesOf = (pods: readonly Pod[]) => pods.map(({ spec }) => spec.nodeName).sort();
 

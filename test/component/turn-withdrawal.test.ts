@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { DaemonPodTemplates } from '../../coordinator/controllers/daemon-pod-models.js';
 import { HandoverWrites } from '../../coordinator/controllers/host-turns.js';
 import { daemonSetKind, podKind } from '../../coordinator/kinds/index.js';
-import { handoverOf, turnTextOf, withdrawnFrom } from '../../shared/kube/host-turn.js';
+import { handoverOf, handoverAnnotationOf, withdrawnFrom } from '../../shared/kube/host-turn.js';
 import { joinNode, withControlPlane } from '../harness/control-plane.js';
 
 withControlPlane(
@@ -33,6 +33,6 @@ withControlPlane(
     for (const seen of [old, given, withdrawn]) {
       assert.equal(withdrawnFrom(await turns.withdraw(seen)), successor);
     }
-    assert.equal(turnTextOf(await turns.settle(withdrawn)), undefined);
+    assert.equal(handoverAnnotationOf(await turns.settle(withdrawn)), undefined);
   },
 );

@@ -3,7 +3,7 @@
  * what they have seen, and see late; so what changed within the last `NEWS_MS` counts for them, not against them.
  */
 import { findCondition } from '../../shared/kube/conditions.js';
-import { CONFIRMED_CONDITION, handoverOf, turnTextOf } from '../../shared/kube/host-turn.js';
+import { CONFIRMED_CONDITION, handoverOf, handoverAnnotationOf } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { belongs, mayStay, maySurge, unavailableBudget } from './reference.js';
@@ -70,7 +70,7 @@ export class Availability {
   ): StoppedByRollout | undefined {
     if (kind !== 'Pod' || !previous || isLeaving(previous)) return undefined;
     // From when it has its turn, its host may stop it at any time; what becomes of that was decided then.
-    const [hadTurn, hasTurn] = [previous, current].map((pod) => pod && turnTextOf(pod) !== undefined);
+    const [hadTurn, hasTurn] = [previous, current].map((pod) => pod && handoverAnnotationOf(pod) !== undefined);
     if (hadTurn || (current && !isLeaving(current) && !hasTurn)) return undefined;
     const { uid = '' } = previous.metadata;
     const { nodeName: node = '' } = previous.spec;

@@ -1,5 +1,5 @@
 /** What a change of the store is called when it is counted. */
-import { turnTextOf } from '../../shared/kube/host-turn.js';
+import { handoverAnnotationOf } from '../../shared/kube/host-turn.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { Rollout } from '../../shared/kube/rollout.js';
@@ -36,7 +36,7 @@ function podEvents(previous: Pod, current: Pod): string[] {
     isNew((pod) => !isReady(pod)) && 'Pod is not ready any more',
     isNew(({ status }) => status?.phase === 'Failed') &&
       `Pod fails: ${current.status?.reason ?? 'by itself'}`,
-    isNew((pod) => turnTextOf(pod) !== undefined) && 'turn given to a host',
+    isNew((pod) => handoverAnnotationOf(pod) !== undefined) && 'turn given to a host',
   ].filter((event) => event !== false);
 }
 

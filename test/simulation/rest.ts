@@ -1,7 +1,7 @@
 /** When faults have ended: exactly what the simple reference says must be there, and nothing else. */
 
 import { findCondition } from '../../shared/kube/conditions.js';
-import { turnTextOf } from '../../shared/kube/host-turn.js';
+import { handoverAnnotationOf } from '../../shared/kube/host-turn.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
@@ -49,7 +49,7 @@ function podUnrest(pod: Pod, { truth, running }: Scene): string[] {
   const { nodeName = '' } = pod.spec;
   const node = truth.nodes.get(nodeName);
   if (isLeaving(pod)) return [`Pod ${name} is still to be deleted`];
-  if (turnTextOf(pod) !== undefined) return [`Pod ${name} still has a turn to come`];
+  if (handoverAnnotationOf(pod) !== undefined) return [`Pod ${name} still has a turn to come`];
   if (!node) return [`Pod ${name} is on ${nodeName}, which is no Node`];
   const intolerable = node.spec?.taints?.find(
     (taint) => taint.effect === 'NoExecute' && Number.isFinite(toleratesFor(pod, taint)),
