@@ -3,7 +3,7 @@ import {
   type HostHandover,
   HANDOVER_ANNOTATION,
   handoverOf,
-  withdrawalText,
+  withdrawalAnnotationFor,
   withdrawnFrom,
 } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
@@ -54,7 +54,7 @@ export class HandoverWrites {
       if (withdrawnFrom(stored) !== undefined) return UNCHANGED;
       // Of a copy: what is parsed is kept by its object, and this one changes.
       const turn = handoverOf({ ...stored });
-      return turn && withdrawalText(turn);
+      return turn && withdrawalAnnotationFor(turn);
     });
   }
 

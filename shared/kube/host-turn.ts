@@ -113,7 +113,7 @@ export function withSuccessor(pod: Pod): Pod[] {
 }
 
 /** The text by which a turn is taken back. It may have begun by then: until the host has spoken nobody knows. */
-export function withdrawalText({ successor }: HostHandover): string {
+export function withdrawalAnnotationFor({ successor }: HostHandover): string {
   const revision = successor.metadata.labels?.[REVISION_HASH_LABEL];
   const withdrawn: WithdrawnTurn = {
     withdrawn: successor.metadata.name,

@@ -22,7 +22,7 @@ import {
   HANDOVER_CONDITION,
   handoverOf,
   WITHDRAWN,
-  withdrawalText,
+  withdrawalAnnotationFor,
   withdrawnFrom,
   withdrawnMessage,
 } from '../../shared/kube/host-turn.js';
@@ -125,7 +125,7 @@ describe('a host that has its turn', () => {
 
   test('that was taken back counts until the host has said that it knows, of this very turn', () => {
     const pod = bearing('new');
-    const text = withdrawalText(handoverOf(pod) as HostHandover);
+    const text = withdrawalAnnotationFor(handoverOf(pod) as HostHandover);
     pod.metadata.annotations = { [HANDOVER_ANNOTATION]: text };
     assert.equal(withdrawnFrom(pod), 'b');
     assert.equal(handoverOf({ ...pod }), undefined, 'nobody can begin it any more');
