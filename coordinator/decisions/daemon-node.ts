@@ -8,7 +8,7 @@ import {
   WAITS_FOR_PREDECESSOR,
   WITHDRAWN,
   withdrawnMessage,
-  withdrawnTurnOn,
+  withdrawnHandoverOf,
 } from '../../shared/kube/host-turn.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import { isPodTerminal, type Pod, type PodPhase } from '../../shared/kube/pod.js';
@@ -138,7 +138,7 @@ function pendingTurnOf(
   timeOf: (text: string) => number,
 ): PendingHandover | undefined {
   const condition = findCondition(pod.status?.conditions, HANDOVER_CONDITION);
-  const { withdrawn, revision } = withdrawnTurnOn(pod) ?? {};
+  const { withdrawn, revision } = withdrawnHandoverOf(pod) ?? {};
   const isHeard =
     withdrawn !== undefined &&
     condition?.reason === WITHDRAWN &&

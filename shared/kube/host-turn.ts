@@ -123,7 +123,7 @@ export function withdrawalAnnotationFor({ successor }: HostHandover): string {
 }
 
 /** The turn that was taken back from this Pod's host, and stands there until that has said that it knows. */
-export function withdrawnTurnOn(pod: Pod): WithdrawnTurn | undefined {
+export function withdrawnHandoverOf(pod: Pod): WithdrawnTurn | undefined {
   const text = handoverAnnotationOf(pod);
   if (text === undefined) return undefined;
   try {
@@ -137,7 +137,7 @@ export function withdrawnTurnOn(pod: Pod): WithdrawnTurn | undefined {
 
 /** Name of its successor. */
 export function withdrawnFrom(pod: Pod): string | undefined {
-  return withdrawnTurnOn(pod)?.withdrawn;
+  return withdrawnHandoverOf(pod)?.withdrawn;
 }
 
 /** Message of `TURN_CONDITION` for `WITHDRAWN`: a name of its own for each turn, so that no host's word on one counts for the next. */
