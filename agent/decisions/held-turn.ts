@@ -4,7 +4,7 @@ import {
   type RevertReason,
   handoverOf,
   handoverAnnotationOf,
-  withdrawnFrom,
+  withdrawnSuccessorOf,
 } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { graceMs, type AssignedPod, controllerUidOf } from './held-pod.js';
@@ -128,7 +128,7 @@ export function pendingHandover(held: AssignedPod): HostHandover | undefined {
 
 /** Name of the successor whose turn was taken back before this host had begun it: it can say so. */
 export function withdrawnSuccessorName(held: AssignedPod): string | undefined {
-  return isLeaving(held) ? undefined : withdrawnFrom(held.pod);
+  return isLeaving(held) ? undefined : withdrawnSuccessorOf(held.pod);
 }
 
 /** Whether nothing of a turn stands on the Pod, not even that it was taken back. */

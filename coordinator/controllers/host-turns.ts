@@ -4,7 +4,7 @@ import {
   HANDOVER_ANNOTATION,
   handoverOf,
   withdrawalAnnotationFor,
-  withdrawnFrom,
+  withdrawnSuccessorOf,
 } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
@@ -51,7 +51,7 @@ export class HandoverWrites {
    */
   withdraw(old: Pod): Promise<Pod> {
     return this.#annotate(old, (stored) => {
-      if (withdrawnFrom(stored) !== undefined) return UNCHANGED;
+      if (withdrawnSuccessorOf(stored) !== undefined) return UNCHANGED;
       // Of a copy: what is parsed is kept by its object, and this one changes.
       const turn = handoverOf({ ...stored });
       return turn && withdrawalAnnotationFor(turn);

@@ -136,7 +136,7 @@ export function withdrawnHandoverOf(pod: Pod): WithdrawnTurn | undefined {
 }
 
 /** Name of its successor. */
-export function withdrawnFrom(pod: Pod): string | undefined {
+export function withdrawnSuccessorOf(pod: Pod): string | undefined {
   return withdrawnHandoverOf(pod)?.withdrawn;
 }
 

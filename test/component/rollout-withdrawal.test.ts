@@ -8,7 +8,7 @@ import {
   HANDOVER_CONDITION,
   handoverOf,
   WITHDRAWN,
-  withdrawnFrom,
+  withdrawnSuccessorOf,
   withdrawnMessage,
 } from '../../shared/kube/host-turn.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
@@ -18,7 +18,7 @@ import { REF, type Rolling, withPolicy } from '../harness/rolling.js';
 
 const nodesOf = (pods: readonly Pod[]) => pods.map(({ spec }) => spec.nodeName ?? '').sort();
 const turned = ({ fleet }: Rolling) => fleet.pods().filter((pod) => handoverOf(pod) !== undefined);
-const withdrawn = ({ fleet }: Rolling) => fleet.pods().filter((pod) => withdrawnFrom(pod) !== undefined);
+const withdrawn = ({ fleet }: Rolling) => fleet.pods().filter((pod) => withdrawnSuccessorOf(pod) !== undefined);
 
 /** One host at a time, none of which begins by itself. */
 async function oneTurned(rolling: Rolling): Promise<string> {
@@ -37,7 +37,7 @@ async function oneTurned(rolling: Rolling): Promise<string> {
 
 /** As the host's agent, once it has taken in that its turn was taken back. */
 async function hostKnows({ fleet }: Rolling, pod: Pod): Promise<void> {
-  const message = withdrawnMessage(withdrawnFrom(pod) ?? '');
+  const message = withdrawnMessage(withdrawnSuccessorOf(pod) ?? '');
   const condition = { type: HANDOVER_CONDITION, status: 'False' as const, reason: WITHDRAWN, message };
   const edit = (stored: Pod): undefined => {
     const conditions = withCondition(stored.status?.conditions, condition, toTimestamp(fleet.clock.now()));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { DaemonPodTemplates } from '../../coordinator/controllers/daemon-pod-models.js';
 import { HandoverWrites } from '../../coordinator/controllers/host-turns.js';
 import { daemonSetKind, podKind } from '../../coordinator/kinds/index.js';
-import { handoverOf, handoverAnnotationOf, withdrawnFrom } from '../../shared/kube/host-turn.js';
+import { handoverOf, handoverAnnotationOf, withdrawnSuccessorOf } from '../../shared/kube/host-turn.js';
 import { joinNode, withControlPlane } from '../harness/control-plane.js';
 
 withControlPlane(
@@ -23,15 +23,15 @@ withControlPlane(
     const turns = new HandoverWrites(plane.registry, new DaemonPodTemplates(plane.registry));
     const first = turns.successor(daemonSet, 'one', 'n1');
     const old = (await plane.registry.create(podKind, 'default', first)).object();
-    assert.equal(withdrawnFrom(await turns.withdraw(old)), undefined, 'there was none');
+    assert.equal(withdrawnSuccessorOf(await turns.withdraw(old)), undefined, 'there was none');
     const given = await turns.request({ daemonSet, hash: 'two' }, old, {});
     const successor = handoverOf(given)?.successor.metadata.name;
     assert.ok(successor);
     // Of one who has not seen the turn yet: what is stored counts.
     const withdrawn = await turns.withdraw(old);
-    assert.equal(withdrawnFrom(withdrawn), successor);
+    assert.equal(withdrawnSuccessorOf(withdrawn), successor);
     for (const seen of [old, given, withdrawn]) {
-      assert.equal(withdrawnFrom(await turns.withdraw(seen)), successor);
+      assert.equal(withdrawnSuccessorOf(await turns.withdraw(seen)), successor);
     }
     assert.equal(handoverAnnotationOf(await turns.settle(withdrawn)), undefined);
   },

@@ -23,7 +23,7 @@ import {
   handoverOf,
   WITHDRAWN,
   withdrawalAnnotationFor,
-  withdrawnFrom,
+  withdrawnSuccessorOf,
   withdrawnMessage,
 } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
@@ -127,7 +127,7 @@ describe('a host that has its turn', () => {
     const pod = bearing('new');
     const text = withdrawalAnnotationFor(handoverOf(pod) as HostHandover);
     pod.metadata.annotations = { [HANDOVER_ANNOTATION]: text };
-    assert.equal(withdrawnFrom(pod), 'b');
+    assert.equal(withdrawnSuccessorOf(pod), 'b');
     assert.equal(handoverOf({ ...pod }), undefined, 'nobody can begin it any more');
     assert.equal(situation({ ...pod }), 'turned');
     const said = (message: string) => {
