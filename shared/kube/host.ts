@@ -12,7 +12,7 @@ export type HostState = 'Ready' | 'Disconnected' | 'Unknown' | 'NotReady';
 export interface FailingPod {
   namespace: string;
   name: string;
-  because: string;
+  message: string;
 }
 
 export interface HostStatus {
