@@ -1,6 +1,6 @@
 /** What a join line is to allow, and the line itself: shown once, for its secret is stored nowhere. */
 import { type FormEvent, useId, useState } from 'react';
-import { type JoinAddress, joinLine } from '../../shared/kube/join-address.js';
+import { type JoinAddress, joinCommand } from '../../shared/kube/join-address.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { labelsIn } from './labels-text.js';
@@ -41,7 +41,7 @@ export function JoinForm({ address }: { address: JoinAddress }) {
     if (wrong) return setProblem(wrong);
     setBusy(true);
     try {
-      setLine(joinLine({ ...address, server }, await tokenFor(wishes, labels)));
+      setLine(joinCommand({ ...address, server }, await tokenFor(wishes, labels)));
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
     }

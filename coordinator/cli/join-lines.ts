@@ -1,6 +1,6 @@
 /** Join lines for hosts, from the coordinator's API. */
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
-import { type JoinAddress, joinLine } from '../../shared/kube/join-address.js';
+import { type JoinAddress, joinCommand } from '../../shared/kube/join-address.js';
 import type { ApiClient } from './api-client.js';
 import { withHost } from './reachable-server.js';
 
@@ -12,5 +12,5 @@ export async function readJoinAddress(api: ApiClient, advertise?: string): Promi
 
 /** The join token as hosts take it, and the line to type. `token` is `ID.SECRET`. */
 export function joinTexts(address: JoinAddress, token: string): { text: string; line: string } {
-  return { text: `${token}.${address.authorityHash}`, line: joinLine(address, token) };
+  return { text: `${token}.${address.authorityHash}`, line: joinCommand(address, token) };
 }

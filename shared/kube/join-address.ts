@@ -22,7 +22,7 @@ export interface JoinAddress {
  * The line to type on the host. `token`: `ID.SECRET`. No program gets the token as an argument: every user of the host could read
  * it, and sudo would log it. `echo` is part of the shell and writes the token into a pipe.
  */
-export function joinLine({ server, authorityHash, installer }: JoinAddress, token: string): string {
+export function joinCommand({ server, authorityHash, installer }: JoinAddress, token: string): string {
   const whole = `${token}.${authorityHash}`;
   if (!installer) return `echo ${whole} | everynode-agent --server ${server} --token-file -`;
   const curl = `curl -fsSk --pinnedpubkey 'sha256//${installer.pin}' ${server}${installer.path}`;

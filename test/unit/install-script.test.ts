@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { joinLine } from '../../shared/kube/join-address.js';
+import { joinCommand } from '../../shared/kube/join-address.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
@@ -49,7 +49,7 @@ function typed(line: string, shell: string): { status: number | null; stdout: st
   return spawnSync(shell, [...(shell.endsWith('busybox') ? ['sh'] : []), '-c', here], { encoding: 'utf8' });
 }
 
-const LINE = joinLine(
+const LINE = joinCommand(
   {
     kind: 'JoinAddress',
     apiVersion: 'fleet.everynode.dev/v1',
