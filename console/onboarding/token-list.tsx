@@ -4,7 +4,7 @@ import type { Secret } from '../../shared/kube/config.js';
 import {
   TOKEN_SECRET_PREFIX,
   TOKEN_SECRET_TYPE,
-  type TokenFacts,
+  type TokenSummary,
   tokenFacts,
 } from '../../shared/kube/join-token.js';
 import { request } from '../api/call.js';
@@ -23,7 +23,7 @@ const PATH = `${TOKENS}?fieldSelector=${encodeURIComponent(`type=${TOKEN_SECRET_
 export function TokenList() {
   const { objects, phase } = useLiveList<Secret>(PATH);
   const mayDelete = useMay(MAY.deleteTokens);
-  const [revoked, setRevoked] = useState<TokenFacts>();
+  const [revoked, setRevoked] = useState<TokenSummary>();
   const tokens = objects.map(tokenFacts);
   return (
     <section className={classes.part} aria-label="Tokens">
@@ -80,4 +80,4 @@ export function TokenList() {
   );
 }
 
-const USES: Readonly<Record<TokenFacts['uses'], string>> = { any: 'any number', 1: 'one', 0: 'used up' };
+const USES: Readonly<Record<TokenSummary['uses'], string>> = { any: 'any number', 1: 'one', 0: 'used up' };

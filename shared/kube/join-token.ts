@@ -48,7 +48,7 @@ export function tokenSecretOf(id: string, secretHash: string, grant: TokenGrant)
 }
 
 /** What people are told of a stored token. */
-export interface TokenFacts {
+export interface TokenSummary {
   id: string;
   /** RFC 3339; "" = never. */
   expires: string;
@@ -60,7 +60,7 @@ export interface TokenFacts {
 }
 
 /** Of a Secret of this type. */
-export function tokenFacts({ data = {}, metadata }: Pick<Secret, 'data' | 'metadata'>): TokenFacts {
+export function tokenFacts({ data = {}, metadata }: Pick<Secret, 'data' | 'metadata'>): TokenSummary {
   const isSingle = decoded(data['single-use']) === 'true';
   return {
     id: decoded(data['token-id']),
