@@ -5,7 +5,7 @@ import {
   TOKEN_SECRET_PREFIX,
   TOKEN_SECRET_TYPE,
   type TokenSummary,
-  tokenFacts,
+  tokenSummary,
 } from '../../shared/kube/join-token.js';
 import { request } from '../api/call.js';
 import { useLiveList } from '../api/live-list.js';
@@ -24,7 +24,7 @@ export function TokenList() {
   const { objects, phase } = useLiveList<Secret>(PATH);
   const mayDelete = useMay(MAY.deleteTokens);
   const [revoked, setRevoked] = useState<TokenSummary>();
-  const tokens = objects.map(tokenFacts);
+  const tokens = objects.map(tokenSummary);
   return (
     <section className={classes.part} aria-label="Tokens">
       <h2>Tokens</h2>

@@ -6,7 +6,7 @@ import {
   DESCRIPTION_ANNOTATION,
   TOKEN_SECRET_PREFIX,
   TOKEN_SECRET_TYPE,
-  tokenFacts,
+  tokenSummary,
 } from '../../shared/kube/join-token.js';
 import { isLabelKey, isLabelValue } from '../../shared/kube/label-syntax.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
@@ -107,7 +107,7 @@ async function list(options: KubeconfigOptions): Promise<void> {
   const query = `?fieldSelector=${encodeURIComponent(`type=${TOKEN_SECRET_TYPE}`)}`;
   const { items } = await api.request<{ items: Secret[] }>('GET', SECRETS + query);
   const rows = items
-    .map(tokenFacts)
+    .map(tokenSummary)
     .map(({ id, expires, uses, nodes, description }) => [
       id,
       expires || '<never>',

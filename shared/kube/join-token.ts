@@ -60,7 +60,7 @@ export interface TokenSummary {
 }
 
 /** Of a Secret of this type. */
-export function tokenFacts({ data = {}, metadata }: Pick<Secret, 'data' | 'metadata'>): TokenSummary {
+export function tokenSummary({ data = {}, metadata }: Pick<Secret, 'data' | 'metadata'>): TokenSummary {
   const isSingle = decoded(data['single-use']) === 'true';
   return {
     id: decoded(data['token-id']),
