@@ -1,7 +1,7 @@
 /** v1 Node. Created by the hub at an agent's first hello, or by a client beforehand. */
 import { findCondition } from '../../shared/kube/conditions.js';
 import { AGENT_METER_ANNOTATION, LINK_METER_ANNOTATION } from '../../shared/kube/host-meters.js';
-import { BEAT_ANNOTATION, beatSeconds } from '../../shared/kube/link-pace.js';
+import { HEARTBEAT_ANNOTATION, beatSeconds } from '../../shared/kube/link-pace.js';
 import { HEARD_IN_ERA, type Node, type NodeAddress } from '../../shared/kube/node.js';
 import type { Kind, WriteContext } from './kind.js';
 import { validateNode, validateNodeStatus, validateNodeUpdate } from './node-validation.js';
@@ -38,10 +38,10 @@ function setDefaults(node: Node): void {
 }
 
 function paceWarnings({ annotations }: Node['metadata']): string[] {
-  const text = annotations?.[BEAT_ANNOTATION];
+  const text = annotations?.[HEARTBEAT_ANNOTATION];
   if (text === undefined || beatSeconds(text) !== undefined) return [];
   return [
-    `metadata.annotations[${BEAT_ANNOTATION}]: "${text}" is not a whole number from 1 to 3600; it has no effect`,
+    `metadata.annotations[${HEARTBEAT_ANNOTATION}]: "${text}" is not a whole number from 1 to 3600; it has no effect`,
   ];
 }
 

@@ -6,7 +6,7 @@ export const LINK_LABEL = `${FLEET_GROUP}/link`;
 export const METERED = 'metered';
 
 /** Annotation of a Node: seconds between beats, from 1 to 3600, whatever the label says. */
-export const BEAT_ANNOTATION = `${FLEET_GROUP}/beat-seconds`;
+export const HEARTBEAT_ANNOTATION = `${FLEET_GROUP}/beat-seconds`;
 
 export interface LinkPace {
   /** Between two beats. */
@@ -48,7 +48,7 @@ export function linkPace({
   annotations?: Readonly<Record<string, string>>;
 }): LinkPace {
   const isMetered = labels?.[LINK_LABEL] === METERED;
-  const seconds = beatSeconds(annotations?.[BEAT_ANNOTATION]);
+  const seconds = beatSeconds(annotations?.[HEARTBEAT_ANNOTATION]);
   const beatMs = seconds === undefined ? undefined : seconds * 1_000;
   return paced(beatMs ?? (isMetered ? METERED_BEAT_MS : BEAT_MS), isMetered);
 }
