@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
-import type { LinkPace } from '../../shared/kube/link-pace.js';
+import type { HeartbeatConfig } from '../../shared/kube/link-pace.js';
 import type { BeatReading } from '../../shared/link/beat-reading.js';
 import { decodeFromHub, encodeMessage } from '../../shared/link/codec.js';
 import type { LinkMeter } from '../../shared/link/link-meter.js';
@@ -100,7 +100,7 @@ export class HubConnection {
   }
 
   /** From now on; the other end may count from its word on. */
-  applyHeartbeatConfig({ beatMs, silenceMs, compresses }: LinkPace): void {
+  applyHeartbeatConfig({ heartbeatMs: beatMs, silenceMs, compress: compresses }: HeartbeatConfig): void {
     this.#compresses = compresses;
     this.#silence?.allow(silenceMs);
     this.#beats.setIntervalMs(beatMs);

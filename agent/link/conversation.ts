@@ -131,7 +131,7 @@ export class LinkSession {
         return;
       case 'pace':
         this.#connection.applyHeartbeatConfig(message);
-        outbox.setDebounceMs(message.mergeMs);
+        outbox.setDebounceMs(message.batchMs);
         return;
       case 'time':
         if (this.#fleet) this.#heardTime(message.serverTimeMs);

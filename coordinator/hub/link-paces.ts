@@ -1,5 +1,5 @@
 /** Tells an agent how often to show life, when its Node asks for another pace than it has. */
-import { type LinkPace, linkPace } from '../../shared/kube/link-pace.js';
+import { type HeartbeatConfig, linkPace } from '../../shared/kube/link-pace.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { LiveSession } from './live-sessions.js';
 
@@ -9,6 +9,6 @@ export function sendLinkPace({ session }: Pick<LiveSession, 'session'>, { metada
   if (!isSame(pace, session.pace)) session.keepPace(pace);
 }
 
-function isSame(one: LinkPace, other: LinkPace): boolean {
-  return one.beatMs === other.beatMs && one.mergeMs === other.mergeMs && one.compresses === other.compresses;
+function isSame(one: HeartbeatConfig, other: HeartbeatConfig): boolean {
+  return one.heartbeatMs === other.heartbeatMs && one.batchMs === other.batchMs && one.compress === other.compress;
 }

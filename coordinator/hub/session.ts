@@ -1,5 +1,5 @@
 /** One agent's link: its state, and what may be said when. What a message means is decided by those it is handed to. */
-import { type LinkPace, STANDARD_PACE } from '../../shared/kube/link-pace.js';
+import { type HeartbeatConfig, STANDARD_PACE } from '../../shared/kube/link-pace.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type {
   FromAgent,
@@ -112,12 +112,12 @@ export class Session {
   }
 
   /** What was agreed with the agent. */
-  get pace(): LinkPace {
+  get pace(): HeartbeatConfig {
     return this.#pace;
   }
 
   /** From now on the link keeps this pace, if the agent can. */
-  setPace(pace: LinkPace): void {
+  setPace(pace: HeartbeatConfig): void {
     if (this.#state.phase !== 'live' || !this.#state.features.includes(LINK_PACE)) return;
     this.send({ kind: 'pace', ...pace });
     this.#pace = pace;

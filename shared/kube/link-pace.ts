@@ -8,15 +8,15 @@ export const METERED = 'metered';
 /** Annotation of a Node: seconds between beats, from 1 to 3600, whatever the label says. */
 export const HEARTBEAT_ANNOTATION = `${FLEET_GROUP}/beat-seconds`;
 
-export interface LinkPace {
+export interface HeartbeatConfig {
   /** Between two beats. */
-  beatMs: number;
+  heartbeatMs: number;
   /** Silence after which the other end counts as gone. */
   silenceMs: number;
   /** How long what changed waits for what else changes; 0: not at all. */
-  mergeMs: number;
+  batchMs: number;
   /** Messages may be compressed. */
-  compresses: boolean;
+  compress: boolean;
 }
 
 const BEAT_MS = 10_000;
@@ -28,14 +28,14 @@ const METERED_BEAT_MS = 120_000;
 const METERED_MERGE_MS = 10_000;
 
 /** Of a link of which nothing else is said. */
-export const STANDARD_PACE: LinkPace = paced(BEAT_MS, false);
+export const STANDARD_PACE: HeartbeatConfig = paced(BEAT_MS, false);
 
-function paced(beatMs: number, isMetered: boolean): LinkPace {
+function paced(beatMs: number, isMetered: boolean): HeartbeatConfig {
   return {
-    beatMs,
+    heartbeatMs: beatMs,
     silenceMs: beatMs * SILENT_BEATS,
-    mergeMs: isMetered ? METERED_MERGE_MS : 0,
-    compresses: isMetered,
+    batchMs: isMetered ? METERED_MERGE_MS : 0,
+    compress: isMetered,
   };
 }
 
@@ -46,7 +46,7 @@ export function linkPace({
 }: {
   labels?: Readonly<Record<string, string>>;
   annotations?: Readonly<Record<string, string>>;
-}): LinkPace {
+}): HeartbeatConfig {
   const isMetered = labels?.[LINK_LABEL] === METERED;
   const seconds = beatSeconds(annotations?.[HEARTBEAT_ANNOTATION]);
   const beatMs = seconds === undefined ? undefined : seconds * 1_000;
@@ -61,6 +61,6 @@ export function beatSeconds(text: string | undefined): number | undefined {
 }
 
 /** The grace stretches with the beats: so many may be missed, as on any other link. `fleetGraceMs` is that of a standard one. */
-export function stretchedGraceMs({ beatMs }: LinkPace, fleetGraceMs: number): number {
+export function stretchedGraceMs({ heartbeatMs: beatMs }: HeartbeatConfig, fleetGraceMs: number): number {
   return Math.max(fleetGraceMs, Math.round((fleetGraceMs / BEAT_MS) * beatMs));
 }

@@ -1,5 +1,5 @@
 /** How a session of the link begins and ends. */
-import type { LinkPace } from '../kube/link-pace.js';
+import type { HeartbeatConfig } from '../kube/link-pace.js';
 import type { Node, NodeStatus, Taint } from '../kube/node.js';
 import type { Held } from './desired-messages.js';
 
@@ -44,7 +44,7 @@ export interface Welcome {
 }
 
 /** Feature `linkPace`: how often the agent is to show life from now on, and what it may save. */
-export interface Pace extends LinkPace {
+export interface Pace extends HeartbeatConfig {
   kind: 'pace';
 }
 

@@ -26,9 +26,9 @@ test('a label stretches the beats, an annotation sets them, nonsense is told and
   for (const [labels, beat, seconds] of cases) {
     const annotations: Record<string, string> = beat === undefined ? {} : { [HEARTBEAT_ANNOTATION]: beat };
     const pace = linkPace({ labels, annotations });
-    assert.equal(pace.beatMs, seconds * 1_000, beat);
+    assert.equal(pace.heartbeatMs, seconds * 1_000, beat);
     assert.equal(pace.silenceMs, seconds * 1_500);
-    assert.equal(pace.compresses, labels === METERED);
+    assert.equal(pace.compress, labels === METERED);
     const node: Node = { ...nodeObject('n'), metadata: { name: 'n', annotations } };
     assert.equal(
       nodeKind.warnings(node).length,
