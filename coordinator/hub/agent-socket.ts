@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import type { WebSocket } from 'ws';
-import { type HeartbeatConfig, STANDARD_PACE } from '../../shared/kube/link-pace.js';
+import { type HeartbeatConfig, STANDARD_HEARTBEAT } from '../../shared/kube/link-pace.js';
 import { decodeFromAgent, encodeMessage } from '../../shared/link/codec.js';
 import type { LinkMeter } from '../../shared/link/link-meter.js';
 import type { FromAgent, FromHub } from '../../shared/link/messages.js';
@@ -60,7 +60,7 @@ export class AgentSocket {
   readonly #meter: LinkMeter;
   /** Whichever comes first cuts the socket. */
   readonly #deadlines: Timer[] = [];
-  #compresses = STANDARD_PACE.compress;
+  #compresses = STANDARD_HEARTBEAT.compress;
   #endReason: string | undefined;
   #refusal: Refusal | undefined;
 

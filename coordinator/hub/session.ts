@@ -1,5 +1,5 @@
 /** One agent's link: its state, and what may be said when. What a message means is decided by those it is handed to. */
-import { type HeartbeatConfig, STANDARD_PACE } from '../../shared/kube/link-pace.js';
+import { type HeartbeatConfig, STANDARD_HEARTBEAT } from '../../shared/kube/link-pace.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type {
   FromAgent,
@@ -68,7 +68,7 @@ export class Session {
   readonly #helloTimer: Timer;
   #streams: AgentStreams | undefined;
   #state: SessionState = { phase: 'greeting' };
-  #pace = STANDARD_PACE;
+  #pace = STANDARD_HEARTBEAT;
 
   constructor({ node, hash, bearer }: ProvenNode, parts: AgentSocketDeps, events: SessionEvents) {
     this.node = node;

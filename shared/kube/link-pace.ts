@@ -28,7 +28,7 @@ const METERED_BEAT_MS = 120_000;
 const METERED_MERGE_MS = 10_000;
 
 /** Of a link of which nothing else is said. */
-export const STANDARD_PACE: HeartbeatConfig = paced(BEAT_MS, false);
+export const STANDARD_HEARTBEAT: HeartbeatConfig = paced(BEAT_MS, false);
 
 function paced(beatMs: number, isMetered: boolean): HeartbeatConfig {
   return {

@@ -1,5 +1,5 @@
 /** Names, places and limits of the agent link. */
-import { STANDARD_PACE } from '../kube/link-pace.js';
+import { STANDARD_HEARTBEAT } from '../kube/link-pace.js';
 
 export const SUBPROTOCOL = 'everynode.v1';
 export const LINK_PATH = '/link';
@@ -14,6 +14,6 @@ export const MAX_FRAME_BYTES = 4 * 1024 * 1024;
 export const STREAM_CHUNK_BYTES = 16 * 1024;
 /** Credit that a stream's reader grants at once, in bytes. */
 export const STREAM_WINDOW_BYTES = 256 * 1024;
-export const BEAT_INTERVAL_MS = STANDARD_PACE.heartbeatMs;
+export const BEAT_INTERVAL_MS = STANDARD_HEARTBEAT.heartbeatMs;
 /** Silence after which a peer counts as gone, where no other pace is kept. */
-export const SILENCE_MS = STANDARD_PACE.silenceMs;
+export const SILENCE_MS = STANDARD_HEARTBEAT.silenceMs;
