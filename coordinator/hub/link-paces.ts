@@ -1,11 +1,11 @@
 /** Tells an agent how often to show life, when its Node asks for another pace than it has. */
-import { type HeartbeatConfig, linkPace } from '../../shared/kube/link-pace.js';
+import { type HeartbeatConfig, heartbeatConfigOf } from '../../shared/kube/link-pace.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { LiveSession } from './live-sessions.js';
 
 /** Sends the Node's pace when its agent has another one; an agent that knows none keeps the standard. */
 export function sendLinkPace({ session }: Pick<LiveSession, 'session'>, { metadata }: Node): void {
-  const pace = linkPace(metadata);
+  const pace = heartbeatConfigOf(metadata);
   if (!isSame(pace, session.pace)) session.keepPace(pace);
 }
 

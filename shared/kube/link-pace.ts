@@ -40,7 +40,7 @@ function paced(beatMs: number, isMetered: boolean): HeartbeatConfig {
 }
 
 /** What a Node's label and annotation ask for. An annotation that is no such number counts as absent. */
-export function linkPace({
+export function heartbeatConfigOf({
   labels,
   annotations,
 }: {
