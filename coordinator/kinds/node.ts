@@ -1,7 +1,7 @@
 /** v1 Node. Created by the hub at an agent's first hello, or by a client beforehand. */
 import { findCondition } from '../../shared/kube/conditions.js';
 import { AGENT_METER_ANNOTATION, LINK_METER_ANNOTATION } from '../../shared/kube/host-meters.js';
-import { HEARTBEAT_ANNOTATION, beatSeconds } from '../../shared/kube/link-pace.js';
+import { HEARTBEAT_ANNOTATION, parseHeartbeatSeconds } from '../../shared/kube/link-pace.js';
 import { HEARD_IN_ERA, type Node, type NodeAddress } from '../../shared/kube/node.js';
 import type { Kind, WriteContext } from './kind.js';
 import { validateNode, validateNodeStatus, validateNodeUpdate } from './node-validation.js';
@@ -39,7 +39,7 @@ function setDefaults(node: Node): void {
 
 function paceWarnings({ annotations }: Node['metadata']): string[] {
   const text = annotations?.[HEARTBEAT_ANNOTATION];
-  if (text === undefined || beatSeconds(text) !== undefined) return [];
+  if (text === undefined || parseHeartbeatSeconds(text) !== undefined) return [];
   return [
     `metadata.annotations[${HEARTBEAT_ANNOTATION}]: "${text}" is not a whole number from 1 to 3600; it has no effect`,
   ];

@@ -48,13 +48,13 @@ export function heartbeatConfigOf({
   annotations?: Readonly<Record<string, string>>;
 }): HeartbeatConfig {
   const isMetered = labels?.[LINK_LABEL] === METERED;
-  const seconds = beatSeconds(annotations?.[HEARTBEAT_ANNOTATION]);
+  const seconds = parseHeartbeatSeconds(annotations?.[HEARTBEAT_ANNOTATION]);
   const beatMs = seconds === undefined ? undefined : seconds * 1_000;
   return paced(beatMs ?? (isMetered ? METERED_BEAT_MS : BEAT_MS), isMetered);
 }
 
 /** The annotation's number; undefined when it is none from 1 to 3600. */
-export function beatSeconds(text: string | undefined): number | undefined {
+export function parseHeartbeatSeconds(text: string | undefined): number | undefined {
   if (text === undefined || !/^\d{1,4}$/.test(text)) return undefined;
   const seconds = Number(text);
   return seconds >= 1 && seconds <= 3_600 ? seconds : undefined;
