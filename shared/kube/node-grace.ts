@@ -1,7 +1,7 @@
 /** How long a node may be silent before nobody knows its state, where it differs from the fleet's: a ship that calls home once a day is not dead. */
 import { FLEET_GROUP } from './fleet-group.js';
 import { parseGoDuration } from './go-duration.js';
-import { heartbeatConfigOf, stretchedGraceMs } from './link-pace.js';
+import { heartbeatConfigOf, scaledGraceMs } from './link-pace.js';
 
 /** Annotation of a Node, or its label, which a host may give itself: a duration such as `36h`. The annotation goes before the label. */
 export const GRACE_KEY = `${FLEET_GROUP}/grace-period`;
@@ -31,5 +31,5 @@ export function ownGraceMs({ labels, annotations }: Metadata): number | undefine
 
 /** How long the Node may be silent, ms: its own grace, else the fleet's, stretched with its beats. */
 export function nodeGraceMs(metadata: Metadata, fleetGraceMs: number): number {
-  return ownGraceMs(metadata) ?? stretchedGraceMs(heartbeatConfigOf(metadata), fleetGraceMs);
+  return ownGraceMs(metadata) ?? scaledGraceMs(heartbeatConfigOf(metadata), fleetGraceMs);
 }

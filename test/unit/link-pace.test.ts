@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodeKind } from '../../coordinator/kinds/index.js';
-import { HEARTBEAT_ANNOTATION, LINK_LABEL, heartbeatConfigOf, stretchedGraceMs } from '../../shared/kube/link-pace.js';
+import { HEARTBEAT_ANNOTATION, LINK_LABEL, heartbeatConfigOf, scaledGraceMs } from '../../shared/kube/link-pace.js';
 import type { Node } from '../../shared/kube/node.js';
 import { decodeFromAgent, encodeMessage } from '../../shared/link/codec.js';
 import { type EventsReport, MAX_FRAME_BYTES } from '../../shared/link/messages.js';
@@ -39,9 +39,9 @@ test('a label stretches the beats, an annotation sets them, nonsense is told and
 });
 
 test("the grace allows as many missed beats on a slow link as on any other, and is never shorter than the fleet's", () => {
-  assert.equal(stretchedGraceMs(heartbeatConfigOf({}), 40_000), 40_000);
-  assert.equal(stretchedGraceMs(heartbeatConfigOf({ labels: METERED }), 40_000), 480_000);
-  assert.equal(stretchedGraceMs(heartbeatConfigOf({ annotations: { [HEARTBEAT_ANNOTATION]: '1' } }), 40_000), 40_000);
+  assert.equal(scaledGraceMs(heartbeatConfigOf({}), 40_000), 40_000);
+  assert.equal(scaledGraceMs(heartbeatConfigOf({ labels: METERED }), 40_000), 480_000);
+  assert.equal(scaledGraceMs(heartbeatConfigOf({ annotations: { [HEARTBEAT_ANNOTATION]: '1' } }), 40_000), 40_000);
 });
 
 function events(count: number): EventsReport {
