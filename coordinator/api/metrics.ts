@@ -3,7 +3,7 @@
  * nowhere; hosts that do not answer are left out, as upstream leaves out what was not scraped.
  */
 import { type ObjectMeta, toTimestamp } from '../../shared/kube/meta.js';
-import { mirroredUid } from '../../shared/kube/mirror-pod.js';
+import { staticPodUid } from '../../shared/kube/mirror-pod.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
@@ -91,7 +91,7 @@ async function podMetrics(parts: ApiDeps, pods: readonly Pod[], signal: AbortSig
   const usages = await queryHostUsage(parts, [...nodes], signal);
   return pods.flatMap((pod) => {
     const { metadata, spec } = pod;
-    const hostUid = mirroredUid(pod) ?? metadata.uid;
+    const hostUid = staticPodUid(pod) ?? metadata.uid;
     const used = usages.get(spec.nodeName ?? '')?.pods.find(({ uid }) => uid === hostUid);
     const { containers: main, initContainers = [], ephemeralContainers = [] } = spec;
     const own = new Set([...main, ...initContainers, ...ephemeralContainers].map(({ name }) => name));

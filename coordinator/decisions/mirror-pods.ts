@@ -1,7 +1,7 @@
 /** Mirrors: how a host's static Pods stand in the API (pkg/kubelet/pod/mirror_client.go, plugin NodeRestriction). */
 import { configReferences } from '../../shared/kube/config-reference.js';
 import { refText } from '../../shared/kube/meta.js';
-import { apiObjectsNamed, MIRROR_ANNOTATION, mirroredUid } from '../../shared/kube/mirror-pod.js';
+import { apiObjectsNamed, MIRROR_ANNOTATION, staticPodUid } from '../../shared/kube/mirror-pod.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 
@@ -42,14 +42,14 @@ interface MirrorChanges {
 
 /** `wanted`: static Pods by their uid on the host. `present`: Pods of the node; those that are no mirrors are left alone. */
 export function mirrorChanges(wanted: ReadonlyMap<string, Pod>, present: readonly Pod[]): MirrorChanges {
-  const mirrors = present.filter((pod) => mirroredUid(pod) !== undefined);
+  const mirrors = present.filter((pod) => staticPodUid(pod) !== undefined);
   const isRight = (mirror: Pod): boolean => {
-    const shown = wanted.get(mirroredUid(mirror) ?? '');
+    const shown = wanted.get(staticPodUid(mirror) ?? '');
     const isSame = shown !== undefined && refText(shown.metadata) === refText(mirror.metadata);
     // One that somebody deletes is made anew: the host runs on.
     return isSame && !mirror.metadata.deletionTimestamp;
   };
-  const right = new Set(mirrors.filter(isRight).map(mirroredUid));
+  const right = new Set(mirrors.filter(isRight).map(staticPodUid));
   return {
     drop: mirrors.filter((mirror) => !isRight(mirror)),
     create: [...wanted.keys()].filter((uid) => !right.has(uid)),

@@ -3,7 +3,7 @@
  * the uid that its host knows. Mirrors of a host that is not connected stay as they are.
  */
 import { controllerOf, type KubeObject, refText } from '../../shared/kube/meta.js';
-import { mirroredUid } from '../../shared/kube/mirror-pod.js';
+import { staticPodUid } from '../../shared/kube/mirror-pod.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
@@ -86,7 +86,7 @@ export class MirrorPodSync {
 
   /** The uid of the host's static Pod that this Pod shows; undefined for a Pod that only says so. */
   #shownBy(pod: Pod): string | undefined {
-    const uid = mirroredUid(pod);
+    const uid = staticPodUid(pod);
     const told = uid === undefined ? undefined : this.#hosts.get(pod.spec.nodeName ?? '')?.pods.get(uid);
     return told && refText(told.metadata) === refText(pod.metadata) ? uid : undefined;
   }
@@ -94,7 +94,7 @@ export class MirrorPodSync {
   /** Whatever says that it is one, for those that show nothing are to go. */
   #mirrors(node: string): Pod[] {
     const pods = this.#parts.informers.pods.indexed(PODS_BY_NODE, node);
-    return pods.filter((pod) => mirroredUid(pod) !== undefined);
+    return pods.filter((pod) => staticPodUid(pod) !== undefined);
   }
 
   /** From the store: a host that has just joined may not have reached the informers. */
@@ -118,7 +118,7 @@ export class MirrorPodSync {
   #podChanged({ previous, current }: ObjectChange<Pod>): void {
     const pod = current ?? previous;
     const node = pod?.spec.nodeName;
-    if (!pod || !node || mirroredUid(pod) === undefined || !this.#hosts.has(node)) return;
+    if (!pod || !node || staticPodUid(pod) === undefined || !this.#hosts.has(node)) return;
     if (previous && current && !current.metadata.deletionTimestamp) return;
     this.#reconcile(node).catch((error: unknown) => {
       this.#parts.log.warn({ node, err: error }, 'mirror Pods could not be put right');

@@ -8,7 +8,7 @@ import {
 } from '../../shared/kube/config-reference.js';
 import { withSuccessor } from '../../shared/kube/host-turn.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
-import { mirroredUid } from '../../shared/kube/mirror-pod.js';
+import { staticPodUid } from '../../shared/kube/mirror-pod.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { type Informers, type ObjectChange, PODS_BY_NODE } from '../informers/informer.js';
 import { CREDENTIAL_SECRET_TYPE } from '../kinds/secret.js';
@@ -83,7 +83,7 @@ export class NodeObjects {
 
 /** Shown in the API alone: its host runs what it mirrors. */
 function isMirror(pod: Pod): boolean {
-  return mirroredUid(pod) !== undefined;
+  return staticPodUid(pod) !== undefined;
 }
 
 /** Agents' credentials are given to nobody. */

@@ -1,5 +1,5 @@
 /** Validation of Pods: creation, the few changes they bear, status (`pkg/apis/core/validation/validation.go`). */
-import { MIRROR_ANNOTATION, mirroredUid } from '../../shared/kube/mirror-pod.js';
+import { MIRROR_ANNOTATION, staticPodUid } from '../../shared/kube/mirror-pod.js';
 import type { Container, ContainerStatus, Pod, PodSpec } from '../../shared/kube/pod.js';
 import type { Toleration } from '../../shared/kube/pod-placement.js';
 import { forbidden, invalidValue } from './field-error.js';
@@ -123,8 +123,8 @@ function withoutAllowedChanges(next: PodSpec, current: PodSpec): Partial<PodSpec
 
 /** Whose mirror a Pod is, is said when it is made (`ValidatePodSpecificAnnotationUpdates`). */
 function validateMirrorKept(next: Pod, current: Pod): FieldError[] {
-  const before = mirroredUid(current);
-  if (mirroredUid(next) === before) return [];
+  const before = staticPodUid(current);
+  if (staticPodUid(next) === before) return [];
   const detail =
     before === undefined
       ? 'may not add mirror pod annotation'

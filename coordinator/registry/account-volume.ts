@@ -1,7 +1,7 @@
 /** The ServiceAccount admission plugin: a Pod is of an account, and gets its token where programs look for it. */
 import { DEFAULT_ACCOUNT, ROOT_CA_CONFIG_MAP, TOKEN_MOUNT_PATH } from '../../shared/kube/account-token.js';
 import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
-import { mirroredUid } from '../../shared/kube/mirror-pod.js';
+import { staticPodUid } from '../../shared/kube/mirror-pod.js';
 import type { Container, Pod } from '../../shared/kube/pod.js';
 import type { ServiceAccount } from '../../shared/kube/service.js';
 import { ApiError } from '../../shared/kube/status.js';
@@ -55,7 +55,7 @@ function accountOf({ spec, metadata }: Pod): AccountRef {
  * moment after the namespace, and its Pods get no token anyway.
  */
 export function refuseMissingAccount(object: KubeObject, find: FindAccount | undefined): void {
-  if (!find || !isPod(object) || mirroredUid(object) !== undefined) return;
+  if (!find || !isPod(object) || staticPodUid(object) !== undefined) return;
   const ref = accountOf(object);
   if (ref.name !== DEFAULT_ACCOUNT && !find(ref)) throw missingAccount(object, ref);
 }
@@ -72,7 +72,7 @@ function missingAccount({ metadata }: Pod, { namespace, name }: AccountRef): Api
  * knows accounts here. Throws 403 for an account that does not exist.
  */
 export function mountServiceAccountToken(object: KubeObject, find: FindAccount | undefined, random: () => number): void {
-  if (!find || !isPod(object) || mirroredUid(object) !== undefined) return;
+  if (!find || !isPod(object) || staticPodUid(object) !== undefined) return;
   refuseMissingAccount(object, find);
   const { spec } = object;
   const ref = accountOf(object);

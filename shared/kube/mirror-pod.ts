@@ -11,7 +11,7 @@ export const SOURCE_ANNOTATION = 'kubernetes.io/config.source';
 export const SEEN_ANNOTATION = 'kubernetes.io/config.seen';
 
 /** The uid under which the host knows a mirror's Pod; undefined for a Pod that is no mirror. */
-export function mirroredUid(pod: Pick<Pod, 'metadata'>): string | undefined {
+export function staticPodUid(pod: Pick<Pod, 'metadata'>): string | undefined {
   return pod.metadata.annotations?.[MIRROR_ANNOTATION];
 }
 
