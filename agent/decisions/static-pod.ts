@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { configReferences } from '../../shared/kube/config-reference.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import {
-  apiObjectsNamed,
+  referencedApiObjects,
   HASH_ANNOTATION,
   SEEN_ANNOTATION,
   SOURCE_ANNOTATION,
@@ -76,6 +76,6 @@ function refusalOf(manifest: unknown): string | undefined {
     return 'a container lacks its name or image';
   }
   const [config] = configReferences({ metadata, spec });
-  const named = config ? `${config.kind.toLowerCase()}s` : apiObjectsNamed({ spec });
+  const named = config ? `${config.kind.toLowerCase()}s` : referencedApiObjects({ spec });
   return named && `static pods may not reference ${named}`;
 }

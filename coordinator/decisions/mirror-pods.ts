@@ -1,7 +1,7 @@
 /** Mirrors: how a host's static Pods stand in the API (pkg/kubelet/pod/mirror_client.go, plugin NodeRestriction). */
 import { configReferences } from '../../shared/kube/config-reference.js';
 import { refText } from '../../shared/kube/meta.js';
-import { apiObjectsNamed, MIRROR_ANNOTATION, staticPodUid } from '../../shared/kube/mirror-pod.js';
+import { referencedApiObjects, MIRROR_ANNOTATION, staticPodUid } from '../../shared/kube/mirror-pod.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 
@@ -16,7 +16,7 @@ export function mirrorOf(pod: Pod, hostUid: string, node: Pick<Node, 'metadata'>
   if (!name?.endsWith(`-${nodeName}`))
     return { kind: 'refused', message: `its name does not end in -${nodeName}` };
   const [config] = configReferences(pod);
-  const named = config ? `${config.kind.toLowerCase()}s` : apiObjectsNamed(pod);
+  const named = config ? `${config.kind.toLowerCase()}s` : referencedApiObjects(pod);
   if (named) return { kind: 'refused', message: `a mirror pod may not reference ${named}` };
   const mirror: Pod = {
     apiVersion: 'v1',

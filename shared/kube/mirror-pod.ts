@@ -16,7 +16,7 @@ export function staticPodUid(pod: Pick<Pod, 'metadata'>): string | undefined {
 }
 
 /** What a Pod that no API server has seen may not name, in upstream's plural; undefined when it names nothing (podutil HasAPIObjectReference). */
-export function apiObjectsNamed({ spec }: Pick<Pod, 'spec'>): string | undefined {
+export function referencedApiObjects({ spec }: Pick<Pod, 'spec'>): string | undefined {
   // The API server copies the older name to the newer one, so a Pod that has either names an account.
   if (spec.serviceAccountName || spec.serviceAccount) return 'serviceaccounts';
   const volumes = spec.volumes ?? [];
