@@ -2,7 +2,7 @@
 import type { Secret } from '../../shared/kube/config.js';
 import type { HostEffect } from '../../shared/kube/host-effect.js';
 import type { Node } from '../../shared/kube/node.js';
-import { inverseOf, type NodeChange, taintsAfter } from '../../shared/kube/node-change.js';
+import { inverseChange, type NodeChange, taintsAfter } from '../../shared/kube/node-change.js';
 import { credentialSecretName, ENROLMENT_NAMESPACE, revokedData } from '../../shared/kube/node-credential.js';
 import { CallError, call, request } from './call.js';
 
@@ -16,7 +16,7 @@ export async function changeNode(name: string, change: NodeChange): Promise<Node
     const node = await call<Node>(nodePath(name));
     try {
       await request(nodePath(name), { method: 'PATCH', contentType: MERGE, body: patchOf(node, change) });
-      return inverseOf(node, change);
+      return inverseChange(node, change);
     } catch (error) {
       if (!(error instanceof CallError && error.code === 409) || tries >= MOST_TRIES) throw error;
     }

@@ -51,7 +51,7 @@ export function changedNode(node: Node, change: NodeChange): Node {
 }
 
 /** The change that brings the Node back to where it was before `change`, of what `change` touches and nothing else. */
-export function inverseOf({ metadata, spec }: Node, change: NodeChange): NodeChange {
+export function inverseChange({ metadata, spec }: Node, change: NodeChange): NodeChange {
   const { add = [], remove = [] } = change.taints ?? {};
   const taints = spec?.taints ?? [];
   const both = [...add, ...remove];

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { Node, Taint } from '../../shared/kube/node.js';
 import {
   changedNode,
-  inverseOf,
+  inverseChange,
   labelsAfter,
   type NodeChange,
   parseTaint,
@@ -55,7 +55,7 @@ test('the inverse of a change brings back what was there', () => {
   fc.assert(
     fc.property(node, change, (before, made) => {
       const after = changedNode(before, made);
-      assert.deepEqual(sorted(changedNode(after, inverseOf(before, made))), sorted(before));
+      assert.deepEqual(sorted(changedNode(after, inverseChange(before, made))), sorted(before));
     }),
   );
 });
@@ -66,8 +66,8 @@ test('the inverse touches nothing that the change did not', () => {
     spec: { taints: [{ key: 'old', effect: 'NoSchedule' }] },
   };
   const made: NodeChange = { labels: { site: 'bremen', rack: '7' } };
-  assert.deepEqual(inverseOf(before, made), { labels: { site: 'kiel', rack: null } });
-  assert.deepEqual(inverseOf(before, { taints: { add: [{ key: 'new', effect: 'NoExecute' }] } }), {
+  assert.deepEqual(inverseChange(before, made), { labels: { site: 'kiel', rack: null } });
+  assert.deepEqual(inverseChange(before, { taints: { add: [{ key: 'new', effect: 'NoExecute' }] } }), {
     taints: { add: [], remove: [{ key: 'new', effect: 'NoExecute' }] },
   });
 });

@@ -12,7 +12,7 @@ import { semanticallyEqual } from '../../coordinator/kinds/semantic-equality.js'
 import { applyJsonPatch } from '../../coordinator/registry/json-patch.js';
 import { applyMergePatch } from '../../coordinator/registry/merge-patch.js';
 import { applyStrategicMergePatch } from '../../coordinator/registry/strategic-merge-patch.js';
-import { inverseOf } from '../../shared/kube/node-change.js';
+import { inverseChange } from '../../shared/kube/node-change.js';
 import { ownValue } from '../../shared/kube/own-value.js';
 import { compileLabelSelector, parseLabelSelector } from '../../shared/kube/selectors.js';
 import { nodeObject, podObject } from '../harness/objects.js';
@@ -105,7 +105,7 @@ for (const key of ['constructor', 'toString', 'hasOwnProperty', 'valueOf', '__pr
         data: {},
       } as const;
       assert.deepEqual(secretKind.validate(secret), []);
-      const undone = inverseOf(nodeObject('n'), { labels: holding });
+      const undone = inverseChange(nodeObject('n'), { labels: holding });
       assert.deepEqual(Object.entries(undone.labels ?? {}), [[key, null]]);
     });
   });
