@@ -6,7 +6,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../../shared/kube/config.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
-import { credentialSecretName, ENROLMENT_NAMESPACE, revokedIn } from '../../shared/kube/node-credential.js';
+import { credentialSecretName, ENROLMENT_NAMESPACE, revokedKeyHashes } from '../../shared/kube/node-credential.js';
 import { ApiError } from '../../shared/kube/status.js';
 import { secretKind } from '../kinds/index.js';
 import { CREDENTIAL_SECRET_TYPE } from '../kinds/secret.js';
@@ -68,14 +68,14 @@ export class NodeCredentials {
   /** True when this credential was revoked for the node. */
   async isRevoked(node: string, hash: string): Promise<boolean> {
     const secret = await readSecret(this.#registry, credentialSecretName(node));
-    return secret !== undefined && revokedIn(secret.data).includes(hash);
+    return secret !== undefined && revokedKeyHashes(secret.data).includes(hash);
   }
 
   /** Of a revoked node the Secret is there and names no credential. */
   async #fill(node: string, credential: NodeCredential): Promise<void> {
     await this.#modify(node, (secret) => {
       if (credentialIn(secret)) return false;
-      if (revokedIn(secret.data).includes(credential.hash)) throw keyRevokedError(node);
+      if (revokedKeyHashes(secret.data).includes(credential.hash)) throw keyRevokedError(node);
       secret.data = { ...secret.data, ...dataOf(credential) };
       return undefined;
     });
@@ -99,7 +99,7 @@ export class NodeCredentials {
     await this.#modify(node, (secret) => {
       isReplaced = expected === undefined || isSameHash(credentialIn(secret)?.hash, expected);
       if (!isReplaced) return false;
-      if (revokedIn(secret.data).includes(credential.hash)) throw keyRevokedError(node);
+      if (revokedKeyHashes(secret.data).includes(credential.hash)) throw keyRevokedError(node);
       const { key: _key, 'not-after': _end, ...others } = secret.data ?? {};
       secret.data = { ...others, ...dataOf(credential) };
       return undefined;

@@ -30,7 +30,7 @@ export function revokedData(data: Readonly<Record<string, string>>): Record<stri
 }
 
 /** What of a credential was revoked: hashes in hex. */
-export function revokedIn(data: Readonly<Record<string, string>> | undefined): string[] {
+export function revokedKeyHashes(data: Readonly<Record<string, string>> | undefined): string[] {
   return listIn(data?.revoked);
 }
 
