@@ -1,7 +1,7 @@
 /** Which keys a change calls for. A change of one object never walks over the fleet. */
 import { isDeepStrictEqual } from 'node:util';
 import { controllerOf, type KubeObject, type ObjectMeta } from '../../shared/kube/meta.js';
-import { HEARD_IN_ERA, type Node } from '../../shared/kube/node.js';
+import { RESYNCED_IN_EPOCH, type Node } from '../../shared/kube/node.js';
 import { type Pod, targetNodeOf } from '../../shared/kube/pod.js';
 import { compileLabelSelector } from '../../shared/kube/selectors.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
@@ -98,7 +98,7 @@ function callForNode(informers: TriggerInformers, calls: DaemonSetCalls, change:
 }
 
 function heardIn({ metadata }: KubeObject): string | undefined {
-  return metadata.annotations?.[HEARD_IN_ERA];
+  return metadata.annotations?.[RESYNCED_IN_EPOCH];
 }
 
 function isSamePlacement(daemonSet: DaemonSet, previous: Node, current: Node): boolean {

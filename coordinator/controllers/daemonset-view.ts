@@ -1,6 +1,6 @@
 /** One node of a DaemonSet as the informers have it. */
 import { controllerOf } from '../../shared/kube/meta.js';
-import { HEARD_IN_ERA, type Node } from '../../shared/kube/node.js';
+import { RESYNCED_IN_EPOCH, type Node } from '../../shared/kube/node.js';
 import { type Pod, targetNodeOf } from '../../shared/kube/pod.js';
 import { compileLabelSelector, type Matcher } from '../../shared/kube/selectors.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
@@ -109,7 +109,7 @@ export function observeNode(
       name,
       exists: node !== undefined,
       ...placementOn(node, daemonSet, hasCurrent ? undefined : heldTo),
-      awaitingResync: restoredEra !== undefined && node?.metadata.annotations?.[HEARD_IN_ERA] !== restoredEra,
+      awaitingResync: restoredEra !== undefined && node?.metadata.annotations?.[RESYNCED_IN_EPOCH] !== restoredEra,
       pods,
     },
     claims,

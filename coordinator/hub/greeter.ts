@@ -1,6 +1,6 @@
 /** Answers a hello: lets the agent in and begins to bring it what its node needs, or sends it away. */
 import { isConfigObject } from '../../shared/kube/config-reference.js';
-import { HEARD_IN_ERA, type Node, type NodeStatus } from '../../shared/kube/node.js';
+import { RESYNCED_IN_EPOCH, type Node, type NodeStatus } from '../../shared/kube/node.js';
 import { BEAT_INTERVAL_MS, type Hello, type Welcome } from '../../shared/link/messages.js';
 import { CONFIG_OBJECTS, commonFeatures, GIVE_BACK, HOLD_IMAGES } from '../../shared/link/version.js';
 import type { Clock } from '../../shared/process/clock.js';
@@ -197,7 +197,7 @@ export class HelloHandler {
   #sourceFor(node: string, hello: Hello): DesiredSource {
     const { informers, signer: sealer, restore, objects, epoch: era } = this.#parts;
     // What it held from before was put back when it was first heard: what the store lacks since then was deleted since then.
-    const wasHeard = informers.nodes.get({ name: node })?.metadata.annotations?.[HEARD_IN_ERA] === era;
+    const wasHeard = informers.nodes.get({ name: node })?.metadata.annotations?.[RESYNCED_IN_EPOCH] === era;
     const isHostBeyond = !wasHeard && sealer.isAheadOfStore(hello);
     const canGiveBack = hello.features.includes(GIVE_BACK);
     const kinds = { config: hello.features.includes(CONFIG_OBJECTS) };

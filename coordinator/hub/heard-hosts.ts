@@ -2,7 +2,7 @@
  * Which hosts have said what they run and how it does: from then on their Pods in the store may be believed. Since this
  * coordinator's start that is known in memory; since a restore it is marked on the Node.
  */
-import { HEARD_IN_ERA } from '../../shared/kube/node.js';
+import { RESYNCED_IN_EPOCH } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
@@ -168,14 +168,14 @@ export class ResyncTracker {
   #isToBeMarked(name: string): boolean {
     const { informers, epoch: era, signer: sealer } = this.#parts;
     const node = informers.nodes.get({ name });
-    return sealer.isRestored && node?.metadata.annotations?.[HEARD_IN_ERA] !== era;
+    return sealer.isRestored && node?.metadata.annotations?.[RESYNCED_IN_EPOCH] !== era;
   }
 
   async #mark(name: string): Promise<void> {
     const { registry, epoch: era } = this.#parts;
     try {
       await registry.modify(nodeKind, { name }, ({ metadata }) => {
-        metadata.annotations = { ...metadata.annotations, [HEARD_IN_ERA]: era };
+        metadata.annotations = { ...metadata.annotations, [RESYNCED_IN_EPOCH]: era };
         return undefined;
       });
     } catch (error) {

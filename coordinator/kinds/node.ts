@@ -2,7 +2,7 @@
 import { findCondition } from '../../shared/kube/conditions.js';
 import { AGENT_METER_ANNOTATION, LINK_METER_ANNOTATION } from '../../shared/kube/host-meters.js';
 import { HEARTBEAT_ANNOTATION, parseHeartbeatSeconds } from '../../shared/kube/link-pace.js';
-import { HEARD_IN_ERA, type Node, type NodeAddress } from '../../shared/kube/node.js';
+import { RESYNCED_IN_EPOCH, type Node, type NodeAddress } from '../../shared/kube/node.js';
 import type { Kind, WriteContext } from './kind.js';
 import { validateNode, validateNodeStatus, validateNodeUpdate } from './node-validation.js';
 import { keepServerAnnotation } from './own-annotation.js';
@@ -53,13 +53,13 @@ function dropMeters({ metadata: { annotations } }: Node): void {
 
 /** Status comes from the agent; a creator may set it, as upstream lets the kubelet do. */
 function prepareForUpdate(next: Node, current: Node, context: WriteContext): void {
-  keepServerAnnotation(HEARD_IN_ERA, next, current, context);
+  keepServerAnnotation(RESYNCED_IN_EPOCH, next, current, context);
   dropMeters(next);
   next.status = current.status ?? {};
 }
 
 function prepareForStatusUpdate(next: Node, current: Node, context: WriteContext): void {
-  keepServerAnnotation(HEARD_IN_ERA, next, current, context);
+  keepServerAnnotation(RESYNCED_IN_EPOCH, next, current, context);
   dropMeters(next);
   next.spec = current.spec ?? {};
 }

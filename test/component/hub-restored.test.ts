@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { encodeConfig, encodeDesired } from '../../coordinator/hub/desired-object.js';
 import { ObjectSigner } from '../../coordinator/hub/seal.js';
 import { namespaceKind, podKind } from '../../coordinator/kinds/index.js';
-import { HEARD_IN_ERA } from '../../shared/kube/node.js';
+import { RESYNCED_IN_EPOCH } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DesiredObject } from '../../shared/link/messages.js';
 import { GIVE_BACK } from '../../shared/link/version.js';
@@ -233,7 +233,7 @@ withRestored(
   'a Node is marked as heard once what its host runs is stored, and how that does',
   async (bench) => {
     const heardIn = () =>
-      bench.plane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[HEARD_IN_ERA];
+      bench.plane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH];
     const marks: (string | undefined)[] = [];
     bench.plane.informers.nodes.onChange(() => {
       if (heardIn() !== undefined) marks.push(known(bench)?.status?.phase);
@@ -257,7 +257,7 @@ withRestored(
   'a host is heard as well when the Pod that it was to tell of leaves the store',
   async (bench) => {
     const heardIn = () =>
-      bench.plane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[HEARD_IN_ERA];
+      bench.plane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH];
     await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
     await eventually(() => known(bench) !== undefined);
     await bench.plane.settle();
@@ -272,7 +272,7 @@ withRestored('a host that holds nothing is heard by its hello', async (bench) =>
   await host(bench, []);
   await eventually(
     () =>
-      bench.plane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[HEARD_IN_ERA] ===
+      bench.plane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH] ===
       bench.plane.store.epoch(),
   );
 });
@@ -282,7 +282,7 @@ withHub('without a restore no Node is marked', async (bench) => {
   await bench.boundPod('p', 'n1');
   await eventually(() => agent.held.size === 1);
   assert.equal(
-    bench.plane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[HEARD_IN_ERA],
+    bench.plane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH],
     undefined,
   );
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodeKind } from '../../coordinator/kinds/index.js';
-import { HEARD_IN_ERA, type Node } from '../../shared/kube/node.js';
+import { RESYNCED_IN_EPOCH, type Node } from '../../shared/kube/node.js';
 
 const nodeWith = (annotations: Record<string, string>): Node => ({
   apiVersion: 'v1',
@@ -13,17 +13,17 @@ const nodeWith = (annotations: Record<string, string>): Node => ({
 
 for (const verb of ['prepareForUpdate', 'prepareForStatusUpdate'] as const) {
   test(`a user neither sets nor drops it, and other annotations as they like (${verb})`, () => {
-    const set = nodeWith({ [HEARD_IN_ERA]: 'mine', a: 'b' });
+    const set = nodeWith({ [RESYNCED_IN_EPOCH]: 'mine', a: 'b' });
     nodeKind[verb]?.(set, nodeWith({}), { now: 0, user: 'jane' });
     assert.deepEqual(set.metadata.annotations, { a: 'b' });
     const dropped = nodeWith({});
-    nodeKind[verb]?.(dropped, nodeWith({ [HEARD_IN_ERA]: 'e', a: 'b' }), { now: 0, user: 'jane' });
-    assert.deepEqual(dropped.metadata.annotations, { [HEARD_IN_ERA]: 'e' });
+    nodeKind[verb]?.(dropped, nodeWith({ [RESYNCED_IN_EPOCH]: 'e', a: 'b' }), { now: 0, user: 'jane' });
+    assert.deepEqual(dropped.metadata.annotations, { [RESYNCED_IN_EPOCH]: 'e' });
   });
 
   test(`the hub sets it (${verb})`, () => {
-    const heard = nodeWith({ [HEARD_IN_ERA]: 'e' });
+    const heard = nodeWith({ [RESYNCED_IN_EPOCH]: 'e' });
     nodeKind[verb]?.(heard, nodeWith({}), { now: 0 });
-    assert.deepEqual(heard.metadata.annotations, { [HEARD_IN_ERA]: 'e' });
+    assert.deepEqual(heard.metadata.annotations, { [RESYNCED_IN_EPOCH]: 'e' });
   });
 }
