@@ -52,7 +52,7 @@ function daemonSetLines(plan: DaemonSetPlan, mostHosts: number): string[] {
   ];
 }
 
-function hostRow({ node, action, code, wave, startSeconds, endSeconds, because }: PlannedHost): string[] {
+function hostRow({ node, action, code, wave, startSeconds, endSeconds, message: because }: PlannedHost): string[] {
   return [node, action, code, wave ?? '-', timeText(startSeconds), timeText(endSeconds), because ?? ''];
 }
 

@@ -19,7 +19,7 @@ export interface PlannedHost {
   /** The reason code that the host has the moment after the apply. */
   code: string;
   /** The same in words; absent where the code says it all. */
-  because?: string;
+  message?: string;
   /** Absent without a policy, and on hosts that are not eligible. */
   wave?: string;
   /** From the apply until the first Pod there is made or stopped; absent where none is. */
