@@ -32,7 +32,7 @@ export function PlanSummary({ plan }: { plan: Plan }) {
 }
 
 function OfDaemonSet({ plan }: { plan: DaemonSetPlan }) {
-  const { sentence, waves, suppositions, blockedBy, hosts, policy } = plan;
+  const { sentence, waves, assumptions: suppositions, blockedBy, hosts, policy } = plan;
   const changing = hosts.filter(({ action }) => CHANGING_ACTIONS.includes(action));
   return (
     <>

@@ -20,7 +20,7 @@ export function planLines({ daemonSets, refused, notes, verdict }: Plan, mostHos
 }
 
 function daemonSetLines(plan: DaemonSetPlan, mostHosts: number): string[] {
-  const { sentence, change, revision, previousRevision, reasons, suppositions, waves, hosts } = plan;
+  const { sentence, change, revision, previousRevision, reasons, assumptions: suppositions, waves, hosts } = plan;
   const changing = hosts.filter(({ action }) => CHANGING_ACTIONS.includes(action));
   const revisions = previousRevision ? `revision ${previousRevision} → ${revision}` : `revision ${revision}`;
   const hidden = changing.length - mostHosts;

@@ -60,7 +60,7 @@ export interface DaemonSetPlan {
   /** From the apply until the last host is done; absent where nothing changes. */
   endSeconds?: number;
   /** What the times suppose. */
-  suppositions: string[];
+  assumptions: string[];
   /** Why the change would not come to its end by itself; absent: it would. */
   blockedBy?: string;
   /** By name. */
