@@ -4,7 +4,7 @@ import { HANDOVER_CONDITION } from '../../shared/kube/host-turn.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
-import { HOLD_CODES, type HoldCode, type RolloutCode } from '../../shared/kube/rollout-codes.js';
+import { UPDATE_BLOCK_CODES, type HoldCode, type RolloutCode } from '../../shared/kube/rollout-codes.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { disconnectedSince, contactOf, lostSince } from './contact.js';
 import { type CurrentRevision, comparePods, type DaemonPod, toDaemonPod } from './daemon-node.js';
@@ -27,7 +27,7 @@ export const REASON_CODES = [
   'Unschedulable',
   'Terminating',
   'Updating',
-  ...HOLD_CODES,
+  ...UPDATE_BLOCK_CODES,
   'UpdateOnDelete',
   'NodeOffline',
   'KeptDespiteTaint',
@@ -252,5 +252,5 @@ export function holdText(stance: NodeRolloutStatus): string | undefined {
 }
 
 function isHold(code: RolloutCode | undefined): code is HoldCode {
-  return (HOLD_CODES as readonly (RolloutCode | undefined)[]).includes(code);
+  return (UPDATE_BLOCK_CODES as readonly (RolloutCode | undefined)[]).includes(code);
 }

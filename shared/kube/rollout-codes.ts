@@ -1,7 +1,7 @@
 /** The reason codes of hosts in a rollout by waves, as `status.codes` counts them and `why` names them. */
 
 /** Why a host keeps an older Pod: `why` names these, too. `RolloutPaused` and `RolloutFailed` are its first names for them. */
-export const HOLD_CODES = [
+export const UPDATE_BLOCK_CODES = [
   'Reverted',
   'Budget',
   'WaitingForApproval',
@@ -20,7 +20,7 @@ export const HOLD_CODES = [
 ] as const;
 
 /** One of `HOLD_CODES`. */
-export type HoldCode = (typeof HOLD_CODES)[number];
+export type HoldCode = (typeof UPDATE_BLOCK_CODES)[number];
 
 /** Every code, in the order in which a fleet's are listed. They are part of the API: one may be added, none renamed. */
 export const ROLLOUT_CODES = [
@@ -29,7 +29,7 @@ export const ROLLOUT_CODES = [
   'Updating',
   'Failed',
   'RollingBack',
-  ...HOLD_CODES,
+  ...UPDATE_BLOCK_CODES,
   'NotEligible',
 ] as const;
 
