@@ -1,7 +1,7 @@
 /** What a person may tell a rollout, and how it is told: an annotation, as kubectl would. */
 import { countText } from '../../shared/kube/count-text.js';
 import type { Rollout, RolloutPhase, RolloutStatus } from '../../shared/kube/rollout.js';
-import { UPDATE_BLOCK_CODES, type HoldCode } from '../../shared/kube/rollout-codes.js';
+import { UPDATE_BLOCK_CODES, type UpdateBlockCode } from '../../shared/kube/rollout-codes.js';
 import {
   EVERYONE,
   NEEDS_REASON,
@@ -100,7 +100,7 @@ export function offersOf(status: RolloutStatus): Offer[] {
 }
 
 /** Codes of hosts that had their turn, or are to have none; all others that keep an older Pod have yet to begin it. */
-const HAS_NO_TURN: ReadonlySet<HoldCode> = new Set(['Reverted', 'RolloutFailed', 'Skipped']);
+const HAS_NO_TURN: ReadonlySet<UpdateBlockCode> = new Set(['Reverted', 'RolloutFailed', 'Skipped']);
 const AWAITS_ITS_TURN: ReadonlySet<string> = new Set(UPDATE_BLOCK_CODES.filter((code) => !HAS_NO_TURN.has(code)));
 
 /** What is offered for one host, by its reason code. Pure. */

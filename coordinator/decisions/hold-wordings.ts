@@ -1,5 +1,5 @@
 /** Why hosts keep an older Pod, in words: what each code means, and what to do about it. */
-import type { HoldCode } from '../../shared/kube/rollout-codes.js';
+import type { UpdateBlockCode } from '../../shared/kube/rollout-codes.js';
 import type { ReasonSubject, ReasonMessage } from './reason-wording.js';
 
 const status = ({ namespace, daemonSet }: ReasonSubject) =>
@@ -10,7 +10,7 @@ const steer =
     `everynode rollout ${verb} -n ${namespace} ds/${daemonSet}${rest}`;
 
 /** By code. */
-export const HOLD_MESSAGES: Readonly<Record<HoldCode, ReasonMessage>> = {
+export const HOLD_MESSAGES: Readonly<Record<UpdateBlockCode, ReasonMessage>> = {
   Reverted: {
     does: 'went back to its earlier revision on',
     advice: ({ namespace, daemonSet }) =>

@@ -4,7 +4,7 @@ import { HANDOVER_CONDITION } from '../../shared/kube/host-turn.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
-import { UPDATE_BLOCK_CODES, type HoldCode, type RolloutCode } from '../../shared/kube/rollout-codes.js';
+import { UPDATE_BLOCK_CODES, type UpdateBlockCode, type RolloutCode } from '../../shared/kube/rollout-codes.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { disconnectedSince, contactOf, lostSince } from './contact.js';
 import { type CurrentRevision, comparePods, type DaemonPod, toDaemonPod } from './daemon-node.js';
@@ -209,17 +209,17 @@ function podReason({ daemonSet: { spec }, rollout, refusal }: ReasonInput, { pod
 }
 
 /** Where what the host says of its turn is more than the code. */
-const HAS_ITS_OWN_WORD: ReadonlySet<HoldCode> = new Set(['HeldLocally', 'ImageNotPulled']);
+const HAS_ITS_OWN_WORD: ReadonlySet<UpdateBlockCode> = new Set(['HeldLocally', 'ImageNotPulled']);
 
 /** Why the host has not begun its turn: the reason of its 'not now', or of its engine. */
-function hostsOwnWord({ status }: Pod, held: HoldCode): string {
+function hostsOwnWord({ status }: Pod, held: UpdateBlockCode): string {
   if (!HAS_ITS_OWN_WORD.has(held)) return '';
   const { reason, message } = findCondition(status?.conditions, HANDOVER_CONDITION) ?? {};
   return reason === held && message ? `: ${message}` : '';
 }
 
 /** What keeps a node's old Pod there, by code. */
-const HOLDS: Readonly<Record<HoldCode, (stance: NodeRolloutStatus) => string>> = {
+const HOLDS: Readonly<Record<UpdateBlockCode, (stance: NodeRolloutStatus) => string>> = {
   Budget: ({ wave }) =>
     `its wave ${wave} is open, and as many hosts as may be without their Pod at once go first`,
   WaitingForWave: ({ wave, message }) => `its wave ${wave} is not open yet: ${message}`,
@@ -251,6 +251,6 @@ export function holdText(stance: NodeRolloutStatus): string | undefined {
   return isHold(stance.code) ? HOLDS[stance.code](stance) : undefined;
 }
 
-function isHold(code: RolloutCode | undefined): code is HoldCode {
+function isHold(code: RolloutCode | undefined): code is UpdateBlockCode {
   return (UPDATE_BLOCK_CODES as readonly (RolloutCode | undefined)[]).includes(code);
 }

@@ -20,7 +20,7 @@ export const UPDATE_BLOCK_CODES = [
 ] as const;
 
 /** One of `HOLD_CODES`. */
-export type HoldCode = (typeof UPDATE_BLOCK_CODES)[number];
+export type UpdateBlockCode = (typeof UPDATE_BLOCK_CODES)[number];
 
 /** Every code, in the order in which a fleet's are listed. They are part of the API: one may be added, none renamed. */
 export const ROLLOUT_CODES = [
