@@ -1,5 +1,5 @@
 /** What a rollout tells of its hosts beyond its own counts: all codes of the fleet, and what is under way in each wave. */
-import { ROLLOUT_CODES, type RolloutCode } from '../../shared/kube/rollout-codes.js';
+import { ROLLOUT_REASON_CODES, type RolloutCode } from '../../shared/kube/rollout-codes.js';
 
 export interface RolloutProgress {
   /** In the order of `ROLLOUT_CODES`; they add up to the fleet. Codes that no host has are left out. */
@@ -18,7 +18,7 @@ export function progressOf(
   notEligible: number,
   estimatedEnd: number | undefined,
 ): RolloutProgress {
-  const counts = new Map<RolloutCode, number>(ROLLOUT_CODES.map((code) => [code, 0]));
+  const counts = new Map<RolloutCode, number>(ROLLOUT_REASON_CODES.map((code) => [code, 0]));
   counts.set('NotEligible', notEligible);
   for (const wave of waves)
     for (const [code, count] of wave) counts.set(code, (counts.get(code) ?? 0) + count);

@@ -23,7 +23,7 @@ export const UPDATE_BLOCK_CODES = [
 export type UpdateBlockCode = (typeof UPDATE_BLOCK_CODES)[number];
 
 /** Every code, in the order in which a fleet's are listed. They are part of the API: one may be added, none renamed. */
-export const ROLLOUT_CODES = [
+export const ROLLOUT_REASON_CODES = [
   'Updated',
   'Soaking',
   'Updating',
@@ -38,4 +38,4 @@ export const ROLLOUT_CODES = [
  * same, while its wave is watched. `Updating`: its Pod is being replaced. `Failed`: it took the revision and is not well.
  * `RollingBack`: it is to be given the earlier one. `NotEligible`: it has no part in the rollout.
  */
-export type RolloutCode = (typeof ROLLOUT_CODES)[number];
+export type RolloutCode = (typeof ROLLOUT_REASON_CODES)[number];

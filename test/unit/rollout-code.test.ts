@@ -12,7 +12,7 @@ import type { WaveCounts } from '../../coordinator/decisions/rollout-memory.js';
 import { progressOf } from '../../coordinator/decisions/rollout-progress.js';
 import type { HandoverBlockReason } from '../../shared/kube/host-turn.js';
 import type { RolloutPhase } from '../../shared/kube/rollout.js';
-import { ROLLOUT_CODES } from '../../shared/kube/rollout-codes.js';
+import { ROLLOUT_REASON_CODES } from '../../shared/kube/rollout-codes.js';
 import { wave } from '../harness/rollout-inputs.js';
 
 const WAVES = 3;
@@ -229,7 +229,7 @@ test('counts by code follow any events, agree with each host, and add up to the 
           Object.values(codes).reduce((sum, count) => sum + count, 0),
           nodes.length,
         );
-        assert.ok(Object.keys(codes).every((code) => (ROLLOUT_CODES as readonly string[]).includes(code)));
+        assert.ok(Object.keys(codes).every((code) => (ROLLOUT_REASON_CODES as readonly string[]).includes(code)));
       },
     ),
   );

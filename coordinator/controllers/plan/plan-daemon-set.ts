@@ -2,7 +2,7 @@
 import type { DaemonSetPlan, PlannedHost } from '../../../shared/kube/plan.js';
 import { CHANGING_ACTIONS } from '../../../shared/kube/plan.js';
 import type { Pod } from '../../../shared/kube/pod.js';
-import { ROLLOUT_CODES } from '../../../shared/kube/rollout-codes.js';
+import { ROLLOUT_REASON_CODES } from '../../../shared/kube/rollout-codes.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
 import type { DaemonSet } from '../../../shared/kube/workload.js';
 import type { Clock } from '../../../shared/process/clock.js';
@@ -98,7 +98,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
     revision: current.hash,
     ...(previous === undefined || previous === current.hash ? {} : { previousRevision: previous }),
     sentence: planSentence(told),
-    reasons: countReasons(planned, [...new Set<string>([...ROLLOUT_CODES, ...REASON_CODES])]),
+    reasons: countReasons(planned, [...new Set<string>([...ROLLOUT_REASON_CODES, ...REASON_CODES])]),
     suppositions: [
       pace.isMeasured
         ? `a Pod takes ${pace.startMs / 1000} s to become ready, as the present ones did`
