@@ -1,7 +1,7 @@
 /** Answers why a DaemonSet does or does not run where: fits the API's `Explain` from informers, and writes nothing. */
 import { type ObjectRef, type Timestamp, toTimestamp } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import type { RolloutCode } from '../../shared/kube/rollout-codes.js';
+import type { RolloutReasonCode } from '../../shared/kube/rollout-codes.js';
 import { compileLabelSelector, type Matcher } from '../../shared/kube/selectors.js';
 import { notFound } from '../../shared/kube/status.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
@@ -35,7 +35,7 @@ interface NodeAnswer {
   pod?: string;
   failedCreate?: FailedCreate;
   /** Where a policy governs the DaemonSet. */
-  rollout?: { code: RolloutCode; wave: string };
+  rollout?: { code: RolloutReasonCode; wave: string };
 }
 
 /** Why, for the whole fleet: every node is named under exactly one code. Codes without a node are left out. */
@@ -65,7 +65,7 @@ interface HostsWish {
 /** One page of a rollout's hosts, by name. */
 interface HostList {
   total: number;
-  hosts: { node: string; code: RolloutCode; wave: string; sentence: string }[];
+  hosts: { node: string; code: RolloutReasonCode; wave: string; sentence: string }[];
   continue?: string;
 }
 

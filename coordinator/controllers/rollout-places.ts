@@ -1,5 +1,5 @@
 /** Where each host of a rollout stands, and how many stand in each place: counts by code cost no look at any host. */
-import type { RolloutCode } from '../../shared/kube/rollout-codes.js';
+import type { RolloutReasonCode } from '../../shared/kube/rollout-codes.js';
 import type { HostRolloutState } from '../decisions/rollout-code.js';
 import type { NodeRolloutState } from '../decisions/rollout-lane.js';
 
@@ -33,8 +33,8 @@ export class RolloutCodeCounts {
   }
 
   /** Nodes by code, for each of so many waves. */
-  codes(waves: number, codeOf: (place: HostRolloutState) => RolloutCode): Map<RolloutCode, number>[] {
-    const codes = Array.from({ length: waves }, () => new Map<RolloutCode, number>());
+  codes(waves: number, codeOf: (place: HostRolloutState) => RolloutReasonCode): Map<RolloutReasonCode, number>[] {
+    const codes = Array.from({ length: waves }, () => new Map<RolloutReasonCode, number>());
     for (const { place, count } of this.#counts.values()) {
       const code = codeOf(place);
       const wave = codes[place.wave];

@@ -4,7 +4,7 @@ import { HANDOVER_CONDITION } from '../../shared/kube/host-turn.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
-import { UPDATE_BLOCK_CODES, type UpdateBlockCode, type RolloutCode } from '../../shared/kube/rollout-codes.js';
+import { UPDATE_BLOCK_CODES, type UpdateBlockCode, type RolloutReasonCode } from '../../shared/kube/rollout-codes.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { disconnectedSince, contactOf, lostSince } from './contact.js';
 import { type CurrentRevision, comparePods, type DaemonPod, toDaemonPod } from './daemon-node.js';
@@ -52,7 +52,7 @@ export interface Reason {
 
 /** How a rollout by waves stands for one node. */
 export interface NodeRolloutStatus {
-  code: RolloutCode;
+  code: RolloutReasonCode;
   /** Name of the node's wave. */
   wave: string;
   /** The rollout's phase in words. */
@@ -242,7 +242,7 @@ const HOLDS: Readonly<Record<UpdateBlockCode, (stance: NodeRolloutStatus) => str
 };
 
 /** A node that failed and has its old Pod again went back like those that were well. */
-function holdOf({ code }: NodeRolloutStatus): RolloutCode {
+function holdOf({ code }: NodeRolloutStatus): RolloutReasonCode {
   return code === 'Failed' ? 'Reverted' : code;
 }
 
@@ -251,6 +251,6 @@ export function holdText(stance: NodeRolloutStatus): string | undefined {
   return isHold(stance.code) ? HOLDS[stance.code](stance) : undefined;
 }
 
-function isHold(code: RolloutCode | undefined): code is UpdateBlockCode {
-  return (UPDATE_BLOCK_CODES as readonly (RolloutCode | undefined)[]).includes(code);
+function isHold(code: RolloutReasonCode | undefined): code is UpdateBlockCode {
+  return (UPDATE_BLOCK_CODES as readonly (RolloutReasonCode | undefined)[]).includes(code);
 }

@@ -1,7 +1,7 @@
 /** The one reason code of a host in a rollout by waves: how it has fared, or what it waits for. */
 import type { HandoverBlockReason } from '../../shared/kube/host-turn.js';
 import type { RolloutPhase } from '../../shared/kube/rollout.js';
-import type { RolloutCode } from '../../shared/kube/rollout-codes.js';
+import type { RolloutReasonCode } from '../../shared/kube/rollout-codes.js';
 import { BEFORE_UPDATE_STATES, type NodeRolloutState, type NodeFacts } from './rollout-lane.js';
 
 /** Where one host stands. */
@@ -76,7 +76,7 @@ function awaitsTurn(lane: NodeRolloutState): boolean {
 }
 
 /** Undefined: the host has no part in the rollout. The same for all hosts of one place. */
-export function rolloutCode(place: HostRolloutState | undefined, stand: RolloutPhaseInfo): RolloutCode {
+export function rolloutCode(place: HostRolloutState | undefined, stand: RolloutPhaseInfo): RolloutReasonCode {
   if (!place) return 'NotEligible';
   const { state: lane, detail: remark } = place;
   if (lane === 'deferred' || lane === 'deferredTurned') return 'DeferredOffline';
@@ -92,7 +92,7 @@ export function rolloutCode(place: HostRolloutState | undefined, stand: RolloutP
 }
 
 /** Why a host has not had its turn. */
-function holdCode({ wave, detail: remark, state: lane }: HostRolloutState, stand: RolloutPhaseInfo): RolloutCode {
+function holdCode({ wave, detail: remark, state: lane }: HostRolloutState, stand: RolloutPhaseInfo): RolloutReasonCode {
   const { phase } = stand;
   if (stand.isBarred && remark === 'FailedBefore') return 'Failed';
   if (stand.isBarred) return remark === 'Restored' ? 'Reverted' : 'RolloutFailed';

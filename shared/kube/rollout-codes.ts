@@ -38,4 +38,4 @@ export const ROLLOUT_REASON_CODES = [
  * same, while its wave is watched. `Updating`: its Pod is being replaced. `Failed`: it took the revision and is not well.
  * `RollingBack`: it is to be given the earlier one. `NotEligible`: it has no part in the rollout.
  */
-export type RolloutCode = (typeof ROLLOUT_REASON_CODES)[number];
+export type RolloutReasonCode = (typeof ROLLOUT_REASON_CODES)[number];

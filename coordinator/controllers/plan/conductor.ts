@@ -1,6 +1,6 @@
 /** Who says whose turn it is in a rehearsal: upstream's rolling update, or a policy's waves. */
 import { countText } from '../../../shared/kube/count-text.js';
-import type { RolloutCode } from '../../../shared/kube/rollout-codes.js';
+import type { RolloutReasonCode } from '../../../shared/kube/rollout-codes.js';
 import type { DaemonSet } from '../../../shared/kube/workload.js';
 import type { ReasonCode } from '../../decisions/reason-code.js';
 import { chooseReplacements } from '../../decisions/rolling-update.js';
@@ -23,7 +23,7 @@ export interface RolloutStrategy {
   readonly waves: readonly { name: string; needsApproval: boolean }[];
   waveOf(node: string): string | undefined;
   /** Why a node that has an older Pod keeps it now. */
-  blockReason(node: string): { code: ReasonCode | RolloutCode; because: string };
+  blockReason(node: string): { code: ReasonCode | RolloutReasonCode; because: string };
   /** Why nothing more happens, if that is not because all is done. */
   stopReason(): string | undefined;
 }

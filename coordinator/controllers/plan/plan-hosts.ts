@@ -1,6 +1,6 @@
 /** What a rehearsal says of each host: what becomes of it, when, and why not at once. */
 import type { HostAction, PlannedHost, PlannedWave } from '../../../shared/kube/plan.js';
-import type { RolloutCode } from '../../../shared/kube/rollout-codes.js';
+import type { RolloutReasonCode } from '../../../shared/kube/rollout-codes.js';
 import type { DaemonSet } from '../../../shared/kube/workload.js';
 import { type Placement, type PlacementNode, placementOf } from '../../decisions/placement.js';
 import { PLACEMENT_REASON_CODES, type ReasonCode } from '../../decisions/reason-code.js';
@@ -9,7 +9,7 @@ import type { InitialHost, SimulatedHostState, SimulatedHosts } from './rehearse
 
 /** A host's reason the moment after the apply. */
 export interface FirstReason {
-  code: ReasonCode | RolloutCode;
+  code: ReasonCode | RolloutReasonCode;
   because?: string;
 }
 

@@ -2,7 +2,7 @@
 import type { Node } from '../../../shared/kube/node.js';
 import type { Pod } from '../../../shared/kube/pod.js';
 import type { Rollout } from '../../../shared/kube/rollout.js';
-import type { RolloutCode } from '../../../shared/kube/rollout-codes.js';
+import type { RolloutReasonCode } from '../../../shared/kube/rollout-codes.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/workload.js';
 import { inSlices, type Slice } from '../../../shared/process/slice.js';
@@ -133,7 +133,7 @@ export class WaveStrategy implements RolloutStrategy {
     return this.#decision?.nodeStatus(node).wave || undefined;
   }
 
-  blockReason(node: string): { code: ReasonCode | RolloutCode; because: string } {
+  blockReason(node: string): { code: ReasonCode | RolloutReasonCode; because: string } {
     const stance = this.#decision?.nodeStatus(node);
     const { message = '' } = stance ?? {};
     return { code: stance?.code ?? 'Updating', because: (stance && holdText(stance)) ?? message };
