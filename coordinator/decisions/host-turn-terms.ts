@@ -29,7 +29,7 @@ export function handoverTerms(
   steering: SteeringStatus | undefined,
   now: number,
 ): (node: TurnNode) => HandoverTerms | undefined {
-  const { confirm, hostHold, prePull, windows, freezes } = spec;
+  const { confirm, updateLock: hostHold, prePull, windows, freezes } = spec;
   const hasTimes = (windows ?? []).length + (freezes ?? []).length > 0;
   if (!confirm && !hostHold && !prePull && !hasTimes) return () => undefined;
   // Patterns are compiled when the first turn is given: most looks give none.

@@ -91,7 +91,7 @@ function validateHosts({
   catchUp,
   prePull,
   confirm,
-  hostHold,
+  updateLock: hostHold,
   rolloutHistoryLimit,
 }: RolloutPolicySpec): FieldError[] {
   return [

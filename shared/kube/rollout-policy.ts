@@ -99,7 +99,7 @@ export interface RolloutPolicySpec {
   /** The host puts the previous revision back by itself when the new one is not ready, or the coordinator not reached, by then. */
   confirm?: { deadlineSeconds?: number };
   /** How long a busy host may put its turn off. */
-  hostHold?: { maxSeconds?: number };
+  updateLock?: { maxSeconds?: number };
   /** How many past rollouts of a DaemonSet are kept; 10 when not given. */
   rolloutHistoryLimit?: number;
 }
