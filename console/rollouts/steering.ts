@@ -3,7 +3,7 @@ import { countText } from '../../shared/kube/count-text.js';
 import type { Rollout, RolloutPhase, RolloutStatus } from '../../shared/kube/rollout.js';
 import { UPDATE_BLOCK_CODES, type UpdateBlockCode } from '../../shared/kube/rollout-codes.js';
 import {
-  EVERYONE,
+  ALL_TARGETS,
   NEEDS_REASON,
   REASON_ANNOTATION,
   type SteeringVerb,
@@ -51,14 +51,14 @@ export function offersOf(status: RolloutStatus): Offer[] {
       !isHeld &&
       offer(
         'override-windows',
-        EVERYONE,
+        ALL_TARGETS,
         'Override windows',
         `No window or freeze period holds ${hosts(status.outsideWindow)} back any longer, nor anybody else, until the next template.`,
       ),
     busy > 0 &&
       offer(
         'force-hold',
-        EVERYONE,
+        ALL_TARGETS,
         'Force busy hosts',
         `${hosts(busy, "that says 'not now' has its turn", "that say 'not now' have their turn")} all the same.`,
       ),

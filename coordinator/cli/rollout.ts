@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import type { Rollout, RolloutStatus } from '../../shared/kube/rollout.js';
-import { EVERYONE, type SteeringVerb } from '../../shared/kube/rollout-steering.js';
+import { ALL_TARGETS, type SteeringVerb } from '../../shared/kube/rollout-steering.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { printLine } from '../../shared/process/terminal-output.js';
@@ -67,7 +67,7 @@ export function rolloutCommand(program: Command): void {
       '--reason <TEXT>',
       'why; it is recorded with your name',
     );
-    if (names) command.argument(`<${names}...>`, `names of ${names}s, or ${EVERYONE} for all`);
+    if (names) command.argument(`<${names}...>`, `names of ${names}s, or ${ALL_TARGETS} for all`);
     command.action((target: string, ...rest: unknown[]) =>
       names
         ? steer(verb, target, (rest[0] as string[]).join(','), rest[1] as SteerOptions)

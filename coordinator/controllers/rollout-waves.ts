@@ -1,6 +1,6 @@
 /** The waves of one rollout as sets of nodes, kept up by the tally: no event costs more than its own node. */
 import type { MaintenanceScheduleSpec } from '../../shared/calendar/node-hours.js';
-import { EVERYONE } from '../../shared/kube/rollout-steering.js';
+import { ALL_TARGETS } from '../../shared/kube/rollout-steering.js';
 import {
   withConnectivity,
   type NodeConnectivity,
@@ -105,7 +105,7 @@ export class WaveIndex {
     this.#isBarred = memory.failure !== undefined;
     // A retry begins with no failed host.
     if (wasBarred && !this.#isBarred) this.#failed.clear();
-    const affected = new Set(named.includes(EVERYONE) ? this.#facts.keys() : named);
+    const affected = new Set(named.includes(ALL_TARGETS) ? this.#facts.keys() : named);
     const turned: readonly NodeRolloutState[] = hasTurned ? NOT_DONE : hasBegun ? ['failed'] : [];
     for (const { lanes } of this.#waves) {
       for (const name of turned.flatMap((lane) => [...lanes[lane]])) affected.add(name);

@@ -4,7 +4,7 @@ import type { HostHandover, HandoverWindow } from '../../shared/kube/host-turn.j
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { SteeringStatus } from '../../shared/kube/rollout.js';
 import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
-import { EVERYONE, type SteeringRequest } from '../../shared/kube/rollout-steering.js';
+import { ALL_TARGETS, type SteeringRequest } from '../../shared/kube/rollout-steering.js';
 import type { Labels } from '../../shared/kube/selectors.js';
 
 /** All of a turn but the Pod that it brings. */
@@ -67,7 +67,7 @@ export function handoverWindows(hours: MaintenanceSchedule, now: number): Handov
 
 /** Whether a person has named the node, or all. */
 export function isAmong(name: string, named: readonly string[] | undefined): boolean {
-  return named?.includes(name) === true || named?.includes(EVERYONE) === true;
+  return named?.includes(name) === true || named?.includes(ALL_TARGETS) === true;
 }
 
 function whoForced(node: string, requests: readonly SteeringRequest[] = []): string {

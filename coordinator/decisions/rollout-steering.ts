@@ -1,6 +1,6 @@
 /** What people have asked of a rollout, summed up. Pure; `rolloutStep` obeys it. */
 import type { SteeringStatus } from '../../shared/kube/rollout.js';
-import { EVERYONE, type SteeringRequest, type SteeringVerb } from '../../shared/kube/rollout-steering.js';
+import { ALL_TARGETS, type SteeringRequest, type SteeringVerb } from '../../shared/kube/rollout-steering.js';
 
 /** So many requests are kept to be read. */
 const KEPT_REQUESTS = 20;
@@ -24,7 +24,7 @@ const ANY_REVISION: ReadonlySet<SteeringVerb> = new Set(['pause', 'freeze', 'res
 
 /** Whether a list of names has this one, or all. */
 export function isListed(names: readonly string[] | undefined, name: string): boolean {
-  return names !== undefined && (names.includes(name) || names.includes(EVERYONE));
+  return names !== undefined && (names.includes(name) || names.includes(ALL_TARGETS));
 }
 
 /** What holds on for the next revision: a pause, a freeze, and the record. */
@@ -74,7 +74,7 @@ function obeyed(steering: SteeringStatus, { verb, targets = [] }: SteeringReques
       return going;
     case 'unskip': {
       const { skipped = [], ...others } = steering;
-      const left = targets.includes(EVERYONE) ? [] : skipped.filter((name) => !targets.includes(name));
+      const left = targets.includes(ALL_TARGETS) ? [] : skipped.filter((name) => !targets.includes(name));
       return left.length > 0 ? { ...others, skipped: left } : others;
     }
     default:

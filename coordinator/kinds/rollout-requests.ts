@@ -3,7 +3,7 @@ import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import { PAST_ROLLOUT_LABEL, type Rollout } from '../../shared/kube/rollout.js';
 import {
-  EVERYONE,
+  ALL_TARGETS,
   NEEDS_REASON,
   REASON_ANNOTATION,
   STEERING_VERBS,
@@ -80,14 +80,14 @@ function validateRequest({ verb, targets, reason }: SteeringRequest, waves: read
   const hasTargets = NAMES_WAVES.has(verb) || NAMES_NODES.has(verb);
   const strangers =
     NAMES_WAVES.has(verb) && waves.length > 0
-      ? (targets ?? []).filter((name) => name !== EVERYONE && !waves.includes(name))
+      ? (targets ?? []).filter((name) => name !== ALL_TARGETS && !waves.includes(name))
       : [];
   const names = NAMES_WAVES.has(verb) ? 'waves' : 'nodes';
   return [
     ...(hasTargets && targets?.length === 0
-      ? [required(field, `must name ${names}, parted by commas, or ${EVERYONE} for all`)]
+      ? [required(field, `must name ${names}, parted by commas, or ${ALL_TARGETS} for all`)]
       : []),
-    ...strangers.map((name) => notSupported(field, name, [...waves, EVERYONE])),
+    ...strangers.map((name) => notSupported(field, name, [...waves, ALL_TARGETS])),
     ...(NEEDS_REASON.has(verb) && !reason
       ? [required(`metadata.annotations[${REASON_ANNOTATION}]`, `${verb} is recorded with a reason`)]
       : []),
@@ -137,7 +137,7 @@ export function validateNodeTargets(
   const waiting = (current.spec?.requests ?? []).filter(({ verb }) => verb === 'skip');
   const isSkipped = (name: string) =>
     skipped.includes(name) || waiting.some(({ targets = [] }) => targets.includes(name));
-  const isKnown = (name: string) => name === EVERYONE || isNode(name) || isSkipped(name);
+  const isKnown = (name: string) => name === ALL_TARGETS || isNode(name) || isSkipped(name);
   return newRequests(next, current)
     .filter(({ verb }) => NAMES_NODES.has(verb))
     .flatMap(({ verb, targets = [] }) =>

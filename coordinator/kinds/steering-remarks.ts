@@ -1,6 +1,6 @@
 /** What whoever steers a rollout is to know of what they asked: recorded it is in any case, and may yet do nothing. Warnings in words. Pure. */
 import type { Rollout, RolloutPhase, RolloutStatus } from '../../shared/kube/rollout.js';
-import { EVERYONE, type SteeringRequest } from '../../shared/kube/rollout-steering.js';
+import { ALL_TARGETS, type SteeringRequest } from '../../shared/kube/rollout-steering.js';
 
 const OVER: ReadonlySet<RolloutPhase> = new Set(['Completed', 'Failed', 'RolledBack']);
 
@@ -23,7 +23,7 @@ function remarksOn(
   before: readonly SteeringRequest[],
 ): string[] {
   const { revision, phase, steering, policy, stableRevision } = status;
-  const named = targets.filter((name) => name !== EVERYONE);
+  const named = targets.filter((name) => name !== ALL_TARGETS);
   switch (verb) {
     case 'approve':
     case 'promote':

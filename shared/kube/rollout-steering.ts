@@ -47,7 +47,7 @@ export function steeringAnnotation(verb: SteeringVerb): string {
 export const REASON_ANNOTATION = `${FLEET_GROUP}/reason`;
 
 /** All that a verb may name. */
-export const EVERYONE = '*';
+export const ALL_TARGETS = '*';
 
 /** One thing asked of one rollout, as admission has recorded it. */
 export interface SteeringRequest {
