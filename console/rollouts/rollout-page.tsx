@@ -4,7 +4,7 @@ import {
   PAST_ROLLOUT_LABEL,
   type Rollout,
   type RolloutStatus,
-  requestsOf,
+  requestsOfRevision,
 } from '../../shared/kube/rollout.js';
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import { useLiveList } from '../api/live-list.js';
@@ -122,7 +122,7 @@ function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus
 }
 
 function Requests({ status }: { status: RolloutStatus }) {
-  const requests = requestsOf(status).reverse();
+  const requests = requestsOfRevision(status).reverse();
   if (requests.length === 0) return null;
   return (
     <section className={controls.card} aria-label="What people did">

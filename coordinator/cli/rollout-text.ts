@@ -1,5 +1,5 @@
 /** Rollouts as lines for a terminal. Pure. */
-import { type Rollout, type RolloutStatus, requestsOf } from '../../shared/kube/rollout.js';
+import { type Rollout, type RolloutStatus, requestsOfRevision } from '../../shared/kube/rollout.js';
 import { durationText } from '../kinds/duration-text.js';
 
 /** How it stands, in one line: what changes while it goes on. */
@@ -31,7 +31,7 @@ export function detailLines(status: RolloutStatus): string[] {
     ...failures.map(
       ({ node, reason, message }) => `failed ${node}: ${reason}${message ? `: ${message}` : ''}`,
     ),
-    ...requestsOf(status).map(({ time, user, verb, targets = [], reason }) => {
+    ...requestsOfRevision(status).map(({ time, user, verb, targets = [], reason }) => {
       return `${time} ${user}: ${[verb, ...targets].join(' ')}${reason ? ` (${reason})` : ''}`;
     }),
   ];
@@ -49,7 +49,7 @@ export function historyLines(rollouts: readonly Rollout[]): string[] {
 function historyRow(status: RolloutStatus): string[] {
   const { revisionNumber, revision, phase, startTime, endTime, nodes, updated, failures = [] } = status;
   const [first] = failures;
-  const people = requestsOf(status).map(({ verb, user }) => `${verb}:${user}`);
+  const people = requestsOfRevision(status).map(({ verb, user }) => `${verb}:${user}`);
   return [
     String(revisionNumber ?? revision),
     status.aborted ? `${phase} (aborted)` : phase,
