@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { decodeJwt, errors } from 'jose';
-import { SIGN_IN_REFUSALS, type SignInRefusal } from '../../shared/kube/sign-in-refusal.js';
+import { SIGN_IN_ERRORS, type SignInRefusal } from '../../shared/kube/sign-in-refusal.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Fetch } from './oidc.js';
@@ -49,7 +49,7 @@ export class SignInRefused extends Error {
   override name = 'SignInRefused';
 
   constructor(readonly reason: SignInRefusal) {
-    super(SIGN_IN_REFUSALS[reason]);
+    super(SIGN_IN_ERRORS[reason]);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Why somebody was not signed in to the console at the issuer: a word in the address, and what the page says for it. */
 
 /** For the person. What the issuer itself said is in the coordinator's log: an address can be made up by anybody. */
-export const SIGN_IN_REFUSALS = {
+export const SIGN_IN_ERRORS = {
   NotBegun: 'this sign-in was not begun here, or is over',
   Host: 'the Host header is not of the form HOST:PORT',
   Unreachable: 'the issuer cannot be reached',
@@ -14,11 +14,11 @@ export const SIGN_IN_REFUSALS = {
   NotAccepted: 'the coordinator does not accept the ID token: its log says why',
 } as const;
 
-export type SignInRefusal = keyof typeof SIGN_IN_REFUSALS;
+export type SignInRefusal = keyof typeof SIGN_IN_ERRORS;
 
 /** What the page says for the word of its address; nothing of a word that is none of ours. */
 export function signInRefusalText(word: string | null): string {
   if (word === null) return '';
-  const known = Object.entries(SIGN_IN_REFUSALS).find(([reason]) => reason === word);
+  const known = Object.entries(SIGN_IN_ERRORS).find(([reason]) => reason === word);
   return known ? `You were not signed in: ${known[1]}.` : 'You were not signed in.';
 }
