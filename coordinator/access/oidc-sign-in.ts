@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { decodeJwt, errors } from 'jose';
-import { SIGN_IN_ERRORS, type SignInRefusal } from '../../shared/kube/sign-in-refusal.js';
+import { SIGN_IN_ERRORS, type SignInError } from '../../shared/kube/sign-in-refusal.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Fetch } from './oidc.js';
@@ -48,7 +48,7 @@ const MAX_ASKED = 16;
 export class SignInRefused extends Error {
   override name = 'SignInRefused';
 
-  constructor(readonly reason: SignInRefusal) {
+  constructor(readonly reason: SignInError) {
     super(SIGN_IN_ERRORS[reason]);
   }
 }

@@ -14,7 +14,7 @@ export const SIGN_IN_ERRORS = {
   NotAccepted: 'the coordinator does not accept the ID token: its log says why',
 } as const;
 
-export type SignInRefusal = keyof typeof SIGN_IN_ERRORS;
+export type SignInError = keyof typeof SIGN_IN_ERRORS;
 
 /** What the page says for the word of its address; nothing of a word that is none of ours. */
 export function signInRefusalText(word: string | null): string {
