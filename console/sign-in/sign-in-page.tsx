@@ -1,6 +1,6 @@
 /** Signing in: with a token that the API takes, or at the issuer that the coordinator trusts. */
 import { type FormEvent, useEffect, useId, useState } from 'react';
-import { signInRefusalText } from '../../shared/kube/sign-in-refusal.js';
+import { signInErrorText } from '../../shared/kube/sign-in-refusal.js';
 import { CallError, request } from '../api/call.js';
 import { askWaysIn } from '../api/user.js';
 import controls from '../layout/controls.module.css';
@@ -73,7 +73,7 @@ export function SignInPage({ onSignedIn }: { onSignedIn: () => void }) {
 
 /** Why the coordinator sent the browser back from the issuer without a session. */
 function refusal(): string {
-  return signInRefusalText(new URLSearchParams(location.search).get('refused'));
+  return signInErrorText(new URLSearchParams(location.search).get('refused'));
 }
 
 /** Whether there is an issuer to sign in at. */

@@ -17,7 +17,7 @@ export const SIGN_IN_ERRORS = {
 export type SignInError = keyof typeof SIGN_IN_ERRORS;
 
 /** What the page says for the word of its address; nothing of a word that is none of ours. */
-export function signInRefusalText(word: string | null): string {
+export function signInErrorText(word: string | null): string {
   if (word === null) return '';
   const known = Object.entries(SIGN_IN_ERRORS).find(([reason]) => reason === word);
   return known ? `You were not signed in: ${known[1]}.` : 'You were not signed in.';

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { Host, HostStatus } from '../../shared/kube/host.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Rollout } from '../../shared/kube/rollout.js';
-import { signInRefusalText } from '../../shared/kube/sign-in-refusal.js';
+import { signInErrorText } from '../../shared/kube/sign-in-refusal.js';
 import { consoleModule } from '../harness/console-module.js';
 
 const pairs =
@@ -273,9 +273,9 @@ describe('the command palette', () => {
 });
 
 test('the sign-in page says nothing that its address made up', () => {
-  assert.equal(signInRefusalText(null), '');
-  assert.match(signInRefusalText('Issuer'), /^You were not signed in: the issuer refused it/);
+  assert.equal(signInErrorText(null), '');
+  assert.match(signInErrorText('Issuer'), /^You were not signed in: the issuer refused it/);
   for (const word of ['call 555-1234', 'toString', '']) {
-    assert.equal(signInRefusalText(word), 'You were not signed in.');
+    assert.equal(signInErrorText(word), 'You were not signed in.');
   }
 });
