@@ -1,6 +1,6 @@
 /** What one agent is made over. */
 import type { NodeStatus } from '../shared/kube/node.js';
-import type { BeatReading } from '../shared/link/beat-reading.js';
+import type { HeartbeatReading } from '../shared/link/beat-reading.js';
 import type { Chance } from '../shared/process/chance.js';
 import type { Clock } from '../shared/process/clock.js';
 import type { Logger } from '../shared/process/log.js';
@@ -58,7 +58,7 @@ export interface AgentDeps {
   /** What the agent's process costs the host; absent for hosts that pretend. */
   cost?: () => ProcessUsage;
   /** How busy the host is, for its beats. */
-  load?: () => BeatReading;
+  load?: () => HeartbeatReading;
   /** Keeps what happens while nobody can be told; absent for hosts that pretend. */
   journal?: EventJournal;
   /** How the agent before this one came to its end; absent: it was stopped. */

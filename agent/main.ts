@@ -1,7 +1,7 @@
 /** Builds the agent and wires its parts: read it as the table of contents. */
 import { cpus, totalmem, uptime } from 'node:os';
 import { LINK_LABEL, METERED } from '../shared/kube/link-pace.js';
-import type { BeatReading } from '../shared/link/beat-reading.js';
+import type { HeartbeatReading } from '../shared/link/beat-reading.js';
 import { LINK_PATH } from '../shared/link/messages.js';
 import { systemChance } from '../shared/process/chance.js';
 import { type Clock, steadyClock, systemClock } from '../shared/process/clock.js';
@@ -243,7 +243,7 @@ async function beginUpgrades(dataDir: string, clock: Clock, log: Logger): Promis
 }
 
 /** How busy the host is when somebody asks. */
-function hostLoad(dataDir: string, clock: Clock): () => BeatReading {
+function hostLoad(dataDir: string, clock: Clock): () => HeartbeatReading {
   const load = new HostLoad({
     counters: readHostCounters,
     cpus: cpus().length,

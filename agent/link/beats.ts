@@ -1,11 +1,11 @@
 /** A connection's signs of life: pings at the agreed pace, what some of them tell, and how long their answers take. */
-import { BEATS_A_READING, type BeatReading, encodeBeatReading } from '../../shared/link/beat-reading.js';
+import { BEATS_A_READING, type HeartbeatReading, encodeBeatReading } from '../../shared/link/beat-reading.js';
 import { BEAT_INTERVAL_MS } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 
 export class Heartbeats {
   readonly #send: (payload?: Uint8Array) => boolean;
-  readonly #reading: () => BeatReading | undefined;
+  readonly #reading: () => HeartbeatReading | undefined;
   readonly #clock: Clock;
   #intervalMs = BEAT_INTERVAL_MS;
   #count = 0;
@@ -15,7 +15,7 @@ export class Heartbeats {
   #roundTripMs: number | undefined;
 
   /** `send` is false when nothing can be sent (any more); `reading` is how busy the host is, undefined = not told. */
-  constructor(send: (payload?: Uint8Array) => boolean, reading: () => BeatReading | undefined, clock: Clock) {
+  constructor(send: (payload?: Uint8Array) => boolean, reading: () => HeartbeatReading | undefined, clock: Clock) {
     this.#send = send;
     this.#reading = reading;
     this.#clock = clock;

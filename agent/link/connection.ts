@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
 import type { HeartbeatConfig } from '../../shared/kube/link-pace.js';
-import type { BeatReading } from '../../shared/link/beat-reading.js';
+import type { HeartbeatReading } from '../../shared/link/beat-reading.js';
 import { decodeFromHub, encodeMessage } from '../../shared/link/codec.js';
 import type { LinkMeter } from '../../shared/link/link-meter.js';
 import type { FromAgent, FromHub } from '../../shared/link/messages.js';
@@ -30,7 +30,7 @@ interface ConnectionEvents {
   /** Called once, whatever happened; nothing follows it. `reason` is for the log; `code` that of an upgrade that was refused. */
   onClose(reason: string, code?: number): void;
   /** What a beat may carry of how busy the host is; absent: nothing is told. */
-  readLoad?(): BeatReading;
+  readLoad?(): HeartbeatReading;
 }
 
 export class HubConnection {

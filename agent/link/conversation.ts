@@ -1,5 +1,5 @@
 /** What is said over one connection, from the hello to its end. When there is a connection at all is the link's to say. */
-import type { BeatReading } from '../../shared/link/beat-reading.js';
+import type { HeartbeatReading } from '../../shared/link/beat-reading.js';
 import type { LinkMeter } from '../../shared/link/link-meter.js';
 import type { Desired, FromHub, Goodbye, Hello, Welcome } from '../../shared/link/messages.js';
 import { CERTIFICATES, CHANNELS, FEATURES, HOST_TURNS, METERS } from '../../shared/link/version.js';
@@ -23,7 +23,7 @@ interface LinkSessionDeps {
   /** Absent for hosts that pretend. */
   costs: ProcessCostReports | undefined;
   /** How busy the host is; absent: its beats tell nothing. */
-  load: (() => BeatReading) | undefined;
+  load: (() => HeartbeatReading) | undefined;
   clock: Clock;
   log: Logger;
 }

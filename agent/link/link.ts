@@ -2,7 +2,7 @@
  * The agent's link: connects, and comes back after a break. Reports go out through its `outbox`; what the coordinator
  * wants comes in through the `AgentSide` it was given.
  */
-import type { BeatReading } from '../../shared/link/beat-reading.js';
+import type { HeartbeatReading } from '../../shared/link/beat-reading.js';
 import { LinkBytes, LinkMeter } from '../../shared/link/link-meter.js';
 import type { Goodbye, MetersReport, Welcome } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
@@ -53,7 +53,7 @@ interface LinkOptions {
   /** What this process costs its host; absent for hosts that pretend. */
   cost?: () => ProcessCost;
   /** How busy the host is, for its beats; absent: they tell nothing. */
-  load?: () => BeatReading;
+  load?: () => HeartbeatReading;
   /** Keeps what happens while nobody can be told; absent for hosts that pretend. */
   journal?: EventJournal;
   /** The host's wall clock, ms since the epoch, right or wrong; absent: it is not told. */

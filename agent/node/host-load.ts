@@ -1,5 +1,5 @@
 /** How busy this host is, for its beats: counters of the kernel and one question to the file system. */
-import type { BeatReading } from '../../shared/link/beat-reading.js';
+import type { HeartbeatReading } from '../../shared/link/beat-reading.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { HostCounters } from './node-usage.js';
 
@@ -29,7 +29,7 @@ export class HostLoad {
   }
 
   /** Since the last call. */
-  read(): BeatReading {
+  read(): HeartbeatReading {
     this.#askDisk();
     const { counters, cpus, memoryBytes, clock } = this.#parts;
     const disk = this.#disk === undefined ? {} : { disk: this.#disk };

@@ -1,6 +1,6 @@
 /** The readings of one host over a span of time: a bounded ring of steps, each with the highest value that came in it. */
 import type { ReadingSeries } from '../../shared/kube/host-readings.js';
-import type { BeatReading } from '../../shared/link/beat-reading.js';
+import type { HeartbeatReading } from '../../shared/link/beat-reading.js';
 
 const CHANNELS = ['cpu', 'memory', 'disk', 'roundTripMs'] as const;
 /** Parts of the whole are kept in steps of a ten-thousandth. */
@@ -22,7 +22,7 @@ export class ReadingRing {
   }
 
   /** `now` in ms since the epoch. A few stores into memory: called for beats. */
-  add(now: number, reading: BeatReading): void {
+  add(now: number, reading: HeartbeatReading): void {
     const step = Math.floor(now / 1000 / this.#stepSeconds);
     const place = step % this.#count;
     const base = place * CHANNELS.length;

@@ -4,7 +4,7 @@
  */
 
 /** Parts of the whole in [0, 1]; what the host does not know is absent. */
-export interface BeatReading {
+export interface HeartbeatReading {
   cpu?: number;
   memory?: number;
   /** Of the file system that the agent's data is on. */
@@ -24,7 +24,7 @@ const STEPS = 10_000;
 const LONGEST_MS = 60_000;
 
 /** Nine bytes. */
-export function encodeBeatReading({ cpu, memory, disk, roundTripMs }: BeatReading): Uint8Array {
+export function encodeBeatReading({ cpu, memory, disk, roundTripMs }: HeartbeatReading): Uint8Array {
   const bytes = new DataView(new ArrayBuffer(LENGTH));
   const part = (value: number | undefined) =>
     value === undefined ? UNKNOWN : Math.round(Math.min(Math.max(value, 0), 1) * STEPS);
@@ -37,7 +37,7 @@ export function encodeBeatReading({ cpu, memory, disk, roundTripMs }: BeatReadin
 }
 
 /** Undefined for a beat that tells nothing, or nothing that is known here. */
-export function decodeBeatReading(bytes: Uint8Array): BeatReading | undefined {
+export function decodeBeatReading(bytes: Uint8Array): HeartbeatReading | undefined {
   if (bytes.length !== LENGTH || bytes[0] !== VERSION) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const part = (at: number) => {

@@ -7,7 +7,7 @@ import { NodeReadings } from '../../coordinator/hub/node-readings.js';
 import { ReadingRing } from '../../coordinator/hub/reading-ring.js';
 import type { Condition } from '../../shared/kube/conditions.js';
 import type { ConditionChange } from '../../shared/kube/host-readings.js';
-import { type BeatReading, decodeBeatReading, encodeBeatReading } from '../../shared/link/beat-reading.js';
+import { type HeartbeatReading, decodeBeatReading, encodeBeatReading } from '../../shared/link/beat-reading.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { consoleModule } from '../harness/console-module.js';
 
@@ -17,7 +17,7 @@ const START = 1_800_000_000_000;
 
 describe('a reading in a ping', () => {
   test('arrives as it was sent, to a ten-thousandth, and what is not known is absent', () => {
-    const cases: BeatReading[] = [{ cpu: 0.1234, memory: 1, disk: 0, roundTripMs: 24 }, { memory: 0.5 }, {}];
+    const cases: HeartbeatReading[] = [{ cpu: 0.1234, memory: 1, disk: 0, roundTripMs: 24 }, { memory: 0.5 }, {}];
     for (const reading of cases) assert.deepEqual(decodeBeatReading(encodeBeatReading(reading)), reading);
     assert.equal(encodeBeatReading({}).length, 9);
   });
