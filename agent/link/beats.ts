@@ -1,5 +1,5 @@
 /** A connection's signs of life: pings at the agreed pace, what some of them tell, and how long their answers take. */
-import { BEATS_A_READING, type HeartbeatReading, encodeBeatReading } from '../../shared/link/beat-reading.js';
+import { HEARTBEATS_PER_READING, type HeartbeatReading, encodeBeatReading } from '../../shared/link/beat-reading.js';
 import { BEAT_INTERVAL_MS } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 
@@ -59,7 +59,7 @@ export class Heartbeats {
 
   /** Of one beat in so many, the first included. */
   #payload(): Uint8Array | undefined {
-    const isDue = this.#count % BEATS_A_READING === 0;
+    const isDue = this.#count % HEARTBEATS_PER_READING === 0;
     this.#count += 1;
     const reading = isDue ? this.#reading() : undefined;
     if (!reading) return undefined;

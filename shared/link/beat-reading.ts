@@ -14,7 +14,7 @@ export interface HeartbeatReading {
 }
 
 /** One beat in so many carries one: on a link that is paid for by the byte, too, it costs a sixtieth more. */
-export const BEATS_A_READING = 5;
+export const HEARTBEATS_PER_READING = 5;
 
 const VERSION = 1;
 const LENGTH = 9;
