@@ -1,5 +1,5 @@
 /** A connection's signs of life: pings at the agreed pace, what some of them tell, and how long their answers take. */
-import { HEARTBEATS_PER_READING, type HeartbeatReading, encodeBeatReading } from '../../shared/link/beat-reading.js';
+import { HEARTBEATS_PER_READING, type HeartbeatReading, encodeHeartbeatReading } from '../../shared/link/beat-reading.js';
 import { BEAT_INTERVAL_MS } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 
@@ -64,6 +64,6 @@ export class Heartbeats {
     const reading = isDue ? this.#reading() : undefined;
     if (!reading) return undefined;
     const roundTripMs = this.#roundTripMs;
-    return encodeBeatReading({ ...reading, ...(roundTripMs === undefined ? {} : { roundTripMs }) });
+    return encodeHeartbeatReading({ ...reading, ...(roundTripMs === undefined ? {} : { roundTripMs }) });
   }
 }

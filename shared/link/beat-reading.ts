@@ -24,7 +24,7 @@ const STEPS = 10_000;
 const LONGEST_MS = 60_000;
 
 /** Nine bytes. */
-export function encodeBeatReading({ cpu, memory, disk, roundTripMs }: HeartbeatReading): Uint8Array {
+export function encodeHeartbeatReading({ cpu, memory, disk, roundTripMs }: HeartbeatReading): Uint8Array {
   const bytes = new DataView(new ArrayBuffer(LENGTH));
   const part = (value: number | undefined) =>
     value === undefined ? UNKNOWN : Math.round(Math.min(Math.max(value, 0), 1) * STEPS);

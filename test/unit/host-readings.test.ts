@@ -7,7 +7,7 @@ import { NodeReadings } from '../../coordinator/hub/node-readings.js';
 import { ReadingRing } from '../../coordinator/hub/reading-ring.js';
 import type { Condition } from '../../shared/kube/conditions.js';
 import type { ConditionChange } from '../../shared/kube/host-readings.js';
-import { type HeartbeatReading, decodeBeatReading, encodeBeatReading } from '../../shared/link/beat-reading.js';
+import { type HeartbeatReading, decodeBeatReading, encodeHeartbeatReading } from '../../shared/link/beat-reading.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { consoleModule } from '../harness/console-module.js';
 
@@ -18,12 +18,12 @@ const START = 1_800_000_000_000;
 describe('a reading in a ping', () => {
   test('arrives as it was sent, to a ten-thousandth, and what is not known is absent', () => {
     const cases: HeartbeatReading[] = [{ cpu: 0.1234, memory: 1, disk: 0, roundTripMs: 24 }, { memory: 0.5 }, {}];
-    for (const reading of cases) assert.deepEqual(decodeBeatReading(encodeBeatReading(reading)), reading);
-    assert.equal(encodeBeatReading({}).length, 9);
+    for (const reading of cases) assert.deepEqual(decodeBeatReading(encodeHeartbeatReading(reading)), reading);
+    assert.equal(encodeHeartbeatReading({}).length, 9);
   });
 
   test('values outside of what can be are held at its edge', () => {
-    const bytes = encodeBeatReading({ cpu: 1.7, memory: -1, roundTripMs: 10_000_000 });
+    const bytes = encodeHeartbeatReading({ cpu: 1.7, memory: -1, roundTripMs: 10_000_000 });
     assert.deepEqual(decodeBeatReading(bytes), { cpu: 1, memory: 0, roundTripMs: 60_000 });
   });
 
@@ -66,7 +66,7 @@ test('a host that is forgotten, or has told nothing, has empty columns', () => {
   const readings = new NodeReadings(new ManualClock(START), { lastHeardMs: () => START });
   readings.record('n', Uint8Array.of(9, 9));
   assert.deepEqual(readings.of('n').recent.times, []);
-  readings.record('n', encodeBeatReading({ cpu: 0.5 }));
+  readings.record('n', encodeHeartbeatReading({ cpu: 0.5 }));
   assert.deepEqual([readings.of('n').recent.cpu, readings.of('n').day.cpu], [[0.5], [0.5]]);
   assert.equal(readings.of('n').lastHeardTime, new Date(START).toISOString().replace('.000', ''));
   readings.forget('n');
