@@ -1,7 +1,7 @@
 /** What hosts' beats tell of how busy they are: an hour by the minute, a day by ten minutes, in memory alone (some 3 KB a host). */
 import type { HostReadings } from '../../shared/kube/host-readings.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
-import { decodeBeatReading } from '../../shared/link/beat-reading.js';
+import { decodeHeartbeatReading } from '../../shared/link/beat-reading.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { NodeLiveness } from './presence.js';
 import { ReadingRing } from './reading-ring.js';
@@ -28,7 +28,7 @@ export class NodeReadings {
 
   /** Takes what a ping carried, if it is a reading. */
   record(node: string, bytes: Uint8Array): void {
-    const reading = decodeBeatReading(bytes);
+    const reading = decodeHeartbeatReading(bytes);
     if (!reading) return;
     const rings = this.#byNode.get(node) ?? this.#begin(node);
     const now = this.#clock.now();

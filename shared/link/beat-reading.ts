@@ -37,7 +37,7 @@ export function encodeHeartbeatReading({ cpu, memory, disk, roundTripMs }: Heart
 }
 
 /** Undefined for a beat that tells nothing, or nothing that is known here. */
-export function decodeBeatReading(bytes: Uint8Array): HeartbeatReading | undefined {
+export function decodeHeartbeatReading(bytes: Uint8Array): HeartbeatReading | undefined {
   if (bytes.length !== LENGTH || bytes[0] !== VERSION) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const part = (at: number) => {

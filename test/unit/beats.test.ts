@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Heartbeats } from '../../agent/link/beats.js';
-import { decodeBeatReading } from '../../shared/link/beat-reading.js';
+import { decodeHeartbeatReading } from '../../shared/link/beat-reading.js';
 import { BEAT_INTERVAL_MS } from '../../shared/link/messages.js';
 import { ManualClock } from '../../shared/process/clock.js';
 
@@ -48,7 +48,7 @@ test('one beat in five tells how busy the host is, the first one included; one o
   beats.start();
   beats.send();
   clock.advance(BEAT_INTERVAL_MS * 6);
-  const readings = sent.map(({ payload }) => payload && decodeBeatReading(payload));
+  const readings = sent.map(({ payload }) => payload && decodeHeartbeatReading(payload));
   const told = { cpu: 0.5 };
   const nothing = undefined;
   assert.deepEqual(readings, [nothing, told, nothing, nothing, nothing, nothing, told]);

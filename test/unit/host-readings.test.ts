@@ -7,7 +7,7 @@ import { NodeReadings } from '../../coordinator/hub/node-readings.js';
 import { ReadingRing } from '../../coordinator/hub/reading-ring.js';
 import type { Condition } from '../../shared/kube/conditions.js';
 import type { ConditionChange } from '../../shared/kube/host-readings.js';
-import { type HeartbeatReading, decodeBeatReading, encodeHeartbeatReading } from '../../shared/link/beat-reading.js';
+import { type HeartbeatReading, decodeHeartbeatReading, encodeHeartbeatReading } from '../../shared/link/beat-reading.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { consoleModule } from '../harness/console-module.js';
 
@@ -18,18 +18,18 @@ const START = 1_800_000_000_000;
 describe('a reading in a ping', () => {
   test('arrives as it was sent, to a ten-thousandth, and what is not known is absent', () => {
     const cases: HeartbeatReading[] = [{ cpu: 0.1234, memory: 1, disk: 0, roundTripMs: 24 }, { memory: 0.5 }, {}];
-    for (const reading of cases) assert.deepEqual(decodeBeatReading(encodeHeartbeatReading(reading)), reading);
+    for (const reading of cases) assert.deepEqual(decodeHeartbeatReading(encodeHeartbeatReading(reading)), reading);
     assert.equal(encodeHeartbeatReading({}).length, 9);
   });
 
   test('values outside of what can be are held at its edge', () => {
     const bytes = encodeHeartbeatReading({ cpu: 1.7, memory: -1, roundTripMs: 10_000_000 });
-    assert.deepEqual(decodeBeatReading(bytes), { cpu: 1, memory: 0, roundTripMs: 60_000 });
+    assert.deepEqual(decodeHeartbeatReading(bytes), { cpu: 1, memory: 0, roundTripMs: 60_000 });
   });
 
   test('a beat that tells nothing, something longer, or something of a later version, is no reading', () => {
     for (const bytes of [[], [1], [2, 0, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0, 0, 0]]) {
-      assert.equal(decodeBeatReading(Uint8Array.from(bytes)), undefined);
+      assert.equal(decodeHeartbeatReading(Uint8Array.from(bytes)), undefined);
     }
   });
 });
