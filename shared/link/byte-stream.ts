@@ -28,7 +28,7 @@ export class StreamWriter {
   }
 
   /** The reader has room for so many bytes more. */
-  grant(bytes: number): void {
+  addCredit(bytes: number): void {
     this.#credit = Math.min(this.#credit + bytes, STREAM_WINDOW_BYTES);
     this.#wake?.();
   }
