@@ -1,7 +1,7 @@
 /** Feature `certificates`: a host's certificate is renewed over the link that it has proved itself on. */
 
 /** Asks for a new certificate for the key that the session was begun with. */
-export interface Renew {
+export interface RenewCertificate {
   kind: 'renew';
   /** PKCS #10 in PEM. */
   csr: string;
