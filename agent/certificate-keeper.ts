@@ -3,7 +3,7 @@
  * link is refused, as after months on a shelf, which a person may have to allow.
  */
 import { X509Certificate } from 'node:crypto';
-import { CERTIFICATE_PATH, type Certified } from '../shared/link/messages.js';
+import { CERTIFICATE_PATH, type CertificateIssued } from '../shared/link/messages.js';
 import { publicKeyHash } from '../shared/link/public-key-hash.js';
 import type { Chance } from '../shared/process/chance.js';
 import type { Clock, Timer } from '../shared/process/clock.js';
@@ -55,7 +55,7 @@ export class CertificateRenewer implements LinkCertificateHandler {
     this.#timer?.cancel();
   }
 
-  onCertified({ certificate, ca }: Certified): void {
+  onCertified({ certificate, ca }: CertificateIssued): void {
     // Said at each welcome while there are two authorities: what is known costs no write.
     if (certificate === undefined && ca === this.#options.identity.ca) return;
     const change = {

@@ -8,7 +8,7 @@ export interface RenewCertificate {
 }
 
 /** A new certificate, new authorities by which to know the coordinator, or both. Nothing is answered. */
-export interface Certified {
+export interface CertificateIssued {
   kind: 'certified';
   /** PEM; answers a `renew`. */
   certificate?: string;

@@ -4,7 +4,7 @@
  * The host's steady clock is its wall clock when the agent started plus monotonic time since: it never jumps.
  * Within a version unknown fields are ignored; new message kinds are sent only after both ends named the feature.
  */
-import type { Certified, RenewCertificate } from './certificate-messages.js';
+import type { CertificateIssued, RenewCertificate } from './certificate-messages.js';
 import type { Applied, Ask, Desired, HoldImages } from './desired-messages.js';
 import type { EventsReport, MetersReport, StatusAck, StatusReport } from './report-messages.js';
 import type { Goodbye, Hello, Pace, Time, Welcome } from './session-messages.js';
@@ -47,7 +47,7 @@ export type FromHub =
   | HoldImages
   | StatusAck
   | Goodbye
-  | Certified
+  | CertificateIssued
   | StreamOpen
   | StreamData
   | StreamArrived
