@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConfigMap, Secret } from '../../shared/kube/config.js';
 import { type ConfigReference, configKey, configReferenceTo } from '../../shared/kube/config-reference.js';
-import type { DesiredObject, Held } from '../../shared/link/messages.js';
+import type { DesiredObject, ObjectDigest } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { removePrivateFile, writePrivateFile } from '../../shared/process/private-file.js';
@@ -63,7 +63,7 @@ export class ConfigCache {
   }
 
   /** For the hello. What could not be written counts as not held: the hub gives it again, and it is written then. */
-  have(): Held[] {
+  have(): ObjectDigest[] {
     const written = [...this.#byUid.values()].filter(({ uid }) => !this.#unwritten.has(uid));
     return written.map(({ uid, digest }) => [uid, digest]);
   }

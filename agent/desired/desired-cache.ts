@@ -1,7 +1,7 @@
 /** The Pods this host was given, on disk: they must come back after a reboot with no coordinator in reach. */
 import { createHash } from 'node:crypto';
 import type { Pod } from '../../shared/kube/pod.js';
-import type { DesiredObject, Held, ReturnedObject } from '../../shared/link/messages.js';
+import type { DesiredObject, ObjectDigest, ReturnedObject } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { type AssignedPod, afterTermination, afterUnassign, afterAssign } from '../decisions/held-pod.js';
@@ -73,7 +73,7 @@ export class DesiredCache {
    * For the hello. A Pod on its way out counts as held only by the engine: the hub will say `gone` again. One that took
    * another's place is left out until the hub has heard of that.
    */
-  have(): Held[] {
+  have(): ObjectDigest[] {
     const given = [...this.#pods.values()].filter(
       ({ manifest, turn }) => manifest === undefined && !turn?.untold,
     );

@@ -2,7 +2,7 @@
 import type { NodeStatus, Taint } from '../../shared/kube/node.js';
 import type {
   DesiredObject,
-  Held,
+  ObjectDigest,
   MirrorPod,
   PodReport,
   RemovedPod,
@@ -20,7 +20,7 @@ interface ResumePoint {
   epoch?: string;
   /** Of the last difference applied; 0 = none. */
   revision: number;
-  have: Held[];
+  have: ObjectDigest[];
 }
 
 /** A difference to make true on disk: objects to hold (new or changed), uids to stop and drop. */

@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../../shared/kube/meta.js';
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
-import type { Ask, Desired, DesiredObject, Held } from '../../shared/link/messages.js';
+import type { Ask, Desired, DesiredObject, ObjectDigest } from '../../shared/link/messages.js';
 import type { UnknownPodVerdict } from '../decisions/unknown-pod.js';
 import { desiredDigest } from './desired-object.js';
 
@@ -46,7 +46,7 @@ export class DesiredSender {
    * hello and the store lacked is stored by then, or cannot be.
    */
   constructor(
-    have: readonly Held[],
+    have: readonly ObjectDigest[],
     source: DesiredSource,
     send: (message: Desired | Ask) => void,
     wake: () => void,

@@ -1,7 +1,7 @@
 /** After a restore: takes over what a host runs and the store has lost, and lets go of what the host no longer holds. */
 import type { Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
-import type { Held, ReturnedObject, Seal } from '../../shared/link/messages.js';
+import type { ObjectDigest, ReturnedObject, Seal } from '../../shared/link/messages.js';
 import type { Logger } from '../../shared/process/log.js';
 import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 import { namespaceKind, podKind } from '../kinds/index.js';
@@ -33,7 +33,7 @@ export class ReturnedPods {
    * A host beyond the backup has heard everything up to the revision `heardUpTo`: a Pod created by then that it does not hold has
    * ended since, and leaves the store. Resolves when the informers show it.
    */
-  async deleteNotHeld(node: string, have: readonly Held[], heardUpTo: number): Promise<void> {
+  async deleteNotHeld(node: string, have: readonly ObjectDigest[], heardUpTo: number): Promise<void> {
     const { informers, log } = this.#parts;
     const held = new Set(have.map(([uid]) => uid));
     const unheld = informers.pods

@@ -1,7 +1,7 @@
 /** What a node is to hold, on its way down, and what goes back up of it. */
 
 /** What an agent holds of one object: its uid, and the digest of the bytes given, "" when only the engine has it. */
-export type Held = [uid: string, digest: string];
+export type ObjectDigest = [uid: string, digest: string];
 
 /** The hub's word that it gave these bytes to this node. Agents keep it and understand nothing of it. */
 export interface Seal {

@@ -1,7 +1,7 @@
 /** How a session of the link begins and ends. */
 import type { HeartbeatConfig } from '../kube/link-pace.js';
 import type { Node, NodeStatus, Taint } from '../kube/node.js';
-import type { Held } from './desired-messages.js';
+import type { ObjectDigest } from './desired-messages.js';
 
 export interface Hello {
   kind: 'hello';
@@ -16,7 +16,7 @@ export interface Hello {
   era?: string;
   /** Revision of the last `desired` applied; 0 = none. */
   revision: number;
-  have: Held[];
+  have: ObjectDigest[];
   /** Uid of the Node that this agent process was welcomed as; absent before its first welcome. */
   nodeUid?: string;
   /** Labels and taints for a Node that does not exist yet. */
