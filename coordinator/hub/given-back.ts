@@ -1,7 +1,7 @@
 /** After a restore: takes over what a host runs and the store has lost, and lets go of what the host no longer holds. */
 import type { Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
-import type { ObjectDigest, ReturnedObject, Seal } from '../../shared/link/messages.js';
+import type { ObjectDigest, ReturnedObject, ObjectMac } from '../../shared/link/messages.js';
 import type { Logger } from '../../shared/process/log.js';
 import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 import { namespaceKind, podKind } from '../kinds/index.js';
@@ -94,7 +94,7 @@ export class ReturnedPods {
   }
 
   /** The Pod, if this very host was given it after the backup. */
-  #open(node: string, given: { uid: string; object: Uint8Array; seal: Seal }): Pod | undefined {
+  #open(node: string, given: { uid: string; object: Uint8Array; seal: ObjectMac }): Pod | undefined {
     if (!this.#parts.signer.verifyAfterBackup(node, given, given.seal)) return undefined;
     const pod = JSON.parse(Buffer.from(given.object).toString()) as Pod;
     return pod.kind === 'Pod' && pod.metadata.uid === given.uid ? withoutTemplateGeneration(pod) : undefined;

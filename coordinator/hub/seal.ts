@@ -2,7 +2,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DesiredObject, Seal } from '../../shared/link/messages.js';
+import type { DesiredObject, ObjectMac } from '../../shared/link/messages.js';
 import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
 import { type EpochPosition, receivedUpTo, isAheadOfBackup, type KnownEpoch } from '../decisions/unknown-pod.js';
 
@@ -42,19 +42,19 @@ export class ObjectSigner {
   }
 
   /** The seal of an object as it was at `revision`, for this node alone. */
-  sign(node: string, { uid, object }: Omit<DesiredObject, 'digest'>, revision: number): Seal {
+  sign(node: string, { uid, object }: Omit<DesiredObject, 'digest'>, revision: number): ObjectMac {
     const { epoch: era } = this.#history;
-    return { era, revision, mac: this.#mac(node, uid, object, { era, revision }) };
+    return { epoch: era, revision, tag: this.#mac(node, uid, object, { era, revision }) };
   }
 
   /** True when this node was given exactly these bytes under this uid. */
-  verify(node: string, { uid, object }: Omit<DesiredObject, 'digest'>, seal: Seal): boolean {
-    const [given, right] = [seal.mac, this.#mac(node, uid, object, seal)].map((mac) => Buffer.from(mac));
+  verify(node: string, { uid, object }: Omit<DesiredObject, 'digest'>, seal: ObjectMac): boolean {
+    const [given, right] = [seal.tag, this.#mac(node, uid, object, seal)].map((mac) => Buffer.from(mac));
     return given?.length === right?.length && timingSafeEqual(given ?? Buffer.of(), right ?? Buffer.of());
   }
 
   /** As `isGiven`, after the backup that was restored. */
-  verifyAfterBackup(node: string, object: Omit<DesiredObject, 'digest'>, seal: Seal): boolean {
+  verifyAfterBackup(node: string, object: Omit<DesiredObject, 'digest'>, seal: ObjectMac): boolean {
     return this.verify(node, object, seal) && this.isAheadOfStore(seal);
   }
 
@@ -68,7 +68,7 @@ export class ObjectSigner {
     return receivedUpTo(this.#history.pastEpochs, position);
   }
 
-  #mac(node: string, uid: string, object: Uint8Array, { era, revision }: Omit<Seal, 'mac'>): string {
+  #mac(node: string, uid: string, object: Uint8Array, { era, revision }: Omit<ObjectMac, 'mac'>): string {
     const hmac = createHmac('sha256', this.#key);
     return hmac
       .update(`${JSON.stringify([node, era, revision, uid])}\n`)

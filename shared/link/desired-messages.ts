@@ -4,12 +4,12 @@
 export type ObjectDigest = [uid: string, digest: string];
 
 /** The hub's word that it gave these bytes to this node. Agents keep it and understand nothing of it. */
-export interface Seal {
+export interface ObjectMac {
   /** Era and revision at which the object was given. */
-  era: string;
+  epoch: string;
   revision: number;
   /** Keyed hash over node, era, revision, uid and bytes, base64url. */
-  mac: string;
+  tag: string;
 }
 
 /** One object that the node is to hold. `object` is its JSON (no status, managedFields, resourceVersion). */
@@ -21,7 +21,7 @@ export interface DesiredObject {
   /** UTF-8 JSON bytes. Encoded once, whoever receives them. */
   object: Uint8Array;
   /** Kept with the object, for a day when the store has lost it. */
-  seal?: Seal;
+  seal?: ObjectMac;
 }
 
 /** A difference, whole by itself: a large one comes as several, each sent when the one before was applied. */
@@ -53,7 +53,7 @@ export interface HoldImages {
 export interface ReturnedObject {
   uid: string;
   object?: Uint8Array;
-  seal?: Seal;
+  seal?: ObjectMac;
 }
 
 export interface Applied {

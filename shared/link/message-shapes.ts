@@ -11,7 +11,7 @@ import {
   type MirrorPod,
   type PortStreamRequest,
   type ReturnedObject,
-  type Seal,
+  type ObjectMac,
   STREAM_CHUNK_BYTES,
   STREAM_WINDOW_BYTES,
   type StreamRequest,
@@ -50,7 +50,7 @@ const streamNumber = integer(1);
 
 type Of<K extends (FromAgent | FromHub)['kind']> = Extract<FromAgent | FromHub, { kind: K }>;
 
-const seal = record<Seal>({ era: uid, revision: id, mac: text(128) });
+const seal = record<ObjectMac>({ epoch: uid, revision: id, tag: text(128) });
 
 const streamData = record<Of<'streamData'>>({
   kind: oneOf('streamData'),
