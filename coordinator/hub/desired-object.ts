@@ -79,7 +79,7 @@ export function encodeDesired(object: KubeObject, node: string, sealer: ObjectSi
   const bytes = bytesOf(object);
   if (!digests.has(object)) digests.set(object, digestOf(bytes));
   const seal = sealer.sign(node, { uid, object: bytes }, Number(resourceVersion ?? 0));
-  return { uid, object: bytes, digest: desiredDigest(object), seal };
+  return { uid, object: bytes, digest: desiredDigest(object), mac: seal };
 }
 
 /** True when a change is none for the agent, e.g. of the status that it has itself reported. */

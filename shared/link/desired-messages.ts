@@ -21,7 +21,7 @@ export interface DesiredObject {
   /** UTF-8 JSON bytes. Encoded once, whoever receives them. */
   object: Uint8Array;
   /** Kept with the object, for a day when the store has lost it. */
-  seal?: ObjectMac;
+  mac?: ObjectMac;
 }
 
 /** A difference, whole by itself: a large one comes as several, each sent when the one before was applied. */

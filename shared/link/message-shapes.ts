@@ -197,7 +197,7 @@ export const FROM_HUB: { [K in FromHub['kind']]: Shape<Of<K>> } = {
         digest: text(128),
         kind: optional(oneOf('ConfigMap', 'Secret')),
         object: bytes(MAX_FRAME_BYTES),
-        seal: optional(seal),
+        mac: optional(seal),
       }),
     ),
     gone: list(uid),
