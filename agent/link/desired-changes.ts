@@ -21,7 +21,7 @@ export class DesiredChanges {
   }
 
   /** Resolves when the difference is on the disk, after all before it. Rejects when it cannot be kept; the next is tried all the same. */
-  apply({ set, gone, revision }: Desired, fleet: Fleet): Promise<void> {
+  apply({ set, removed: gone, revision }: Desired, fleet: Fleet): Promise<void> {
     const kept = this.#applied.then(() => this.#agent.apply({ set, gone, revision, ...fleet }));
     this.#applied = kept.catch(() => undefined);
     return kept;

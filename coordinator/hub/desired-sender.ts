@@ -124,7 +124,7 @@ export class DesiredSender {
     if (set.length === 0 && gone.length === 0) return;
     this.#lastId += 1;
     this.#inFlight = this.#lastId;
-    this.#send({ kind: 'desired', id: this.#lastId, revision: this.#source.revision(), set, gone });
+    this.#send({ kind: 'desired', id: this.#lastId, revision: this.#source.revision(), set, removed: gone });
   }
 
   /** Until it is known what the host has, it is sent nothing: it would count as one that has seen this era. */

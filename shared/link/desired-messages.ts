@@ -31,7 +31,7 @@ export interface Desired {
   revision: number;
   set: DesiredObject[];
   /** Uids of objects to stop and drop. */
-  gone: string[];
+  removed: string[];
 }
 
 /** Feature `giveBack`: after a restore, uids that the host holds and the store has lost. */

@@ -39,7 +39,7 @@ test('bytes of an object arrive as they were', () => {
       id: 1,
       revision: 2,
       set: [{ uid: 'u', digest: 'd', object }],
-      gone: [],
+      removed: [],
     }),
   );
   assert.deepEqual(desired.kind === 'desired' && desired.set[0]?.object, object);

@@ -42,7 +42,7 @@ test('messages count by cause, those of a stream by what it is for', () => {
   const log = { type: 'log', follow: true, previous: false, timestamps: false } as const;
   meter.message('up', { kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [] }, 100);
   meter.message('down', { kind: 'statusAck', id: 1 }, 10);
-  meter.message('down', { kind: 'desired', id: 1, revision: 1, set: [], gone: [] }, 1_000);
+  meter.message('down', { kind: 'desired', id: 1, revision: 1, set: [], removed: [] }, 1_000);
   meter.message('down', { kind: 'streamOpen', stream: 1, request: { ...request, ...log } }, 50);
   meter.message(
     'down',
