@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../../shared/kube/meta.js';
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
-import type { Ask, Desired, DesiredObject, ObjectDigest } from '../../shared/link/messages.js';
+import type { ReturnRequest, Desired, DesiredObject, ObjectDigest } from '../../shared/link/messages.js';
 import type { UnknownPodVerdict } from '../decisions/unknown-pod.js';
 import { desiredDigest } from './desired-object.js';
 
@@ -28,7 +28,7 @@ export interface DesiredSource {
 
 export class DesiredSender {
   readonly #source: DesiredSource;
-  readonly #send: (message: Desired | Ask) => void;
+  readonly #send: (message: Desired | ReturnRequest) => void;
   readonly #wake: () => void;
   /** Digest by uid of what the agent holds or has on its way; "" = only its engine has it. */
   readonly #held: Map<string, string>;
@@ -48,7 +48,7 @@ export class DesiredSender {
   constructor(
     have: readonly ObjectDigest[],
     source: DesiredSource,
-    send: (message: Desired | Ask) => void,
+    send: (message: Desired | ReturnRequest) => void,
     wake: () => void,
     onSettled: () => void = () => undefined,
   ) {

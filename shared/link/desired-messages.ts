@@ -35,7 +35,7 @@ export interface Desired {
 }
 
 /** Feature `giveBack`: after a restore, uids that the host holds and the store has lost. */
-export interface Ask {
+export interface ReturnRequest {
   kind: 'ask';
   uids: string[];
 }

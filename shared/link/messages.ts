@@ -5,7 +5,7 @@
  * Within a version unknown fields are ignored; new message kinds are sent only after both ends named the feature.
  */
 import type { CertificateIssued, RenewCertificate } from './certificate-messages.js';
-import type { Applied, Ask, Desired, HoldImages } from './desired-messages.js';
+import type { Applied, ReturnRequest, Desired, HoldImages } from './desired-messages.js';
 import type { EventsReport, MetersReport, StatusAck, StatusReport } from './report-messages.js';
 import type { Goodbye, Hello, Pace, Time, Welcome } from './session-messages.js';
 import type {
@@ -43,7 +43,7 @@ export type FromHub =
   | Pace
   | Time
   | Desired
-  | Ask
+  | ReturnRequest
   | HoldImages
   | StatusAck
   | Goodbye
