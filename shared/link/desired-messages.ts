@@ -44,7 +44,7 @@ export interface ReturnRequest {
  * Feature `holdImages`: the images that the node is to have before any Pod asks for them, as Pods name them. The whole
  * list each time; the agent pulls what it lacks and removes none of them. Nothing is answered.
  */
-export interface HoldImages {
+export interface PinnedImages {
   kind: 'holdImages';
   images: string[];
 }

@@ -5,7 +5,7 @@
  * Within a version unknown fields are ignored; new message kinds are sent only after both ends named the feature.
  */
 import type { CertificateIssued, RenewCertificate } from './certificate-messages.js';
-import type { Applied, ReturnRequest, Desired, HoldImages } from './desired-messages.js';
+import type { Applied, ReturnRequest, Desired, PinnedImages } from './desired-messages.js';
 import type { EventsReport, MetersReport, StatusAck, StatusReport } from './report-messages.js';
 import type { Goodbye, Hello, Pace, Time, Welcome } from './session-messages.js';
 import type {
@@ -44,7 +44,7 @@ export type FromHub =
   | Time
   | Desired
   | ReturnRequest
-  | HoldImages
+  | PinnedImages
   | StatusAck
   | Goodbye
   | CertificateIssued
