@@ -144,5 +144,5 @@ function turnedPod({ uid, handover: turn }: AssignedPod): TurnedPod | undefined 
   if (!turn?.unreported) return undefined;
   const { uid: oldUid, pod, seal } = turn.predecessor;
   const object = Buffer.from(JSON.stringify(pod));
-  return { uid, predecessor: { uid: oldUid, object, ...(seal && { seal }) } };
+  return { uid, predecessor: { uid: oldUid, object, ...(seal && { mac: seal }) } };
 }

@@ -84,7 +84,7 @@ export class DesiredCache {
   returnObject(uid: string): ReturnedObject {
     const held = this.#pods.get(uid);
     if (!held?.seal || held.gone) return { uid };
-    return { uid, object: Buffer.from(JSON.stringify(held.pod)), seal: held.seal };
+    return { uid, object: Buffer.from(JSON.stringify(held.pod)), mac: held.seal };
   }
 
   get(uid: string): AssignedPod | undefined {

@@ -72,7 +72,7 @@ export class ReturnedPods {
   }
 
   /** Answers the revision of the write, or 0. */
-  async #storeOne(node: string, { uid, object, seal }: ReturnedObject): Promise<number> {
+  async #storeOne(node: string, { uid, object, mac: seal }: ReturnedObject): Promise<number> {
     const { informers, log } = this.#parts;
     if (!object || !seal || informers.pods.byUid(uid)) return 0;
     const pod = this.#open(node, { uid, object, seal });

@@ -56,7 +56,7 @@ export class HandoverReports {
 
   /** The Pod that this very host was given, and what its turn says. */
   #open(node: string, { uid, predecessor }: TurnedPod): { old: Pod; successor: Pod } | undefined {
-    const { object, seal } = predecessor;
+    const { object, mac: seal } = predecessor;
     if (!object || !seal) return undefined;
     if (!this.#parts.signer.verify(node, { uid: predecessor.uid, object }, seal)) return undefined;
     const old = JSON.parse(Buffer.from(object).toString()) as Pod;

@@ -53,7 +53,7 @@ export interface PinnedImages {
 export interface ReturnedObject {
   uid: string;
   object?: Uint8Array;
-  seal?: ObjectMac;
+  mac?: ObjectMac;
 }
 
 export interface Applied {

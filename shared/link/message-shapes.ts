@@ -75,7 +75,7 @@ const streamClose = record<Of<'streamClose'>>({
 const returnedObject = record<ReturnedObject>({
   uid,
   object: optional(bytes(MAX_FRAME_BYTES)),
-  seal: optional(seal),
+  mac: optional(seal),
 });
 
 /** What an agent may say. */

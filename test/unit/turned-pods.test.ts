@@ -75,7 +75,7 @@ async function taken({ pastEras = [], owners = [owner('ds')], phase = 'Running',
     clock: new ManualClock(0),
     log: silentLogger,
   } as unknown as HandoverReportsDeps);
-  assert.equal(await turned.apply('n1', { uid: 'new', predecessor: { uid: 'old', object, seal } }), 'taken');
+  assert.equal(await turned.apply('n1', { uid: 'new', predecessor: { uid: 'old', object, mac: seal } }), 'taken');
   return { pods, writes };
 }
 
