@@ -8,7 +8,7 @@ import { integer, oneOf, optional, ProtocolError, record, type Shape, text } fro
 import { MAX_INT32, name, timestamp } from './status-shapes.js';
 
 /** Most characters of a message (upstream: `NoteLengthLimit`, pkg/apis/core/validation/events.go). */
-export const MOST_EVENT_MESSAGE = 1_024;
+export const MAX_EVENT_MESSAGE = 1_024;
 const MOST_REASON = 128;
 const MOST_FIELD_PATH = 1_024;
 /** In one report. */
@@ -28,7 +28,7 @@ const event = record<ReportedEvent>({
   }),
   type: oneOf('Normal', 'Warning'),
   reason: upTo(MOST_REASON),
-  message: upTo(MOST_EVENT_MESSAGE),
+  message: upTo(MAX_EVENT_MESSAGE),
   count: integer(1, MAX_INT32),
   firstTimestamp: timestamp,
   lastTimestamp: timestamp,
