@@ -3,7 +3,7 @@
  * with their true times when the coordinator is there again. Bounded in number, and in bytes a day.
  */
 import { toTimestamp } from '../../shared/kube/meta.js';
-import { cutText, MAX_EVENT_MESSAGE, wholeEvent } from '../../shared/link/event-shape.js';
+import { cutText, MAX_EVENT_MESSAGE, truncatedEvent } from '../../shared/link/event-shape.js';
 import type { ReportedEvent } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
@@ -115,7 +115,7 @@ export class EventJournal {
         lastTimestamp: inSteady(told.ms),
       };
     });
-    return events.map(wholeEvent).filter((event) => event !== undefined);
+    return events.map(truncatedEvent).filter((event) => event !== undefined);
   }
 
   /** The coordinator has heard all of it. */
@@ -213,7 +213,7 @@ function decode(line: string): JournalEntry | undefined {
   try {
     const { event, count, first, last } = JSON.parse(line) as Partial<JournalEntry>;
     const someTime = toTimestamp(0);
-    const whole = wholeEvent({ ...event, count, firstTimestamp: someTime, lastTimestamp: someTime });
+    const whole = truncatedEvent({ ...event, count, firstTimestamp: someTime, lastTimestamp: someTime });
     if (!whole || !isMoment(first) || !isMoment(last)) return undefined;
     const { firstTimestamp: _, lastTimestamp: __, count: ___, ...kept } = whole;
     return { event: kept, count: whole.count, first, last };

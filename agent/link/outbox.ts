@@ -5,7 +5,7 @@
  */
 import { isConditionTrue } from '../../shared/kube/conditions.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
-import { wholeEvent } from '../../shared/link/event-shape.js';
+import { truncatedEvent } from '../../shared/link/event-shape.js';
 import type {
   EventsReport,
   MirrorPod,
@@ -118,7 +118,7 @@ export class Outbox implements Reports {
 
   /** Cut to what the hub takes, before anything counts or keeps it. */
   putEvent(reported: ReportedEvent): void {
-    const event = wholeEvent(reported);
+    const event = truncatedEvent(reported);
     if (!event) return;
     if (this.#journal && !this.#send) {
       this.#journal.add(event);

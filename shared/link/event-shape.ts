@@ -35,7 +35,7 @@ const event = record<ReportedEvent>({
 });
 
 /** The Event as the other end takes it, its texts cut; undefined for what is no Event. */
-export function wholeEvent(value: unknown): ReportedEvent | undefined {
+export function truncatedEvent(value: unknown): ReportedEvent | undefined {
   try {
     return event(value);
   } catch (error) {
@@ -48,7 +48,7 @@ export function wholeEvent(value: unknown): ReportedEvent | undefined {
 export const wholeEvents: Shape<ReportedEvent[]> = (value, path) => {
   if (!Array.isArray(value) || value.length > MOST_EVENTS)
     throw new ProtocolError(`${path}: expected a list of at most ${MOST_EVENTS}`);
-  return value.map(wholeEvent).filter((each) => each !== undefined);
+  return value.map(truncatedEvent).filter((each) => each !== undefined);
 };
 
 /** The text, or as much of its beginning as leaves at most `most` characters with the mark that it was cut. */
