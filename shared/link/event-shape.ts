@@ -45,7 +45,7 @@ export function truncatedEvent(value: unknown): ReportedEvent | undefined {
 }
 
 /** Those items of a list that are Events. Throws `ProtocolError` for what is no list, or too long a one. */
-export const wholeEvents: Shape<ReportedEvent[]> = (value, path) => {
+export const truncatedEvents: Shape<ReportedEvent[]> = (value, path) => {
   if (!Array.isArray(value) || value.length > MOST_EVENTS)
     throw new ProtocolError(`${path}: expected a list of at most ${MOST_EVENTS}`);
   return value.map(truncatedEvent).filter((each) => each !== undefined);

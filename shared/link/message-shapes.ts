@@ -1,5 +1,5 @@
 /** What each message must look like: every field, its type and its limit. */
-import { wholeEvents } from './event-shape.js';
+import { truncatedEvents } from './event-shape.js';
 import {
   type AttachStreamRequest,
   type DesiredObject,
@@ -113,7 +113,7 @@ export const FROM_AGENT: { [K in FromAgent['kind']]: Shape<Of<K>> } = {
   }),
   events: record<Of<'events'>>({
     kind: oneOf('events'),
-    items: wholeEvents,
+    items: truncatedEvents,
   }),
   meters: record<Of<'meters'>>({
     kind: oneOf('meters'),
