@@ -3,7 +3,7 @@
  * with their true times when the coordinator is there again. Bounded in number, and in bytes a day.
  */
 import { toTimestamp } from '../../shared/kube/meta.js';
-import { cutText, MAX_EVENT_MESSAGE, truncatedEvent } from '../../shared/link/event-shape.js';
+import { truncateText, MAX_EVENT_MESSAGE, truncatedEvent } from '../../shared/link/event-shape.js';
 import type { ReportedEvent } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
@@ -205,7 +205,7 @@ function keyOf({ involvedObject: { kind, uid, name }, reason, message }: Journal
 
 /** The message with the mark of its time, which no length may cost it. */
 function estimated(message: string): string {
-  return `${cutText(message, MAX_EVENT_MESSAGE - ESTIMATED.length)}${ESTIMATED}`;
+  return `${truncateText(message, MAX_EVENT_MESSAGE - ESTIMATED.length)}${ESTIMATED}`;
 }
 
 /** A line that was cut off by a power cut, that was never ours, or that the hub would not take counts as none. */

@@ -7,7 +7,7 @@ import { toTimestamp } from '../../shared/kube/meta.js';
 import type { Node, NodeStatus } from '../../shared/kube/node.js';
 import type { Pod, PodStatus } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
-import { cutText, MAX_EVENT_MESSAGE } from '../../shared/link/event-shape.js';
+import { truncateText, MAX_EVENT_MESSAGE } from '../../shared/link/event-shape.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { Slice } from '../../shared/process/slice.js';
@@ -115,7 +115,7 @@ export class NodeStatusWriter {
     const { informers, log, recordEvent } = this.#parts;
     const stored = informers.nodes.get({ name: node });
     const { status, problems } = checkedNodeStatus(report, stored?.status);
-    const text = cutText(problems.join('; '), MAX_EVENT_MESSAGE);
+    const text = truncateText(problems.join('; '), MAX_EVENT_MESSAGE);
     if (text === (this.#refused.get(node) ?? '')) return status;
     if (text === '') this.#refused.delete(node);
     else this.#refused.set(node, text);

@@ -52,7 +52,7 @@ export const truncatedEvents: Shape<ReportedEvent[]> = (value, path) => {
 };
 
 /** The text, or as much of its beginning as leaves at most `most` characters with the mark that it was cut. */
-export function cutText(whole: string, most: number): string {
+export function truncateText(whole: string, most: number): string {
   if (whole.length <= most) return whole;
   const kept = whole.slice(0, most - CUT.length);
   // No half of a pair: it would not outlive UTF-8.
@@ -61,5 +61,5 @@ export function cutText(whole: string, most: number): string {
 
 function upTo(most: number): Shape<string> {
   const any = text(Number.MAX_SAFE_INTEGER);
-  return (value, path) => cutText(any(value, path), most);
+  return (value, path) => truncateText(any(value, path), most);
 }
