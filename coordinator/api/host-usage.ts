@@ -1,5 +1,5 @@
 /** Asks hosts what they use. */
-import { readHostUsage } from '../../shared/link/host-usage.js';
+import { parseHostUsage } from '../../shared/link/host-usage.js';
 import type { HostUsage } from '../../shared/link/messages.js';
 import type { ApiDeps } from './api-request.js';
 
@@ -39,7 +39,7 @@ async function askHost(
   const ended = AbortSignal.any([signal, leave.signal]);
   try {
     const answer = await streams.open(node, { type: 'usage' }, nothing(), ended);
-    return readHostUsage((await collect(answer)).toString());
+    return parseHostUsage((await collect(answer)).toString());
   } catch {
     // Away, or what it says is no such answer: it is left out.
     return undefined;

@@ -28,6 +28,6 @@ const hostUsage: Shape<HostUsage> = record<HostUsage>({
 });
 
 /** Its JSON as it came. Throws `ProtocolError` or SyntaxError for anything else. */
-export function readHostUsage(json: string): HostUsage {
+export function parseHostUsage(json: string): HostUsage {
   return hostUsage(JSON.parse(json), 'usage');
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { busyTicks, workingSet } from '../../agent/node/node-usage.js';
 import { UsageMeter, usageBetween } from '../../agent/streams/usage.js';
-import { readHostUsage } from '../../shared/link/host-usage.js';
+import { parseHostUsage } from '../../shared/link/host-usage.js';
 import { ManualClock } from '../../shared/process/clock.js';
 
 const container = (id: string, cpuNanos: number, podUid = 'p') => ({
@@ -36,7 +36,7 @@ test('rates between two readings; what began between them has none', () => {
   assert.deepEqual(usage.node, { timeMs: 2_000, windowMs: 2_000, cpuMicro: 500_000, memoryBytes: 7 });
   const use = { timeMs: 2_000, windowMs: 2_000, cpuMicro: 1_000, memoryBytes: 100 };
   assert.deepEqual(usage.pods, [{ uid: 'p', containers: [{ name: 'name-a', ...use }] }]);
-  assert.deepEqual(readHostUsage(JSON.stringify(usage)), usage);
+  assert.deepEqual(parseHostUsage(JSON.stringify(usage)), usage);
 });
 
 test('the first question waits for a second reading, a later one does not', async () => {
@@ -72,5 +72,5 @@ test('what is no usage is refused', () => {
     '{"node":{"timeMs":1,"windowMs":9467280000000,"cpuMicro":0,"memoryBytes":0},"pods":[]}',
     '{"node":{"timeMs":1,"windowMs":1,"cpuMicro":1e15,"memoryBytes":0},"pods":[]}',
   ])
-    assert.throws(() => readHostUsage(text));
+    assert.throws(() => parseHostUsage(text));
 });
