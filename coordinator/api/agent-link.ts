@@ -1,7 +1,7 @@
 /** What the API's port hands on to the hub: agents that join, and agents' links. The hub fits it. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { JoinAnswer } from '../../shared/link/messages.js';
+import type { JoinResponse } from '../../shared/link/messages.js';
 
 /** A POST of a host that wants a certificate, as it came. */
 export interface JoinCall {
@@ -14,7 +14,7 @@ export interface JoinCall {
 
 /** `waiting`: for a person's word on the CertificateSigningRequest `request`. */
 export type JoinOutcome =
-  | { state: 'joined'; answer: JoinAnswer }
+  | { state: 'joined'; answer: JoinResponse }
   | { state: 'waiting'; request: string; message: string };
 
 /** Somebody who was sent away, and why. */

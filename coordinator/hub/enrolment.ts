@@ -4,7 +4,7 @@
  */
 import { toTimestamp } from '../../shared/kube/meta.js';
 import { ApiError } from '../../shared/kube/status.js';
-import type { JoinAnswer } from '../../shared/link/messages.js';
+import type { JoinResponse } from '../../shared/link/messages.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { CertificateAuthority } from '../pki/certificate-authority.js';
 import type { Registry } from '../registry/registry.js';
@@ -32,7 +32,7 @@ const FIRST_MADE_MS = Date.parse('2025-01-01T00:00:00Z');
 
 /** `waiting`: for a person's word; `request` is the CertificateSigningRequest that they decide on. */
 export type JoinOutcome =
-  | { state: 'joined'; answer: JoinAnswer }
+  | { state: 'joined'; answer: JoinResponse }
   | { state: 'waiting'; request: string; message: string };
 
 export interface EnrolmentDeps extends NameInUseDeps {
@@ -189,10 +189,10 @@ export class Enrolment {
     return { state: 'waiting', request: request.name, message };
   }
 
-  #answer(node: string, { hash, revision }: StoredCredential, certificate: string): JoinAnswer {
+  #answer(node: string, { hash, revision }: StoredCredential, certificate: string): JoinResponse {
     const { clusterUID, signer: sealer, authority } = this.#parts;
     const seal = signJoin(sealer, node, hash, revision);
-    return { node, clusterUID, seal, certificate, ca: authority.trust() };
+    return { node, clusterUID, mac: seal, certificate, ca: authority.trust() };
   }
 }
 

@@ -20,7 +20,7 @@ export interface WaitingAnswer {
   message: string;
 }
 
-export interface JoinAnswer {
+export interface JoinResponse {
   node: string;
   clusterUID: string;
   /** PEM, for the key of the request. */
@@ -28,5 +28,5 @@ export interface JoinAnswer {
   /** PEM of the authorities by which to know the coordinator from now on. */
   ca: string;
   /** The hub's word that it took this key, to be sent as JOIN_SEAL_HEADER: a store restored from before the join believes it. */
-  seal?: string;
+  mac?: string;
 }
