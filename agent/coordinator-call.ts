@@ -2,7 +2,7 @@
 import type { ClientRequestArgs } from 'node:http';
 import { type Agent, request } from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
-import { JOIN_PATH, type JoinRequest, type WaitingAnswer } from '../shared/link/messages.js';
+import { JOIN_PATH, type JoinRequest, type PendingJoinResponse } from '../shared/link/messages.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { escapeLine } from '../shared/process/terminal-output.js';
 import { connectTrusting } from './link/server-trust.js';
@@ -56,7 +56,7 @@ export interface Registration {
 }
 
 /** `waiting`: for a person's word. */
-type CertificateAnswer = ({ state: 'joined' } & Registration) | ({ state: 'waiting' } & WaitingAnswer);
+type CertificateAnswer = ({ state: 'joined' } & Registration) | ({ state: 'waiting' } & PendingJoinResponse);
 
 /** Asks at this path; `connections` may keep sockets for many. Throws `EnrolError`. */
 export async function requestCertificate(

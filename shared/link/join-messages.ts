@@ -13,7 +13,7 @@ export interface JoinRequest {
 }
 
 /** Answer 202 to a join, or to a host whose certificate has expired: a person has to decide. The same request, later, asks again. */
-export interface WaitingAnswer {
+export interface PendingJoinResponse {
   /** Name of the CertificateSigningRequest. */
   request: string;
   /** For people. */
