@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import type { createConnection, Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { WebSocket } from 'ws';
-import { JOIN_SEAL_HEADER, MAX_FRAME_BYTES, SUBPROTOCOL } from '../../shared/link/messages.js';
+import { JOIN_MAC_HEADER, MAX_FRAME_BYTES, SUBPROTOCOL } from '../../shared/link/messages.js';
 import { CERTIFICATE_HEADER } from '../../shared/link/proof.js';
 import { connectTrusting } from './server-trust.js';
 
@@ -58,7 +58,7 @@ export function openSocket(target: LinkTarget): WebSocket {
 function headersOf({ key, certificate, joinMac: joinMac }: LinkTarget): Record<string, string> {
   return {
     ...(key && certificate ? { [CERTIFICATE_HEADER]: derOf(certificate) } : {}),
-    ...(joinSeal ? { [JOIN_SEAL_HEADER]: joinSeal } : {}),
+    ...(joinSeal ? { [JOIN_MAC_HEADER]: joinSeal } : {}),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Which node is at the other end of a link: by the certificate of its connection, else by one whose key it is yet to prove. */
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { JOIN_SEAL_HEADER } from '../../shared/link/messages.js';
+import { JOIN_MAC_HEADER } from '../../shared/link/messages.js';
 import { CERTIFICATE_HEADER } from '../../shared/link/proof.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { CertificateAuthority } from '../pki/certificate-authority.js';
@@ -54,7 +54,7 @@ export class NodeAuthenticator {
   /** The node of an upgrade; with the key that it has to prove, where its connection has not done so. Throws ApiError 401. */
   async claimOf({ headers, socket }: IncomingMessage): Promise<LinkClaim> {
     const { authority, clock } = this.#parts;
-    const { [JOIN_SEAL_HEADER]: sealHeader } = headers;
+    const { [JOIN_MAC_HEADER]: sealHeader } = headers;
     const seal = typeof sealHeader === 'string' ? sealHeader : undefined;
     const certificate = peerCertificateOf(socket, clock.now());
     const claimed = certificate ? undefined : claimedCertificate(headers[CERTIFICATE_HEADER], authority);
