@@ -1,13 +1,13 @@
 /** A connection's signs of life: pings at the agreed pace, what some of them tell, and how long their answers take. */
 import { HEARTBEATS_PER_READING, type HeartbeatReading, encodeHeartbeatReading } from '../../shared/link/beat-reading.js';
-import { BEAT_INTERVAL_MS } from '../../shared/link/messages.js';
+import { HEARTBEAT_INTERVAL_MS } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 
 export class Heartbeats {
   readonly #send: (payload?: Uint8Array) => boolean;
   readonly #reading: () => HeartbeatReading | undefined;
   readonly #clock: Clock;
-  #intervalMs = BEAT_INTERVAL_MS;
+  #intervalMs = HEARTBEAT_INTERVAL_MS;
   #count = 0;
   #timer: Timer | undefined;
   /** When the ping went out that has no answer yet. */

@@ -1,7 +1,7 @@
 /** Answers a hello: lets the agent in and begins to bring it what its node needs, or sends it away. */
 import { isConfigObject } from '../../shared/kube/config-reference.js';
 import { RESYNCED_IN_EPOCH, type Node, type NodeStatus } from '../../shared/kube/node.js';
-import { BEAT_INTERVAL_MS, type Hello, type Welcome } from '../../shared/link/messages.js';
+import { HEARTBEAT_INTERVAL_MS, type Hello, type Welcome } from '../../shared/link/messages.js';
 import { CONFIG_OBJECTS, commonFeatures, GIVE_BACK, HOLD_IMAGES } from '../../shared/link/version.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
@@ -180,7 +180,7 @@ export class HelloHandler {
       features: commonFeatures(hello.features),
       clusterUID,
       era,
-      beatIntervalMs: BEAT_INTERVAL_MS,
+      beatIntervalMs: HEARTBEAT_INTERVAL_MS,
       reconnectSpreadMs: informers.nodes.size * SPREAD_MS_A_NODE,
       serverTimeMs: clock.now(),
       node: {

@@ -14,6 +14,6 @@ export const MAX_FRAME_BYTES = 4 * 1024 * 1024;
 export const STREAM_CHUNK_BYTES = 16 * 1024;
 /** Credit that a stream's reader grants at once, in bytes. */
 export const STREAM_WINDOW_BYTES = 256 * 1024;
-export const BEAT_INTERVAL_MS = STANDARD_HEARTBEAT.heartbeatMs;
+export const HEARTBEAT_INTERVAL_MS = STANDARD_HEARTBEAT.heartbeatMs;
 /** Silence after which a peer counts as gone, where no other pace is kept. */
 export const SILENCE_MS = STANDARD_HEARTBEAT.silenceMs;

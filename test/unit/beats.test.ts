@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Heartbeats } from '../../agent/link/beats.js';
 import { decodeHeartbeatReading } from '../../shared/link/beat-reading.js';
-import { BEAT_INTERVAL_MS } from '../../shared/link/messages.js';
+import { HEARTBEAT_INTERVAL_MS } from '../../shared/link/messages.js';
 import { ManualClock } from '../../shared/process/clock.js';
 
 function beating() {
@@ -24,10 +24,10 @@ function beating() {
 test('the first beat comes after an interval, the next ones at the same pace, until the end', () => {
   const { clock, beats, times } = beating();
   beats.start();
-  clock.advance(BEAT_INTERVAL_MS * 2);
-  assert.deepEqual(times(), [BEAT_INTERVAL_MS, BEAT_INTERVAL_MS * 2]);
+  clock.advance(HEARTBEAT_INTERVAL_MS * 2);
+  assert.deepEqual(times(), [HEARTBEAT_INTERVAL_MS, HEARTBEAT_INTERVAL_MS * 2]);
   beats.stop();
-  clock.advance(BEAT_INTERVAL_MS * 2);
+  clock.advance(HEARTBEAT_INTERVAL_MS * 2);
   assert.equal(times().length, 2);
 });
 
@@ -35,19 +35,19 @@ test('another interval counts from the next beat on, or from now on when it begi
   const { clock, beats, times } = beating();
   beats.start();
   beats.setIntervalMs(1_000);
-  clock.advance(BEAT_INTERVAL_MS + 1_000);
-  assert.deepEqual(times(), [BEAT_INTERVAL_MS, BEAT_INTERVAL_MS + 1_000]);
+  clock.advance(HEARTBEAT_INTERVAL_MS + 1_000);
+  assert.deepEqual(times(), [HEARTBEAT_INTERVAL_MS, HEARTBEAT_INTERVAL_MS + 1_000]);
   beats.setIntervalMs(3_000);
   beats.start();
   clock.advance(3_000);
-  assert.deepEqual(times().slice(2), [BEAT_INTERVAL_MS + 4_000]);
+  assert.deepEqual(times().slice(2), [HEARTBEAT_INTERVAL_MS + 4_000]);
 });
 
 test('one beat in five tells how busy the host is, the first one included; one out of turn tells nothing', () => {
   const { clock, sent, beats } = beating();
   beats.start();
   beats.send();
-  clock.advance(BEAT_INTERVAL_MS * 6);
+  clock.advance(HEARTBEAT_INTERVAL_MS * 6);
   const readings = sent.map(({ payload }) => payload && decodeHeartbeatReading(payload));
   const told = { cpu: 0.5 };
   const nothing = undefined;

@@ -4,7 +4,7 @@ import { pack } from 'msgpackr';
 import { WebSocket } from 'ws';
 import { ResumingTls } from '../../../agent/link/resuming-tls.js';
 import { SimulatedHostNetwork } from '../../../agent/simulate/network.js';
-import { BEAT_INTERVAL_MS } from '../../../shared/link/messages.js';
+import { HEARTBEAT_INTERVAL_MS } from '../../../shared/link/messages.js';
 import { systemClock } from '../../../shared/process/clock.js';
 
 export interface ClientsOrder {
@@ -39,7 +39,7 @@ function open(port: number, tls: ResumingTls, index: number): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.on('error', reject);
     socket.on('open', () => {
-      setTimeout(() => setInterval(() => socket.ping(), BEAT_INTERVAL_MS), Math.random() * BEAT_INTERVAL_MS);
+      setTimeout(() => setInterval(() => socket.ping(), HEARTBEAT_INTERVAL_MS), Math.random() * HEARTBEAT_INTERVAL_MS);
       resolve();
     });
   });

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { BEAT_INTERVAL_MS } from '../../../shared/link/messages.js';
+import { HEARTBEAT_INTERVAL_MS } from '../../../shared/link/messages.js';
 import { WAITS } from '../../harness/test-images.js';
 import { BenchDaemonSet } from '../bench-daemon-set.js';
 import { pairs } from '../pairs.js';
@@ -72,7 +72,7 @@ export async function idleCpu(
   workers: readonly number[],
   quick: boolean,
 ): Promise<IdleFigures> {
-  const seconds = ((quick ? 1 : IDLE_BEATS) * BEAT_INTERVAL_MS) / 1000;
+  const seconds = ((quick ? 1 : IDLE_BEATS) * HEARTBEAT_INTERVAL_MS) / 1000;
   await pause(quick ? 2_000 : 5_000);
   const meters = [manager, ...workers].map(cpuMeter);
   await pause(seconds * 1000);
