@@ -16,4 +16,4 @@ export const STREAM_CHUNK_BYTES = 16 * 1024;
 export const STREAM_WINDOW_BYTES = 256 * 1024;
 export const HEARTBEAT_INTERVAL_MS = STANDARD_HEARTBEAT.heartbeatMs;
 /** Silence after which a peer counts as gone, where no other pace is kept. */
-export const SILENCE_MS = STANDARD_HEARTBEAT.silenceMs;
+export const SILENCE_TIMEOUT_MS = STANDARD_HEARTBEAT.silenceMs;

@@ -1,12 +1,12 @@
 /** Notices a dead peer. Any byte counts as a sign of life: a 4 MiB frame may take minutes to arrive. */
 import type { Clock, Timer } from '../process/clock.js';
-import { SILENCE_MS } from './messages.js';
+import { SILENCE_TIMEOUT_MS } from './messages.js';
 
 export class SilenceWatch {
   readonly #clock: Clock;
   readonly #bytesRead: () => number;
   readonly #onSilence: () => void;
-  #silenceMs = SILENCE_MS;
+  #silenceMs = SILENCE_TIMEOUT_MS;
   #heardAt: number;
   #seenBytes: number;
   #timer: Timer;
@@ -18,7 +18,7 @@ export class SilenceWatch {
     this.#onSilence = onSilence;
     this.#heardAt = clock.monotonic();
     this.#seenBytes = bytesRead();
-    this.#timer = this.#arm(SILENCE_MS);
+    this.#timer = this.#arm(SILENCE_TIMEOUT_MS);
   }
 
   /** The peer was heard just now. Costs two assignments: called for each frame and ping. */
