@@ -187,7 +187,7 @@ export class HubConnection {
   /** False when the connection does not stand. */
   #ping(payload?: Uint8Array): boolean {
     if (this.#socket.readyState !== WebSocket.OPEN) return false;
-    this.#meter.beat('up', payload?.length);
+    this.#meter.heartbeat('up', payload?.length);
     this.#socket.ping(payload);
     return true;
   }

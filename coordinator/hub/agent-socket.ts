@@ -119,7 +119,7 @@ export class AgentSocket {
         resolve(isAlive);
       };
       this.#socket.once('pong', () => {
-        this.#meter.beat('down');
+        this.#meter.heartbeat('down');
         answer(true);
       });
       this.#socket.once('close', () => answer(false));
@@ -149,7 +149,7 @@ export class AgentSocket {
     });
     socket.on('ping', (payload?: Buffer) => {
       this.#silence.heard();
-      this.#meter.beat('up', payload?.length);
+      this.#meter.heartbeat('up', payload?.length);
       if (payload?.length) this.#events.reading(payload);
     });
     socket.on('pong', () => this.#silence.heard());

@@ -129,7 +129,7 @@ export class LinkMeter {
   }
 
   /** A ping crosses it, and its answer, which brings the payload back. */
-  beat(from: LinkDirection = 'up', payloadBytes = 0): void {
+  heartbeat(from: LinkDirection = 'up', payloadBytes = 0): void {
     const back = from === 'up' ? 'down' : 'up';
     const answer = wireBytes(payloadBytes, back);
     this.#add(from, 'beats', wireBytes(payloadBytes, from) + acknowledgementBytes(answer));

@@ -16,7 +16,7 @@ const BEAT = { up: 28 + 2 * 52, down: 24 + 52 };
 
 test('a beat weighs what the kernel counts on a real link, so an idle day is below 2 MB', () => {
   const bytes = new LinkBytes();
-  new LinkMeter(bytes).beat();
+  new LinkMeter(bytes).heartbeat();
   assert.deepEqual([bytes.of('up', 'beats'), bytes.of('down', 'beats')], [BEAT.up, BEAT.down]);
   assert.ok(bytes.total * 8_640 < 2_000_000, String(bytes.total));
 });
