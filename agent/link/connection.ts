@@ -8,7 +8,7 @@ import type { HeartbeatReading } from '../../shared/link/beat-reading.js';
 import { decodeFromHub, encodeMessage } from '../../shared/link/codec.js';
 import type { LinkMeter } from '../../shared/link/link-meter.js';
 import type { FromAgent, FromHub } from '../../shared/link/messages.js';
-import { CHALLENGE_HEADER, proofOf } from '../../shared/link/proof.js';
+import { CHALLENGE_HEADER, signChallenge } from '../../shared/link/proof.js';
 import { ProtocolError } from '../../shared/link/shape.js';
 import { SilenceWatch } from '../../shared/link/silence-watch.js';
 import type { Clock } from '../../shared/process/clock.js';
@@ -181,7 +181,7 @@ export class HubConnection {
   #prove(): void {
     const { key, clusterUID, node } = this.#target;
     if (this.#nonce === undefined || !key || !clusterUID || !node) return;
-    this.#socket.send(proofOf(key, { clusterUID, node, nonce: this.#nonce }));
+    this.#socket.send(signChallenge(key, { clusterUID, node, nonce: this.#nonce }));
   }
 
   /** False when the connection does not stand. */

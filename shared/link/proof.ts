@@ -20,7 +20,7 @@ interface Challenge {
 }
 
 /** The signature: the whole first frame. `key`: PEM. */
-export function proofOf(key: string, challenge: Challenge): Buffer {
+export function signChallenge(key: string, challenge: Challenge): Buffer {
   return sign('sha256', textOf(challenge), key);
 }
 

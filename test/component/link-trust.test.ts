@@ -13,7 +13,7 @@ import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { podKind, secretKind, serviceAccountKind } from '../../coordinator/kinds/index.js';
 import { loadPki } from '../../coordinator/pki/load-pki.js';
 import { JOIN_PATH, LINK_PATH, SUBPROTOCOL } from '../../shared/link/messages.js';
-import { CERTIFICATE_HEADER, CHALLENGE_HEADER, proofOf } from '../../shared/link/proof.js';
+import { CERTIFICATE_HEADER, CHALLENGE_HEADER, signChallenge } from '../../shared/link/proof.js';
 import { newKey } from '../../shared/process/private-key.js';
 import { startEnrolment } from '../harness/enrolment-bench.js';
 import { eventually } from '../harness/eventually.js';
@@ -107,11 +107,11 @@ test('a proof by another key, for another node or fleet, or of another connectio
   const before = await open();
   const challenge = { clusterUID, node: 'n1', nonce: before.nonce };
   const wrong = [
-    proofOf(String(other), challenge),
-    proofOf(key, { ...challenge, node: 'n2' }),
-    proofOf(key, { ...challenge, clusterUID: 'another' }),
+    signChallenge(String(other), challenge),
+    signChallenge(key, { ...challenge, node: 'n2' }),
+    signChallenge(key, { ...challenge, clusterUID: 'another' }),
     // The proof of the first connection, replayed on all others.
-    proofOf(key, challenge),
+    signChallenge(key, challenge),
     Buffer.alloc(0),
   ];
   for (const proof of wrong) {

@@ -9,7 +9,7 @@ import {
   LINK_PATH,
   SUBPROTOCOL,
 } from '../../shared/link/messages.js';
-import { CHALLENGE_HEADER, proofOf } from '../../shared/link/proof.js';
+import { CHALLENGE_HEADER, signChallenge } from '../../shared/link/proof.js';
 import { certificateHeader } from './bench-host-keys.js';
 import { eventually } from './eventually.js';
 import type { HubBench } from './hub-bench.js';
@@ -70,6 +70,6 @@ export async function rawAgent(bench: HubBench, node: string, autoPong = true): 
   const upgraded = new Promise<IncomingMessage>((resolve) => socket.once('upgrade', resolve));
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
   const nonce = String((await upgraded).headers[CHALLENGE_HEADER]);
-  socket.send(proofOf(host.key, { clusterUID: bench.plane.store.clusterUID(), node, nonce }));
+  socket.send(signChallenge(host.key, { clusterUID: bench.plane.store.clusterUID(), node, nonce }));
   return agent;
 }
