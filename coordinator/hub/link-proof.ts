@@ -1,7 +1,7 @@
 /** Proof of a node's key inside the link's handshake (`shared/link/proof.ts`): the hub's half. */
 import { type KeyObject, randomBytes, X509Certificate } from 'node:crypto';
 import type { WebSocket } from 'ws';
-import { isProof } from '../../shared/link/proof.js';
+import { verifyChallenge } from '../../shared/link/proof.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { CertificateAuthority } from '../pki/certificate-authority.js';
 import type { PeerCertificate } from '../pki/peer-certificate.js';
@@ -60,7 +60,7 @@ export function awaitProof(
   socket.once('close', () => timer.cancel());
   socket.once('message', (frame) => {
     timer.cancel();
-    if (Buffer.isBuffer(frame) && isProof(key, challenge, frame)) on.proven();
+    if (Buffer.isBuffer(frame) && verifyChallenge(key, challenge, frame)) on.proven();
     else {
       on.refused();
       socket.close(CLOSE_REFUSED, 'the proof is wrong');

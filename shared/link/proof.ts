@@ -25,7 +25,7 @@ export function signChallenge(key: string, challenge: Challenge): Buffer {
 }
 
 /** True for the signature of this challenge by the private half of `key`; whatever the bytes are, it does not throw. */
-export function isProof(key: KeyObject, challenge: Challenge, proof: Uint8Array): boolean {
+export function verifyChallenge(key: KeyObject, challenge: Challenge, proof: Uint8Array): boolean {
   try {
     return verify('sha256', textOf(challenge), key, proof);
   } catch {
