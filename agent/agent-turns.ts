@@ -3,7 +3,7 @@ import { isConditionTrue } from '../shared/kube/conditions.js';
 import { type ConfigReference, configKey, configReferences } from '../shared/kube/config-reference.js';
 import { REVERTED_BY_HOST } from '../shared/kube/host-turn.js';
 import type { Pod } from '../shared/kube/pod.js';
-import type { PodReport, TurnedPod } from '../shared/link/messages.js';
+import type { PodReport, HandedOverPod } from '../shared/link/messages.js';
 import type { Clock } from '../shared/process/clock.js';
 import type { Part } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
@@ -28,7 +28,7 @@ interface AgentHandoversOptions {
   workers: () => PodWorkers;
   engineUpSince: () => number;
   link: () => Pick<Link, 'quietMs' | 'askForLife'>;
-  reportHandover: (turned: TurnedPod) => void;
+  reportHandover: (turned: HandedOverPod) => void;
   /** Objects that a Pod needed may not be needed any more. */
   onSettled: () => void;
   /** Of the boot that this process runs in. */
@@ -140,7 +140,7 @@ export function isNeededByHandover(cache: DesiredCache): (reference: ConfigRefer
 }
 
 /** Undefined for a Pod that the coordinator knows of. */
-function turnedPod({ uid, handover: turn }: AssignedPod): TurnedPod | undefined {
+function turnedPod({ uid, handover: turn }: AssignedPod): HandedOverPod | undefined {
   if (!turn?.unreported) return undefined;
   const { uid: oldUid, pod, seal } = turn.predecessor;
   const object = Buffer.from(JSON.stringify(pod));

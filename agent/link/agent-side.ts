@@ -9,7 +9,7 @@ import type {
   ReportedEvent,
   ReturnedObject,
   StreamRequest,
-  TurnedPod,
+  HandedOverPod,
   Welcome,
 } from '../../shared/link/messages.js';
 
@@ -83,7 +83,7 @@ export interface Reports {
   putRemoved(pod: RemovedPod): void;
   putNode(status: NodeStatus): void;
   /** A Pod has taken another's place by a turn. Repeated until acknowledged. */
-  putHandover(turned: TurnedPod): void;
+  putHandover(turned: HandedOverPod): void;
   /** All static Pods of the host, from now on. */
   putMirrors(mirrors: MirrorPod[]): void;
   /** Uids of Pods that only the engine knows; those that the hello named already may be among them. */

@@ -14,7 +14,7 @@ import type {
   ReportedEvent,
   ReturnedObject,
   StatusReport,
-  TurnedPod,
+  HandedOverPod,
 } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import { isTransientStatus } from '../decisions/passing-status.js';
@@ -39,7 +39,7 @@ export class Outbox implements Reports {
   readonly #removed = new LatestValues<RemovedPod>();
   readonly #returned = new LatestValues<ReturnedObject>();
   readonly #found = new LatestValues<string>();
-  readonly #turned = new LatestValues<TurnedPod>();
+  readonly #turned = new LatestValues<HandedOverPod>();
   readonly #node = new LatestValues<NodeStatus>();
   readonly #mirrors = new LatestValues<MirrorPod[]>();
   readonly #events = new EventBacklog();
@@ -105,7 +105,7 @@ export class Outbox implements Reports {
     this.#queueFlush();
   }
 
-  putHandover(turned: TurnedPod): void {
+  putHandover(turned: HandedOverPod): void {
     this.#turned.put(turned.uid, turned);
     this.#queueFlush();
   }

@@ -1,7 +1,7 @@
 /** What live agents say of their hosts: statuses, Pods given back, Events. An agent speaks for its own node alone. */
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import type { ReportedEvent, ReturnedObject, StatusReport, TurnedPod } from '../../shared/link/messages.js';
+import type { ReportedEvent, ReturnedObject, StatusReport, HandedOverPod } from '../../shared/link/messages.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Informers } from '../informers/informer.js';
@@ -90,7 +90,7 @@ export class HostReports {
     session.sender?.returnStored(asked.map(({ uid }) => uid));
   }
 
-  async #takeTurns(session: Session, turned: readonly TurnedPod[]): Promise<void> {
+  async #takeTurns(session: Session, turned: readonly HandedOverPod[]): Promise<void> {
     for (const each of turned) {
       const verdict = await this.#parts.handovers.apply(session.node, each);
       if (verdict === 'refused') session.sender?.withdraw(each.uid);

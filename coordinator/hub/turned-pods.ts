@@ -3,7 +3,7 @@ import { handoverOf } from '../../shared/kube/host-turn.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
-import type { TurnedPod } from '../../shared/link/messages.js';
+import type { HandedOverPod } from '../../shared/link/messages.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Informers } from '../informers/informer.js';
@@ -31,7 +31,7 @@ export class HandoverReports {
   }
 
   /** Resolves when the informers show it. Rejects when the store fails: the host says it again. */
-  async apply(node: string, turned: TurnedPod): Promise<TurnVerdict> {
+  async apply(node: string, turned: HandedOverPod): Promise<TurnVerdict> {
     const { informers, log } = this.#parts;
     const given = this.#open(node, turned);
     if (!given) {
@@ -55,7 +55,7 @@ export class HandoverReports {
   }
 
   /** The Pod that this very host was given, and what its turn says. */
-  #open(node: string, { uid, predecessor }: TurnedPod): { old: Pod; successor: Pod } | undefined {
+  #open(node: string, { uid, predecessor }: HandedOverPod): { old: Pod; successor: Pod } | undefined {
     const { object, mac: seal } = predecessor;
     if (!object || !seal) return undefined;
     if (!this.#parts.signer.verify(node, { uid: predecessor.uid, object }, seal)) return undefined;

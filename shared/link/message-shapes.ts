@@ -15,7 +15,7 @@ import {
   STREAM_CHUNK_BYTES,
   STREAM_WINDOW_BYTES,
   type StreamRequest,
-  type TurnedPod,
+  type HandedOverPod,
   type UsageStreamRequest,
 } from './messages.js';
 import {
@@ -107,7 +107,7 @@ export const FROM_AGENT: { [K in FromAgent['kind']]: Shape<Of<K>> } = {
     pods: list(record<Of<'status'>['pods'][number]>({ ...podName, status: podStatus })),
     removed: list(record<Of<'status'>['removed'][number]>(podName)),
     returned: optional(list(returnedObject)),
-    turned: optional(list(record<TurnedPod>({ uid, predecessor: returnedObject }))),
+    turned: optional(list(record<HandedOverPod>({ uid, predecessor: returnedObject }))),
     mirrors: optional(list(record<MirrorPod>({ uid, object: bytes(MAX_FRAME_BYTES) }), MAX_MIRRORS)),
     found: optional(list(uid)),
   }),

@@ -32,7 +32,7 @@ export interface MirrorPod {
  * Feature `hostTurns`: a Pod that has taken another's place by the turn that stood on that one. Said until acknowledged; a
  * `desired` with the successor, or `gone` for it, follows.
  */
-export interface TurnedPod {
+export interface HandedOverPod {
   uid: string;
   /** The Pod that bore the turn, as it was given. */
   predecessor: ReturnedObject;
@@ -50,7 +50,7 @@ export interface StatusReport {
   removed: RemovedPod[];
   /** Only what was asked for in this session. */
   returned?: ReturnedObject[];
-  turned?: TurnedPod[];
+  turned?: HandedOverPod[];
   /** All static Pods of the host; absent when they are what was said last in this session. */
   mirrors?: MirrorPod[];
   /** Uids of Pods that only the engine knows and that it showed after the hello: it was down, or slow to tell. */
