@@ -63,8 +63,8 @@ export class HostReports {
   async #store(session: Session, report: StatusReport, offsetMs: number): Promise<void> {
     const { statusWriter, mirrors, informers, resync: heard } = this.#parts;
     await this.#takeBack(session, report.returned ?? []);
-    if (report.found) session.sender?.addFoundInEngine(report.found);
-    await this.#takeTurns(session, report.turned ?? []);
+    if (report.foundUids) session.sender?.addFoundInEngine(report.foundUids);
+    await this.#takeTurns(session, report.handedOver ?? []);
     if (report.mirrors) await mirrors.staticPodsReported(session.node, report.mirrors);
     const pods = report.pods.map((pod) => mirrors.withStoredUid(session.node, pod));
     // The status of a Pod that is yet to be given back is dropped, and comes again.

@@ -50,11 +50,11 @@ export interface StatusReport {
   removed: RemovedPod[];
   /** Only what was asked for in this session. */
   returned?: ReturnedObject[];
-  turned?: HandedOverPod[];
+  handedOver?: HandedOverPod[];
   /** All static Pods of the host; absent when they are what was said last in this session. */
   mirrors?: MirrorPod[];
   /** Uids of Pods that only the engine knows and that it showed after the hello: it was down, or slow to tell. */
-  found?: string[];
+  foundUids?: string[];
 }
 
 export interface StatusAck {
