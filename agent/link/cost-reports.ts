@@ -31,7 +31,7 @@ export class ProcessCostReports {
   #tellAfter(delayMs: number, send: (report: MetersReport) => void): void {
     this.#timer = this.#clock.after(delayMs, () => {
       const upMs = Math.round(this.#clock.monotonic() - this.#began);
-      send({ kind: 'meters', upMs, ...this.#report() });
+      send({ kind: 'meters', uptimeMs: upMs, ...this.#report() });
       this.#tellAfter(INTERVAL_MS, send);
     });
   }

@@ -99,7 +99,7 @@ export class NodeMeters {
 }
 
 function agentCost({ at, report }: { at: number; report: MetersReport }): AgentUsage {
-  const { upMs, memoryBytes, writtenBytes, storedBytes } = report;
+  const { uptimeMs: upMs, memoryBytes, writtenBytes, diskWrittenBytes: storedBytes } = report;
   return {
     reportedAt: toTimestamp(at),
     since: toTimestamp(at - upMs),

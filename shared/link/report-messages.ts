@@ -81,12 +81,12 @@ export interface ReportedEvent {
 export interface MetersReport {
   kind: 'meters';
   /** How long the process has run. */
-  upMs: number;
+  uptimeMs: number;
   memoryBytes: number;
   /** Written into files, by its own count. */
   writtenBytes: number;
   /** Written to a disk, by the kernel's; absent where the kernel does not say. */
-  storedBytes?: number;
+  diskWrittenBytes?: number;
   /** Of the last beat that was answered. */
   roundTripMs?: number;
 }
