@@ -113,7 +113,7 @@ export class HelloHandler {
       hello,
     );
     if ('welcome' in verdict && sealer.isAheadOfStore(hello)) {
-      await givenBack.deleteNotHeld(session.node, hello.have, sealer.receivedUpTo(hello));
+      await givenBack.deleteNotHeld(session.node, hello.objects, sealer.receivedUpTo(hello));
     }
     if (session.phase !== 'greeting') return;
     if ('welcome' in verdict) {
@@ -133,10 +133,10 @@ export class HelloHandler {
     session.send({ ...this.#welcomeFor(node, hello), ...(session.bearer ? { bearer: session.bearer } : {}) });
     this.#parts.resync.welcomed(
       session,
-      hello.have.map(([uid]) => uid),
+      hello.objects.map(([uid]) => uid),
     );
     const sender = new DesiredSender(
-      hello.have,
+      hello.objects,
       this.#sourceFor(session.node, hello),
       (message) => session.send(message),
       () => this.#fanOut.add(session),

@@ -36,7 +36,7 @@ export async function ensureNode(parts: RegistrationDeps, hello: Hello): Promise
   const known = informers.nodes.get({ name: hello.node }) ?? (await storedNode(parts, hello.node));
   if (known) return amended(parts, known, hello);
   // After a restore the missing Node says nothing about anybody's wish.
-  if (hello.nodeUid !== undefined && hello.era === era) return undefined;
+  if (hello.nodeUid !== undefined && hello.epoch === era) return undefined;
   const rights = await parts.rightsOf(hello.node);
   refuseProtectedLabels(hello, rights);
   const node = newNode(hello, rights, toTimestamp(clock.now()));

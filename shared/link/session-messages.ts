@@ -13,10 +13,10 @@ export interface Hello {
   features: string[];
   /** Absent before the first welcome. */
   clusterUID?: string;
-  era?: string;
+  epoch?: string;
   /** Revision of the last `desired` applied; 0 = none. */
   revision: number;
-  have: ObjectDigest[];
+  objects: ObjectDigest[];
   /** Uid of the Node that this agent process was welcomed as; absent before its first welcome. */
   nodeUid?: string;
   /** Labels and taints for a Node that does not exist yet. */

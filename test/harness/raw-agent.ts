@@ -36,7 +36,7 @@ export function helloOf(node: string, more: Partial<Hello> = {}): Hello {
     agentVersion: '0.1.0',
     features: [],
     revision: 0,
-    have: [],
+    objects: [],
     register: { labels: {}, taints: [] },
     status: { conditions: [{ type: 'Ready', status: 'True' }] },
     hostTimeMs: 0,

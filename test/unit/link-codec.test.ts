@@ -19,7 +19,7 @@ const HELLO: Hello = {
   agentVersion: '0.1.0',
   features: ['logs'],
   revision: 7,
-  have: [['uid-1', 'digest']],
+  objects: [['uid-1', 'digest']],
   register: { labels: { a: 'b' }, taints: [{ key: 'k', effect: 'NoSchedule' }] },
   status: { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-11-21T10:28:44Z' }] },
   hostTimeMs: 1_795_256_924_000,
@@ -102,7 +102,7 @@ for (const [what, frame, reason] of REFUSED) {
 
 test('a frame above the limit is refused on either end', () => {
   const have = Array.from({ length: 40_000 }, (_, i): [string, string] => [`${i}`.padStart(100), 'd']);
-  assert.throws(() => encodeMessage({ ...HELLO, have }), ProtocolError);
+  assert.throws(() => encodeMessage({ ...HELLO, objects: have }), ProtocolError);
   assert.throws(() => decodeFromAgent(Buffer.alloc(MAX_FRAME_BYTES + 1, 0xc0)), /the limit is/);
 });
 
