@@ -166,7 +166,7 @@ export class LinkSession {
 
   #welcomed(welcome: Welcome): void {
     const { delegate: agent, outbox, costs, certificates, log } = this.#parts;
-    const { clusterUID, era, features } = welcome;
+    const { clusterUID, epoch: era, features } = welcome;
     const ours = agent.resumePoint().clusterUID;
     if (ours !== undefined && ours !== clusterUID) {
       log.error({ ours, theirs: clusterUID }, 'coordinator belongs to another fleet: nothing is changed');
@@ -175,7 +175,7 @@ export class LinkSession {
     }
     this.#fleet = { clusterUID, epoch: era };
     const connection = this.#connection;
-    connection.setHeartbeatIntervalMs(welcome.beatIntervalMs);
+    connection.setHeartbeatIntervalMs(welcome.heartbeatIntervalMs);
     if (features.includes(CHANNELS)) this.#streams.enablePacing();
     this.#events.onWelcome(welcome);
     outbox.setDebounceMs(0);

@@ -223,7 +223,7 @@ export class Link {
 
   #welcomed(welcome: Welcome): void {
     this.#nodeUid = welcome.node.metadata.uid;
-    this.#options.target.onWelcome?.(welcome.bearer);
+    this.#options.target.onWelcome?.(welcome.bearerToken);
     this.#happened({ kind: 'welcomed', reconnectSpreadMs: welcome.reconnectSpreadMs });
     this.#options.delegate.onLive(welcome);
   }

@@ -130,7 +130,7 @@ export class HelloHandler {
   async #welcome(session: Session, hello: Hello, node: Node, times: HostTimes): Promise<void> {
     const { offsetMs, skewMs } = times;
     const { liveness: presence, live, nodeStatus: conditions, informers, log } = this.#parts;
-    session.send({ ...this.#welcomeFor(node, hello), ...(session.bearer ? { bearer: session.bearer } : {}) });
+    session.send({ ...this.#welcomeFor(node, hello), ...(session.bearer ? { bearerToken: session.bearer } : {}) });
     this.#parts.resync.welcomed(
       session,
       hello.objects.map(([uid]) => uid),
@@ -179,8 +179,8 @@ export class HelloHandler {
       kind: 'welcome',
       features: commonFeatures(hello.features),
       clusterUID,
-      era,
-      beatIntervalMs: HEARTBEAT_INTERVAL_MS,
+      epoch: era,
+      heartbeatIntervalMs: HEARTBEAT_INTERVAL_MS,
       reconnectSpreadMs: informers.nodes.size * SPREAD_MS_A_NODE,
       serverTimeMs: clock.now(),
       node: {

@@ -32,15 +32,15 @@ export interface Welcome {
   kind: 'welcome';
   features: string[];
   clusterUID: string;
-  era: string;
-  beatIntervalMs: number;
+  epoch: string;
+  heartbeatIntervalMs: number;
   /** The first reconnect is spread over so long. */
   reconnectSpreadMs: number;
   serverTimeMs: number;
   /** The Node as stored, for field refs and cordon. */
   node: Pick<Node, 'metadata'>;
   /** To be known by over HTTPS as long as this link stands: behind a proxy that ends TLS, where no certificate is seen. */
-  bearer?: string;
+  bearerToken?: string;
 }
 
 /** Feature `linkPace`: how often the agent is to show life from now on, and what it may save. */
