@@ -7,7 +7,7 @@
 import type { CertificateIssued, RenewCertificate } from './certificate-messages.js';
 import type { Applied, ReturnRequest, Desired, PinnedImages } from './desired-messages.js';
 import type { EventsReport, MetersReport, StatusAck, StatusReport } from './report-messages.js';
-import type { Goodbye, Hello, Pace, Time, Welcome } from './session-messages.js';
+import type { Goodbye, Hello, HeartbeatConfigChange, Time, Welcome } from './session-messages.js';
 import type {
   StreamArrived,
   StreamClose,
@@ -40,7 +40,7 @@ export type FromAgent =
 
 export type FromHub =
   | Welcome
-  | Pace
+  | HeartbeatConfigChange
   | Time
   | Desired
   | ReturnRequest

@@ -44,7 +44,7 @@ export interface Welcome {
 }
 
 /** Feature `linkPace`: how often the agent is to show life from now on, and what it may save. */
-export interface Pace extends HeartbeatConfig {
+export interface HeartbeatConfigChange extends HeartbeatConfig {
   kind: 'pace';
 }
 
