@@ -7,7 +7,7 @@
 import type { CertificateIssued, RenewCertificate } from './certificate-messages.js';
 import type { Applied, ReturnRequest, Desired, PinnedImages } from './desired-messages.js';
 import type { EventsReport, MetersReport, StatusAck, StatusReport } from './report-messages.js';
-import type { Goodbye, Hello, HeartbeatConfigChange, Time, Welcome } from './session-messages.js';
+import type { Goodbye, Hello, HeartbeatConfigChange, ClockChange, Welcome } from './session-messages.js';
 import type {
   StreamArrived,
   StreamClose,
@@ -41,7 +41,7 @@ export type FromAgent =
 export type FromHub =
   | Welcome
   | HeartbeatConfigChange
-  | Time
+  | ClockChange
   | Desired
   | ReturnRequest
   | PinnedImages

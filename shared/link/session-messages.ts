@@ -49,7 +49,7 @@ export interface HeartbeatConfigChange extends HeartbeatConfig {
 }
 
 /** Feature `time`: the hub's clock was set, and what the welcome said of it counts no more. */
-export interface Time {
+export interface ClockChange {
   kind: 'time';
   serverTimeMs: number;
 }
