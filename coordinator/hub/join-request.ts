@@ -1,7 +1,7 @@
 /** What a host that wants a certificate asks for, checked. */
 import { ApiError, badRequest } from '../../shared/kube/status.js';
 import type { JoinRequest } from '../../shared/link/messages.js';
-import { mapOf, optional, ProtocolError, record, type Shape, text } from '../../shared/link/shape.js';
+import { mapOf, optional, ProtocolError, record, type Schema, text } from '../../shared/link/shape.js';
 import { dnsSubdomainProblems } from '../kinds/name-rules.js';
 import type { CertificateAuthority } from '../pki/certificate-authority.js';
 import { nodeOfSubject, subjectOfNode } from './node-subject.js';
@@ -13,7 +13,7 @@ export interface JoinCall {
   remoteAddress?: string;
 }
 
-const joinRequest: Shape<JoinRequest> = record<JoinRequest>({
+const joinRequest: Schema<JoinRequest> = record<JoinRequest>({
   node: text(253),
   csr: text(16_384),
   labels: optional(mapOf(text(63))),

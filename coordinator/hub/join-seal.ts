@@ -1,9 +1,9 @@
 /** The seal that a host keeps of its join: after a restore it shows a coordinator that has forgotten the host that it was let in. */
 import type { ObjectMac } from '../../shared/link/messages.js';
-import { integer, ProtocolError, record, type Shape, text } from '../../shared/link/shape.js';
+import { integer, ProtocolError, record, type Schema, text } from '../../shared/link/shape.js';
 import type { ObjectSigner } from './seal.js';
 
-const joinSeal: Shape<ObjectMac> = record<ObjectMac>({ epoch: text(128), revision: integer(0), tag: text(128) });
+const joinSeal: Schema<ObjectMac> = record<ObjectMac>({ epoch: text(128), revision: integer(0), tag: text(128) });
 
 /** The seal over a credential's hash as it is stored at `revision`, as text. */
 export function signJoin(sealer: ObjectSigner, node: string, hash: string, revision: number): string {

@@ -4,7 +4,7 @@ import { Packr } from 'msgpackr';
 import { checkStructure } from './frame-structure.js';
 import { FROM_AGENT, FROM_HUB } from './message-shapes.js';
 import { type FromAgent, type FromHub, MAX_FRAME_BYTES } from './messages.js';
-import { ProtocolError, type Shape, shaped } from './shape.js';
+import { ProtocolError, type Schema, shaped } from './shape.js';
 
 // Plain maps and no extension types: what another msgpack library would write and read as well.
 const packr = new Packr({
@@ -60,7 +60,7 @@ export function decodeFromHub(frame: Buffer): FromHub {
   return decode<FromHub>(frame, FROM_HUB);
 }
 
-function decode<M extends Message>(frame: Buffer, shapes: Record<M['kind'], Shape<M>>): M {
+function decode<M extends Message>(frame: Buffer, shapes: Record<M['kind'], Schema<M>>): M {
   const value = unpack(frame);
   const kind = kindOf(value);
   if (typeof kind !== 'string' || !Object.hasOwn(shapes, kind))

@@ -4,7 +4,7 @@
  */
 import type { ObjectReference } from '../kube/event.js';
 import type { ReportedEvent } from './messages.js';
-import { integer, oneOf, optional, ProtocolError, record, type Shape, text } from './shape.js';
+import { integer, oneOf, optional, ProtocolError, record, type Schema, text } from './shape.js';
 import { MAX_INT32, name, timestamp } from './status-shapes.js';
 
 /** Most characters of a message (upstream: `NoteLengthLimit`, pkg/apis/core/validation/events.go). */
@@ -45,7 +45,7 @@ export function truncatedEvent(value: unknown): ReportedEvent | undefined {
 }
 
 /** Those items of a list that are Events. Throws `ProtocolError` for what is no list, or too long a one. */
-export const truncatedEvents: Shape<ReportedEvent[]> = (value, path) => {
+export const truncatedEvents: Schema<ReportedEvent[]> = (value, path) => {
   if (!Array.isArray(value) || value.length > MOST_EVENTS)
     throw new ProtocolError(`${path}: expected a list of at most ${MOST_EVENTS}`);
   return value.map(truncatedEvent).filter((each) => each !== undefined);
@@ -59,7 +59,7 @@ export function truncateText(whole: string, most: number): string {
   return `${/[\uD800-\uDBFF]$/.test(kept) ? kept.slice(0, -1) : kept}${CUT}`;
 }
 
-function upTo(most: number): Shape<string> {
+function upTo(most: number): Schema<string> {
   const any = text(Number.MAX_SAFE_INTEGER);
   return (value, path) => truncateText(any(value, path), most);
 }

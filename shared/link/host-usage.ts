@@ -1,6 +1,6 @@
 /** What a host answers when it is asked what it uses. */
 import type { HostUsage, ResourceUse } from './messages.js';
-import { integer, list, record, type Shape, text } from './shape.js';
+import { integer, list, record, type Schema, text } from './shape.js';
 
 /** The end of year 9999, after which a time has no text that clients decode. */
 const LAST_TIME_MS = 253_402_300_799_999;
@@ -17,7 +17,7 @@ const use = {
 };
 const name = text(253);
 
-const hostUsage: Shape<HostUsage> = record<HostUsage>({
+const hostUsage: Schema<HostUsage> = record<HostUsage>({
   node: record<ResourceUse>(use),
   pods: list(
     record<HostUsage['pods'][number]>({

@@ -28,7 +28,7 @@ import {
   optional,
   pair,
   record,
-  type Shape,
+  type Schema,
   tagged,
   text,
 } from './shape.js';
@@ -79,7 +79,7 @@ const returnedObject = record<ReturnedObject>({
 });
 
 /** What an agent may say. */
-export const FROM_AGENT: { [K in FromAgent['kind']]: Shape<Of<K>> } = {
+export const FROM_AGENT: { [K in FromAgent['kind']]: Schema<Of<K>> } = {
   hello: record<Of<'hello'>>({
     kind: oneOf('hello'),
     node: name,
@@ -160,7 +160,7 @@ const streamRequest = tagged<StreamRequest>({
 });
 
 /** What the hub may say. */
-export const FROM_HUB: { [K in FromHub['kind']]: Shape<Of<K>> } = {
+export const FROM_HUB: { [K in FromHub['kind']]: Schema<Of<K>> } = {
   welcome: record<Of<'welcome'>>({
     kind: oneOf('welcome'),
     features,

@@ -13,10 +13,10 @@ export class ProtocolError extends Error {
 }
 
 /** `path` names the value in errors, e.g. `status.pods[3].uid`; without one none is made for the values within. */
-export type Shape<T> = (value: unknown, path?: string) => T;
+export type Schema<T> = (value: unknown, path?: string) => T;
 
 /** What `shape` answers. Paths are only made for a value that is refused: it is looked at a second time then. */
-export function shaped<T>(shape: Shape<T>, value: unknown, path: string): T {
+export function shaped<T>(shape: Schema<T>, value: unknown, path: string): T {
   try {
     return shape(value);
   } catch (error) {
@@ -34,13 +34,13 @@ function refuse(path: string | undefined, expected: string): never {
 }
 
 /** A string of at most `max` UTF-16 units. */
-export function text(max: number): Shape<string> {
+export function text(max: number): Schema<string> {
   return (value, path) =>
     typeof value === 'string' && value.length <= max ? value : refuse(path, `a string up to ${max} long`);
 }
 
 /** A whole number that JavaScript holds exactly, between the bounds. */
-export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Shape<number> {
+export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Schema<number> {
   return (value, path) =>
     Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max
       ? Number(value)
@@ -48,20 +48,20 @@ export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Sha
 }
 
 /** True or false. */
-export const flag: Shape<boolean> = (value, path) =>
+export const flag: Schema<boolean> = (value, path) =>
   typeof value === 'boolean' ? value : refuse(path, 'true or false');
 
 /** One of the given strings. */
-export function oneOf<T extends string>(...allowed: readonly T[]): Shape<T> {
+export function oneOf<T extends string>(...allowed: readonly T[]): Schema<T> {
   return (value, path) => allowed.find((item) => item === value) ?? refuse(path, allowed.join(', '));
 }
 
 /** A map that says by its `type` which of these it is. */
 export function tagged<T extends { type: string }>(
   shapes: {
-    [K in T['type']]: Shape<Extract<T, { type: K }>>;
+    [K in T['type']]: Schema<Extract<T, { type: K }>>;
   },
-): Shape<T> {
+): Schema<T> {
   const types = Object.keys(shapes) as T['type'][];
   return (value, path) => {
     if (!isMap(value)) refuse(path, 'a map');
@@ -71,18 +71,18 @@ export function tagged<T extends { type: string }>(
 }
 
 /** At most `max` bytes. */
-export function bytes(max: number): Shape<Uint8Array> {
+export function bytes(max: number): Schema<Uint8Array> {
   return (value, path) =>
     value instanceof Uint8Array && value.length <= max ? value : refuse(path, `at most ${max} bytes`);
 }
 
 /** The value, or undefined when it is absent or null. */
-export function optional<T>(shape: Shape<T>): Shape<T | undefined> {
+export function optional<T>(shape: Schema<T>): Schema<T | undefined> {
   return (value, path) => (value === undefined || value === null ? undefined : shape(value, path));
 }
 
 /** A list of such items. */
-export function list<T>(item: Shape<T>, max: number = MAX_ITEMS): Shape<T[]> {
+export function list<T>(item: Schema<T>, max: number = MAX_ITEMS): Schema<T[]> {
   return (value, path) => {
     if (!Array.isArray(value) || value.length > max) refuse(path, `a list of at most ${max}`);
     let made: T[] | undefined;
@@ -96,7 +96,7 @@ export function list<T>(item: Shape<T>, max: number = MAX_ITEMS): Shape<T[]> {
 }
 
 /** Exactly two items. */
-export function pair<A, B>(first: Shape<A>, second: Shape<B>): Shape<[A, B]> {
+export function pair<A, B>(first: Schema<A>, second: Schema<B>): Schema<[A, B]> {
   return (value, path) => {
     if (!Array.isArray(value) || value.length !== 2) refuse(path, 'a pair');
     const at = (index: number) => path && `${path}[${index}]`;
@@ -109,7 +109,7 @@ function isMap(value: unknown): value is Record<string, unknown> {
 }
 
 /** Free keys with values of one shape, e.g. labels. */
-export function mapOf<T>(item: Shape<T>): Shape<Record<string, T>> {
+export function mapOf<T>(item: Schema<T>): Schema<Record<string, T>> {
   return (value, path) => {
     if (!isMap(value)) refuse(path, 'a map');
     const entries = Object.entries(value);
@@ -120,8 +120,8 @@ export function mapOf<T>(item: Shape<T>): Shape<Record<string, T>> {
 }
 
 /** A map of known fields; unknown ones are left out. Every field of `T` must be given a shape. */
-export function record<T extends object>(fields: { [K in keyof T]-?: Shape<T[K]> }): Shape<T> {
-  const shapes = Object.entries(fields) as [string, Shape<unknown>][];
+export function record<T extends object>(fields: { [K in keyof T]-?: Schema<T[K]> }): Schema<T> {
+  const shapes = Object.entries(fields) as [string, Schema<unknown>][];
   const known = shapes.map(([name, shape]) => ({ name, shape }));
   const names = shapes.map(([name]) => name);
   return (value, path) => {

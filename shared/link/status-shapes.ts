@@ -10,13 +10,13 @@ import type {
   PodStatus,
 } from '../kube/pod.js';
 import { isTimeText } from '../kube/time-text.js';
-import { flag, integer, list, mapOf, oneOf, optional, record, type Shape, text } from './shape.js';
+import { flag, integer, list, mapOf, oneOf, optional, record, type Schema, text } from './shape.js';
 
 /** The largest int32: clients refuse to decode a whole list that holds a larger number in such a field. */
 export const MAX_INT32 = 2 ** 31 - 1;
 
 /** Names of objects, containers, reasons and the like. */
-export const name: Shape<string> = text(253);
+export const name: Schema<string> = text(253);
 /** Images, digests, ids. */
 const reference = text(1_024);
 /** Termination messages go up to 4 KiB a container. */
@@ -28,7 +28,7 @@ const shortText = text(32);
 let lastTime: string | undefined;
 
 /** An RFC 3339 time in UTC that the calendar knows. */
-export const timestamp: Shape<string> = (value, path) => {
+export const timestamp: Schema<string> = (value, path) => {
   if (lastTime !== undefined && value === lastTime) return lastTime;
   const written = shortText(value, path);
   if (!written.endsWith('Z') || !isTimeText(written))
@@ -38,7 +38,7 @@ export const timestamp: Shape<string> = (value, path) => {
 };
 
 /** Not part of the protocol here: dropped. */
-const nothing: Shape<undefined> = () => undefined;
+const nothing: Schema<undefined> = () => undefined;
 
 const conditionFields = {
   type: name,
@@ -93,7 +93,7 @@ const containerStatus = record<ContainerStatus>({
 const containerStatuses = optional(list(containerStatus, 200));
 const address = text(64);
 
-export const podStatus: Shape<PodStatus> = record<PodStatus>({
+export const podStatus: Schema<PodStatus> = record<PodStatus>({
   phase: optional(oneOf('Pending', 'Running', 'Succeeded', 'Failed', 'Unknown')),
   conditions: optional(list(podCondition, 50)),
   message: optional(message),
@@ -111,7 +111,7 @@ export const podStatus: Shape<PodStatus> = record<PodStatus>({
   observedGeneration: optional(integer(0)),
 });
 
-const quantity = text(64) as Shape<NonNullable<NodeStatus['capacity']>[string]>;
+const quantity = text(64) as Schema<NonNullable<NodeStatus['capacity']>[string]>;
 
 const systemInfo = record<NodeSystemInfo>({
   machineID: reference,
@@ -126,7 +126,7 @@ const systemInfo = record<NodeSystemInfo>({
   architecture: reference,
 });
 
-export const nodeStatus: Shape<NodeStatus> = record<NodeStatus>({
+export const nodeStatus: Schema<NodeStatus> = record<NodeStatus>({
   capacity: optional(mapOf(quantity)),
   allocatable: optional(mapOf(quantity)),
   conditions: optional(list(nodeCondition, 50)),
@@ -146,7 +146,7 @@ export const nodeStatus: Shape<NodeStatus> = record<NodeStatus>({
   daemonEndpoints: nothing,
 });
 
-export const taint: Shape<Taint> = record<Taint>({
+export const taint: Schema<Taint> = record<Taint>({
   key: text(317),
   value: optional(text(63)),
   effect: oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute'),
