@@ -4,7 +4,7 @@ import { Packr } from 'msgpackr';
 import { checkStructure } from './frame-structure.js';
 import { FROM_AGENT, FROM_HUB } from './message-shapes.js';
 import { type FromAgent, type FromHub, MAX_FRAME_BYTES } from './messages.js';
-import { ProtocolError, type Schema, shaped } from './shape.js';
+import { ProtocolError, type Schema, validate } from './shape.js';
 
 // Plain maps and no extension types: what another msgpack library would write and read as well.
 const packr = new Packr({
@@ -65,7 +65,7 @@ function decode<M extends Message>(frame: Buffer, shapes: Record<M['kind'], Sche
   const kind = kindOf(value);
   if (typeof kind !== 'string' || !Object.hasOwn(shapes, kind))
     throw new ProtocolError(`kind: expected ${Object.keys(shapes).join(', ')}`);
-  return shaped(shapes[kind as M['kind']], value, kind);
+  return validate(shapes[kind as M['kind']], value, kind);
 }
 
 function unpack(frame: Buffer): unknown {

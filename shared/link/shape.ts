@@ -16,7 +16,7 @@ export class ProtocolError extends Error {
 export type Schema<T> = (value: unknown, path?: string) => T;
 
 /** What `shape` answers. Paths are only made for a value that is refused: it is looked at a second time then. */
-export function shaped<T>(shape: Schema<T>, value: unknown, path: string): T {
+export function validate<T>(shape: Schema<T>, value: unknown, path: string): T {
   try {
     return shape(value);
   } catch (error) {

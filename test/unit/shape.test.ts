@@ -11,7 +11,7 @@ import {
   ProtocolError,
   pair,
   record,
-  shaped,
+  validate,
   text,
 } from '../../shared/link/shape.js';
 
@@ -92,7 +92,7 @@ test('a refusal names the place', () => {
   ];
   for (const [value, message] of refused) {
     assert.throws(
-      () => shaped(outer, value, 'it'),
+      () => validate(outer, value, 'it'),
       (error) => error instanceof ProtocolError && message.test(error.message),
     );
     assert.throws(() => outer(value), ProtocolError);
