@@ -10,7 +10,7 @@ import type { LinkMeter } from '../../shared/link/link-meter.js';
 import type { FromAgent, FromHub } from '../../shared/link/messages.js';
 import { CHALLENGE_HEADER, signChallenge } from '../../shared/link/proof.js';
 import { ProtocolError } from '../../shared/link/shape.js';
-import { SilenceWatch } from '../../shared/link/silence-watch.js';
+import { SilenceTimer } from '../../shared/link/silence-watch.js';
 import type { Clock } from '../../shared/process/clock.js';
 import { Heartbeats } from './beats.js';
 import { type LinkTarget, openSocket } from './link-target.js';
@@ -40,7 +40,7 @@ export class HubConnection {
   readonly #meter: LinkMeter;
   readonly #beats: Heartbeats;
   #transport: Socket | undefined;
-  #silence: SilenceWatch | undefined;
+  #silence: SilenceTimer | undefined;
   #isGathering = false;
   #compresses = false;
   readonly #target: LinkTarget;
@@ -102,7 +102,7 @@ export class HubConnection {
   /** From now on; the other end may count from its word on. */
   applyHeartbeatConfig({ heartbeatMs: beatMs, silenceMs, compress: compresses }: HeartbeatConfig): void {
     this.#compresses = compresses;
-    this.#silence?.allow(silenceMs);
+    this.#silence?.setTimeoutMs(silenceMs);
     this.#beats.setIntervalMs(beatMs);
     this.#beats.send();
     this.#beats.start();
@@ -110,7 +110,7 @@ export class HubConnection {
 
   /** How long the hub was not heard, ms. */
   silentMs(): number {
-    return this.#silence?.quietMs() ?? Number.POSITIVE_INFINITY;
+    return this.#silence?.silentForMs() ?? Number.POSITIVE_INFINITY;
   }
 
   /** Has the hub answer soon: that counts as a sign of life. */
@@ -150,7 +150,7 @@ export class HubConnection {
     socket.on('open', () => this.#opened());
     socket.on('message', (data, isBinary) => this.#received(data, isBinary));
     socket.on('pong', () => {
-      this.#silence?.heard();
+      this.#silence?.recordActivity();
       this.#beats.onPong();
     });
     socket.on('unexpected-response', (_request, response) => void this.#refused(response));
@@ -164,7 +164,7 @@ export class HubConnection {
   #opened(): void {
     this.#meterUpgrade();
     const bytesRead = () => this.#transport?.bytesRead ?? 0;
-    this.#silence = new SilenceWatch(this.#clock, bytesRead, () => this.end('silence'));
+    this.#silence = new SilenceTimer(this.#clock, bytesRead, () => this.end('silence'));
     this.#beats.start();
     this.#prove();
     this.#events.onOpen();
@@ -194,7 +194,7 @@ export class HubConnection {
 
   #received(data: unknown, isBinary: boolean): void {
     if (this.#endReason !== undefined) return;
-    this.#silence?.heard();
+    this.#silence?.recordActivity();
     try {
       if (!isBinary || !Buffer.isBuffer(data)) throw new ProtocolError('frame is not binary');
       const message = decodeFromHub(data);

@@ -8,7 +8,7 @@ import { decodeFromAgent, encodeMessage } from '../../shared/link/codec.js';
 import type { LinkMeter } from '../../shared/link/link-meter.js';
 import type { FromAgent, FromHub } from '../../shared/link/messages.js';
 import { ProtocolError } from '../../shared/link/shape.js';
-import { SilenceWatch } from '../../shared/link/silence-watch.js';
+import { SilenceTimer } from '../../shared/link/silence-watch.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { InboundQueue } from './inbox.js';
 
@@ -56,7 +56,7 @@ export class AgentSocket {
   readonly #socket: WebSocket;
   readonly #events: AgentSocketEvents;
   readonly #clock: Clock;
-  readonly #silence: SilenceWatch;
+  readonly #silence: SilenceTimer;
   readonly #meter: LinkMeter;
   /** Whichever comes first cuts the socket. */
   readonly #deadlines: Timer[] = [];
@@ -75,7 +75,7 @@ export class AgentSocket {
       const isResumed = counted instanceof TLSSocket && counted.isSessionReused();
       meter.connected(isResumed, { up: counted.bytesRead, down: counted.bytesWritten });
     }
-    this.#silence = new SilenceWatch(
+    this.#silence = new SilenceTimer(
       clock,
       () => counted?.bytesRead ?? 0,
       () => this.terminate(SILENCE),
@@ -90,13 +90,13 @@ export class AgentSocket {
 
   /** Milliseconds since the agent was last heard. */
   quietMs(): number {
-    return this.#silence.quietMs();
+    return this.#silence.silentForMs();
   }
 
   /** From now on. */
   setPace({ silenceMs, compress: compresses }: HeartbeatConfig): void {
     this.#compresses = compresses;
-    this.#silence.allow(silenceMs);
+    this.#silence.setTimeoutMs(silenceMs);
   }
 
   /** Queues a message; after the end it goes nowhere. */
@@ -144,15 +144,15 @@ export class AgentSocket {
   #listen(inbox: InboundQueue): void {
     const socket = this.#socket;
     socket.on('message', (data, isBinary) => {
-      this.#silence.heard();
+      this.#silence.recordActivity();
       inbox.add(() => this.#received(data, isBinary));
     });
     socket.on('ping', (payload?: Buffer) => {
-      this.#silence.heard();
+      this.#silence.recordActivity();
       this.#meter.heartbeat('up', payload?.length);
       if (payload?.length) this.#events.reading(payload);
     });
-    socket.on('pong', () => this.#silence.heard());
+    socket.on('pong', () => this.#silence.recordActivity());
     socket.on('error', (error: Error & { code?: string }) => {
       this.#endReason ??= error.message;
       if (!error.code?.startsWith('WS_ERR_')) return;

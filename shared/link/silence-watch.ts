@@ -2,7 +2,7 @@
 import type { Clock, Timer } from '../process/clock.js';
 import { SILENCE_TIMEOUT_MS } from './messages.js';
 
-export class SilenceWatch {
+export class SilenceTimer {
   readonly #clock: Clock;
   readonly #bytesRead: () => number;
   readonly #onSilence: () => void;
@@ -22,20 +22,20 @@ export class SilenceWatch {
   }
 
   /** The peer was heard just now. Costs two assignments: called for each frame and ping. */
-  heard(): void {
+  recordActivity(): void {
     this.#heardAt = this.#clock.monotonic();
     this.#seenBytes = this.#bytesRead();
   }
 
   /** Milliseconds since the peer was last heard. */
-  quietMs(): number {
+  silentForMs(): number {
     return this.#clock.monotonic() - this.#heardAt;
   }
 
   /** From now on, and counted from now, the peer may be silent for so long. */
-  allow(silenceMs: number): void {
+  setTimeoutMs(silenceMs: number): void {
     this.#silenceMs = silenceMs;
-    this.heard();
+    this.recordActivity();
     this.#timer.cancel();
     this.#timer = this.#arm(silenceMs);
   }
@@ -49,8 +49,8 @@ export class SilenceWatch {
   }
 
   #check(): void {
-    if (this.#bytesRead() !== this.#seenBytes) this.heard();
-    const leftMs = this.#silenceMs - this.quietMs();
+    if (this.#bytesRead() !== this.#seenBytes) this.recordActivity();
+    const leftMs = this.#silenceMs - this.silentForMs();
     if (leftMs <= 0) this.#onSilence();
     else this.#timer = this.#arm(leftMs);
   }
