@@ -1,7 +1,7 @@
 /** The streams that readers have open on this host. */
 import { StreamError, StreamReader, StreamWriter } from '../../shared/link/byte-stream.js';
 import type { FromHub, StreamOpen, StreamRequest } from '../../shared/link/messages.js';
-import { StreamPace } from '../../shared/link/stream-pace.js';
+import { StreamCongestion } from '../../shared/link/stream-pace.js';
 import type { HubConnection } from './connection.js';
 
 /** `input`: what the reader sends, for a request that has any. */
@@ -27,18 +27,18 @@ export class OutgoingStreams {
   readonly #connection: HubConnection;
   readonly #open: OpenStream;
   readonly #streams = new Map<number, OpenEnds>();
-  readonly #pace: StreamPace;
+  readonly #pace: StreamCongestion;
 
   /** Lives as long as `connection`. `now`: ms that never jump. */
   constructor(connection: HubConnection, open: OpenStream, now: () => number) {
     this.#connection = connection;
     this.#open = open;
-    this.#pace = new StreamPace(now);
+    this.#pace = new StreamCongestion(now);
   }
 
   /** The hub tells what has arrived. */
   enablePacing(): void {
-    this.#pace.begin();
+    this.#pace.enable();
   }
 
   /** Takes in what the hub says about streams. False when it sent more than it was granted. */
@@ -51,7 +51,7 @@ export class OutgoingStreams {
         this.#connection.send({ kind: 'streamArrived', bytes: message.bytes.length });
         return this.#streams.get(message.stream)?.input.push(message.bytes) ?? true;
       case 'streamArrived':
-        this.#pace.arrived(message.bytes);
+        this.#pace.acknowledge(message.bytes);
         return true;
       case 'streamCredit':
         this.#streams.get(message.stream)?.writer.grant(message.bytes);
@@ -80,7 +80,7 @@ export class OutgoingStreams {
       const source = await this.#open(request, input, writer.signal);
       this.#connection.send({ kind: 'streamStarted', stream });
       await writer.pump(source, async (bytes) => {
-        await this.#pace.admit(bytes.length);
+        await this.#pace.waitForWindow(bytes.length);
         await this.#connection.sendDrained({ kind: 'streamData', stream, bytes });
       });
       this.#connection.send({ kind: 'streamClose', stream });

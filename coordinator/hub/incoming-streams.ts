@@ -2,7 +2,7 @@
 import { ApiError, type StatusReason } from '../../shared/kube/status.js';
 import { StreamError, StreamReader, StreamWriter } from '../../shared/link/byte-stream.js';
 import type { FromAgent, FromHub, StreamRequest } from '../../shared/link/messages.js';
-import { StreamPace } from '../../shared/link/stream-pace.js';
+import { StreamCongestion } from '../../shared/link/stream-pace.js';
 
 type StreamMessage = Extract<
   FromAgent,
@@ -31,14 +31,14 @@ interface StreamTransport {
 
 export class AgentStreams {
   readonly #transport: StreamTransport;
-  readonly #pace: StreamPace;
+  readonly #pace: StreamCongestion;
   readonly #streams = new Map<number, OpenStream>();
   #lastNumber = 0;
 
   constructor(transport: StreamTransport) {
     this.#transport = transport;
-    this.#pace = new StreamPace(() => transport.now());
-    if (transport.isPaced) this.#pace.begin();
+    this.#pace = new StreamCongestion(() => transport.now());
+    if (transport.isPaced) this.#pace.enable();
   }
 
   /**
@@ -74,7 +74,7 @@ export class AgentStreams {
   /** Takes in what the agent says. False when it broke the rules of streams. Numbers of streams just left are ignored. */
   receive(message: StreamMessage): boolean {
     if (message.kind === 'streamArrived') {
-      this.#pace.arrived(message.bytes);
+      this.#pace.acknowledge(message.bytes);
       return true;
     }
     const open = this.#streams.get(message.stream);
@@ -108,7 +108,7 @@ export class AgentStreams {
   async #pump(stream: number, writer: StreamWriter, input: AsyncIterable<Uint8Array>): Promise<void> {
     try {
       await writer.pump(input, async (bytes) => {
-        await this.#pace.admit(bytes.length);
+        await this.#pace.waitForWindow(bytes.length);
         await this.#transport.sendDrained({ kind: 'streamData', stream, bytes });
       });
     } catch {

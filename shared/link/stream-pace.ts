@@ -20,7 +20,7 @@ interface UnderWay {
   cut: number;
 }
 
-export class StreamPace {
+export class StreamCongestion {
   readonly #now: () => number;
   #isTold = false;
   #window = 2 * LEAST_BYTES;
@@ -36,7 +36,7 @@ export class StreamPace {
   }
 
   /** Resolves when these bytes may be sent, to each stream in turn; at once when the other end does not tell of arrivals. */
-  async admit(bytes: number): Promise<void> {
+  async waitForWindow(bytes: number): Promise<void> {
     if (!this.#isTold) return;
     if (this.#waiting.length > 0 || !this.#hasRoom()) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -46,7 +46,7 @@ export class StreamPace {
   }
 
   /** The other end has the oldest `bytes` that were under way. */
-  arrived(bytes: number): void {
+  acknowledge(bytes: number): void {
     for (let left = bytes; left > 0; ) {
       const oldest = this.#underWay[0];
       if (!oldest) break;
@@ -62,7 +62,7 @@ export class StreamPace {
   }
 
   /** From now on the other end tells what has arrived. */
-  begin(): void {
+  enable(): void {
     this.#isTold = true;
   }
 

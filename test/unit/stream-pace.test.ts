@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { STREAM_CHUNK_BYTES } from '../../shared/link/messages.js';
-import { StreamPace } from '../../shared/link/stream-pace.js';
+import { StreamCongestion } from '../../shared/link/stream-pace.js';
 
 /** A line by which each chunk takes `chunkMs` after the one before, and `delayMs` more. */
 async function underWayAfter(chunks: number, chunkMs: number, delayMs: number): Promise<number> {
   let now = 0;
-  const pace = new StreamPace(() => now);
-  pace.begin();
+  const pace = new StreamCongestion(() => now);
+  pace.enable();
   const sent: number[] = [];
   let free = 0;
   const send = () => {
-    void pace.admit(STREAM_CHUNK_BYTES).then(() => {
+    void pace.waitForWindow(STREAM_CHUNK_BYTES).then(() => {
       free = Math.max(free, now) + chunkMs;
       sent.push(free + delayMs);
       send();
@@ -22,7 +22,7 @@ async function underWayAfter(chunks: number, chunkMs: number, delayMs: number): 
   await settle();
   for (let count = 0; count < chunks; count += 1) {
     now = Math.max(now, sent.shift() ?? now);
-    pace.arrived(STREAM_CHUNK_BYTES);
+    pace.acknowledge(STREAM_CHUNK_BYTES);
     await settle();
   }
   return sent.length;
@@ -40,24 +40,24 @@ test('a slow line has little under way, a fast one with a long delay much', asyn
 });
 
 test('without word of arrivals nothing waits', async () => {
-  const pace = new StreamPace(() => 0);
-  for (let count = 0; count < 1000; count += 1) await pace.admit(STREAM_CHUNK_BYTES);
+  const pace = new StreamCongestion(() => 0);
+  for (let count = 0; count < 1000; count += 1) await pace.waitForWindow(STREAM_CHUNK_BYTES);
 });
 
 test('streams take turns', async () => {
-  const pace = new StreamPace(() => 0);
-  pace.begin();
+  const pace = new StreamCongestion(() => 0);
+  pace.enable();
   const order: string[] = [];
   const pump = async (name: string) => {
     for (let count = 0; count < 6; count += 1) {
-      await pace.admit(STREAM_CHUNK_BYTES);
+      await pace.waitForWindow(STREAM_CHUNK_BYTES);
       order.push(name);
     }
   };
   const pumps = [pump('a'), pump('b'), pump('c')];
   for (let count = 0; count < 18; count += 1) {
     await settle();
-    pace.arrived(STREAM_CHUNK_BYTES);
+    pace.acknowledge(STREAM_CHUNK_BYTES);
   }
   await Promise.all(pumps);
   const first = order.slice(0, 9);
@@ -66,16 +66,16 @@ test('streams take turns', async () => {
 });
 
 test('when the link is gone nobody waits', async () => {
-  const pace = new StreamPace(() => 0);
-  pace.begin();
-  const waiting = Array.from({ length: 20 }, () => pace.admit(STREAM_CHUNK_BYTES));
+  const pace = new StreamCongestion(() => 0);
+  pace.enable();
+  const waiting = Array.from({ length: 20 }, () => pace.waitForWindow(STREAM_CHUNK_BYTES));
   pace.close();
   await Promise.all(waiting);
 });
 
 test('more arrivals than bytes are no harm', async () => {
-  const pace = new StreamPace(() => 0);
-  pace.begin();
-  pace.arrived(1_000_000);
-  await pace.admit(STREAM_CHUNK_BYTES);
+  const pace = new StreamCongestion(() => 0);
+  pace.enable();
+  pace.acknowledge(1_000_000);
+  await pace.waitForWindow(STREAM_CHUNK_BYTES);
 });
