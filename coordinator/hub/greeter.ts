@@ -2,7 +2,7 @@
 import { isConfigObject } from '../../shared/kube/config-reference.js';
 import { RESYNCED_IN_EPOCH, type Node, type NodeStatus } from '../../shared/kube/node.js';
 import { HEARTBEAT_INTERVAL_MS, type Hello, type Welcome } from '../../shared/link/messages.js';
-import { CONFIG_OBJECTS, commonFeatures, GIVE_BACK, HOLD_IMAGES } from '../../shared/link/version.js';
+import { CONFIG_OBJECTS, commonFeatures, RETURN_OBJECTS, HOLD_IMAGES } from '../../shared/link/version.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { unknownPodVerdict } from '../decisions/unknown-pod.js';
@@ -199,7 +199,7 @@ export class HelloHandler {
     // What it held from before was put back when it was first heard: what the store lacks since then was deleted since then.
     const wasHeard = informers.nodes.get({ name: node })?.metadata.annotations?.[RESYNCED_IN_EPOCH] === era;
     const isHostBeyond = !wasHeard && sealer.isAheadOfStore(hello);
-    const canGiveBack = hello.features.includes(GIVE_BACK);
+    const canGiveBack = hello.features.includes(RETURN_OBJECTS);
     const kinds = { config: hello.features.includes(CONFIG_OBJECTS) };
     return {
       object: (uid) => objects.object(node, uid, kinds),

@@ -2,7 +2,7 @@
 import { SUBPROTOCOL } from './messages.js';
 
 /** The hub may `ask` for objects, and the agent answers with `returned`. */
-export const GIVE_BACK = 'giveBack';
+export const RETURN_OBJECTS = 'giveBack';
 
 /** The hub may tell which images to `holdImages`. */
 export const HOLD_IMAGES = 'holdImages';
@@ -31,7 +31,7 @@ export const TIME = 'time';
 /** Features this build knows beyond the plain version. A message kind added later is sent only if both ends name its feature. */
 export const FEATURES: readonly string[] = [
   'logs',
-  GIVE_BACK,
+  RETURN_OBJECTS,
   CONFIG_OBJECTS,
   CHANNELS,
   HOLD_IMAGES,

@@ -6,7 +6,7 @@ import { namespaceKind, podKind } from '../../coordinator/kinds/index.js';
 import { RESYNCED_IN_EPOCH } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DesiredObject } from '../../shared/link/messages.js';
-import { GIVE_BACK } from '../../shared/link/version.js';
+import { RETURN_OBJECTS } from '../../shared/link/version.js';
 import { eventually } from '../harness/eventually.js';
 import { type HubBench, sealerOf, withHub } from '../harness/hub-bench.js';
 import { podObject } from '../harness/objects.js';
@@ -190,7 +190,7 @@ withRestored('an agent that cannot give back is not asked, and stops nothing', a
 
 withRestored('what nobody asked for is not stored', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
-  agent.say(helloOf('n1', { features: [GIVE_BACK] }));
+  agent.say(helloOf('n1', { features: [RETURN_OBJECTS] }));
   await agent.heard('welcome');
   const returned = [given(podOf('p'), BACKUP_REVISION + 3)];
   agent.say({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [], returned });
@@ -201,7 +201,7 @@ withRestored('what nobody asked for is not stored', async (bench) => {
 withRestored('until it has answered, a host is sent nothing', async (bench) => {
   const later = await bench.boundPod('later', 'n1');
   const agent = await rawAgent(bench, 'n1');
-  const position = { era: PAST.era, revision: BACKUP_REVISION + 5, features: [GIVE_BACK] };
+  const position = { era: PAST.era, revision: BACKUP_REVISION + 5, features: [RETURN_OBJECTS] };
   agent.say(helloOf('n1', { ...position, have: [['uid-p', 'd']] }));
   assert.deepEqual((await agent.heard('ask')).uids, ['uid-p']);
   await bench.plane.settle();
