@@ -2,7 +2,7 @@
 import { isConfigObject } from '../../shared/kube/config-reference.js';
 import { RESYNCED_IN_EPOCH, type Node, type NodeStatus } from '../../shared/kube/node.js';
 import { HEARTBEAT_INTERVAL_MS, type Hello, type Welcome } from '../../shared/link/messages.js';
-import { CONFIG_OBJECTS, commonFeatures, RETURN_OBJECTS, HOLD_IMAGES } from '../../shared/link/version.js';
+import { CONFIG_OBJECTS, commonFeatures, RETURN_OBJECTS, PINNED_IMAGES } from '../../shared/link/version.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { unknownPodVerdict } from '../decisions/unknown-pod.js';
@@ -143,7 +143,7 @@ export class HelloHandler {
       () => this.#parts.resync.desiredStateSettled(session),
     );
     session.becomeLive(hello.instanceID, commonFeatures(hello.features), sender);
-    const heldImages = hello.features.includes(HOLD_IMAGES) ? [] : undefined;
+    const heldImages = hello.features.includes(PINNED_IMAGES) ? [] : undefined;
     const entry: LiveSession = { session, nodeUid: node.metadata.uid, offsetMs, prefetchImages: heldImages };
     live.set(session.node, entry);
     const ca = this.#parts.authority.trustToCatchUp();

@@ -5,7 +5,7 @@ import { SUBPROTOCOL } from './messages.js';
 export const RETURN_OBJECTS = 'giveBack';
 
 /** The hub may tell which images to `holdImages`. */
-export const HOLD_IMAGES = 'holdImages';
+export const PINNED_IMAGES = 'holdImages';
 
 /** Pods may bear turns that the host carries out by itself, and it reports them as `turned`. */
 export const HOST_TURNS = 'hostTurns';
@@ -34,7 +34,7 @@ export const FEATURES: readonly string[] = [
   RETURN_OBJECTS,
   CONFIG_OBJECTS,
   CHANNELS,
-  HOLD_IMAGES,
+  PINNED_IMAGES,
   HOST_TURNS,
   CERTIFICATES,
   METERS,
