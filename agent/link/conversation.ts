@@ -2,7 +2,7 @@
 import type { HeartbeatReading } from '../../shared/link/beat-reading.js';
 import type { LinkMeter } from '../../shared/link/link-meter.js';
 import type { Desired, FromHub, Goodbye, Hello, Welcome } from '../../shared/link/messages.js';
-import { CERTIFICATES, CHANNELS, FEATURES, HOST_TURNS, METERS } from '../../shared/link/version.js';
+import { CERTIFICATES, CHANNELS, FEATURES, HOST_HANDOVERS, METERS } from '../../shared/link/version.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { LinkDelegate } from './agent-side.js';
@@ -179,7 +179,7 @@ export class LinkSession {
     if (features.includes(CHANNELS)) this.#streams.enablePacing();
     this.#events.onWelcome(welcome);
     outbox.setDebounceMs(0);
-    outbox.startSession((message) => connection.send(message), { turns: features.includes(HOST_TURNS) });
+    outbox.startSession((message) => connection.send(message), { turns: features.includes(HOST_HANDOVERS) });
     if (features.includes(METERS)) costs?.start((report) => connection.send(report));
     if (features.includes(CERTIFICATES)) this.#ask = (csr) => connection.send({ kind: 'renew', csr });
     certificates?.onLive(welcome.serverTimeMs, this.#ask);

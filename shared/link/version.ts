@@ -8,7 +8,7 @@ export const RETURN_OBJECTS = 'giveBack';
 export const PINNED_IMAGES = 'holdImages';
 
 /** Pods may bear turns that the host carries out by itself, and it reports them as `turned`. */
-export const HOST_TURNS = 'hostTurns';
+export const HOST_HANDOVERS = 'hostTurns';
 
 /** A `desired` may hold ConfigMaps and Secrets beside Pods: those that the Pods name. */
 export const CONFIG_OBJECTS = 'configObjects';
@@ -35,7 +35,7 @@ export const FEATURES: readonly string[] = [
   CONFIG_OBJECTS,
   CHANNELS,
   PINNED_IMAGES,
-  HOST_TURNS,
+  HOST_HANDOVERS,
   CERTIFICATES,
   METERS,
   LINK_PACE,
