@@ -12,7 +12,7 @@ import type {
   StreamRequest,
 } from '../../shared/link/messages.js';
 import { ProtocolError } from '../../shared/link/shape.js';
-import { CERTIFICATES, CHANNELS, LINK_PACE, TIME } from '../../shared/link/version.js';
+import { CERTIFICATES, CHANNELS, HEARTBEAT_CONFIG, TIME } from '../../shared/link/version.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import { type LinkEnd, linkEnd } from '../decisions/link-end.js';
 import { AgentSocket, type AgentSocketDeps, DRAIN_MS, type Refusal } from './agent-socket.js';
@@ -118,7 +118,7 @@ export class Session {
 
   /** From now on the link keeps this pace, if the agent can. */
   setPace(pace: HeartbeatConfig): void {
-    if (this.#state.phase !== 'live' || !this.#state.features.includes(LINK_PACE)) return;
+    if (this.#state.phase !== 'live' || !this.#state.features.includes(HEARTBEAT_CONFIG)) return;
     this.send({ kind: 'pace', ...pace });
     this.#pace = pace;
     this.#socket.setPace(pace);

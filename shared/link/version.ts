@@ -23,7 +23,7 @@ export const CERTIFICATES = 'certificates';
 export const METERS = 'meters';
 
 /** The hub may tell the `pace` of the link; with one that compresses, messages may be. */
-export const LINK_PACE = 'linkPace';
+export const HEARTBEAT_CONFIG = 'linkPace';
 
 /** The hub may tell the `time` again. */
 export const TIME = 'time';
@@ -38,7 +38,7 @@ export const FEATURES: readonly string[] = [
   HOST_HANDOVERS,
   CERTIFICATES,
   METERS,
-  LINK_PACE,
+  HEARTBEAT_CONFIG,
   TIME,
 ];
 
