@@ -1,7 +1,7 @@
 /** What one agent is made over. */
 import type { NodeStatus } from '../shared/kube/node.js';
 import type { HeartbeatReading } from '../shared/link/beat-reading.js';
-import type { Chance } from '../shared/process/chance.js';
+import type { Random } from '../shared/process/chance.js';
 import type { Clock } from '../shared/process/clock.js';
 import type { Logger } from '../shared/process/log.js';
 import type { ImageHandling } from './agent-images.js';
@@ -71,6 +71,6 @@ export interface AgentDeps {
   clock: Clock;
   /** The engine's, which may jump. */
   wallClock: Clock;
-  random: Chance;
+  random: Random;
   log: Logger;
 }

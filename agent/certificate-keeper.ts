@@ -5,7 +5,7 @@
 import { X509Certificate } from 'node:crypto';
 import { CERTIFICATE_PATH, type CertificateIssued } from '../shared/link/messages.js';
 import { publicKeyHash } from '../shared/link/public-key-hash.js';
-import type { Chance } from '../shared/process/chance.js';
+import type { Random } from '../shared/process/chance.js';
 import type { Clock, Timer } from '../shared/process/clock.js';
 import type { Logger } from '../shared/process/log.js';
 import { certificateRequest, publicKeyHashOf } from './certificate-request.js';
@@ -26,7 +26,7 @@ interface CertificateRenewerOptions {
   server: URL;
   /** Steady. */
   clock: Clock;
-  random: Chance;
+  random: Random;
   log: Logger;
   pollIntervalMs?: number;
 }

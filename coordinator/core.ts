@@ -1,7 +1,7 @@
 /** The coordinator without its surroundings: what stands between the store, the API and the agents' sockets, wired together. */
 import type { Lease } from '../shared/kube/event.js';
 import { nodeGraceMs } from '../shared/kube/node-grace.js';
-import { type Chance, systemChance } from '../shared/process/chance.js';
+import { type Random, systemChance } from '../shared/process/chance.js';
 import type { Clock } from '../shared/process/clock.js';
 import type { Part } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
@@ -41,7 +41,7 @@ interface CoordinatorCoreDeps {
   /** How fast nodes that are not ready are emptied; upstream's when absent. */
   evictionRates?: EvictionRates;
   clock: Clock;
-  random?: Chance;
+  random?: Random;
   /** Told of the controllers' queues. */
   queueMeter?: QueueMeter;
   /** Told of a node that is being emptied, by its zone. */

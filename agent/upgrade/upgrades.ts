@@ -1,6 +1,6 @@
 /** The upgrades of an installed agent: what is on trial, until the coordinator is reached or the time is over. */
 import { join } from 'node:path';
-import type { Chance } from '../../shared/process/chance.js';
+import type { Random } from '../../shared/process/chance.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { isSingleExecutable } from '../../shared/process/own-program.js';
@@ -20,7 +20,7 @@ interface UpgradesOptions {
   /** A steady clock, and the wall's. */
   clock: Clock;
   wallClock: Clock;
-  chance: Chance;
+  chance: Random;
   log: Logger;
 }
 

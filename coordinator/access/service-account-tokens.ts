@@ -6,7 +6,7 @@ import { errors, exportJWK, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
 import type { UserInfo } from '../../shared/kube/rbac.js';
 import { ApiError } from '../../shared/kube/status.js';
-import type { Chance } from '../../shared/process/chance.js';
+import type { Random } from '../../shared/process/chance.js';
 import type { Clock } from '../../shared/process/clock.js';
 import { serviceAccountUser } from '../informers/subject-keys.js';
 import { nodeKind, podKind, secretKind, serviceAccountKind } from '../kinds/index.js';
@@ -71,7 +71,7 @@ interface TokenDeps {
   keys: readonly [SigningKey, ...SigningKey[]];
   registry: Pick<Registry, 'get'>;
   clock: Clock;
-  random: Pick<Chance, 'uuid'>;
+  random: Pick<Random, 'uuid'>;
 }
 
 export class ServiceAccountTokens {

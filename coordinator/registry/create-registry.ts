@@ -1,5 +1,5 @@
 /** Binds the kinds to the store. The registry holds no state of its own: any number of them may share a store. */
-import { type Chance, systemChance } from '../../shared/process/chance.js';
+import { type Random, systemChance } from '../../shared/process/chance.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Kind } from '../kinds/kind.js';
@@ -26,7 +26,7 @@ export interface RegistryOptions {
   clock: Clock;
   log: Logger;
   /** For uids and generated names; absent = real chance. */
-  random?: Chance;
+  random?: Random;
   /** Absent: Pods get no tokens of accounts. */
   findAccount?: FindAccount;
 }

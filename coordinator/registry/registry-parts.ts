@@ -1,5 +1,5 @@
 /** What the verbs share: collaborators only, no state of their own. */
-import type { Chance } from '../../shared/process/chance.js';
+import type { Random } from '../../shared/process/chance.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Kind } from '../kinds/kind.js';
@@ -12,7 +12,7 @@ export interface RegistryDeps {
   clock: Clock;
   log: Logger;
   /** For uids and generated names. */
-  random: Chance;
+  random: Random;
   /** Absent: Pods get no tokens of accounts. */
   findAccount?: FindAccount;
 }

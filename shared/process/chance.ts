@@ -1,7 +1,7 @@
 /** Chance as a collaborator, so that a run can be repeated. */
 import { randomUUID } from 'node:crypto';
 
-export interface Chance {
+export interface Random {
   /** Uniform in [0, 1). */
   random: () => number;
   /** A new unique name: RFC 9562, version 4. */
@@ -9,4 +9,4 @@ export interface Chance {
 }
 
 /** Real chance. */
-export const systemChance: Chance = { random: Math.random, uuid: randomUUID };
+export const systemChance: Random = { random: Math.random, uuid: randomUUID };
