@@ -3,7 +3,7 @@ import { cpus, totalmem, uptime } from 'node:os';
 import { LINK_LABEL, METERED } from '../shared/kube/link-pace.js';
 import type { HeartbeatReading } from '../shared/link/beat-reading.js';
 import { LINK_PATH } from '../shared/link/messages.js';
-import { systemChance } from '../shared/process/chance.js';
+import { systemRandom } from '../shared/process/chance.js';
 import { type Clock, steadyClock, systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { type Part, type Running, startInOrder } from '../shared/process/lifecycle.js';
@@ -117,7 +117,7 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
   if (!joined) return undefined;
   const { enrolment, server } = joined;
   const identity = new HostIdentity(linkUrl(server), dataDir, enrolment);
-  const keeping = { identity, server, clock, chance: systemChance };
+  const keeping = { identity, server, clock, chance: systemRandom };
   const certificates = new CertificateRenewer({ ...keeping, log: log.child({ component: 'certificates' }) });
   const { reserve, cache, config } = await openDesired(dataDir, clock, log.child({ component: 'desired' }));
   const engine = runtime.driverFor({ clusterUID: enrolment.clusterUID, nodeName });
@@ -152,7 +152,7 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
     readHost: () => readHostInfo(dataDir, settings.nodeIp),
     clock,
     wallClock: systemClock,
-    random: systemChance,
+    random: systemRandom,
     log,
   });
   return startInOrder(
@@ -236,7 +236,7 @@ async function openDesired(dataDir: string, clock: Clock, log: Logger) {
 
 /** Counts this start of a version on trial. Throws `ExitError` where the one before it is to come back. */
 async function beginUpgrades(dataDir: string, clock: Clock, log: Logger): Promise<AgentUpgrades> {
-  const upgrades = new AgentUpgrades({ dataDir, clock, wallClock: systemClock, chance: systemChance, log });
+  const upgrades = new AgentUpgrades({ dataDir, clock, wallClock: systemClock, chance: systemRandom, log });
   if (await upgrades.start()) return upgrades;
   const sentence = 'This version of the agent did not stay up; the one before it comes back.';
   throw new ExitError(EXIT_CODES.environment, sentence);

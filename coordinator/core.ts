@@ -1,7 +1,7 @@
 /** The coordinator without its surroundings: what stands between the store, the API and the agents' sockets, wired together. */
 import type { Lease } from '../shared/kube/event.js';
 import { nodeGraceMs } from '../shared/kube/node-grace.js';
-import { type Random, systemChance } from '../shared/process/chance.js';
+import { type Random, systemRandom } from '../shared/process/chance.js';
 import type { Clock } from '../shared/process/clock.js';
 import type { Part } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
@@ -71,7 +71,7 @@ const RETURN_MS = 75_000;
 
 /** Builds the core; informers and hub work from now on, controllers from the start of their part. */
 export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCore {
-  const { store, log, nodeMonitorGraceMs: graceMs, random: chance = systemChance } = host;
+  const { store, log, nodeMonitorGraceMs: graceMs, random: chance = systemRandom } = host;
   const onStep = (byMs: number) => {
     hub.onClockStep(byMs);
     controllers?.onClockStep();

@@ -1,7 +1,7 @@
 /** Who may come in and what they may do, put together from the settings: keys, token file, issuer, roles. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemChance } from '../shared/process/chance.js';
+import { systemRandom } from '../shared/process/chance.js';
 import type { Clock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/log.js';
@@ -36,7 +36,7 @@ export async function openIdentities(sources: IdentitySources): Promise<Identiti
   const keys = await loadSigningKeys(join(settings.data, 'pki'));
   return createIdentities({
     authorizer: new NodeAuthorizer(new RbacAuthorizer(informers), informers),
-    tokens: new ServiceAccountTokens({ keys, registry, clock, random: systemChance }),
+    tokens: new ServiceAccountTokens({ keys, registry, clock, random: systemRandom }),
     others: [admin, hosts, ...tokenFile(settings), ...oidc(sources)],
     audience: ISSUER,
   });

@@ -1,7 +1,7 @@
 /** One pretended host: the real agent over a hollow engine, with nothing on disk. */
 import type { Condition } from '../../shared/kube/conditions.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import { systemChance } from '../../shared/process/chance.js';
+import { systemRandom } from '../../shared/process/chance.js';
 import type { Clock } from '../../shared/process/clock.js';
 import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
 import type { Logger } from '../../shared/process/log.js';
@@ -130,7 +130,7 @@ export class SimulatedNode implements QueriedNode {
       onFailed: (reason) => this.#failed(reason),
       clock,
       wallClock: clock,
-      random: systemChance,
+      random: systemRandom,
       log,
     });
     this.#running = await startInOrder(this.#agent.components, log);

@@ -1,5 +1,5 @@
 /** Binds the kinds to the store. The registry holds no state of its own: any number of them may share a store. */
-import { type Random, systemChance } from '../../shared/process/chance.js';
+import { type Random, systemRandom } from '../../shared/process/chance.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Kind } from '../kinds/kind.js';
@@ -32,7 +32,7 @@ export interface RegistryOptions {
 }
 
 /** The registry over a store. The caller closes the store. */
-export function createRegistry({ random: chance = systemChance, ...options }: RegistryOptions): Registry {
+export function createRegistry({ random: chance = systemRandom, ...options }: RegistryOptions): Registry {
   const parts: RegistryDeps = { ...options, random: chance };
   return {
     kinds: options.kinds,

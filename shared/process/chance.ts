@@ -9,4 +9,4 @@ export interface Random {
 }
 
 /** Real chance. */
-export const systemChance: Random = { random: Math.random, uuid: randomUUID };
+export const systemRandom: Random = { random: Math.random, uuid: randomUUID };

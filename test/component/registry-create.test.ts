@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { configMapKind, namespaceKind, podKind } from '../../coordinator/kinds/index.js';
 import { createRegistry } from '../../coordinator/registry/create-registry.js';
 import type { ApiError } from '../../shared/kube/status.js';
-import { systemChance } from '../../shared/process/chance.js';
+import { systemRandom } from '../../shared/process/chance.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { configMapManifest, podManifest, refusal, testRegistry } from '../harness/test-registry.js';
 
@@ -124,7 +124,7 @@ test('generateName appends five characters of the alphabet, and what follows fro
 test('a generated name that is taken is drawn again', async () => {
   const { registry, store, clock } = await testRegistry();
   const draws = [...Array(10).fill(0), ...Array(5).fill(0.99)] as number[];
-  const chance = { ...systemChance, random: () => draws.shift() ?? 0.5 };
+  const chance = { ...systemRandom, random: () => draws.shift() ?? 0.5 };
   const scripted = createRegistry({ store, clock, kinds: registry.kinds, log: silentLogger, random: chance });
   const body = { metadata: { generateName: 'x-' } };
   assert.equal((await scripted.create(configMapKind, 'default', body)).object().metadata.name, 'x-bbbbb');

@@ -5,7 +5,7 @@ import { ISSUER, ServiceAccountTokens } from '../../coordinator/access/service-a
 import { loadSigningKeys } from '../../coordinator/access/signing-keys.js';
 import { serviceAccountKind } from '../../coordinator/kinds/index.js';
 import type { UserInfo } from '../../shared/kube/rbac.js';
-import { systemChance } from '../../shared/process/chance.js';
+import { systemRandom } from '../../shared/process/chance.js';
 import { type AccessBench, roleRef, startAccessBench } from '../harness/access-bench.js';
 import { withControlPlane } from '../harness/control-plane.js';
 import { call } from '../harness/https-call.js';
@@ -115,7 +115,7 @@ describe("when the coordinator's clock is set", () => {
       const keys = await loadSigningKeys(temporaryDirectory());
       const robot = await registry.create(serviceAccountKind, 'default', { metadata: { name: 'robot' } });
       const { uid = '' } = robot.object().metadata;
-      const tokens = new ServiceAccountTokens({ keys, registry, clock, random: systemChance });
+      const tokens = new ServiceAccountTokens({ keys, registry, clock, random: systemRandom });
       const { token } = await tokens.issue({
         serviceAccount: { namespace: 'default', name: 'robot', uid },
         audiences: [ISSUER],

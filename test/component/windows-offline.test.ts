@@ -11,7 +11,7 @@ import { hollowHostInfo, hollowHostDeps } from '../../agent/simulate/hollow-host
 import { CoordinatorTime } from '../../agent/turns/heard-time.js';
 import { type HostHandover, HANDOVER_ANNOTATION } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import { systemChance } from '../../shared/process/chance.js';
+import { systemRandom } from '../../shared/process/chance.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
 import { silentLogger } from '../../shared/process/log.js';
@@ -91,7 +91,7 @@ class CutOffHost {
       config: ConfigCache.inMemory(silentLogger),
       readHost: () => hollowHostInfo('shop-1', this.#boots, '192.0.2.7'),
       coordinatorTime: await this.#heardTime(),
-      ...{ clock, wallClock: clock, random: systemChance, log: silentLogger },
+      ...{ clock, wallClock: clock, random: systemRandom, log: silentLogger },
     });
     this.#running = await startInOrder(this.#agent.components, silentLogger);
     await this.settle();

@@ -31,7 +31,7 @@ import { createRegistry } from '../../coordinator/registry/create-registry.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import { MemoryStore } from '../../coordinator/store/memory-store.js';
 import { ApiError, notFound } from '../../shared/kube/status.js';
-import { systemChance } from '../../shared/process/chance.js';
+import { systemRandom } from '../../shared/process/chance.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
 
@@ -153,7 +153,7 @@ export async function testIdentities(
       keys: await sharedKeys,
       registry,
       clock: systemClock,
-      random: systemChance,
+      random: systemRandom,
     }),
     others: [tokenAuthenticator(tokenHash(TEST_TOKEN), ADMIN), ...others],
     audience: ISSUER,

@@ -18,7 +18,7 @@ import type { Registry } from '../../coordinator/registry/registry.js';
 import { MemoryStore } from '../../coordinator/store/memory-store.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import { LINK_PATH } from '../../shared/link/messages.js';
-import { systemChance } from '../../shared/process/chance.js';
+import { systemRandom } from '../../shared/process/chance.js';
 import { type Clock, steadyClock, systemClock } from '../../shared/process/clock.js';
 import { type Logger, silentLogger } from '../../shared/process/log.js';
 import { startTestApi, testIdentities } from './api.js';
@@ -89,7 +89,7 @@ export async function startEnrolment(context: TestContext, change: EnrolmentBenc
       identity,
       server,
       clock: steady,
-      random: systemChance,
+      random: systemRandom,
       log,
       pollIntervalMs: 20,
     });
