@@ -48,7 +48,7 @@ export class ClockSteps implements Part {
       },
       monotonic: () => clock.monotonic(),
       after: (delayMs, action) => clock.after(delayMs, action),
-      turn: () => clock.turn(),
+      yieldToEventLoop: () => clock.yieldToEventLoop(),
     };
   }
 

@@ -133,8 +133,8 @@ export class PreHandshakeSockets {
     if (this.#isThinning) return;
     this.#isThinning = true;
     const { clock } = this.#options;
-    await clock.turn();
-    await clock.turn();
+    await clock.yieldToEventLoop();
+    await clock.yieldToEventLoop();
     this.#isThinning = false;
     for (const ofNetwork of this.#byNetwork.values()) {
       while (ofNetwork.size > MAX_PRE_HANDSHAKE_PER_NETWORK)

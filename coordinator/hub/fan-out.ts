@@ -22,7 +22,7 @@ export class SlicedQueue<T> {
   }
 
   async #run(): Promise<void> {
-    await this.#clock.turn();
+    await this.#clock.yieldToEventLoop();
     const slice = new Slice(this.#clock);
     for (const item of this.#waiting) {
       this.#waiting.delete(item);

@@ -128,7 +128,7 @@ async function scan<T extends KubeObject>(
     if (!last || rest === 0) return { records, resourceVersion };
     from = { afterKey: last.key, revision: page.revision };
     if (records.length < limit) {
-      await parts.clock.turn();
+      await parts.clock.yieldToEventLoop();
       continue;
     }
     const point = { after: last.key.slice(prefix.length), revision: page.revision };

@@ -98,7 +98,7 @@ export class GroupCommit {
 
   async #run(): Promise<void> {
     while (this.#waiting.length > 0) {
-      await this.#target.clock.turn();
+      await this.#target.clock.yieldToEventLoop();
       await this.#commit(this.#decide());
     }
     this.#running = undefined;

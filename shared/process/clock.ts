@@ -17,7 +17,7 @@ export interface Clock {
    */
   after(delayMs: number, action: () => void): Timer;
   /** Resolves in a later turn of the event loop, when all that was ready before has run. */
-  turn(): Promise<void>;
+  yieldToEventLoop(): Promise<void>;
 }
 
 /** The real clock. */
@@ -33,7 +33,7 @@ export const systemClock: Clock = {
     handle.unref();
     return { cancel: () => clearTimeout(handle) };
   },
-  turn: () => nextTurn(),
+  yieldToEventLoop: () => nextTurn(),
 };
 
 /**
@@ -46,7 +46,7 @@ export function steadyClock(clock: Clock): Clock {
     now: () => Math.round(offset + clock.monotonic()),
     monotonic: () => clock.monotonic(),
     after: (delayMs, action) => clock.after(delayMs, action),
-    turn: () => clock.turn(),
+    yieldToEventLoop: () => clock.yieldToEventLoop(),
   };
 }
 
@@ -87,7 +87,7 @@ export class ManualClock implements Clock {
     return { cancel: () => void this.#pending.delete(pending) };
   }
 
-  turn(): Promise<void> {
+  yieldToEventLoop(): Promise<void> {
     return nextTurn();
   }
 

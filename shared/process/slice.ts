@@ -33,7 +33,7 @@ class SharedTime {
   async #serve(): Promise<void> {
     this.#isServing = true;
     while (this.#line.length > 0) {
-      await this.#clock.turn();
+      await this.#clock.yieldToEventLoop();
       this.#began = this.#clock.monotonic();
       while (this.#line.length > 0 && !this.isUsedUp) {
         this.#line.shift()?.();

@@ -25,7 +25,7 @@ class Process {
     now: () => this.#time.now() + this.#stoodMs,
     monotonic: () => this.#time.monotonic() + this.#stoodMs,
     after: (delayMs, action) => this.#time.after(delayMs, action),
-    turn: () => this.#time.turn(),
+    yieldToEventLoop: () => this.#time.yieldToEventLoop(),
   };
 
   async run(ms: number): Promise<void> {

@@ -46,7 +46,7 @@ async function write(dataDir: string, numbers: readonly number[]): Promise<Writt
 
 async function readInPages(dataDir: string, limit: number): Promise<Written[]> {
   const database = file(dataDir);
-  const changes = new HistoryChanges(database, systemClock.turn);
+  const changes = new HistoryChanges(database, systemClock.yieldToEventLoop);
   const read: Written[] = [];
   for (let after = 0; ; after = read.at(-1)?.revision ?? 0) {
     const rows = await changes.read({ after, until: Number.MAX_SAFE_INTEGER, limit });
@@ -95,7 +95,7 @@ test('however many pages tell of keys that went, history is looked through once'
       });
     },
   };
-  const changes = new HistoryChanges(counted as unknown as typeof database, systemClock.turn);
+  const changes = new HistoryChanges(counted as unknown as typeof database, systemClock.yieldToEventLoop);
   for (let after = 0; after < 400; after += 10) {
     const rows = await changes.read({ after, until: 400, limit: 10 });
     assert.equal(rows.length, 10);

@@ -208,7 +208,7 @@ describe('a hook that sleeps', () => {
         ended = true;
       });
       clock.advance(endMs - 1);
-      await clock.turn();
+      await clock.yieldToEventLoop();
       assert.equal(ended, false);
       clock.advance(1);
       await hook;

@@ -139,7 +139,7 @@ describe('event expiry', () => {
       now: () => right.now() + ahead,
       monotonic: () => right.monotonic(),
       after: (delayMs, action) => right.after(delayMs, action),
-      turn: () => right.turn(),
+      yieldToEventLoop: () => right.yieldToEventLoop(),
     };
     const expiry = new EventExpiry(plane.registry, clock);
     assert.equal(await expiry.run(), 0);

@@ -9,6 +9,6 @@ export function hurriedClock(times: number): Clock {
     now: () => Math.round(wall + passed()),
     monotonic: () => steady + passed(),
     after: (delayMs, action) => systemClock.after(delayMs / times, action),
-    turn: () => systemClock.turn(),
+    yieldToEventLoop: () => systemClock.yieldToEventLoop(),
   };
 }

@@ -105,7 +105,7 @@ export class Life {
       now: () => START_MS + Math.round(timeline.now) + wall.offsetMs,
       monotonic: () => timeline.now,
       after,
-      turn: () => new Promise((resolve) => after(0, resolve)),
+      yieldToEventLoop: () => new Promise((resolve) => after(0, resolve)),
     };
   }
 }

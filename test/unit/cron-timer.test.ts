@@ -22,7 +22,7 @@ function timer(pattern = '*/5 * * * *', run: () => Promise<void> = async () => u
 async function pass(clock: ManualClock, minutes: number): Promise<void> {
   for (let minute = 0; minute < minutes; minute += 1) {
     clock.advance(MINUTE);
-    await clock.turn();
+    await clock.yieldToEventLoop();
   }
 }
 
@@ -79,7 +79,7 @@ test('a run that goes on leaves out the next, and no more', async () => {
   await pass(clock, 3);
   assert.equal(runs.length, 1);
   end();
-  await clock.turn();
+  await clock.yieldToEventLoop();
   await pass(clock, 1);
   assert.equal(runs.length, 2);
 });

@@ -35,7 +35,7 @@ function line(count: number) {
   );
   const sockets = Array.from({ length: count }, (_, index) => new FakeSocket(index + 1));
   for (const socket of sockets) handshakes.add(asSocket(socket));
-  const settle = () => clock.turn();
+  const settle = () => clock.yieldToEventLoop();
   return { clock, begun, refused, handshakes, sockets, settle };
 }
 

@@ -28,7 +28,7 @@ function room() {
     return stream;
   };
   const settle = async () => {
-    for (let turn = 0; turn < 4; turn += 1) await clock.turn();
+    for (let turn = 0; turn < 4; turn += 1) await clock.yieldToEventLoop();
   };
   return { clock, spoken, refused, silent, come, settle };
 }
