@@ -4,7 +4,7 @@ import { LINK_LABEL, METERED } from '../shared/kube/link-pace.js';
 import type { HeartbeatReading } from '../shared/link/beat-reading.js';
 import { LINK_PATH } from '../shared/link/messages.js';
 import { systemRandom } from '../shared/process/chance.js';
-import { type Clock, steadyClock, systemClock } from '../shared/process/clock.js';
+import { type Clock, monotonicClock, systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { type Part, type Running, startInOrder } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
@@ -77,7 +77,7 @@ export async function startAgent(
   surroundings: Surroundings,
 ): Promise<Running | undefined> {
   const { data: dataDir } = settings;
-  const clock = steadyClock(systemClock);
+  const clock = monotonicClock(systemClock);
   checkImageThresholds(settings);
   const policy = await readHostPolicy(settings);
   const removeNewFolders = rememberFolders(dataDir);

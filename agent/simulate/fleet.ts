@@ -2,7 +2,7 @@
 import { Agent as HttpsAgent } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import { JOIN_PATH, type JoinRequest, LINK_PATH } from '../../shared/link/messages.js';
-import { steadyClock, systemClock } from '../../shared/process/clock.js';
+import { monotonicClock, systemClock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { Slice } from '../../shared/process/slice.js';
 import { certificateRequest } from '../certificate-request.js';
@@ -57,9 +57,9 @@ interface Common {
 export class SimulatedNodeFleet {
   readonly #options: SimulatedNodeFleetOptions;
   readonly #nodes: SimulatedNode[] = [];
-  readonly #clock = steadyClock(systemClock);
+  readonly #clock = monotonicClock(systemClock);
   /** By a clock of their own: ten thousand that connect again in one turn would all time out, and keep beats waiting. */
-  readonly #connects = new Slice(steadyClock(systemClock));
+  readonly #connects = new Slice(monotonicClock(systemClock));
   readonly #remarks: WarningLimiter | undefined;
   #isStopping = false;
 

@@ -1,7 +1,7 @@
 /** Events are news: they go an hour after they last happened (kube-apiserver's `--event-ttl`). */
 import type { KubeEvent } from '../../shared/kube/event.js';
 import type { ObjectRef } from '../../shared/kube/meta.js';
-import { type Clock, steadyClock } from '../../shared/process/clock.js';
+import { type Clock, monotonicClock } from '../../shared/process/clock.js';
 import { Slice } from '../../shared/process/slice.js';
 import { eventKind } from '../kinds/index.js';
 import type { ObjectRecord, Registry } from '../registry/registry.js';
@@ -34,7 +34,7 @@ export class EventExpiry {
   constructor(registry: Pick<Registry, 'list' | 'delete'>, clock: Clock) {
     this.#registry = registry;
     this.#clock = clock;
-    this.#steady = steadyClock(clock);
+    this.#steady = monotonicClock(clock);
   }
 
   /** Deletes Events that are due; answers how many there were. One that comes due between two runs goes with the second. */

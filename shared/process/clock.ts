@@ -40,7 +40,7 @@ export const systemClock: Clock = {
  * A clock that never jumps: `now()` is the wall clock of this moment plus monotonic time since.
  * A host's reports and the link's `hostTimeMs` must be read off the same one.
  */
-export function steadyClock(clock: Clock): Clock {
+export function monotonicClock(clock: Clock): Clock {
   const offset = clock.now() - clock.monotonic();
   return {
     now: () => Math.round(offset + clock.monotonic()),

@@ -19,7 +19,7 @@ import { MemoryStore } from '../../coordinator/store/memory-store.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import { LINK_PATH } from '../../shared/link/messages.js';
 import { systemRandom } from '../../shared/process/chance.js';
-import { type Clock, steadyClock, systemClock } from '../../shared/process/clock.js';
+import { type Clock, monotonicClock, systemClock } from '../../shared/process/clock.js';
 import { type Logger, silentLogger } from '../../shared/process/log.js';
 import { startTestApi, testIdentities } from './api.js';
 import { BenchAgent } from './hub-bench.js';
@@ -82,7 +82,7 @@ export async function startEnrolment(context: TestContext, change: EnrolmentBenc
   const host = async (enrolled: JoinOptions, labels: Record<string, string> = { zone: 'a' }) => {
     const url = `${enrolled.server.replace('https', 'wss')}${LINK_PATH}`;
     const identity = new HostIdentity(url, enrolled.dataDir, await joinCoordinator(enrolled));
-    const steady = steadyClock(systemClock);
+    const steady = monotonicClock(systemClock);
     const log = silentLogger;
     const server = new URL(enrolled.server);
     const keeper = new CertificateRenewer({

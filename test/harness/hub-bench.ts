@@ -20,7 +20,7 @@ import {
   type ReturnedObject,
   type Welcome,
 } from '../../shared/link/messages.js';
-import { type Clock, steadyClock } from '../../shared/process/clock.js';
+import { type Clock, monotonicClock } from '../../shared/process/clock.js';
 import { type Logger, silentLogger } from '../../shared/process/log.js';
 import { BenchHostKeys, benchAuthority, type HostKey } from './bench-host-keys.js';
 import { type ControlPlane, startControlPlane } from './control-plane.js';
@@ -278,7 +278,7 @@ function benchFor(
         identity: { node, bootID: 'b', instanceID: options.instanceID ?? node, agentVersion: '0.1.0' },
         delegate: agent,
         ...(cost ? { cost: () => cost } : {}),
-        clock: steadyClock(options.clock ?? plane.clock),
+        clock: monotonicClock(options.clock ?? plane.clock),
         log: silentLogger,
         random: () => 0,
       });

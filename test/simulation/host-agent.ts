@@ -7,7 +7,7 @@ import { MonotonicTimesDriver } from '../../agent/runtime/steady-times.js';
 import { hollowHostInfo, hollowHostDeps } from '../../agent/simulate/hollow-host.js';
 import { CoordinatorTime } from '../../agent/turns/heard-time.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
-import { steadyClock } from '../../shared/process/clock.js';
+import { monotonicClock } from '../../shared/process/clock.js';
 import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
 import type { Chronicle } from './chronicle.js';
 import type { HostDisk, TurnWatcher } from './host-disk.js';
@@ -109,7 +109,7 @@ export class HostAgent {
   async #run(life: Life, chance: Seeded): Promise<void> {
     const { nodeName, labels, chronicle, dial, timeline, disk, engine, shortage, isBusy } = this.#parts;
     const { amendStatus, hasManifests, turnWatcher, engineWatcher } = this.#parts;
-    const clock = steadyClock(life.clock);
+    const clock = monotonicClock(life.clock);
     const log = chronicle.logger(`${nodeName} agent`, () => life.isOver);
     const cache = await DesiredCache.open(disk.cacheFor(life, turnWatcher), clock, log);
     const { number: boots, atMs: bootedAtMs } = this.#parts.boot();
