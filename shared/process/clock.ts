@@ -77,7 +77,7 @@ export class ManualClock implements Clock {
   }
 
   /** Somebody sets the wall clock: no timer notices. */
-  jump(byMs: number): void {
+  stepWallClock(byMs: number): void {
     this.#aheadMs += byMs;
   }
 

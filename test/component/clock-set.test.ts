@@ -28,19 +28,19 @@ test('a clock that is set is told once, by how much; one that only goes on is no
   const steps = new ClockSteps({ clock, log: silentLogger, onStep: (byMs) => told.push(byMs) });
   steps.start();
   clock.advance(60_000);
-  clock.jump(20_000);
+  clock.stepWallClock(20_000);
   clock.advance(60_000);
   assert.deepEqual(told, []);
-  clock.jump(20_000);
+  clock.stepWallClock(20_000);
   clock.advance(60_000);
-  clock.jump(-YEAR);
+  clock.stepWallClock(-YEAR);
   clock.advance(60_000);
   assert.deepEqual(told, [40_000, -YEAR]);
-  clock.jump(60_000);
+  clock.stepWallClock(60_000);
   assert.equal(steps.clock.now(), clock.now());
   assert.deepEqual(told.slice(2), [60_000], 'before anybody learns the new time');
   steps.stop();
-  clock.jump(YEAR);
+  clock.stepWallClock(YEAR);
   clock.advance(60_000);
   assert.equal(told.length, 3);
 });
@@ -52,13 +52,13 @@ test('what was stored before the clock was set back has its time by the clock as
   const stored = toTimestamp(clock.now());
   clock.advance(5_000);
   assert.equal(steps.timeOf(stored), YEAR);
-  clock.jump(-3_600_000);
+  clock.stepWallClock(-3_600_000);
   assert.equal(steps.timeOf(stored), clock.now() - 5_000);
   clock.advance(5_000);
   assert.equal(steps.timeOf(stored), clock.now() - 10_000);
   const since = toTimestamp(clock.now());
   clock.advance(5_000);
-  clock.jump(-20_000);
+  clock.stepWallClock(-20_000);
   assert.equal(steps.timeOf(since), clock.now() - 5_000, 'by less than is told');
   assert.equal(steps.timeOf(stored), clock.now() - 15_000);
   assert.equal(Number.isNaN(steps.timeOf('')), true);
@@ -73,7 +73,7 @@ for (const [how, byMs] of SET) {
     const hostTime = plane.clock.now();
     agent.say(helloOf('n1', { hostTimeMs: hostTime, wallTimeMs: hostTime }));
     await agent.heard('welcome');
-    plane.clock.jump(byMs);
+    plane.clock.stepWallClock(byMs);
     hub.onClockStep(byMs);
     await plane.advance(10_000);
     const started = { startedAt: toTimestamp(hostTime + 4_000) };
@@ -105,7 +105,7 @@ for (const [how, byMs] of SET) {
     old.say(helloOf('n1'));
     await old.heard('welcome');
     await eventually(() => hub.connected === 2 && agent.link.phase === 'live');
-    plane.clock.jump(byMs);
+    plane.clock.stepWallClock(byMs);
     hub.onClockStep(byMs);
     await eventually(() => agent.times.length > 0);
     assert.deepEqual(agent.times, [plane.clock.now()]);
@@ -125,7 +125,7 @@ for (const [how, byMs] of SET) {
       [byMs, 'True'],
       [-byMs, 'False'],
     ] as const) {
-      plane.clock.jump(by);
+      plane.clock.stepWallClock(by);
       hub.onClockStep(by);
       await eventually(() => conditionOf(bench, 'n1', 'ClockSkewed') === skewed);
     }
@@ -139,7 +139,7 @@ for (const [how, byMs] of SET) {
     agent.link.stop();
     await eventually(() => presence.stateOf('n1')?.phase === 'away');
     await plane.advance(GRACE_MS / 2);
-    plane.clock.jump(byMs);
+    plane.clock.stepWallClock(byMs);
     hub.onClockStep(byMs);
     await plane.registry.modify(nodeKind, { name: 'n1' }, ({ metadata }): undefined => {
       metadata.annotations = { ...metadata.annotations, 'fleet.everynode.dev/grace-period': '60s' };
