@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { countText } from '../shared/kube/count-text.js';
-import { createProgram, runCommandLine } from '../shared/process/command-line.js';
+import { createCommandLine, runCommandLine } from '../shared/process/command-line.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { runProgram, untilInputEnds, untilStopSignal } from '../shared/process/lifecycle.js';
 import { serviceManager } from '../shared/process/service-manager.js';
@@ -104,7 +104,7 @@ function command(program: Command, name: string, description: string, schema: Se
     .option('--config <FILE>', configOption);
 }
 
-const program = createProgram('everynode-agent', 'Runs this host’s share of an Everynode fleet.')
+const program = createCommandLine('everynode-agent', 'Runs this host’s share of an Everynode fleet.')
   .version(VERSION)
   .enablePositionalOptions();
 addSettingFlags(program, AGENT_SETTINGS).option('--config <FILE>', 'YAML file with settings').action(run);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The `everynode` program: one command a file. */
 import { ApiError } from '../../shared/kube/status.js';
-import { createProgram, runCommandLine } from '../../shared/process/command-line.js';
+import { createCommandLine, runCommandLine } from '../../shared/process/command-line.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { runProgram } from '../../shared/process/lifecycle.js';
 import { agentCommand } from './agent.js';
@@ -24,7 +24,7 @@ import { versionCommand } from './version.js';
 import { whyCommand } from './why.js';
 
 await runProgram(async () => {
-  const program = createProgram('everynode', 'DaemonSets for machines that have no Kubernetes.');
+  const program = createCommandLine('everynode', 'DaemonSets for machines that have no Kubernetes.');
   for (const addTo of [
     upCommand,
     downCommand,

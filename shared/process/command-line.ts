@@ -6,7 +6,7 @@ import { EXIT_CODES, ExitError } from './exit-error.js';
 import { printDocument, reportDocument } from './terminal-output.js';
 
 /** A program's root command. Its subcommands inherit the way errors are told. */
-export function createProgram(name: string, description: string): Command {
+export function createCommandLine(name: string, description: string): Command {
   return new Command(name)
     .description(description)
     .exitOverride()

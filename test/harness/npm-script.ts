@@ -1,11 +1,11 @@
 /** What stands behind `npm run NAME --`: its words are read as our programs read theirs. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { createProgram, runCommandLine } from '../../shared/process/command-line.js';
+import { createCommandLine, runCommandLine } from '../../shared/process/command-line.js';
 import { ExitError } from '../../shared/process/exit-error.js';
 
 /** A script by its name in package.json. It takes what is added to it, and `--help`. */
 export function npmScript(name: string, description: string): Command {
-  return createProgram(`npm run ${name} --`, description);
+  return createCommandLine(`npm run ${name} --`, description);
 }
 
 /** What the script was asked for. After `--help`, and with one sentence and exit code 2 after a mistake, the process has ended. */

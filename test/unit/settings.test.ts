@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { createProgram, runCommandLine } from '../../shared/process/command-line.js';
+import { createCommandLine, runCommandLine } from '../../shared/process/command-line.js';
 import { ExitError } from '../../shared/process/exit-error.js';
 import {
   choiceSetting,
@@ -97,7 +97,7 @@ describe('settings', () => {
 });
 
 describe('command line', () => {
-  const program = () => addSettingFlags(createProgram('x', 'tries'), SCHEMA).action(() => undefined);
+  const program = () => addSettingFlags(createCommandLine('x', 'tries'), SCHEMA).action(() => undefined);
 
   test('a wrong flag is refused with the nearest right one', async () => {
     await assert.rejects(runCommandLine(program(), ['--prot', '1']), {
@@ -142,7 +142,7 @@ describe('a secret setting', () => {
   const WITH_SECRET = { ...SCHEMA, token: secretText('EN_JOIN_TOKEN') };
 
   test('has no flag', async () => {
-    const program = addSettingFlags(createProgram('x', 'tries'), WITH_SECRET).action(() => undefined);
+    const program = addSettingFlags(createCommandLine('x', 'tries'), WITH_SECRET).action(() => undefined);
     await assert.rejects(runCommandLine(program, ['--token', 'abc']), { code: 2 });
   });
 
