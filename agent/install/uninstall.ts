@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { isOurs, requireSystemd, runOnHost, succeedsOnHost } from '../../shared/process/host-service.js';
+import { isOurs, requireSystemd, runOnHost, commandSucceeds } from '../../shared/process/host-service.js';
 import { confirmAtTerminal } from '../../shared/process/terminal-output.js';
 import { countPods, removeContainers } from '../remove-containers.js';
 import { removeFolder } from '../volumes/pod-folders.js';
@@ -32,13 +32,13 @@ export async function uninstall({ yes, purge, report: say }: UninstallOptions): 
   const pods = await countPods(DATA_DIR);
   if (pods > 0 && !yes) await askForPods(pods);
   // Of an upgrade that is on trial: it would start the agent again.
-  succeedsOnHost('systemctl', 'stop', 'everynode-agent-trial-*.timer', 'everynode-agent-trial-*.service');
+  commandSucceeds('systemctl', 'stop', 'everynode-agent-trial-*.timer', 'everynode-agent-trial-*.service');
   for (const unit of [SERVICE, RECOVERY_SERVICE]) {
-    succeedsOnHost('systemctl', 'disable', '--quiet', '--now', unit);
+    commandSucceeds('systemctl', 'disable', '--quiet', '--now', unit);
     rmSync(`${UNIT_DIR}/${unit}`, { force: true });
   }
   runOnHost('systemctl', 'daemon-reload');
-  succeedsOnHost('systemctl', 'reset-failed', SERVICE, RECOVERY_SERVICE);
+  commandSucceeds('systemctl', 'reset-failed', SERVICE, RECOVERY_SERVICE);
   const containers = existsSync(DATA_DIR) ? await removeContainers(DATA_DIR) : 0;
   if (containers > 0) say(containers === 1 ? '1 container removed' : `${containers} containers removed`);
   if (isOurs(COMMAND_LINK, VERSIONS_DIR)) rmSync(COMMAND_LINK, { force: true });

@@ -8,7 +8,7 @@ import {
   installLink,
   requireSystemd,
   runOnHost,
-  succeedsOnHost,
+  commandSucceeds,
 } from '../../shared/process/host-service.js';
 import { amendSettings } from '../../shared/process/settings-file.js';
 import { printLine } from '../../shared/process/terminal-output.js';
@@ -46,7 +46,7 @@ export async function installCoordinator(
   // Wrong ones are refused before anything is changed.
   await readSettings(COORDINATOR_SETTINGS, { ...flags, config: presentSettings() && CONFIG_FILE });
   if (flags.release) await requireRelease(flags.release, DATA_DIR);
-  if (!succeedsOnHost('id', '-u', SERVICE_USER)) {
+  if (!commandSucceeds('id', '-u', SERVICE_USER)) {
     const options = ['--system', '--user-group', '--home-dir', DATA_DIR, '--no-create-home'];
     runOnHost('useradd', ...options, '--shell', '/usr/sbin/nologin', SERVICE_USER);
   }
@@ -83,7 +83,7 @@ function installProgram(): void {
   const words = [process.execPath, script].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
   installFile(PROGRAM, `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`, 0o755);
   if (!existsSync(COMMAND_LINK)) installLink(COMMAND_LINK, PROGRAM);
-  if (succeedsOnHost('runuser', '-u', SERVICE_USER, '--', PROGRAM, 'version')) return;
+  if (commandSucceeds('runuser', '-u', SERVICE_USER, '--', PROGRAM, 'version')) return;
   throw new ExitError(
     EXIT_CODES.environment,
     `The user ${SERVICE_USER} cannot run ${script}: install the package where everybody can read it (npm install -g).`,

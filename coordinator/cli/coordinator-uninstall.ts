@@ -1,7 +1,7 @@
 /** `everynode coordinator uninstall`: leaves the machine as it was. */
 
 import { existsSync, readdirSync, readlinkSync, rmdirSync, rmSync } from 'node:fs';
-import { requireSystemd, runOnHost, succeedsOnHost } from '../../shared/process/host-service.js';
+import { requireSystemd, runOnHost, commandSucceeds } from '../../shared/process/host-service.js';
 import { printLine } from '../../shared/process/terminal-output.js';
 import {
   COMMAND_LINK,
@@ -18,10 +18,10 @@ import {
 /** Database and keys stay unless `purge`. Twice is harmless. Throws `ExitError`. */
 export async function uninstallCoordinator({ purge = false }: { purge?: boolean }): Promise<void> {
   requireSystemd('everynode coordinator uninstall');
-  succeedsOnHost('systemctl', 'disable', '--quiet', '--now', SERVICE_UNIT);
+  commandSucceeds('systemctl', 'disable', '--quiet', '--now', SERVICE_UNIT);
   rmSync(UNIT_FILE, { force: true });
   runOnHost('systemctl', 'daemon-reload');
-  succeedsOnHost('systemctl', 'reset-failed', SERVICE_UNIT);
+  commandSucceeds('systemctl', 'reset-failed', SERVICE_UNIT);
   if (linksTo(COMMAND_LINK, PROGRAM)) rmSync(COMMAND_LINK);
   rmSync(PROGRAM_DIR, { recursive: true, force: true });
   if (!purge) {
@@ -31,7 +31,7 @@ export async function uninstallCoordinator({ purge = false }: { purge?: boolean 
   rmSync(DATA_DIR, { recursive: true, force: true });
   rmSync(CONFIG_FILE, { force: true });
   if (existsSync(CONFIG_DIR) && readdirSync(CONFIG_DIR).length === 0) rmdirSync(CONFIG_DIR);
-  succeedsOnHost('userdel', SERVICE_USER);
+  commandSucceeds('userdel', SERVICE_USER);
   printLine('· nothing of the coordinator is left');
 }
 

@@ -25,7 +25,7 @@ export function runOnHost(program: string, ...args: readonly string[]): string {
 }
 
 /** Whether the program ends well; nothing is printed. */
-export function succeedsOnHost(program: string, ...args: readonly string[]): boolean {
+export function commandSucceeds(program: string, ...args: readonly string[]): boolean {
   return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
 }
 
