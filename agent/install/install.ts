@@ -6,7 +6,7 @@ import {
   isOurs,
   requireSystemd,
   requireWritable,
-  runOnHost,
+  runCommandOnHost,
 } from '../../shared/process/host-service.js';
 import { writePrivateFile } from '../../shared/process/private-file.js';
 import { amendSettings } from '../../shared/process/settings-file.js';
@@ -70,11 +70,11 @@ export async function install({ settings, typedSettings: given, releaseKey, plac
   // npm may have put its own there.
   if (isOurs(COMMAND_LINK, VERSIONS_DIR)) linkCommand(say);
   for (const unit of [SERVICE, RECOVERY_SERVICE]) installFile(`${UNIT_DIR}/${unit}`, unitText(unit));
-  runOnHost('systemctl', 'daemon-reload');
-  runOnHost('systemctl', 'enable', '--quiet', SERVICE);
+  runCommandOnHost('systemctl', 'daemon-reload');
+  runCommandOnHost('systemctl', 'enable', '--quiet', SERVICE);
   say('starting the agent');
   // Resolves when the agent has said that it is ready.
-  runOnHost('systemctl', 'restart', SERVICE);
+  runCommandOnHost('systemctl', 'restart', SERVICE);
   say(`everynode-agent ${VERSION} runs; settings: ${CONFIG_FILE}; log: journalctl -u everynode-agent`);
 }
 

@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { isOurs, requireSystemd, runOnHost, commandSucceeds } from '../../shared/process/host-service.js';
+import { isOurs, requireSystemd, runCommandOnHost, commandSucceeds } from '../../shared/process/host-service.js';
 import { confirmAtTerminal } from '../../shared/process/terminal-output.js';
 import { countPods, removeContainers } from '../remove-containers.js';
 import { removeFolder } from '../volumes/pod-folders.js';
@@ -37,7 +37,7 @@ export async function uninstall({ yes, purge, report: say }: UninstallOptions): 
     commandSucceeds('systemctl', 'disable', '--quiet', '--now', unit);
     rmSync(`${UNIT_DIR}/${unit}`, { force: true });
   }
-  runOnHost('systemctl', 'daemon-reload');
+  runCommandOnHost('systemctl', 'daemon-reload');
   commandSucceeds('systemctl', 'reset-failed', SERVICE, RECOVERY_SERVICE);
   const containers = existsSync(DATA_DIR) ? await removeContainers(DATA_DIR) : 0;
   if (containers > 0) say(containers === 1 ? '1 container removed' : `${containers} containers removed`);

@@ -7,7 +7,7 @@ import {
   installFile,
   installLink,
   requireSystemd,
-  runOnHost,
+  runCommandOnHost,
   commandSucceeds,
 } from '../../shared/process/host-service.js';
 import { amendSettings } from '../../shared/process/settings-file.js';
@@ -48,23 +48,23 @@ export async function installCoordinator(
   if (flags.release) await requireRelease(flags.release, DATA_DIR);
   if (!commandSucceeds('id', '-u', SERVICE_USER)) {
     const options = ['--system', '--user-group', '--home-dir', DATA_DIR, '--no-create-home'];
-    runOnHost('useradd', ...options, '--shell', '/usr/sbin/nologin', SERVICE_USER);
+    runCommandOnHost('useradd', ...options, '--shell', '/usr/sbin/nologin', SERVICE_USER);
   }
   installProgram();
   const text = amendSettings(presentSettings(), HEAD, given);
   installFile(CONFIG_FILE, text, 0o640);
-  runOnHost('chown', `root:${SERVICE_USER}`, CONFIG_FILE);
-  runOnHost('install', '-d', '-m', '0700', '-o', SERVICE_USER, '-g', SERVICE_USER, DATA_DIR);
+  runCommandOnHost('chown', `root:${SERVICE_USER}`, CONFIG_FILE);
+  runCommandOnHost('install', '-d', '-m', '0700', '-o', SERVICE_USER, '-g', SERVICE_USER, DATA_DIR);
   await backUp();
   if (flags.release) await addReleaseFolder(flags.release, DATA_DIR);
   // A backup and a restore are root's work; the service reads them as its own.
-  runOnHost('chown', '-R', `${SERVICE_USER}:${SERVICE_USER}`, DATA_DIR);
+  runCommandOnHost('chown', '-R', `${SERVICE_USER}:${SERVICE_USER}`, DATA_DIR);
   installFile(UNIT_FILE, readFileSync(unitSource()));
-  runOnHost('systemctl', 'daemon-reload');
-  runOnHost('systemctl', 'enable', '--quiet', SERVICE_UNIT);
+  runCommandOnHost('systemctl', 'daemon-reload');
+  runCommandOnHost('systemctl', 'enable', '--quiet', SERVICE_UNIT);
   printLine('· starting the coordinator');
   // Resolves when it serves.
-  runOnHost('systemctl', 'restart', SERVICE_UNIT);
+  runCommandOnHost('systemctl', 'restart', SERVICE_UNIT);
   await announce(typeof flags.advertise === 'string' ? flags.advertise : undefined);
 }
 

@@ -1,7 +1,7 @@
 /** `everynode coordinator uninstall`: leaves the machine as it was. */
 
 import { existsSync, readdirSync, readlinkSync, rmdirSync, rmSync } from 'node:fs';
-import { requireSystemd, runOnHost, commandSucceeds } from '../../shared/process/host-service.js';
+import { requireSystemd, runCommandOnHost, commandSucceeds } from '../../shared/process/host-service.js';
 import { printLine } from '../../shared/process/terminal-output.js';
 import {
   COMMAND_LINK,
@@ -20,7 +20,7 @@ export async function uninstallCoordinator({ purge = false }: { purge?: boolean 
   requireSystemd('everynode coordinator uninstall');
   commandSucceeds('systemctl', 'disable', '--quiet', '--now', SERVICE_UNIT);
   rmSync(UNIT_FILE, { force: true });
-  runOnHost('systemctl', 'daemon-reload');
+  runCommandOnHost('systemctl', 'daemon-reload');
   commandSucceeds('systemctl', 'reset-failed', SERVICE_UNIT);
   if (linksTo(COMMAND_LINK, PROGRAM)) rmSync(COMMAND_LINK);
   rmSync(PROGRAM_DIR, { recursive: true, force: true });

@@ -17,7 +17,7 @@ import { dirname } from 'node:path';
 import { EXIT_CODES, ExitError } from './exit-error.js';
 
 /** Runs a program to its end; answers what it printed. Throws `ExitError` with its words when it fails. */
-export function runOnHost(program: string, ...args: readonly string[]): string {
+export function runCommandOnHost(program: string, ...args: readonly string[]): string {
   const done = spawnSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
   if (done.status === 0) return done.stdout.trim();
   const why = done.error?.message ?? (done.stderr.trim() || `it ended with ${done.status ?? done.signal}`);
