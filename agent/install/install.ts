@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import {
   installFile,
   installLink,
-  isOurs,
+  isAbsentOrOwnLink,
   requireSystemd,
   requireWritable,
   runCommandOnHost,
@@ -68,7 +68,7 @@ export async function install({ settings, typedSettings: given, releaseKey, plac
   versions.activate(VERSION);
   versions.markProven(VERSION);
   // npm may have put its own there.
-  if (isOurs(COMMAND_LINK, VERSIONS_DIR)) linkCommand(say);
+  if (isAbsentOrOwnLink(COMMAND_LINK, VERSIONS_DIR)) linkCommand(say);
   for (const unit of [SERVICE, RECOVERY_SERVICE]) installFile(`${UNIT_DIR}/${unit}`, unitText(unit));
   runCommandOnHost('systemctl', 'daemon-reload');
   runCommandOnHost('systemctl', 'enable', '--quiet', SERVICE);

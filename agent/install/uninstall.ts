@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { isOurs, requireSystemd, runCommandOnHost, commandSucceeds } from '../../shared/process/host-service.js';
+import { isAbsentOrOwnLink, requireSystemd, runCommandOnHost, commandSucceeds } from '../../shared/process/host-service.js';
 import { confirmAtTerminal } from '../../shared/process/terminal-output.js';
 import { countPods, removeContainers } from '../remove-containers.js';
 import { removeFolder } from '../volumes/pod-folders.js';
@@ -41,7 +41,7 @@ export async function uninstall({ yes, purge, report: say }: UninstallOptions): 
   commandSucceeds('systemctl', 'reset-failed', SERVICE, RECOVERY_SERVICE);
   const containers = existsSync(DATA_DIR) ? await removeContainers(DATA_DIR) : 0;
   if (containers > 0) say(containers === 1 ? '1 container removed' : `${containers} containers removed`);
-  if (isOurs(COMMAND_LINK, VERSIONS_DIR)) rmSync(COMMAND_LINK, { force: true });
+  if (isAbsentOrOwnLink(COMMAND_LINK, VERSIONS_DIR)) rmSync(COMMAND_LINK, { force: true });
   rmSync(VERSIONS_DIR, { recursive: true, force: true });
   if (!purge) {
     say(`kept, for another installation: ${DATA_DIR}, ${CONFIG_FILE} (--purge removes them)`);

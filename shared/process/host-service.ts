@@ -76,7 +76,7 @@ export function installLink(path: string, target: string): void {
 }
 
 /** Whether nothing is at `path`, or a link to something in `folder`: what others put there is theirs. */
-export function isOurs(path: string, folder: string): boolean {
+export function isAbsentOrOwnLink(path: string, folder: string): boolean {
   try {
     return readlinkSync(path).startsWith(`${folder}/`);
   } catch (error) {

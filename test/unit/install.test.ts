@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { InstalledVersions } from '../../agent/install/versions.js';
 import { ExitError } from '../../shared/process/exit-error.js';
-import { isOurs } from '../../shared/process/host-service.js';
+import { isAbsentOrOwnLink } from '../../shared/process/host-service.js';
 import { amendSettings } from '../../shared/process/settings-file.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 
@@ -79,6 +79,6 @@ test('a command that others put there is theirs; a link of ours, though it leads
   symlinkSync('/versions/proven/everynode-agent', ours);
   symlinkSync('../lib/node_modules/everynode/dist/agent/everynode-agent.sh', npms);
   writeFileSync(file, '');
-  const are = [ours, npms, file, join(folder, 'none')].map((path) => isOurs(path, '/versions'));
+  const are = [ours, npms, file, join(folder, 'none')].map((path) => isAbsentOrOwnLink(path, '/versions'));
   assert.deepEqual(are, [true, false, false, true]);
 });
