@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Pod } from '../shared/kube/pod.js';
 import type { Clock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
-import type { Part } from '../shared/process/lifecycle.js';
+import type { Component } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import type { CollectionThresholds, DiskUse } from './decisions/image-collection.js';
 import { fullImageName } from './decisions/image-name.js';
@@ -57,7 +57,7 @@ interface AgentImages {
   prefetched: PrefetchedImages;
   /** Absent where nothing is collected. */
   removeUnused?: () => Promise<void>;
-  components: Part[];
+  components: Component[];
 }
 
 interface AgentImagesOptions {
@@ -85,7 +85,7 @@ export function createAgentImages(options: AgentImagesOptions): AgentImages {
   };
   const images = new ImagePuller({ driver, clock, registries, maxParallelPulls: pullsAtOnce, onPulled });
   const held = new PrefetchedImages(images, clock, log);
-  const parts: Part[] = [{ name: 'held images', stop: () => held.stop() }];
+  const parts: Component[] = [{ name: 'held images', stop: () => held.stop() }];
   let removeUnused: AgentImages['removeUnused'];
   if (collection) {
     const pinned = (): string[] => [...held.names(), ...namesOf(options.pods())];

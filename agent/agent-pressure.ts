@@ -2,7 +2,7 @@
 import { parseGoDuration } from '../shared/kube/go-duration.js';
 import type { Clock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
-import type { Part } from '../shared/process/lifecycle.js';
+import type { Component } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { deadContainers } from './decisions/dead-containers.js';
 import { type PressureReadings, type Threshold, thresholdsOf } from './decisions/eviction-thresholds.js';
@@ -55,7 +55,7 @@ interface AgentPressureOptions {
 }
 
 /** The part that looks at the host every few seconds, and frees what it is short of. */
-export function createAgentPressure(options: AgentPressureOptions): Part {
+export function createAgentPressure(options: AgentPressureOptions): Component {
   const { handling, driver, node, pods, clock, warn } = options;
   const log = options.log.child({ component: 'pressure' });
   const watch = new PressureWatch({

@@ -5,7 +5,7 @@ import { REVERTED_BY_HOST } from '../shared/kube/host-turn.js';
 import type { Pod } from '../shared/kube/pod.js';
 import type { PodReport, HandedOverPod } from '../shared/link/messages.js';
 import type { Clock } from '../shared/process/clock.js';
-import type { Part } from '../shared/process/lifecycle.js';
+import type { Component } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import type { FindConfig } from './decisions/config-lookup.js';
 import type { AssignedPod } from './decisions/held-pod.js';
@@ -40,8 +40,8 @@ interface AgentHandoversOptions {
 /** What the rest of the agent tells of and asks for. */
 export interface AgentHandovers {
   /** To be started before Pods are. */
-  bootComponent: Part;
-  component: Part;
+  bootComponent: Component;
+  component: Component;
   /** Pods of the host changed. */
   onPodsChanged(): void;
   /** A Pod's status is about to be reported. */

@@ -1,5 +1,5 @@
 /** One agent without its surroundings: the node's status, its Pods, the engine's events and the link, wired together. */
-import type { Part } from '../shared/process/lifecycle.js';
+import type { Component } from '../shared/process/lifecycle.js';
 import { VERSION } from '../shared/process/version.js';
 import type { AgentDeps } from './agent-host.js';
 import { createAgentImages } from './agent-images.js';
@@ -25,7 +25,7 @@ import { NO_UPDATE_LOCK } from './turns/local-hold.js';
 
 export interface Agent {
   /** To start in order and stop in reverse; stopping touches no container. */
-  components: Part[];
+  components: Component[];
   node: NodeStatusReporter;
   link: Link;
 }
@@ -90,7 +90,7 @@ function createAgentWith(host: AgentDeps): Agent {
   const statics = createStaticPods(host, workers, link);
   const listeners = [node.onRuntimeEvent.bind(node), workers.onRuntimeEvent.bind(workers)];
   const watch = watchRuntimeEvents(driver, listeners, clock, log.child({ component: 'runtime' }));
-  const parts: Part[] = [
+  const parts: Component[] = [
     { name: 'node', start: () => node.start(), stop: () => node.stop() },
     turns.bootComponent,
     { name: 'static pods', start: () => statics?.start(), stop: () => statics?.stop() },

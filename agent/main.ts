@@ -6,7 +6,7 @@ import { LINK_PATH } from '../shared/link/messages.js';
 import { systemRandom } from '../shared/process/chance.js';
 import { type Clock, monotonicClock, systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
-import { type Part, type Running, startInOrder } from '../shared/process/lifecycle.js';
+import { type Component, type Running, startInOrder } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { rememberFiles, rememberFolders } from '../shared/process/undo-files.js';
 import { type Agent, createAgent } from './agent.js';
@@ -100,7 +100,7 @@ interface AgentStart extends Surroundings {
   settings: AgentSettings;
   policy: Awaited<ReturnType<typeof readHostPolicy>>;
   /** Parts that hold the data directory. */
-  directory: readonly Part[];
+  directory: readonly Component[];
   clock: Clock;
 }
 
@@ -205,15 +205,15 @@ function openJournal(
 }
 
 /** Makes the directory where it is missing, and locks it for this process. */
-async function takeDataDir(dataDir: string, clock: Clock, log: Logger): Promise<Part[]> {
+async function takeDataDir(dataDir: string, clock: Clock, log: Logger): Promise<Component[]> {
   const isWritable = prepareDataDir(dataDir);
   const lock = await lockDataDir(dataDir);
-  const held: Part = { name: 'lock', stop: () => lock.release() };
+  const held: Component = { name: 'lock', stop: () => lock.release() };
   return isWritable ? [held] : [held, ...readOnlyPart(dataDir, clock, log)];
 }
 
 /** Of an agent that cannot write, if it is a service that is started again when it ends. */
-function readOnlyPart(dataDir: string, clock: Clock, log: Logger): Part[] {
+function readOnlyPart(dataDir: string, clock: Clock, log: Logger): Component[] {
   log.error({ dataDir }, 'the disk is read-only: what this host is given from now on is in memory alone');
   // Where the host may write and its service may not, somebody wanted it so.
   if (!process.env.INVOCATION_ID || hostMayWrite(dataDir)) return [];
@@ -254,7 +254,7 @@ function hostLoad(dataDir: string, clock: Clock): () => HeartbeatReading {
   return () => load.read();
 }
 
-function metricsPart({ metricsAddress }: AgentSettings, page: () => string): Part[] {
+function metricsPart({ metricsAddress }: AgentSettings, page: () => string): Component[] {
   const address = parseMetricsAddress(metricsAddress);
   if (!address) return [];
   const server = new AgentMetricsServer(address, page);

@@ -5,7 +5,7 @@
 import { accessSync, constants } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Clock, Timer } from '../shared/process/clock.js';
-import type { Part } from '../shared/process/lifecycle.js';
+import type { Component } from '../shared/process/lifecycle.js';
 
 const PERIOD_MS = 10_000;
 
@@ -20,7 +20,7 @@ export function hostMayWrite(directory: string): boolean {
 }
 
 /** Asks every ten seconds, and calls `onWritable` once. */
-export function waitForWritableDisk(mayWrite: () => boolean, onWritable: () => void, clock: Clock): Part {
+export function waitForWritableDisk(mayWrite: () => boolean, onWritable: () => void, clock: Clock): Component {
   let timer: Timer | undefined;
   const look = (): void => {
     if (mayWrite()) onWritable();

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
-import type { Part } from '../shared/process/lifecycle.js';
+import type { Component } from '../shared/process/lifecycle.js';
 import { createFileLogger, type Logger } from '../shared/process/log.js';
 import { VERSION } from '../shared/process/version.js';
 import { AgentFiles } from './api/agent-files.js';
@@ -49,7 +49,7 @@ interface ApiPartParts
 }
 
 /** The API: certificates first, then the port, then the kubeconfig that names it. */
-export class ApiComponent implements Part {
+export class ApiComponent implements Component {
   readonly name = 'api';
   readonly #settings: CoordinatorSettings;
   readonly #parts: ApiPartParts;

@@ -1,7 +1,7 @@
 /** Notices when this machine's wall clock is set: what is reckoned by it in memory is reckoned anew. */
 import type { Clock } from '../shared/process/clock.js';
 import { every } from '../shared/process/every.js';
-import type { Part } from '../shared/process/lifecycle.js';
+import type { Component } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { AHEAD_MS, type ClockStep, storedTime } from './decisions/stored-time.js';
 
@@ -18,7 +18,7 @@ interface ClockStepsDeps {
   onStep: (byMs: number) => void;
 }
 
-export class ClockSteps implements Part {
+export class ClockSteps implements Component {
   readonly name = 'clock';
   /** The same clock; who asks it for the time gets the new one only when `onStep` has been told. */
   readonly clock: Clock;

@@ -3,7 +3,7 @@ import type { Lease } from '../shared/kube/event.js';
 import { nodeGraceMs } from '../shared/kube/node-grace.js';
 import { type Random, systemRandom } from '../shared/process/chance.js';
 import type { Clock } from '../shared/process/clock.js';
-import type { Part } from '../shared/process/lifecycle.js';
+import type { Component } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { ClockSteps } from './clock-steps.js';
 import { CreateRefusals } from './controllers/create-refusals.js';
@@ -63,7 +63,7 @@ export interface CoordinatorCore {
   /** For how long the wall clock has not been set, ms. */
   sinceClockStepMs: () => number;
   /** To start in order and stop in reverse, before the store and after everything that uses them; the hub stops by itself. */
-  components: Part[];
+  components: Component[];
 }
 
 /** After a start, agents may take so long to come back (their longest wait between two tries, and the spread), ms. */
@@ -120,7 +120,7 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
   const heldUntil = store.isUnconfirmed() ? { heldUntil: restore.confirmed } : {};
   const restoredEra = history.pastEras.length > 0 ? { restoredEra: history.era } : {};
   let controllers: RunningControllers | undefined;
-  const parts: Part[] = [
+  const parts: Component[] = [
     steps,
     { name: 'informers', stop: () => informers.stop() },
     { name: 'events', stop: () => events.stop() },

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES } from '../shared/process/exit-error.js';
-import { type Part, type Running, startInOrder } from '../shared/process/lifecycle.js';
+import { type Component, type Running, startInOrder } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { VERSION } from '../shared/process/version.js';
 import { ApiComponent } from './api-part.js';
@@ -150,7 +150,7 @@ function backupWish({ data, backupSchedule, backupsKept, backupDir }: Coordinato
   };
 }
 
-function schedulesPart(options: ScheduledJobsOptions): Part {
+function schedulesPart(options: ScheduledJobsOptions): Component {
   let schedules: { stop(): void } | undefined;
   return {
     name: 'schedules',

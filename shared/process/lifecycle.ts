@@ -6,7 +6,7 @@ import { withSystemErrorsExplained } from './system-error.js';
 import { reportDocument } from './terminal-output.js';
 
 /** Something a program starts and stops. `stop` is called only after `start` resolved. */
-export interface Part {
+export interface Component {
   name: string;
   start?(): Promise<void> | void;
   stop?(): Promise<void> | void;
@@ -18,7 +18,7 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-async function stopInReverse(started: Part[], log: Logger): Promise<void> {
+async function stopInReverse(started: Component[], log: Logger): Promise<void> {
   for (let part = started.pop(); part; part = started.pop()) {
     try {
       await part.stop?.();
@@ -29,8 +29,8 @@ async function stopInReverse(started: Part[], log: Logger): Promise<void> {
 }
 
 /** Starts the parts one after another. When one fails, those before it are stopped and its error is thrown. */
-export async function startInOrder(parts: readonly Part[], log: Logger): Promise<Running> {
-  const started: Part[] = [];
+export async function startInOrder(parts: readonly Component[], log: Logger): Promise<Running> {
+  const started: Component[] = [];
   try {
     for (const part of parts) {
       await part.start?.();

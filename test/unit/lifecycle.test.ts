@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Part, startInOrder } from '../../shared/process/lifecycle.js';
+import { type Component, startInOrder } from '../../shared/process/lifecycle.js';
 import { silentLogger } from '../../shared/process/log.js';
 
-function recorded(seen: string[], name: string, failing: 'start' | 'stop' | 'nothing' = 'nothing'): Part {
+function recorded(seen: string[], name: string, failing: 'start' | 'stop' | 'nothing' = 'nothing'): Component {
   const step = (what: 'start' | 'stop') => () => {
     seen.push(`${what} ${name}`);
     if (failing === what) throw new Error(name);
