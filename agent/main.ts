@@ -6,7 +6,7 @@ import { LINK_PATH } from '../shared/link/messages.js';
 import { systemRandom } from '../shared/process/chance.js';
 import { type Clock, monotonicClock, systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
-import { type Component, type Running, startInOrder } from '../shared/process/lifecycle.js';
+import { type Component, type Running, startComponents } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { rememberFiles, rememberFolders } from '../shared/process/undo-files.js';
 import { type Agent, createAgent } from './agent.js';
@@ -155,7 +155,7 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
     random: systemRandom,
     log,
   });
-  return startInOrder(
+  return startComponents(
     [
       ...directory,
       { name: 'run marker', stop: () => marker.markStopped() },

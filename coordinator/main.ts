@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES } from '../shared/process/exit-error.js';
-import { type Component, type Running, startInOrder } from '../shared/process/lifecycle.js';
+import { type Component, type Running, startComponents } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { VERSION } from '../shared/process/version.js';
 import { ApiComponent } from './api-part.js';
@@ -95,7 +95,7 @@ export async function startCoordinator(
     clock,
     log,
   });
-  const running = await startInOrder(
+  const running = await startComponents(
     [
       { name: 'store', stop: () => store.close() },
       ...core.components,

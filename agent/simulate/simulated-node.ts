@@ -3,7 +3,7 @@ import type { Condition } from '../../shared/kube/conditions.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { systemRandom } from '../../shared/process/chance.js';
 import type { Clock } from '../../shared/process/clock.js';
-import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
+import { type Running, startComponents } from '../../shared/process/lifecycle.js';
 import type { Logger } from '../../shared/process/log.js';
 import { Slice } from '../../shared/process/slice.js';
 import { type Agent, createAgent } from '../agent.js';
@@ -133,7 +133,7 @@ export class SimulatedNode implements QueriedNode {
       random: systemRandom,
       log,
     });
-    this.#running = await startInOrder(this.#agent.components, log);
+    this.#running = await startComponents(this.#agent.components, log);
   }
 
   /** Ends the agent; its containers "run on". */

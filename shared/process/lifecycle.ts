@@ -29,7 +29,7 @@ async function stopInReverse(started: Component[], log: Logger): Promise<void> {
 }
 
 /** Starts the parts one after another. When one fails, those before it are stopped and its error is thrown. */
-export async function startInOrder(parts: readonly Component[], log: Logger): Promise<Running> {
+export async function startComponents(parts: readonly Component[], log: Logger): Promise<Running> {
   const started: Component[] = [];
   try {
     for (const part of parts) {

@@ -13,7 +13,7 @@ import { type HostHandover, HANDOVER_ANNOTATION } from '../../shared/kube/host-t
 import type { Pod } from '../../shared/kube/pod.js';
 import { systemRandom } from '../../shared/process/chance.js';
 import { ManualClock } from '../../shared/process/clock.js';
-import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
+import { type Running, startComponents } from '../../shared/process/lifecycle.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { unreachableSocket } from '../harness/unreachable-socket.js';
 
@@ -93,7 +93,7 @@ class CutOffHost {
       coordinatorTime: await this.#heardTime(),
       ...{ clock, wallClock: clock, random: systemRandom, log: silentLogger },
     });
-    this.#running = await startInOrder(this.#agent.components, silentLogger);
+    this.#running = await startComponents(this.#agent.components, silentLogger);
     await this.settle();
   }
 

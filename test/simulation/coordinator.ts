@@ -4,7 +4,7 @@ import type { WebSocket } from 'ws';
 import { type CoordinatorCore, createCoordinatorCore } from '../../coordinator/core.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import { ApiError } from '../../shared/kube/status.js';
-import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
+import { type Running, startComponents } from '../../shared/process/lifecycle.js';
 import { NO_AUTHORITY } from '../harness/test-authority.js';
 import type { Chronicle } from './chronicle.js';
 import { openDiskStore, type SimulatedDisk } from './disk-store.js';
@@ -172,7 +172,7 @@ export class SimulatedCoordinator {
       }),
     );
     const parts = [{ name: 'store', stop: () => store.close() }, ...core.components];
-    const running = await startInOrder(parts, log);
+    const running = await startComponents(parts, log);
     if (!life.isOver) this.#serving = { life, core, running, sinceMs: this.#parts.timeline.now };
   }
 }

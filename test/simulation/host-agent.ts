@@ -8,7 +8,7 @@ import { hollowHostInfo, hollowHostDeps } from '../../agent/simulate/hollow-host
 import { CoordinatorTime } from '../../agent/turns/heard-time.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
 import { monotonicClock } from '../../shared/process/clock.js';
-import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
+import { type Running, startComponents } from '../../shared/process/lifecycle.js';
 import type { Chronicle } from './chronicle.js';
 import type { HostDisk, TurnWatcher } from './host-disk.js';
 import type { EngineWatcher, HostEngine } from './host-engine.js';
@@ -136,7 +136,7 @@ export class HostAgent {
       random: { random: chance.fraction, uuid: chance.uuid },
       log,
     });
-    const running = await startInOrder([{ name: 'cache', stop: () => cache.flush() }, ...agent.components], log);
+    const running = await startComponents([{ name: 'cache', stop: () => cache.flush() }, ...agent.components], log);
     if (!life.isOver) this.#running = running;
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Component, startInOrder } from '../../shared/process/lifecycle.js';
+import { type Component, startComponents } from '../../shared/process/lifecycle.js';
 import { silentLogger } from '../../shared/process/log.js';
 
 function recorded(seen: string[], name: string, failing: 'start' | 'stop' | 'nothing' = 'nothing'): Component {
@@ -13,7 +13,7 @@ function recorded(seen: string[], name: string, failing: 'start' | 'stop' | 'not
 
 test('parts start in order and stop in reverse, once', async () => {
   const seen: string[] = [];
-  const running = await startInOrder([recorded(seen, 'a'), recorded(seen, 'b')], silentLogger);
+  const running = await startComponents([recorded(seen, 'a'), recorded(seen, 'b')], silentLogger);
   await Promise.all([running.stop(), running.stop()]);
   assert.deepEqual(seen, ['start a', 'start b', 'stop b', 'stop a']);
 });
@@ -21,13 +21,13 @@ test('parts start in order and stop in reverse, once', async () => {
 test('when a part fails to start, those before it are stopped and the error is thrown', async () => {
   const seen: string[] = [];
   const parts = [recorded(seen, 'a'), recorded(seen, 'b', 'start'), recorded(seen, 'c')];
-  await assert.rejects(startInOrder(parts, silentLogger), /b/);
+  await assert.rejects(startComponents(parts, silentLogger), /b/);
   assert.deepEqual(seen, ['start a', 'start b', 'stop a']);
 });
 
 test('a part that fails to stop does not keep the others running', async () => {
   const seen: string[] = [];
   const parts = [recorded(seen, 'a'), recorded(seen, 'b', 'stop')];
-  await (await startInOrder(parts, silentLogger)).stop();
+  await (await startComponents(parts, silentLogger)).stop();
   assert.deepEqual(seen.slice(2), ['stop b', 'stop a']);
 });
