@@ -6,7 +6,7 @@ import { LINK_PATH } from '../shared/link/messages.js';
 import { systemRandom } from '../shared/process/chance.js';
 import { type Clock, monotonicClock, systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
-import { type Component, type Running, startComponents } from '../shared/process/lifecycle.js';
+import { type Component, type RunningComponents, startComponents } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { rememberFiles, rememberFolders } from '../shared/process/undo-files.js';
 import { type Agent, createAgent } from './agent.js';
@@ -75,7 +75,7 @@ interface Surroundings {
 export async function startAgent(
   settings: AgentSettings,
   surroundings: Surroundings,
-): Promise<Running | undefined> {
+): Promise<RunningComponents | undefined> {
   const { data: dataDir } = settings;
   const clock = monotonicClock(systemClock);
   checkImageThresholds(settings);
@@ -84,7 +84,7 @@ export async function startAgent(
   const directory = await takeDataDir(dataDir, clock, surroundings.log);
   // With the lock of the directory held, no other agent writes there.
   const removeNewFiles = rememberFiles(dataDir);
-  let running: Running | undefined;
+  let running: RunningComponents | undefined;
   try {
     running = await startWith({ settings, policy, directory, clock, ...surroundings });
     return running;
@@ -104,7 +104,7 @@ interface AgentStart extends Surroundings {
   clock: Clock;
 }
 
-async function startWith(start: AgentStart): Promise<Running | undefined> {
+async function startWith(start: AgentStart): Promise<RunningComponents | undefined> {
   const { settings, places, policy, directory, clock, log } = start;
   const { data: dataDir, nodeName } = settings;
   const pressure = pressureHandling(settings);

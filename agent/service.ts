@@ -1,5 +1,5 @@
 /** The agent for as long as its process runs: started, told to read its settings again, stopped. */
-import type { Running } from '../shared/process/lifecycle.js';
+import type { RunningComponents } from '../shared/process/lifecycle.js';
 import { createLogger, type Logger } from '../shared/process/log.js';
 import type { ServiceManager } from '../shared/process/service-manager.js';
 import { VERSION } from '../shared/process/version.js';
@@ -31,7 +31,7 @@ export async function runService({
   const onWaiting = (message: string): void => manager.ready(message);
   const started = await startAgent(settings, { places, log, onWaiting, stop });
   if (!started) return;
-  let agent: Running | undefined = started;
+  let agent: RunningComponents | undefined = started;
   log.info({ version: VERSION, server: settings.server, dataDir: settings.data }, 'agent started');
   manager.ready(`node ${settings.nodeName}`);
   let turn = Promise.resolve();

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES } from '../shared/process/exit-error.js';
-import { type Component, type Running, startComponents } from '../shared/process/lifecycle.js';
+import { type Component, type RunningComponents, startComponents } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { VERSION } from '../shared/process/version.js';
 import { ApiComponent } from './api-part.js';
@@ -33,7 +33,7 @@ import { ValueEncryption } from './store/value-seal.js';
 const ENCRYPTED_PREFIXES = [prefixOf(secretKind)];
 
 /** A coordinator that serves. */
-interface RunningCoordinator extends Running {
+interface RunningCoordinator extends RunningComponents {
   /** What kubectl is told, `https://HOST:PORT`. */
   readonly server: string;
 }

@@ -3,7 +3,7 @@ import type { Condition } from '../../shared/kube/conditions.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { systemRandom } from '../../shared/process/chance.js';
 import type { Clock } from '../../shared/process/clock.js';
-import { type Running, startComponents } from '../../shared/process/lifecycle.js';
+import { type RunningComponents, startComponents } from '../../shared/process/lifecycle.js';
 import type { Logger } from '../../shared/process/log.js';
 import { Slice } from '../../shared/process/slice.js';
 import { type Agent, createAgent } from '../agent.js';
@@ -68,7 +68,7 @@ export class SimulatedNode implements QueriedNode {
   #holdUp: string | undefined;
   #isRefused = false;
   #agent: Agent | undefined;
-  #running: Running | undefined;
+  #running: RunningComponents | undefined;
 
   constructor(options: SimulatedNodeOptions) {
     const { clock, log } = options;

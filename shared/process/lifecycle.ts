@@ -13,7 +13,7 @@ export interface Component {
 }
 
 /** A started program. */
-export interface Running {
+export interface RunningComponents {
   /** Stops the parts in reverse order; a part that fails to stop does not keep the others running. Idempotent. */
   stop(): Promise<void>;
 }
@@ -29,7 +29,7 @@ async function stopInReverse(started: Component[], log: Logger): Promise<void> {
 }
 
 /** Starts the parts one after another. When one fails, those before it are stopped and its error is thrown. */
-export async function startComponents(parts: readonly Component[], log: Logger): Promise<Running> {
+export async function startComponents(parts: readonly Component[], log: Logger): Promise<RunningComponents> {
   const started: Component[] = [];
   try {
     for (const part of parts) {

@@ -13,7 +13,7 @@ import { type HostHandover, HANDOVER_ANNOTATION } from '../../shared/kube/host-t
 import type { Pod } from '../../shared/kube/pod.js';
 import { systemRandom } from '../../shared/process/chance.js';
 import { ManualClock } from '../../shared/process/clock.js';
-import { type Running, startComponents } from '../../shared/process/lifecycle.js';
+import { type RunningComponents, startComponents } from '../../shared/process/lifecycle.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { unreachableSocket } from '../harness/unreachable-socket.js';
 
@@ -61,7 +61,7 @@ class CutOffHost {
   readonly #file = fileInMemory();
   #bootedAt = HOST_NOW;
   #boots = 0;
-  #running: Running | undefined;
+  #running: RunningComponents | undefined;
   #agent: Agent | undefined;
 
   /** `heard`: the coordinator had told the time before the link was lost. */

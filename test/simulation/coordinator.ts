@@ -4,7 +4,7 @@ import type { WebSocket } from 'ws';
 import { type CoordinatorCore, createCoordinatorCore } from '../../coordinator/core.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import { ApiError } from '../../shared/kube/status.js';
-import { type Running, startComponents } from '../../shared/process/lifecycle.js';
+import { type RunningComponents, startComponents } from '../../shared/process/lifecycle.js';
 import { NO_AUTHORITY } from '../harness/test-authority.js';
 import type { Chronicle } from './chronicle.js';
 import { openDiskStore, type SimulatedDisk } from './disk-store.js';
@@ -42,7 +42,7 @@ export type Answer<T> =
 interface Serving {
   life: Life;
   core: CoordinatorCore;
-  running: Running;
+  running: RunningComponents;
   sinceMs: number;
 }
 

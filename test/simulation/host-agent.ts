@@ -8,7 +8,7 @@ import { hollowHostInfo, hollowHostDeps } from '../../agent/simulate/hollow-host
 import { CoordinatorTime } from '../../agent/turns/heard-time.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
 import { monotonicClock } from '../../shared/process/clock.js';
-import { type Running, startComponents } from '../../shared/process/lifecycle.js';
+import { type RunningComponents, startComponents } from '../../shared/process/lifecycle.js';
 import type { Chronicle } from './chronicle.js';
 import type { HostDisk, TurnWatcher } from './host-disk.js';
 import type { EngineWatcher, HostEngine } from './host-engine.js';
@@ -51,7 +51,7 @@ export class HostAgent {
   readonly #parts: AgentParts;
   #lives = 0;
   #life: Life | undefined;
-  #running: Running | undefined;
+  #running: RunningComponents | undefined;
 
   constructor(parts: AgentParts) {
     this.#parts = parts;
