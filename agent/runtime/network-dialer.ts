@@ -6,11 +6,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
-import { argumentsOf, isSingleExecutable, type OwnPart } from '../../shared/process/own-program.js';
+import { argumentsOf, isSingleExecutable, type ChildProgram } from '../../shared/process/own-program.js';
 import { RuntimeError } from './driver.js';
 
 /** The process inside a Pod's network. */
-export const DIAL_HELPER: OwnPart = {
+export const DIAL_HELPER: ChildProgram = {
   name: 'dial-helper',
   module: new URL('./dial-helper.js', import.meta.url),
 };

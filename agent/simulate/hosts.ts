@@ -1,14 +1,14 @@
 /** The processes full of pretended hosts, as one. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { argumentsOf, type OwnPart } from '../../shared/process/own-program.js';
+import { argumentsOf, type ChildProgram } from '../../shared/process/own-program.js';
 import type { NodeTemplate } from './node-plans.js';
 import type { FromFleetWorker, ToFleetWorker } from './process-messages.js';
 import type { SimulateSettings } from './settings.js';
 import type { NodeCounts } from './simulated-node.js';
 
 /** The process full of pretended hosts. */
-export const FLEET_WORKER: OwnPart = {
+export const FLEET_WORKER: ChildProgram = {
   name: 'hosts-process',
   module: new URL('./hosts-process.js', import.meta.url),
 };

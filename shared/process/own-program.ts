@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { IS_BUNDLE } from './version.js';
 
 /** A part that runs in a process of its own. */
-export interface OwnPart {
+export interface ChildProgram {
   /** First argument by which the bundled program knows it. */
   name: string;
   /** URL of its compiled module. */
@@ -11,7 +11,7 @@ export interface OwnPart {
 }
 
 /** What follows Node's flags to run the part. */
-export function argumentsOf({ name, module }: OwnPart): string[] {
+export function argumentsOf({ name, module }: ChildProgram): string[] {
   if (!IS_BUNDLE) return [fileURLToPath(module)];
   return isSingleExecutable() ? [name] : [process.argv[1] ?? '', name];
 }
