@@ -6,7 +6,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
-import { argumentsOf, isSingleExecutable, type ChildProgram } from '../../shared/process/own-program.js';
+import { childArguments, isSingleExecutable, type ChildProgram } from '../../shared/process/own-program.js';
 import { RuntimeError } from './driver.js';
 
 /** The process inside a Pod's network. */
@@ -79,7 +79,7 @@ export class NetworkDialer {
   #start(network: string, pid: number): Helper {
     const child = spawn(
       'nsenter',
-      [`--net=/proc/${pid}/ns/net`, process.execPath, ...nodeFlags(), ...argumentsOf(DIAL_HELPER)],
+      [`--net=/proc/${pid}/ns/net`, process.execPath, ...nodeFlags(), ...childArguments(DIAL_HELPER)],
       // No environment: NODE_OPTIONS and the like are meant for the agent.
       { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], env: { PATH: process.env.PATH ?? '' } },
     );

@@ -1,7 +1,7 @@
 /** The processes full of pretended hosts, as one. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { argumentsOf, type ChildProgram } from '../../shared/process/own-program.js';
+import { childArguments, type ChildProgram } from '../../shared/process/own-program.js';
 import type { NodeTemplate } from './node-plans.js';
 import type { FromFleetWorker, ToFleetWorker } from './process-messages.js';
 import type { SimulateSettings } from './settings.js';
@@ -89,7 +89,7 @@ export class FleetSupervisor {
 
   #start(order: ToFleetWorker): HostsProcess {
     // Without the agent's own flags: they are for one agent on a small host.
-    const child = spawn(process.execPath, argumentsOf(FLEET_WORKER), {
+    const child = spawn(process.execPath, childArguments(FLEET_WORKER), {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     });
     const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()));

@@ -11,7 +11,7 @@ export interface ChildProgram {
 }
 
 /** What follows Node's flags to run the part. */
-export function argumentsOf({ name, module }: ChildProgram): string[] {
+export function childArguments({ name, module }: ChildProgram): string[] {
   if (!IS_BUNDLE) return [fileURLToPath(module)];
   return isSingleExecutable() ? [name] : [process.argv[1] ?? '', name];
 }
