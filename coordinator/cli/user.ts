@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { newKey } from '../../shared/process/private-key.js';
+import { generateKeyPem } from '../../shared/process/private-key.js';
 import { printDocument, reportLine } from '../../shared/process/terminal-output.js';
 import { kubeconfigText } from '../api/kubeconfig.js';
 import { kubeconfigPath } from '../data-dir.js';
@@ -52,7 +52,7 @@ async function add(commonName: string, options: AddOptions): Promise<void> {
   if (lifetimeMs === 0) throw new ExitError(EXIT_CODES.usage, '--ttl: a certificate cannot last for ever.');
   const authority = readAuthority(options.data);
   const { server } = apiClientFromKubeconfig(kubeconfigPath(options.data));
-  const key = await newKey();
+  const key = await generateKeyPem();
   const request = await makeSigningRequest(key, { commonName, organizations: options.group });
   const { certificate, notAfterMs } = await signClientCertificate(authority, request, {
     now: Date.now(),

@@ -16,7 +16,7 @@ import {
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
-import { importKey, newKey, SIGNING } from '../../shared/process/private-key.js';
+import { importKey, generateKeyPem, SIGNING } from '../../shared/process/private-key.js';
 import { ensureValidCa, isReissued, makeCaCertificate } from './ca-certificate.js';
 import { issuerName } from './client-certificates.js';
 import { certificatesIn, days, type KeyPair, MAX_CLOCK_ERROR_DAYS, serialNumber, validity } from './key-pair.js';
@@ -91,7 +91,7 @@ export function renewalReason(
 
 /** One that follows another has a name of its own: chains are built by names. */
 async function makeCa(now: number): Promise<KeyPair> {
-  const key = await newKey();
+  const key = await generateKeyPem();
   const name = `CN=everynode-ca-${new Date(now).toISOString().slice(0, 10)}`;
   return { key, cert: await makeCaCertificate(key, now, name) };
 }
@@ -107,7 +107,7 @@ async function loadCa(directory: string, now: number): Promise<KeyPair> {
     const sentence = `${join(directory, 'ca.key')} is missing: restore it from a backup, or remove ${directory} and join all agents anew.`;
     throw new ExitError(EXIT_CODES.data, sentence);
   }
-  const caKey = key ?? (await newKey());
+  const caKey = key ?? (await generateKeyPem());
   if (!key) await writePrivateFile(join(directory, 'ca.key'), caKey);
   const made = await makeCaCertificate(caKey, now);
   await writePrivateFile(join(directory, 'ca.crt'), made);
@@ -144,7 +144,7 @@ async function loadServing(
   const path = join(directory, 'serving.pem');
   const present = await readIfPresent(path);
   if (present && !renewalReason(present, ca, names, now)) return { cert: present + ca.cert, key: present };
-  const key = await newKey();
+  const key = await generateKeyPem();
   const span = spanOf(madeAt(present) ?? now, now);
   const both = `${await makeServingCertificate(ca, key, names, span)}${key}`;
   await writePrivateFile(path, both);

@@ -15,7 +15,7 @@ function pem(label: string, der: ArrayBuffer): string {
 }
 
 /** PEM of a new private key. */
-export async function newKey(): Promise<string> {
+export async function generateKeyPem(): Promise<string> {
   const { privateKey } = await webcrypto.subtle.generateKey(EC, true, ['sign', 'verify']);
   return pem('PRIVATE KEY', await webcrypto.subtle.exportKey('pkcs8', privateKey));
 }

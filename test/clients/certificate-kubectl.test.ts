@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { certificateRequest } from '../../agent/certificate-request.js';
 import { certificateSigningRequestKind } from '../../coordinator/kinds/index.js';
-import { newKey } from '../../shared/process/private-key.js';
+import { generateKeyPem } from '../../shared/process/private-key.js';
 import { forEachKubectl } from '../harness/each-kubectl.js';
 
 forEachKubectl('signing requests', (bench) => {
@@ -13,7 +13,7 @@ forEachKubectl('signing requests', (bench) => {
   ] as const) {
     test(`certificate ${verb}`, async () => {
       const name = `csr-${verb}`;
-      const csr = await certificateRequest(await newKey(), 'n1');
+      const csr = await certificateRequest(await generateKeyPem(), 'n1');
       await bench.api.registry.create(certificateSigningRequestKind, undefined, {
         metadata: { name },
         spec: {

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { certificateRequest } from '../../agent/certificate-request.js';
 import type { PolicyRule, UserInfo } from '../../shared/kube/rbac.js';
 import type { Status } from '../../shared/kube/status.js';
-import { newKey } from '../../shared/process/private-key.js';
+import { generateKeyPem } from '../../shared/process/private-key.js';
 import { type AccessBench, person, roleRef, startAccessBench } from '../harness/access-bench.js';
 import { type CallAnswer, call } from '../harness/https-call.js';
 import { podObject } from '../harness/objects.js';
@@ -270,7 +270,7 @@ test('who approves or signs needs the signer as well', async () => {
   ]);
   await bench.give(exact, [writes, signers('approve', 'example.com/one')]);
   await bench.give(domain, [writes, signers('approve', 'example.com/*'), signers('sign', 'example.com/*')]);
-  const request = Buffer.from(await certificateRequest(await newKey(), 'n1')).toString('base64');
+  const request = Buffer.from(await certificateRequest(await generateKeyPem(), 'n1')).toString('base64');
   const file = (name: string) =>
     bench.asAdmin(`POST ${requests}`, {
       metadata: { name },

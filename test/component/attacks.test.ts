@@ -16,7 +16,7 @@ import { loadPki } from '../../coordinator/pki/load-pki.js';
 import { credentialSecretName, revokedData } from '../../shared/kube/node-credential.js';
 import { JOIN_PATH, LINK_PATH, SUBPROTOCOL } from '../../shared/link/messages.js';
 import type { Logger } from '../../shared/process/log.js';
-import { newKey } from '../../shared/process/private-key.js';
+import { generateKeyPem } from '../../shared/process/private-key.js';
 import { TEST_TOKEN } from '../harness/api.js';
 import { type EnrolmentBench, startEnrolment } from '../harness/enrolment-bench.js';
 import { eventually } from '../harness/eventually.js';
@@ -51,7 +51,7 @@ async function target(context: TestContext) {
   const bench = await startEnrolment(context, { log: keptLog(lines), audit });
   const audited = (verb: string) => audit.told(verb);
   const { events } = audit;
-  const csr = async (node: string) => certificateRequest(await newKey(), node);
+  const csr = async (node: string) => certificateRequest(await generateKeyPem(), node);
   const join = async (token: string | null, node = 'n1') =>
     call(bench.api, `POST ${JOIN_PATH}`, { token, body: { node, csr: await csr(node) } });
   return { ...bench, lines, events, audited, join };
@@ -119,7 +119,7 @@ test('whoever is refused too often waits, and says so', async (context) => {
 
 test('a request for somebody else, for more than a name, or with another signature is 400', async (context) => {
   const { api, token, audited } = await target(context);
-  const csr = await certificateRequest(await newKey(), 'n2');
+  const csr = await certificateRequest(await generateKeyPem(), 'n2');
   const forged = csr.replace(/.{8}\n(?=-----END)/, 'AAAAAAA=\n');
   for (const body of [
     { node: 'n1', csr },

@@ -15,7 +15,7 @@ import { type RotationStep, rotationStep } from '../../coordinator/pki/rotation.
 import { readSupplied } from '../../coordinator/pki/supplied.js';
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { ManualClock } from '../../shared/process/clock.js';
-import { newKey } from '../../shared/process/private-key.js';
+import { generateKeyPem } from '../../shared/process/private-key.js';
 import { startTestApi } from '../harness/api.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 
@@ -109,7 +109,7 @@ test('what an authority of the wrong time signs is good now: it is made anew fir
       pki = await loadPki(directory, NAMES, clock.now());
     },
   );
-  const key = await newKey();
+  const key = await generateKeyPem();
   const sign = async () => {
     const subject = { commonName: 'ada', organizations: [] };
     return new X509Certificate((await authority.sign(await makeSigningRequest(key, subject))).certificate);

@@ -14,7 +14,7 @@ import { secretKind } from '../../coordinator/kinds/index.js';
 import { credentialSecretName } from '../../shared/kube/node-credential.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { EXIT_CODES, type ExitError } from '../../shared/process/exit-error.js';
-import { newKey } from '../../shared/process/private-key.js';
+import { generateKeyPem } from '../../shared/process/private-key.js';
 import { type EnrolmentBench, startEnrolment } from '../harness/enrolment-bench.js';
 import { eventually } from '../harness/eventually.js';
 import { testAuthority } from '../harness/test-authority.js';
@@ -179,7 +179,7 @@ test('a host that is revoked while its certificate is made is not registered aga
       },
     },
   });
-  const csr = await certificateRequest(await newKey(), 'n1');
+  const csr = await certificateRequest(await generateKeyPem(), 'n1');
   const { keyHash } = await authority.read(csr);
   await credentials.register('n1', { hash: keyHash, notAfterMs: Date.now() + 3_600_000 });
   const call = { body: { node: 'n1', csr } };
@@ -199,7 +199,7 @@ test('a host that was certified while the coordinator’s clock was set back a y
   const sealer = new ObjectSigner(Buffer.alloc(32), { epoch: 'e', pastEpochs: [] });
   const parts = { registry, informers, credentials, clock, clusterUID: 'c', sealer, authority };
   const enrolment = new Enrolment(parts);
-  const csr = await certificateRequest(await newKey(), 'n1');
+  const csr = await certificateRequest(await generateKeyPem(), 'n1');
   const { keyHash } = await authority.read(csr);
   const notAfterMs = Date.now() + 300 * DAY_MS;
   await credentials.register('n1', { hash: keyHash, notAfterMs });

@@ -12,7 +12,7 @@ import {
   MAX_FRAME_BYTES,
   SUBPROTOCOL,
 } from '../../shared/link/messages.js';
-import { newKey } from '../../shared/process/private-key.js';
+import { generateKeyPem } from '../../shared/process/private-key.js';
 import { benchAuthority, certificateHeader } from '../harness/bench-host-keys.js';
 import { eventually } from '../harness/eventually.js';
 import { type HubBench, withHub } from '../harness/hub-bench.js';
@@ -47,7 +47,7 @@ withHub('without the certificate of a node there is no upgrade', async (bench) =
   const own = certificateHeader(await bench.hostKey('n1'));
   const protocol = { 'sec-websocket-protocol': SUBPROTOCOL };
   const unknown = await benchAuthority(bench.plane.clock);
-  const stranger = await unknown.sign(await certificateRequest(await newKey(), 'n1'));
+  const stranger = await unknown.sign(await certificateRequest(await generateKeyPem(), 'n1'));
   const refused: Record<string, string>[] = [
     {},
     { authorization: 'Bearer x' },

@@ -15,7 +15,7 @@ import { createRegistry } from '../../coordinator/registry/create-registry.js';
 import { MemoryStore } from '../../coordinator/store/memory-store.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
-import { newKey } from '../../shared/process/private-key.js';
+import { generateKeyPem } from '../../shared/process/private-key.js';
 import { testAuthority } from '../harness/test-authority.js';
 
 const KEY = Buffer.alloc(32, 's');
@@ -23,7 +23,7 @@ const BACKUP_REVISION = 2;
 
 /** A host's certificate as the coordinator sees it, and the request that it was made for. */
 async function hostOf(node: string) {
-  const csr = await certificateRequest(await newKey(), node);
+  const csr = await certificateRequest(await generateKeyPem(), node);
   const { certificate } = await (await testAuthority(systemClock)).sign(csr);
   return { node, csr, certificate: subjectOf(new X509Certificate(certificate)) };
 }

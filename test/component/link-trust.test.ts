@@ -14,7 +14,7 @@ import { podKind, secretKind, serviceAccountKind } from '../../coordinator/kinds
 import { loadPki } from '../../coordinator/pki/load-pki.js';
 import { JOIN_PATH, LINK_PATH, SUBPROTOCOL } from '../../shared/link/messages.js';
 import { CERTIFICATE_HEADER, CHALLENGE_HEADER, signChallenge } from '../../shared/link/proof.js';
-import { newKey } from '../../shared/process/private-key.js';
+import { generateKeyPem } from '../../shared/process/private-key.js';
 import { startEnrolment } from '../harness/enrolment-bench.js';
 import { eventually } from '../harness/eventually.js';
 import { KeptAudit } from '../harness/kept-audit.js';
@@ -171,7 +171,7 @@ test('a server whose certificate is not yet valid, or has ended, is known by its
       bearer: `${id}.${secret}`,
     };
     const node = `n${shiftMs < 0}`;
-    const csr = await certificateRequest(await newKey(), node);
+    const csr = await certificateRequest(await generateKeyPem(), node);
     const answer = await requestCertificate(coordinator, JOIN_PATH, { node, csr });
     assert.equal(answer.state, 'joined');
   }

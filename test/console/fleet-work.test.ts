@@ -8,7 +8,7 @@ import { makeSigningRequest } from '../../coordinator/pki/client-certificates.js
 import type { CertificateSigningRequest } from '../../shared/kube/certificate-signing-request.js';
 import type { Node } from '../../shared/kube/node.js';
 import { silentLogger } from '../../shared/process/log.js';
-import { newKey } from '../../shared/process/private-key.js';
+import { generateKeyPem } from '../../shared/process/private-key.js';
 import { PHONE } from '../harness/browser.js';
 import { ConsoleBench, describeInBrowser } from '../harness/console-bench.js';
 import { tokenInLine } from '../harness/join-line.js';
@@ -183,7 +183,7 @@ function suite(): void {
 /** As a host files it that has to wait. */
 async function fileRequest({ api }: SimulatedFleet, name: string): Promise<void> {
   const subject = { commonName: `system:node:${name}`, organizations: ['system:nodes'] };
-  const csr = await makeSigningRequest(await newKey(), subject);
+  const csr = await makeSigningRequest(await generateKeyPem(), subject);
   await api.ask('POST', REQUESTS, {
     metadata: { name },
     spec: {

@@ -8,7 +8,7 @@ import type { BrowserContextOptions } from 'playwright-core';
 import { makeSigningRequest } from '../../coordinator/pki/client-certificates.js';
 import type { CertificateSigningRequest } from '../../shared/kube/certificate-signing-request.js';
 import { withApprovalDecision } from '../../shared/kube/certificate-signing-request.js';
-import { newKey } from '../../shared/process/private-key.js';
+import { generateKeyPem } from '../../shared/process/private-key.js';
 import { DESK } from '../harness/browser.js';
 import { ConsoleBench, describeInBrowser } from '../harness/console-bench.js';
 import type { SimulatedFleet } from '../harness/simulated-fleet.js';
@@ -111,7 +111,7 @@ function suite(): void {
 
 /** Of a person who may do everything, by the API's own signer. */
 async function personalCertificate({ api }: SimulatedFleet): Promise<{ cert: string; key: string }> {
-  const key = await newKey();
+  const key = await generateKeyPem();
   const csr = await makeSigningRequest(key, { commonName: 'berta', organizations: ['ops'] });
   const made = await api.ask<CertificateSigningRequest>('POST', REQUESTS, {
     metadata: { name: 'berta' },

@@ -14,7 +14,7 @@ import { credentialSecretName } from '../../shared/kube/node-credential.js';
 import { CERTIFICATE_HEADER } from '../../shared/link/proof.js';
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import type { Clock } from '../../shared/process/clock.js';
-import { newKey } from '../../shared/process/private-key.js';
+import { generateKeyPem } from '../../shared/process/private-key.js';
 
 /** PEM. */
 export interface HostKey {
@@ -65,7 +65,7 @@ export class BenchHostKeys {
   }
 
   async #make(node: string): Promise<HostKey> {
-    const key = await newKey();
+    const key = await generateKeyPem();
     const { certificate } = await this.#authority.sign(await certificateRequest(key, node));
     const hash = publicKeyHash(new X509Certificate(certificate));
     await this.#registry.create(secretKind, 'kube-system', {
