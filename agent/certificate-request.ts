@@ -1,6 +1,6 @@
 /** The request that asks the coordinator to certify the host's own key, which is made on the host and leaves it never. */
 import { createHash, createPublicKey } from 'node:crypto';
-import { importKey, SIGNING } from '../shared/process/private-key.js';
+import { importKey, SIGNATURE_ALGORITHM } from '../shared/process/private-key.js';
 
 /** Lower-case hex SHA-256 of the public half (SubjectPublicKeyInfo DER). */
 export function publicKeyHashOf(keyPem: string): string {
@@ -16,7 +16,7 @@ export async function certificateRequest(keyPem: string, node: string): Promise<
   const request = await Pkcs10CertificateRequestGenerator.create({
     name: [{ O: ['system:nodes'] }, { CN: [`system:node:${node}`] }],
     keys: await importKey(keyPem),
-    signingAlgorithm: SIGNING,
+    signingAlgorithm: SIGNATURE_ALGORITHM,
   });
   return request.toString('pem');
 }

@@ -11,7 +11,7 @@ import {
   SubjectKeyIdentifierExtension,
   X509CertificateGenerator,
 } from '@peculiar/x509';
-import { importKey, SIGNING } from '../../shared/process/private-key.js';
+import { importKey, SIGNATURE_ALGORITHM } from '../../shared/process/private-key.js';
 import { issuerName } from './client-certificates.js';
 import { days, type KeyPair, serialNumber, validity } from './key-pair.js';
 import { isInTime } from './peer-certificate.js';
@@ -57,7 +57,7 @@ async function selfSigned(keyPem: string, name: string, times: Validity): Promis
     name,
     ...times,
     keys,
-    signingAlgorithm: SIGNING,
+    signingAlgorithm: SIGNATURE_ALGORITHM,
     extensions: [
       new BasicConstraintsExtension(true, 0, true),
       new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),

@@ -11,7 +11,7 @@ import {
   Pkcs10CertificateRequestGenerator,
   X509CertificateGenerator,
 } from '@peculiar/x509';
-import { importKey, SIGNING } from '../../shared/process/private-key.js';
+import { importKey, SIGNATURE_ALGORITHM } from '../../shared/process/private-key.js';
 import { type KeyPair, serialNumber, validity } from './key-pair.js';
 
 /** A request is a few hundred bytes; a subject may hold many groups. */
@@ -62,7 +62,7 @@ export async function makeSigningRequest(
   const request = await Pkcs10CertificateRequestGenerator.create({
     name: [...subject.organizations.map((group) => ({ O: [group] })), { CN: [subject.commonName] }],
     keys: await importKey(keyPem),
-    signingAlgorithm: SIGNING,
+    signingAlgorithm: SIGNATURE_ALGORITHM,
   });
   return request.toString('pem');
 }
@@ -87,7 +87,7 @@ export async function signClientCertificate(
     notAfter,
     publicKey: request.publicKey,
     signingKey: privateKey,
-    signingAlgorithm: SIGNING,
+    signingAlgorithm: SIGNATURE_ALGORITHM,
     extensions: [
       new BasicConstraintsExtension(false, undefined, true),
       new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),

@@ -16,7 +16,7 @@ import {
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
-import { importKey, generateKeyPem, SIGNING } from '../../shared/process/private-key.js';
+import { importKey, generateKeyPem, SIGNATURE_ALGORITHM } from '../../shared/process/private-key.js';
 import { ensureValidCa, isReissued, makeCaCertificate } from './ca-certificate.js';
 import { issuerName } from './client-certificates.js';
 import { certificatesIn, days, type KeyPair, MAX_CLOCK_ERROR_DAYS, serialNumber, validity } from './key-pair.js';
@@ -59,7 +59,7 @@ async function makeServingCertificate(
     ...validity(earliest, latest - earliest + days(SERVING_DAYS)),
     publicKey: keys.publicKey,
     signingKey: caKeys.privateKey,
-    signingAlgorithm: SIGNING,
+    signingAlgorithm: SIGNATURE_ALGORITHM,
     extensions: [
       new BasicConstraintsExtension(false, undefined, true),
       new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),

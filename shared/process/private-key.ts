@@ -4,7 +4,7 @@ import { createPrivateKey, createPublicKey, webcrypto } from 'node:crypto';
 const EC = { name: 'ECDSA', namedCurve: 'P-256' } as const;
 
 /** How everything is signed. */
-export const SIGNING = { name: 'ECDSA', hash: 'SHA-256' } as const;
+export const SIGNATURE_ALGORITHM = { name: 'ECDSA', hash: 'SHA-256' } as const;
 
 function pem(label: string, der: ArrayBuffer): string {
   const lines =
