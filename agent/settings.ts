@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readDuration } from '../shared/kube/go-duration.js';
 import type { Taint } from '../shared/kube/node.js';
 import {
-  checkedText,
+  checkedTextSetting,
   choiceSetting,
   integerSetting,
   optionalText,
@@ -114,31 +114,31 @@ export const AGENT_SETTINGS = {
       default: 80,
     },
   ),
-  evictionHard: checkedText(
+  evictionHard: checkedTextSetting(
     'thresholds from which on Pods are evicted at once; what is given takes the place of all defaults',
     THRESHOLDS,
     DEFAULT_EVICTION_HARD,
     parseThresholds,
   ),
-  evictionSoft: checkedText(
+  evictionSoft: checkedTextSetting(
     'thresholds from which on Pods are evicted after a grace period',
     THRESHOLDS,
     '',
     parseThresholds,
   ),
-  evictionSoftGracePeriod: checkedText(
+  evictionSoftGracePeriod: checkedTextSetting(
     'how long a soft threshold has to be met, such as memory.available=1m30s',
     PERIODS,
     '',
     parseGracePeriods,
   ),
-  evictionMinimumReclaim: checkedText(
+  evictionMinimumReclaim: checkedTextSetting(
     'how much more than its threshold is won back, such as nodefs.available=500Mi',
     'SIGNAL=VALUE,…',
     '',
     parseMinimumReclaims,
   ),
-  evictionPressureTransitionPeriod: checkedText(
+  evictionPressureTransitionPeriod: checkedTextSetting(
     'how long a pressure condition lasts after its cause',
     'DURATION',
     '5m',
@@ -155,7 +155,7 @@ export const AGENT_SETTINGS = {
   ),
   allowedUnsafeSysctls,
   policy: optionalText('what no pod may do on this host; /etc/everynode/policy.yaml when absent', 'FILE'),
-  metricsAddress: checkedText(
+  metricsAddress: checkedTextSetting(
     'where this agent shows its own metrics and /healthz: off, HOST:PORT or the path of a unix socket',
     'ADDRESS',
     'off',

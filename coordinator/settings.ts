@@ -3,7 +3,7 @@ import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { readDuration } from '../shared/kube/go-duration.js';
 import {
-  checkedText,
+  checkedTextSetting,
   choiceSetting,
   integerSetting,
   numberSetting,
@@ -34,7 +34,7 @@ export const COORDINATOR_SETTINGS = {
   }),
   host: textSetting('address to listen on', 'ADDRESS', '0.0.0.0'),
   advertise: optionalText('host name or address that agents and kubectl are told to use', 'HOST'),
-  nodeMonitorGracePeriod: checkedText(
+  nodeMonitorGracePeriod: checkedTextSetting(
     'silence after which a node is NotReady; a node may have its own, and its Lease lasts as long',
     'DURATION',
     '40s',
@@ -48,13 +48,13 @@ export const COORDINATOR_SETTINGS = {
     }),
     default: undefined,
   } as Setting<number | undefined>,
-  nodeStartupGracePeriod: checkedText(
+  nodeStartupGracePeriod: checkedTextSetting(
     "how long after the coordinator's start nodes may take to come back before that counts",
     'DURATION',
     '75s',
     readDuration,
   ),
-  nodeMonitorPeriod: checkedText(
+  nodeMonitorPeriod: checkedTextSetting(
     'how long a node that is not ready is looked at among its neighbours before its pods may be evicted',
     'DURATION',
     '5s',

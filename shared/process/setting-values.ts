@@ -69,7 +69,7 @@ function boundedSetting(
 }
 
 /** Text of a form of its own; `check` throws an Error that says what is expected. */
-export function checkedText(
+export function checkedTextSetting(
   meaning: string,
   placeholder: string,
   fallback: string,
