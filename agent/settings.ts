@@ -7,7 +7,7 @@ import {
   checkedTextSetting,
   choiceSetting,
   integerSetting,
-  optionalText,
+  optionalTextSetting,
   secretText,
   switchSetting,
   textSetting,
@@ -76,9 +76,9 @@ export const RUNTIME_SETTING = {
 };
 
 export const AGENT_SETTINGS = {
-  server: optionalText('the coordinator, https://HOST:PORT', 'URL'),
+  server: optionalTextSetting('the coordinator, https://HOST:PORT', 'URL'),
   token: secretText('EVERYNODE_TOKEN'),
-  tokenFile: optionalText(
+  tokenFile: optionalTextSetting(
     'file with the join token, - for standard input; else EVERYNODE_TOKEN in the environment. Needed until this host has joined',
     'FILE',
   ),
@@ -88,14 +88,14 @@ export const AGENT_SETTINGS = {
   lowData: switchSetting(
     'the link of this host is paid for by the byte: show life every two minutes, tell changes together, compressed',
   ),
-  manifests: optionalText('directory of static pods; DATA/manifests when absent', 'DIR'),
-  nodeIp: optionalText('address of this host, if the one found is not the right one', 'ADDRESS'),
+  manifests: optionalTextSetting('directory of static pods; DATA/manifests when absent', 'DIR'),
+  nodeIp: optionalTextSetting('address of this host, if the one found is not the right one', 'ADDRESS'),
   updateLock: textSetting(
     "file or socket by which this host says 'not now' to a rollout",
     'PATH',
     '/run/everynode/hold',
   ),
-  registries: optionalText(
+  registries: optionalTextSetting(
     "credentials and mirrors of registries: Docker's config.json, with `mirrors` (default DATA/registries.json)",
     'FILE',
   ),
@@ -154,7 +154,7 @@ export const AGENT_SETTINGS = {
     },
   ),
   allowedUnsafeSysctls,
-  policy: optionalText('what no pod may do on this host; /etc/everynode/policy.yaml when absent', 'FILE'),
+  policy: optionalTextSetting('what no pod may do on this host; /etc/everynode/policy.yaml when absent', 'FILE'),
   metricsAddress: checkedTextSetting(
     'where this agent shows its own metrics and /healthz: off, HOST:PORT or the path of a unix socket',
     'ADDRESS',

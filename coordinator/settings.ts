@@ -7,7 +7,7 @@ import {
   choiceSetting,
   integerSetting,
   numberSetting,
-  optionalText,
+  optionalTextSetting,
   switchSetting,
   textSetting,
 } from '../shared/process/setting-values.js';
@@ -33,7 +33,7 @@ export const COORDINATOR_SETTINGS = {
     default: 6443,
   }),
   host: textSetting('address to listen on', 'ADDRESS', '0.0.0.0'),
-  advertise: optionalText('host name or address that agents and kubectl are told to use', 'HOST'),
+  advertise: optionalTextSetting('host name or address that agents and kubectl are told to use', 'HOST'),
   nodeMonitorGracePeriod: checkedTextSetting(
     'silence after which a node is NotReady; a node may have its own, and its Lease lasts as long',
     'DURATION',
@@ -88,22 +88,22 @@ export const COORDINATOR_SETTINGS = {
     max: 1_000_000,
     default: DEFAULT_EVICTION_RATES.largeClusterSizeThreshold,
   }),
-  tlsCertFile: optionalText('certificate to serve with instead of our own, its chain behind it', 'FILE'),
-  tlsPrivateKeyFile: optionalText('key of --tls-cert-file', 'FILE'),
-  tlsCaFile: optionalText(
+  tlsCertFile: optionalTextSetting('certificate to serve with instead of our own, its chain behind it', 'FILE'),
+  tlsPrivateKeyFile: optionalTextSetting('key of --tls-cert-file', 'FILE'),
+  tlsCaFile: optionalTextSetting(
     'authority by which hosts and kubeconfigs know the server: of --tls-cert-file, or of a proxy that ends TLS',
     'FILE',
   ),
   approveNodes: switchSetting(
     'let a new node in only when a person approves it: kubectl certificate approve',
   ),
-  secretsKeyFile: optionalText(
+  secretsKeyFile: optionalTextSetting(
     'keys that Secrets in the database are encrypted under; DATA/pki/secrets.key when absent',
     'FILE',
   ),
   backupSchedule: textSetting('cron pattern by which backups are taken, or off', 'CRON', '43 2 * * *'),
   backupsKept: integerSetting('scheduled backups kept', 'N', { min: 1, max: 10_000, default: 7 }),
-  backupDir: optionalText('directory of scheduled backups instead of DATA/backups', 'DIR'),
+  backupDir: optionalTextSetting('directory of scheduled backups instead of DATA/backups', 'DIR'),
   clientRequestsPerSecond: integerSetting(
     'requests per second of one user at one address before 429 Too Many Requests, 0 = no limit',
     'N',
@@ -131,7 +131,7 @@ export const COORDINATOR_SETTINGS = {
     REQUEST_LOGS,
     'changes',
   ),
-  requestLogFile: optionalText('file that these lines are appended to, instead of the log', 'FILE'),
+  requestLogFile: optionalTextSetting('file that these lines are appended to, instead of the log', 'FILE'),
   logLevel: choiceSetting('least severe log line written', ['debug', 'info', 'warn', 'error'], 'info'),
 };
 

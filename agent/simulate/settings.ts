@@ -2,7 +2,7 @@
 import {
   choiceSetting,
   integerSetting,
-  optionalText,
+  optionalTextSetting,
   switchSetting,
   textSetting,
 } from '../../shared/process/setting-values.js';
@@ -26,14 +26,14 @@ const speed: Setting<number> = {
 export const SIMULATE_SETTINGS = {
   server: AGENT_SETTINGS.server,
   token: AGENT_SETTINGS.token,
-  tokenFile: optionalText('file with the join token; else EVERYNODE_TOKEN in the environment', 'FILE'),
+  tokenFile: optionalTextSetting('file with the join token; else EVERYNODE_TOKEN in the environment', 'FILE'),
   nodes: textSetting('how many nodes, or a file of v1 Nodes (kubectl get nodes -o yaml)', 'N|FILE', '10'),
   name: textSetting('numbered nodes are called NAME-1, NAME-2 …', 'NAME', 'node'),
   speed,
   certificates: switchSetting(
     'each host shows its client certificate in TLS, as real ones do; without, hosts share TLS and prove their keys inside it',
   ),
-  script: optionalText('commands to run, one a line; stdin takes them too (help lists them)', 'FILE'),
+  script: optionalTextSetting('commands to run, one a line; stdin takes them too (help lists them)', 'FILE'),
   processes: integerSetting('spread the nodes over so many processes', 'N', { min: 1, max: 64, default: 1 }),
   logLevel: choiceSetting(
     'least severe log line of agents written',

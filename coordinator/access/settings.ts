@@ -1,5 +1,5 @@
 /** Settings of who may come in, beside the administrator and the ServiceAccounts. */
-import { optionalText, textSetting } from '../../shared/process/setting-values.js';
+import { optionalTextSetting, textSetting } from '../../shared/process/setting-values.js';
 import type { Setting } from '../../shared/process/settings.js';
 
 const requiredClaims: Setting<Record<string, string>> = {
@@ -32,22 +32,22 @@ const signingAlgorithms: Setting<string[]> = {
 
 /** Named as kube-apiserver's flags. */
 export const ACCESS_SETTINGS = {
-  tokenAuthFile: optionalText('static tokens: lines of TOKEN,USER,UID,"GROUP,…"', 'FILE'),
-  oidcIssuerUrl: optionalText('OpenID Connect issuer whose ID tokens are accepted', 'URL'),
-  oidcClientId: optionalText('client (audience) that these tokens must be for', 'ID'),
-  oidcClientSecretFile: optionalText(
+  tokenAuthFile: optionalTextSetting('static tokens: lines of TOKEN,USER,UID,"GROUP,…"', 'FILE'),
+  oidcIssuerUrl: optionalTextSetting('OpenID Connect issuer whose ID tokens are accepted', 'URL'),
+  oidcClientId: optionalTextSetting('client (audience) that these tokens must be for', 'ID'),
+  oidcClientSecretFile: optionalTextSetting(
     'secret of this client, for issuers that ask the console for one besides PKCE',
     'FILE',
   ),
   oidcScopes: textSetting('scopes that the console asks for', 'SCOPE,…', 'openid,email,profile'),
   oidcUsernameClaim: textSetting('claim that names the user', 'CLAIM', 'sub'),
-  oidcUsernamePrefix: optionalText(
+  oidcUsernamePrefix: optionalTextSetting(
     'put before user names; absent: ISSUER#, for email none; - = none',
     'TEXT',
   ),
-  oidcGroupsClaim: optionalText('claim that names the groups', 'CLAIM'),
-  oidcGroupsPrefix: optionalText('put before group names', 'TEXT'),
+  oidcGroupsClaim: optionalTextSetting('claim that names the groups', 'CLAIM'),
+  oidcGroupsPrefix: optionalTextSetting('put before group names', 'TEXT'),
   oidcRequiredClaims: requiredClaims,
   oidcSigningAlgs: signingAlgorithms,
-  oidcCaFile: optionalText('PEM of the authorities that the issuer is trusted by', 'FILE'),
+  oidcCaFile: optionalTextSetting('PEM of the authorities that the issuer is trusted by', 'FILE'),
 };

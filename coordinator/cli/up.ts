@@ -9,7 +9,7 @@ import { untilStopSignal } from '../../shared/process/lifecycle.js';
 import { createLogger } from '../../shared/process/log.js';
 import {
   choiceSetting,
-  optionalText,
+  optionalTextSetting,
   switchSetting,
   textSetting,
 } from '../../shared/process/setting-values.js';
@@ -29,8 +29,8 @@ const UP_SETTINGS = {
   logLevel: choiceSetting('least severe log line written', ['debug', 'info', 'warn', 'error'], 'warn'),
   runtime: choiceSetting('container engine', ['auto', 'docker', 'podman', 'hollow'], 'auto'),
   nodeName: textSetting('name of this machine as a node', 'NAME', hostname().toLowerCase()),
-  labels: optionalText('labels of the node when it registers', 'K=V,…'),
-  taints: optionalText('taints of the node when it registers', 'K=V:EFFECT,…'),
+  labels: optionalTextSetting('labels of the node when it registers', 'K=V,…'),
+  taints: optionalTextSetting('taints of the node when it registers', 'K=V:EFFECT,…'),
   installEngine: switchSetting("as root: install Debian's docker.io when there is no engine"),
   installTools: switchSetting('as root: install what compiling needs'),
 };

@@ -7,7 +7,7 @@ export function textSetting(meaning: string, placeholder: string, fallback: stri
 }
 
 /** Text that has no default. */
-export function optionalText(meaning: string, placeholder: string): Setting<string | undefined> {
+export function optionalTextSetting(meaning: string, placeholder: string): Setting<string | undefined> {
   return { meaning, placeholder, default: undefined, read: (text) => text };
 }
 

@@ -8,7 +8,7 @@ import { ExitError } from '../../shared/process/exit-error.js';
 import {
   choiceSetting,
   integerSetting,
-  optionalText,
+  optionalTextSetting,
   secretText,
   switchSetting,
   textSetting,
@@ -22,7 +22,7 @@ import {
 } from '../../shared/process/settings.js';
 
 const SCHEMA = {
-  server: optionalText('Address of the coordinator', 'URL'),
+  server: optionalTextSetting('Address of the coordinator', 'URL'),
   data: textSetting('Where state is kept', 'DIR', '/data'),
   port: integerSetting('Port', 'N', { min: 1, max: 65535, default: 6443 }),
   logLevel: choiceSetting('How much to say', ['debug', 'info'], 'info'),
