@@ -8,7 +8,7 @@ import {
   choiceSetting,
   integerSetting,
   optionalTextSetting,
-  secretText,
+  secretTextSetting,
   switchSetting,
   textSetting,
 } from '../shared/process/setting-values.js';
@@ -77,7 +77,7 @@ export const RUNTIME_SETTING = {
 
 export const AGENT_SETTINGS = {
   server: optionalTextSetting('the coordinator, https://HOST:PORT', 'URL'),
-  token: secretText('EVERYNODE_TOKEN'),
+  token: secretTextSetting('EVERYNODE_TOKEN'),
   tokenFile: optionalTextSetting(
     'file with the join token, - for standard input; else EVERYNODE_TOKEN in the environment. Needed until this host has joined',
     'FILE',

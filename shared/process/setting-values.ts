@@ -12,7 +12,7 @@ export function optionalTextSetting(meaning: string, placeholder: string): Setti
 }
 
 /** A secret text, which is given in this variable of the environment alone. */
-export function secretText(variable: string): Setting<string | undefined> {
+export function secretTextSetting(variable: string): Setting<string | undefined> {
   return { meaning: '', default: undefined, secretVariable: variable, read: (text) => text };
 }
 

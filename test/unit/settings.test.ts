@@ -9,7 +9,7 @@ import {
   choiceSetting,
   integerSetting,
   optionalTextSetting,
-  secretText,
+  secretTextSetting,
   switchSetting,
   textSetting,
 } from '../../shared/process/setting-values.js';
@@ -139,7 +139,7 @@ describe('command line', () => {
 });
 
 describe('a secret setting', () => {
-  const WITH_SECRET = { ...SCHEMA, token: secretText('EN_JOIN_TOKEN') };
+  const WITH_SECRET = { ...SCHEMA, token: secretTextSetting('EN_JOIN_TOKEN') };
 
   test('has no flag', async () => {
     const program = addSettingFlags(createCommandLine('x', 'tries'), WITH_SECRET).action(() => undefined);
