@@ -9,7 +9,7 @@ import {
   runCommandOnHost,
 } from '../../shared/process/host-service.js';
 import { writePrivateFile } from '../../shared/process/private-file.js';
-import { amendSettings } from '../../shared/process/settings-file.js';
+import { updateSettingsFile } from '../../shared/process/settings-file.js';
 import { VERSION } from '../../shared/process/version.js';
 import { joinWithSettings, type JoinSettings } from '../become-node.js';
 import { type EngineLocations, requireEngine } from '../open-runtime.js';
@@ -61,7 +61,7 @@ export async function install({ settings, typedSettings: given, releaseKey, plac
   say(`this host is node ${nodeName} of cluster ${enrolment.clusterUID}`);
   mkdirSync(CONFIG_DIR, { recursive: true, mode: 0o755 });
   const present = existsSync(CONFIG_FILE) ? readFileSync(CONFIG_FILE, 'utf8') : undefined;
-  await writePrivateFile(CONFIG_FILE, amendSettings(present, HEAD, given));
+  await writePrivateFile(CONFIG_FILE, updateSettingsFile(present, HEAD, given));
   if (key) installFile(RELEASE_KEY_FILE, key);
   const versions = new InstalledVersions(VERSIONS_DIR);
   versions.installSelf(VERSION);

@@ -10,7 +10,7 @@ import {
   runCommandOnHost,
   commandSucceeds,
 } from '../../shared/process/host-service.js';
-import { amendSettings } from '../../shared/process/settings-file.js';
+import { updateSettingsFile } from '../../shared/process/settings-file.js';
 import { printLine } from '../../shared/process/terminal-output.js';
 import { VERSION } from '../../shared/process/version.js';
 import { kubeconfigPath } from '../data-dir.js';
@@ -51,7 +51,7 @@ export async function installCoordinator(
     runCommandOnHost('useradd', ...options, '--shell', '/usr/sbin/nologin', SERVICE_USER);
   }
   installProgram();
-  const text = amendSettings(presentSettings(), HEAD, given);
+  const text = updateSettingsFile(presentSettings(), HEAD, given);
   installFile(CONFIG_FILE, text, 0o640);
   runCommandOnHost('chown', `root:${SERVICE_USER}`, CONFIG_FILE);
   runCommandOnHost('install', '-d', '-m', '0700', '-o', SERVICE_USER, '-g', SERVICE_USER, DATA_DIR);

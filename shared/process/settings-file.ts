@@ -6,7 +6,7 @@ import { EXIT_CODES, ExitError } from './exit-error.js';
  * The file's text with the given settings in the place of the old; comments and everything else stay.
  * `present` is undefined when there is none: it begins with the comment `head` then. Throws `ExitError` when it is not YAML.
  */
-export function amendSettings(
+export function updateSettingsFile(
   present: string | undefined,
   head: string,
   given: Readonly<Record<string, string>>,

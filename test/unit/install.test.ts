@@ -6,12 +6,12 @@ import { test } from 'node:test';
 import { InstalledVersions } from '../../agent/install/versions.js';
 import { ExitError } from '../../shared/process/exit-error.js';
 import { isAbsentOrOwnLink } from '../../shared/process/host-service.js';
-import { amendSettings } from '../../shared/process/settings-file.js';
+import { updateSettingsFile } from '../../shared/process/settings-file.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 
 test('a new file begins with its comment and has what was given', () => {
   assert.equal(
-    amendSettings(undefined, '# head\n', { server: 'https://a:1' }),
+    updateSettingsFile(undefined, '# head\n', { server: 'https://a:1' }),
     '# head\n\nserver: https://a:1\n',
   );
 });
@@ -19,14 +19,14 @@ test('a new file begins with its comment and has what was given', () => {
 test('what was given takes the place of the old; comments, order and the rest stay', () => {
   const text = '# mine\nlabels: a=b # why\nlogLevel: debug\n';
   assert.equal(
-    amendSettings(text, '# head\n', { labels: 'c=d' }),
+    updateSettingsFile(text, '# head\n', { labels: 'c=d' }),
     '# mine\nlabels: c=d # why\nlogLevel: debug\n',
   );
-  assert.equal(amendSettings(text, '# head\n', {}), text);
+  assert.equal(updateSettingsFile(text, '# head\n', {}), text);
 });
 
 test('a file that is not YAML is told of and not written over', () => {
-  assert.throws(() => amendSettings('a: [', '', { b: 'c' }), ExitError);
+  assert.throws(() => updateSettingsFile('a: [', '', { b: 'c' }), ExitError);
 });
 
 function versionsWith(...names: string[]): InstalledVersions {
