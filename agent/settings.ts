@@ -33,21 +33,21 @@ export function defaultDataDir(): string {
 }
 
 const labels: Setting<Record<string, string>> = {
-  meaning: 'labels of the node when it registers',
+  description: 'labels of the node when it registers',
   placeholder: 'K=V,…',
   default: {},
   read: parseLabels,
 };
 
 const taints: Setting<Taint[]> = {
-  meaning: 'taints of the node when it registers',
+  description: 'taints of the node when it registers',
   placeholder: 'K=V:EFFECT,…',
   default: [],
   read: parseTaints,
 };
 
 const allowedUnsafeSysctls: Setting<string[]> = {
-  meaning: 'sysctls that Pods may set beside the safe ones, `*` at the end for any rest',
+  description: 'sysctls that Pods may set beside the safe ones, `*` at the end for any rest',
   placeholder: 'NAME,…',
   default: [],
   read: parseSysctlPatterns,
@@ -57,7 +57,7 @@ const THRESHOLDS = 'SIGNAL<VALUE,…';
 const PERIODS = 'SIGNAL=DURATION,…';
 
 const nodeName: Setting<string> = {
-  meaning: 'name of this host as a node',
+  description: 'name of this host as a node',
   placeholder: 'NAME',
   default: hostname().toLowerCase(),
   read: parseNodeName,

@@ -13,7 +13,7 @@ import { AGENT_SETTINGS } from '../settings.js';
 export const MAX_NODES_A_PROCESS = 19_000;
 
 const speed: Setting<number> = {
-  meaning: 'how many times faster than they say pods pretend; links and coordinator keep real time',
+  description: 'how many times faster than they say pods pretend; links and coordinator keep real time',
   placeholder: 'FACTOR',
   default: 1,
   read: (text) => {

@@ -3,7 +3,7 @@ import { optionalTextSetting, textSetting } from '../../shared/process/setting-v
 import type { Setting } from '../../shared/process/settings.js';
 
 const requiredClaims: Setting<Record<string, string>> = {
-  meaning: 'claims that a token must have with these values',
+  description: 'claims that a token must have with these values',
   placeholder: 'CLAIM=VALUE,…',
   default: {},
   read: (text) =>
@@ -20,7 +20,7 @@ const requiredClaims: Setting<Record<string, string>> = {
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512'];
 
 const signingAlgorithms: Setting<string[]> = {
-  meaning: 'signature algorithms that are accepted',
+  description: 'signature algorithms that are accepted',
   placeholder: 'ALG,…',
   default: ['RS256'],
   read: (text) => {

@@ -3,17 +3,17 @@ import type { Setting } from './settings.js';
 
 /** Any text. */
 export function textSetting(meaning: string, placeholder: string, fallback: string): Setting<string> {
-  return { meaning, placeholder, default: fallback, read: (text) => text };
+  return { description: meaning, placeholder, default: fallback, read: (text) => text };
 }
 
 /** Text that has no default. */
 export function optionalTextSetting(meaning: string, placeholder: string): Setting<string | undefined> {
-  return { meaning, placeholder, default: undefined, read: (text) => text };
+  return { description: meaning, placeholder, default: undefined, read: (text) => text };
 }
 
 /** A secret text, which is given in this variable of the environment alone. */
 export function secretTextSetting(variable: string): Setting<string | undefined> {
-  return { meaning: '', default: undefined, secretVariable: variable, read: (text) => text };
+  return { description: '', default: undefined, secretVariable: variable, read: (text) => text };
 }
 
 /** One of a few words. */
@@ -23,7 +23,7 @@ export function choiceSetting<const Choice extends string>(
   fallback: Choice,
 ): Setting<Choice> {
   return {
-    meaning,
+    description: meaning,
     placeholder: choices.join('|'),
     default: fallback,
     read: (text) => {
@@ -65,7 +65,7 @@ function boundedSetting(
     }
     return value;
   };
-  return { meaning, placeholder, default: fallback, read };
+  return { description: meaning, placeholder, default: fallback, read };
 }
 
 /** Text of a form of its own; `check` throws an Error that says what is expected. */
@@ -79,13 +79,13 @@ export function checkedTextSetting(
     check(text);
     return text;
   };
-  return { meaning, placeholder, default: fallback, read };
+  return { description: meaning, placeholder, default: fallback, read };
 }
 
 /** A switch, off unless given; `true` or `false` in the environment and the file. */
 export function switchSetting(meaning: string): Setting<boolean> {
   return {
-    meaning,
+    description: meaning,
     default: false,
     read: (text) => {
       if (text !== 'true' && text !== 'false') throw new Error('must be true or false');

@@ -7,7 +7,7 @@ import { EXIT_CODES, ExitError } from './exit-error.js';
 /** One setting. Its key in the schema is camelCase: `logLevel` is `--log-level`, `PREFIX_LOG_LEVEL` and `logLevel:` in the file. */
 export interface Setting<T> {
   /** Shown by --help: what it does, with its unit. */
-  meaning: string;
+  description: string;
   /** Placeholder of the value in --help, e.g. `DIR`; absent for a switch that takes none. */
   placeholder?: string;
   default: T;
