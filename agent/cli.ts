@@ -10,7 +10,7 @@ import {
   addSettingFlags,
   type SettingsOf,
   type SettingsSchema,
-  settingsOfCommand,
+  loadCommandSettings,
 } from '../shared/process/settings.js';
 import { printLine } from '../shared/process/terminal-output.js';
 import { VERSION } from '../shared/process/version.js';
@@ -85,7 +85,7 @@ function readSettings<Schema extends SettingsSchema>(
   schema: Schema,
   flags: Record<string, unknown>,
 ): Promise<SettingsOf<Schema>> {
-  return settingsOfCommand(schema, flags, ENVIRONMENT_PREFIX);
+  return loadCommandSettings(schema, flags, ENVIRONMENT_PREFIX);
 }
 
 function enginePlaces(): EngineLocations {

@@ -1,5 +1,5 @@
 /** The settings of a coordinator's command. */
-import { type SettingsOf, type SettingsSchema, settingsOfCommand } from '../../shared/process/settings.js';
+import { type SettingsOf, type SettingsSchema, loadCommandSettings } from '../../shared/process/settings.js';
 import { ENVIRONMENT_PREFIX } from '../settings.js';
 
 /** Flags, then the environment, then the file that `--config` names. Throws `ExitError` with the name of a wrong one. */
@@ -7,5 +7,5 @@ export function readSettings<Schema extends SettingsSchema>(
   schema: Schema,
   flags: Record<string, unknown>,
 ): Promise<SettingsOf<Schema>> {
-  return settingsOfCommand(schema, flags, ENVIRONMENT_PREFIX);
+  return loadCommandSettings(schema, flags, ENVIRONMENT_PREFIX);
 }

@@ -138,7 +138,7 @@ export async function loadSettings<Schema extends SettingsSchema>(
 }
 
 /** The same for a command: the file is the one that its flag `--config` names. Nothing else reads the environment for settings. */
-export function settingsOfCommand<Schema extends SettingsSchema>(
+export function loadCommandSettings<Schema extends SettingsSchema>(
   schema: Schema,
   flags: Record<string, unknown>,
   environmentPrefix: string,

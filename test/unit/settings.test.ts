@@ -17,7 +17,7 @@ import {
   addSettingFlags,
   flagName,
   loadSettings,
-  settingsOfCommand,
+  loadCommandSettings,
   variableName,
 } from '../../shared/process/settings.js';
 
@@ -148,10 +148,10 @@ describe('a secret setting', () => {
 
   test('is read from its variable, which child processes do not inherit', async () => {
     process.env.EN_JOIN_TOKEN = 'abc';
-    const { token } = await settingsOfCommand(WITH_SECRET, {}, 'EN');
+    const { token } = await loadCommandSettings(WITH_SECRET, {}, 'EN');
     assert.equal(token, 'abc');
     assert.equal(process.env.EN_JOIN_TOKEN, undefined);
-    assert.equal((await settingsOfCommand(WITH_SECRET, {}, 'EN')).token, undefined);
+    assert.equal((await loadCommandSettings(WITH_SECRET, {}, 'EN')).token, undefined);
   });
 
   test('is refused in a settings file, without being printed', async () => {
