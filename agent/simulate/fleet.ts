@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls';
 import { JOIN_PATH, type JoinRequest, LINK_PATH } from '../../shared/link/messages.js';
 import { monotonicClock, systemClock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import { Slice } from '../../shared/process/slice.js';
+import { TimeSlice } from '../../shared/process/slice.js';
 import { certificateRequest } from '../certificate-request.js';
 import {
   requestCertificate,
@@ -59,7 +59,7 @@ export class SimulatedNodeFleet {
   readonly #nodes: SimulatedNode[] = [];
   readonly #clock = monotonicClock(systemClock);
   /** By a clock of their own: ten thousand that connect again in one turn would all time out, and keep beats waiting. */
-  readonly #connects = new Slice(monotonicClock(systemClock));
+  readonly #connects = new TimeSlice(monotonicClock(systemClock));
   readonly #remarks: WarningLimiter | undefined;
   #isStopping = false;
 
@@ -137,7 +137,7 @@ export class SimulatedNodeFleet {
       ),
       address: addressOf(firstIndex + index),
       speed,
-      waitToConnect: () => this.#connects.pause(),
+      waitToConnect: () => this.#connects.yieldIfUsedUp(),
       clock: this.#clock,
       log,
       warnings: this.#remarks,

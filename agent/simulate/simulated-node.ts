@@ -5,7 +5,7 @@ import { systemRandom } from '../../shared/process/chance.js';
 import type { Clock } from '../../shared/process/clock.js';
 import { type RunningComponents, startComponents } from '../../shared/process/lifecycle.js';
 import type { Logger } from '../../shared/process/log.js';
-import { Slice } from '../../shared/process/slice.js';
+import { TimeSlice } from '../../shared/process/slice.js';
 import { type Agent, createAgent } from '../agent.js';
 import { podsNeededBy, effectivePod } from '../decisions/held-turn.js';
 import { fullImageName } from '../decisions/image-name.js';
@@ -81,10 +81,10 @@ export class SimulatedNode implements QueriedNode {
       const isRebooted = this.#rebooted.has(pod?.metadata.uid ?? '');
       return pod && simulatedBehaviour(pod, { node: this, speed: options.speed, isRebooted });
     };
-    const slice = new Slice(clock);
+    const slice = new TimeSlice(clock);
     this.#engine = new HollowEngine({
       clock,
-      waitForSlot: () => slice.pause(),
+      waitForSlot: () => slice.yieldIfUsedUp(),
       podBehaviours: {
         forPod: (uid) => ofPod(this.#runs(uid)),
         forImage: (image) => ofPod(this.#podWithImage(image)),

@@ -2,7 +2,7 @@
 import type { UserInfo } from '../../shared/kube/rbac.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import type { Slice } from '../../shared/process/slice.js';
+import type { TimeSlice } from '../../shared/process/slice.js';
 import type { Identities } from '../access/identities.js';
 import type { Registry } from '../registry/registry.js';
 import type { AuditLog } from './audit/audit-file.js';
@@ -69,7 +69,7 @@ export interface ApiDeps {
   audit?: AuditLog;
   clock: Clock;
   /** Shared by all long answers. */
-  slice: Slice;
+  slice: TimeSlice;
   watchCoalescer: WatchCoalescer;
   /** Places for reads of many objects. */
   largeReads: LargeReads;

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import type { Server, TLSSocket } from 'node:tls';
 import type { Clock } from '../../shared/process/clock.js';
-import { Slice } from '../../shared/process/slice.js';
+import { TimeSlice } from '../../shared/process/slice.js';
 import { originOf } from './origin.js';
 import { PreHandshakeSockets } from './silent-sockets.js';
 import { FairQueue } from './turns.js';
@@ -37,7 +37,7 @@ type OnRefused = (refusal: HandshakeRefusal) => void;
 export class HandshakeQueue {
   readonly #clock: Clock;
   readonly #begin: (socket: Socket) => void;
-  readonly #slice: Slice;
+  readonly #slice: TimeSlice;
   readonly #onRefused: OnRefused;
   readonly #turns = new FairQueue<Waiting>();
   /** What gives a place back, by peer. */
@@ -49,7 +49,7 @@ export class HandshakeQueue {
     this.#clock = clock;
     this.#begin = begin;
     this.#onRefused = onRefused;
-    this.#slice = new Slice(clock);
+    this.#slice = new TimeSlice(clock);
   }
 
   /** A connection wants its turn. */
@@ -82,7 +82,7 @@ export class HandshakeQueue {
       const waiting = this.#turns.take();
       if (!waiting) break;
       this.#admit(waiting);
-      await this.#slice.pause();
+      await this.#slice.yieldIfUsedUp();
     }
     this.#isRunning = false;
   }

@@ -1,7 +1,7 @@
 /** Writes long bodies at the pace of their reader, and leaves readers that have stopped reading. */
 import type { Writable } from 'node:stream';
 import type { Clock } from '../../shared/process/clock.js';
-import type { Slice } from '../../shared/process/slice.js';
+import type { TimeSlice } from '../../shared/process/slice.js';
 import type { SplicedValue } from '../registry/object-bytes.js';
 
 /** What is handed to the socket at once: a write costs some 50 µs beside its bytes. */
@@ -15,7 +15,7 @@ export type BodyPiece = Buffer | string | SplicedValue;
  * take one slice of work between two turns of the event loop, and a small request waits for one of them, not for all.
  * The first `unpaced` pieces are joined without standing in that line: a small answer is not to wait for a fan-out.
  */
-export async function* inChunks(pieces: Iterable<BodyPiece>, slice: Slice, unpaced = 0): AsyncGenerator<Buffer> {
+export async function* inChunks(pieces: Iterable<BodyPiece>, slice: TimeSlice, unpaced = 0): AsyncGenerator<Buffer> {
   let waiting: Exclude<BodyPiece, string>[] = [];
   let [bytes, count] = [0, 0];
   for (const piece of pieces) {
@@ -29,7 +29,7 @@ export async function* inChunks(pieces: Iterable<BodyPiece>, slice: Slice, unpac
     }
     // A list has a hundred thousand pieces: waiting for nothing would cost more than joining them.
     count += 1;
-    const pause = count > unpaced ? slice.pause() : undefined;
+    const pause = count > unpaced ? slice.yieldIfUsedUp() : undefined;
     if (pause) await pause;
   }
   if (bytes > 0) yield concatPieces(waiting);

@@ -7,7 +7,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { LINK_PATH } from '../../shared/link/messages.js';
 import type { Clock } from '../../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { Slice } from '../../shared/process/slice.js';
+import { TimeSlice } from '../../shared/process/slice.js';
 import type { OidcSignIn } from '../access/oidc-sign-in.js';
 import { type AgentFiles, SCRIPT_PATH } from './agent-files.js';
 import type { AgentLink } from './agent-link.js';
@@ -213,7 +213,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const peers = new RefusedPeers(options);
   const app = createApp(options, limits, peers);
   bufferParserInput(app.server);
-  const slice = new Slice(options.clock);
+  const slice = new TimeSlice(options.clock);
   const watchersRest = new WatchCoalescer(options.clock);
   const largeReads = new LargeReads(options.settings.largeReads, options.clock);
   const sessions = new ConsoleSessions(options.clock);

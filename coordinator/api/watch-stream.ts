@@ -5,7 +5,7 @@ import { ApiError } from '../../shared/kube/status.js';
 import type { Clock } from '../../shared/process/clock.js';
 import { every } from '../../shared/process/every.js';
 import type { Logger } from '../../shared/process/log.js';
-import type { Slice } from '../../shared/process/slice.js';
+import type { TimeSlice } from '../../shared/process/slice.js';
 import { apiVersionOf, type Kind } from '../kinds/kind.js';
 import type { ObjectRecord, RegistryWatch, WatchEvent } from '../registry/registry.js';
 import type { ObjectView } from './object-answer.js';
@@ -96,7 +96,7 @@ interface WatchStreamOptions {
   /** A reader that takes nothing for so long is cut off. */
   stallMs: number;
   /** Shared by all long answers. */
-  slice: Slice;
+  slice: TimeSlice;
   /** Shared by all watches. */
   rest: WatchCoalescer;
   clock: Clock;

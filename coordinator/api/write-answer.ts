@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
-import type { Slice } from '../../shared/process/slice.js';
+import type { TimeSlice } from '../../shared/process/slice.js';
 import type { ApiResponse } from './answer.js';
 import { inChunks, type BodyPiece } from './paced-writer.js';
 
@@ -17,7 +17,7 @@ const MAX_WARNING_BYTES = 4096;
 /** What the writer needs besides the answer. */
 export interface WriteContext {
   /** Shared by all long answers. */
-  slice: Slice;
+  slice: TimeSlice;
   /** A reader that takes nothing for so long is cut off. */
   stallMs: number;
   warnings: readonly string[];

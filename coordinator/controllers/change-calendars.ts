@@ -7,7 +7,7 @@ import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { Labels } from '../../shared/kube/selectors.js';
 import { notFound } from '../../shared/kube/status.js';
 import type { Clock } from '../../shared/process/clock.js';
-import { Slice } from '../../shared/process/slice.js';
+import { TimeSlice } from '../../shared/process/slice.js';
 import { calendarSpans } from '../decisions/change-calendar.js';
 import { BY_NAMESPACE, type Informers } from '../informers/informer.js';
 import { rolloutPolicyKind } from '../kinds/index.js';
@@ -36,13 +36,13 @@ export class PolicyCalendars {
     const { paused, frozen } = policy.spec;
     const from = clock.now();
     const to = from + days * DAY_MS;
-    const slice = new Slice(clock);
+    const slice = new TimeSlice(clock);
     const zones: CalendarZone[] = [];
     for (const [own, hosts] of await this.#classes(policy)) {
       const spans: CalendarSpan[] = [];
       for (const span of calendarSpans(own, from, to)) {
         if (span) spans.push(span);
-        await slice.pause();
+        await slice.yieldIfUsedUp();
       }
       zones.push({ zones: zonesOf(own), hosts, spans });
     }
@@ -57,7 +57,7 @@ export class PolicyCalendars {
 
   /** Hosts by the hours that they share. A policy without hosts has the hours of one without labels. */
   async #classes({ spec }: RolloutPolicy): Promise<Map<MaintenanceSchedule, number>> {
-    const slice = new Slice(this.#parts.clock);
+    const slice = new TimeSlice(this.#parts.clock);
     const classOf = compileMaintenanceSchedules(spec);
     const counts = new Map<MaintenanceSchedule, number>();
     // Labels are shared and never change: most hosts have been classified before.
@@ -67,7 +67,7 @@ export class PolicyCalendars {
       const own = known.get(labels) ?? classOf(labels);
       known.set(labels, own);
       counts.set(own, (counts.get(own) ?? 0) + 1);
-      await slice.pause();
+      await slice.yieldIfUsedUp();
     }
     return counts.size > 0 ? counts : new Map([[classOf({}), 0]]);
   }

@@ -6,7 +6,7 @@ import { compileLabelSelector, type Matcher } from '../../shared/kube/selectors.
 import { notFound } from '../../shared/kube/status.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import type { Clock } from '../../shared/process/clock.js';
-import { Slice } from '../../shared/process/slice.js';
+import { TimeSlice } from '../../shared/process/slice.js';
 import type { CurrentRevision } from '../decisions/daemon-node.js';
 import { templateGenerationOf } from '../decisions/daemon-pod.js';
 import { explainPlacement, type RuleResult } from '../decisions/explain-placement.js';
@@ -119,11 +119,11 @@ export class DaemonSetExplainer {
   /** Visits all nodes, in slices. Throws 404. */
   async explainFleet(ref: ObjectRef): Promise<FleetAnswer> {
     const subject = this.#subject(ref);
-    const slice = new Slice(this.#parts.clock);
+    const slice = new TimeSlice(this.#parts.clock);
     const nodesByCode = new Map<ReasonCode, string[]>(REASON_CODES.map((code) => [code, []]));
     for (const nodeName of nodeNamesOf(this.#parts.informers, subject.daemonSet)) {
       nodesByCode.get(this.#reason(subject, nodeName).code)?.push(nodeName);
-      await slice.pause();
+      await slice.yieldIfUsedUp();
     }
     const reasons = [...nodesByCode]
       .filter(([, nodes]) => nodes.length > 0)
@@ -142,12 +142,12 @@ export class DaemonSetExplainer {
     const subject = this.#subject(ref);
     const posted = this.#parts.rollouts.rolloutOf(ref);
     if (!posted) throw notFound(rolloutKind, ref.name);
-    const slice = new Slice(this.#parts.clock);
+    const slice = new TimeSlice(this.#parts.clock);
     const found: { node: string; stance: NodeRolloutStatus }[] = [];
     for (const node of nodeNamesOf(this.#parts.informers, subject.daemonSet)) {
       const stance = posted.stanceOf(node);
       if (isMeant(stance, wish)) found.push({ node, stance });
-      await slice.pause();
+      await slice.yieldIfUsedUp();
     }
     found.sort((a, b) => (a.node < b.node ? -1 : 1));
     const left = wish.after === undefined ? found : found.filter(({ node }) => node > (wish.after ?? ''));

@@ -2,7 +2,7 @@
 import { type ObjectRef, refText } from '../../shared/kube/meta.js';
 import type { LabelSelector } from '../../shared/kube/selectors.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
-import { Slice } from '../../shared/process/slice.js';
+import { TimeSlice } from '../../shared/process/slice.js';
 import { templateGenerationOf } from '../decisions/daemon-pod.js';
 import { daemonSetStatus, isSameStatus } from '../decisions/daemonset-status.js';
 import { chooseReplacements } from '../decisions/rolling-update.js';
@@ -100,12 +100,12 @@ export class DaemonSetFleetReconciler {
     const tally = this.#tallies.getOrStart(daemonSet.metadata, { uid, generation, current });
     if (tally.isComplete) return tally;
     this.#rollouts.pinUntilAssigned(daemonSet, tally);
-    const slice = new Slice(this.#parts.clock);
+    const slice = new TimeSlice(this.#parts.clock);
     for (const name of nodeNamesOf(this.#parts.informers, daemonSet)) {
       const { hasWork: busy, requeueAfterMs: againMs } = this.#nodes.observe(daemonSet, tally, name);
       if (busy) this.#call(daemonSet, tally, name);
       else if (againMs !== undefined) this.#nodeQueue().addAfter(nodeKey(daemonSet, name), againMs);
-      await slice.pause();
+      await slice.yieldIfUsedUp();
     }
     tally.isComplete = true;
     return tally;

@@ -5,7 +5,7 @@ import type { Node } from '../../shared/kube/node.js';
 import type { RolloutStatus } from '../../shared/kube/rollout.js';
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
-import { inSlices, Slice } from '../../shared/process/slice.js';
+import { inSlices, TimeSlice } from '../../shared/process/slice.js';
 import { contactOf } from '../decisions/contact.js';
 import { type NodeConnectivity, nodeConnectivity } from '../decisions/node-facts.js';
 import { type PodTimings, measurePodTimings } from '../decisions/pod-pace.js';
@@ -87,7 +87,7 @@ export class WaveAssignments {
       ...{ nodes, revision, standing, isBarred: isBarredHere, failedBefore },
       now: () => clock.now(),
     };
-    const slice = new Slice(clock);
+    const slice = new TimeSlice(clock);
     const { waves, order } = await inSlices(buildWaveIndex(policy, draw), slice);
     tally.subscribe((name, situation, record) => waves.put(name, situation, record));
     this.#filling.add(waves);
@@ -95,7 +95,7 @@ export class WaveAssignments {
       // The sets keep this order: it is that of the turns.
       for (const name of order) {
         tally.notify(name);
-        await slice.pause();
+        await slice.yieldIfUsedUp();
       }
     } finally {
       this.#filling.delete(waves);
@@ -117,7 +117,7 @@ export class WaveAssignments {
       previous,
       now: clock.now(),
       timeOf,
-      slice: new Slice(clock),
+      slice: new TimeSlice(clock),
     });
   }
 

@@ -2,7 +2,7 @@
 import type { KubeEvent } from '../../shared/kube/event.js';
 import type { ObjectRef } from '../../shared/kube/meta.js';
 import { type Clock, monotonicClock } from '../../shared/process/clock.js';
-import { Slice } from '../../shared/process/slice.js';
+import { TimeSlice } from '../../shared/process/slice.js';
 import { eventKind } from '../kinds/index.js';
 import type { ObjectRecord, Registry } from '../registry/registry.js';
 import { unlessGone } from './outdated.js';
@@ -56,7 +56,7 @@ export class EventExpiry {
 
   /** When those that are there happened, as they say themselves by the wall clock; but none in the future, whatever its writer says. */
   async #readMarks(records: readonly ObjectRecord<KubeEvent>[], now: number): Promise<Mark[]> {
-    const slice = new Slice(this.#clock);
+    const slice = new TimeSlice(this.#clock);
     const marks: Mark[] = [];
     // The clock may have been set since the start: by the one that makes them younger nothing goes too early.
     const wallNow = Math.min(this.#clock.now(), this.#steady.now());
@@ -69,7 +69,7 @@ export class EventExpiry {
         marks.push(newest);
       }
       Object.assign(newest, { revision: record.revision, at });
-      await slice.pause();
+      await slice.yieldIfUsedUp();
     }
     return marks;
   }

@@ -9,7 +9,7 @@ import {
   nodeOfCredential,
 } from '../../shared/kube/node-credential.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
-import { Slice } from '../../shared/process/slice.js';
+import { TimeSlice } from '../../shared/process/slice.js';
 import { hostSummary } from '../decisions/host-at-a-glance.js';
 import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 
@@ -38,7 +38,7 @@ interface HostIndexDeps {
 
 export class HostIndex {
   readonly #parts: HostIndexDeps;
-  readonly #slice: Slice;
+  readonly #slice: TimeSlice;
   readonly #texts = new Map<string, { host: Host; json: string }>();
   readonly #marked = new Set<string>();
   readonly #listeners = new Set<(changed: readonly HostJson[]) => void>();
@@ -48,7 +48,7 @@ export class HostIndex {
 
   constructor(parts: HostIndexDeps) {
     this.#parts = parts;
-    this.#slice = new Slice(parts.clock);
+    this.#slice = new TimeSlice(parts.clock);
     const { nodes, pods, secrets } = parts.informers;
     parts.liveness.onChange((name) => this.#mark(name));
     nodes.onChange(({ previous, current }) => this.#mark((current ?? previous)?.metadata.name));
@@ -112,7 +112,7 @@ export class HostIndex {
       this.#marked.delete(name);
       const text = this.#lookAt(name);
       if (text) changed.push(text);
-      const pause = this.#slice.pause();
+      const pause = this.#slice.yieldIfUsedUp();
       if (pause) await pause;
     }
     if (changed.length === 0) return;

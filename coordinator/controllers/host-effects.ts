@@ -7,7 +7,7 @@ import { changedNode, type NodeChange } from '../../shared/kube/node-change.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import type { Clock } from '../../shared/process/clock.js';
-import { Slice } from '../../shared/process/slice.js';
+import { TimeSlice } from '../../shared/process/slice.js';
 import { findUntoleratedTaint } from '../decisions/tolerations.js';
 import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 import { placementVerdict } from './daemonset-placement.js';
@@ -31,7 +31,7 @@ export class HostChangePreview {
   /** Looks at each of the hosts, in slices. */
   async effectOf({ hosts, change }: HostEffectRequest): Promise<HostEffect> {
     const { informers, clock } = this.#parts;
-    const slice = new Slice(clock);
+    const slice = new TimeSlice(clock);
     const daemonSets = [...informers.daemonSets.list()].filter(({ metadata }) => !metadata.deletionTimestamp);
     const effects = new Map(daemonSets.map((daemonSet) => [daemonSet, noEffect(daemonSet)]));
     const missing: string[] = [];
@@ -40,7 +40,7 @@ export class HostChangePreview {
       const node = informers.nodes.get({ name });
       if (!node) missing.push(name);
       else evicted += this.#lookAt(node, change, effects);
-      await slice.pause();
+      await slice.yieldIfUsedUp();
     }
     return {
       kind: 'HostEffect',

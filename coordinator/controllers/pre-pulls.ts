@@ -11,7 +11,7 @@ import type { RolloutPhase } from '../../shared/kube/rollout.js';
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
-import { Slice } from '../../shared/process/slice.js';
+import { TimeSlice } from '../../shared/process/slice.js';
 import { contactOf } from '../decisions/contact.js';
 import { imageBytesOf, hasImages, type PullLine, type PullQueued, prePullStep } from '../decisions/pre-pull.js';
 import { scaledAmount } from '../decisions/wave-plan.js';
@@ -138,7 +138,7 @@ export class ImagePrePuller {
     let imageBytes: number | undefined;
     const annotation = prePullAnnotation(daemonSet.metadata.uid ?? '');
     let nodes = 0;
-    const slice = new Slice(clock);
+    const slice = new TimeSlice(clock);
     for (const name of tally.nodeNames()) {
       nodes += 1;
       const node = informers.nodes.get({ name });
@@ -156,7 +156,7 @@ export class ImagePrePuller {
           site.lastStartAt = clock.now();
         }
       }
-      await slice.pause();
+      await slice.yieldIfUsedUp();
     }
     for (const [order, { site, ...host }] of byWave.flat().entries()) site.queue.push({ ...host, order });
     // A sort keeps the order of waves among those that are due together.

@@ -2,7 +2,7 @@
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { RolloutStatus } from '../../shared/kube/rollout.js';
-import type { Slice } from '../../shared/process/slice.js';
+import type { TimeSlice } from '../../shared/process/slice.js';
 import { HEALTH, healthOf, lastRestartOf } from '../decisions/node-health.js';
 import { type PlannedNode, type RankedRevision, nodeRank } from '../decisions/wave-plan.js';
 import type { DaemonSetTally } from './daemonset-tally.js';
@@ -20,7 +20,7 @@ interface Ranking {
   now: number;
   /** As in `DaemonSetParts`. */
   timeOf?: ((stored: string) => number) | undefined;
-  slice: Slice;
+  slice: TimeSlice;
 }
 
 /** All nodes of the tally with their ranks: visits each, in slices. */
@@ -35,7 +35,7 @@ export async function rankNodes(ranking: Ranking): Promise<PlannedNode[]> {
     const health = node ? healthOf(node, restarts.get(name), now) : HEALTH.dark;
     const rank = nodeRank({ hashes, newPodAt: newPod?.createdAt }, revision, health);
     nodes.push({ name, labels: node?.metadata.labels, rank });
-    await slice.pause();
+    await slice.yieldIfUsedUp();
   }
   return nodes;
 }
@@ -48,12 +48,12 @@ function revisionIn({ tally, status, previous, timeOf = Date.parse }: Ranking): 
   return { hash, stable, startedAt: status.retryTime ? 0 : timeOf(status.startTime) };
 }
 
-async function lastRestarts(pods: readonly Pod[], slice: Slice): Promise<Map<string, number>> {
+async function lastRestarts(pods: readonly Pod[], slice: TimeSlice): Promise<Map<string, number>> {
   const restarts = new Map<string, number>();
   for (const pod of pods) {
     const at = lastRestartOf(pod);
     if (at !== undefined && pod.spec.nodeName) restarts.set(pod.spec.nodeName, at);
-    await slice.pause();
+    await slice.yieldIfUsedUp();
   }
   return restarts;
 }

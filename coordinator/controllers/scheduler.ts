@@ -5,7 +5,7 @@ import type { Node } from '../../shared/kube/node.js';
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import { Slice } from '../../shared/process/slice.js';
+import { TimeSlice } from '../../shared/process/slice.js';
 import {
   DEFAULT_SCHEDULER,
   fitRefusals,
@@ -110,7 +110,7 @@ export class Scheduler {
     const pinned = pinnedNode(pod);
     const candidates = pinned === undefined ? nodes.list() : [nodes.get({ name: pinned })];
     const refusals = new FitRefusals();
-    const slice = new Slice(this.#parts.clock);
+    const slice = new TimeSlice(this.#parts.clock);
     let best: { node: string; score: number } | undefined;
     let asked = 0;
     for (const node of candidates) {
@@ -118,7 +118,7 @@ export class Scheduler {
       asked += 1;
       const score = this.#judge(pod, node, refusals);
       if (score !== undefined && (!best || score < best.score)) best = { node: node.metadata.name, score };
-      await slice.pause();
+      await slice.yieldIfUsedUp();
     }
     if (best) return best;
     if (asked < nodes.size) refusals.add([NOT_THE_PINNED_NODE], nodes.size - asked);

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../shared/kube/meta.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import { Slice } from '../../shared/process/slice.js';
+import { TimeSlice } from '../../shared/process/slice.js';
 import type { Informers } from '../informers/informer.js';
 import { type QueueObserver, WorkQueue } from './work-queue.js';
 
@@ -51,7 +51,7 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #log: Logger;
   readonly #failures = new Map<string, number>();
-  readonly #slice: Slice;
+  readonly #slice: TimeSlice;
   readonly #loops: Promise<void>[];
 
   constructor(options: WorkerOptions) {
@@ -59,7 +59,7 @@ export class Worker {
     options.queueMeter?.queueCreated(options.name, this.queue);
     this.#options = options;
     this.#log = options.log.child({ component: options.name });
-    this.#slice = new Slice(options.clock);
+    this.#slice = new TimeSlice(options.clock);
     this.#loops = Array.from({ length: options.concurrency ?? 2 }, () => this.#loop());
   }
 
@@ -73,7 +73,7 @@ export class Worker {
     for (let key = await this.queue.take(); key !== undefined; key = await this.queue.take()) {
       await this.#process(key);
       this.queue.done(key);
-      await this.#slice.pause();
+      await this.#slice.yieldIfUsedUp();
     }
   }
 

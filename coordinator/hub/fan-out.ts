@@ -1,6 +1,6 @@
 /** Runs what many sessions have to do in slices, so that beats and handshakes are never behind a fan-out. */
 import type { Clock } from '../../shared/process/clock.js';
-import { Slice } from '../../shared/process/slice.js';
+import { TimeSlice } from '../../shared/process/slice.js';
 
 export class SlicedQueue<T> {
   readonly #clock: Clock;
@@ -23,11 +23,11 @@ export class SlicedQueue<T> {
 
   async #run(): Promise<void> {
     await this.#clock.yieldToEventLoop();
-    const slice = new Slice(this.#clock);
+    const slice = new TimeSlice(this.#clock);
     for (const item of this.#waiting) {
       this.#waiting.delete(item);
       this.#perform(item);
-      await slice.pause();
+      await slice.yieldIfUsedUp();
     }
     this.#isRunning = false;
   }

@@ -1,14 +1,14 @@
 /** What agents say, dealt with in slices: when thousands speak at once, beats and handshakes still have their turn. */
 import type { Clock } from '../../shared/process/clock.js';
-import { Slice } from '../../shared/process/slice.js';
+import { TimeSlice } from '../../shared/process/slice.js';
 
 export class InboundQueue {
-  readonly #slice: Slice;
+  readonly #slice: TimeSlice;
   #waiting: (() => void)[] = [];
   #isRunning = false;
 
   constructor(clock: Clock) {
-    this.#slice = new Slice(clock);
+    this.#slice = new TimeSlice(clock);
   }
 
   /** Calls `read` at once while there is time, else in its turn: first come, first served. It must not throw. */
@@ -27,7 +27,7 @@ export class InboundQueue {
       const batch = this.#waiting;
       this.#waiting = [];
       for (const read of batch) {
-        await this.#slice.pause();
+        await this.#slice.yieldIfUsedUp();
         read();
       }
     }

@@ -1,6 +1,6 @@
 /** The one live session of each node. */
 import type { Clock } from '../../shared/process/clock.js';
-import { Slice } from '../../shared/process/slice.js';
+import { TimeSlice } from '../../shared/process/slice.js';
 import { roundOffset } from './host-time.js';
 import type { Session } from './session.js';
 
@@ -49,10 +49,10 @@ export class LiveSessions {
 
   /** Tells all hosts what time it is, in slices: who comes meanwhile hears it in its welcome. */
   async sendTime(clock: Clock): Promise<void> {
-    const slice = new Slice(clock);
+    const slice = new TimeSlice(clock);
     for (const { session } of [...this.#byNode.values()]) {
       session.tellTime(clock.now());
-      await slice.pause();
+      await slice.yieldIfUsedUp();
     }
   }
 

@@ -10,7 +10,7 @@ import { ApiError } from '../../shared/kube/status.js';
 import { truncateText, MAX_EVENT_MESSAGE } from '../../shared/link/event-shape.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import { Slice } from '../../shared/process/slice.js';
+import { TimeSlice } from '../../shared/process/slice.js';
 import { nodeStatusEvents, rebootMessage } from '../decisions/node-events.js';
 import {
   CONNECTED,
@@ -55,7 +55,7 @@ const RETRY_MS = 1_000;
 
 export class NodeStatusWriter {
   readonly #parts: NodeStatusWriterDeps;
-  readonly #slice: Slice;
+  readonly #slice: TimeSlice;
   /** Nodes of which enough was written for now; when the timer fires they are looked at again. */
   readonly #resting = new Map<string, Timer>();
   /** By node: its host's wall clock less ours, ms, as last heard. */
@@ -65,7 +65,7 @@ export class NodeStatusWriter {
 
   constructor(parts: NodeStatusWriterDeps) {
     this.#parts = parts;
-    this.#slice = new Slice(parts.clock);
+    this.#slice = new TimeSlice(parts.clock);
   }
 
   stop(): void {
@@ -89,7 +89,7 @@ export class NodeStatusWriter {
 
   /** All hosts may be news at once: the time of those that are not back after a start is up, or our clock was set. */
   async #writeInTurn(node: string): Promise<void> {
-    await this.#slice.pause();
+    await this.#slice.yieldIfUsedUp();
     await this.write(node);
   }
 

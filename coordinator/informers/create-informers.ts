@@ -12,7 +12,7 @@ import { ApiError } from '../../shared/kube/status.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import { Slice } from '../../shared/process/slice.js';
+import { TimeSlice } from '../../shared/process/slice.js';
 import {
   certificateSigningRequestKind,
   clusterRoleBindingKind,
@@ -202,7 +202,7 @@ class FollowingInformers implements Informers {
     const exact =
       revision && revision !== '0' ? { resourceVersion: revision, resourceVersionMatch: 'Exact' } : {};
     const { records, resourceVersion } = await this.#registry.list(kind, exact);
-    const slice = new Slice(this.#clock);
+    const slice = new TimeSlice(this.#clock);
     const keys = new Set<string>();
     for (const record of records) {
       const { metadata } = record.object();
@@ -211,7 +211,7 @@ class FollowingInformers implements Informers {
       keys.add(refText(metadata));
       if (cache.get(metadata)?.metadata.resourceVersion !== String(record.revision))
         cache.apply(record, 'MODIFIED');
-      await slice.pause();
+      await slice.yieldIfUsedUp();
     }
     cache.retain(keys);
     return resourceVersion;
@@ -224,11 +224,11 @@ class FollowingInformers implements Informers {
     );
     this.#tail = tail;
     if (this.#stopping.signal.aborted) tail.close();
-    const slice = new Slice(this.#clock);
+    const slice = new TimeSlice(this.#clock);
     for await (const batch of tail) {
       for (const { kind, record, type } of batch.changes) {
         this.#feeds.get(kind.resource)?.apply(record, type);
-        await slice.pause();
+        await slice.yieldIfUsedUp();
       }
       this.#waiters.reach(batch.revision);
     }

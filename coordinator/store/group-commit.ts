@@ -3,7 +3,7 @@
  * in the same turn of the event loop. A commit by itself costs as much as thirty writes.
  */
 import type { Clock } from '../../shared/process/clock.js';
-import { Slice } from '../../shared/process/slice.js';
+import { TimeSlice } from '../../shared/process/slice.js';
 import { type PackedCommit, packCommit } from './packed-commit.js';
 import type { Change, StoredValue } from './store.js';
 import { StoreError } from './store-error.js';
@@ -51,13 +51,13 @@ export class GroupCommit {
   #waiting: Request[] = [];
   #running: Promise<void> | undefined;
   #answered: Promise<void> = Promise.resolve();
-  readonly #slice: Slice;
+  readonly #slice: TimeSlice;
   /** Why no write is taken any more. */
   #broken: StoreError | undefined;
 
   constructor(target: CommitTarget) {
     this.#target = target;
-    this.#slice = new Slice(target.clock);
+    this.#slice = new TimeSlice(target.clock);
   }
 
   /** Resolves with the revision once it is durable. */
@@ -172,7 +172,7 @@ export class GroupCommit {
   async #answer(accepted: readonly Accepted[]): Promise<void> {
     for (const { request, change } of accepted) {
       request.answer.resolve(change.revision, request.write);
-      await this.#slice.pause();
+      await this.#slice.yieldIfUsedUp();
     }
   }
 

@@ -55,11 +55,11 @@ function timeOf(clock: Clock): SharedTime {
 }
 
 /** Goes through work that pauses by itself, and answers what comes of it. */
-export async function inSlices<T>(work: Generator<undefined, T, undefined>, slice: Slice): Promise<T> {
+export async function inSlices<T>(work: Generator<undefined, T, undefined>, slice: TimeSlice): Promise<T> {
   for (;;) {
     const step = work.next();
     if (step.done) return step.value;
-    await slice.pause();
+    await slice.yieldIfUsedUp();
   }
 }
 
@@ -68,7 +68,7 @@ export async function inSlices<T>(work: Generator<undefined, T, undefined>, slic
  * clock share its time, or ten of them would hold the event loop ten times as long: they stop together, and go on in
  * the order in which they stopped, as far as the next slice reaches.
  */
-export class Slice {
+export class TimeSlice {
   readonly #time: SharedTime;
 
   constructor(clock: Clock) {
@@ -81,7 +81,7 @@ export class Slice {
   }
 
   /** Answers nothing to wait for while there is time left. */
-  pause(): Promise<void> | undefined {
+  yieldIfUsedUp(): Promise<void> | undefined {
     return this.#time.isUsedUp ? this.#time.wait() : undefined;
   }
 }

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManualClock } from '../../shared/process/clock.js';
-import { Slice } from '../../shared/process/slice.js';
+import { TimeSlice } from '../../shared/process/slice.js';
 
 test('a hundred loops of one millisecond a step let others run every five', async () => {
   const clock = new ManualClock();
-  const slice = new Slice(clock);
+  const slice = new TimeSlice(clock);
   let steps = 0;
   let stepsAtTurn = 0;
   let longest = 0;
@@ -19,7 +19,7 @@ test('a hundred loops of one millisecond a step let others run every five', asyn
   setImmediate(watch);
   const loop = async (): Promise<void> => {
     for (let step = 0; step < 5; step++) {
-      await slice.pause();
+      await slice.yieldIfUsedUp();
       steps += 1;
       clock.advance(1);
     }
@@ -35,9 +35,9 @@ test('loops with slices of their own share the time, and none is passed over', a
   const clock = new ManualClock();
   const finished: string[] = [];
   const loop = async (name: string, steps: number): Promise<void> => {
-    const slice = new Slice(clock);
+    const slice = new TimeSlice(clock);
     for (let step = 0; step < steps; step++) {
-      await slice.pause();
+      await slice.yieldIfUsedUp();
       clock.advance(5);
     }
     finished.push(name);

@@ -6,7 +6,7 @@ import { ROLLOUT_REASON_CODES } from '../../../shared/kube/rollout-codes.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
 import type { DaemonSet } from '../../../shared/kube/workload.js';
 import type { Clock } from '../../../shared/process/clock.js';
-import { Slice } from '../../../shared/process/slice.js';
+import { TimeSlice } from '../../../shared/process/slice.js';
 import { contactOf } from '../../decisions/contact.js';
 import type { CurrentRevision } from '../../decisions/daemon-node.js';
 import { daemonPod, templateGenerationOf } from '../../decisions/daemon-pod.js';
@@ -44,7 +44,7 @@ interface PlanSubject {
 /** Costs a look at every node, and one for every change there: in slices. */
 export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan> {
   const { before, after, clock, informers } = subject;
-  const slice = new Slice(clock);
+  const slice = new TimeSlice(clock);
   const current = currentOf(after, informers);
   const befores = await hostsBefore(subject, current, slice);
   const { uid = '', generation = 0 } = after.metadata;
@@ -168,7 +168,7 @@ function currentOf(daemonSet: DaemonSet, { controllerRevisions }: PlanInformers)
 async function hostsBefore(
   { after, world }: PlanSubject,
   current: CurrentRevision,
-  slice: Slice,
+  slice: TimeSlice,
 ): Promise<InitialHost[]> {
   const { nodeReader: places } = world;
   const hosts: InitialHost[] = [];
@@ -179,7 +179,7 @@ async function hostsBefore(
       contact: node ? contactOf(node) : 'here',
       heldTo: (other) => placementOn(node, after, other),
     });
-    await slice.pause();
+    await slice.yieldIfUsedUp();
   }
   return hosts;
 }

@@ -4,7 +4,7 @@ import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
 import { compileLabelSelector } from '../../../shared/kube/selectors.js';
 import type { DaemonSet } from '../../../shared/kube/workload.js';
 import type { Clock } from '../../../shared/process/clock.js';
-import { Slice } from '../../../shared/process/slice.js';
+import { TimeSlice } from '../../../shared/process/slice.js';
 import { policyRemarks, releaseRemarks, type SelectedDaemonSet } from '../../decisions/policy-remarks.js';
 import { isRollingUpdate } from '../../decisions/update-strategy.js';
 import { placementVerdict } from '../daemonset-placement.js';
@@ -78,10 +78,10 @@ async function foundAt(
   const matched = matchers.map(() => 0);
   const never = new Map<string, boolean>();
   const closed: string[] = [];
-  const slice = new Slice(clock);
+  const slice = new TimeSlice(clock);
   let nodes = 0;
   for (const node of world.nodeReader.nodes.list()) {
-    await slice.pause();
+    await slice.yieldIfUsedUp();
     if (!placementVerdict(node, daemonSet).shouldRun) continue;
     const { name, labels } = node.metadata;
     nodes += 1;

@@ -1,5 +1,5 @@
 /** A rollout played to its end on pretended hosts: what decides whose turn it is are the functions that the controller runs. */
-import type { Slice } from '../../../shared/process/slice.js';
+import type { TimeSlice } from '../../../shared/process/slice.js';
 import type { DaemonSetTally, NodeAction } from '../daemonset-tally.js';
 import type { RolloutStrategy } from './conductor.js';
 import type { SimulatedHosts } from './rehearsed-hosts.js';
@@ -12,7 +12,7 @@ interface RehearsalOptions {
   names: readonly string[];
   timeline: SimulationTimeline;
   conductor: RolloutStrategy;
-  slice: Slice;
+  slice: TimeSlice;
   /** Hears of the first moment, when all that happens at once has been ordered. */
   begun?: () => void;
 }
@@ -26,7 +26,7 @@ export async function simulateRollout(options: RehearsalOptions): Promise<void> 
   const end = timeline.now + HORIZON_MS;
   for (const name of names) {
     hosts.reconcile(name);
-    await slice.pause();
+    await slice.yieldIfUsedUp();
   }
   tally.isComplete = true;
   await conductor.start();
@@ -38,7 +38,7 @@ export async function simulateRollout(options: RehearsalOptions): Promise<void> 
     if (times.length > 0 && next <= end) timeline.moveTo(Math.max(next, timeline.now));
     else if (!conductor.assumeApproval()) return;
     takeTurns(options);
-    await slice.pause();
+    await slice.yieldIfUsedUp();
   }
 }
 

@@ -5,7 +5,7 @@ import type { Rollout } from '../../../shared/kube/rollout.js';
 import type { RolloutReasonCode } from '../../../shared/kube/rollout-codes.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/workload.js';
-import { inSlices, type Slice } from '../../../shared/process/slice.js';
+import { inSlices, type TimeSlice } from '../../../shared/process/slice.js';
 import { nodeConnectivity } from '../../decisions/node-facts.js';
 import type { PodTimings } from '../../decisions/pod-pace.js';
 import { holdText, type ReasonCode } from '../../decisions/reason-code.js';
@@ -33,7 +33,7 @@ export interface WaveStrategyOptions {
   pods: readonly Pod[];
   nodeOf(name: string): Node | undefined;
   fleetSize: number;
-  slice: Slice;
+  slice: TimeSlice;
 }
 
 export class WaveStrategy implements RolloutStrategy {
@@ -73,7 +73,7 @@ export class WaveStrategy implements RolloutStrategy {
     tally.subscribe((name, situation, record) => drawn.waves.put(name, situation, record));
     for (const name of drawn.order) {
       tally.notify(name);
-      await slice.pause();
+      await slice.yieldIfUsedUp();
     }
   }
 
