@@ -5,7 +5,7 @@ import type { Node } from '../../shared/kube/node.js';
 import type { RolloutStatus } from '../../shared/kube/rollout.js';
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
-import { inSlices, TimeSlice } from '../../shared/process/slice.js';
+import { runInSlices, TimeSlice } from '../../shared/process/slice.js';
 import { contactOf } from '../decisions/contact.js';
 import { type NodeConnectivity, nodeConnectivity } from '../decisions/node-facts.js';
 import { type PodTimings, measurePodTimings } from '../decisions/pod-pace.js';
@@ -88,7 +88,7 @@ export class WaveAssignments {
       now: () => clock.now(),
     };
     const slice = new TimeSlice(clock);
-    const { waves, order } = await inSlices(buildWaveIndex(policy, draw), slice);
+    const { waves, order } = await runInSlices(buildWaveIndex(policy, draw), slice);
     tally.subscribe((name, situation, record) => waves.put(name, situation, record));
     this.#filling.add(waves);
     try {

@@ -55,7 +55,7 @@ function timeOf(clock: Clock): SharedTime {
 }
 
 /** Goes through work that pauses by itself, and answers what comes of it. */
-export async function inSlices<T>(work: Generator<undefined, T, undefined>, slice: TimeSlice): Promise<T> {
+export async function runInSlices<T>(work: Generator<undefined, T, undefined>, slice: TimeSlice): Promise<T> {
   for (;;) {
     const step = work.next();
     if (step.done) return step.value;

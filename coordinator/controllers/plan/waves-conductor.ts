@@ -5,7 +5,7 @@ import type { Rollout } from '../../../shared/kube/rollout.js';
 import type { RolloutReasonCode } from '../../../shared/kube/rollout-codes.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/workload.js';
-import { inSlices, type TimeSlice } from '../../../shared/process/slice.js';
+import { runInSlices, type TimeSlice } from '../../../shared/process/slice.js';
 import { nodeConnectivity } from '../../decisions/node-facts.js';
 import type { PodTimings } from '../../decisions/pod-pace.js';
 import { holdText, type ReasonCode } from '../../decisions/reason-code.js';
@@ -68,7 +68,7 @@ export class WaveStrategy implements RolloutStrategy {
     const standing = (name: string) => nodeConnectivity(nodeOf(name));
     const failedBefore = status?.revision === hash ? status.failedNodes : undefined;
     const draw = { nodes, revision: hash, standing, failedBefore, now: () => timeline.now };
-    const drawn = await inSlices(buildWaveIndex(policy, draw), slice);
+    const drawn = await runInSlices(buildWaveIndex(policy, draw), slice);
     this.#waves = drawn.waves;
     tally.subscribe((name, situation, record) => drawn.waves.put(name, situation, record));
     for (const name of drawn.order) {
