@@ -6,7 +6,7 @@
 import { mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { lineWriter } from './line-writer.js';
-import { isCausedBySystem } from './system-error.js';
+import { isSystemError } from './system-error.js';
 import { escapeControls } from './terminal-output.js';
 
 /** With fields or without. An Error stands in the field `err`. */
@@ -110,6 +110,6 @@ function toldError(error: Error): Record<string, unknown> {
     code,
     reason,
     ...(why === undefined ? {} : { cause: String(why) }),
-    ...(isCausedBySystem(error) ? {} : { stack }),
+    ...(isSystemError(error) ? {} : { stack }),
   };
 }

@@ -49,7 +49,7 @@ interface SystemError extends Error {
 }
 
 /** True for an error that the user's input or the machine's state causes. */
-export function isCausedBySystem(error: unknown): error is SystemError {
+export function isSystemError(error: unknown): error is SystemError {
   return (
     error instanceof Error && 'syscall' in error && Object.hasOwn(CAUSES, String(Reflect.get(error, 'code')))
   );
@@ -57,7 +57,7 @@ export function isCausedBySystem(error: unknown): error is SystemError {
 
 /** One sentence, or undefined for an error of any other kind. */
 export function systemErrorSentence(error: unknown): string | undefined {
-  if (!isCausedBySystem(error)) return undefined;
+  if (!isSystemError(error)) return undefined;
   const { syscall, path, hostname, address, port } = error;
   const subject = path ?? hostname ?? (address && port && port > 0 ? `${address}:${port}` : address);
   const action = Object.hasOwn(ACTIONS, syscall) ? ACTIONS[syscall] : syscall;
