@@ -1,7 +1,7 @@
 /** The join token that a host was given: never an argument, which every user of the host can read and sudo logs. */
 import { readFile } from 'node:fs/promises';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
-import { reportLine } from '../shared/process/terminal-output.js';
+import { printErrorLine } from '../shared/process/terminal-output.js';
 import type { AgentSettings } from './settings.js';
 
 /** Means standard input. */
@@ -31,7 +31,7 @@ async function firstLineOf(file: string): Promise<string | undefined> {
 /** Undefined when the input ends before a line. */
 async function firstInputLine(): Promise<string | undefined> {
   const { createInterface } = await import('node:readline');
-  if (process.stdin.isTTY) reportLine('Paste the join token and press Enter:');
+  if (process.stdin.isTTY) printErrorLine('Paste the join token and press Enter:');
   return new Promise((resolve) => {
     const lines = createInterface({ input: process.stdin });
     lines.once('line', (line) => {

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { countText } from '../../shared/kube/count-text.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { untilStopSignal } from '../../shared/process/lifecycle.js';
-import { reportLine } from '../../shared/process/terminal-output.js';
+import { printErrorLine } from '../../shared/process/terminal-output.js';
 import { readJoinToken, STANDARD_INPUT } from '../join-token.js';
 import { COMMANDS_HELP, parseCommand } from './command.js';
 import { FleetSupervisor } from './hosts.js';
@@ -31,7 +31,7 @@ export async function simulate(settings: SimulateSettings): Promise<void> {
     progress.stop();
     await hosts.stop();
   }
-  reportLine(farewell(settings));
+  printErrorLine(farewell(settings));
 }
 
 /** `everynode simulate` holds the other end of a channel; without one, there is nobody to wait for. */

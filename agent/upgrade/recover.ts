@@ -1,7 +1,7 @@
 /** `everynode-agent recover`: what systemd runs when the agent could not be started again and again. */
 
 import { runCommandOnHost } from '../../shared/process/host-service.js';
-import { reportLine } from '../../shared/process/terminal-output.js';
+import { printErrorLine } from '../../shared/process/terminal-output.js';
 import { DATA_DIR, SERVICE, VERSIONS_DIR } from '../install/places.js';
 import { InstalledVersions } from '../install/versions.js';
 import { rollBackUpgrade, upgradeTrialFile } from './upgrades.js';
@@ -16,7 +16,7 @@ const PAUSE_SECONDS = 60;
 export async function recover(trialId?: string): Promise<void> {
   if (trialId !== undefined && upgradeTrialFile(DATA_DIR).read()?.id !== trialId) return;
   const version = rollBackUpgrade(new InstalledVersions(VERSIONS_DIR), upgradeTrialFile(DATA_DIR));
-  reportLine(version ? `back to agent ${version}` : 'the agent is started again in a minute');
+  printErrorLine(version ? `back to agent ${version}` : 'the agent is started again in a minute');
   if (version === undefined) runCommandOnHost('sleep', String(PAUSE_SECONDS));
   runCommandOnHost('systemctl', 'reset-failed', SERVICE);
   runCommandOnHost('systemctl', 'restart', '--no-block', SERVICE);

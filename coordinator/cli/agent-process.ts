@@ -4,7 +4,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { SMALL_HEAP_FLAGS } from '../../shared/process/small-heap.js';
-import { reportLine } from '../../shared/process/terminal-output.js';
+import { printErrorLine } from '../../shared/process/terminal-output.js';
 
 const AGENT_PROGRAM = fileURLToPath(new URL('../../agent/everynode-agent.cjs', import.meta.url));
 
@@ -64,7 +64,7 @@ export function startAgent(args: readonly string[], token: string): AgentProcess
         .on('error', reject)
         .on('exit', (code, signal) => {
           if (stopping || signal === null) return resolve(code ?? signal ?? 1);
-          reportLine(`The agent was ended by ${signal}; it is started again.`);
+          printErrorLine(`The agent was ended by ${signal}; it is started again.`);
           setTimeout(() => (stopping ? resolve(signal) : start()), RESTART_MS);
         });
     };

@@ -3,7 +3,7 @@
 import { type Agent, request } from 'node:https';
 import { ApiError, type Status, type StatusReason } from '../../shared/kube/status.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { reportLine } from '../../shared/process/terminal-output.js';
+import { printErrorLine } from '../../shared/process/terminal-output.js';
 
 export interface ApiClient {
   /** The API's address as the kubeconfig has it, `https://HOST:PORT`. */
@@ -102,7 +102,7 @@ function send(
       const chunks: Buffer[] = [];
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
       incoming.on('error', reject);
-      for (const text of warningTexts(incoming.headersDistinct.warning)) reportLine(`Warning: ${text}`);
+      for (const text of warningTexts(incoming.headersDistinct.warning)) printErrorLine(`Warning: ${text}`);
       incoming.on('end', () =>
         resolve({ code: incoming.statusCode ?? 500, text: Buffer.concat(chunks).toString() }),
       );

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { generateKeyPem } from '../../shared/process/private-key.js';
-import { printDocument, reportLine } from '../../shared/process/terminal-output.js';
+import { printDocument, printErrorLine } from '../../shared/process/terminal-output.js';
 import { kubeconfigText } from '../api/kubeconfig.js';
 import { kubeconfigPath } from '../data-dir.js';
 import { makeSigningRequest, signClientCertificate } from '../pki/client-certificates.js';
@@ -61,7 +61,7 @@ async function add(commonName: string, options: AddOptions): Promise<void> {
   const reachable = await reachableServer(server, options.advertise);
   printDocument(kubeconfigText({ server: reachable, caCertificate: authority.cert, certificate, key }));
   const until = new Date(notAfterMs).toISOString().slice(0, 10);
-  reportLine(`${commonName} may come until ${until}. What for: ${bindingHint(commonName, options.group)}`);
+  printErrorLine(`${commonName} may come until ${until}. What for: ${bindingHint(commonName, options.group)}`);
 }
 
 /** These names mean something to the API itself; the group of administrators alone is for people. */

@@ -27,7 +27,7 @@ export function printDocument(text: string): void {
 }
 
 /** Prints one line to standard error. */
-export function reportLine(line: string): void {
+export function printErrorLine(line: string): void {
   process.stderr.write(`${escapeLine(line)}\n`);
 }
 
