@@ -3,7 +3,7 @@
 import { Command, CommanderError } from 'commander';
 import { closest } from 'fastest-levenshtein';
 import { EXIT_CODES, ExitError } from './exit-error.js';
-import { printDocument, reportDocument } from './terminal-output.js';
+import { printDocument, printErrorDocument } from './terminal-output.js';
 
 /** A program's root command. Its subcommands inherit the way errors are told. */
 export function createCommandLine(name: string, description: string): Command {
@@ -11,7 +11,7 @@ export function createCommandLine(name: string, description: string): Command {
     .description(description)
     .exitOverride()
     .showSuggestionAfterError(true)
-    .configureOutput({ outputError: () => undefined, writeOut: printDocument, writeErr: reportDocument });
+    .configureOutput({ outputError: () => undefined, writeOut: printDocument, writeErr: printErrorDocument });
 }
 
 /** Parses the arguments and runs the command's action. Throws `ExitError` for wrong ones; `--help` exits with 0. */

@@ -3,7 +3,7 @@
 import { EXIT_CODES, ExitError } from './exit-error.js';
 import type { Logger } from './log.js';
 import { withSystemErrorsExplained } from './system-error.js';
-import { reportDocument } from './terminal-output.js';
+import { printErrorDocument } from './terminal-output.js';
 
 /** Something a program starts and stops. `stop` is called only after `start` resolved. */
 export interface Component {
@@ -87,10 +87,10 @@ export async function runProgram(body: () => Promise<void>): Promise<never> {
     process.exit(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof ExitError) {
-      if (error.sentence) reportDocument(`${error.sentence}\n`);
+      if (error.sentence) printErrorDocument(`${error.sentence}\n`);
       process.exit(error.code);
     }
-    reportDocument(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    printErrorDocument(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     process.exit(EXIT_CODES.unexpected);
   }
 }

@@ -32,7 +32,7 @@ export function printErrorLine(line: string): void {
 }
 
 /** The same to standard error. */
-export function reportDocument(text: string): void {
+export function printErrorDocument(text: string): void {
   process.stderr.write(escapeControls(text));
 }
 
