@@ -8,7 +8,7 @@ import { type Clock, monotonicClock, systemClock } from '../shared/process/clock
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { type Component, type RunningComponents, startComponents } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
-import { rememberFiles, rememberFolders } from '../shared/process/undo-files.js';
+import { trackNewFiles, rememberFolders } from '../shared/process/undo-files.js';
 import { type Agent, createAgent } from './agent.js';
 import { checkImageThresholds, imageHandling } from './agent-images.js';
 import { pressureHandling } from './agent-pressure.js';
@@ -83,7 +83,7 @@ export async function startAgent(
   const removeNewFolders = rememberFolders(dataDir);
   const directory = await takeDataDir(dataDir, clock, surroundings.log);
   // With the lock of the directory held, no other agent writes there.
-  const removeNewFiles = rememberFiles(dataDir);
+  const removeNewFiles = trackNewFiles(dataDir);
   let running: RunningComponents | undefined;
   try {
     running = await startWith({ settings, policy, directory, clock, ...surroundings });

@@ -1,7 +1,7 @@
 /** The first start of a coordinator in a directory: if it fails or is interrupted, the directory is as it was before. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { rememberFiles } from '../../shared/process/undo-files.js';
+import { trackNewFiles } from '../../shared/process/undo-files.js';
 import { acquireDataLock } from '../store/data-lock.js';
 import { DATABASE_FILE } from '../store/private-files.js';
 import { StoreError } from '../store/store-error.js';
@@ -16,7 +16,7 @@ export interface FirstStart {
 /** To be called before anything is created. Data of an earlier start, and of another coordinator that uses the directory, is never removed. */
 export function trackFirstStart(dataDir: string): FirstStart {
   if (existsSync(join(dataDir, DATABASE_FILE))) return { keep: () => undefined, undo: () => false };
-  const removeNew = rememberFiles(dataDir);
+  const removeNew = trackNewFiles(dataDir);
   let isKept = false;
   return {
     keep: () => {

@@ -10,7 +10,7 @@ const DEPTH = 2;
  * its parents if they are new. The function does not touch files that were there before, even if their content has changed.
  * Only for a directory that no other process writes to: the new files of another process would be removed too.
  */
-export function rememberFiles(directory: string): () => void {
+export function trackNewFiles(directory: string): () => void {
   const removeNewFolders = rememberFolders(directory);
   const known = new Set(pathsIn(directory, DEPTH));
   return () => {

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { rememberFiles, rememberFolders } from '../../shared/process/undo-files.js';
+import { trackNewFiles, rememberFolders } from '../../shared/process/undo-files.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 
 test('new files and folders are removed, in earlier folders too, and earlier files stay', () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, 'earlier'));
   writeFileSync(join(directory, 'earlier', 'file'), 'earlier');
-  const undo = rememberFiles(directory);
+  const undo = trackNewFiles(directory);
   writeFileSync(join(directory, 'earlier', 'new'), '');
   mkdirSync(join(directory, 'new', 'deep'), { recursive: true });
   undo();
@@ -20,7 +20,7 @@ test('new files and folders are removed, in earlier folders too, and earlier fil
 
 test('a new directory is removed with its new parents', () => {
   const directory = temporaryDirectory();
-  const undo = rememberFiles(join(directory, 'a', 'b'));
+  const undo = trackNewFiles(join(directory, 'a', 'b'));
   mkdirSync(join(directory, 'a', 'b', 'c'), { recursive: true });
   undo();
   assert.deepEqual(readdirSync(directory), []);
