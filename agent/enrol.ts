@@ -7,7 +7,7 @@ import { JOIN_PATH } from '../shared/link/messages.js';
 import { publicKeyHash } from '../shared/link/public-key-hash.js';
 import { pause } from '../shared/process/pause.js';
 import { generateKeyPem } from '../shared/process/private-key.js';
-import { rememberFolders } from '../shared/process/undo-files.js';
+import { trackNewFolders } from '../shared/process/undo-files.js';
 import { certificateRequest } from './certificate-request.js';
 import {
   requestCertificate,
@@ -61,7 +61,7 @@ export async function joinCoordinator(options: JoinOptions): Promise<Enrolment> 
   // A join under another name was refused, or nobody waited for its answer: the host may still choose its name.
   const pending = stored?.node === node ? stored.key : undefined;
   const identity = { node, key: pending ?? (await generateKeyPem()), ca };
-  const removeNewFolders = rememberFolders(dataDir);
+  const removeNewFolders = trackNewFolders(dataDir);
   // Kept before it is registered: a join whose answer is lost is repeated with the same key.
   await writeIdentity(dataDir, identity);
   try {

@@ -8,7 +8,7 @@ import { type Clock, monotonicClock, systemClock } from '../shared/process/clock
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { type Component, type RunningComponents, startComponents } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
-import { trackNewFiles, rememberFolders } from '../shared/process/undo-files.js';
+import { trackNewFiles, trackNewFolders } from '../shared/process/undo-files.js';
 import { type Agent, createAgent } from './agent.js';
 import { checkImageThresholds, imageHandling } from './agent-images.js';
 import { pressureHandling } from './agent-pressure.js';
@@ -80,7 +80,7 @@ export async function startAgent(
   const clock = monotonicClock(systemClock);
   checkImageThresholds(settings);
   const policy = await readHostPolicy(settings);
-  const removeNewFolders = rememberFolders(dataDir);
+  const removeNewFolders = trackNewFolders(dataDir);
   const directory = await takeDataDir(dataDir, clock, surroundings.log);
   // With the lock of the directory held, no other agent writes there.
   const removeNewFiles = trackNewFiles(dataDir);

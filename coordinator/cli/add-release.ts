@@ -5,7 +5,7 @@ import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makePrivateDirectory } from '../../shared/process/private-file.js';
 import { compareVersions } from '../../shared/process/release-version.js';
-import { rememberFolders } from '../../shared/process/undo-files.js';
+import { trackNewFolders } from '../../shared/process/undo-files.js';
 import { isServedFile } from '../api/agent-files.js';
 import {
   fingerprint,
@@ -69,7 +69,7 @@ export async function addRelease(
   const source = await openReleaseFolder(folder);
   const places = releasePaths(dataDir);
   // A coordinator may be running in the directory: nothing but empty new folders is removed.
-  const removeNewFolders = rememberFolders(places.directory, dirname(places.trustFile), dataDir);
+  const removeNewFolders = trackNewFolders(places.directory, dirname(places.trustFile), dataDir);
   try {
     makePrivateDirectory(dataDir);
     return await asOwnerOf(dataDir, () => addVerified(source, places, signal));

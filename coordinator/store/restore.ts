@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { lchown, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makePrivateDirectory } from '../../shared/process/private-file.js';
-import { rememberFolders } from '../../shared/process/undo-files.js';
+import { trackNewFolders } from '../../shared/process/undo-files.js';
 import { type BackupManifest, syncDirectory, unpackBackup } from './backup-file.js';
 import { type DataLock, acquireDataLock, lockPath } from './data-lock.js';
 import { DATABASE_FILE, RESTORING_DIRECTORY } from './private-files.js';
@@ -38,7 +38,7 @@ export interface Restored {
  */
 export async function restoreBackup(wish: RestoreOptions): Promise<Restored> {
   const { dataDir } = wish;
-  const removeNewFolders = rememberFolders(dataDir);
+  const removeNewFolders = trackNewFolders(dataDir);
   const isLockNew = !existsSync(lockPath(dataDir));
   let lock: DataLock | undefined;
   try {

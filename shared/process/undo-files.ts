@@ -11,7 +11,7 @@ const DEPTH = 2;
  * Only for a directory that no other process writes to: the new files of another process would be removed too.
  */
 export function trackNewFiles(directory: string): () => void {
-  const removeNewFolders = rememberFolders(directory);
+  const removeNewFolders = trackNewFolders(directory);
   const known = new Set(pathsIn(directory, DEPTH));
   return () => {
     for (const path of pathsIn(directory, DEPTH)) {
@@ -22,7 +22,7 @@ export function trackNewFiles(directory: string): () => void {
 }
 
 /** Returns a function that removes these folders and their parents if they do not exist now and are empty then. */
-export function rememberFolders(...folders: readonly string[]): () => void {
+export function trackNewFolders(...folders: readonly string[]): () => void {
   const missing = folders.flatMap(missingFolders);
   return () => {
     for (const folder of missing) removeEmpty(folder);

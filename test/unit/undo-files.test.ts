@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { trackNewFiles, rememberFolders } from '../../shared/process/undo-files.js';
+import { trackNewFiles, trackNewFolders } from '../../shared/process/undo-files.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 
 test('new files and folders are removed, in earlier folders too, and earlier files stay', () => {
@@ -30,7 +30,7 @@ test('a new directory is removed with its new parents', () => {
 
 test('a new folder with a file of another program stays, and so do its parents', () => {
   const directory = temporaryDirectory();
-  const removeNewFolders = rememberFolders(join(directory, 'a', 'b'), join(directory, 'a', 'c'));
+  const removeNewFolders = trackNewFolders(join(directory, 'a', 'b'), join(directory, 'a', 'c'));
   for (const name of ['b', 'c']) mkdirSync(join(directory, 'a', name), { recursive: true });
   writeFileSync(join(directory, 'a', 'b', 'file'), '');
   removeNewFolders();
