@@ -1,7 +1,7 @@
 /** The file under the journal: lines are added to its end, and it is replaced as a whole. */
 import { open } from 'node:fs/promises';
 import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
-import { countWritten } from '../../shared/process/written-bytes.js';
+import { countWrittenBytes } from '../../shared/process/written-bytes.js';
 
 export interface EventJournalFile {
   /** Undefined when there is none. */
@@ -20,7 +20,7 @@ export function eventJournalFile(path: string): EventJournalFile {
       const file = await open(path, 'a', 0o600);
       try {
         await file.writeFile(text);
-        countWritten(text);
+        countWrittenBytes(text);
         await file.datasync();
       } finally {
         await file.close();

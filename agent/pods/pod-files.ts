@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { countWritten } from '../../shared/process/written-bytes.js';
+import { countWrittenBytes } from '../../shared/process/written-bytes.js';
 import type { ContainerLocalState } from '../decisions/pod-view.js';
 import type { ContainerIdentity } from '../runtime/driver.js';
 
@@ -59,7 +59,7 @@ export class FolderPodFiles implements PodFiles {
     try {
       mkdirSync(join(this.#root, podUid), { recursive: true });
       writeFileSync(`${path}.new`, text, { mode: 0o600 });
-      countWritten(text);
+      countWrittenBytes(text);
       renameSync(`${path}.new`, path);
     } catch (error) {
       // A Pod is not stopped for it: the agent's next life may know less of this one.

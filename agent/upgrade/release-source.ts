@@ -8,7 +8,7 @@ import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { countWritten } from '../../shared/process/written-bytes.js';
+import { countWrittenBytes } from '../../shared/process/written-bytes.js';
 import { RuntimeError } from '../runtime/driver.js';
 
 /** A line that is silent for so long is given up; the Pod's back-off asks again. */
@@ -117,7 +117,7 @@ export class ReleaseSource {
         size += (chunk as Buffer).length;
         if (size > MAX_AGENT_BYTES) throw failed(`${name} is too long`, false);
         hash.update(chunk as Buffer);
-        countWritten(chunk as Buffer);
+        countWrittenBytes(chunk as Buffer);
         onProgress?.();
         yield chunk;
       }

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
-import { countWritten } from '../../shared/process/written-bytes.js';
+import { countWrittenBytes } from '../../shared/process/written-bytes.js';
 import type { VolumeFile } from '../decisions/volume-files.js';
 import { ensureFolder } from './folder.js';
 
@@ -47,7 +47,7 @@ async function writeNew(
   for (const [path, { content, mode }] of files) {
     await makeFolders(directory, dirname(path));
     await writeFile(join(directory, path), content);
-    countWritten(content);
+    countWrittenBytes(content);
     // As asked for, whatever the umask.
     await chmod(join(directory, path), mode);
   }

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { countWritten } from './written-bytes.js';
+import { countWrittenBytes } from './written-bytes.js';
 
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');
@@ -29,7 +29,7 @@ export async function writePrivateFile(path: string, content: string | Uint8Arra
     // A leftover of an earlier crash keeps its mode when opened.
     await file.chmod(0o600);
     await file.writeFile(content);
-    countWritten(content);
+    countWrittenBytes(content);
     await file.sync();
   } finally {
     await file.close();

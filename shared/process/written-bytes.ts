@@ -3,7 +3,7 @@
 let total = 0;
 
 /** Whoever writes a file says so. */
-export function countWritten(content: string | Uint8Array): void {
+export function countWrittenBytes(content: string | Uint8Array): void {
   total += typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength;
 }
 
