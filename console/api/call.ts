@@ -2,7 +2,7 @@
 import type { Status, StatusCause } from '../../shared/kube/status.js';
 
 /** The API said no, or nobody answered (`code` 0). */
-export class CallError extends Error {
+export class ApiCallError extends Error {
   constructor(
     readonly code: number,
     readonly reason: string,
@@ -53,7 +53,7 @@ export async function request(path: string, call: Call = {}): Promise<Response> 
     ...(signal ? { signal } : {}),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
-    throw new CallError(0, 'Unreachable', 'the coordinator does not answer');
+    throw new ApiCallError(0, 'Unreachable', 'the coordinator does not answer');
   });
   if (!response.ok) {
     const status = (await response.json().catch(() => ({}))) as Partial<Status>;
@@ -69,7 +69,7 @@ export async function call<T>(path: string, options: Call = {}): Promise<T> {
     try {
       return (await (await request(path, options)).json()) as T;
     } catch (error) {
-      const isUnheard = error instanceof CallError && error.code === 0;
+      const isUnheard = error instanceof ApiCallError && error.code === 0;
       if (!isUnheard || !isQuestion || tries >= MOST_TRIES || signal?.aborted) throw error;
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
@@ -80,9 +80,9 @@ export async function call<T>(path: string, options: Call = {}): Promise<T> {
 export const SIGNED_OUT = 'everynode-signed-out';
 
 /** What the API said no with. */
-export function refusalOf({ code = 0, reason, message, details }: Partial<Status>): CallError {
+export function refusalOf({ code = 0, reason, message, details }: Partial<Status>): ApiCallError {
   if (code === 401) dispatchEvent(new CustomEvent(SIGNED_OUT));
-  return new CallError(
+  return new ApiCallError(
     code,
     reason ?? 'Unknown',
     message ?? `the coordinator answered ${code}`,

@@ -1,7 +1,7 @@
 /** A watched list as React sees it: an unchanging snapshot at a time, renewed at most once a frame. */
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import type { KubeObject } from '../../shared/kube/meta.js';
-import type { CallError } from './call.js';
+import type { ApiCallError } from './call.js';
 import { tellContact } from './contact.js';
 import { type WatchEvent, type WatchPhase, watch } from './watch.js';
 
@@ -9,7 +9,7 @@ interface Live<T> {
   /** In order of namespace and name. The same array as long as nothing changed. */
   objects: readonly T[];
   phase: WatchPhase;
-  error?: CallError | undefined;
+  error?: ApiCallError | undefined;
 }
 
 export class LiveList<T extends KubeObject> {
@@ -58,7 +58,7 @@ export class LiveList<T extends KubeObject> {
         this.#changed = true;
         this.#tellSoon();
       },
-      onPhase: (phase: WatchPhase, error?: CallError) => {
+      onPhase: (phase: WatchPhase, error?: ApiCallError) => {
         this.#phase = { phase, error };
         tellContact(this, phase === 'lost');
         this.#tellSoon();

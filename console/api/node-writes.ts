@@ -4,7 +4,7 @@ import type { HostEffect } from '../../shared/kube/host-effect.js';
 import type { Node } from '../../shared/kube/node.js';
 import { inverseChange, type NodeChange, taintsAfter } from '../../shared/kube/node-change.js';
 import { credentialSecretName, ENROLMENT_NAMESPACE, revokedData } from '../../shared/kube/node-credential.js';
-import { CallError, call, request } from './call.js';
+import { ApiCallError, call, request } from './call.js';
 
 const MERGE = 'application/merge-patch+json';
 /** Others may write the same Node at the same time: its taints are a list, and a list is written whole. */
@@ -18,7 +18,7 @@ export async function changeNode(name: string, change: NodeChange): Promise<Node
       await request(nodePath(name), { method: 'PATCH', contentType: MERGE, body: patchOf(node, change) });
       return inverseChange(node, change);
     } catch (error) {
-      if (!(error instanceof CallError && error.code === 409) || tries >= MOST_TRIES) throw error;
+      if (!(error instanceof ApiCallError && error.code === 409) || tries >= MOST_TRIES) throw error;
     }
   }
 }

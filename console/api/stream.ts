@@ -1,7 +1,7 @@
 /** What the API tells on and on, a watch or a log, over a WebSocket: `STREAM_PROTOCOL` says why. */
 import type { Status } from '../../shared/kube/status.js';
 import { STREAM_PROTOCOL } from '../../shared/kube/stream-protocol.js';
-import { CallError, refusalOf } from './call.js';
+import { ApiCallError, refusalOf } from './call.js';
 import { heardNothing } from './contact.js';
 
 /** Ends as the answer does. Fails with `CallError` when it is refused or breaks off. Leaves when `signal` aborts. */
@@ -18,13 +18,13 @@ export function streamOf(path: string, signal: AbortSignal): ReadableStream<stri
         over.abort();
         socket.close();
       };
-      const end = (error?: CallError) => {
+      const end = (error?: ApiCallError) => {
         if (over.signal.aborted) return;
         if (error) controller.error(error);
         else controller.close();
         close();
       };
-      const gone = new CallError(0, 'Unreachable', 'the coordinator does not answer');
+      const gone = new ApiCallError(0, 'Unreachable', 'the coordinator does not answer');
       socket.onmessage = ({ data }) => {
         if (typeof data === 'string') end(refusalOf(JSON.parse(data) as Status));
         else if (!over.signal.aborted)

@@ -1,6 +1,6 @@
 /** The answer to a question about something that changes: asked anew after a change. */
 import { useEffect, useRef, useState } from 'react';
-import { CallError, call } from './call.js';
+import { ApiCallError, call } from './call.js';
 
 /** What changes all the time is not asked about all the time. */
 const REST_MS = 1_000;
@@ -48,7 +48,7 @@ export function useAnswer<T>(path: string, version: string): Pick<Told<T>, 'answ
     };
     call<T>(path, { signal }).then(
       (answer) => tell({ answer }),
-      (error: unknown) => tell({ problem: error instanceof CallError ? error.message : String(error) }),
+      (error: unknown) => tell({ problem: error instanceof ApiCallError ? error.message : String(error) }),
     );
   }, [path, version, told, isResting]);
   return told?.path === path ? told : {};

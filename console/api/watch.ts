@@ -1,6 +1,6 @@
 /** A list and all that changes in it, kept up over lost links: what informers do, for the screen. */
 import type { KubeObject } from '../../shared/kube/meta.js';
-import { CallError } from './call.js';
+import { ApiCallError } from './call.js';
 import { linesOf } from './stream.js';
 
 export interface WatchEvent<T> {
@@ -15,7 +15,7 @@ interface WatchReader<T> {
   /** A new beginning: what is not among `objects` is gone. */
   onReset(objects: T[]): void;
   onEvents(events: WatchEvent<T>[]): void;
-  onPhase(phase: WatchPhase, error?: CallError): void;
+  onPhase(phase: WatchPhase, error?: ApiCallError): void;
 }
 
 const FIRST_RETRY_MS = 500;
@@ -35,8 +35,8 @@ export async function watch<T extends KubeObject>(
       retryMs = FIRST_RETRY_MS;
     } catch (error) {
       if (signal.aborted) return;
-      const refused = error instanceof CallError && REFUSALS.has(error.code);
-      reader.onPhase(refused ? 'refused' : 'lost', error instanceof CallError ? error : undefined);
+      const refused = error instanceof ApiCallError && REFUSALS.has(error.code);
+      reader.onPhase(refused ? 'refused' : 'lost', error instanceof ApiCallError ? error : undefined);
       if (refused) return;
       await wait(retryMs, signal);
       retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
@@ -55,7 +55,7 @@ async function readOnce<T extends KubeObject>(
   for await (const lines of linesOf(asked, signal)) {
     const events = lines.map((line) => JSON.parse(line) as WatchEvent<T>);
     const failed = events.find(({ type }) => type === 'ERROR');
-    if (failed) throw new CallError(410, 'Expired', 'the watch has to begin anew');
+    if (failed) throw new ApiCallError(410, 'Expired', 'the watch has to begin anew');
     const endsAt: number = beginning ? events.findIndex(isInitialEnd) : -1;
     if (beginning && endsAt < 0) {
       for (const { object } of events) beginning.push(object);

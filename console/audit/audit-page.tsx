@@ -1,7 +1,7 @@
 /** Who did what, from where, and what came of it: the newest first. What is asked for stands in the URL. */
 import { useCallback, useEffect, useState } from 'react';
 import type { AuditEvent } from '../../shared/kube/audit.js';
-import { CallError, call } from '../api/call.js';
+import { ApiCallError, call } from '../api/call.js';
 import { useEvery } from '../api/live-list.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
@@ -76,7 +76,7 @@ function useAudit(query: string): { events: readonly AuditEvent[] | undefined; p
         setProblem('');
       },
       (error: unknown) => {
-        if (!leave.signal.aborted) setProblem(error instanceof CallError ? error.message : String(error));
+        if (!leave.signal.aborted) setProblem(error instanceof ApiCallError ? error.message : String(error));
       },
     );
     return () => leave.abort();

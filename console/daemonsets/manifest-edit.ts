@@ -2,7 +2,7 @@
 import { useCallback, useState } from 'react';
 import type { Plan } from '../../shared/kube/plan.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
-import { CallError } from '../api/call.js';
+import { ApiCallError } from '../api/call.js';
 import { type Problem, problemsOf, readManifest } from './manifest-text.js';
 import { changedSince, checkWrite, planOf, store, writeOf } from './manifest-write.js';
 
@@ -64,7 +64,7 @@ export function useManifestEdit(
     try {
       onDone(await store(manifest, base));
     } catch (error) {
-      if (!(error instanceof CallError && error.reason === 'Conflict' && (await isLate()))) throw error;
+      if (!(error instanceof ApiCallError && error.reason === 'Conflict' && (await isLate()))) throw error;
     }
   };
   const settle = (merged: string, from: DaemonSet) => {
@@ -84,7 +84,7 @@ async function problemsIn(text: string, base: DaemonSet | undefined): Promise<re
     return [];
   } catch (error) {
     // A conflict is no fault of the text: it is settled when somebody applies.
-    if (!(error instanceof CallError) || error.reason === 'Conflict' || error.code === 0) return [];
+    if (!(error instanceof ApiCallError) || error.reason === 'Conflict' || error.code === 0) return [];
     return problemsOf(text, error);
   }
 }

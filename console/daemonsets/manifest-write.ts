@@ -1,7 +1,7 @@
 /** Sending a manifest: to be checked, to be planned, to be stored. A write names the version that it is about. */
 import type { Plan } from '../../shared/kube/plan.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
-import { CallError, call } from '../api/call.js';
+import { ApiCallError, call } from '../api/call.js';
 import { manifestText, replacementOf } from './manifest-text.js';
 
 /** One write, ready to be sent. */
@@ -72,7 +72,7 @@ export async function store(
       return await call<DaemonSet>(`${path}?fieldValidation=Strict&${MANAGER}`, { method, body });
     } catch (error) {
       // In a rollout the status is written several times a second.
-      const isLate = error instanceof CallError && error.reason === 'Conflict';
+      const isLate = error instanceof ApiCallError && error.reason === 'Conflict';
       if (!isLate || !base || tries === MOST_TRIES || (await changedSince(base))) throw error;
     }
   }

@@ -2,7 +2,7 @@
 
 import { useState } from 'react';
 import { countText } from '../../shared/kube/count-text.js';
-import { CallError } from '../api/call.js';
+import { ApiCallError } from '../api/call.js';
 import { changeNode, revokeNode } from '../api/node-writes.js';
 import { MAY, useMay } from '../api/rights.js';
 import { Command } from '../layout/command.js';
@@ -165,6 +165,6 @@ function deedOf(action: BulkAction, text: string): Deed {
 
 /** Asked to wait, or nobody there: the same again in a moment. */
 function patience(error: unknown): number | undefined {
-  if (!(error instanceof CallError)) return undefined;
+  if (!(error instanceof ApiCallError)) return undefined;
   return error.code === 429 || error.code === 503 || error.code === 0 ? 1_000 : undefined;
 }

@@ -1,7 +1,7 @@
 /** Emptying a host as `kubectl drain --ignore-daemonsets` does: it is cordoned, and its Pods are evicted one by one. */
 import { controllerOf } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import { CallError, request } from '../api/call.js';
+import { ApiCallError, request } from '../api/call.js';
 import { changeNode } from '../api/node-writes.js';
 
 const MIRROR = 'kubernetes.io/config.mirror';
@@ -33,7 +33,7 @@ export async function drain(node: string, { evict }: DrainPlan): Promise<void> {
     await request(`/api/v1/namespaces/${namespace}/pods/${name}/eviction`, { method: 'POST', body }).catch(
       (error: unknown) => {
         // Gone meanwhile: as it was meant to be.
-        if (!(error instanceof CallError && error.code === 404)) refused.push(`${name}: ${error}`);
+        if (!(error instanceof ApiCallError && error.code === 404)) refused.push(`${name}: ${error}`);
       },
     );
   }

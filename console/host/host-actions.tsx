@@ -6,7 +6,7 @@ import { countText } from '../../shared/kube/count-text.js';
 import type { Node } from '../../shared/kube/node.js';
 import { MAINTENANCE_TAINT, taintText } from '../../shared/kube/node-change.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import { CallError } from '../api/call.js';
+import { ApiCallError } from '../api/call.js';
 import { changeNode, deleteNode, revokeNode } from '../api/node-writes.js';
 import { MAY, useMay } from '../api/rights.js';
 import { Command } from '../layout/command.js';
@@ -172,5 +172,5 @@ function removeQuestion({ metadata: { name } }: Node, mayRevoke: boolean, onGone
 
 /** Who has no credential any more cannot come back either. */
 function unlessMissing(error: unknown): void {
-  if (!(error instanceof CallError && error.code === 404)) throw error;
+  if (!(error instanceof ApiCallError && error.code === 404)) throw error;
 }

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { HostMeters } from '../../shared/kube/host-meters.js';
 import type { HostReadings } from '../../shared/kube/host-readings.js';
-import { CallError, call } from '../api/call.js';
+import { ApiCallError, call } from '../api/call.js';
 import { useEvery } from '../api/live-list.js';
 
 /** A reading comes about every minute. */
@@ -30,7 +30,7 @@ export function useReadings(name: string): Readings {
         setShown({ readings, ...(meters ? { meters } : {}) });
       } catch (error) {
         // The page's own watch tells of a coordinator that is away; what was shown stays.
-        const isRefusal = error instanceof CallError && error.code !== 0;
+        const isRefusal = error instanceof ApiCallError && error.code !== 0;
         if (isRefusal) setShown({ problem: error.message });
       }
     },

@@ -1,6 +1,6 @@
 /** A container's log as it is written: the last lines, searched, followed, downloaded. */
 import { useEffect, useRef, useState } from 'react';
-import { CallError } from '../api/call.js';
+import { ApiCallError } from '../api/call.js';
 import { linesOf } from '../api/stream.js';
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/scrolled-text.js';
@@ -30,7 +30,7 @@ export function PodLog({ namespace, pod, container, isPrevious }: PodLogProps) {
     follow(`${path}&follow=${!isPrevious}&tailLines=${MOST_LINES}`, add, leave.signal).catch(
       (error: unknown) => {
         if (!leave.signal.aborted)
-          setProblem(error instanceof CallError ? error.message : 'the log broke off');
+          setProblem(error instanceof ApiCallError ? error.message : 'the log broke off');
       },
     );
     return () => leave.abort();

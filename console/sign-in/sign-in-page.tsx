@@ -1,7 +1,7 @@
 /** Signing in: with a token that the API takes, or at the issuer that the coordinator trusts. */
 import { type FormEvent, useEffect, useId, useState } from 'react';
 import { signInErrorText } from '../../shared/kube/sign-in-refusal.js';
-import { CallError, request } from '../api/call.js';
+import { ApiCallError, request } from '../api/call.js';
 import { askWaysIn } from '../api/user.js';
 import controls from '../layout/controls.module.css';
 import { rememberWhereOneIs } from './return-path.js';
@@ -23,7 +23,7 @@ export function SignInPage({ onSignedIn }: { onSignedIn: () => void }) {
       await request('/console/session', { method: 'POST', authorization: `Bearer ${token.trim()}` });
       onSignedIn();
     } catch (error) {
-      const isWrong = error instanceof CallError && error.code === 401;
+      const isWrong = error instanceof ApiCallError && error.code === 401;
       setProblem(isWrong ? 'The coordinator does not know this token.' : String(error));
       setBusy(false);
     }

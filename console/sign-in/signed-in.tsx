@@ -1,6 +1,6 @@
 /** Asks who one is, and for a token when nobody is signed in. */
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
-import { CallError, SIGNED_OUT } from '../api/call.js';
+import { ApiCallError, SIGNED_OUT } from '../api/call.js';
 import { askWhoIAm } from '../api/user.js';
 import controls from '../layout/controls.module.css';
 import { goBackToWhereOneWas } from './return-path.js';
@@ -17,7 +17,7 @@ export function SignedIn({ children }: { children: ReactNode }) {
       goBackToWhereOneWas();
       setStanding('in');
     } catch (error) {
-      const isNobody = error instanceof CallError && error.code === 401;
+      const isNobody = error instanceof ApiCallError && error.code === 401;
       setStanding(isNobody ? 'out' : 'unreachable');
     }
   }, []);
