@@ -63,7 +63,7 @@ export async function request(path: string, call: Call = {}): Promise<Response> 
 }
 
 /** The answer as JSON. What changes nothing is asked again where nobody answered: a network that comes and goes. Rejects with `CallError`. */
-export async function call<T>(path: string, options: Call = {}): Promise<T> {
+export async function callApi<T>(path: string, options: Call = {}): Promise<T> {
   const { method = 'GET', isQuestion = method === 'GET', signal } = options;
   for (let tries = 1; ; tries += 1) {
     try {

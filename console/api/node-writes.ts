@@ -4,7 +4,7 @@ import type { HostEffect } from '../../shared/kube/host-effect.js';
 import type { Node } from '../../shared/kube/node.js';
 import { inverseChange, type NodeChange, taintsAfter } from '../../shared/kube/node-change.js';
 import { credentialSecretName, ENROLMENT_NAMESPACE, revokedData } from '../../shared/kube/node-credential.js';
-import { ApiCallError, call, request } from './call.js';
+import { ApiCallError, callApi, request } from './call.js';
 
 const MERGE = 'application/merge-patch+json';
 /** Others may write the same Node at the same time: its taints are a list, and a list is written whole. */
@@ -13,7 +13,7 @@ const MOST_TRIES = 6;
 /** Changes one; answers the change that undoes it. Rejects with `CallError`. */
 export async function changeNode(name: string, change: NodeChange): Promise<NodeChange> {
   for (let tries = 1; ; tries += 1) {
-    const node = await call<Node>(nodePath(name));
+    const node = await callApi<Node>(nodePath(name));
     try {
       await request(nodePath(name), { method: 'PATCH', contentType: MERGE, body: patchOf(node, change) });
       return inverseChange(node, change);
@@ -45,7 +45,7 @@ export function effectOf(
   change: NodeChange,
   signal?: AbortSignal,
 ): Promise<HostEffect> {
-  return call<HostEffect>('/apis/fleet.everynode.dev/v1/hosteffects', {
+  return callApi<HostEffect>('/apis/fleet.everynode.dev/v1/hosteffects', {
     method: 'POST',
     body: { hosts, change },
     isQuestion: true,
@@ -56,7 +56,7 @@ export function effectOf(
 /** Closes the link of a host and lets its key in never again, as `everynode node revoke`. Rejects with 404 where it has none. */
 export async function revokeNode(name: string): Promise<void> {
   const path = `/api/v1/namespaces/${ENROLMENT_NAMESPACE}/secrets/${credentialSecretName(name)}`;
-  const { data = {}, metadata } = await call<Secret>(path);
+  const { data = {}, metadata } = await callApi<Secret>(path);
   const revoked = revokedData(data);
   const gone = Object.keys(data).filter((key) => !Object.hasOwn(revoked, key));
   const body = {

@@ -3,7 +3,7 @@
  * thing at the cluster's scope (SelfSubjectAccessReview), for rules of a namespace do not say what holds outside of it.
  */
 import { useEffect, useReducer, useState } from 'react';
-import { call } from './call.js';
+import { callApi } from './call.js';
 import { allows, type ResourceRule, type Wish } from './rules.js';
 
 const REVIEWS = '/apis/authorization.k8s.io/v1';
@@ -98,7 +98,7 @@ async function inNamespace(wish: Wish, namespace: string): Promise<boolean> {
 
 async function rulesIn(namespace: string): Promise<RulesStatus> {
   const body = { apiVersion: API_VERSION, kind: 'SelfSubjectRulesReview', spec: { namespace } };
-  const { status } = await call<{ status: RulesStatus }>(`${REVIEWS}/selfsubjectrulesreviews`, {
+  const { status } = await callApi<{ status: RulesStatus }>(`${REVIEWS}/selfsubjectrulesreviews`, {
     method: 'POST',
     body,
     isQuestion: true,
@@ -109,7 +109,7 @@ async function rulesIn(namespace: string): Promise<RulesStatus> {
 async function review({ verb, group, resource, subresource, namespace }: Wish): Promise<boolean> {
   const resourceAttributes = { verb, group, resource, subresource, namespace };
   const body = { apiVersion: API_VERSION, kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } };
-  const { status } = await call<{ status: { allowed: boolean } }>(`${REVIEWS}/selfsubjectaccessreviews`, {
+  const { status } = await callApi<{ status: { allowed: boolean } }>(`${REVIEWS}/selfsubjectaccessreviews`, {
     method: 'POST',
     body,
     isQuestion: true,

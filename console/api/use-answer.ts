@@ -1,6 +1,6 @@
 /** The answer to a question about something that changes: asked anew after a change. */
 import { useEffect, useRef, useState } from 'react';
-import { ApiCallError, call } from './call.js';
+import { ApiCallError, callApi } from './call.js';
 
 /** What changes all the time is not asked about all the time. */
 const REST_MS = 1_000;
@@ -46,7 +46,7 @@ export function useAnswer<T>(path: string, version: string): Pick<Told<T>, 'answ
       setResting(true);
       setTimeout(() => setResting(false), REST_MS);
     };
-    call<T>(path, { signal }).then(
+    callApi<T>(path, { signal }).then(
       (answer) => tell({ answer }),
       (error: unknown) => tell({ problem: error instanceof ApiCallError ? error.message : String(error) }),
     );

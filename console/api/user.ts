@@ -1,5 +1,5 @@
 /** Who is signed in, as the API knows them. */
-import { call } from './call.js';
+import { callApi } from './call.js';
 
 const WHO_AM_I = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 const REVIEW = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
@@ -19,13 +19,13 @@ interface WaysIn {
 
 /** How one can sign in here; nobody has to be signed in for it. Rejects with `CallError`. */
 export function askWaysIn(signal?: AbortSignal): Promise<WaysIn> {
-  return call<WaysIn>(WAYS, signal ? { signal } : {});
+  return callApi<WaysIn>(WAYS, signal ? { signal } : {});
 }
 
 /** Asks; rejects with `CallError` 401 for nobody. */
 export async function askWhoIAm(): Promise<void> {
   const ways = askWaysIn().catch(() => undefined);
-  const { status } = await call<{ status: { userInfo: { username?: string } } }>(WHO_AM_I, {
+  const { status } = await callApi<{ status: { userInfo: { username?: string } } }>(WHO_AM_I, {
     method: 'POST',
     body: REVIEW,
     isQuestion: true,

@@ -1,7 +1,7 @@
 /** Who did what, from where, and what came of it: the newest first. What is asked for stands in the URL. */
 import { useCallback, useEffect, useState } from 'react';
 import type { AuditEvent } from '../../shared/kube/audit.js';
-import { ApiCallError, call } from '../api/call.js';
+import { ApiCallError, callApi } from '../api/call.js';
 import { useEvery } from '../api/live-list.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
@@ -70,7 +70,7 @@ function useAudit(query: string): { events: readonly AuditEvent[] | undefined; p
   useEffect(() => {
     const leave = new AbortController();
     const path = `/apis/fleet.everynode.dev/v1/auditevents?limit=${MOST}&${query}`;
-    call<{ items: AuditEvent[] }>(path, { signal: leave.signal }).then(
+    callApi<{ items: AuditEvent[] }>(path, { signal: leave.signal }).then(
       ({ items }) => {
         setEvents(items.reverse());
         setProblem('');

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { ChangeCalendar } from '../../shared/kube/change-calendar.js';
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
-import { call } from '../api/call.js';
+import { callApi } from '../api/call.js';
 import { useEvery, useLiveList } from '../api/live-list.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
@@ -109,7 +109,7 @@ function useCalendar(path: string, revision: string | undefined) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: another revision, or another minute, is another answer
   useEffect(() => {
     const leave = new AbortController();
-    call<ChangeCalendar>(path, { signal: leave.signal }).then(
+    callApi<ChangeCalendar>(path, { signal: leave.signal }).then(
       (calendar) => setAnswer({ calendar, problem: '' }),
       (error: unknown) => {
         if (!leave.signal.aborted) setAnswer({ problem: String(error) });

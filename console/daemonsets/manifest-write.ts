@@ -1,7 +1,7 @@
 /** Sending a manifest: to be checked, to be planned, to be stored. A write names the version that it is about. */
 import type { Plan } from '../../shared/kube/plan.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
-import { ApiCallError, call } from '../api/call.js';
+import { ApiCallError, callApi } from '../api/call.js';
 import { manifestText, replacementOf } from './manifest-text.js';
 
 /** One write, ready to be sent. */
@@ -26,7 +26,7 @@ export async function changedSince(base: DaemonSet): Promise<DaemonSet | undefin
 }
 
 function newest({ metadata: { namespace = '', name } }: DaemonSet): Promise<DaemonSet> {
-  return call<DaemonSet>(pathOf(namespace, name));
+  return callApi<DaemonSet>(pathOf(namespace, name));
 }
 
 function isSame(a: DaemonSet, b: DaemonSet): boolean {
@@ -50,12 +50,12 @@ export async function writeOf(
 
 /** Rejects with `CallError`, and the fields that are wrong in it, when the API would refuse the write. */
 export async function checkWrite({ method, path, body }: ManifestWrite): Promise<void> {
-  await call(`${path}?dryRun=All&fieldValidation=Strict&${MANAGER}`, { method, body, isMinimal: true });
+  await callApi(`${path}?dryRun=All&fieldValidation=Strict&${MANAGER}`, { method, body, isMinimal: true });
 }
 
 /** What it would do to hosts. */
 export function planOf({ body }: ManifestWrite): Promise<Plan> {
-  return call<Plan>('/apis/fleet.everynode.dev/v1/plan', {
+  return callApi<Plan>('/apis/fleet.everynode.dev/v1/plan', {
     method: 'POST',
     body: { manifests: [body], mode: 'replace' },
   });
@@ -69,7 +69,7 @@ export async function store(
   for (let tries = 1; ; tries += 1) {
     const { method, path, body } = await writeOf(manifest, base);
     try {
-      return await call<DaemonSet>(`${path}?fieldValidation=Strict&${MANAGER}`, { method, body });
+      return await callApi<DaemonSet>(`${path}?fieldValidation=Strict&${MANAGER}`, { method, body });
     } catch (error) {
       // In a rollout the status is written several times a second.
       const isLate = error instanceof ApiCallError && error.reason === 'Conflict';

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import type { Rollout } from '../../shared/kube/rollout.js';
-import { call } from '../api/call.js';
+import { callApi } from '../api/call.js';
 import { useEvery, useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
 import { useHeld } from '../layout/use-held.js';
@@ -85,7 +85,7 @@ export function useSurroundings(): Surroundings {
   );
   useEffect(() => {
     const leave = new AbortController();
-    void call<{ gitVersion?: string }>('/version', { signal: leave.signal }).then(
+    void callApi<{ gitVersion?: string }>('/version', { signal: leave.signal }).then(
       ({ gitVersion = '' }) => setVersion(coordinatorVersion(gitVersion)),
       () => undefined,
     );

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { HostMeters } from '../../shared/kube/host-meters.js';
 import type { HostReadings } from '../../shared/kube/host-readings.js';
-import { ApiCallError, call } from '../api/call.js';
+import { ApiCallError, callApi } from '../api/call.js';
 import { useEvery } from '../api/live-list.js';
 
 /** A reading comes about every minute. */
@@ -25,8 +25,8 @@ export function useReadings(name: string): Readings {
       const path = `/apis/fleet.everynode.dev/v1/hosts/${name}`;
       const options = signal ? { signal } : {};
       try {
-        const readings = await call<HostReadings>(`${path}/readings`, options);
-        const meters = await call<HostMeters>(`${path}/meters`, options).catch(() => undefined);
+        const readings = await callApi<HostReadings>(`${path}/readings`, options);
+        const meters = await callApi<HostMeters>(`${path}/meters`, options).catch(() => undefined);
         setShown({ readings, ...(meters ? { meters } : {}) });
       } catch (error) {
         // The page's own watch tells of a coordinator that is away; what was shown stays.

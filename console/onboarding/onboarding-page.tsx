@@ -1,7 +1,7 @@
 /** Bringing hosts in: a line for them to type, those that wait for a person's word, and those that have joined. */
 import { useEffect, useState } from 'react';
 import type { JoinAddress } from '../../shared/kube/join-address.js';
-import { call } from '../api/call.js';
+import { callApi } from '../api/call.js';
 import { MAY, useKnown, useMay } from '../api/rights.js';
 import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
@@ -47,7 +47,7 @@ function useJoinAddress(): { address: JoinAddress | undefined; problem: string }
   const [problem, setProblem] = useState('');
   useEffect(() => {
     const leave = new AbortController();
-    call<JoinAddress>(JOIN_ADDRESS, { signal: leave.signal }).then(setAddress, (error: unknown) => {
+    callApi<JoinAddress>(JOIN_ADDRESS, { signal: leave.signal }).then(setAddress, (error: unknown) => {
       if (!leave.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
     });
     return () => leave.abort();

@@ -2,7 +2,7 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { KubeObject } from '../../shared/kube/meta.js';
-import { call } from '../api/call.js';
+import { callApi } from '../api/call.js';
 import { isByCertificate } from '../api/user.js';
 import { signOut } from '../layout/person.js';
 import { applyTheme } from '../layout/themes.js';
@@ -90,7 +90,7 @@ function useObjects(): Objects {
   useEffect(() => {
     const leave = new AbortController();
     const list = (path: string) =>
-      call<{ items: KubeObject[] }>(path, { signal: leave.signal }).then(
+      callApi<{ items: KubeObject[] }>(path, { signal: leave.signal }).then(
         ({ items }) => items,
         () => [],
       );

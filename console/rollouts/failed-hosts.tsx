@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { HostFailure } from '../../shared/kube/rollout.js';
 import { REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
-import { ApiCallError, call, request } from '../api/call.js';
+import { ApiCallError, callApi, request } from '../api/call.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/scrolled-text.js';
@@ -107,7 +107,7 @@ async function logEndOf(
   signal: AbortSignal,
 ): Promise<LogEnd> {
   const pods = `/api/v1/namespaces/${namespace}/pods`;
-  const { items } = await call<{ items: Pod[] }>(`${pods}?fieldSelector=spec.nodeName%3D${node}`, { signal });
+  const { items } = await callApi<{ items: Pod[] }>(`${pods}?fieldSelector=spec.nodeName%3D${node}`, { signal });
   const own = items.find(
     ({ metadata: { labels, ownerReferences } }) =>
       labels?.[REVISION_HASH_LABEL] === revision &&
