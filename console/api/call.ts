@@ -37,7 +37,7 @@ const RETRY_MS = 500;
 const OWN_PAGE = { 'x-everynode-console': '1' };
 
 /** The raw answer. Rejects with `CallError` for every answer but 2xx. */
-export async function request(path: string, call: Call = {}): Promise<Response> {
+export async function requestApi(path: string, call: Call = {}): Promise<Response> {
   const { method = 'GET', body, contentType = 'application/json', authorization, isMinimal, signal } = call;
   const headers = {
     ...OWN_PAGE,
@@ -67,7 +67,7 @@ export async function callApi<T>(path: string, options: Call = {}): Promise<T> {
   const { method = 'GET', isQuestion = method === 'GET', signal } = options;
   for (let tries = 1; ; tries += 1) {
     try {
-      return (await (await request(path, options)).json()) as T;
+      return (await (await requestApi(path, options)).json()) as T;
     } catch (error) {
       const isUnheard = error instanceof ApiCallError && error.code === 0;
       if (!isUnheard || !isQuestion || tries >= MOST_TRIES || signal?.aborted) throw error;

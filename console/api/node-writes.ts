@@ -4,7 +4,7 @@ import type { HostEffect } from '../../shared/kube/host-effect.js';
 import type { Node } from '../../shared/kube/node.js';
 import { inverseChange, type NodeChange, taintsAfter } from '../../shared/kube/node-change.js';
 import { credentialSecretName, ENROLMENT_NAMESPACE, revokedData } from '../../shared/kube/node-credential.js';
-import { ApiCallError, callApi, request } from './call.js';
+import { ApiCallError, callApi, requestApi } from './call.js';
 
 const MERGE = 'application/merge-patch+json';
 /** Others may write the same Node at the same time: its taints are a list, and a list is written whole. */
@@ -15,7 +15,7 @@ export async function changeNode(name: string, change: NodeChange): Promise<Node
   for (let tries = 1; ; tries += 1) {
     const node = await callApi<Node>(nodePath(name));
     try {
-      await request(nodePath(name), { method: 'PATCH', contentType: MERGE, body: patchOf(node, change) });
+      await requestApi(nodePath(name), { method: 'PATCH', contentType: MERGE, body: patchOf(node, change) });
       return inverseChange(node, change);
     } catch (error) {
       if (!(error instanceof ApiCallError && error.code === 409) || tries >= MOST_TRIES) throw error;
@@ -63,12 +63,12 @@ export async function revokeNode(name: string): Promise<void> {
     metadata: { resourceVersion: metadata.resourceVersion },
     data: { ...revoked, ...Object.fromEntries(gone.map((key) => [key, null])) },
   };
-  await request(path, { method: 'PATCH', contentType: MERGE, body });
+  await requestApi(path, { method: 'PATCH', contentType: MERGE, body });
 }
 
 /** Takes the Node away. */
 export async function deleteNode(name: string): Promise<void> {
-  await request(nodePath(name), { method: 'DELETE' });
+  await requestApi(nodePath(name), { method: 'DELETE' });
 }
 
 function nodePath(name: string): string {

@@ -3,7 +3,7 @@
 import { useState } from 'react';
 import { countText } from '../../shared/kube/count-text.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
-import { request } from '../api/call.js';
+import { requestApi } from '../api/call.js';
 import { useLiveList } from '../api/live-list.js';
 import { useMay } from '../api/rights.js';
 import { Command } from '../layout/command.js';
@@ -83,7 +83,7 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
 /** As `kubectl rollout undo`: the revision's own patch, applied to the DaemonSet. */
 async function goBack(daemonSet: DaemonSet, { data }: ControllerRevision): Promise<void> {
   const { namespace = '', name } = daemonSet.metadata;
-  await request(`/apis/apps/v1/namespaces/${namespace}/daemonsets/${name}`, {
+  await requestApi(`/apis/apps/v1/namespaces/${namespace}/daemonsets/${name}`, {
     method: 'PATCH',
     contentType: 'application/strategic-merge-patch+json',
     body: data,

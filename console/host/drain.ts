@@ -1,7 +1,7 @@
 /** Emptying a host as `kubectl drain --ignore-daemonsets` does: it is cordoned, and its Pods are evicted one by one. */
 import { controllerOf } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import { ApiCallError, request } from '../api/call.js';
+import { ApiCallError, requestApi } from '../api/call.js';
 import { changeNode } from '../api/node-writes.js';
 
 const MIRROR = 'kubernetes.io/config.mirror';
@@ -30,7 +30,7 @@ export async function drain(node: string, { evict }: DrainPlan): Promise<void> {
   for (const { metadata } of evict.filter((pod) => !pod.metadata.deletionTimestamp)) {
     const { namespace = '', name } = metadata;
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } };
-    await request(`/api/v1/namespaces/${namespace}/pods/${name}/eviction`, { method: 'POST', body }).catch(
+    await requestApi(`/api/v1/namespaces/${namespace}/pods/${name}/eviction`, { method: 'POST', body }).catch(
       (error: unknown) => {
         // Gone meanwhile: as it was meant to be.
         if (!(error instanceof ApiCallError && error.code === 404)) refused.push(`${name}: ${error}`);

@@ -1,6 +1,6 @@
 /** What is about the person: who one is, the theme of this browser, and leaving. */
 import { useEffect, useState } from 'react';
-import { request } from '../api/call.js';
+import { requestApi } from '../api/call.js';
 import { isByCertificate, userName } from '../api/user.js';
 import controls from './controls.module.css';
 import classes from './person.module.css';
@@ -40,6 +40,6 @@ export function Person() {
 
 /** Ends the session. Not for whom the browser shows a certificate: they would be signed in by it again. */
 export async function signOut(): Promise<void> {
-  await request('/console/session', { method: 'DELETE' });
+  await requestApi('/console/session', { method: 'DELETE' });
   location.assign('/console/');
 }

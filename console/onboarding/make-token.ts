@@ -5,7 +5,7 @@ import {
   type TokenGrant,
   tokenSecretOf,
 } from '../../shared/kube/join-token.js';
-import { request } from '../api/call.js';
+import { requestApi } from '../api/call.js';
 
 /** Where tokens are. */
 export const TOKENS = '/api/v1/namespaces/kube-system/secrets';
@@ -20,7 +20,7 @@ export async function makeToken(grant: TokenGrant, description: string): Promise
   const stored = tokenSecretOf(id, await sha256(secret), grant);
   const annotations = description ? { [DESCRIPTION_ANNOTATION]: description } : {};
   const body = { ...stored, metadata: { ...stored.metadata, annotations } };
-  await request(TOKENS, { method: 'POST', body });
+  await requestApi(TOKENS, { method: 'POST', body });
   return `${id}.${secret}`;
 }
 

@@ -7,7 +7,7 @@ import {
   type TokenSummary,
   tokenSummary,
 } from '../../shared/kube/join-token.js';
-import { request } from '../api/call.js';
+import { requestApi } from '../api/call.js';
 import { useLiveList } from '../api/live-list.js';
 import { MAY, useMay } from '../api/rights.js';
 import { Command } from '../layout/command.js';
@@ -70,7 +70,7 @@ export function TokenList() {
             act: 'Revoke',
             reason: 'none',
             perform: async () => {
-              await request(`${TOKENS}/${TOKEN_SECRET_PREFIX}${revoked.id}`, { method: 'DELETE' });
+              await requestApi(`${TOKENS}/${TOKEN_SECRET_PREFIX}${revoked.id}`, { method: 'DELETE' });
             },
           }}
           onClose={() => setRevoked(undefined)}

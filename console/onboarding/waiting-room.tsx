@@ -9,7 +9,7 @@ import {
   withApprovalDecision,
 } from '../../shared/kube/certificate-signing-request.js';
 import { countText } from '../../shared/kube/count-text.js';
-import { request } from '../api/call.js';
+import { requestApi } from '../api/call.js';
 import { useLiveList } from '../api/live-list.js';
 import { MAY, useMay } from '../api/rights.js';
 import { Command } from '../layout/command.js';
@@ -142,7 +142,7 @@ function questionFor(decision: Decision, waiting: readonly CertificateSigningReq
 async function decide(waiting: CertificateSigningRequest, decision: Decision): Promise<void> {
   const time = `${new Date().toISOString().slice(0, 19)}Z`;
   const body = withApprovalDecision(waiting, decision, 'the console', time);
-  await request(`${REQUESTS}/${waiting.metadata.name}/approval`, { method: 'PUT', body });
+  await requestApi(`${REQUESTS}/${waiting.metadata.name}/approval`, { method: 'PUT', body });
 }
 
 function nodeOf({ metadata }: CertificateSigningRequest): string {

@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { HostFailure } from '../../shared/kube/rollout.js';
 import { REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
-import { ApiCallError, callApi, request } from '../api/call.js';
+import { ApiCallError, callApi, requestApi } from '../api/call.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/scrolled-text.js';
@@ -121,7 +121,7 @@ async function logEndOf(
   const path = `${pods}/${pod}/log?container=${container}&tailLines=${LINES}`;
   const isPrevious = worst?.state?.waiting !== undefined && worst.lastState?.terminated !== undefined;
   try {
-    const text = await (await request(isPrevious ? `${path}&previous=true` : path, { signal })).text();
+    const text = await (await requestApi(isPrevious ? `${path}&previous=true` : path, { signal })).text();
     return { pod, container, isPrevious, text };
   } catch (error) {
     if (error instanceof ApiCallError) throw new Error(`Its log cannot be read: ${error.message}`);

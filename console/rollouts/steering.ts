@@ -9,7 +9,7 @@ import {
   type SteeringVerb,
   steeringAnnotation,
 } from '../../shared/kube/rollout-steering.js';
-import { request } from '../api/call.js';
+import { requestApi } from '../api/call.js';
 
 /** One thing that makes sense to do now. */
 export interface Offer {
@@ -163,7 +163,7 @@ export async function steer(rollout: Rollout, { verb, value }: Offer, reason: st
     [steeringAnnotation(verb)]: value,
     ...(reason ? { [REASON_ANNOTATION]: reason } : {}),
   };
-  await request(rolloutPath(namespace, name), {
+  await requestApi(rolloutPath(namespace, name), {
     method: 'PATCH',
     contentType: 'application/merge-patch+json',
     body: { metadata: { annotations } },

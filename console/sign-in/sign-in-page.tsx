@@ -1,7 +1,7 @@
 /** Signing in: with a token that the API takes, or at the issuer that the coordinator trusts. */
 import { type FormEvent, useEffect, useId, useState } from 'react';
 import { signInErrorText } from '../../shared/kube/sign-in-refusal.js';
-import { ApiCallError, request } from '../api/call.js';
+import { ApiCallError, requestApi } from '../api/call.js';
 import { askWaysIn } from '../api/user.js';
 import controls from '../layout/controls.module.css';
 import { rememberWhereOneIs } from './return-path.js';
@@ -20,7 +20,7 @@ export function SignInPage({ onSignedIn }: { onSignedIn: () => void }) {
     setBusy(true);
     setProblem('');
     try {
-      await request('/console/session', { method: 'POST', authorization: `Bearer ${token.trim()}` });
+      await requestApi('/console/session', { method: 'POST', authorization: `Bearer ${token.trim()}` });
       onSignedIn();
     } catch (error) {
       const isWrong = error instanceof ApiCallError && error.code === 401;
