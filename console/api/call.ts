@@ -57,7 +57,7 @@ export async function requestApi(path: string, call: Call = {}): Promise<Respons
   });
   if (!response.ok) {
     const status = (await response.json().catch(() => ({}))) as Partial<Status>;
-    throw refusalOf({ ...status, code: response.status });
+    throw errorOfStatus({ ...status, code: response.status });
   }
   return response;
 }
@@ -80,7 +80,7 @@ export async function callApi<T>(path: string, options: Call = {}): Promise<T> {
 export const SIGNED_OUT = 'everynode-signed-out';
 
 /** What the API said no with. */
-export function refusalOf({ code = 0, reason, message, details }: Partial<Status>): ApiCallError {
+export function errorOfStatus({ code = 0, reason, message, details }: Partial<Status>): ApiCallError {
   if (code === 401) dispatchEvent(new CustomEvent(SIGNED_OUT));
   return new ApiCallError(
     code,

@@ -1,7 +1,7 @@
 /** What the API tells on and on, a watch or a log, over a WebSocket: `STREAM_PROTOCOL` says why. */
 import type { Status } from '../../shared/kube/status.js';
 import { STREAM_PROTOCOL } from '../../shared/kube/stream-protocol.js';
-import { ApiCallError, refusalOf } from './call.js';
+import { ApiCallError, errorOfStatus } from './call.js';
 import { heardNothing } from './contact.js';
 
 /** Ends as the answer does. Fails with `CallError` when it is refused or breaks off. Leaves when `signal` aborts. */
@@ -26,7 +26,7 @@ export function streamOf(path: string, signal: AbortSignal): ReadableStream<stri
       };
       const gone = new ApiCallError(0, 'Unreachable', 'the coordinator does not answer');
       socket.onmessage = ({ data }) => {
-        if (typeof data === 'string') end(refusalOf(JSON.parse(data) as Status));
+        if (typeof data === 'string') end(errorOfStatus(JSON.parse(data) as Status));
         else if (!over.signal.aborted)
           controller.enqueue(decoder.decode(data as ArrayBuffer, { stream: true }));
       };
