@@ -9,7 +9,7 @@ const listeners = new Set<() => void>();
 let silence = new AbortController();
 
 /** Aborts when the coordinator is found to be silent: what waits for a word of it breaks off, and begins anew. */
-export function heardNothing(): AbortSignal {
+export function coordinatorLostSignal(): AbortSignal {
   return silence.signal;
 }
 

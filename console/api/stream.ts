@@ -2,7 +2,7 @@
 import type { Status } from '../../shared/kube/status.js';
 import { STREAM_PROTOCOL } from '../../shared/kube/stream-protocol.js';
 import { ApiCallError, errorOfStatus } from './call.js';
-import { heardNothing } from './contact.js';
+import { coordinatorLostSignal } from './contact.js';
 
 /** Ends as the answer does. Fails with `CallError` when it is refused or breaks off. Leaves when `signal` aborts. */
 export function streamOf(path: string, signal: AbortSignal): ReadableStream<string> {
@@ -31,7 +31,7 @@ export function streamOf(path: string, signal: AbortSignal): ReadableStream<stri
           controller.enqueue(decoder.decode(data as ArrayBuffer, { stream: true }));
       };
       socket.onclose = ({ wasClean }) => end(wasClean ? undefined : gone);
-      for (const leave of [signal, heardNothing()]) {
+      for (const leave of [signal, coordinatorLostSignal()]) {
         leave.addEventListener('abort', () => end(gone), { signal: over.signal });
         if (leave.aborted) end(gone);
       }
