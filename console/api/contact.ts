@@ -14,7 +14,7 @@ export function coordinatorLostSignal(): AbortSignal {
 }
 
 /** `who` has lost the coordinator, or has it again, or does not care any more. */
-export function tellContact(who: object, isLost: boolean): void {
+export function reportContact(who: object, isLost: boolean): void {
   if (isLost === lost.has(who)) return;
   if (isLost) lost.add(who);
   else lost.delete(who);
@@ -40,9 +40,9 @@ async function ask(): Promise<void> {
   try {
     // Whatever it says, it is there.
     await fetch(HEALTH, { signal: AbortSignal.timeout(ASK_EVERY_MS) });
-    tellContact(ask, false);
+    reportContact(ask, false);
   } catch {
-    tellContact(ask, true);
+    reportContact(ask, true);
     silence.abort();
     silence = new AbortController();
   }

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import type { ApiCallError } from './call.js';
-import { tellContact } from './contact.js';
+import { reportContact } from './contact.js';
 import { type WatchEvent, type WatchPhase, watch } from './watch.js';
 
 interface Live<T> {
@@ -40,7 +40,7 @@ export class LiveList<T extends KubeObject> {
       if (this.#listeners.size > 0) return;
       this.#leave?.abort();
       this.#leave = undefined;
-      tellContact(this, false);
+      reportContact(this, false);
     };
   };
 
@@ -60,7 +60,7 @@ export class LiveList<T extends KubeObject> {
       },
       onPhase: (phase: WatchPhase, error?: ApiCallError) => {
         this.#phase = { phase, error };
-        tellContact(this, phase === 'lost');
+        reportContact(this, phase === 'lost');
         this.#tellSoon();
       },
     };
