@@ -22,7 +22,7 @@ export function reportContact(who: object, isLost: boolean): void {
 }
 
 /** True while anybody on this page has lost it. */
-export function useIsLost(): boolean {
+export function useIsCoordinatorLost(): boolean {
   useEffect(() => {
     const timer = setInterval(() => void ask(), ASK_EVERY_MS);
     return () => clearInterval(timer);

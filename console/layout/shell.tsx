@@ -1,7 +1,7 @@
 /** What stands around every page: where one can go, and whether the coordinator is there. */
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useRoute } from 'wouter';
-import { useIsLost } from '../api/contact.js';
+import { useIsCoordinatorLost } from '../api/contact.js';
 import { Person } from './person.js';
 import { PLACES, type Place as PlaceOf } from './places.js';
 import classes from './shell.module.css';
@@ -27,7 +27,7 @@ function Place({ place: { path, name } }: { place: PlaceOf }) {
 
 /** A coordinator that is lost is told at the top, and comes back by itself. */
 export function Shell({ children }: { children: ReactNode }) {
-  const isLost = useIsLost();
+  const isLost = useIsCoordinatorLost();
   return (
     <>
       <a className={classes.skip} href="#main">
