@@ -111,7 +111,7 @@ export function useLiveList<T extends KubeObject>(path: string): Live<T> {
 }
 
 /** Calls `refresh` each interval while the component is on the screen. */
-export function useEvery(intervalMs: number, refresh: () => void): void {
+export function useInterval(intervalMs: number, refresh: () => void): void {
   useEffect(() => {
     const timer = setInterval(refresh, intervalMs);
     return () => clearInterval(timer);

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { AuditEvent } from '../../shared/kube/audit.js';
 import { ApiCallError, callApi } from '../api/call.js';
-import { useEvery } from '../api/live-list.js';
+import { useInterval } from '../api/live-list.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
@@ -62,7 +62,7 @@ function useAudit(query: string): { events: readonly AuditEvent[] | undefined; p
   const [events, setEvents] = useState<readonly AuditEvent[]>();
   const [problem, setProblem] = useState('');
   const [turn, setTurn] = useState(0);
-  useEvery(
+  useInterval(
     ASK_AGAIN_MS,
     useCallback(() => setTurn((count) => (document.hidden ? count : count + 1)), []),
   );

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useState } from 'react';
 import type { ChangeCalendar } from '../../shared/kube/change-calendar.js';
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import { callApi } from '../api/call.js';
-import { useEvery, useLiveList } from '../api/live-list.js';
+import { useInterval, useLiveList } from '../api/live-list.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
@@ -102,7 +102,7 @@ function Policy({ policy: { metadata }, days }: { policy: RolloutPolicy; days: s
 function useCalendar(path: string, revision: string | undefined) {
   const [answer, setAnswer] = useState<{ calendar?: ChangeCalendar; problem: string }>({ problem: '' });
   const [turn, setTurn] = useState(0);
-  useEvery(
+  useInterval(
     RENEW_MS,
     useCallback(() => setTurn((count) => count + 1), []),
   );

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import type { Rollout } from '../../shared/kube/rollout.js';
 import { callApi } from '../api/call.js';
-import { useEvery, useLiveList } from '../api/live-list.js';
+import { useInterval, useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
 import { useHeld } from '../layout/use-held.js';
 import {
@@ -79,7 +79,7 @@ export function AttentionList({ counts: ofHosts, isFiltered, chosen, onChoose }:
 export function useSurroundings(): Surroundings {
   const [now, setNow] = useState(Date.now);
   const [version, setVersion] = useState('');
-  useEvery(
+  useInterval(
     MINUTE_MS,
     useCallback(() => setNow(Date.now()), []),
   );

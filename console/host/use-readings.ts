@@ -3,7 +3,7 @@ import { useCallback, useEffect, useState } from 'react';
 import type { HostMeters } from '../../shared/kube/host-meters.js';
 import type { HostReadings } from '../../shared/kube/host-readings.js';
 import { ApiCallError, callApi } from '../api/call.js';
-import { useEvery } from '../api/live-list.js';
+import { useInterval } from '../api/live-list.js';
 
 /** A reading comes about every minute. */
 const ASK_AGAIN_MS = 15_000;
@@ -41,7 +41,7 @@ export function useReadings(name: string): Readings {
     void ask(leave.signal);
     return () => leave.abort();
   }, [ask]);
-  useEvery(
+  useInterval(
     ASK_AGAIN_MS,
     useCallback(() => void ask(), [ask]),
   );

@@ -1,6 +1,6 @@
 /** Moments of a host: told as how long ago they were, or on the host's own clocks where its labels say in which zone it stands. */
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
-import { useEvery } from '../api/live-list.js';
+import { useInterval } from '../api/live-list.js';
 import controls from './controls.module.css';
 import { zoneOfLabels } from './host-zone.js';
 import { useQuery } from './use-query.js';
@@ -51,7 +51,7 @@ export function HostTimes({ labels, children }: { labels?: Record<string, string
 
 function TimeThere({ zone }: { zone: string }) {
   const [now, setNow] = useState(Date.now);
-  useEvery(
+  useInterval(
     MINUTE_MS,
     useCallback(() => setNow(Date.now()), []),
   );

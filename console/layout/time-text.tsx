@@ -1,6 +1,6 @@
 /** A moment as `4 minutes ago`, with the exact time in the viewer's zone behind it; or as the clocks of a host tell it. */
 import { useCallback, useState } from 'react';
-import { useEvery } from '../api/live-list.js';
+import { useInterval } from '../api/live-list.js';
 import { useHostZone } from './host-times.js';
 import { exactText } from './host-zone.js';
 
@@ -24,7 +24,7 @@ function relativeText(differenceMs: number): string {
 export function TimeText({ at }: { at: string }) {
   const [now, setNow] = useState(Date.now);
   const { zone, isTold } = useHostZone();
-  useEvery(
+  useInterval(
     TICK_MS,
     useCallback(() => setNow(Date.now()), []),
   );

@@ -2,14 +2,14 @@
 import { useCallback, useState } from 'react';
 import type { RolloutStatus } from '../../shared/kube/rollout.js';
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
-import { useEvery } from '../api/live-list.js';
+import { useInterval } from '../api/live-list.js';
 import { TimeText } from '../layout/time-text.js';
 
 const TICK_MS = 1_000;
 
 export function Soak({ status, policy }: { status: RolloutStatus; policy: RolloutPolicy | undefined }) {
   const [now, setNow] = useState(Date.now);
-  useEvery(
+  useInterval(
     TICK_MS,
     useCallback(() => setNow(Date.now()), []),
   );
