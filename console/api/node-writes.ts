@@ -40,7 +40,7 @@ function patchOf(node: Node, change: NodeChange): object {
 }
 
 /** Which Pods would come and go. */
-export function effectOf(
+export function fetchHostEffect(
   hosts: readonly string[],
   change: NodeChange,
   signal?: AbortSignal,

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import { countText } from '../../shared/kube/count-text.js';
 import type { DaemonSetEffect, HostEffect } from '../../shared/kube/host-effect.js';
 import type { NodeChange } from '../../shared/kube/node-change.js';
-import { effectOf } from '../api/node-writes.js';
+import { fetchHostEffect } from '../api/node-writes.js';
 import { MAY, useMay } from '../api/rights.js';
 import controls from './controls.module.css';
 
@@ -22,7 +22,7 @@ export function EffectText({ hosts, change }: EffectTextProps) {
     if (!mayAsk) return;
     const leave = new AbortController();
     const wish = JSON.parse(asked) as EffectTextProps;
-    effectOf(wish.hosts, wish.change, leave.signal).then(
+    fetchHostEffect(wish.hosts, wish.change, leave.signal).then(
       (effect) => setAnswer({ asked, effect }),
       (error: unknown) => {
         if (!leave.signal.aborted) setAnswer({ asked, problem: String(error) });
