@@ -20,7 +20,7 @@ interface RulesStatus {
 }
 
 /** False until it is known. */
-export function useMay(wish: Wish): boolean {
+export function useIsAllowed(wish: Wish): boolean {
   return useMayInOne(wish, [wish.namespace ?? '']);
 }
 

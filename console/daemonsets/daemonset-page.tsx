@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { useLiveList } from '../api/live-list.js';
-import { useMay } from '../api/rights.js';
+import { useIsAllowed } from '../api/rights.js';
 import { useAnswer } from '../api/use-answer.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
@@ -113,7 +113,7 @@ function Manifest({ daemonSet }: { daemonSet: DaemonSet }) {
   const [isWritten, setWritten] = useState(false);
   const isEdited = query.has('edit');
   const { namespace = '', name } = daemonSet.metadata;
-  const mayEdit = useMay({ verb: 'update', group: 'apps', resource: 'daemonsets', namespace });
+  const mayEdit = useIsAllowed({ verb: 'update', group: 'apps', resource: 'daemonsets', namespace });
   const leave = (written?: DaemonSet) => {
     setWritten(written !== undefined);
     setQuery('edit', '');

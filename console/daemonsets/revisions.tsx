@@ -5,7 +5,7 @@ import { countText } from '../../shared/kube/count-text.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
 import { requestApi } from '../api/call.js';
 import { useLiveList } from '../api/live-list.js';
-import { useMay } from '../api/rights.js';
+import { useIsAllowed } from '../api/rights.js';
 import { Command } from '../layout/command.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
@@ -22,7 +22,7 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
     `/apis/apps/v1/namespaces/${namespace}/controllerrevisions`,
   );
   const [asked, setAsked] = useState<ControllerRevision>();
-  const mayGoBack = useMay({ verb: 'patch', group: 'apps', resource: 'daemonsets', namespace });
+  const mayGoBack = useIsAllowed({ verb: 'patch', group: 'apps', resource: 'daemonsets', namespace });
   const own = objects
     .filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid))
     .sort((a, b) => b.revision - a.revision);

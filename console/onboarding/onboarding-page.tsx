@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react';
 import type { JoinAddress } from '../../shared/kube/join-address.js';
 import { callApi } from '../api/call.js';
-import { MAY, useKnown, useMay } from '../api/rights.js';
+import { MAY, useKnown, useIsAllowed } from '../api/rights.js';
 import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
 import { JoinForm } from './join-form.js';
@@ -13,8 +13,8 @@ import { WaitingRoom } from './waiting-room.js';
 const JOIN_ADDRESS = '/apis/fleet.everynode.dev/v1/joinaddress';
 
 export function OnboardingPage() {
-  const mayMake = useMay(MAY.makeTokens);
-  const mayRead = useMay(MAY.readSecrets);
+  const mayMake = useIsAllowed(MAY.makeTokens);
+  const mayRead = useIsAllowed(MAY.readSecrets);
   const { address, problem } = useJoinAddress();
   const isKnown = useKnown([MAY.makeTokens, MAY.readSecrets]);
   if (!isKnown || !(address || problem)) {

@@ -4,7 +4,7 @@ import { Link, useParams } from 'wouter';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { useLiveList } from '../api/live-list.js';
-import { useMay } from '../api/rights.js';
+import { useIsAllowed } from '../api/rights.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { HostTimes } from '../layout/host-times.js';
@@ -56,7 +56,7 @@ function Details({ pod }: { pod: Pod }) {
   const containers = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].map(
     (container) => container.name,
   );
-  const mayRun = useMay({ verb: 'create', resource: 'pods', subresource: 'exec', namespace });
+  const mayRun = useIsAllowed({ verb: 'create', resource: 'pods', subresource: 'exec', namespace });
   const [container, setContainer] = useState(pod.spec.containers[0]?.name ?? '');
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
   const [wantsPrevious, setPrevious] = useState(false);

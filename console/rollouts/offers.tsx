@@ -1,7 +1,7 @@
 /** Buttons for what a person may tell a rollout now; each asks first. Nothing for who may not. */
 import { useState } from 'react';
 import type { Rollout } from '../../shared/kube/rollout.js';
-import { useMay } from '../api/rights.js';
+import { useIsAllowed } from '../api/rights.js';
 import { Command } from '../layout/command.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
@@ -13,7 +13,7 @@ const STEER = { verb: 'patch', group: 'fleet.everynode.dev', resource: 'rollouts
 export function Offers({ rollout, offers }: { rollout: Rollout; offers: readonly Offer[] }) {
   const [asked, setAsked] = useState<Offer>();
   const { namespace = '' } = rollout.metadata;
-  const maySteer = useMay({ ...STEER, namespace });
+  const maySteer = useIsAllowed({ ...STEER, namespace });
   if (!maySteer || offers.length === 0) return null;
   return (
     <div className={controls.row}>
