@@ -25,7 +25,7 @@ export function useIsAllowed(wish: Wish): boolean {
 }
 
 /** False until all of it is known: what is offered does not come later than the rest, and push it aside. */
-export function useKnown(wishes: readonly Wish[]): boolean {
+export function useAreChecksLoaded(wishes: readonly Wish[]): boolean {
   const together = JSON.stringify(wishes.map(keyOf));
   const [settled, setSettled] = useState('');
   useEffect(() => {

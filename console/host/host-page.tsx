@@ -3,7 +3,7 @@ import { Link, useParams } from 'wouter';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { useLiveList } from '../api/live-list.js';
-import { MAY, useKnown } from '../api/rights.js';
+import { MAY, useAreChecksLoaded } from '../api/rights.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { HostTimes } from '../layout/host-times.js';
@@ -30,7 +30,7 @@ export function HostPage() {
   const pods = useLiveList<Pod>(`/api/v1/pods?fieldSelector=spec.nodeName%3D${name}`);
   const [node] = nodes.objects;
   const { readings, meters, problem } = useReadings(name);
-  const isKnown = useKnown(OFFERED);
+  const isKnown = useAreChecksLoaded(OFFERED);
   return (
     <Shell>
       <p>

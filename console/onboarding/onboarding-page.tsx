@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react';
 import type { JoinAddress } from '../../shared/kube/join-address.js';
 import { callApi } from '../api/call.js';
-import { MAY, useKnown, useIsAllowed } from '../api/rights.js';
+import { MAY, useAreChecksLoaded, useIsAllowed } from '../api/rights.js';
 import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
 import { JoinForm } from './join-form.js';
@@ -16,7 +16,7 @@ export function OnboardingPage() {
   const mayMake = useIsAllowed(MAY.makeTokens);
   const mayRead = useIsAllowed(MAY.readSecrets);
   const { address, problem } = useJoinAddress();
-  const isKnown = useKnown([MAY.makeTokens, MAY.readSecrets]);
+  const isKnown = useAreChecksLoaded([MAY.makeTokens, MAY.readSecrets]);
   if (!isKnown || !(address || problem)) {
     return (
       <Shell>
