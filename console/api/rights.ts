@@ -21,7 +21,7 @@ interface RulesStatus {
 
 /** False until it is known. */
 export function useIsAllowed(wish: Wish): boolean {
-  return useMayInOne(wish, [wish.namespace ?? '']);
+  return useIsAllowedInAny(wish, [wish.namespace ?? '']);
 }
 
 /** False until all of it is known: what is offered does not come later than the rest, and push it aside. */
@@ -40,7 +40,7 @@ export function useAreChecksLoaded(wishes: readonly Wish[]): boolean {
 }
 
 /** Whether they may do it in one of these namespaces at least; false until it is known. */
-export function useMayInOne(wish: Wish, namespaces: readonly string[]): boolean {
+export function useIsAllowedInAny(wish: Wish, namespaces: readonly string[]): boolean {
   const keys = namespaces.map((namespace) => keyOf({ ...wish, namespace }));
   const together = JSON.stringify(keys);
   const [, renew] = useReducer((count: number) => count + 1, 0);

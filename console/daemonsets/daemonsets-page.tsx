@@ -2,7 +2,7 @@
 import { Link } from 'wouter';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { useLiveList } from '../api/live-list.js';
-import { useMayInOne } from '../api/rights.js';
+import { useIsAllowedInAny } from '../api/rights.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
@@ -17,7 +17,7 @@ const FIRST_NAMESPACE = 'default';
 export function DaemonSetsPage() {
   const { objects, phase, error } = useLiveList<DaemonSet>('/apis/apps/v1/daemonsets');
   const sorted = [...objects].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  const mayCreate = useMayInOne(CREATE, namespacesOf(objects));
+  const mayCreate = useIsAllowedInAny(CREATE, namespacesOf(objects));
   return (
     <Shell>
       <h1>DaemonSets</h1>
