@@ -31,7 +31,7 @@ export function useAreChecksLoaded(wishes: readonly Wish[]): boolean {
   useEffect(() => {
     let isHere = true;
     const keys = JSON.parse(together) as string[];
-    void Promise.all(keys.map((key) => may(wishOf(key)))).then(() => isHere && setSettled(together));
+    void Promise.all(keys.map((key) => checkAccess(wishOf(key)))).then(() => isHere && setSettled(together));
     return () => {
       isHere = false;
     };
@@ -47,7 +47,7 @@ export function useIsAllowedInAny(wish: Wish, namespaces: readonly string[]): bo
   useEffect(() => {
     let isHere = true;
     for (const key of JSON.parse(together) as string[]) {
-      if (!known.has(key)) void may(wishOf(key)).then(() => isHere && renew());
+      if (!known.has(key)) void checkAccess(wishOf(key)).then(() => isHere && renew());
     }
     return () => {
       isHere = false;
@@ -57,7 +57,7 @@ export function useIsAllowedInAny(wish: Wish, namespaces: readonly string[]): bo
 }
 
 /** The same outside of a page. A review that fails allows nothing, and is asked again the next time. */
-export function may(wish: Wish): Promise<boolean> {
+export function checkAccess(wish: Wish): Promise<boolean> {
   const key = keyOf(wish);
   const present = asked.get(key);
   if (present) return present;
