@@ -118,7 +118,7 @@ async function review({ verb, group, resource, subresource, namespace }: Wish): 
 }
 
 /** What several pages ask for. */
-export const MAY = {
+export const ACCESS = {
   changeNodes: { verb: 'patch', resource: 'nodes' },
   deleteNodes: { verb: 'delete', resource: 'nodes' },
   evict: { verb: 'create', resource: 'pods', subresource: 'eviction', namespace: '' },

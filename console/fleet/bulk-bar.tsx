@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { countText } from '../../shared/kube/count-text.js';
 import { ApiCallError } from '../api/call.js';
 import { changeNode, revokeNode } from '../api/node-writes.js';
-import { MAY, useIsAllowed } from '../api/rights.js';
+import { ACCESS, useIsAllowed } from '../api/rights.js';
 import { Command } from '../layout/command.js';
 import { ConfirmDialog, type Question } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
@@ -34,8 +34,8 @@ interface Work {
 type Deed = (name: string) => Promise<(() => Promise<unknown>) | undefined>;
 
 export function BulkBar({ names, hidden, onClear }: BulkBarProps) {
-  const mayChange = useIsAllowed(MAY.changeNodes);
-  const mayRevoke = useIsAllowed(MAY.revoke);
+  const mayChange = useIsAllowed(ACCESS.changeNodes);
+  const mayRevoke = useIsAllowed(ACCESS.revoke);
   const [question, setQuestion] = useState<Question>();
   const [work, setWork] = useState<Work>();
   const actions = [...(mayChange ? NODE_ACTIONS : []), ...(mayRevoke ? [REVOKE] : [])];

@@ -3,7 +3,7 @@ import { memo, useDeferredValue, useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import type { Host } from '../../shared/kube/host.js';
 import { useLiveList } from '../api/live-list.js';
-import { MAY, useIsAllowed } from '../api/rights.js';
+import { ACCESS, useIsAllowed } from '../api/rights.js';
 import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
 import { useQuery } from '../layout/use-query.js';
@@ -101,8 +101,8 @@ const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
 /** Chosen hosts, as far as they are still there. */
 function useChosen(hosts: readonly Host[], shown: readonly Host[]) {
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set());
-  const mayChange = useIsAllowed(MAY.changeNodes);
-  const mayRevoke = useIsAllowed(MAY.revoke);
+  const mayChange = useIsAllowed(ACCESS.changeNodes);
+  const mayRevoke = useIsAllowed(ACCESS.revoke);
   const names = useMemo(
     () =>
       chosen.size === 0 ? [] : hosts.map(({ metadata }) => metadata.name).filter((name) => chosen.has(name)),
@@ -128,7 +128,7 @@ function withThese(
 }
 
 function NoHosts() {
-  const mayMake = useIsAllowed(MAY.makeTokens);
+  const mayMake = useIsAllowed(ACCESS.makeTokens);
   return (
     <section className={controls.card}>
       <h2>No hosts yet</h2>

@@ -3,7 +3,7 @@ import { Link, useParams } from 'wouter';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { useLiveList } from '../api/live-list.js';
-import { MAY, useAreChecksLoaded } from '../api/rights.js';
+import { ACCESS, useAreChecksLoaded } from '../api/rights.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { HostTimes } from '../layout/host-times.js';
@@ -22,7 +22,7 @@ import { useReadings } from './use-readings.js';
 import { WhyNotHere } from './why-not-here.js';
 
 /** Which of it is shown follows from rights. */
-const OFFERED = [MAY.changeNodes, MAY.evict, MAY.deleteNodes, MAY.revoke];
+const OFFERED = [ACCESS.changeNodes, ACCESS.evict, ACCESS.deleteNodes, ACCESS.revoke];
 
 export function HostPage() {
   const { name = '' } = useParams();

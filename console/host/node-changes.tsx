@@ -4,7 +4,7 @@ import type { Node } from '../../shared/kube/node.js';
 import { isSameTaint, type NodeChange, parseTaint, taintText } from '../../shared/kube/node-change.js';
 import { ownValue } from '../../shared/kube/own-value.js';
 import { changeNode } from '../api/node-writes.js';
-import { MAY, useIsAllowed } from '../api/rights.js';
+import { ACCESS, useIsAllowed } from '../api/rights.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { EffectText } from '../layout/effect-text.js';
@@ -26,7 +26,7 @@ export function NodeChanges({ node }: { node: Node }) {
   const [draft, setDraft] = useState(NO_DRAFT);
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
-  const mayChange = useIsAllowed(MAY.changeNodes);
+  const mayChange = useIsAllowed(ACCESS.changeNodes);
   const { name } = node.metadata;
   const change = changeOf(draft);
 

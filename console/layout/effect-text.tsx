@@ -5,7 +5,7 @@ import { countText } from '../../shared/kube/count-text.js';
 import type { DaemonSetEffect, HostEffect } from '../../shared/kube/host-effect.js';
 import type { NodeChange } from '../../shared/kube/node-change.js';
 import { fetchHostEffect } from '../api/node-writes.js';
-import { MAY, useIsAllowed } from '../api/rights.js';
+import { ACCESS, useIsAllowed } from '../api/rights.js';
 import controls from './controls.module.css';
 
 interface EffectTextProps {
@@ -15,7 +15,7 @@ interface EffectTextProps {
 
 /** Asks anew for each other change. Says so where the person may not ask. */
 export function EffectText({ hosts, change }: EffectTextProps) {
-  const mayAsk = useIsAllowed(MAY.foresee);
+  const mayAsk = useIsAllowed(ACCESS.foresee);
   const asked = JSON.stringify({ hosts, change });
   const [answer, setAnswer] = useState<{ asked: string; effect?: HostEffect; problem?: string }>();
   useEffect(() => {

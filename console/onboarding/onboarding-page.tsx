@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react';
 import type { JoinAddress } from '../../shared/kube/join-address.js';
 import { callApi } from '../api/call.js';
-import { MAY, useAreChecksLoaded, useIsAllowed } from '../api/rights.js';
+import { ACCESS, useAreChecksLoaded, useIsAllowed } from '../api/rights.js';
 import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
 import { JoinForm } from './join-form.js';
@@ -13,10 +13,10 @@ import { WaitingRoom } from './waiting-room.js';
 const JOIN_ADDRESS = '/apis/fleet.everynode.dev/v1/joinaddress';
 
 export function OnboardingPage() {
-  const mayMake = useIsAllowed(MAY.makeTokens);
-  const mayRead = useIsAllowed(MAY.readSecrets);
+  const mayMake = useIsAllowed(ACCESS.makeTokens);
+  const mayRead = useIsAllowed(ACCESS.readSecrets);
   const { address, problem } = useJoinAddress();
-  const isKnown = useAreChecksLoaded([MAY.makeTokens, MAY.readSecrets]);
+  const isKnown = useAreChecksLoaded([ACCESS.makeTokens, ACCESS.readSecrets]);
   if (!isKnown || !(address || problem)) {
     return (
       <Shell>

@@ -9,7 +9,7 @@ import {
 } from '../../shared/kube/join-token.js';
 import { requestApi } from '../api/call.js';
 import { useLiveList } from '../api/live-list.js';
-import { MAY, useIsAllowed } from '../api/rights.js';
+import { ACCESS, useIsAllowed } from '../api/rights.js';
 import { Command } from '../layout/command.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
@@ -22,7 +22,7 @@ const PATH = `${TOKENS}?fieldSelector=${encodeURIComponent(`type=${TOKEN_SECRET_
 
 export function TokenList() {
   const { objects, phase } = useLiveList<Secret>(PATH);
-  const mayDelete = useIsAllowed(MAY.deleteTokens);
+  const mayDelete = useIsAllowed(ACCESS.deleteTokens);
   const [revoked, setRevoked] = useState<TokenSummary>();
   const tokens = objects.map(tokenSummary);
   return (

@@ -11,7 +11,7 @@ import {
 import { countText } from '../../shared/kube/count-text.js';
 import { requestApi } from '../api/call.js';
 import { useLiveList } from '../api/live-list.js';
-import { MAY, useIsAllowed } from '../api/rights.js';
+import { ACCESS, useIsAllowed } from '../api/rights.js';
 import { Command } from '../layout/command.js';
 import { ConfirmDialog, type Question } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
@@ -27,7 +27,7 @@ type Decision = 'Approved' | 'Denied';
 /** `isAsked`: each new host waits, so an empty room is worth telling. */
 export function WaitingRoom({ isAsked }: { isAsked: boolean }) {
   const { objects, phase } = useLiveList<CertificateSigningRequest>(PATH);
-  const mayDecide = useIsAllowed(MAY.approve);
+  const mayDecide = useIsAllowed(ACCESS.approve);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [question, setQuestion] = useState<Question>();
   const waiting = objects.filter((each) => requestPhase(each) === 'pending');
