@@ -4,7 +4,7 @@
  */
 import { useEffect, useReducer, useState } from 'react';
 import { callApi } from './call.js';
-import { allows, type ResourceRule, type Wish } from './rules.js';
+import { allows, type ResourceRule, type AccessCheck } from './rules.js';
 
 const REVIEWS = '/apis/authorization.k8s.io/v1';
 const API_VERSION = 'authorization.k8s.io/v1';
@@ -20,12 +20,12 @@ interface RulesStatus {
 }
 
 /** False until it is known. */
-export function useIsAllowed(wish: Wish): boolean {
+export function useIsAllowed(wish: AccessCheck): boolean {
   return useIsAllowedInAny(wish, [wish.namespace ?? '']);
 }
 
 /** False until all of it is known: what is offered does not come later than the rest, and push it aside. */
-export function useAreChecksLoaded(wishes: readonly Wish[]): boolean {
+export function useAreChecksLoaded(wishes: readonly AccessCheck[]): boolean {
   const together = JSON.stringify(wishes.map(keyOf));
   const [settled, setSettled] = useState('');
   useEffect(() => {
@@ -40,7 +40,7 @@ export function useAreChecksLoaded(wishes: readonly Wish[]): boolean {
 }
 
 /** Whether they may do it in one of these namespaces at least; false until it is known. */
-export function useIsAllowedInAny(wish: Wish, namespaces: readonly string[]): boolean {
+export function useIsAllowedInAny(wish: AccessCheck, namespaces: readonly string[]): boolean {
   const keys = namespaces.map((namespace) => keyOf({ ...wish, namespace }));
   const together = JSON.stringify(keys);
   const [, renew] = useReducer((count: number) => count + 1, 0);
@@ -57,7 +57,7 @@ export function useIsAllowedInAny(wish: Wish, namespaces: readonly string[]): bo
 }
 
 /** The same outside of a page. A review that fails allows nothing, and is asked again the next time. */
-export function checkAccess(wish: Wish): Promise<boolean> {
+export function checkAccess(wish: AccessCheck): Promise<boolean> {
   const key = keyOf(wish);
   const present = asked.get(key);
   if (present) return present;
@@ -75,18 +75,18 @@ export function checkAccess(wish: Wish): Promise<boolean> {
   return answer;
 }
 
-function keyOf({ verb, group = '', resource, subresource = '', namespace = '' }: Wish): string {
+function keyOf({ verb, group = '', resource, subresource = '', namespace = '' }: AccessCheck): string {
   return JSON.stringify([verb, group, resource, subresource, namespace]);
 }
 
-function wishOf(key: string): Wish {
+function wishOf(key: string): AccessCheck {
   const [verb = '', group = '', resource = '', subresource = '', namespace = ''] = JSON.parse(
     key,
   ) as string[];
   return { verb, group, resource, subresource, namespace };
 }
 
-async function inNamespace(wish: Wish, namespace: string): Promise<boolean> {
+async function inNamespace(wish: AccessCheck, namespace: string): Promise<boolean> {
   const present = rulesOf.get(namespace) ?? rulesIn(namespace);
   rulesOf.set(namespace, present);
   const { resourceRules, incomplete } = await present.catch((error: unknown) => {
@@ -106,7 +106,7 @@ async function rulesIn(namespace: string): Promise<RulesStatus> {
   return status;
 }
 
-async function review({ verb, group, resource, subresource, namespace }: Wish): Promise<boolean> {
+async function review({ verb, group, resource, subresource, namespace }: AccessCheck): Promise<boolean> {
   const resourceAttributes = { verb, group, resource, subresource, namespace };
   const body = { apiVersion: API_VERSION, kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } };
   const { status } = await callApi<{ status: { allowed: boolean } }>(`${REVIEWS}/selfsubjectaccessreviews`, {
@@ -131,4 +131,4 @@ export const ACCESS = {
     ...{ resource: 'certificatesigningrequests', subresource: 'approval' },
   },
   foresee: { verb: 'create', group: 'fleet.everynode.dev', resource: 'hosteffects' },
-} as const satisfies Record<string, Wish>;
+} as const satisfies Record<string, AccessCheck>;

@@ -1,7 +1,7 @@
 /** What the rules of a SelfSubjectRulesReview allow. */
 
 /** Something that a person may want to do. "" or absent: the core group, no subresource, the cluster's scope. */
-export interface Wish {
+export interface AccessCheck {
   verb: string;
   group?: string;
   resource: string;
@@ -19,7 +19,7 @@ export interface ResourceRule {
 }
 
 /** Whether one of the rules allows it, as RBAC reads them (`RuleAllows`). Pure. */
-export function allows(rules: readonly ResourceRule[], wish: Wish): boolean {
+export function allows(rules: readonly ResourceRule[], wish: AccessCheck): boolean {
   const { verb, group = '', resource, subresource = '' } = wish;
   const whole = subresource ? `${resource}/${subresource}` : resource;
   const names = (list: readonly string[], name: string) => list.includes('*') || list.includes(name);
