@@ -4,7 +4,7 @@
  */
 import { useEffect, useReducer, useState } from 'react';
 import { callApi } from './call.js';
-import { allows, type ResourceRule, type AccessCheck } from './rules.js';
+import { rulesAllow, type ResourceRule, type AccessCheck } from './rules.js';
 
 const REVIEWS = '/apis/authorization.k8s.io/v1';
 const API_VERSION = 'authorization.k8s.io/v1';
@@ -93,7 +93,7 @@ async function inNamespace(wish: AccessCheck, namespace: string): Promise<boolea
     rulesOf.delete(namespace);
     throw error;
   });
-  return allows(resourceRules, wish) || (incomplete && (await review(wish)));
+  return rulesAllow(resourceRules, wish) || (incomplete && (await review(wish)));
 }
 
 async function rulesIn(namespace: string): Promise<RulesStatus> {

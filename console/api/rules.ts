@@ -19,7 +19,7 @@ export interface ResourceRule {
 }
 
 /** Whether one of the rules allows it, as RBAC reads them (`RuleAllows`). Pure. */
-export function allows(rules: readonly ResourceRule[], wish: AccessCheck): boolean {
+export function rulesAllow(rules: readonly ResourceRule[], wish: AccessCheck): boolean {
   const { verb, group = '', resource, subresource = '' } = wish;
   const whole = subresource ? `${resource}/${subresource}` : resource;
   const names = (list: readonly string[], name: string) => list.includes('*') || list.includes(name);
