@@ -5,7 +5,7 @@ import { ApiCallError, errorOfStatus } from './call.js';
 import { coordinatorLostSignal } from './contact.js';
 
 /** Ends as the answer does. Fails with `CallError` when it is refused or breaks off. Leaves when `signal` aborts. */
-export function streamOf(path: string, signal: AbortSignal): ReadableStream<string> {
+export function openStream(path: string, signal: AbortSignal): ReadableStream<string> {
   const decoder = new TextDecoder();
   // The page's signals live on when the stream is over: what listens to them goes with it.
   const over = new AbortController();
@@ -42,7 +42,7 @@ export function streamOf(path: string, signal: AbortSignal): ReadableStream<stri
 
 /** Its lines, as many at a time as have arrived; a last one that has no end comes at the end. */
 export async function* linesOf(path: string, signal: AbortSignal): AsyncGenerator<string[]> {
-  const reader = streamOf(path, signal).getReader();
+  const reader = openStream(path, signal).getReader();
   let rest = '';
   try {
     for (;;) {
