@@ -41,7 +41,7 @@ export function openStream(path: string, signal: AbortSignal): ReadableStream<st
 }
 
 /** Its lines, as many at a time as have arrived; a last one that has no end comes at the end. */
-export async function* linesOf(path: string, signal: AbortSignal): AsyncGenerator<string[]> {
+export async function* readLines(path: string, signal: AbortSignal): AsyncGenerator<string[]> {
   const reader = openStream(path, signal).getReader();
   let rest = '';
   try {

@@ -1,7 +1,7 @@
 /** A list and all that changes in it, kept up over lost links: what informers do, for the screen. */
 import type { KubeObject } from '../../shared/kube/meta.js';
 import { ApiCallError } from './call.js';
-import { linesOf } from './stream.js';
+import { readLines } from './stream.js';
 
 export interface WatchEvent<T> {
   type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
@@ -52,7 +52,7 @@ async function readOnce<T extends KubeObject>(
   const query = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
   const asked = `${path}${path.includes('?') ? '&' : '?'}watch=true&${query}`;
   let beginning: T[] | undefined = [];
-  for await (const lines of linesOf(asked, signal)) {
+  for await (const lines of readLines(asked, signal)) {
     const events = lines.map((line) => JSON.parse(line) as WatchEvent<T>);
     const failed = events.find(({ type }) => type === 'ERROR');
     if (failed) throw new ApiCallError(410, 'Expired', 'the watch has to begin anew');

@@ -1,7 +1,7 @@
 /** A container's log as it is written: the last lines, searched, followed, downloaded. */
 import { useEffect, useRef, useState } from 'react';
 import { ApiCallError } from '../api/call.js';
-import { linesOf } from '../api/stream.js';
+import { readLines } from '../api/stream.js';
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/scrolled-text.js';
 
@@ -81,5 +81,5 @@ export function PodLog({ namespace, pod, container, isPrevious }: PodLogProps) {
 }
 
 async function follow(path: string, add: (lines: string[]) => void, signal: AbortSignal): Promise<void> {
-  for await (const lines of linesOf(path, signal)) add(lines);
+  for await (const lines of readLines(path, signal)) add(lines);
 }
