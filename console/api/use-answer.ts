@@ -17,7 +17,7 @@ interface Told<T> {
  * Asks `path` for each `version`, one question at a time: of what changes faster than it is answered, every answer is shown, and the last
  * one is that of the last version. The answer of before stays until there is another. Asks nothing while `version` is empty.
  */
-export function useAnswer<T>(path: string, version: string): Pick<Told<T>, 'answer' | 'problem'> {
+export function useApiResource<T>(path: string, version: string): Pick<Told<T>, 'answer' | 'problem'> {
   const [told, setTold] = useState<Told<T>>();
   const [isResting, setResting] = useState(false);
   const isAsking = useRef(false);

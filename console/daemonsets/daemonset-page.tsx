@@ -4,7 +4,7 @@ import { Link, useParams } from 'wouter';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { useLiveList } from '../api/live-list.js';
 import { useIsAllowed } from '../api/rights.js';
-import { useAnswer } from '../api/use-answer.js';
+import { useApiResource } from '../api/use-answer.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/scrolled-text.js';
@@ -54,7 +54,7 @@ export function DaemonSetPage() {
 
 function Where({ daemonSet }: { daemonSet: DaemonSet }) {
   const { namespace = '', name, resourceVersion } = daemonSet.metadata;
-  const { answer, problem } = useAnswer<Reasons>(
+  const { answer, problem } = useApiResource<Reasons>(
     `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/daemonsets/${name}/why`,
     resourceVersion ?? '',
   );

@@ -2,7 +2,7 @@
 import { Link } from 'wouter';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { useLiveList } from '../api/live-list.js';
-import { useAnswer } from '../api/use-answer.js';
+import { useApiResource } from '../api/use-answer.js';
 import table from '../layout/table.module.css';
 import { TableCard } from '../layout/table-card.js';
 
@@ -31,7 +31,7 @@ export function WhyNotHere({ node, version }: { node: string; version: string })
 
 function Row({ daemonSet, node, version }: { daemonSet: DaemonSet; node: string; version: string }) {
   const { namespace = '', name } = daemonSet.metadata;
-  const { answer: reason, problem } = useAnswer<Reason>(
+  const { answer: reason, problem } = useApiResource<Reason>(
     `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/daemonsets/${name}/why?node=${node}`,
     // One that changed may have another reason, too.
     `${version} ${daemonSet.metadata.resourceVersion}`,

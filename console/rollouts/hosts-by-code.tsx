@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Rollout } from '../../shared/kube/rollout.js';
-import { useAnswer } from '../api/use-answer.js';
+import { useApiResource } from '../api/use-answer.js';
 import controls from '../layout/controls.module.css';
 import { Offers } from './offers.js';
 import { hostOffersOf, rolloutPath } from './steering.js';
@@ -54,7 +54,7 @@ function Code({ rollout, code, count }: CodeProps) {
 function Hosts({ rollout, code, count }: CodeProps) {
   const { namespace = '', name } = rollout.metadata;
   const path = `${rolloutPath(namespace, name)}/hosts?code=${code}&limit=100`;
-  const { answer, problem } = useAnswer<RolloutHosts>(path, String(count));
+  const { answer, problem } = useApiResource<RolloutHosts>(path, String(count));
   if (problem) return <p role="alert">{problem}</p>;
   if (!answer) return <p role="status">Loading…</p>;
   return (

@@ -1,7 +1,7 @@
 /** When hosts may be changed next, by their time zones: on the viewer's clock, and on theirs. */
 import { Link } from 'wouter';
 import type { CalendarZone, ChangeCalendar } from '../../shared/kube/change-calendar.js';
-import { useAnswer } from '../api/use-answer.js';
+import { useApiResource } from '../api/use-answer.js';
 import table from '../layout/table.module.css';
 import { TableCard } from '../layout/table-card.js';
 import { TimeText } from '../layout/time-text.js';
@@ -18,7 +18,7 @@ interface NextWindowsProps {
 /** Nothing where the policy lets everything be changed at any time, or may not be read. */
 export function NextWindows({ namespace, policy, version }: NextWindowsProps) {
   const path = `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/rolloutpolicies/${policy}/calendar`;
-  const { answer: calendar } = useAnswer<ChangeCalendar>(`${path}?days=${DAYS}`, version);
+  const { answer: calendar } = useApiResource<ChangeCalendar>(`${path}?days=${DAYS}`, version);
   const zones = (calendar?.zones ?? []).filter(({ hosts }) => hosts > 0);
   if (zones.every(({ spans }) => spans.every(({ may }) => may === 'replace'))) return null;
   return (
