@@ -18,13 +18,13 @@ interface WaysIn {
 }
 
 /** How one can sign in here; nobody has to be signed in for it. Rejects with `CallError`. */
-export function askWaysIn(signal?: AbortSignal): Promise<WaysIn> {
+export function fetchSignInMethods(signal?: AbortSignal): Promise<WaysIn> {
   return callApi<WaysIn>(WAYS, signal ? { signal } : {});
 }
 
 /** Asks; rejects with `CallError` 401 for nobody. */
 export async function askWhoIAm(): Promise<void> {
-  const ways = askWaysIn().catch(() => undefined);
+  const ways = fetchSignInMethods().catch(() => undefined);
   const { status } = await callApi<{ status: { userInfo: { username?: string } } }>(WHO_AM_I, {
     method: 'POST',
     body: REVIEW,

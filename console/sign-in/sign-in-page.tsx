@@ -2,7 +2,7 @@
 import { type FormEvent, useEffect, useId, useState } from 'react';
 import { signInErrorText } from '../../shared/kube/sign-in-refusal.js';
 import { ApiCallError, requestApi } from '../api/call.js';
-import { askWaysIn } from '../api/user.js';
+import { fetchSignInMethods } from '../api/user.js';
 import controls from '../layout/controls.module.css';
 import { rememberWhereOneIs } from './return-path.js';
 import classes from './sign-in-page.module.css';
@@ -81,7 +81,7 @@ function useHasIssuer(): boolean {
   const [hasIssuer, setHasIssuer] = useState(false);
   useEffect(() => {
     const leave = new AbortController();
-    askWaysIn(leave.signal).then(
+    fetchSignInMethods(leave.signal).then(
       ({ oidc }) => setHasIssuer(oidc),
       () => undefined,
     );
