@@ -23,7 +23,7 @@ export function fetchSignInMethods(signal?: AbortSignal): Promise<WaysIn> {
 }
 
 /** Asks; rejects with `CallError` 401 for nobody. */
-export async function askWhoIAm(): Promise<void> {
+export async function loadUser(): Promise<void> {
   const ways = fetchSignInMethods().catch(() => undefined);
   const { status } = await callApi<{ status: { userInfo: { username?: string } } }>(WHO_AM_I, {
     method: 'POST',

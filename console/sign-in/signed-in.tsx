@@ -1,7 +1,7 @@
 /** Asks who one is, and for a token when nobody is signed in. */
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { ApiCallError, SIGNED_OUT } from '../api/call.js';
-import { askWhoIAm } from '../api/user.js';
+import { loadUser } from '../api/user.js';
 import controls from '../layout/controls.module.css';
 import { goBackToWhereOneWas } from './return-path.js';
 import { SignInPage } from './sign-in-page.js';
@@ -13,7 +13,7 @@ export function SignedIn({ children }: { children: ReactNode }) {
   const [standing, setStanding] = useState<Standing>('asking');
   const ask = useCallback(async () => {
     try {
-      await askWhoIAm();
+      await loadUser();
       goBackToWhereOneWas();
       setStanding('in');
     } catch (error) {
