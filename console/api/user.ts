@@ -35,7 +35,7 @@ export async function loadUser(): Promise<void> {
 }
 
 /** Whether that is by a certificate, which the browser shows with each request: no button of ours ends it. */
-export function isByCertificate(): boolean {
+export function isSignedInByCertificate(): boolean {
   return isCertified;
 }
 

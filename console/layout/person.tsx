@@ -1,7 +1,7 @@
 /** What is about the person: who one is, the theme of this browser, and leaving. */
 import { useEffect, useState } from 'react';
 import { requestApi } from '../api/call.js';
-import { isByCertificate, userName } from '../api/user.js';
+import { isSignedInByCertificate, userName } from '../api/user.js';
 import controls from './controls.module.css';
 import classes from './person.module.css';
 import { THEMES } from './theme-names.js';
@@ -25,7 +25,7 @@ export function Person() {
           <option key={name}>{name}</option>
         ))}
       </select>
-      {isByCertificate() ? (
+      {isSignedInByCertificate() ? (
         <p className={classes.certified}>
           Signed in by this browser’s certificate: closing the browser ends it.
         </p>

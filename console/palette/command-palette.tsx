@@ -3,7 +3,7 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import { callApi } from '../api/call.js';
-import { isByCertificate } from '../api/user.js';
+import { isSignedInByCertificate } from '../api/user.js';
 import { signOut } from '../layout/person.js';
 import { applyTheme } from '../layout/themes.js';
 import classes from './command-palette.module.css';
@@ -24,7 +24,7 @@ export function CommandPalette({ onClose, onHelp }: CommandPaletteProps) {
   const [typed, setTyped] = useState('');
   const [at, setAt] = useState(0);
   const [, navigate] = useLocation();
-  const items = paletteItems(typed, { ...useObjects(), maySignOut: !isByCertificate() });
+  const items = paletteItems(typed, { ...useObjects(), maySignOut: !isSignedInByCertificate() });
   const chosen = Math.min(at, items.length - 1);
   useEffect(() => dialog.current?.showModal(), []);
 
