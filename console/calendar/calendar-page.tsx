@@ -9,7 +9,7 @@ import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
 import { useQuery } from '../layout/use-query.js';
 import classes from './calendar-page.module.css';
-import { LOOKS, type SpanLook } from './spans.js';
+import { LOOKS, type SpanKind } from './spans.js';
 import { ZoneRow } from './zone-row.js';
 
 const POLICIES = '/apis/fleet.everynode.dev/v1';
@@ -48,7 +48,7 @@ export function CalendarPage() {
             </select>
           </label>
           <ul className={classes.legend} aria-label="Colours">
-            {(Object.keys(LOOKS) as SpanLook[]).map((look) => (
+            {(Object.keys(LOOKS) as SpanKind[]).map((look) => (
               <li key={look}>
                 <span className={classes.swatch} data-look={look} /> {LOOKS[look]}
               </li>

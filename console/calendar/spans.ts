@@ -2,17 +2,17 @@
 import type { CalendarSpan } from '../../shared/kube/change-calendar.js';
 
 /** What a span is drawn as. */
-export type SpanLook = 'open' | 'closed' | 'frozen' | 'stopped';
+export type SpanKind = 'open' | 'closed' | 'frozen' | 'stopped';
 
 /** What may change in a span, in one word. */
-export function lookOf({ may, frozen }: CalendarSpan): SpanLook {
+export function lookOf({ may, frozen }: CalendarSpan): SpanKind {
   if (may === 'replace') return 'open';
   if (may === 'nothing') return 'stopped';
   return frozen ? 'frozen' : 'closed';
 }
 
 /** In words. */
-export const LOOKS: Readonly<Record<SpanLook, string>> = {
+export const LOOKS: Readonly<Record<SpanKind, string>> = {
   open: 'may change',
   closed: 'window closed',
   frozen: 'frozen: nothing is replaced',
