@@ -5,7 +5,7 @@ import type { CalendarSpan } from '../../shared/kube/change-calendar.js';
 export type SpanKind = 'open' | 'closed' | 'frozen' | 'stopped';
 
 /** What may change in a span, in one word. */
-export function lookOf({ may, frozen }: CalendarSpan): SpanKind {
+export function spanKindOf({ may, frozen }: CalendarSpan): SpanKind {
   if (may === 'replace') return 'open';
   if (may === 'nothing') return 'stopped';
   return frozen ? 'frozen' : 'closed';

@@ -5,7 +5,7 @@ import { countText } from '../../shared/kube/count-text.js';
 import controls from '../layout/controls.module.css';
 import { TimeText } from '../layout/time-text.js';
 import classes from './calendar-page.module.css';
-import { LOOKS, lookOf, midnightsBetween, placeOf, wallText } from './spans.js';
+import { LOOKS, spanKindOf, midnightsBetween, placeOf, wallText } from './spans.js';
 
 /** Windows of each minute would be a book. */
 const MOST_LISTED = 100;
@@ -33,8 +33,8 @@ export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProp
             <span
               key={span.from}
               className={classes.span}
-              data-look={lookOf(span)}
-              title={`${wallText(span.from, own)} to ${wallText(span.to, own)}: ${LOOKS[lookOf(span)]}`}
+              data-look={spanKindOf(span)}
+              title={`${wallText(span.from, own)} to ${wallText(span.to, own)}: ${LOOKS[spanKindOf(span)]}`}
               style={{ left: percent(left), width: percent(width) }}
             />
           );
@@ -51,7 +51,7 @@ export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProp
       </div>
       {now && (
         <p>
-          Now: {LOOKS[lookOf(now)]}
+          Now: {LOOKS[spanKindOf(now)]}
           {now.why && ` (${now.why})`}
           {next && (
             <>
@@ -69,7 +69,7 @@ export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProp
 
 /** What may be read aloud, and on a phone: each time something may change, in the hosts' zone and the viewer's. */
 function Changes({ spans, zone }: { spans: readonly CalendarSpan[]; zone: string | undefined }) {
-  const told = spans.filter((span) => lookOf(span) !== 'closed');
+  const told = spans.filter((span) => spanKindOf(span) !== 'closed');
   if (told.length === 0 || spans.length === 1) return null;
   return (
     <details>
@@ -78,7 +78,7 @@ function Changes({ spans, zone }: { spans: readonly CalendarSpan[]; zone: string
         {told.slice(0, MOST_LISTED).map((span) => (
           <li key={span.from}>
             {wallText(span.from, zone)} to {wallText(span.to, zone)}
-            {zone && ` ${zone}`}: {LOOKS[lookOf(span)]}
+            {zone && ` ${zone}`}: {LOOKS[spanKindOf(span)]}
             {zone && (
               <span className={controls.dim}>
                 {' '}
