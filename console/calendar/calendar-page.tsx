@@ -9,7 +9,7 @@ import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
 import { useQuery } from '../layout/use-query.js';
 import classes from './calendar-page.module.css';
-import { LOOKS, type SpanKind } from './spans.js';
+import { SPAN_LABELS, type SpanKind } from './spans.js';
 import { ZoneRow } from './zone-row.js';
 
 const POLICIES = '/apis/fleet.everynode.dev/v1';
@@ -48,9 +48,9 @@ export function CalendarPage() {
             </select>
           </label>
           <ul className={classes.legend} aria-label="Colours">
-            {(Object.keys(LOOKS) as SpanKind[]).map((look) => (
+            {(Object.keys(SPAN_LABELS) as SpanKind[]).map((look) => (
               <li key={look}>
-                <span className={classes.swatch} data-look={look} /> {LOOKS[look]}
+                <span className={classes.swatch} data-look={look} /> {SPAN_LABELS[look]}
               </li>
             ))}
           </ul>

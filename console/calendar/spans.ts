@@ -12,7 +12,7 @@ export function spanKindOf({ may, frozen }: CalendarSpan): SpanKind {
 }
 
 /** In words. */
-export const LOOKS: Readonly<Record<SpanKind, string>> = {
+export const SPAN_LABELS: Readonly<Record<SpanKind, string>> = {
   open: 'may change',
   closed: 'window closed',
   frozen: 'frozen: nothing is replaced',

@@ -5,7 +5,7 @@ import { countText } from '../../shared/kube/count-text.js';
 import controls from '../layout/controls.module.css';
 import { TimeText } from '../layout/time-text.js';
 import classes from './calendar-page.module.css';
-import { LOOKS, spanKindOf, midnightsBetween, placeOf, wallText } from './spans.js';
+import { SPAN_LABELS, spanKindOf, midnightsBetween, placeOf, wallText } from './spans.js';
 
 /** Windows of each minute would be a book. */
 const MOST_LISTED = 100;
@@ -34,7 +34,7 @@ export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProp
               key={span.from}
               className={classes.span}
               data-look={spanKindOf(span)}
-              title={`${wallText(span.from, own)} to ${wallText(span.to, own)}: ${LOOKS[spanKindOf(span)]}`}
+              title={`${wallText(span.from, own)} to ${wallText(span.to, own)}: ${SPAN_LABELS[spanKindOf(span)]}`}
               style={{ left: percent(left), width: percent(width) }}
             />
           );
@@ -51,7 +51,7 @@ export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProp
       </div>
       {now && (
         <p>
-          Now: {LOOKS[spanKindOf(now)]}
+          Now: {SPAN_LABELS[spanKindOf(now)]}
           {now.why && ` (${now.why})`}
           {next && (
             <>
@@ -78,7 +78,7 @@ function Changes({ spans, zone }: { spans: readonly CalendarSpan[]; zone: string
         {told.slice(0, MOST_LISTED).map((span) => (
           <li key={span.from}>
             {wallText(span.from, zone)} to {wallText(span.to, zone)}
-            {zone && ` ${zone}`}: {LOOKS[spanKindOf(span)]}
+            {zone && ` ${zone}`}: {SPAN_LABELS[spanKindOf(span)]}
             {zone && (
               <span className={controls.dim}>
                 {' '}
