@@ -20,7 +20,7 @@ export const SPAN_LABELS: Readonly<Record<SpanKind, string>> = {
 };
 
 /** Where a span lies between `from` and `to`, in parts of the whole. */
-export function placeOf(span: CalendarSpan, from: string, to: string): { left: number; width: number } {
+export function spanPosition(span: CalendarSpan, from: string, to: string): { left: number; width: number } {
   const [begin, end] = [Date.parse(from), Date.parse(to)];
   const whole = Math.max(end - begin, 1);
   const [left, right] = [Date.parse(span.from) - begin, Date.parse(span.to) - begin];

@@ -5,7 +5,7 @@ import { countText } from '../../shared/kube/count-text.js';
 import controls from '../layout/controls.module.css';
 import { TimeText } from '../layout/time-text.js';
 import classes from './calendar-page.module.css';
-import { SPAN_LABELS, spanKindOf, midnightsBetween, placeOf, wallText } from './spans.js';
+import { SPAN_LABELS, spanKindOf, midnightsBetween, spanPosition, wallText } from './spans.js';
 
 /** Windows of each minute would be a book. */
 const MOST_LISTED = 100;
@@ -28,7 +28,7 @@ export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProp
       </h3>
       <div className={classes.track} aria-hidden="true">
         {spans.map((span) => {
-          const { left, width } = placeOf(span, from, to);
+          const { left, width } = spanPosition(span, from, to);
           return (
             <span
               key={span.from}
@@ -43,7 +43,7 @@ export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProp
           <span
             key={day.getTime()}
             className={classes.day}
-            style={{ left: percent(placeOf({ from: day.toISOString(), to, may: 'nothing' }, from, to).left) }}
+            style={{ left: percent(spanPosition({ from: day.toISOString(), to, may: 'nothing' }, from, to).left) }}
           >
             {day.toLocaleDateString(undefined, { weekday: 'short', day: 'numeric' })}
           </span>
