@@ -40,7 +40,7 @@ export function midnightsBetween(from: string, to: string): Date[] {
 }
 
 /** `Mon 23 Nov, 03:00`, on the clocks of that zone; of the viewer's when absent. */
-export function wallText(at: string, timeZone?: string): string {
+export function wallClockText(at: string, timeZone?: string): string {
   return new Date(at).toLocaleString(undefined, {
     weekday: 'short',
     day: 'numeric',

@@ -5,7 +5,7 @@ import { countText } from '../../shared/kube/count-text.js';
 import controls from '../layout/controls.module.css';
 import { TimeText } from '../layout/time-text.js';
 import classes from './calendar-page.module.css';
-import { SPAN_LABELS, spanKindOf, midnightsBetween, spanPosition, wallText } from './spans.js';
+import { SPAN_LABELS, spanKindOf, midnightsBetween, spanPosition, wallClockText } from './spans.js';
 
 /** Windows of each minute would be a book. */
 const MOST_LISTED = 100;
@@ -34,7 +34,7 @@ export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProp
               key={span.from}
               className={classes.span}
               data-look={spanKindOf(span)}
-              title={`${wallText(span.from, own)} to ${wallText(span.to, own)}: ${SPAN_LABELS[spanKindOf(span)]}`}
+              title={`${wallClockText(span.from, own)} to ${wallClockText(span.to, own)}: ${SPAN_LABELS[spanKindOf(span)]}`}
               style={{ left: percent(left), width: percent(width) }}
             />
           );
@@ -55,7 +55,7 @@ export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProp
           {now.why && ` (${now.why})`}
           {next && (
             <>
-              , until {wallText(now.to, own)}
+              , until {wallClockText(now.to, own)}
               {own && ` ${own}`} (<TimeText at={now.to} />)
             </>
           )}
@@ -77,12 +77,12 @@ function Changes({ spans, zone }: { spans: readonly CalendarSpan[]; zone: string
       <ul>
         {told.slice(0, MOST_LISTED).map((span) => (
           <li key={span.from}>
-            {wallText(span.from, zone)} to {wallText(span.to, zone)}
+            {wallClockText(span.from, zone)} to {wallClockText(span.to, zone)}
             {zone && ` ${zone}`}: {SPAN_LABELS[spanKindOf(span)]}
             {zone && (
               <span className={controls.dim}>
                 {' '}
-                · for you {wallText(span.from)} to {wallText(span.to)}
+                · for you {wallClockText(span.from)} to {wallClockText(span.to)}
               </span>
             )}
           </li>
