@@ -2,7 +2,7 @@
 import { type Document, isMap, isNode, isScalar, isSeq } from 'yaml';
 
 /** Offsets in the text. */
-export interface Place {
+export interface TextRange {
   from: number;
   to: number;
 }
@@ -13,9 +13,9 @@ function partsOf(path: string): string[] {
 }
 
 /** The place of the field, or of the innermost one around it that the text has. */
-export function placeOfField(document: Document, path: string): Place {
+export function placeOfField(document: Document, path: string): TextRange {
   let node: unknown = document.contents;
-  let place: Place = { from: 0, to: 0 };
+  let place: TextRange = { from: 0, to: 0 };
   for (const part of partsOf(path)) {
     const next = childOf(node, part);
     if (!next) break;
@@ -25,7 +25,7 @@ export function placeOfField(document: Document, path: string): Place {
   return place;
 }
 
-function childOf(node: unknown, part: string): { node: unknown; place: Place } | undefined {
+function childOf(node: unknown, part: string): { node: unknown; place: TextRange } | undefined {
   if (isSeq(node)) {
     const item = node.items[Number(part)];
     // Messages about types leave the index out.
@@ -37,7 +37,7 @@ function childOf(node: unknown, part: string): { node: unknown; place: Place } |
   return pair && { node: pair.value, place: placeOf(pair.key, isScalar(pair.value) ? pair.value : pair.key) };
 }
 
-function placeOf(first: unknown, last: unknown): Place {
+function placeOf(first: unknown, last: unknown): TextRange {
   const from = (isNode(first) && first.range?.[0]) || 0;
   const to = (isNode(last) && last.range?.[1]) || from;
   return { from, to };

@@ -2,10 +2,10 @@
 import { isMap, parseDocument, stringify } from 'yaml';
 import type { StatusCause } from '../../shared/kube/status.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
-import { type Place, placeOfField } from './field-place.js';
+import { type TextRange, placeOfField } from './field-place.js';
 
 /** Something that is wrong with the text, where it is. `line` counts from 1. */
-export interface Problem extends Place {
+export interface Problem extends TextRange {
   line: number;
   message: string;
 }
@@ -67,7 +67,7 @@ export function problemsOf(text: string, { message, causes }: Refusal): Problem[
   return [problemAt(text, { from: 0, to: 0 }, message)];
 }
 
-function problemAt(text: string, { from, to }: Place, message: string): Problem {
+function problemAt(text: string, { from, to }: TextRange, message: string): Problem {
   const line = text.slice(0, from).split('\n').length;
   return { from: Math.min(from, text.length), to: Math.min(to, text.length), line, message };
 }
