@@ -13,7 +13,7 @@ function partsOf(path: string): string[] {
 }
 
 /** The place of the field, or of the innermost one around it that the text has. */
-export function placeOfField(document: Document, path: string): TextRange {
+export function rangeOfField(document: Document, path: string): TextRange {
   let node: unknown = document.contents;
   let place: TextRange = { from: 0, to: 0 };
   for (const part of partsOf(path)) {

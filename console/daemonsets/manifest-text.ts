@@ -2,7 +2,7 @@
 import { isMap, parseDocument, stringify } from 'yaml';
 import type { StatusCause } from '../../shared/kube/status.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
-import { type TextRange, placeOfField } from './field-place.js';
+import { type TextRange, rangeOfField } from './field-place.js';
 
 /** Something that is wrong with the text, where it is. `line` counts from 1. */
 export interface Problem extends TextRange {
@@ -53,7 +53,7 @@ export function replacementOf(base: DaemonSet, manifest: Record<string, unknown>
 /** What the API refused, at the lines that it speaks of. */
 export function problemsOf(text: string, { message, causes }: Refusal): Problem[] {
   const document = parseDocument(text, { version: '1.1', prettyErrors: false });
-  const at = (field: string, words: string) => problemAt(text, placeOfField(document, field), words);
+  const at = (field: string, words: string) => problemAt(text, rangeOfField(document, field), words);
   const found = causes.flatMap((cause) =>
     cause.field ? [at(cause.field, `${cause.field}: ${cause.message ?? ''}`)] : [],
   );
