@@ -42,7 +42,7 @@ export function readManifest(text: string): { manifest: Record<string, unknown> 
  * What a write is sent of an edited text: the object as it was loaded with the text's own parts in their place, so that nothing
  * goes that the text does not show.
  */
-export function replacementOf(base: DaemonSet, manifest: Record<string, unknown>): Record<string, unknown> {
+export function mergeManifest(base: DaemonSet, manifest: Record<string, unknown>): Record<string, unknown> {
   const edited = (manifest.metadata ?? {}) as DaemonSet['metadata'];
   const { managedFields: _, labels: __, annotations, ...kept } = base.metadata;
   const lastApplied = annotations?.[LAST_APPLIED];

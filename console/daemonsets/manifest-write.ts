@@ -2,7 +2,7 @@
 import type { Plan } from '../../shared/kube/plan.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { ApiCallError, callApi } from '../api/call.js';
-import { manifestText, replacementOf } from './manifest-text.js';
+import { manifestText, mergeManifest } from './manifest-text.js';
 
 /** One write, ready to be sent. */
 interface ManifestWrite {
@@ -44,7 +44,7 @@ export async function writeOf(
   }
   const { namespace = '', name } = base.metadata;
   const now = await newest(base);
-  const body = replacementOf(isSame(now, base) ? now : base, manifest);
+  const body = mergeManifest(isSame(now, base) ? now : base, manifest);
   return { method: 'PUT', path: pathOf(namespace, name), body };
 }
 
