@@ -54,7 +54,7 @@ export async function checkWrite({ method, path, body }: ManifestWrite): Promise
 }
 
 /** What it would do to hosts. */
-export function planOf({ body }: ManifestWrite): Promise<Plan> {
+export function fetchPlan({ body }: ManifestWrite): Promise<Plan> {
   return callApi<Plan>('/apis/fleet.everynode.dev/v1/plan', {
     method: 'POST',
     body: { manifests: [body], mode: 'replace' },
