@@ -4,7 +4,7 @@ import type { Plan } from '../../shared/kube/plan.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { ApiCallError } from '../api/call.js';
 import { type Problem, problemsOf, readManifest } from './manifest-text.js';
-import { changedSince, checkWrite, fetchPlan, store, writeOf } from './manifest-write.js';
+import { changedSince, checkWrite, fetchPlan, storeManifest, writeOf } from './manifest-write.js';
 
 /** A look at what an apply would do, of exactly this text. */
 export interface Preview {
@@ -62,7 +62,7 @@ export function useManifestEdit(
   };
   const apply = async ({ manifest }: Preview) => {
     try {
-      onDone(await store(manifest, base));
+      onDone(await storeManifest(manifest, base));
     } catch (error) {
       if (!(error instanceof ApiCallError && error.reason === 'Conflict' && (await isLate()))) throw error;
     }

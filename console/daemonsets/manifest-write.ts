@@ -62,7 +62,7 @@ export function fetchPlan({ body }: ManifestWrite): Promise<Plan> {
 }
 
 /** Stores it. Rejects with `CallError`: `Conflict` when somebody has changed it since `base`. */
-export async function store(
+export async function storeManifest(
   manifest: Record<string, unknown>,
   base: DaemonSet | undefined,
 ): Promise<DaemonSet> {
