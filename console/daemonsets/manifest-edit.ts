@@ -4,7 +4,7 @@ import type { Plan } from '../../shared/kube/plan.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { ApiCallError } from '../api/call.js';
 import { type Problem, problemsOf, readManifest } from './manifest-text.js';
-import { changedSince, checkWrite, fetchPlan, storeManifest, writeOf } from './manifest-write.js';
+import { changedSince, checkWrite, fetchPlan, storeManifest, prepareWrite } from './manifest-write.js';
 
 /** A look at what an apply would do, of exactly this text. */
 export interface Preview {
@@ -54,7 +54,7 @@ export function useManifestEdit(
     if ('problems' in read) return setProblems(read.problems);
     try {
       if (await isLate()) return;
-      const plan = await fetchPlan(await writeOf(read.manifest, base));
+      const plan = await fetchPlan(await prepareWrite(read.manifest, base));
       setPreview({ text, manifest: read.manifest, plan });
     } catch (error) {
       setTrouble(error instanceof Error ? error.message : String(error));
@@ -80,7 +80,7 @@ async function problemsIn(text: string, base: DaemonSet | undefined): Promise<re
   const read = readManifest(text);
   if ('problems' in read) return read.problems;
   try {
-    await checkWrite(await writeOf(read.manifest, base));
+    await checkWrite(await prepareWrite(read.manifest, base));
     return [];
   } catch (error) {
     // A conflict is no fault of the text: it is settled when somebody applies.

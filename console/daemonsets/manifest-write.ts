@@ -34,7 +34,7 @@ function isSame(a: DaemonSet, b: DaemonSet): boolean {
 }
 
 /** The write of an edited text over `base`, at the version that is stored now if that is no other. */
-export async function writeOf(
+export async function prepareWrite(
   manifest: Record<string, unknown>,
   base: DaemonSet | undefined,
 ): Promise<ManifestWrite> {
@@ -67,7 +67,7 @@ export async function storeManifest(
   base: DaemonSet | undefined,
 ): Promise<DaemonSet> {
   for (let tries = 1; ; tries += 1) {
-    const { method, path, body } = await writeOf(manifest, base);
+    const { method, path, body } = await prepareWrite(manifest, base);
     try {
       return await callApi<DaemonSet>(`${path}?fieldValidation=Strict&${MANAGER}`, { method, body });
     } catch (error) {
