@@ -4,7 +4,7 @@ import type { Plan } from '../../shared/kube/plan.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { ApiCallError } from '../api/call.js';
 import { type Problem, problemsOf, readManifest } from './manifest-text.js';
-import { changedSince, checkWrite, fetchPlan, storeManifest, prepareWrite } from './manifest-write.js';
+import { fetchIfChanged, checkWrite, fetchPlan, storeManifest, prepareWrite } from './manifest-write.js';
 
 /** A look at what an apply would do, of exactly this text. */
 export interface Preview {
@@ -43,7 +43,7 @@ export function useManifestEdit(
 
   /** True when somebody else has changed it: that is shown instead. */
   const isLate = async () => {
-    const changed = base && (await changedSince(base));
+    const changed = base && (await fetchIfChanged(base));
     setTheirs(changed);
     if (changed) setPreview(undefined);
     return changed !== undefined;

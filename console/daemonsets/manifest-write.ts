@@ -20,7 +20,7 @@ function pathOf(namespace: string, name?: string): string {
 }
 
 /** The object as it is stored now, if somebody has changed it since `base`; a status that was written since is no change. */
-export async function changedSince(base: DaemonSet): Promise<DaemonSet | undefined> {
+export async function fetchIfChanged(base: DaemonSet): Promise<DaemonSet | undefined> {
   const now = await newest(base);
   return isSame(now, base) ? undefined : now;
 }
@@ -73,7 +73,7 @@ export async function storeManifest(
     } catch (error) {
       // In a rollout the status is written several times a second.
       const isLate = error instanceof ApiCallError && error.reason === 'Conflict';
-      if (!isLate || !base || tries === MOST_TRIES || (await changedSince(base))) throw error;
+      if (!isLate || !base || tries === MOST_TRIES || (await fetchIfChanged(base))) throw error;
     }
   }
 }
