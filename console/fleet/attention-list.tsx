@@ -10,7 +10,7 @@ import {
   coordinatorVersion,
   type Surroundings,
   standingStill,
-  TROUBLES,
+  ISSUES,
   type Trouble,
   troubleName,
 } from './attention.js';
@@ -32,7 +32,7 @@ export function AttentionList({ counts: ofHosts, isFiltered, chosen, onChoose }:
   const { objects: rollouts } = useLiveList<Rollout>(ROLLOUTS);
   const [isPointedAt, setPointedAt] = useState(false);
   const counts = { ...ofHosts, rollouts: standingStill(rollouts).length };
-  const present = TROUBLES.filter((trouble) => counts[trouble] > 0 || trouble === chosen);
+  const present = ISSUES.filter((trouble) => counts[trouble] > 0 || trouble === chosen);
   // What is about to be pressed stays where it is.
   const shown = useHeld(present, isPointedAt);
   return (

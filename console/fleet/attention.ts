@@ -4,7 +4,7 @@ import type { Rollout, RolloutPhase } from '../../shared/kube/rollout.js';
 import { conditionOf } from './host-condition.js';
 
 /** Kinds of trouble, the worst first. */
-export const TROUBLES = [
+export const ISSUES = [
   'failing',
   'notReady',
   'dark',
@@ -16,7 +16,7 @@ export const TROUBLES = [
   'skew',
 ] as const;
 
-export type Trouble = (typeof TROUBLES)[number];
+export type Trouble = (typeof ISSUES)[number];
 
 /** As people read them; the number stands before. */
 const TROUBLE_NAMES: Readonly<Record<Trouble, string>> = {

@@ -7,7 +7,7 @@ import { ACCESS, useIsAllowed } from '../api/rights.js';
 import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
 import { useQuery } from '../layout/use-query.js';
-import { type Surroundings, TROUBLES, type Trouble, troublesOf } from './attention.js';
+import { type Surroundings, ISSUES, type Trouble, troublesOf } from './attention.js';
 import { AttentionList, useSurroundings } from './attention-list.js';
 import { BulkBar } from './bulk-bar.js';
 import { FleetCounts } from './fleet-counts.js';
@@ -45,7 +45,7 @@ const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
   const filterText = params.get('filter') ?? '';
   const label = params.get('group') ?? '';
   const condition = HOST_CONDITIONS.find((each) => each === params.get('condition'));
-  const trouble = TROUBLES.find((each) => each === params.get('trouble'));
+  const trouble = ISSUES.find((each) => each === params.get('trouble'));
   const columnNames = params.get('columns');
   const surroundings = useSurroundings();
 

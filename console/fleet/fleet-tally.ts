@@ -1,6 +1,6 @@
 /** The fleet's counts, kept up with what changes: each host is looked at when it changes, and not with every picture of the fleet. */
 import type { Host } from '../../shared/kube/host.js';
-import { type Surroundings, TROUBLES, type Trouble, troublesOf } from './attention.js';
+import { type Surroundings, ISSUES, type Trouble, troublesOf } from './attention.js';
 import { conditionOf, HOST_CONDITIONS, type HostCondition } from './host-condition.js';
 import { hostDifference } from './host-difference.js';
 
@@ -16,7 +16,7 @@ export class FleetTally {
   #hosts: readonly Host[] = [];
   #surroundings: Surroundings | undefined;
   #conditions = nothingOf(HOST_CONDITIONS);
-  #troubles = nothingOf(TROUBLES);
+  #troubles = nothingOf(ISSUES);
 
   /** `hosts` in order of their names. */
   of(hosts: readonly Host[], surroundings: Surroundings): FleetCount {
@@ -32,7 +32,7 @@ export class FleetTally {
     this.#hosts = [];
     this.#surroundings = surroundings;
     this.#conditions = nothingOf(HOST_CONDITIONS);
-    this.#troubles = nothingOf(TROUBLES);
+    this.#troubles = nothingOf(ISSUES);
   }
 
   #count(host: Host, surroundings: Surroundings, by: 1 | -1): void {
