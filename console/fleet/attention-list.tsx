@@ -11,7 +11,7 @@ import {
   type Surroundings,
   standingStill,
   ISSUES,
-  type Trouble,
+  type Issue,
   troubleName,
 } from './attention.js';
 import classes from './attention-list.module.css';
@@ -21,11 +21,11 @@ const MINUTE_MS = 60_000;
 
 interface AttentionListProps {
   /** Of hosts. */
-  counts: Readonly<Record<Trouble, number>>;
+  counts: Readonly<Record<Issue, number>>;
   /** Others are left out of account. */
   isFiltered: boolean;
-  chosen: Trouble | undefined;
-  onChoose: (trouble: Trouble | undefined) => void;
+  chosen: Issue | undefined;
+  onChoose: (trouble: Issue | undefined) => void;
 }
 
 export function AttentionList({ counts: ofHosts, isFiltered, chosen, onChoose }: AttentionListProps) {

@@ -16,10 +16,10 @@ export const ISSUES = [
   'skew',
 ] as const;
 
-export type Trouble = (typeof ISSUES)[number];
+export type Issue = (typeof ISSUES)[number];
 
 /** As people read them; the number stands before. */
-const TROUBLE_NAMES: Readonly<Record<Trouble, string>> = {
+const TROUBLE_NAMES: Readonly<Record<Issue, string>> = {
   failing: 'with failing Pods',
   notReady: 'not ready',
   dark: 'dark',
@@ -32,7 +32,7 @@ const TROUBLE_NAMES: Readonly<Record<Trouble, string>> = {
 };
 
 /** What stands behind the number. */
-export function troubleName(trouble: Trouble, count: number): string {
+export function troubleName(trouble: Issue, count: number): string {
   return trouble === 'rollouts' && count === 1 ? 'rollout that stands still' : TROUBLE_NAMES[trouble];
 }
 
@@ -56,10 +56,10 @@ export interface Surroundings {
 }
 
 /** What a host suffers from, the worst first. One that is dark may have more, and nobody knows. */
-export function troublesOf(host: Host, { now, version }: Surroundings): Trouble[] {
+export function troublesOf(host: Host, { now, version }: Surroundings): Issue[] {
   const { pressures, agentVersion, certificateEnds, clockSkew } = host.status;
   const condition = conditionOf(host);
-  const found: Trouble[] = [];
+  const found: Issue[] = [];
   if (condition === 'failing' || condition === 'notReady' || condition === 'dark') found.push(condition);
   if (pressures.includes('DiskPressure')) found.push('disk');
   if (pressures.some((pressure) => pressure !== 'DiskPressure')) found.push('pressure');

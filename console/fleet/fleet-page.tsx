@@ -7,7 +7,7 @@ import { ACCESS, useIsAllowed } from '../api/rights.js';
 import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
 import { useQuery } from '../layout/use-query.js';
-import { type Surroundings, ISSUES, type Trouble, troublesOf } from './attention.js';
+import { type Surroundings, ISSUES, type Issue, troublesOf } from './attention.js';
 import { AttentionList, useSurroundings } from './attention-list.js';
 import { BulkBar } from './bulk-bar.js';
 import { FleetCounts } from './fleet-counts.js';
@@ -116,7 +116,7 @@ function useChosen(hosts: readonly Host[], shown: readonly Host[]) {
 function withThese(
   hosts: readonly Host[],
   condition: HostCondition | undefined,
-  trouble: Trouble | undefined,
+  trouble: Issue | undefined,
   surroundings: Surroundings,
 ): readonly Host[] {
   if (condition === undefined && trouble === undefined) return hosts;

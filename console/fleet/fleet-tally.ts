@@ -1,6 +1,6 @@
 /** The fleet's counts, kept up with what changes: each host is looked at when it changes, and not with every picture of the fleet. */
 import type { Host } from '../../shared/kube/host.js';
-import { type Surroundings, ISSUES, type Trouble, troublesOf } from './attention.js';
+import { type Surroundings, ISSUES, type Issue, troublesOf } from './attention.js';
 import { conditionOf, HOST_CONDITIONS, type HostCondition } from './host-condition.js';
 import { hostDifference } from './host-difference.js';
 
@@ -8,7 +8,7 @@ interface FleetCount {
   /** Adds up to the number of hosts. */
   conditions: Readonly<Record<HostCondition, number>>;
   /** A host may have several. `rollouts` is 0: they are no hosts. */
-  troubles: Readonly<Record<Trouble, number>>;
+  troubles: Readonly<Record<Issue, number>>;
 }
 
 /** Remembers the last picture; what it answers depends on its arguments alone. */
