@@ -12,7 +12,7 @@ import {
   standingStill,
   ISSUES,
   type Issue,
-  troubleName,
+  issueName,
 } from './attention.js';
 import classes from './attention-list.module.css';
 
@@ -55,7 +55,7 @@ export function AttentionList({ counts: ofHosts, isFiltered, chosen, onChoose }:
           <li key={trouble}>
             {trouble === 'rollouts' ? (
               <Link href="/rollouts" className={classes.item} data-trouble={trouble}>
-                <strong>{counts[trouble]}</strong> {troubleName(trouble, counts[trouble])}
+                <strong>{counts[trouble]}</strong> {issueName(trouble, counts[trouble])}
               </Link>
             ) : (
               <button
@@ -65,7 +65,7 @@ export function AttentionList({ counts: ofHosts, isFiltered, chosen, onChoose }:
                 aria-pressed={trouble === chosen}
                 onClick={() => onChoose(trouble === chosen ? undefined : trouble)}
               >
-                <strong>{counts[trouble]}</strong> {troubleName(trouble, counts[trouble])}
+                <strong>{counts[trouble]}</strong> {issueName(trouble, counts[trouble])}
               </button>
             )}
           </li>

@@ -32,7 +32,7 @@ const TROUBLE_NAMES: Readonly<Record<Issue, string>> = {
 };
 
 /** What stands behind the number. */
-export function troubleName(trouble: Issue, count: number): string {
+export function issueName(trouble: Issue, count: number): string {
   return trouble === 'rollouts' && count === 1 ? 'rollout that stands still' : TROUBLE_NAMES[trouble];
 }
 
