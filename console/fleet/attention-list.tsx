@@ -8,7 +8,7 @@ import controls from '../layout/controls.module.css';
 import { useHeld } from '../layout/use-held.js';
 import {
   coordinatorVersion,
-  type Surroundings,
+  type FleetContext,
   standingStill,
   ISSUES,
   type Issue,
@@ -76,7 +76,7 @@ export function AttentionList({ counts: ofHosts, isFiltered, chosen, onChoose }:
 }
 
 /** The time, each minute anew, and the coordinator's version. */
-export function useSurroundings(): Surroundings {
+export function useSurroundings(): FleetContext {
   const [now, setNow] = useState(Date.now);
   const [version, setVersion] = useState('');
   useInterval(

@@ -48,7 +48,7 @@ const STANDS_STILL: ReadonlySet<RolloutPhase> = new Set([
 ]);
 
 /** What a host's trouble is judged by besides the host. */
-export interface Surroundings {
+export interface FleetContext {
   /** ms since the epoch. */
   now: number;
   /** The coordinator's, as agents name theirs: `v0.1.0`; "" = not known. */
@@ -56,7 +56,7 @@ export interface Surroundings {
 }
 
 /** What a host suffers from, the worst first. One that is dark may have more, and nobody knows. */
-export function troublesOf(host: Host, { now, version }: Surroundings): Issue[] {
+export function troublesOf(host: Host, { now, version }: FleetContext): Issue[] {
   const { pressures, agentVersion, certificateEnds, clockSkew } = host.status;
   const condition = conditionOf(host);
   const found: Issue[] = [];

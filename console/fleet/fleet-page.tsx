@@ -7,7 +7,7 @@ import { ACCESS, useIsAllowed } from '../api/rights.js';
 import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
 import { useQuery } from '../layout/use-query.js';
-import { type Surroundings, ISSUES, type Issue, troublesOf } from './attention.js';
+import { type FleetContext, ISSUES, type Issue, troublesOf } from './attention.js';
 import { AttentionList, useSurroundings } from './attention-list.js';
 import { BulkBar } from './bulk-bar.js';
 import { FleetCounts } from './fleet-counts.js';
@@ -117,7 +117,7 @@ function withThese(
   hosts: readonly Host[],
   condition: HostCondition | undefined,
   trouble: Issue | undefined,
-  surroundings: Surroundings,
+  surroundings: FleetContext,
 ): readonly Host[] {
   if (condition === undefined && trouble === undefined) return hosts;
   return hosts.filter(

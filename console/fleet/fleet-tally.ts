@@ -1,6 +1,6 @@
 /** The fleet's counts, kept up with what changes: each host is looked at when it changes, and not with every picture of the fleet. */
 import type { Host } from '../../shared/kube/host.js';
-import { type Surroundings, ISSUES, type Issue, troublesOf } from './attention.js';
+import { type FleetContext, ISSUES, type Issue, troublesOf } from './attention.js';
 import { conditionOf, HOST_CONDITIONS, type HostCondition } from './host-condition.js';
 import { hostDifference } from './host-difference.js';
 
@@ -14,12 +14,12 @@ interface FleetCount {
 /** Remembers the last picture; what it answers depends on its arguments alone. */
 export class FleetTally {
   #hosts: readonly Host[] = [];
-  #surroundings: Surroundings | undefined;
+  #surroundings: FleetContext | undefined;
   #conditions = nothingOf(HOST_CONDITIONS);
   #troubles = nothingOf(ISSUES);
 
   /** `hosts` in order of their names. */
-  of(hosts: readonly Host[], surroundings: Surroundings): FleetCount {
+  of(hosts: readonly Host[], surroundings: FleetContext): FleetCount {
     if (this.#surroundings !== surroundings) this.#forget(surroundings);
     const { gone, come } = hostDifference(this.#hosts, hosts);
     for (const host of gone) this.#count(host, surroundings, -1);
@@ -28,14 +28,14 @@ export class FleetTally {
     return { conditions: { ...this.#conditions }, troubles: { ...this.#troubles } };
   }
 
-  #forget(surroundings: Surroundings): void {
+  #forget(surroundings: FleetContext): void {
     this.#hosts = [];
     this.#surroundings = surroundings;
     this.#conditions = nothingOf(HOST_CONDITIONS);
     this.#troubles = nothingOf(ISSUES);
   }
 
-  #count(host: Host, surroundings: Surroundings, by: 1 | -1): void {
+  #count(host: Host, surroundings: FleetContext, by: 1 | -1): void {
     this.#conditions[conditionOf(host)] += by;
     for (const trouble of troublesOf(host, surroundings)) this.#troubles[trouble] += by;
   }
