@@ -56,7 +56,7 @@ export interface FleetContext {
 }
 
 /** What a host suffers from, the worst first. One that is dark may have more, and nobody knows. */
-export function troublesOf(host: Host, { now, version }: FleetContext): Issue[] {
+export function issuesOf(host: Host, { now, version }: FleetContext): Issue[] {
   const { pressures, agentVersion, certificateEnds, clockSkew } = host.status;
   const condition = conditionOf(host);
   const found: Issue[] = [];

@@ -7,7 +7,7 @@ import { ACCESS, useIsAllowed } from '../api/rights.js';
 import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
 import { useQuery } from '../layout/use-query.js';
-import { type FleetContext, ISSUES, type Issue, troublesOf } from './attention.js';
+import { type FleetContext, ISSUES, type Issue, issuesOf } from './attention.js';
 import { AttentionList, useSurroundings } from './attention-list.js';
 import { BulkBar } from './bulk-bar.js';
 import { FleetCounts } from './fleet-counts.js';
@@ -123,7 +123,7 @@ function withThese(
   return hosts.filter(
     (host) =>
       (condition === undefined || conditionOf(host) === condition) &&
-      (trouble === undefined || troublesOf(host, surroundings).includes(trouble)),
+      (trouble === undefined || issuesOf(host, surroundings).includes(trouble)),
   );
 }
 

@@ -1,6 +1,6 @@
 /** The fleet's counts, kept up with what changes: each host is looked at when it changes, and not with every picture of the fleet. */
 import type { Host } from '../../shared/kube/host.js';
-import { type FleetContext, ISSUES, type Issue, troublesOf } from './attention.js';
+import { type FleetContext, ISSUES, type Issue, issuesOf } from './attention.js';
 import { conditionOf, HOST_CONDITIONS, type HostCondition } from './host-condition.js';
 import { hostDifference } from './host-difference.js';
 
@@ -37,7 +37,7 @@ export class FleetTally {
 
   #count(host: Host, surroundings: FleetContext, by: 1 | -1): void {
     this.#conditions[conditionOf(host)] += by;
-    for (const trouble of troublesOf(host, surroundings)) this.#troubles[trouble] += by;
+    for (const trouble of issuesOf(host, surroundings)) this.#troubles[trouble] += by;
   }
 }
 
