@@ -9,7 +9,7 @@ import { useHeld } from '../layout/use-held.js';
 import {
   coordinatorVersion,
   type FleetContext,
-  standingStill,
+  stalledRollouts,
   ISSUES,
   type Issue,
   issueName,
@@ -31,7 +31,7 @@ interface AttentionListProps {
 export function AttentionList({ counts: ofHosts, isFiltered, chosen, onChoose }: AttentionListProps) {
   const { objects: rollouts } = useLiveList<Rollout>(ROLLOUTS);
   const [isPointedAt, setPointedAt] = useState(false);
-  const counts = { ...ofHosts, rollouts: standingStill(rollouts).length };
+  const counts = { ...ofHosts, rollouts: stalledRollouts(rollouts).length };
   const present = ISSUES.filter((trouble) => counts[trouble] > 0 || trouble === chosen);
   // What is about to be pressed stays where it is.
   const shown = useHeld(present, isPointedAt);

@@ -71,7 +71,7 @@ export function issuesOf(host: Host, { now, version }: FleetContext): Issue[] {
 }
 
 /** Those that wait for a person. */
-export function standingStill(rollouts: readonly Rollout[]): Rollout[] {
+export function stalledRollouts(rollouts: readonly Rollout[]): Rollout[] {
   return rollouts.filter(({ status }) => status && STANDS_STILL.has(status.phase));
 }
 
