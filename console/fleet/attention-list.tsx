@@ -28,7 +28,7 @@ interface AttentionListProps {
   onChoose: (trouble: Issue | undefined) => void;
 }
 
-export function AttentionList({ counts: ofHosts, isFiltered, chosen, onChoose }: AttentionListProps) {
+export function IssueList({ counts: ofHosts, isFiltered, chosen, onChoose }: AttentionListProps) {
   const { objects: rollouts } = useLiveList<Rollout>(ROLLOUTS);
   const [isPointedAt, setPointedAt] = useState(false);
   const counts = { ...ofHosts, rollouts: stalledRollouts(rollouts).length };

@@ -8,7 +8,7 @@ import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
 import { useQuery } from '../layout/use-query.js';
 import { type FleetContext, ISSUES, type Issue, issuesOf } from './attention.js';
-import { AttentionList, useSurroundings } from './attention-list.js';
+import { IssueList, useSurroundings } from './attention-list.js';
 import { BulkBar } from './bulk-bar.js';
 import { FleetCounts } from './fleet-counts.js';
 import { FleetFilter } from './fleet-filter.js';
@@ -66,7 +66,7 @@ const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
 
   return (
     <>
-      <AttentionList
+      <IssueList
         counts={counts.troubles}
         isFiltered={filterText !== ''}
         chosen={trouble}
