@@ -76,7 +76,7 @@ export function IssueList({ counts: ofHosts, isFiltered, chosen, onChoose }: Att
 }
 
 /** The time, each minute anew, and the coordinator's version. */
-export function useSurroundings(): FleetContext {
+export function useFleetContext(): FleetContext {
   const [now, setNow] = useState(Date.now);
   const [version, setVersion] = useState('');
   useInterval(

@@ -8,7 +8,7 @@ import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
 import { useQuery } from '../layout/use-query.js';
 import { type FleetContext, ISSUES, type Issue, issuesOf } from './attention.js';
-import { IssueList, useSurroundings } from './attention-list.js';
+import { IssueList, useFleetContext } from './attention-list.js';
 import { BulkBar } from './bulk-bar.js';
 import { FleetCounts } from './fleet-counts.js';
 import { FleetFilter } from './fleet-filter.js';
@@ -47,7 +47,7 @@ const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
   const condition = HOST_CONDITIONS.find((each) => each === params.get('condition'));
   const trouble = ISSUES.find((each) => each === params.get('trouble'));
   const columnNames = params.get('columns');
-  const surroundings = useSurroundings();
+  const surroundings = useFleetContext();
 
   const filter = useMemo(() => hostFilter(filterText), [filterText]);
   const filtered = useMemo(() => hosts.filter(filter.matches), [hosts, filter]);
