@@ -11,7 +11,7 @@ export interface BulkAction {
   /** The change; `text`: what was typed. Undefined for a text that does not fit. Absent for what is no change of Nodes. */
   change?: (text: string) => NodeChange | undefined;
   /** What will be, in a sentence. */
-  consequence: string;
+  effect: string;
   /** As kubectl would be told; NAMES stands for the hosts. */
   command: (text: string, names: string) => string;
 }
@@ -70,7 +70,7 @@ export const NODE_ACTIONS: readonly BulkAction[] = [
 export const REVOKE: BulkAction = {
   id: 'revoke',
   name: 'Revoke',
-  consequence:
+  effect:
     'Their links are closed and their keys barred. To return, a host joins again with an empty data directory, after its Node was deleted or under another name. Their containers run on. This cannot be undone.',
   command: (_, names) => `for host in ${names}; do everynode node revoke $host; done`,
 };

@@ -137,7 +137,7 @@ function questionFor(
     title: `${action.name}: ${countText(targets.length, 'host')}?`,
     text: (
       <>
-        <p>{action.consequence}</p>
+        <p>{action.effect}</p>
         {change && <EffectText hosts={targets} change={change} />}
         <Command text={action.command(text, some)} />
       </>
