@@ -1,6 +1,6 @@
 /** Draws the map of the fleet. */
 import type { Host } from '../../shared/kube/host.js';
-import { hasSamePlaces, type MapPlan } from './fleet-map-plan.js';
+import { hasSamePlaces, type MapLayout } from './fleet-map-plan.js';
 import { conditionOf, type HostCondition } from './host-condition.js';
 import type { MapColours } from './map-colours.js';
 
@@ -11,7 +11,7 @@ const MARKED: ReadonlySet<HostCondition> = new Set(['failing', 'notReady', 'dark
 
 /** All that a picture depends on. */
 export interface DrawnMap {
-  plan: MapPlan<Host>;
+  plan: MapLayout<Host>;
   /** px */
   width: number;
   colours: MapColours;

@@ -12,7 +12,7 @@ interface PlacedGroup<T> extends MapGroup<T> {
   cellsTop: number;
 }
 
-export interface MapPlan<T> {
+export interface MapLayout<T> {
   groups: PlacedGroup<T>[];
   columns: number;
   /** Side of a cell with the gap behind it, in px. */
@@ -31,7 +31,7 @@ const PITCHES: readonly [upTo: number, pitch: number][] = [
 ];
 
 /** Lays `groups` out in `width` px. Pure. */
-export function planMap<T>(groups: readonly MapGroup<T>[], width: number): MapPlan<T> {
+export function planMap<T>(groups: readonly MapGroup<T>[], width: number): MapLayout<T> {
   const total = groups.reduce((sum, { hosts }) => sum + hosts.length, 0);
   const pitch = PITCHES.find(([upTo]) => total <= upTo)?.[1] ?? 11;
   const columns = Math.max(1, Math.floor(width / pitch));
@@ -46,7 +46,7 @@ export function planMap<T>(groups: readonly MapGroup<T>[], width: number): MapPl
 }
 
 /** Whether each cell and each title stands where it stood. Pure. */
-export function hasSamePlaces<T>(a: MapPlan<T>, b: MapPlan<T>): boolean {
+export function hasSamePlaces<T>(a: MapLayout<T>, b: MapLayout<T>): boolean {
   if (a.columns !== b.columns || a.pitch !== b.pitch || a.groups.length !== b.groups.length) return false;
   return a.groups.every(({ name, hosts }, index) => {
     const other = b.groups[index];
@@ -55,7 +55,7 @@ export function hasSamePlaces<T>(a: MapPlan<T>, b: MapPlan<T>): boolean {
 }
 
 /** The host at a point of the map; undefined between cells' rows and groups. */
-export function hostAt<T>({ groups, columns, pitch }: MapPlan<T>, x: number, y: number): T | undefined {
+export function hostAt<T>({ groups, columns, pitch }: MapLayout<T>, x: number, y: number): T | undefined {
   const group = groups.findLast(({ cellsTop }) => y >= cellsTop);
   const column = Math.floor(x / pitch);
   if (!group || column < 0 || column >= columns) return undefined;
