@@ -31,7 +31,7 @@ const PITCHES: readonly [upTo: number, pitch: number][] = [
 ];
 
 /** Lays `groups` out in `width` px. Pure. */
-export function planMap<T>(groups: readonly MapGroup<T>[], width: number): MapLayout<T> {
+export function layOutMap<T>(groups: readonly MapGroup<T>[], width: number): MapLayout<T> {
   const total = groups.reduce((sum, { hosts }) => sum + hosts.length, 0);
   const pitch = PITCHES.find(([upTo]) => total <= upTo)?.[1] ?? 11;
   const columns = Math.max(1, Math.floor(width / pitch));

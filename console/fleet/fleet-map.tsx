@@ -4,7 +4,7 @@ import { useLocation } from 'wouter';
 import type { Host } from '../../shared/kube/host.js';
 import { type DrawnMap, drawMap } from './draw-map.js';
 import classes from './fleet-map.module.css';
-import { hostAt, type MapGroup, planMap } from './fleet-map-plan.js';
+import { hostAt, type MapGroup, layOutMap } from './fleet-map-plan.js';
 import { CONDITION_NAMES, conditionOf } from './host-condition.js';
 import { useMapColours } from './map-colours.js';
 import { useWidth } from './use-width.js';
@@ -15,7 +15,7 @@ export function FleetMap({ groups }: { groups: readonly MapGroup<Host>[] }) {
   const [, navigate] = useLocation();
   const [hovered, setHovered] = useState<Host>();
   const width = useWidth(frame);
-  const plan = useMemo(() => planMap(groups, width), [groups, width]);
+  const plan = useMemo(() => layOutMap(groups, width), [groups, width]);
 
   const colours = useMapColours();
   const drawn = useRef<DrawnMap>(undefined);
