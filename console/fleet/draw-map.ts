@@ -1,6 +1,6 @@
 /** Draws the map of the fleet. */
 import type { Host } from '../../shared/kube/host.js';
-import { hasSamePlaces, type MapLayout } from './fleet-map-plan.js';
+import { hasSameLayout, type MapLayout } from './fleet-map-plan.js';
 import { conditionOf, type HostCondition } from './host-condition.js';
 import type { MapColours } from './map-colours.js';
 
@@ -25,7 +25,7 @@ export function drawMap(canvas: HTMLCanvasElement, wanted: DrawnMap, before?: Dr
   if (!context) return;
   const { plan, width, colours, ratio } = wanted;
   const isSame = before?.width === width && before.colours === colours && before.ratio === ratio;
-  const kept = isSame && hasSamePlaces(before.plan, plan) ? before.plan : undefined;
+  const kept = isSame && hasSameLayout(before.plan, plan) ? before.plan : undefined;
   if (!kept) begin(canvas, context, wanted);
   for (const [at, { name, hosts, top, cellsTop }] of plan.groups.entries()) {
     if (!kept) {

@@ -46,7 +46,7 @@ export function layOutMap<T>(groups: readonly MapGroup<T>[], width: number): Map
 }
 
 /** Whether each cell and each title stands where it stood. Pure. */
-export function hasSamePlaces<T>(a: MapLayout<T>, b: MapLayout<T>): boolean {
+export function hasSameLayout<T>(a: MapLayout<T>, b: MapLayout<T>): boolean {
   if (a.columns !== b.columns || a.pitch !== b.pitch || a.groups.length !== b.groups.length) return false;
   return a.groups.every(({ name, hosts }, index) => {
     const other = b.groups[index];
