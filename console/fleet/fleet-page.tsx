@@ -13,7 +13,7 @@ import { BulkBar } from './bulk-bar.js';
 import { FleetCounts } from './fleet-counts.js';
 import { FleetFilter } from './fleet-filter.js';
 import { FleetMap } from './fleet-map.js';
-import { FleetTally } from './fleet-tally.js';
+import { FleetCounters } from './fleet-tally.js';
 import { groupHosts } from './group-hosts.js';
 import { columnsOf, sortOf } from './host-columns.js';
 import { conditionOf, HOST_CONDITIONS, type HostCondition } from './host-condition.js';
@@ -58,7 +58,7 @@ const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
   const groups = useMemo(() => groupHosts(shown, label), [shown, label]);
   const [labelTally] = useState(() => new LabelTally());
   const labels = useMemo(() => labelTally.of(hosts), [labelTally, hosts]);
-  const [tally] = useState(() => new FleetTally());
+  const [tally] = useState(() => new FleetCounters());
   const counts = useMemo(() => tally.of(filtered, surroundings), [tally, filtered, surroundings]);
   const columns = useMemo(() => columnsOf(columnNames), [columnNames]);
   const sort = useMemo(() => sortOf(params.get('sort')), [params]);

@@ -12,7 +12,7 @@ interface FleetCount {
 }
 
 /** Remembers the last picture; what it answers depends on its arguments alone. */
-export class FleetTally {
+export class FleetCounters {
   #hosts: readonly Host[] = [];
   #surroundings: FleetContext | undefined;
   #conditions = nothingOf(HOST_CONDITIONS);
