@@ -111,7 +111,7 @@ export function sortOf(text: string | null): Sort {
 }
 
 /** The sort after a press on a column's head, as the URL has it. */
-export function pressed({ column, down }: Sort, id: string): string {
+export function toggledSort({ column, down }: Sort, id: string): string {
   return column === id && !down ? `-${id}` : id;
 }
 

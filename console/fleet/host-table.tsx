@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import type { Host } from '../../shared/kube/host.js';
 import { ScrollFrame } from '../layout/scroll-frame.js';
 import { useHeld } from '../layout/use-held.js';
-import { type HostColumn, pressed, type Sort } from './host-columns.js';
+import { type HostColumn, toggledSort, type Sort } from './host-columns.js';
 import { HostOrder } from './host-order.js';
 import classes from './host-table.module.css';
 
@@ -65,7 +65,7 @@ export function HostTable({ hosts, columns, sort, onSort, chosen, onChoose }: Ho
             )}
             {columns.map(({ id, name }) => (
               <th key={id} scope="col" aria-sort={ariaSort(sort, id)}>
-                <button type="button" onClick={() => onSort(pressed(sort, id))}>
+                <button type="button" onClick={() => onSort(toggledSort(sort, id))}>
                   {name}
                 </button>
               </th>
