@@ -15,7 +15,7 @@ import { FleetFilter } from './fleet-filter.js';
 import { FleetMap } from './fleet-map.js';
 import { FleetCounters } from './fleet-tally.js';
 import { groupHosts } from './group-hosts.js';
-import { columnsOf, sortOf } from './host-columns.js';
+import { columnsOf, parseSort } from './host-columns.js';
 import { conditionOf, HOST_CONDITIONS, type HostCondition } from './host-condition.js';
 import { HostTable } from './host-table.js';
 import { hostFilter } from './label-filter.js';
@@ -61,7 +61,7 @@ const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
   const [tally] = useState(() => new FleetCounters());
   const counts = useMemo(() => tally.of(filtered, surroundings), [tally, filtered, surroundings]);
   const columns = useMemo(() => columnsOf(columnNames), [columnNames]);
-  const sort = useMemo(() => sortOf(params.get('sort')), [params]);
+  const sort = useMemo(() => parseSort(params.get('sort')), [params]);
   const { chosen, names, hidden, choose } = useChosen(hosts, shown);
 
   return (

@@ -105,7 +105,7 @@ export interface Sort {
 }
 
 /** `since`, or `-since` for the other way round; by condition when the URL says nothing. */
-export function sortOf(text: string | null): Sort {
+export function parseSort(text: string | null): Sort {
   if (!text) return { column: 'condition', down: false };
   return text.startsWith('-') ? { column: text.slice(1), down: true } : { column: text, down: false };
 }
