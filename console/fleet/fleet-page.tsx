@@ -15,7 +15,7 @@ import { FleetFilter } from './fleet-filter.js';
 import { FleetMap } from './fleet-map.js';
 import { FleetCounters } from './fleet-tally.js';
 import { groupHosts } from './group-hosts.js';
-import { columnsOf, parseSort } from './host-columns.js';
+import { parseColumns, parseSort } from './host-columns.js';
 import { conditionOf, HOST_CONDITIONS, type HostCondition } from './host-condition.js';
 import { HostTable } from './host-table.js';
 import { hostFilter } from './label-filter.js';
@@ -60,7 +60,7 @@ const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
   const labels = useMemo(() => labelTally.of(hosts), [labelTally, hosts]);
   const [tally] = useState(() => new FleetCounters());
   const counts = useMemo(() => tally.of(filtered, surroundings), [tally, filtered, surroundings]);
-  const columns = useMemo(() => columnsOf(columnNames), [columnNames]);
+  const columns = useMemo(() => parseColumns(columnNames), [columnNames]);
   const sort = useMemo(() => parseSort(params.get('sort')), [params]);
   const { chosen, names, hidden, choose } = useChosen(hosts, shown);
 

@@ -83,7 +83,7 @@ export function labelColumn(key: string): HostColumn {
 }
 
 /** Those that the URL names, in its order; the usual ones when it names none. The name is always there. Pure. */
-export function columnsOf(text: string | null): HostColumn[] {
+export function parseColumns(text: string | null): HostColumn[] {
   const ids = text ? text.split(',') : FIRST_SHOWN;
   const found = ids.flatMap((id) => {
     if (id.startsWith(LABEL)) return [labelColumn(id.slice(LABEL.length))];
