@@ -1,7 +1,7 @@
 /** How many hosts are in which condition; a press shows those alone. The counts add up to the fleet. */
 import { countText } from '../../shared/kube/count-text.js';
 import classes from './fleet-counts.module.css';
-import { CONDITION_NAMES, HOST_CONDITIONS, type HostCondition } from './host-condition.js';
+import { CONDITION_NAMES, HOST_HEALTH_STATES, type HostCondition } from './host-condition.js';
 
 interface FleetCountsProps {
   total: number;
@@ -14,7 +14,7 @@ export function FleetCounts({ total, counts, chosen, onChoose }: FleetCountsProp
   return (
     <fieldset className={classes.counts}>
       <legend>{countText(total, 'host')}</legend>
-      {HOST_CONDITIONS.map((condition) => (
+      {HOST_HEALTH_STATES.map((condition) => (
         <button
           key={condition}
           type="button"

@@ -16,7 +16,7 @@ import { FleetMap } from './fleet-map.js';
 import { FleetCounters } from './fleet-tally.js';
 import { groupHosts } from './group-hosts.js';
 import { parseColumns, parseSort } from './host-columns.js';
-import { conditionOf, HOST_CONDITIONS, type HostCondition } from './host-condition.js';
+import { conditionOf, HOST_HEALTH_STATES, type HostCondition } from './host-condition.js';
 import { HostTable } from './host-table.js';
 import { hostFilter } from './label-filter.js';
 import { LabelTally } from './label-tally.js';
@@ -44,7 +44,7 @@ const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
   const [params, set] = useQuery();
   const filterText = params.get('filter') ?? '';
   const label = params.get('group') ?? '';
-  const condition = HOST_CONDITIONS.find((each) => each === params.get('condition'));
+  const condition = HOST_HEALTH_STATES.find((each) => each === params.get('condition'));
   const trouble = ISSUES.find((each) => each === params.get('trouble'));
   const columnNames = params.get('columns');
   const surroundings = useFleetContext();

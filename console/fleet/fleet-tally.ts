@@ -1,7 +1,7 @@
 /** The fleet's counts, kept up with what changes: each host is looked at when it changes, and not with every picture of the fleet. */
 import type { Host } from '../../shared/kube/host.js';
 import { type FleetContext, ISSUES, type Issue, issuesOf } from './attention.js';
-import { conditionOf, HOST_CONDITIONS, type HostCondition } from './host-condition.js';
+import { conditionOf, HOST_HEALTH_STATES, type HostCondition } from './host-condition.js';
 import { hostDifference } from './host-difference.js';
 
 interface FleetCount {
@@ -15,7 +15,7 @@ interface FleetCount {
 export class FleetCounters {
   #hosts: readonly Host[] = [];
   #surroundings: FleetContext | undefined;
-  #conditions = nothingOf(HOST_CONDITIONS);
+  #conditions = nothingOf(HOST_HEALTH_STATES);
   #troubles = nothingOf(ISSUES);
 
   /** `hosts` in order of their names. */
@@ -31,7 +31,7 @@ export class FleetCounters {
   #forget(surroundings: FleetContext): void {
     this.#hosts = [];
     this.#surroundings = surroundings;
-    this.#conditions = nothingOf(HOST_CONDITIONS);
+    this.#conditions = nothingOf(HOST_HEALTH_STATES);
     this.#troubles = nothingOf(ISSUES);
   }
 

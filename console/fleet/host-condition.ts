@@ -2,9 +2,9 @@
 import type { Host } from '../../shared/kube/host.js';
 
 /** From worst to best. */
-export const HOST_CONDITIONS = ['failing', 'notReady', 'dark', 'pressure', 'cordoned', 'well'] as const;
+export const HOST_HEALTH_STATES = ['failing', 'notReady', 'dark', 'pressure', 'cordoned', 'well'] as const;
 
-export type HostCondition = (typeof HOST_CONDITIONS)[number];
+export type HostCondition = (typeof HOST_HEALTH_STATES)[number];
 
 /** As people read them. */
 export const CONDITION_NAMES: Readonly<Record<HostCondition, string>> = {
