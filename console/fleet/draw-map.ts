@@ -1,13 +1,13 @@
 /** Draws the map of the fleet. */
 import type { Host } from '../../shared/kube/host.js';
 import { hasSameLayout, type MapLayout } from './fleet-map-plan.js';
-import { conditionOf, type HostCondition } from './host-condition.js';
+import { conditionOf, type HostHealth } from './host-condition.js';
 import type { MapColours } from './map-colours.js';
 
 const GAP_PX = 2;
 const TITLE_BASE_PX = 16;
 /** Those who do not tell red from green see a mark in what needs them. */
-const MARKED: ReadonlySet<HostCondition> = new Set(['failing', 'notReady', 'dark']);
+const MARKED: ReadonlySet<HostHealth> = new Set(['failing', 'notReady', 'dark']);
 
 /** All that a picture depends on. */
 export interface DrawnMap {
@@ -62,7 +62,7 @@ interface Cell {
   x: number;
   y: number;
   side: number;
-  condition: HostCondition;
+  condition: HostHealth;
   colours: MapColours;
 }
 

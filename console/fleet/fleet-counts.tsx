@@ -1,13 +1,13 @@
 /** How many hosts are in which condition; a press shows those alone. The counts add up to the fleet. */
 import { countText } from '../../shared/kube/count-text.js';
 import classes from './fleet-counts.module.css';
-import { CONDITION_NAMES, HOST_HEALTH_STATES, type HostCondition } from './host-condition.js';
+import { CONDITION_NAMES, HOST_HEALTH_STATES, type HostHealth } from './host-condition.js';
 
 interface FleetCountsProps {
   total: number;
-  counts: Readonly<Record<HostCondition, number>>;
-  chosen: HostCondition | undefined;
-  onChoose: (condition: HostCondition | undefined) => void;
+  counts: Readonly<Record<HostHealth, number>>;
+  chosen: HostHealth | undefined;
+  onChoose: (condition: HostHealth | undefined) => void;
 }
 
 export function FleetCounts({ total, counts, chosen, onChoose }: FleetCountsProps) {

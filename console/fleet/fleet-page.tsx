@@ -16,7 +16,7 @@ import { FleetMap } from './fleet-map.js';
 import { FleetCounters } from './fleet-tally.js';
 import { groupHosts } from './group-hosts.js';
 import { parseColumns, parseSort } from './host-columns.js';
-import { conditionOf, HOST_HEALTH_STATES, type HostCondition } from './host-condition.js';
+import { conditionOf, HOST_HEALTH_STATES, type HostHealth } from './host-condition.js';
 import { HostTable } from './host-table.js';
 import { hostFilter } from './label-filter.js';
 import { LabelTally } from './label-tally.js';
@@ -115,7 +115,7 @@ function useChosen(hosts: readonly Host[], shown: readonly Host[]) {
 
 function withThese(
   hosts: readonly Host[],
-  condition: HostCondition | undefined,
+  condition: HostHealth | undefined,
   trouble: Issue | undefined,
   surroundings: FleetContext,
 ): readonly Host[] {

@@ -1,12 +1,12 @@
 /** The fleet's counts, kept up with what changes: each host is looked at when it changes, and not with every picture of the fleet. */
 import type { Host } from '../../shared/kube/host.js';
 import { type FleetContext, ISSUES, type Issue, issuesOf } from './attention.js';
-import { conditionOf, HOST_HEALTH_STATES, type HostCondition } from './host-condition.js';
+import { conditionOf, HOST_HEALTH_STATES, type HostHealth } from './host-condition.js';
 import { hostDifference } from './host-difference.js';
 
 interface FleetCount {
   /** Adds up to the number of hosts. */
-  conditions: Readonly<Record<HostCondition, number>>;
+  conditions: Readonly<Record<HostHealth, number>>;
   /** A host may have several. `rollouts` is 0: they are no hosts. */
   troubles: Readonly<Record<Issue, number>>;
 }

@@ -4,10 +4,10 @@ import type { Host } from '../../shared/kube/host.js';
 /** From worst to best. */
 export const HOST_HEALTH_STATES = ['failing', 'notReady', 'dark', 'pressure', 'cordoned', 'well'] as const;
 
-export type HostCondition = (typeof HOST_HEALTH_STATES)[number];
+export type HostHealth = (typeof HOST_HEALTH_STATES)[number];
 
 /** As people read them. */
-export const CONDITION_NAMES: Readonly<Record<HostCondition, string>> = {
+export const CONDITION_NAMES: Readonly<Record<HostHealth, string>> = {
   failing: 'Pods failing',
   notReady: 'Not ready',
   dark: 'Dark',
@@ -17,7 +17,7 @@ export const CONDITION_NAMES: Readonly<Record<HostCondition, string>> = {
 };
 
 /** The worst that is true of the host. A dark host's Pods may do well: nobody knows. */
-export function conditionOf({ status }: Host): HostCondition {
+export function conditionOf({ status }: Host): HostHealth {
   if (status.state === 'Unknown' || status.state === 'Disconnected') return 'dark';
   if (status.state === 'NotReady') return 'notReady';
   if (status.pods.failing > 0) return 'failing';

@@ -1,6 +1,6 @@
 /** The theme's colours as a canvas takes them: it knows no variables and no `light-dark()`. */
 import { useEffect, useState } from 'react';
-import type { HostCondition } from './host-condition.js';
+import type { HostHealth } from './host-condition.js';
 
 /** The theme's variable of each. */
 const VARIABLES = {
@@ -12,7 +12,7 @@ const VARIABLES = {
   well: '--well',
   text: '--text',
   page: '--page',
-} as const satisfies Record<HostCondition | 'text' | 'page', string>;
+} as const satisfies Record<HostHealth | 'text' | 'page', string>;
 
 export type MapColours = Readonly<Record<keyof typeof VARIABLES, string>>;
 
