@@ -1,7 +1,7 @@
 /** How many hosts are in which condition; a press shows those alone. The counts add up to the fleet. */
 import { countText } from '../../shared/kube/count-text.js';
 import classes from './fleet-counts.module.css';
-import { CONDITION_NAMES, HOST_HEALTH_STATES, type HostHealth } from './host-condition.js';
+import { HOST_HEALTH_NAMES, HOST_HEALTH_STATES, type HostHealth } from './host-condition.js';
 
 interface FleetCountsProps {
   total: number;
@@ -23,7 +23,7 @@ export function FleetCounts({ total, counts, chosen, onChoose }: FleetCountsProp
           aria-pressed={chosen === condition}
           onClick={() => onChoose(chosen === condition ? undefined : condition)}
         >
-          <strong>{counts[condition]}</strong> {CONDITION_NAMES[condition]}
+          <strong>{counts[condition]}</strong> {HOST_HEALTH_NAMES[condition]}
         </button>
       ))}
     </fieldset>

@@ -7,7 +7,7 @@ export const HOST_HEALTH_STATES = ['failing', 'notReady', 'dark', 'pressure', 'c
 export type HostHealth = (typeof HOST_HEALTH_STATES)[number];
 
 /** As people read them. */
-export const CONDITION_NAMES: Readonly<Record<HostHealth, string>> = {
+export const HOST_HEALTH_NAMES: Readonly<Record<HostHealth, string>> = {
   failing: 'Pods failing',
   notReady: 'Not ready',
   dark: 'Dark',
