@@ -1,7 +1,7 @@
 /** What of the fleet needs a person first: counts by kind of trouble, each with where to look. Pure. */
 import type { Host } from '../../shared/kube/host.js';
 import type { Rollout, RolloutPhase } from '../../shared/kube/rollout.js';
-import { conditionOf } from './host-condition.js';
+import { hostHealth } from './host-condition.js';
 
 /** Kinds of trouble, the worst first. */
 export const ISSUES = [
@@ -58,7 +58,7 @@ export interface FleetContext {
 /** What a host suffers from, the worst first. One that is dark may have more, and nobody knows. */
 export function issuesOf(host: Host, { now, version }: FleetContext): Issue[] {
   const { pressures, agentVersion, certificateEnds, clockSkew } = host.status;
-  const condition = conditionOf(host);
+  const condition = hostHealth(host);
   const found: Issue[] = [];
   if (condition === 'failing' || condition === 'notReady' || condition === 'dark') found.push(condition);
   if (pressures.includes('DiskPressure')) found.push('disk');

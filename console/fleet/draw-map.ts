@@ -1,7 +1,7 @@
 /** Draws the map of the fleet. */
 import type { Host } from '../../shared/kube/host.js';
 import { hasSameLayout, type MapLayout } from './fleet-map-plan.js';
-import { conditionOf, type HostHealth } from './host-condition.js';
+import { hostHealth, type HostHealth } from './host-condition.js';
 import type { MapColours } from './map-colours.js';
 
 const GAP_PX = 2;
@@ -36,8 +36,8 @@ export function drawMap(canvas: HTMLCanvasElement, wanted: DrawnMap, before?: Dr
     for (const [index, host] of hosts.entries()) {
       const old = past?.[index];
       if (old === host) continue;
-      const condition = conditionOf(host);
-      if (old && conditionOf(old) === condition) continue;
+      const condition = hostHealth(host);
+      if (old && hostHealth(old) === condition) continue;
       const x = (index % plan.columns) * plan.pitch;
       const y = cellsTop + Math.floor(index / plan.columns) * plan.pitch;
       drawCell(context, { x, y, side: plan.pitch - GAP_PX, condition, colours });

@@ -5,7 +5,7 @@ import type { Host } from '../../shared/kube/host.js';
 import { type DrawnMap, drawMap } from './draw-map.js';
 import classes from './fleet-map.module.css';
 import { hostAt, type MapGroup, layOutMap } from './fleet-map-plan.js';
-import { HOST_HEALTH_NAMES, conditionOf } from './host-condition.js';
+import { HOST_HEALTH_NAMES, hostHealth } from './host-condition.js';
 import { useMapColours } from './map-colours.js';
 import { useWidth } from './use-width.js';
 
@@ -53,7 +53,7 @@ function describe(host: Host): string {
   const because = failing[0]?.because ?? message;
   const words = [
     host.metadata.name,
-    HOST_HEALTH_NAMES[conditionOf(host)],
+    HOST_HEALTH_NAMES[hostHealth(host)],
     `${pods.ready}/${pods.total} Pods ready`,
   ];
   return because ? [...words, because].join(' · ') : words.join(' · ');

@@ -16,7 +16,7 @@ import { FleetMap } from './fleet-map.js';
 import { FleetCounters } from './fleet-tally.js';
 import { groupHosts } from './group-hosts.js';
 import { parseColumns, parseSort } from './host-columns.js';
-import { conditionOf, HOST_HEALTH_STATES, type HostHealth } from './host-condition.js';
+import { hostHealth, HOST_HEALTH_STATES, type HostHealth } from './host-condition.js';
 import { HostTable } from './host-table.js';
 import { hostFilter } from './label-filter.js';
 import { LabelTally } from './label-tally.js';
@@ -122,7 +122,7 @@ function withThese(
   if (condition === undefined && trouble === undefined) return hosts;
   return hosts.filter(
     (host) =>
-      (condition === undefined || conditionOf(host) === condition) &&
+      (condition === undefined || hostHealth(host) === condition) &&
       (trouble === undefined || issuesOf(host, surroundings).includes(trouble)),
   );
 }

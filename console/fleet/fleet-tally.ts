@@ -1,7 +1,7 @@
 /** The fleet's counts, kept up with what changes: each host is looked at when it changes, and not with every picture of the fleet. */
 import type { Host } from '../../shared/kube/host.js';
 import { type FleetContext, ISSUES, type Issue, issuesOf } from './attention.js';
-import { conditionOf, HOST_HEALTH_STATES, type HostHealth } from './host-condition.js';
+import { hostHealth, HOST_HEALTH_STATES, type HostHealth } from './host-condition.js';
 import { hostDifference } from './host-difference.js';
 
 interface FleetCount {
@@ -36,7 +36,7 @@ export class FleetCounters {
   }
 
   #count(host: Host, surroundings: FleetContext, by: 1 | -1): void {
-    this.#conditions[conditionOf(host)] += by;
+    this.#conditions[hostHealth(host)] += by;
     for (const trouble of issuesOf(host, surroundings)) this.#troubles[trouble] += by;
   }
 }

@@ -1,7 +1,7 @@
 /** What the table of hosts can show, and how it is named in the URL. */
 import type { Host } from '../../shared/kube/host.js';
 import { ownValue } from '../../shared/kube/own-value.js';
-import { HOST_HEALTH_NAMES, conditionOf, HOST_HEALTH_STATES } from './host-condition.js';
+import { HOST_HEALTH_NAMES, hostHealth, HOST_HEALTH_STATES } from './host-condition.js';
 
 export interface HostColumn {
   /** In the URL: `name`, or `label:site`. */
@@ -20,8 +20,8 @@ export const COLUMNS: readonly HostColumn[] = [
   {
     id: 'condition',
     name: 'Condition',
-    order: (host) => HOST_HEALTH_STATES.indexOf(conditionOf(host)),
-    text: (host) => HOST_HEALTH_NAMES[conditionOf(host)],
+    order: (host) => HOST_HEALTH_STATES.indexOf(hostHealth(host)),
+    text: (host) => HOST_HEALTH_NAMES[hostHealth(host)],
   },
   {
     id: 'since',

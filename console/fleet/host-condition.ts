@@ -17,7 +17,7 @@ export const HOST_HEALTH_NAMES: Readonly<Record<HostHealth, string>> = {
 };
 
 /** The worst that is true of the host. A dark host's Pods may do well: nobody knows. */
-export function conditionOf({ status }: Host): HostHealth {
+export function hostHealth({ status }: Host): HostHealth {
   if (status.state === 'Unknown' || status.state === 'Disconnected') return 'dark';
   if (status.state === 'NotReady') return 'notReady';
   if (status.pods.failing > 0) return 'failing';
