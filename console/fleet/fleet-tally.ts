@@ -2,7 +2,7 @@
 import type { Host } from '../../shared/kube/host.js';
 import { type FleetContext, ISSUES, type Issue, issuesOf } from './attention.js';
 import { hostHealth, HOST_HEALTH_STATES, type HostHealth } from './host-condition.js';
-import { hostDifference } from './host-difference.js';
+import { diffHosts } from './host-difference.js';
 
 interface FleetCount {
   /** Adds up to the number of hosts. */
@@ -21,7 +21,7 @@ export class FleetCounters {
   /** `hosts` in order of their names. */
   of(hosts: readonly Host[], surroundings: FleetContext): FleetCount {
     if (this.#surroundings !== surroundings) this.#forget(surroundings);
-    const { gone, come } = hostDifference(this.#hosts, hosts);
+    const { gone, come } = diffHosts(this.#hosts, hosts);
     for (const host of gone) this.#count(host, surroundings, -1);
     for (const host of come) this.#count(host, surroundings, 1);
     this.#hosts = hosts;

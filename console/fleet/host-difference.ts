@@ -8,7 +8,7 @@ interface HostDifference {
 }
 
 /** Both pictures are in order of names; what did not change is the same object in both. Pure. */
-export function hostDifference(before: readonly Host[], after: readonly Host[]): HostDifference {
+export function diffHosts(before: readonly Host[], after: readonly Host[]): HostDifference {
   const gone: Host[] = [];
   const come: Host[] = [];
   let left = 0;

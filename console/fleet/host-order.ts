@@ -1,7 +1,7 @@
 /** The fleet in the order of a column, kept up with what changes: only what changed looks for its place. */
 import type { Host } from '../../shared/kube/host.js';
 import { COLUMNS, type HostColumn, type Sort } from './host-columns.js';
-import { hostDifference } from './host-difference.js';
+import { diffHosts } from './host-difference.js';
 
 interface Entry {
   host: Host;
@@ -22,7 +22,7 @@ export class HostOrder {
     const order = [...columns, ...COLUMNS].find(({ id }) => id === column)?.order;
     if (!order) return hosts;
     if (order !== this.#order || down !== this.#down) this.#forget(order, down);
-    const { gone, come } = hostDifference(this.#hosts, hosts);
+    const { gone, come } = diffHosts(this.#hosts, hosts);
     const left = new Set(gone);
     const compare = comparison(down);
     const kept = left.size > 0 ? this.#entries.filter(({ host }) => !left.has(host)) : this.#entries;

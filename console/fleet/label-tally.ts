@@ -1,6 +1,6 @@
 /** Which labels tell hosts apart, kept up with what changes. */
 import type { Host } from '../../shared/kube/host.js';
-import { hostDifference } from './host-difference.js';
+import { diffHosts } from './host-difference.js';
 
 /** Remembers the last picture; what it answers depends on its argument alone. */
 export class LabelTally {
@@ -11,7 +11,7 @@ export class LabelTally {
 
   /** Keys with more than one value, and fewer values than hosts: the same array as long as they are the same. `hosts` in order of their names. */
   of(hosts: readonly Host[]): readonly string[] {
-    const { gone, come } = hostDifference(this.#hosts, hosts);
+    const { gone, come } = diffHosts(this.#hosts, hosts);
     for (const host of gone) this.#count(host, -1);
     for (const host of come) this.#count(host, 1);
     this.#hosts = hosts;
