@@ -11,7 +11,7 @@ interface Entry {
 type Compare = (a: Entry, b: Entry) => number;
 
 /** Remembers the last picture; what it answers depends on its arguments alone. */
-export class HostOrder {
+export class HostSorting {
   #hosts: readonly Host[] = [];
   #entries: readonly Entry[] = [];
   #order: HostColumn['order'] | undefined;

@@ -6,7 +6,7 @@ import type { Host } from '../../shared/kube/host.js';
 import { ScrollFrame } from '../layout/scroll-frame.js';
 import { useHeld } from '../layout/use-held.js';
 import { type HostColumn, toggledSort, type Sort } from './host-columns.js';
-import { HostOrder } from './host-order.js';
+import { HostSorting } from './host-order.js';
 import classes from './host-table.module.css';
 
 const ROW_PX = 40;
@@ -101,7 +101,7 @@ function useRows(
   sort: Sort,
   isHeld: boolean,
 ): readonly Host[] {
-  const [order] = useState(() => new HostOrder());
+  const [order] = useState(() => new HostSorting());
   const sorted = useMemo(() => order.of(hosts, columns, sort), [order, hosts, columns, sort]);
   const heldSort = `${sort.column} ${sort.down}`;
   const last = useHeld({ sort: heldSort, hosts: sorted }, isHeld);
