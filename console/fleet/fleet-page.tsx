@@ -19,7 +19,7 @@ import { parseColumns, parseSort } from './host-columns.js';
 import { hostHealth, HOST_HEALTH_STATES, type HostHealth } from './host-condition.js';
 import { HostTable } from './host-table.js';
 import { hostFilter } from './label-filter.js';
-import { LabelTally } from './label-tally.js';
+import { LabelCounts } from './label-tally.js';
 import { TableSettings } from './table-settings.js';
 
 const HOSTS = '/apis/fleet.everynode.dev/v1/hosts';
@@ -56,7 +56,7 @@ const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
     [filtered, condition, trouble, surroundings],
   );
   const groups = useMemo(() => groupHosts(shown, label), [shown, label]);
-  const [labelTally] = useState(() => new LabelTally());
+  const [labelTally] = useState(() => new LabelCounts());
   const labels = useMemo(() => labelTally.of(hosts), [labelTally, hosts]);
   const [tally] = useState(() => new FleetCounters());
   const counts = useMemo(() => tally.of(filtered, surroundings), [tally, filtered, surroundings]);

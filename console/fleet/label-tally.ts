@@ -3,7 +3,7 @@ import type { Host } from '../../shared/kube/host.js';
 import { diffHosts } from './host-difference.js';
 
 /** Remembers the last picture; what it answers depends on its argument alone. */
-export class LabelTally {
+export class LabelCounts {
   #hosts: readonly Host[] = [];
   /** How many hosts have each value of each label. */
   readonly #values = new Map<string, Map<string, number>>();
