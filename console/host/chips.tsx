@@ -21,7 +21,7 @@ const MARKS: Readonly<Record<DraftRow['state'], string>> = {
   goes: 'goes',
 };
 
-export function Chip({ text, state, name, onRemove, onKeep }: ChipProps) {
+export function EditChip({ text, state, name, onRemove, onKeep }: ChipProps) {
   return (
     <li data-state={state}>
       <code>{text}</code>

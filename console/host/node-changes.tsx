@@ -8,7 +8,7 @@ import { ACCESS, useIsAllowed } from '../api/rights.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { EffectText } from '../layout/effect-text.js';
-import { AddText, Chip } from './chips.js';
+import { AddText, EditChip } from './chips.js';
 import classes from './node-changes.module.css';
 import {
   changeOf,
@@ -53,7 +53,7 @@ export function NodeChanges({ node }: { node: Node }) {
       <h2>Labels</h2>
       <ul className={classes.chips}>
         {labelRows(node, draft).map(({ key, text, state }) => (
-          <Chip
+          <EditChip
             key={key}
             text={text}
             state={state}
@@ -165,7 +165,7 @@ function Taints({ node, draft, onChange }: TaintsProps) {
         const other = draft.added.find((each) => isSameTaint(each, taint));
         const isGoing = draft.removed.some((each) => isSameTaint(each, taint));
         return (
-          <Chip
+          <EditChip
             key={`${taint.key}:${taint.effect}`}
             text={taintText(other ?? taint)}
             state={isGoing ? 'goes' : other ? 'changed' : 'stays'}
@@ -180,7 +180,7 @@ function Taints({ node, draft, onChange }: TaintsProps) {
         );
       })}
       {added.map((taint) => (
-        <Chip
+        <EditChip
           key={`${taint.key}:${taint.effect}`}
           text={taintText(taint)}
           state="new"
