@@ -17,7 +17,7 @@ import { Conditions } from './conditions.js';
 import { HostActions } from './host-actions.js';
 import { LinkQuality } from './link-quality.js';
 import { LoadCharts } from './load-charts.js';
-import { NodeChanges } from './node-changes.js';
+import { NodeEditor } from './node-changes.js';
 import { useReadings } from './use-readings.js';
 import { WhyNotHere } from './why-not-here.js';
 
@@ -43,7 +43,7 @@ export function HostPage() {
       {node && isKnown && (
         <HostTimes {...(node.metadata.labels ? { labels: node.metadata.labels } : {})}>
           <Facts node={node} pods={pods.objects} />
-          <NodeChanges node={node} />
+          <NodeEditor node={node} />
           <LinkQuality node={node} readings={readings} meters={meters} />
           {problem && <p>Load and link cannot be shown: {problem}</p>}
           {!problem && <LoadCharts readings={readings} />}

@@ -22,7 +22,7 @@ import {
   withTaintKept,
 } from './node-draft.js';
 
-export function NodeChanges({ node }: { node: Node }) {
+export function NodeEditor({ node }: { node: Node }) {
   const [draft, setDraft] = useState(NO_DRAFT);
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
