@@ -11,7 +11,7 @@ import { EffectText } from '../layout/effect-text.js';
 import { AddText, EditChip } from './chips.js';
 import classes from './node-changes.module.css';
 import {
-  changeOf,
+  changeOfDraft,
   commandsOf,
   labelRows,
   NO_DRAFT,
@@ -28,7 +28,7 @@ export function NodeEditor({ node }: { node: Node }) {
   const [isBusy, setBusy] = useState(false);
   const mayChange = useIsAllowed(ACCESS.changeNodes);
   const { name } = node.metadata;
-  const change = changeOf(draft);
+  const change = changeOfDraft(draft);
 
   const save = async () => {
     if (!change) return;

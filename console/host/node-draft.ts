@@ -55,7 +55,7 @@ export function withTaintKept(draft: NodeDraft, taint: Taint): NodeDraft {
 }
 
 /** The draft as a change; undefined when it changes nothing. */
-export function changeOf({ labels, added, removed }: NodeDraft): NodeChange | undefined {
+export function changeOfDraft({ labels, added, removed }: NodeDraft): NodeChange | undefined {
   const hasLabels = Object.keys(labels).length > 0;
   const hasTaints = added.length + removed.length > 0;
   if (!hasLabels && !hasTaints) return undefined;
