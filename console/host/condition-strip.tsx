@@ -2,13 +2,13 @@
 import { countText } from '../../shared/kube/count-text.js';
 import type { ConditionChange } from '../../shared/kube/host-readings.js';
 import classes from './condition-strip.module.css';
-import { type Present, stretchesOf } from './stretches.js';
+import { type CurrentStatus, stretchesOf } from './stretches.js';
 
 const DAY_MS = 86_400_000;
 
 interface ConditionStripProps {
   type: string;
-  present: Present;
+  present: CurrentStatus;
   /** Of this condition, the oldest first. */
   changes: readonly ConditionChange[];
 }

@@ -9,7 +9,7 @@ interface Stretch {
 }
 
 /** The condition as it is now; `since` in ms. */
-export interface Present {
+export interface CurrentStatus {
   status: string;
   since: number;
 }
@@ -17,7 +17,7 @@ export interface Present {
 /** From `start` to `end` (ms), as far as it is known: what was before the first thing that is told is left out. */
 export function stretchesOf(
   changes: readonly ConditionChange[],
-  present: Present,
+  present: CurrentStatus,
   start: number,
   end: number,
 ): Stretch[] {
