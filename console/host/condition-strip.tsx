@@ -2,7 +2,7 @@
 import { countText } from '../../shared/kube/count-text.js';
 import type { ConditionChange } from '../../shared/kube/host-readings.js';
 import classes from './condition-strip.module.css';
-import { type CurrentStatus, stretchesOf } from './stretches.js';
+import { type CurrentStatus, conditionIntervals } from './stretches.js';
 
 const DAY_MS = 86_400_000;
 
@@ -15,7 +15,7 @@ interface ConditionStripProps {
 
 export function ConditionStrip({ type, present, changes }: ConditionStripProps) {
   const now = Date.now();
-  const stretches = stretchesOf(changes, present, now - DAY_MS, now);
+  const stretches = conditionIntervals(changes, present, now - DAY_MS, now);
   const words =
     stretches.length <= 1
       ? `${type} has been ${present.status}`

@@ -15,7 +15,7 @@ export interface CurrentStatus {
 }
 
 /** From `start` to `end` (ms), as far as it is known: what was before the first thing that is told is left out. */
-export function stretchesOf(
+export function conditionIntervals(
   changes: readonly ConditionChange[],
   present: CurrentStatus,
   start: number,
