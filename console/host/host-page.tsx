@@ -18,7 +18,7 @@ import { HostActions } from './host-actions.js';
 import { LinkQuality } from './link-quality.js';
 import { LoadCharts } from './load-charts.js';
 import { NodeEditor } from './node-changes.js';
-import { useReadings } from './use-readings.js';
+import { useHostReadings } from './use-readings.js';
 import { WhyNotHere } from './why-not-here.js';
 
 /** Which of it is shown follows from rights. */
@@ -29,7 +29,7 @@ export function HostPage() {
   const nodes = useLiveList<Node>(`/api/v1/nodes?fieldSelector=metadata.name%3D${name}`);
   const pods = useLiveList<Pod>(`/api/v1/pods?fieldSelector=spec.nodeName%3D${name}`);
   const [node] = nodes.objects;
-  const { readings, meters, problem } = useReadings(name);
+  const { readings, meters, problem } = useHostReadings(name);
   const isKnown = useAreChecksLoaded(OFFERED);
   return (
     <Shell>

@@ -17,7 +17,7 @@ interface Readings {
 }
 
 /** Of the host `name`: what was shown stays while the coordinator is away; a refusal is told as the `problem`. */
-export function useReadings(name: string): Readings {
+export function useHostReadings(name: string): Readings {
   const [shown, setShown] = useState<Readings>({});
   const ask = useCallback(
     async (signal?: AbortSignal) => {
