@@ -19,7 +19,7 @@ import { LinkQuality } from './link-quality.js';
 import { LoadCharts } from './load-charts.js';
 import { NodeEditor } from './node-changes.js';
 import { useHostReadings } from './use-readings.js';
-import { WhyNotHere } from './why-not-here.js';
+import { DaemonSetReasons } from './why-not-here.js';
 
 /** Which of it is shown follows from rights. */
 const OFFERED = [ACCESS.changeNodes, ACCESS.evict, ACCESS.deleteNodes, ACCESS.revoke];
@@ -49,7 +49,7 @@ export function HostPage() {
           {!problem && <LoadCharts readings={readings} />}
           <Conditions node={node} changes={readings?.changes ?? []} />
           <Pods pods={pods.objects} />
-          <WhyNotHere node={name} version={node.metadata.resourceVersion ?? ''} />
+          <DaemonSetReasons node={name} version={node.metadata.resourceVersion ?? ''} />
           <EventList about={`involvedObject.kind=Node,involvedObject.name=${name}`} />
           <Command text={`kubectl describe node ${name}`} />
         </HostTimes>

@@ -12,7 +12,7 @@ interface Reason {
 }
 
 /** `version`: of the Node. Another one may have other reasons. */
-export function WhyNotHere({ node, version }: { node: string; version: string }) {
+export function DaemonSetReasons({ node, version }: { node: string; version: string }) {
   const { objects, phase } = useLiveList<DaemonSet>('/apis/apps/v1/daemonsets');
   if (phase === 'refused' || objects.length === 0) return null;
   return (
