@@ -3,7 +3,7 @@ import { useCallback, useEffect, useState } from 'react';
 import type { AuditEvent } from '../../shared/kube/audit.js';
 import { ApiCallError, callApi } from '../api/call.js';
 import { useInterval } from '../api/live-list.js';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { Shell } from '../layout/shell.js';
@@ -52,7 +52,7 @@ export function AuditPage() {
           </ListTable>
         </div>
       )}
-      <Command text={['everynode audit', ...flags].join(' ')} />
+      <CopyCommand text={['everynode audit', ...flags].join(' ')} />
     </Shell>
   );
 }

@@ -4,7 +4,7 @@ import type { ChangeCalendar } from '../../shared/kube/change-calendar.js';
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import { callApi } from '../api/call.js';
 import { useInterval, useLiveList } from '../api/live-list.js';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
 import { useQuery } from '../layout/use-query.js';
@@ -59,7 +59,7 @@ export function CalendarPage() {
       {objects.map((policy) => (
         <Policy key={policy.metadata.uid} policy={policy} days={days} />
       ))}
-      {objects.length > 0 && <Command text="kubectl get rolloutpolicies -A" />}
+      {objects.length > 0 && <CopyCommand text="kubectl get rolloutpolicies -A" />}
     </Shell>
   );
 }

@@ -1,7 +1,7 @@
 /** Two revisions of a DaemonSet side by side: the lines of their templates that differ. Which two stands in the URL. */
 import { stringify } from 'yaml';
 import type { ControllerRevision } from '../../shared/kube/workload.js';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { SideBySide } from '../layout/side-by-side.js';
 import { useQuery } from '../layout/use-query.js';
@@ -46,7 +46,7 @@ export function CompareRevisions({ namespace, name, revisions }: CompareRevision
         before={{ name: `Revision ${before.revision}`, text: templateText(before) }}
         after={{ name: `Revision ${after.revision}`, text: templateText(after) }}
       />
-      <Command
+      <CopyCommand
         text={`kubectl -n ${namespace} rollout history daemonset/${name} --revision=${after.revision}`}
       />
     </details>

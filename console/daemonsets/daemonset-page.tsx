@@ -5,7 +5,7 @@ import type { DaemonSet } from '../../shared/kube/workload.js';
 import { useLiveList } from '../api/live-list.js';
 import { useIsAllowed } from '../api/rights.js';
 import { useApiResource } from '../api/use-answer.js';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/scrolled-text.js';
 import { Shell } from '../layout/shell.js';
@@ -45,7 +45,7 @@ export function DaemonSetPage() {
             namespace={namespace}
             about={`involvedObject.kind=DaemonSet,involvedObject.name=${name}`}
           />
-          <Command text={`kubectl -n ${namespace} describe daemonset ${name}`} />
+          <CopyCommand text={`kubectl -n ${namespace} describe daemonset ${name}`} />
         </>
       )}
     </Shell>
@@ -132,7 +132,7 @@ function Manifest({ daemonSet }: { daemonSet: DaemonSet }) {
               Edit the manifest
             </button>
           )}
-          <Command text={`kubectl -n ${namespace} get daemonset ${name} -o yaml`} />
+          <CopyCommand text={`kubectl -n ${namespace} get daemonset ${name} -o yaml`} />
         </>
       )}
     </section>

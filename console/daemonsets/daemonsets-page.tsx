@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { useLiveList } from '../api/live-list.js';
 import { useIsAllowedInAny } from '../api/rights.js';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { Shell } from '../layout/shell.js';
@@ -41,7 +41,7 @@ export function DaemonSetsPage() {
           ))}
         </ListTable>
       )}
-      <Command text="kubectl get daemonsets -A" />
+      <CopyCommand text="kubectl get daemonsets -A" />
     </Shell>
   );
 }

@@ -3,7 +3,7 @@ import { lazy, Suspense, useState } from 'react';
 import { countText } from '../../shared/kube/count-text.js';
 import type { Plan } from '../../shared/kube/plan.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import { ConfirmDialog, type Question } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { TextDifference } from '../layout/text-difference.js';
@@ -115,7 +115,7 @@ function WhatChanges({ base, preview: { text, plan } }: WhatChangesProps) {
       <TextDifference label="Differences of the manifest" before={before} after={text} />
       <h3>What it does to hosts</h3>
       <PlanSummary plan={plan} />
-      <Command text={base ? 'kubectl replace -f manifest.yaml' : 'kubectl create -f manifest.yaml'} />
+      <CopyCommand text={base ? 'kubectl replace -f manifest.yaml' : 'kubectl create -f manifest.yaml'} />
     </>
   );
 }

@@ -6,7 +6,7 @@ import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.j
 import { requestApi } from '../api/call.js';
 import { useLiveList } from '../api/live-list.js';
 import { useIsAllowed } from '../api/rights.js';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import table from '../layout/table.module.css';
@@ -66,7 +66,7 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
                   {countText(daemonSet.status?.desiredNumberScheduled ?? 0, 'host')} under the rules that hold
                   now.
                 </p>
-                <Command text={undo(asked.revision)} />
+                <CopyCommand text={undo(asked.revision)} />
               </>
             ),
             act: `Go back to ${asked.revision}`,

@@ -5,7 +5,7 @@ import { countText } from '../../shared/kube/count-text.js';
 import { ApiCallError } from '../api/call.js';
 import { changeNode, revokeNode } from '../api/node-writes.js';
 import { ACCESS, useIsAllowed } from '../api/rights.js';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import { ConfirmDialog, type Question } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { EffectText } from '../layout/effect-text.js';
@@ -139,7 +139,7 @@ function questionFor(
       <>
         <p>{action.effect}</p>
         {change && <EffectText hosts={targets} change={change} />}
-        <Command text={action.command(text, some)} />
+        <CopyCommand text={action.command(text, some)} />
       </>
     ),
     act: `${action.name} ${countText(targets.length, 'host')}`,

@@ -1,7 +1,7 @@
 /** Which columns the table has, and views that were saved: what is chosen stands in the URL, names of views in this browser. */
 import { type FormEvent, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { COLUMNS, columnsText, type HostColumn, labelColumn } from './host-columns.js';
 import classes from './table-settings.module.css';
@@ -39,7 +39,7 @@ export function TableSettings({ columns, labels, onColumns }: TableSettingsProps
         </fieldset>
       </details>
       <SavedViews />
-      <Command text="kubectl get hosts" />
+      <CopyCommand text="kubectl get hosts" />
     </div>
   );
 }

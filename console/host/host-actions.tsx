@@ -9,7 +9,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import { ApiCallError } from '../api/call.js';
 import { changeNode, deleteNode, revokeNode } from '../api/node-writes.js';
 import { ACCESS, useIsAllowed } from '../api/rights.js';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import { ConfirmDialog, type Question } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { EffectText } from '../layout/effect-text.js';
@@ -74,7 +74,7 @@ function cordonQuestion({ metadata: { name } }: Node, unschedulable: boolean): Q
     text: (
       <>
         <p>{text}</p>
-        <Command text={`kubectl ${verb.toLowerCase()} ${name}`} />
+        <CopyCommand text={`kubectl ${verb.toLowerCase()} ${name}`} />
       </>
     ),
     act: verb,
@@ -104,7 +104,7 @@ function drainQuestion(
           )}
           ; Maintenance makes them go as well.
         </p>
-        <Command text={`kubectl drain ${name} --ignore-daemonsets --delete-emptydir-data --force`} />
+        <CopyCommand text={`kubectl drain ${name} --ignore-daemonsets --delete-emptydir-data --force`} />
       </>
     ),
     act: 'Drain',
@@ -131,7 +131,7 @@ function maintenanceQuestion({ metadata: { name } }: Node, begins: boolean): Que
             : 'Cordon and taint are taken away; Pods of DaemonSets come back.'}
         </p>
         <EffectText hosts={[name]} change={change} />
-        <Command
+        <CopyCommand
           text={`kubectl ${begins ? 'cordon' : 'uncordon'} ${name} && kubectl taint node ${name} ${taint}`}
         />
       </>
@@ -155,7 +155,7 @@ function removeQuestion({ metadata: { name } }: Node, mayRevoke: boolean, onGone
             ? 'Its key is barred: it comes back only by joining anew, with an empty data directory. This cannot be undone.'
             : 'You may not bar its key: while its agent runs, it comes back.'}
         </p>
-        <Command
+        <CopyCommand
           text={`${mayRevoke ? `everynode node revoke ${name} && ` : ''}kubectl delete node ${name}`}
         />
       </>

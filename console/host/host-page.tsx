@@ -4,7 +4,7 @@ import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { useLiveList } from '../api/live-list.js';
 import { ACCESS, useAreChecksLoaded } from '../api/rights.js';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { HostTimes } from '../layout/host-times.js';
 import { Shell } from '../layout/shell.js';
@@ -51,7 +51,7 @@ export function HostPage() {
           <Pods pods={pods.objects} />
           <DaemonSetReasons node={name} version={node.metadata.resourceVersion ?? ''} />
           <EventList about={`involvedObject.kind=Node,involvedObject.name=${name}`} />
-          <Command text={`kubectl describe node ${name}`} />
+          <CopyCommand text={`kubectl describe node ${name}`} />
         </HostTimes>
       )}
     </Shell>

@@ -3,7 +3,7 @@ import { lazy, Suspense } from 'react';
 import type { BytesByCause, HostMeters, LinkCause } from '../../shared/kube/host-meters.js';
 import type { HostReadings } from '../../shared/kube/host-readings.js';
 import type { Node } from '../../shared/kube/node.js';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { useHostZone } from '../layout/host-times.js';
 import { TimeText } from '../layout/time-text.js';
@@ -74,7 +74,7 @@ export function LinkQuality({ node, readings, meters }: LinkQualityProps) {
           />
         </Suspense>
       )}
-      <Command text={`kubectl get --raw /apis/fleet.everynode.dev/v1/hosts/${node.metadata.name}/readings`} />
+      <CopyCommand text={`kubectl get --raw /apis/fleet.everynode.dev/v1/hosts/${node.metadata.name}/readings`} />
     </section>
   );
 }

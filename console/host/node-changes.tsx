@@ -5,7 +5,7 @@ import { isSameTaint, type NodeChange, parseTaint, taintText } from '../../share
 import { ownValue } from '../../shared/kube/own-value.js';
 import { changeNode } from '../api/node-writes.js';
 import { ACCESS, useIsAllowed } from '../api/rights.js';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { EffectText } from '../layout/effect-text.js';
 import { AddText, EditChip } from './chips.js';
@@ -121,7 +121,7 @@ function IfSaved({ name, draft, change }: IfSavedProps) {
       <h3>If you save</h3>
       <EffectText hosts={[name]} change={change} />
       {commandsOf(name, draft).map((text) => (
-        <Command key={text} text={text} />
+        <CopyCommand key={text} text={text} />
       ))}
     </>
   );

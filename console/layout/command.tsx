@@ -3,7 +3,7 @@ import { useState } from 'react';
 import classes from './command.module.css';
 import controls from './controls.module.css';
 
-export function Command({ text }: { text: string }) {
+export function CopyCommand({ text }: { text: string }) {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(text);

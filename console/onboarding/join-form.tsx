@@ -1,7 +1,7 @@
 /** What a join line is to allow, and the line itself: shown once, for its secret is stored nowhere. */
 import { type FormEvent, useId, useState } from 'react';
 import { type JoinAddress, joinCommand } from '../../shared/kube/join-address.js';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { labelsIn } from './labels-text.js';
 import { makeToken } from './make-token.js';
@@ -95,7 +95,7 @@ export function JoinForm({ address }: { address: JoinAddress }) {
           Make join line
         </button>
       </form>
-      <Command text={commandOf(wishes)} />
+      <CopyCommand text={commandOf(wishes)} />
       {problem && (
         <p role="alert" className={controls.problem}>
           {problem}
@@ -107,7 +107,7 @@ export function JoinForm({ address }: { address: JoinAddress }) {
             Type this on the host{address.installer ? '' : ', which has the agent already'}. It is shown this
             once; {wishes.isReusable ? 'any number of hosts' : 'one host'} may join by it.
           </p>
-          <Command text={line} />
+          <CopyCommand text={line} />
         </div>
       )}
     </section>

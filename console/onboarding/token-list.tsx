@@ -10,7 +10,7 @@ import {
 import { requestApi } from '../api/call.js';
 import { useLiveList } from '../api/live-list.js';
 import { ACCESS, useIsAllowed } from '../api/rights.js';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
@@ -64,7 +64,7 @@ export function TokenList() {
             text: (
               <>
                 <p>Nobody joins by it any more. Hosts that have joined stay.</p>
-                <Command text={`everynode token revoke ${revoked.id}`} />
+                <CopyCommand text={`everynode token revoke ${revoked.id}`} />
               </>
             ),
             act: 'Revoke',

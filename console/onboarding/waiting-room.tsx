@@ -12,7 +12,7 @@ import { countText } from '../../shared/kube/count-text.js';
 import { requestApi } from '../api/call.js';
 import { useLiveList } from '../api/live-list.js';
 import { ACCESS, useIsAllowed } from '../api/rights.js';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import { ConfirmDialog, type Question } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
@@ -124,7 +124,7 @@ function questionFor(decision: Decision, waiting: readonly CertificateSigningReq
             : 'They are refused.'}
         </p>
         <p>{names.slice(0, 10).join(', ') + (names.length > 10 ? ` and ${names.length - 10} more` : '')}</p>
-        <Command text={`everynode node ${verb.toLowerCase()} ${names.slice(0, 3).join(' ')}`} />
+        <CopyCommand text={`everynode node ${verb.toLowerCase()} ${names.slice(0, 3).join(' ')}`} />
       </>
     ),
     act: `${verb} ${count}`,

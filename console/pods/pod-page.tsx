@@ -5,7 +5,7 @@ import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { useLiveList } from '../api/live-list.js';
 import { useIsAllowed } from '../api/rights.js';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { HostTimes } from '../layout/host-times.js';
 import { Shell } from '../layout/shell.js';
@@ -108,13 +108,13 @@ function Details({ pod }: { pod: Pod }) {
           container={container}
           isPrevious={isPrevious}
         />
-        <Command
+        <CopyCommand
           text={`kubectl -n ${namespace} logs ${isPrevious ? '--previous' : '-f'} ${name} -c ${container}`}
         />
       </section>
       {mayRun && <PodTerminal namespace={namespace} pod={name} containers={running} />}
       <EventList namespace={namespace} about={`involvedObject.name=${name}`} />
-      <Command text={`kubectl -n ${namespace} describe pod ${name}`} />
+      <CopyCommand text={`kubectl -n ${namespace} describe pod ${name}`} />
     </>
   );
 }

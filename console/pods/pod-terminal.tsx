@@ -1,6 +1,6 @@
 /** The place of a terminal on a Pod's page: which container, which command; how it ended, and once more. */
 import { type FormEvent, lazy, Suspense, useCallback, useState } from 'react';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { wordsOf } from './command-words.js';
 
@@ -108,7 +108,7 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
           />
         </Suspense>
       )}
-      <Command text={`kubectl -n ${namespace} exec -it ${pod} -c ${container} -- ${command}`} />
+      <CopyCommand text={`kubectl -n ${namespace} exec -it ${pod} -c ${container} -- ${command}`} />
     </section>
   );
 }

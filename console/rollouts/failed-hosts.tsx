@@ -5,7 +5,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { HostFailure } from '../../shared/kube/rollout.js';
 import { REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
 import { ApiCallError, callApi, requestApi } from '../api/call.js';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/scrolled-text.js';
 import { TimeText } from '../layout/time-text.js';
@@ -94,7 +94,7 @@ function Lines({ namespace, daemonSet, revision, node }: Omit<LastLinesProps, 'i
       <p>
         <Link href={`/pods/${namespace}/${pod}`}>{pod}</Link>
       </p>
-      <Command
+      <CopyCommand
         text={`kubectl -n ${namespace} logs ${pod} -c ${container} --tail=${LINES}${isPrevious ? ' --previous' : ''}`}
       />
     </>

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import type { Rollout } from '../../shared/kube/rollout.js';
 import { useIsAllowed } from '../api/rights.js';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { type Offer, steer, steerCommand } from './steering.js';
@@ -29,7 +29,7 @@ export function Offers({ rollout, offers }: { rollout: Rollout; offers: readonly
             text: (
               <>
                 <p>{asked.consequence}</p>
-                <Command text={steerCommand(rollout, asked)} />
+                <CopyCommand text={steerCommand(rollout, asked)} />
               </>
             ),
             act: asked.label,

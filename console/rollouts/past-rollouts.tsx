@@ -2,7 +2,7 @@
 import { Link } from 'wouter';
 import { PAST_ROLLOUT_LABEL, type Rollout } from '../../shared/kube/rollout.js';
 import { useLiveList } from '../api/live-list.js';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import table from '../layout/table.module.css';
 import { TableCard } from '../layout/table-card.js';
 import { TimeText } from '../layout/time-text.js';
@@ -37,7 +37,7 @@ export function PastRollouts({ namespace, name }: { namespace: string; name: str
           </tbody>
         </table>
       )}
-      <Command text={`everynode rollout history ds/${name} -n ${namespace}`} />
+      <CopyCommand text={`everynode rollout history ds/${name} -n ${namespace}`} />
     </TableCard>
   );
 }

@@ -8,7 +8,7 @@ import {
 } from '../../shared/kube/rollout.js';
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import { useLiveList } from '../api/live-list.js';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
 import table from '../layout/table.module.css';
@@ -116,7 +116,7 @@ function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus
       )}
       <Requests status={status} />
       {!past && <PastRollouts namespace={namespace} name={name} />}
-      <Command text={`kubectl -n ${namespace} describe rollout ${name}`} />
+      <CopyCommand text={`kubectl -n ${namespace} describe rollout ${name}`} />
     </>
   );
 }

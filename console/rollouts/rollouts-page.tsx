@@ -2,7 +2,7 @@
 import { Link } from 'wouter';
 import { PAST_ROLLOUT_LABEL, type Rollout, type RolloutPhase } from '../../shared/kube/rollout.js';
 import { useLiveList } from '../api/live-list.js';
-import { Command } from '../layout/command.js';
+import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { Shell } from '../layout/shell.js';
@@ -47,7 +47,7 @@ export function RolloutsPage() {
           ))}
         </ListTable>
       )}
-      <Command text="kubectl get rollouts -A" />
+      <CopyCommand text="kubectl get rollouts -A" />
     </Shell>
   );
 }
