@@ -4,7 +4,7 @@ import { countText } from '../../shared/kube/count-text.js';
 import type { Plan } from '../../shared/kube/plan.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { CopyCommand } from '../layout/command.js';
-import { ConfirmDialog, type Question } from '../layout/confirm-dialog.js';
+import { ConfirmDialog, type Confirmation } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { TextDifference } from '../layout/text-difference.js';
 import { ConflictChoice } from './conflict-choice.js';
@@ -120,7 +120,7 @@ function WhatChanges({ base, preview: { text, plan } }: WhatChangesProps) {
   );
 }
 
-function questionOf(base: DaemonSet | undefined, plan: Plan, perform: () => Promise<void>): Question {
+function questionOf(base: DaemonSet | undefined, plan: Plan, perform: () => Promise<void>): Confirmation {
   const hosts = changingHosts(plan);
   return {
     title: base ? `Apply this to ${base.metadata.name}?` : 'Create this DaemonSet?',

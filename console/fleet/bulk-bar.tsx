@@ -6,7 +6,7 @@ import { ApiCallError } from '../api/call.js';
 import { changeNode, revokeNode } from '../api/node-writes.js';
 import { ACCESS, useIsAllowed } from '../api/rights.js';
 import { CopyCommand } from '../layout/command.js';
-import { ConfirmDialog, type Question } from '../layout/confirm-dialog.js';
+import { ConfirmDialog, type Confirmation } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { EffectText } from '../layout/effect-text.js';
 import { type BulkAction, NODE_ACTIONS, REVOKE } from './bulk-actions.js';
@@ -36,7 +36,7 @@ type Deed = (name: string) => Promise<(() => Promise<unknown>) | undefined>;
 export function BulkBar({ names, hidden, onClear }: BulkBarProps) {
   const mayChange = useIsAllowed(ACCESS.changeNodes);
   const mayRevoke = useIsAllowed(ACCESS.revoke);
-  const [question, setQuestion] = useState<Question>();
+  const [question, setQuestion] = useState<Confirmation>();
   const [work, setWork] = useState<Work>();
   const actions = [...(mayChange ? NODE_ACTIONS : []), ...(mayRevoke ? [REVOKE] : [])];
 
@@ -130,7 +130,7 @@ function questionFor(
   text: string,
   targets: readonly string[],
   begin: () => void,
-): Question {
+): Confirmation {
   const change = action.change?.(text);
   const some = targets.slice(0, 3).join(' ') + (targets.length > 3 ? ' …' : '');
   return {

@@ -10,13 +10,13 @@ import { ApiCallError } from '../api/call.js';
 import { changeNode, deleteNode, revokeNode } from '../api/node-writes.js';
 import { ACCESS, useIsAllowed } from '../api/rights.js';
 import { CopyCommand } from '../layout/command.js';
-import { ConfirmDialog, type Question } from '../layout/confirm-dialog.js';
+import { ConfirmDialog, type Confirmation } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { EffectText } from '../layout/effect-text.js';
 import { drain, planDrain } from './drain.js';
 
 export function HostActions({ node, pods }: { node: Node; pods: readonly Pod[] }) {
-  const [question, setQuestion] = useState<Question>();
+  const [question, setQuestion] = useState<Confirmation>();
   const [isDraining, setDraining] = useState(false);
   const [, navigate] = useLocation();
   const mayChange = useIsAllowed(ACCESS.changeNodes);
@@ -26,7 +26,7 @@ export function HostActions({ node, pods }: { node: Node; pods: readonly Pod[] }
   const isCordoned = node.spec?.unschedulable === true;
   const isInMaintenance = node.spec?.taints?.some(({ key }) => key === MAINTENANCE_TAINT.key) ?? false;
   const plan = planDrain(pods);
-  const button = (text: string, asked: Question) => (
+  const button = (text: string, asked: Confirmation) => (
     <button type="button" className={controls.button} onClick={() => setQuestion(asked)}>
       {text}
     </button>
@@ -64,7 +64,7 @@ export function HostActions({ node, pods }: { node: Node; pods: readonly Pod[] }
   );
 }
 
-function cordonQuestion({ metadata: { name } }: Node, unschedulable: boolean): Question {
+function cordonQuestion({ metadata: { name } }: Node, unschedulable: boolean): Confirmation {
   const verb = unschedulable ? 'Cordon' : 'Uncordon';
   const text = unschedulable
     ? 'Pods that are there stay, and those of DaemonSets are made all the same; others are not scheduled to it.'
@@ -89,7 +89,7 @@ function drainQuestion(
   { metadata: { name } }: Node,
   plan: ReturnType<typeof planDrain>,
   onBegun: () => void,
-): Question {
+): Confirmation {
   const { evict, stay } = plan;
   return {
     title: `Drain ${name}?`,
@@ -116,7 +116,7 @@ function drainQuestion(
   };
 }
 
-function maintenanceQuestion({ metadata: { name } }: Node, begins: boolean): Question {
+function maintenanceQuestion({ metadata: { name } }: Node, begins: boolean): Confirmation {
   const change = begins
     ? { unschedulable: true, taints: { add: [MAINTENANCE_TAINT] } }
     : { unschedulable: false, taints: { remove: [MAINTENANCE_TAINT] } };
@@ -144,7 +144,7 @@ function maintenanceQuestion({ metadata: { name } }: Node, begins: boolean): Que
   };
 }
 
-function removeQuestion({ metadata: { name } }: Node, mayRevoke: boolean, onGone: () => void): Question {
+function removeQuestion({ metadata: { name } }: Node, mayRevoke: boolean, onGone: () => void): Confirmation {
   return {
     title: `Remove ${name}?`,
     text: (

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import classes from './confirm-dialog.module.css';
 import controls from './controls.module.css';
 
-export interface Question {
+export interface Confirmation {
   title: string;
   /** What will happen, to how many hosts. */
   text: ReactNode;
@@ -16,7 +16,7 @@ export interface Question {
 }
 
 /** `onClose` is called when it was done or given up. */
-export function ConfirmDialog({ question, onClose }: { question: Question; onClose: () => void }) {
+export function ConfirmDialog({ question, onClose }: { question: Confirmation; onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   const [reason, setReason] = useState('');

@@ -13,7 +13,7 @@ import { requestApi } from '../api/call.js';
 import { useLiveList } from '../api/live-list.js';
 import { ACCESS, useIsAllowed } from '../api/rights.js';
 import { CopyCommand } from '../layout/command.js';
-import { ConfirmDialog, type Question } from '../layout/confirm-dialog.js';
+import { ConfirmDialog, type Confirmation } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { TimeText } from '../layout/time-text.js';
@@ -29,7 +29,7 @@ export function WaitingRoom({ isAsked }: { isAsked: boolean }) {
   const { objects, phase } = useLiveList<CertificateSigningRequest>(PATH);
   const mayDecide = useIsAllowed(ACCESS.approve);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const [question, setQuestion] = useState<Question>();
+  const [question, setQuestion] = useState<Confirmation>();
   const waiting = objects.filter((each) => requestPhase(each) === 'pending');
   if (phase === 'refused' || (waiting.length === 0 && !isAsked && !question)) return null;
   const picked = waiting.filter(({ metadata }) => chosen.has(metadata.name));
@@ -110,7 +110,7 @@ function Row({ waiting, isChosen = false, onToggle }: RowProps) {
 
 const VERBS: Readonly<Record<Decision, string>> = { Approved: 'Approve', Denied: 'Deny' };
 
-function questionFor(decision: Decision, waiting: readonly CertificateSigningRequest[]): Question {
+function questionFor(decision: Decision, waiting: readonly CertificateSigningRequest[]): Confirmation {
   const verb = VERBS[decision];
   const count = countText(waiting.length, 'host');
   const names = waiting.map(nodeOf);
