@@ -8,7 +8,7 @@ import { ACCESS, useIsAllowed } from '../api/rights.js';
 import { CopyCommand } from '../layout/command.js';
 import { ConfirmDialog, type Confirmation } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
-import { EffectText } from '../layout/effect-text.js';
+import { HostEffectText } from '../layout/effect-text.js';
 import { type BulkAction, NODE_ACTIONS, REVOKE } from './bulk-actions.js';
 import classes from './bulk-bar.module.css';
 import { BulkProgress } from './bulk-progress.js';
@@ -138,7 +138,7 @@ function questionFor(
     text: (
       <>
         <p>{action.effect}</p>
-        {change && <EffectText hosts={targets} change={change} />}
+        {change && <HostEffectText hosts={targets} change={change} />}
         <CopyCommand text={action.command(text, some)} />
       </>
     ),

@@ -12,7 +12,7 @@ import { ACCESS, useIsAllowed } from '../api/rights.js';
 import { CopyCommand } from '../layout/command.js';
 import { ConfirmDialog, type Confirmation } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
-import { EffectText } from '../layout/effect-text.js';
+import { HostEffectText } from '../layout/effect-text.js';
 import { drain, planDrain } from './drain.js';
 
 export function HostActions({ node, pods }: { node: Node; pods: readonly Pod[] }) {
@@ -130,7 +130,7 @@ function maintenanceQuestion({ metadata: { name } }: Node, begins: boolean): Con
             ? 'It is cordoned and tainted: all Pods go that do not tolerate that, until the maintenance is ended.'
             : 'Cordon and taint are taken away; Pods of DaemonSets come back.'}
         </p>
-        <EffectText hosts={[name]} change={change} />
+        <HostEffectText hosts={[name]} change={change} />
         <CopyCommand
           text={`kubectl ${begins ? 'cordon' : 'uncordon'} ${name} && kubectl taint node ${name} ${taint}`}
         />

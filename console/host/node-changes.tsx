@@ -7,7 +7,7 @@ import { changeNode } from '../api/node-writes.js';
 import { ACCESS, useIsAllowed } from '../api/rights.js';
 import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
-import { EffectText } from '../layout/effect-text.js';
+import { HostEffectText } from '../layout/effect-text.js';
 import { AddText, EditChip } from './chips.js';
 import classes from './node-changes.module.css';
 import {
@@ -119,7 +119,7 @@ function IfSaved({ name, draft, change }: IfSavedProps) {
   return (
     <>
       <h3>If you save</h3>
-      <EffectText hosts={[name]} change={change} />
+      <HostEffectText hosts={[name]} change={change} />
       {commandsOf(name, draft).map((text) => (
         <CopyCommand key={text} text={text} />
       ))}

@@ -14,7 +14,7 @@ interface EffectTextProps {
 }
 
 /** Asks anew for each other change. Says so where the person may not ask. */
-export function EffectText({ hosts, change }: EffectTextProps) {
+export function HostEffectText({ hosts, change }: EffectTextProps) {
   const mayAsk = useIsAllowed(ACCESS.foresee);
   const asked = JSON.stringify({ hosts, change });
   const [answer, setAnswer] = useState<{ asked: string; effect?: HostEffect; problem?: string }>();
