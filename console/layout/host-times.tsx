@@ -2,7 +2,7 @@
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
 import { useInterval } from '../api/live-list.js';
 import controls from './controls.module.css';
-import { zoneOfLabels } from './host-zone.js';
+import { hostTimeZone } from './host-zone.js';
 import { useQuery } from './use-query.js';
 
 interface Zone {
@@ -24,7 +24,7 @@ export function useHostZone(): Zone {
 /** Offers the host's clocks for all that is told in `children`. What is chosen stands in the URL. */
 export function HostTimes({ labels, children }: { labels?: Record<string, string>; children: ReactNode }) {
   const [query, setQuery] = useQuery();
-  const zone = useMemo(() => zoneOfLabels(labels), [labels]);
+  const zone = useMemo(() => hostTimeZone(labels), [labels]);
   const isTold = zone !== undefined && query.get('times') === 'host';
   const told = useMemo(() => (zone === undefined ? { isTold } : { zone, isTold }), [zone, isTold]);
   return (

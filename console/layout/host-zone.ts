@@ -4,7 +4,7 @@
 const AREA_AND_PLACE = /^[A-Z][A-Za-z]+(\.[A-Z][\w-]+)+$/;
 
 /** The name of the first zone among the labels' values, in order of their keys; undefined: none tells. Pure. */
-export function zoneOfLabels(labels: Readonly<Record<string, string>> = {}): string | undefined {
+export function hostTimeZone(labels: Readonly<Record<string, string>> = {}): string | undefined {
   return Object.keys(labels)
     .sort()
     .map((key) => labels[key] ?? '')
