@@ -22,7 +22,7 @@ function isZone(name: string): boolean {
 }
 
 /** `22 Nov 2026, 15:12:03 GMT+1`, on the clocks of that zone; of the viewer's when absent. */
-export function exactText(at: string, timeZone?: string): string {
+export function exactTimeText(at: string, timeZone?: string): string {
   return new Date(at).toLocaleString(undefined, {
     ...{ day: 'numeric', month: 'short', year: 'numeric' },
     ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },

@@ -2,7 +2,7 @@
 import { useCallback, useState } from 'react';
 import { useInterval } from '../api/live-list.js';
 import { useHostZone } from './host-times.js';
-import { exactText } from './host-zone.js';
+import { exactTimeText } from './host-zone.js';
 
 const UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['day', 86_400],
@@ -29,8 +29,8 @@ export function TimeText({ at }: { at: string }) {
     useCallback(() => setNow(Date.now()), []),
   );
   return (
-    <time dateTime={at} title={exactText(at) + (zone ? `; there ${exactText(at, zone)}` : '')}>
-      {isTold ? exactText(at, zone) : relativeText(Date.parse(at) - now)}
+    <time dateTime={at} title={exactTimeText(at) + (zone ? `; there ${exactTimeText(at, zone)}` : '')}>
+      {isTold ? exactTimeText(at, zone) : relativeText(Date.parse(at) - now)}
     </time>
   );
 }
