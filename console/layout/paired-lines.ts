@@ -8,7 +8,7 @@ interface PairedLine {
 }
 
 /** Of lines as a patch has them (` same`, `-before`, `+after`): what was taken away stands beside what came for it. Pure. */
-export function pairedLines(lines: readonly string[]): PairedLine[] {
+export function diffRows(lines: readonly string[]): PairedLine[] {
   const rows: PairedLine[] = [];
   let removed: string[] = [];
   let added: string[] = [];

@@ -1,6 +1,6 @@
 /** Two texts beside each other: the lines that differ, with a few around them. What differs is told by sign as well as by colour. */
 import { structuredPatch } from 'diff';
-import { pairedLines } from './paired-lines.js';
+import { diffRows } from './paired-lines.js';
 import { ScrollFrame } from './scroll-frame.js';
 import classes from './side-by-side.module.css';
 
@@ -24,7 +24,7 @@ const CONTEXT = 4;
 export function SideBySide({ label, before, after }: SideBySideProps) {
   const { hunks } = structuredPatch('', '', before.text, after.text, '', '', { context: CONTEXT });
   if (hunks.length === 0) return <p>Nothing differs.</p>;
-  const rows = hunks.flatMap(({ lines }) => pairedLines(lines)).map((row, number) => ({ ...row, number }));
+  const rows = hunks.flatMap(({ lines }) => diffRows(lines)).map((row, number) => ({ ...row, number }));
   return (
     <ScrollFrame className={classes.frame} label={label}>
       <table className={classes.table}>
