@@ -7,7 +7,7 @@ import classes from './person.module.css';
 import { THEMES } from './theme-names.js';
 import { applyTheme, storedTheme } from './themes.js';
 
-export function Person() {
+export function UserMenu() {
   const [theme, setTheme] = useState(storedTheme);
   useEffect(() => applyTheme(theme), [theme]);
   return (

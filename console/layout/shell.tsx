@@ -2,7 +2,7 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useRoute } from 'wouter';
 import { useIsCoordinatorLost } from '../api/contact.js';
-import { Person } from './person.js';
+import { UserMenu } from './person.js';
 import { PLACES, type Place as PlaceOf } from './places.js';
 import classes from './shell.module.css';
 
@@ -56,7 +56,7 @@ export function Shell({ children }: { children: ReactNode }) {
           >
             Go to… <kbd>Ctrl K</kbd>
           </button>
-          <Person />
+          <UserMenu />
         </nav>
         <main className={classes.main} id="main" tabIndex={-1}>
           {children}
