@@ -1,13 +1,13 @@
 /** Where one can go, in the order in which it is offered. */
 
-export interface Place {
+export interface NavItem {
   path: string;
   name: string;
   /** Pressed after `g`. */
   key: string;
 }
 
-export const PLACES: readonly Place[] = [
+export const PLACES: readonly NavItem[] = [
   { path: '/', name: 'Fleet', key: 'f' },
   { path: '/rollouts', name: 'Rollouts', key: 'r' },
   { path: '/daemonsets', name: 'DaemonSets', key: 'd' },

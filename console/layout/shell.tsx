@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useRoute } from 'wouter';
 import { useIsCoordinatorLost } from '../api/contact.js';
 import { UserMenu } from './person.js';
-import { PLACES, type Place as PlaceOf } from './places.js';
+import { PLACES, type NavItem as PlaceOf } from './places.js';
 import classes from './shell.module.css';
 
 /** Told to the window by whoever wants the command palette open. */
