@@ -7,7 +7,7 @@ export interface NavItem {
   key: string;
 }
 
-export const PLACES: readonly NavItem[] = [
+export const NAV_ITEMS: readonly NavItem[] = [
   { path: '/', name: 'Fleet', key: 'f' },
   { path: '/rollouts', name: 'Rollouts', key: 'r' },
   { path: '/daemonsets', name: 'DaemonSets', key: 'd' },

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useRoute } from 'wouter';
 import { useIsCoordinatorLost } from '../api/contact.js';
 import { UserMenu } from './person.js';
-import { PLACES, type NavItem as PlaceOf } from './places.js';
+import { NAV_ITEMS, type NavItem as PlaceOf } from './places.js';
 import classes from './shell.module.css';
 
 /** Told to the window by whoever wants the command palette open. */
@@ -44,7 +44,7 @@ export function Shell({ children }: { children: ReactNode }) {
             Everynode
           </Link>
           <ul className={classes.links}>
-            {PLACES.map((place) => (
+            {NAV_ITEMS.map((place) => (
               <Place key={place.path} place={place} />
             ))}
           </ul>

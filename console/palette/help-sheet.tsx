@@ -1,7 +1,7 @@
 /** The sheet of shortcuts. */
 import { useEffect, useRef, useState } from 'react';
 import controls from '../layout/controls.module.css';
-import { PLACES } from '../layout/places.js';
+import { NAV_ITEMS } from '../layout/places.js';
 import table from '../layout/table.module.css';
 import classes from './help-sheet.module.css';
 import { hasSingleKeys, setSingleKeys } from './single-keys.js';
@@ -10,7 +10,7 @@ const KEYS: readonly [keys: string, what: string][] = [
   ['Ctrl K, ⌘ K', 'Go to a page, a host, a DaemonSet, a rollout'],
   ['?', 'This sheet'],
   ['/', 'The filter of the fleet'],
-  ...PLACES.map(({ key, name }): [string, string] => [`g ${key}`, name]),
+  ...NAV_ITEMS.map(({ key, name }): [string, string] => [`g ${key}`, name]),
   ['Tab, Shift Tab', 'From one control to the next, and back'],
   ['Escape', 'Close what asks'],
 ];

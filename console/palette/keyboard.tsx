@@ -1,7 +1,7 @@
 /** The keyboard's ways: Ctrl-K, single keys where nobody types, and the sheet that lists them. */
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
-import { PLACES } from '../layout/places.js';
+import { NAV_ITEMS } from '../layout/places.js';
 import { OPEN_PALETTE } from '../layout/shell.js';
 import { hasSingleKeys } from './single-keys.js';
 
@@ -27,7 +27,7 @@ export function Keyboard() {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || !hasSingleKeys())
         return;
       if (document.querySelector('dialog[open]')) return;
-      const place = PLACES.find(({ key }) => key === event.key);
+      const place = NAV_ITEMS.find(({ key }) => key === event.key);
       if (place && event.timeStamp - wentAt < SECOND_KEY_MS) navigate(place.path);
       wentAt = event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY;
       if (event.key === '?') setOpen('help');

@@ -1,6 +1,6 @@
 /** What the command palette offers for what was typed. Pure. */
 import type { KubeObject } from '../../shared/kube/meta.js';
-import { PLACES } from '../layout/places.js';
+import { NAV_ITEMS } from '../layout/places.js';
 import { THEMES, type Theme } from '../layout/theme-names.js';
 
 export type PaletteItem = { id: string; text: string; hint: string } & (
@@ -36,7 +36,7 @@ export function paletteItems(typed: string, objects: PaletteObjects): PaletteIte
 
 function everything({ daemonSets, rollouts, maySignOut }: PaletteObjects): PaletteItem[] {
   return [
-    ...PLACES.map(({ path, name, key }) => ({ id: path, text: name, hint: `page · g ${key}`, go: path })),
+    ...NAV_ITEMS.map(({ path, name, key }) => ({ id: path, text: name, hint: `page · g ${key}`, go: path })),
     ...daemonSets.map((each) => objectItem('DaemonSet', '/daemonsets', each)),
     ...rollouts.map((each) => objectItem('rollout', '/rollouts', each)),
     ...THEMES.map((theme) => ({
