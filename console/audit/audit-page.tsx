@@ -6,7 +6,7 @@ import { useInterval } from '../api/live-list.js';
 import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
-import { Shell } from '../layout/shell.js';
+import { PageShell } from '../layout/shell.js';
 import { TimeText } from '../layout/time-text.js';
 import { useHeld } from '../layout/use-held.js';
 import { useQuery } from '../layout/use-query.js';
@@ -26,7 +26,7 @@ export function AuditPage() {
   const events = useHeld(newest, isPointedAt);
   const flags = FILTERS.filter((name) => params.get(name)).map((name) => `--${name} ${params.get(name)}`);
   return (
-    <Shell>
+    <PageShell>
       <h1>Audit</h1>
       <div className={classes.filters}>
         {FILTERS.map((name) => (
@@ -53,7 +53,7 @@ export function AuditPage() {
         </div>
       )}
       <CopyCommand text={['everynode audit', ...flags].join(' ')} />
-    </Shell>
+    </PageShell>
   );
 }
 

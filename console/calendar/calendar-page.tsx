@@ -6,7 +6,7 @@ import { callApi } from '../api/call.js';
 import { useInterval, useLiveList } from '../api/live-list.js';
 import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
-import { Shell } from '../layout/shell.js';
+import { PageShell } from '../layout/shell.js';
 import { useQuery } from '../layout/use-query.js';
 import classes from './calendar-page.module.css';
 import { SPAN_LABELS, type SpanKind } from './spans.js';
@@ -23,7 +23,7 @@ export function CalendarPage() {
   const [params, set] = useQuery();
   const days = DAYS.find((each) => each === params.get('days')) ?? USUAL_DAYS;
   return (
-    <Shell>
+    <PageShell>
       <h1>Calendar</h1>
       {phase === 'loading' && <p role="status">Loading policies…</p>}
       {phase === 'refused' && <p role="alert">You may not see policies: {error?.message}</p>}
@@ -60,7 +60,7 @@ export function CalendarPage() {
         <Policy key={policy.metadata.uid} policy={policy} days={days} />
       ))}
       {objects.length > 0 && <CopyCommand text="kubectl get rolloutpolicies -A" />}
-    </Shell>
+    </PageShell>
   );
 }
 

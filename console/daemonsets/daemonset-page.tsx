@@ -8,7 +8,7 @@ import { useApiResource } from '../api/use-answer.js';
 import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/scrolled-text.js';
-import { Shell } from '../layout/shell.js';
+import { PageShell } from '../layout/shell.js';
 import { useQuery } from '../layout/use-query.js';
 import { EventList } from '../pods/event-list.js';
 import classes from './daemonset-page.module.css';
@@ -28,7 +28,7 @@ export function DaemonSetPage() {
   );
   const [daemonSet] = objects;
   return (
-    <Shell>
+    <PageShell>
       <p>
         <Link href="/daemonsets">DaemonSets</Link> / {namespace}
       </p>
@@ -48,7 +48,7 @@ export function DaemonSetPage() {
           <CopyCommand text={`kubectl -n ${namespace} describe daemonset ${name}`} />
         </>
       )}
-    </Shell>
+    </PageShell>
   );
 }
 

@@ -6,7 +6,7 @@ import { useIsAllowedInAny } from '../api/rights.js';
 import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
-import { Shell } from '../layout/shell.js';
+import { PageShell } from '../layout/shell.js';
 
 const COLUMNS = ['Namespace', 'Name', 'Desired', 'Ready', 'Up to date', 'Available', 'Misscheduled'] as const;
 
@@ -19,7 +19,7 @@ export function DaemonSetsPage() {
   const sorted = [...objects].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   const mayCreate = useIsAllowedInAny(CREATE, namespacesOf(objects));
   return (
-    <Shell>
+    <PageShell>
       <h1>DaemonSets</h1>
       {phase === 'loading' && <p role="status">Loading…</p>}
       {phase === 'refused' && <p role="alert">You may not see DaemonSets: {error?.message}</p>}
@@ -42,7 +42,7 @@ export function DaemonSetsPage() {
         </ListTable>
       )}
       <CopyCommand text="kubectl get daemonsets -A" />
-    </Shell>
+    </PageShell>
   );
 }
 

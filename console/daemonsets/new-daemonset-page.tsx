@@ -1,7 +1,7 @@
 /** Making a DaemonSet: the same editor as for one that is there, with something to begin with. */
 import { Link, useLocation } from 'wouter';
 import controls from '../layout/controls.module.css';
-import { Shell } from '../layout/shell.js';
+import { PageShell } from '../layout/shell.js';
 import { ManifestEditor } from './manifest-editor.js';
 
 const BEGINNING = `apiVersion: apps/v1
@@ -29,7 +29,7 @@ spec:
 export function NewDaemonSetPage() {
   const [, go] = useLocation();
   return (
-    <Shell>
+    <PageShell>
       <p>
         <Link href="/daemonsets">DaemonSets</Link>
       </p>
@@ -42,6 +42,6 @@ export function NewDaemonSetPage() {
           }
         />
       </section>
-    </Shell>
+    </PageShell>
   );
 }

@@ -5,7 +5,7 @@ import type { Host } from '../../shared/kube/host.js';
 import { useLiveList } from '../api/live-list.js';
 import { ACCESS, useIsAllowed } from '../api/rights.js';
 import controls from '../layout/controls.module.css';
-import { Shell } from '../layout/shell.js';
+import { PageShell } from '../layout/shell.js';
 import { useQuery } from '../layout/use-query.js';
 import { type FleetContext, ISSUES, type Issue, issuesOf } from './attention.js';
 import { IssueList, useFleetContext } from './attention-list.js';
@@ -29,13 +29,13 @@ export function FleetPage() {
   // What a person does goes before what the fleet does.
   const hosts = useDeferredValue(objects);
   return (
-    <Shell>
+    <PageShell>
       <h1>Fleet</h1>
       {phase === 'refused' && <p role="alert">You may not see hosts: {error?.message}</p>}
       {phase === 'loading' && <p role="status">Loading hosts…</p>}
       {phase !== 'loading' && phase !== 'refused' && hosts.length === 0 && <NoHosts />}
       {hosts.length > 0 && <Fleet hosts={hosts} />}
-    </Shell>
+    </PageShell>
   );
 }
 

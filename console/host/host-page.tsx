@@ -7,7 +7,7 @@ import { ACCESS, useAreChecksLoaded } from '../api/rights.js';
 import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { HostTimes } from '../layout/host-times.js';
-import { Shell } from '../layout/shell.js';
+import { PageShell } from '../layout/shell.js';
 import table from '../layout/table.module.css';
 import { TableCard } from '../layout/table-card.js';
 import { TimeText } from '../layout/time-text.js';
@@ -32,7 +32,7 @@ export function HostPage() {
   const { readings, meters, problem } = useHostReadings(name);
   const isKnown = useAreChecksLoaded(OFFERED);
   return (
-    <Shell>
+    <PageShell>
       <p>
         <Link href="/">Fleet</Link>
       </p>
@@ -54,7 +54,7 @@ export function HostPage() {
           <CopyCommand text={`kubectl describe node ${name}`} />
         </HostTimes>
       )}
-    </Shell>
+    </PageShell>
   );
 }
 

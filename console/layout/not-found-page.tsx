@@ -1,14 +1,14 @@
 /** A link that leads nowhere (any more). */
 import { Link } from 'wouter';
-import { Shell } from './shell.js';
+import { PageShell } from './shell.js';
 
 export function NotFoundPage() {
   return (
-    <Shell>
+    <PageShell>
       <h1>Nothing is here</h1>
       <p>
         The address may be mistyped, or what it showed was removed. <Link href="/">Go to the fleet</Link>
       </p>
-    </Shell>
+    </PageShell>
   );
 }

@@ -26,7 +26,7 @@ function Place({ place: { path, name } }: { place: PlaceOf }) {
 }
 
 /** A coordinator that is lost is told at the top, and comes back by itself. */
-export function Shell({ children }: { children: ReactNode }) {
+export function PageShell({ children }: { children: ReactNode }) {
   const isLost = useIsCoordinatorLost();
   return (
     <>

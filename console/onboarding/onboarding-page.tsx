@@ -4,7 +4,7 @@ import type { JoinAddress } from '../../shared/kube/join-address.js';
 import { callApi } from '../api/call.js';
 import { ACCESS, useAreChecksLoaded, useIsAllowed } from '../api/rights.js';
 import controls from '../layout/controls.module.css';
-import { Shell } from '../layout/shell.js';
+import { PageShell } from '../layout/shell.js';
 import { JoinForm } from './join-form.js';
 import { JoinedHosts } from './joined-hosts.js';
 import { TokenList } from './token-list.js';
@@ -19,14 +19,14 @@ export function OnboardingPage() {
   const isKnown = useAreChecksLoaded([ACCESS.makeTokens, ACCESS.readSecrets]);
   if (!isKnown || !(address || problem)) {
     return (
-      <Shell>
+      <PageShell>
         <h1>Onboarding</h1>
         <p role="status">Loading…</p>
-      </Shell>
+      </PageShell>
     );
   }
   return (
-    <Shell>
+    <PageShell>
       <h1>Onboarding</h1>
       {problem && <p role="alert">{problem}</p>}
       {mayMake && address && <JoinForm address={address} />}
@@ -38,7 +38,7 @@ export function OnboardingPage() {
       <WaitingRoom isAsked={address?.approval ?? false} />
       <JoinedHosts />
       {mayRead && <TokenList />}
-    </Shell>
+    </PageShell>
   );
 }
 

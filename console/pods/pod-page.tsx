@@ -8,7 +8,7 @@ import { useIsAllowed } from '../api/rights.js';
 import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { HostTimes } from '../layout/host-times.js';
-import { Shell } from '../layout/shell.js';
+import { PageShell } from '../layout/shell.js';
 import { ContainerState } from './container-state.js';
 import { EventList } from './event-list.js';
 import { PodLog } from './pod-log.js';
@@ -22,7 +22,7 @@ export function PodPage() {
   );
   const [pod] = objects;
   return (
-    <Shell>
+    <PageShell>
       <p>
         {namespace}
         {pod?.spec.nodeName && (
@@ -41,7 +41,7 @@ export function PodPage() {
           <Details pod={pod} />
         </OnItsHost>
       )}
-    </Shell>
+    </PageShell>
   );
 }
 

@@ -10,7 +10,7 @@ import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import { useLiveList } from '../api/live-list.js';
 import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
-import { Shell } from '../layout/shell.js';
+import { PageShell } from '../layout/shell.js';
 import table from '../layout/table.module.css';
 import { TimeText } from '../layout/time-text.js';
 import { FailedHosts } from './failed-hosts.js';
@@ -28,7 +28,7 @@ export function RolloutPage() {
   const { objects, phase, error } = useLiveList<Rollout>(path);
   const [rollout] = objects;
   return (
-    <Shell>
+    <PageShell>
       <p>
         <Link href="/rollouts">Rollouts</Link> / {namespace}
       </p>
@@ -38,7 +38,7 @@ export function RolloutPage() {
       {phase === 'live' && !rollout && <p>There is no rollout of this DaemonSet.</p>}
       {rollout && !rollout.status && <p>The controller has not looked at it yet.</p>}
       {rollout?.status && <Standing rollout={rollout} status={rollout.status} />}
-    </Shell>
+    </PageShell>
   );
 }
 

@@ -5,7 +5,7 @@ import { useLiveList } from '../api/live-list.js';
 import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
-import { Shell } from '../layout/shell.js';
+import { PageShell } from '../layout/shell.js';
 import { TimeText } from '../layout/time-text.js';
 import { ROLLOUTS } from './steering.js';
 import { WaveBar } from './wave-bar.js';
@@ -30,7 +30,7 @@ export function RolloutsPage() {
   const present = objects.filter(({ metadata }) => metadata.labels?.[PAST_ROLLOUT_LABEL] === undefined);
   const rollouts = present.sort((a, b) => rank(a) - rank(b) || (nameOf(a) < nameOf(b) ? -1 : 1));
   return (
-    <Shell>
+    <PageShell>
       <h1>Rollouts</h1>
       {phase === 'loading' && <p role="status">Loading rollouts…</p>}
       {phase === 'refused' && <p role="alert">You may not see rollouts: {error?.message}</p>}
@@ -48,7 +48,7 @@ export function RolloutsPage() {
         </ListTable>
       )}
       <CopyCommand text="kubectl get rollouts -A" />
-    </Shell>
+    </PageShell>
   );
 }
 
