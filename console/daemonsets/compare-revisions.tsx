@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import type { ControllerRevision } from '../../shared/kube/workload.js';
 import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
-import { SideBySide } from '../layout/side-by-side.js';
+import { SideBySideDiff } from '../layout/side-by-side.js';
 import { useQuery } from '../layout/use-query.js';
 
 interface CompareRevisionsProps {
@@ -41,7 +41,7 @@ export function CompareRevisions({ namespace, name, revisions }: CompareRevision
         {choice('from', 'From', before)}
         {choice('to', 'to', after)}
       </div>
-      <SideBySide
+      <SideBySideDiff
         label={`From revision ${before.revision} to ${after.revision}`}
         before={{ name: `Revision ${before.revision}`, text: templateText(before) }}
         after={{ name: `Revision ${after.revision}`, text: templateText(after) }}

@@ -21,7 +21,7 @@ interface SideBySideProps {
 const CONTEXT = 4;
 
 /** Says so where nothing differs. */
-export function SideBySide({ label, before, after }: SideBySideProps) {
+export function SideBySideDiff({ label, before, after }: SideBySideProps) {
   const { hunks } = structuredPatch('', '', before.text, after.text, '', '', { context: CONTEXT });
   if (hunks.length === 0) return <p>Nothing differs.</p>;
   const rows = hunks.flatMap(({ lines }) => diffRows(lines)).map((row, number) => ({ ...row, number }));
