@@ -2,7 +2,7 @@
 import { applyPatch, createPatch } from 'diff';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import controls from '../layout/controls.module.css';
-import { TextDifference } from '../layout/text-difference.js';
+import { TextDiff } from '../layout/text-difference.js';
 import { manifestText } from './manifest-text.js';
 
 interface ConflictChoiceProps {
@@ -22,7 +22,7 @@ export function ConflictChoice({ base, mine, theirs, onSettled }: ConflictChoice
     <section role="alert" className={controls.card} aria-label="Conflict">
       <h3>Somebody else has changed it meanwhile</h3>
       <p>Nothing was stored. What they changed:</p>
-      <TextDifference label="What they changed" before={before} after={after} />
+      <TextDiff label="What they changed" before={before} after={after} />
       <div className={controls.row}>
         {merged !== undefined && (
           <button type="button" className={controls.button} data-main onClick={() => onSettled(merged)}>

@@ -6,7 +6,7 @@ import type { DaemonSet } from '../../shared/kube/workload.js';
 import { CopyCommand } from '../layout/command.js';
 import { ConfirmDialog, type Confirmation } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
-import { TextDifference } from '../layout/text-difference.js';
+import { TextDiff } from '../layout/text-difference.js';
 import { ConflictChoice } from './conflict-choice.js';
 import { type Preview, useManifestEdit } from './manifest-edit.js';
 import classes from './manifest-editor.module.css';
@@ -112,7 +112,7 @@ function WhatChanges({ base, preview: { text, plan } }: WhatChangesProps) {
   return (
     <>
       <h3>What changes in the manifest</h3>
-      <TextDifference label="Differences of the manifest" before={before} after={text} />
+      <TextDiff label="Differences of the manifest" before={before} after={text} />
       <h3>What it does to hosts</h3>
       <PlanSummary plan={plan} />
       <CopyCommand text={base ? 'kubectl replace -f manifest.yaml' : 'kubectl create -f manifest.yaml'} />

@@ -19,7 +19,7 @@ const SIGNS: Readonly<Record<string, { part: string; word: string }>> = {
 };
 
 /** Says so where nothing differs. */
-export function TextDifference({ label, before, after }: TextDifferenceProps) {
+export function TextDiff({ label, before, after }: TextDifferenceProps) {
   const { hunks } = structuredPatch('', '', before, after, '', '', { context: CONTEXT });
   if (hunks.length === 0) return <p>Nothing differs.</p>;
   return (
