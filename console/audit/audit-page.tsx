@@ -7,7 +7,7 @@ import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { PageShell } from '../layout/shell.js';
-import { TimeText } from '../layout/time-text.js';
+import { RelativeTime } from '../layout/time-text.js';
 import { useHeld } from '../layout/use-held.js';
 import { useQuery } from '../layout/use-query.js';
 import classes from './audit-page.module.css';
@@ -94,7 +94,7 @@ function Row({ event }: { event: AuditEvent }) {
   return (
     <tr>
       <td>
-        <TimeText at={requestReceivedTimestamp} />
+        <RelativeTime at={requestReceivedTimestamp} />
       </td>
       <td>{user.username || 'nobody'}</td>
       <td>{verb}</td>

@@ -3,7 +3,7 @@
 import type { CalendarSpan, CalendarZone } from '../../shared/kube/change-calendar.js';
 import { countText } from '../../shared/kube/count-text.js';
 import controls from '../layout/controls.module.css';
-import { TimeText } from '../layout/time-text.js';
+import { RelativeTime } from '../layout/time-text.js';
 import classes from './calendar-page.module.css';
 import { SPAN_LABELS, spanKindOf, midnightsBetween, spanPosition, wallClockText } from './spans.js';
 
@@ -56,7 +56,7 @@ export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProp
           {next && (
             <>
               , until {wallClockText(now.to, own)}
-              {own && ` ${own}`} (<TimeText at={now.to} />)
+              {own && ` ${own}`} (<RelativeTime at={now.to} />)
             </>
           )}
           .

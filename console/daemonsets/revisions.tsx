@@ -11,7 +11,7 @@ import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import table from '../layout/table.module.css';
 import { TableCard } from '../layout/table-card.js';
-import { TimeText } from '../layout/time-text.js';
+import { RelativeTime } from '../layout/time-text.js';
 import { CompareRevisions } from './compare-revisions.js';
 
 const CHANGE_CAUSE = 'kubernetes.io/change-cause';
@@ -39,7 +39,7 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
               <th scope="row">{revision.revision}</th>
               <td>{revision.metadata.annotations?.[CHANGE_CAUSE] ?? ''}</td>
               <td>
-                {revision.metadata.creationTimestamp && <TimeText at={revision.metadata.creationTimestamp} />}
+                {revision.metadata.creationTimestamp && <RelativeTime at={revision.metadata.creationTimestamp} />}
               </td>
               <td>
                 {index === 0

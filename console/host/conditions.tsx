@@ -3,7 +3,7 @@ import type { ConditionChange } from '../../shared/kube/host-readings.js';
 import type { Node } from '../../shared/kube/node.js';
 import table from '../layout/table.module.css';
 import { TableCard } from '../layout/table-card.js';
-import { TimeText } from '../layout/time-text.js';
+import { RelativeTime } from '../layout/time-text.js';
 import { ConditionStrip } from './condition-strip.js';
 
 interface ConditionsProps {
@@ -32,7 +32,7 @@ export function Conditions({ node, changes }: ConditionsProps) {
               </td>
               <td>{reason}</td>
               <td data-long>{message}</td>
-              <td>{lastTransitionTime && <TimeText at={lastTransitionTime} />}</td>
+              <td>{lastTransitionTime && <RelativeTime at={lastTransitionTime} />}</td>
             </tr>
           ))}
         </tbody>
@@ -46,7 +46,7 @@ export function Conditions({ node, changes }: ConditionsProps) {
             {[...changes].reverse().map(({ time, type, status, reason, message }, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: two changes may be alike to the second
               <li key={index}>
-                <TimeText at={time} /> {type} became {status}
+                <RelativeTime at={time} /> {type} became {status}
                 {reason && ` (${reason})`}
                 {message && `: ${message}`}
               </li>

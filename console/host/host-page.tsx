@@ -10,7 +10,7 @@ import { HostTimes } from '../layout/host-times.js';
 import { PageShell } from '../layout/shell.js';
 import table from '../layout/table.module.css';
 import { TableCard } from '../layout/table-card.js';
-import { TimeText } from '../layout/time-text.js';
+import { RelativeTime } from '../layout/time-text.js';
 import { EventList } from '../pods/event-list.js';
 import { podWord } from '../pods/pod-word.js';
 import { Conditions } from './conditions.js';
@@ -98,7 +98,7 @@ function Pods({ pods }: { pods: readonly Pod[] }) {
                 <Link href={`/pods/${pod.metadata.namespace}/${pod.metadata.name}`}>{pod.metadata.name}</Link>
               </th>
               <td>{podWord(pod)}</td>
-              <td>{pod.metadata.creationTimestamp && <TimeText at={pod.metadata.creationTimestamp} />}</td>
+              <td>{pod.metadata.creationTimestamp && <RelativeTime at={pod.metadata.creationTimestamp} />}</td>
             </tr>
           ))}
         </tbody>

@@ -6,7 +6,7 @@ import type { Node } from '../../shared/kube/node.js';
 import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { useHostZone } from '../layout/host-times.js';
-import { TimeText } from '../layout/time-text.js';
+import { RelativeTime } from '../layout/time-text.js';
 
 const LineChart = lazy(async () => ({ default: (await import('../charts/line-chart.js')).LineChart }));
 
@@ -32,7 +32,7 @@ export function LinkQuality({ node, readings, meters }: LinkQualityProps) {
               {isUp ? 'connected' : 'not connected'}
               {connected.lastTransitionTime && (
                 <>
-                  , since <TimeText at={connected.lastTransitionTime} />
+                  , since <RelativeTime at={connected.lastTransitionTime} />
                 </>
               )}
             </>
@@ -42,7 +42,7 @@ export function LinkQuality({ node, readings, meters }: LinkQualityProps) {
         </Fact>
         <Fact term="Heard last">
           {readings?.lastContactTime ? (
-            <TimeText at={readings.lastContactTime} />
+            <RelativeTime at={readings.lastContactTime} />
           ) : (
             'not since the coordinator began'
           )}
@@ -51,7 +51,7 @@ export function LinkQuality({ node, readings, meters }: LinkQualityProps) {
         {meters && (
           <>
             <Fact term="Connections">
-              {meters.link.connects}, since <TimeText at={meters.link.since} />
+              {meters.link.connects}, since <RelativeTime at={meters.link.since} />
             </Fact>
             <Fact term="Carries">
               {meters.link.bytesPerDay === undefined

@@ -21,7 +21,7 @@ function relativeText(differenceMs: number): string {
 }
 
 /** Renews itself each second while it is on the screen. */
-export function TimeText({ at }: { at: string }) {
+export function RelativeTime({ at }: { at: string }) {
   const [now, setNow] = useState(Date.now);
   const { zone, isTold } = useHostZone();
   useInterval(

@@ -6,7 +6,7 @@ import { countText } from '../../shared/kube/count-text.js';
 import type { Host } from '../../shared/kube/host.js';
 import { useLiveList } from '../api/live-list.js';
 import { ListTable } from '../layout/list-table.js';
-import { TimeText } from '../layout/time-text.js';
+import { RelativeTime } from '../layout/time-text.js';
 import classes from './onboarding.module.css';
 
 const HOSTS = '/apis/fleet.everynode.dev/v1/hosts';
@@ -41,7 +41,7 @@ export function JoinedHosts() {
               <th scope="row">
                 <Link href={`/hosts/${metadata.name}`}>{metadata.name}</Link>
               </th>
-              <td>{metadata.creationTimestamp && <TimeText at={metadata.creationTimestamp} />}</td>
+              <td>{metadata.creationTimestamp && <RelativeTime at={metadata.creationTimestamp} />}</td>
               <td>{status.state}</td>
               <td>{ownLabels(metadata.labels)}</td>
             </tr>

@@ -14,7 +14,7 @@ import { CopyCommand } from '../layout/command.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
-import { TimeText } from '../layout/time-text.js';
+import { RelativeTime } from '../layout/time-text.js';
 import { TOKENS } from './make-token.js';
 import classes from './onboarding.module.css';
 
@@ -37,7 +37,7 @@ export function TokenList() {
               <th scope="row">
                 <code>{token.id}</code>
               </th>
-              <td>{token.expires ? <TimeText at={token.expires} /> : 'never'}</td>
+              <td>{token.expires ? <RelativeTime at={token.expires} /> : 'never'}</td>
               <td>{USES[token.uses]}</td>
               <td>{token.nodes === '*' ? 'any' : token.nodes}</td>
               <td>{token.description}</td>

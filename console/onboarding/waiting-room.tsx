@@ -16,7 +16,7 @@ import { CopyCommand } from '../layout/command.js';
 import { ConfirmDialog, type Confirmation } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
-import { TimeText } from '../layout/time-text.js';
+import { RelativeTime } from '../layout/time-text.js';
 import classes from './onboarding.module.css';
 
 const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
@@ -100,7 +100,7 @@ function Row({ waiting, isChosen = false, onToggle }: RowProps) {
           nodeOf(waiting)
         )}
       </th>
-      <td>{creationTimestamp && <TimeText at={creationTimestamp} />}</td>
+      <td>{creationTimestamp && <RelativeTime at={creationTimestamp} />}</td>
       <td>{annotations['everynode.dev/remote-address']}</td>
       <td>{annotations['everynode.dev/reason']}</td>
       <td>{waiting.spec.username}</td>

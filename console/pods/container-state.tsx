@@ -2,7 +2,7 @@
 import type { ContainerStateTerminated, ContainerStatus } from '../../shared/kube/pod.js';
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/scrolled-text.js';
-import { TimeText } from '../layout/time-text.js';
+import { RelativeTime } from '../layout/time-text.js';
 import { explainEnd, nextStart } from './explain-end.js';
 
 interface ContainerStateProps {
@@ -22,7 +22,7 @@ export function ContainerState({ status, restartPolicy }: ContainerStateProps) {
           Running{ready ? '' : ', and not ready yet'}
           {state.running.startedAt && (
             <>
-              , started <TimeText at={state.running.startedAt} />
+              , started <RelativeTime at={state.running.startedAt} />
             </>
           )}
           .
@@ -36,7 +36,7 @@ export function ContainerState({ status, restartPolicy }: ContainerStateProps) {
       )}
       {next && (
         <p>
-          The next start is due <TimeText at={next} />. Each failure doubles the pause, from 10 seconds up to
+          The next start is due <RelativeTime at={next} />. Each failure doubles the pause, from 10 seconds up to
           5 minutes; ten minutes of running make it short again.
         </p>
       )}
@@ -59,7 +59,7 @@ function Ended({ words, end }: { words: string; end: ContainerStateTerminated })
         {words} with {explainEnd(end)}
         {end.finishedAt && (
           <>
-            , <TimeText at={end.finishedAt} />
+            , <RelativeTime at={end.finishedAt} />
           </>
         )}
         .

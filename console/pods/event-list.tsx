@@ -3,7 +3,7 @@ import type { KubeEvent } from '../../shared/kube/event.js';
 import { useLiveList } from '../api/live-list.js';
 import table from '../layout/table.module.css';
 import { TableCard } from '../layout/table-card.js';
-import { TimeText } from '../layout/time-text.js';
+import { RelativeTime } from '../layout/time-text.js';
 
 const MOST = 50;
 
@@ -22,7 +22,7 @@ export function EventList({ about, namespace }: { about: string; namespace?: str
           {events.map((event) => (
             <tr key={event.metadata.uid}>
               <td>
-                <TimeText at={timeOf(event)} />
+                <RelativeTime at={timeOf(event)} />
               </td>
               <th scope="row">{event.reason}</th>
               <td data-long>

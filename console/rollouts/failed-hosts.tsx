@@ -8,7 +8,7 @@ import { ApiCallError, callApi, requestApi } from '../api/call.js';
 import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/scrolled-text.js';
-import { TimeText } from '../layout/time-text.js';
+import { RelativeTime } from '../layout/time-text.js';
 
 /** Whose last lines are asked for at once; others when somebody opens them. */
 const OPEN_AT_FIRST = 2;
@@ -33,7 +33,7 @@ export function FailedHosts({ namespace, daemonSet, revision, failures }: Failed
             <Link href={`/hosts/${node}`}>{node}</Link> {reason}
           </h3>
           <p>
-            <TimeText at={time} />
+            <RelativeTime at={time} />
             {message && `: ${message}`}
           </p>
           <LastLines

@@ -4,7 +4,7 @@ import type { CalendarZone, ChangeCalendar } from '../../shared/kube/change-cale
 import { useApiResource } from '../api/use-answer.js';
 import table from '../layout/table.module.css';
 import { TableCard } from '../layout/table-card.js';
-import { TimeText } from '../layout/time-text.js';
+import { RelativeTime } from '../layout/time-text.js';
 
 const DAYS = 14;
 
@@ -77,7 +77,7 @@ function Moment({ at, zone }: { at: string; zone: string | undefined }) {
     });
   return (
     <>
-      <TimeText at={at} />: {wall()} here{zone && `, ${wall(zone)} there`}
+      <RelativeTime at={at} />: {wall()} here{zone && `, ${wall(zone)} there`}
     </>
   );
 }

@@ -5,7 +5,7 @@ import { useLiveList } from '../api/live-list.js';
 import { CopyCommand } from '../layout/command.js';
 import table from '../layout/table.module.css';
 import { TableCard } from '../layout/table-card.js';
-import { TimeText } from '../layout/time-text.js';
+import { RelativeTime } from '../layout/time-text.js';
 
 export function PastRollouts({ namespace, name }: { namespace: string; name: string }) {
   const selector = encodeURIComponent(`${PAST_ROLLOUT_LABEL}=${name}`);
@@ -54,7 +54,7 @@ function Row({ rollout: { metadata, status } }: { rollout: Rollout }) {
       </th>
       <td>{status.phase}</td>
       <td>
-        <TimeText at={status.startTime} />
+        <RelativeTime at={status.startTime} />
       </td>
       <td>{end ? duration(Date.parse(end) - Date.parse(status.startTime)) : ''}</td>
       <td>

@@ -12,7 +12,7 @@ import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { PageShell } from '../layout/shell.js';
 import table from '../layout/table.module.css';
-import { TimeText } from '../layout/time-text.js';
+import { RelativeTime } from '../layout/time-text.js';
 import { FailedHosts } from './failed-hosts.js';
 import { HostsByCode } from './hosts-by-code.js';
 import { NextWindows } from './next-windows.js';
@@ -60,16 +60,16 @@ function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus
         <h2>{status.phase}</h2>
         <p role="status">{status.message}</p>
         <p className={controls.dim}>
-          Revision {status.revision} by policy {status.policy}, begun <TimeText at={status.startTime} />
+          Revision {status.revision} by policy {status.policy}, begun <RelativeTime at={status.startTime} />
           {status.estimatedEndTime && !status.completionTime && (
             <>
               , {Date.parse(status.estimatedEndTime) < Date.now() ? 'was ' : ''}expected to end{' '}
-              <TimeText at={status.estimatedEndTime} />
+              <RelativeTime at={status.estimatedEndTime} />
             </>
           )}
           {status.nextWindowTime && (
             <>
-              , next window <TimeText at={status.nextWindowTime} />
+              , next window <RelativeTime at={status.nextWindowTime} />
             </>
           )}
         </p>
@@ -130,7 +130,7 @@ function Requests({ status }: { status: RolloutStatus }) {
       <ul>
         {requests.map(({ id, verb, targets, user, reason, time }) => (
           <li key={id}>
-            <TimeText at={time} /> {user}: {verb} {targets?.join(', ')} {reason && `“${reason}”`}
+            <RelativeTime at={time} /> {user}: {verb} {targets?.join(', ')} {reason && `“${reason}”`}
           </li>
         ))}
       </ul>

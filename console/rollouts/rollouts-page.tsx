@@ -6,7 +6,7 @@ import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { PageShell } from '../layout/shell.js';
-import { TimeText } from '../layout/time-text.js';
+import { RelativeTime } from '../layout/time-text.js';
 import { ROLLOUTS } from './steering.js';
 import { WaveBar } from './wave-bar.js';
 
@@ -62,7 +62,7 @@ function Row({ rollout }: { rollout: Rollout }) {
       </td>
       <td>{status?.phase ?? 'not looked at yet'}</td>
       <td>{status && <WaveBar counts={status} />}</td>
-      <td>{status && <TimeText at={status.startTime} />}</td>
+      <td>{status && <RelativeTime at={status.startTime} />}</td>
     </tr>
   );
 }

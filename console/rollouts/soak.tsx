@@ -3,7 +3,7 @@ import { useCallback, useState } from 'react';
 import type { RolloutStatus } from '../../shared/kube/rollout.js';
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import { useInterval } from '../api/live-list.js';
-import { TimeText } from '../layout/time-text.js';
+import { RelativeTime } from '../layout/time-text.js';
 
 const TICK_MS = 1_000;
 
@@ -18,7 +18,7 @@ export function Soak({ status, policy }: { status: RolloutStatus; policy: Rollou
   const seconds = policy?.spec.waves?.find(({ name }) => name === wave)?.soakSeconds;
   const since = (
     <>
-      Wave {wave} is updated, and watched since <TimeText at={soakingSince} />.
+      Wave {wave} is updated, and watched since <RelativeTime at={soakingSince} />.
     </>
   );
   if (!seconds) return <p>{since}</p>;
