@@ -8,7 +8,7 @@ import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { PageShell } from '../layout/shell.js';
 import { RelativeTime } from '../layout/time-text.js';
-import { useHeld } from '../layout/use-held.js';
+import { useFrozenValue } from '../layout/use-held.js';
 import { useQuery } from '../layout/use-query.js';
 import classes from './audit-page.module.css';
 
@@ -23,7 +23,7 @@ export function AuditPage() {
   const [isPointedAt, setPointedAt] = useState(false);
   const { events: newest, problem } = useAudit(params.toString());
   // The newest come in at the top: not while somebody reads.
-  const events = useHeld(newest, isPointedAt);
+  const events = useFrozenValue(newest, isPointedAt);
   const flags = FILTERS.filter((name) => params.get(name)).map((name) => `--${name} ${params.get(name)}`);
   return (
     <PageShell>

@@ -5,7 +5,7 @@ import type { Rollout } from '../../shared/kube/rollout.js';
 import { callApi } from '../api/call.js';
 import { useInterval, useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
-import { useHeld } from '../layout/use-held.js';
+import { useFrozenValue } from '../layout/use-held.js';
 import {
   coordinatorVersion,
   type FleetContext,
@@ -34,7 +34,7 @@ export function IssueList({ counts: ofHosts, isFiltered, chosen, onChoose }: Att
   const counts = { ...ofHosts, rollouts: stalledRollouts(rollouts).length };
   const present = ISSUES.filter((trouble) => counts[trouble] > 0 || trouble === chosen);
   // What is about to be pressed stays where it is.
-  const shown = useHeld(present, isPointedAt);
+  const shown = useFrozenValue(present, isPointedAt);
   return (
     <section
       className={controls.card}

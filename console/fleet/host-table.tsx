@@ -4,7 +4,7 @@ import { useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Host } from '../../shared/kube/host.js';
 import { ScrollFrame } from '../layout/scroll-frame.js';
-import { useHeld } from '../layout/use-held.js';
+import { useFrozenValue } from '../layout/use-held.js';
 import { type HostColumn, toggledSort, type Sort } from './host-columns.js';
 import { HostSorting } from './host-order.js';
 import classes from './host-table.module.css';
@@ -104,7 +104,7 @@ function useRows(
   const [order] = useState(() => new HostSorting());
   const sorted = useMemo(() => order.of(hosts, columns, sort), [order, hosts, columns, sort]);
   const heldSort = `${sort.column} ${sort.down}`;
-  const last = useHeld({ sort: heldSort, hosts: sorted }, isHeld);
+  const last = useFrozenValue({ sort: heldSort, hosts: sorted }, isHeld);
   return useMemo(() => {
     if (last.hosts === sorted || last.sort !== heldSort) return sorted;
     const left = new Map(sorted.map((host) => [host.metadata.name, host]));

@@ -2,7 +2,7 @@
 import { useRef } from 'react';
 
 /** The newest `value`, or while `isHeld` the last one of before. */
-export function useHeld<T>(value: T, isHeld: boolean): T {
+export function useFrozenValue<T>(value: T, isHeld: boolean): T {
   const last = useRef(value);
   if (!isHeld) last.current = value;
   return last.current;
