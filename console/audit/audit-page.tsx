@@ -9,7 +9,7 @@ import { ListTable } from '../layout/list-table.js';
 import { PageShell } from '../layout/shell.js';
 import { RelativeTime } from '../layout/time-text.js';
 import { useFrozenValue } from '../layout/use-held.js';
-import { useQuery } from '../layout/use-query.js';
+import { useUrlQuery } from '../layout/use-query.js';
 import classes from './audit-page.module.css';
 
 /** As the API takes them. */
@@ -19,7 +19,7 @@ const MOST = 200;
 const ASK_AGAIN_MS = 5_000;
 
 export function AuditPage() {
-  const [params, set] = useQuery();
+  const [params, set] = useUrlQuery();
   const [isPointedAt, setPointedAt] = useState(false);
   const { events: newest, problem } = useAudit(params.toString());
   // The newest come in at the top: not while somebody reads.

@@ -7,7 +7,7 @@ import { useInterval, useLiveList } from '../api/live-list.js';
 import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { PageShell } from '../layout/shell.js';
-import { useQuery } from '../layout/use-query.js';
+import { useUrlQuery } from '../layout/use-query.js';
 import classes from './calendar-page.module.css';
 import { SPAN_LABELS, type SpanKind } from './spans.js';
 import { ZoneRow } from './zone-row.js';
@@ -20,7 +20,7 @@ const RENEW_MS = 60_000;
 
 export function CalendarPage() {
   const { objects, phase, error } = useLiveList<RolloutPolicy>(`${POLICIES}/rolloutpolicies`);
-  const [params, set] = useQuery();
+  const [params, set] = useUrlQuery();
   const days = DAYS.find((each) => each === params.get('days')) ?? USUAL_DAYS;
   return (
     <PageShell>

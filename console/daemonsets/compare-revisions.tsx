@@ -4,7 +4,7 @@ import type { ControllerRevision } from '../../shared/kube/workload.js';
 import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { SideBySideDiff } from '../layout/side-by-side.js';
-import { useQuery } from '../layout/use-query.js';
+import { useUrlQuery } from '../layout/use-query.js';
 
 interface CompareRevisionsProps {
   namespace: string;
@@ -14,7 +14,7 @@ interface CompareRevisionsProps {
 }
 
 export function CompareRevisions({ namespace, name, revisions }: CompareRevisionsProps) {
-  const [query, setQuery] = useQuery();
+  const [query, setQuery] = useUrlQuery();
   const [newest, previous] = revisions;
   const find = (number: string | null) => revisions.find(({ revision }) => String(revision) === number);
   const before = find(query.get('from')) ?? previous;

@@ -9,7 +9,7 @@ import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/scrolled-text.js';
 import { PageShell } from '../layout/shell.js';
-import { useQuery } from '../layout/use-query.js';
+import { useUrlQuery } from '../layout/use-query.js';
 import { EventList } from '../pods/event-list.js';
 import classes from './daemonset-page.module.css';
 import { ManifestEditor } from './manifest-editor.js';
@@ -109,7 +109,7 @@ const MOST_NAMES = 200;
 
 /** Whether it is edited stands in the URL. */
 function Manifest({ daemonSet }: { daemonSet: DaemonSet }) {
-  const [query, setQuery] = useQuery();
+  const [query, setQuery] = useUrlQuery();
   const [isWritten, setWritten] = useState(false);
   const isEdited = query.has('edit');
   const { namespace = '', name } = daemonSet.metadata;

@@ -6,7 +6,7 @@ import { useLiveList } from '../api/live-list.js';
 import { ACCESS, useIsAllowed } from '../api/rights.js';
 import controls from '../layout/controls.module.css';
 import { PageShell } from '../layout/shell.js';
-import { useQuery } from '../layout/use-query.js';
+import { useUrlQuery } from '../layout/use-query.js';
 import { type FleetContext, ISSUES, type Issue, issuesOf } from './attention.js';
 import { IssueList, useFleetContext } from './attention-list.js';
 import { BulkBar } from './bulk-bar.js';
@@ -41,7 +41,7 @@ export function FleetPage() {
 
 /** Drawn anew when hosts changed, and not when the page is told that they are about to. */
 const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
-  const [params, set] = useQuery();
+  const [params, set] = useUrlQuery();
   const filterText = params.get('filter') ?? '';
   const label = params.get('group') ?? '';
   const condition = HOST_HEALTH_STATES.find((each) => each === params.get('condition'));

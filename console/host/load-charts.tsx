@@ -3,7 +3,7 @@ import { lazy, Suspense } from 'react';
 import type { HostReadings, ReadingSeries } from '../../shared/kube/host-readings.js';
 import controls from '../layout/controls.module.css';
 import { useHostZone } from '../layout/host-times.js';
-import { useQuery } from '../layout/use-query.js';
+import { useUrlQuery } from '../layout/use-query.js';
 
 const LineChart = lazy(async () => ({ default: (await import('../charts/line-chart.js')).LineChart }));
 
@@ -20,7 +20,7 @@ const CHANNELS = [
 /** Which span stands in the URL. */
 export function LoadCharts({ readings }: { readings: HostReadings | undefined }) {
   const { zone, isTold } = useHostZone();
-  const [query, setQuery] = useQuery();
+  const [query, setQuery] = useUrlQuery();
   const span = query.get('span') === 'day' ? 'day' : 'hour';
   const series = span === 'day' ? readings?.day : readings?.recent;
   return (

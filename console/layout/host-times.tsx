@@ -3,7 +3,7 @@ import { createContext, type ReactNode, useCallback, useContext, useMemo, useSta
 import { useInterval } from '../api/live-list.js';
 import controls from './controls.module.css';
 import { hostTimeZone } from './host-zone.js';
-import { useQuery } from './use-query.js';
+import { useUrlQuery } from './use-query.js';
 
 interface Zone {
   /** Where the host stands; absent: it is not known, or no host is meant. */
@@ -23,7 +23,7 @@ export function useHostZone(): Zone {
 
 /** Offers the host's clocks for all that is told in `children`. What is chosen stands in the URL. */
 export function HostTimes({ labels, children }: { labels?: Record<string, string>; children: ReactNode }) {
-  const [query, setQuery] = useQuery();
+  const [query, setQuery] = useUrlQuery();
   const zone = useMemo(() => hostTimeZone(labels), [labels]);
   const isTold = zone !== undefined && query.get('times') === 'host';
   const told = useMemo(() => (zone === undefined ? { isTold } : { zone, isTold }), [zone, isTold]);

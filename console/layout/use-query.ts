@@ -2,7 +2,7 @@
 import { useSearchParams } from 'wouter';
 
 /** The query, and how to set one of its names; an empty value takes the name out. */
-export function useQuery(): [query: URLSearchParams, set: (name: string, value: string) => void] {
+export function useUrlQuery(): [query: URLSearchParams, set: (name: string, value: string) => void] {
   const [query, setQuery] = useSearchParams();
   const set = (name: string, value: string) =>
     setQuery(
