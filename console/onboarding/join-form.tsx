@@ -3,7 +3,7 @@ import { type FormEvent, useId, useState } from 'react';
 import { type JoinAddress, joinCommand } from '../../shared/kube/join-address.js';
 import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
-import { labelsIn } from './labels-text.js';
+import { parseLabels } from './labels-text.js';
 import { makeToken } from './make-token.js';
 import classes from './onboarding.module.css';
 
@@ -37,7 +37,7 @@ export function JoinForm({ address }: { address: JoinAddress }) {
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setProblem('');
-    const { labels, problem: wrong } = labelsIn(wishes.labels);
+    const { labels, problem: wrong } = parseLabels(wishes.labels);
     if (wrong) return setProblem(wrong);
     setBusy(true);
     try {

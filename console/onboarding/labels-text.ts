@@ -2,7 +2,7 @@
 import { isLabelKey, isLabelValue } from '../../shared/kube/label-syntax.js';
 
 /** `site=kiel,hardware=nuc`; what is wrong with the text is told instead. Pure. */
-export function labelsIn(text: string): { labels: Record<string, string>; problem?: string } {
+export function parseLabels(text: string): { labels: Record<string, string>; problem?: string } {
   const labels: Record<string, string> = {};
   for (const item of text.split(/[,\s]+/).filter(Boolean)) {
     const at = item.indexOf('=');
