@@ -4,7 +4,7 @@ import { type JoinAddress, joinCommand } from '../../shared/kube/join-address.js
 import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { parseLabels } from './labels-text.js';
-import { makeToken } from './make-token.js';
+import { createJoinToken } from './make-token.js';
 import classes from './onboarding.module.css';
 
 const HOUR_MS = 3_600_000;
@@ -136,7 +136,7 @@ function tokenFor(wishes: Wishes, labels: Record<string, string>): Promise<strin
   const nodes = wishes.nodes.split(/[,\s]+/).filter(Boolean);
   const expiresAtMs = lifetime === undefined ? undefined : Date.now() + lifetime;
   const grant = { expiresAtMs, singleUse: !wishes.isReusable, nodes, labels };
-  return makeToken(grant, wishes.description.trim());
+  return createJoinToken(grant, wishes.description.trim());
 }
 
 interface TextProps {

@@ -14,7 +14,7 @@ const ID_CHARACTERS = 6;
 const SECRET_CHARACTERS = 16;
 
 /** Stores a new token; answers it as `ID.SECRET`. Rejects with `CallError`. */
-export async function makeToken(grant: TokenGrant, description: string): Promise<string> {
+export async function createJoinToken(grant: TokenGrant, description: string): Promise<string> {
   const id = randomText(ID_CHARACTERS);
   const secret = randomText(SECRET_CHARACTERS);
   const stored = tokenSecretOf(id, await sha256(secret), grant);
