@@ -8,7 +8,7 @@ import { PageShell } from '../layout/shell.js';
 import { JoinForm } from './join-form.js';
 import { JoinedHosts } from './joined-hosts.js';
 import { TokenList } from './token-list.js';
-import { WaitingRoom } from './waiting-room.js';
+import { PendingHosts } from './waiting-room.js';
 
 const JOIN_ADDRESS = '/apis/fleet.everynode.dev/v1/joinaddress';
 
@@ -35,7 +35,7 @@ export function OnboardingPage() {
           You may not make join lines: that takes the right to create Secrets in <code>kube-system</code>.
         </p>
       )}
-      <WaitingRoom isAsked={address?.approval ?? false} />
+      <PendingHosts isAsked={address?.approval ?? false} />
       <JoinedHosts />
       {mayRead && <TokenList />}
     </PageShell>

@@ -25,7 +25,7 @@ const PATH = `${REQUESTS}?fieldSelector=${encodeURIComponent(`spec.signerName=${
 type Decision = 'Approved' | 'Denied';
 
 /** `isAsked`: each new host waits, so an empty room is worth telling. */
-export function WaitingRoom({ isAsked }: { isAsked: boolean }) {
+export function PendingHosts({ isAsked }: { isAsked: boolean }) {
   const { objects, phase } = useLiveList<CertificateSigningRequest>(PATH);
   const mayDecide = useIsAllowed(ACCESS.approve);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
