@@ -4,7 +4,7 @@ import { createRoot } from 'react-dom/client';
 import { Route, Router, Switch } from 'wouter';
 import { FleetPage } from './fleet/fleet-page.js';
 import { NotFoundPage } from './layout/not-found-page.js';
-import { Keyboard } from './palette/keyboard.js';
+import { KeyboardShortcuts } from './palette/keyboard.js';
 import { SignedIn } from './sign-in/signed-in.js';
 import './theme.css';
 
@@ -52,7 +52,7 @@ function Console() {
             <Route component={NotFoundPage} />
           </Switch>
         </Suspense>
-        <Keyboard />
+        <KeyboardShortcuts />
       </SignedIn>
     </Router>
   );

@@ -13,7 +13,7 @@ const HelpSheet = lazy(async () => ({ default: (await import('./help-sheet.js'))
 /** After `g` the next key may take so long, ms. */
 const SECOND_KEY_MS = 1_500;
 
-export function Keyboard() {
+export function KeyboardShortcuts() {
   const [open, setOpen] = useState<'palette' | 'help'>();
   const [, navigate] = useLocation();
   useEffect(() => {
