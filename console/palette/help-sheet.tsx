@@ -4,7 +4,7 @@ import controls from '../layout/controls.module.css';
 import { NAV_ITEMS } from '../layout/places.js';
 import table from '../layout/table.module.css';
 import classes from './help-sheet.module.css';
-import { hasSingleKeys, setSingleKeys } from './single-keys.js';
+import { areSingleKeysEnabled, setSingleKeys } from './single-keys.js';
 
 const KEYS: readonly [keys: string, what: string][] = [
   ['Ctrl K, ⌘ K', 'Go to a page, a host, a DaemonSet, a rollout'],
@@ -17,7 +17,7 @@ const KEYS: readonly [keys: string, what: string][] = [
 
 export function HelpSheet({ onClose }: { onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [isOn, setOn] = useState(hasSingleKeys);
+  const [isOn, setOn] = useState(areSingleKeysEnabled);
   useEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} className={classes.sheet} aria-label="Keyboard shortcuts" onClose={onClose}>

@@ -3,7 +3,7 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { NAV_ITEMS } from '../layout/places.js';
 import { OPEN_PALETTE } from '../layout/shell.js';
-import { hasSingleKeys } from './single-keys.js';
+import { areSingleKeysEnabled } from './single-keys.js';
 
 const CommandPalette = lazy(async () => ({
   default: (await import('./command-palette.js')).CommandPalette,
@@ -24,7 +24,7 @@ export function KeyboardShortcuts() {
         setOpen('palette');
         return;
       }
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || !hasSingleKeys())
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || !areSingleKeysEnabled())
         return;
       if (document.querySelector('dialog[open]')) return;
       const place = NAV_ITEMS.find(({ key }) => key === event.key);

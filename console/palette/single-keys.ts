@@ -3,7 +3,7 @@
 const STORED_AS = 'everynode-single-keys';
 
 /** True unless this browser was told otherwise. */
-export function hasSingleKeys(): boolean {
+export function areSingleKeysEnabled(): boolean {
   return localStorage.getItem(STORED_AS) !== 'off';
 }
 
