@@ -2,7 +2,7 @@
 import { type FormEvent, lazy, Suspense, useCallback, useState } from 'react';
 import { CopyCommand } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
-import { wordsOf } from './command-words.js';
+import { splitCommand } from './command-words.js';
 
 const Terminal = lazy(async () => ({ default: (await import('./terminal.js')).Terminal }));
 
@@ -26,7 +26,7 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
   const [outcome, setOutcome] = useState('');
   const [count, setCount] = useState(0);
   const container = containers.includes(chosen) ? chosen : (containers[0] ?? '');
-  const words = wordsOf(command);
+  const words = splitCommand(command);
 
   const open = (event: FormEvent) => {
     event.preventDefault();
