@@ -3,7 +3,7 @@ import type { ContainerStateTerminated, ContainerStatus } from '../../shared/kub
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/scrolled-text.js';
 import { RelativeTime } from '../layout/time-text.js';
-import { explainEnd, nextStart } from './explain-end.js';
+import { explainExit, nextStart } from './explain-end.js';
 
 interface ContainerStateProps {
   status: ContainerStatus;
@@ -56,7 +56,7 @@ function Ended({ words, end }: { words: string; end: ContainerStateTerminated })
   return (
     <>
       <p>
-        {words} with {explainEnd(end)}
+        {words} with {explainExit(end)}
         {end.finishedAt && (
           <>
             , <RelativeTime at={end.finishedAt} />

@@ -31,7 +31,7 @@ const CODES: Readonly<Record<number, string>> = {
 };
 
 /** `exit code 137: SIGKILL, …`. */
-export function explainEnd({ exitCode, signal, reason }: ContainerStateTerminated): string {
+export function explainExit({ exitCode, signal, reason }: ContainerStateTerminated): string {
   if (reason === 'OOMKilled') {
     return `exit code ${exitCode}: the kernel killed it, for it took more memory than its limit`;
   }
