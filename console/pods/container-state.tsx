@@ -3,7 +3,7 @@ import type { ContainerStateTerminated, ContainerStatus } from '../../shared/kub
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/scrolled-text.js';
 import { RelativeTime } from '../layout/time-text.js';
-import { explainExit, nextStart } from './explain-end.js';
+import { explainExit, nextRestartTime } from './explain-end.js';
 
 interface ContainerStateProps {
   status: ContainerStatus;
@@ -12,7 +12,7 @@ interface ContainerStateProps {
 
 export function ContainerState({ status, restartPolicy }: ContainerStateProps) {
   const { name, image, state, lastState, restartCount, ready } = status;
-  const next = nextStart(status);
+  const next = nextRestartTime(status);
   return (
     <section aria-label={`Container ${name}`}>
       <h3>{name}</h3>

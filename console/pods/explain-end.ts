@@ -44,7 +44,7 @@ export function explainExit({ exitCode, signal, reason }: ContainerStateTerminat
 const UNITS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000 };
 
 /** When the back-off that the container waits for is over; undefined when it waits for none. */
-export function nextStart({ state, lastState }: ContainerStatus): string | undefined {
+export function nextRestartTime({ state, lastState }: ContainerStatus): string | undefined {
   const [, delay] = /^back-off (\S+) restarting/.exec(state?.waiting?.message ?? '') ?? [];
   const ended = lastState?.terminated?.finishedAt;
   if (!delay || !ended) return undefined;
