@@ -16,7 +16,7 @@ interface PodLogProps {
   isPrevious: boolean;
 }
 
-export function PodLog({ namespace, pod, container, isPrevious }: PodLogProps) {
+export function ContainerLog({ namespace, pod, container, isPrevious }: PodLogProps) {
   const path = `/api/v1/namespaces/${namespace}/pods/${pod}/log?container=${container}${isPrevious ? '&previous=true' : ''}`;
   const [lines, setLines] = useState<readonly string[]>([]);
   const [problem, setProblem] = useState('');

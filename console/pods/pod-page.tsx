@@ -11,7 +11,7 @@ import { HostTimes } from '../layout/host-times.js';
 import { PageShell } from '../layout/shell.js';
 import { ContainerState } from './container-state.js';
 import { EventList } from './event-list.js';
-import { PodLog } from './pod-log.js';
+import { ContainerLog } from './pod-log.js';
 import { PodTerminal } from './pod-terminal.js';
 import { podWord } from './pod-word.js';
 
@@ -101,7 +101,7 @@ function Details({ pod }: { pod: Pod }) {
             Of the attempt before
           </label>
         )}
-        <PodLog
+        <ContainerLog
           key={`${container} ${isPrevious}`}
           namespace={namespace}
           pod={name}
