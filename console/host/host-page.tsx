@@ -12,7 +12,7 @@ import table from '../layout/table.module.css';
 import { TableCard } from '../layout/table-card.js';
 import { RelativeTime } from '../layout/time-text.js';
 import { EventList } from '../pods/event-list.js';
-import { podWord } from '../pods/pod-word.js';
+import { podStatusSummary } from '../pods/pod-word.js';
 import { Conditions } from './conditions.js';
 import { HostActions } from './host-actions.js';
 import { LinkQuality } from './link-quality.js';
@@ -97,7 +97,7 @@ function Pods({ pods }: { pods: readonly Pod[] }) {
               <th scope="row">
                 <Link href={`/pods/${pod.metadata.namespace}/${pod.metadata.name}`}>{pod.metadata.name}</Link>
               </th>
-              <td>{podWord(pod)}</td>
+              <td>{podStatusSummary(pod)}</td>
               <td>{pod.metadata.creationTimestamp && <RelativeTime at={pod.metadata.creationTimestamp} />}</td>
             </tr>
           ))}

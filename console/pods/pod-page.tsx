@@ -13,7 +13,7 @@ import { ContainerState } from './container-state.js';
 import { EventList } from './event-list.js';
 import { ContainerLog } from './pod-log.js';
 import { PodTerminal } from './pod-terminal.js';
-import { podWord } from './pod-word.js';
+import { podStatusSummary } from './pod-word.js';
 
 export function PodPage() {
   const { namespace = '', name = '' } = useParams();
@@ -66,7 +66,7 @@ function Details({ pod }: { pod: Pod }) {
   return (
     <>
       <section className={controls.card} aria-label="Containers">
-        <h2>{podWord(pod)}</h2>
+        <h2>{podStatusSummary(pod)}</h2>
         {(pod.status?.message ?? '') !== '' && <p>{pod.status?.message}</p>}
         {statuses.length === 0 && <p>Its host has not told of its containers yet.</p>}
         {statuses.map((status) => (

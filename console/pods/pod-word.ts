@@ -2,7 +2,7 @@
 import type { Pod } from '../../shared/kube/pod.js';
 
 /** The first that fits: going, what a container waits for, not ready, the reason, the phase. */
-export function podWord({ metadata, status }: Pod): string {
+export function podStatusSummary({ metadata, status }: Pod): string {
   if (metadata.deletionTimestamp) return 'Terminating';
   const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   const waiting = statuses.map(({ state }) => state?.waiting?.reason).find((reason) => reason);
