@@ -22,7 +22,7 @@ interface FailedHostsProps {
   failures: readonly HostFailure[];
 }
 
-export function FailedHosts({ namespace, daemonSet, revision, failures }: FailedHostsProps) {
+export function FailedHostLogs({ namespace, daemonSet, revision, failures }: FailedHostsProps) {
   if (failures.length === 0) return null;
   return (
     <section className={controls.card} aria-label="Failed hosts">

@@ -13,7 +13,7 @@ import controls from '../layout/controls.module.css';
 import { PageShell } from '../layout/shell.js';
 import table from '../layout/table.module.css';
 import { RelativeTime } from '../layout/time-text.js';
-import { FailedHosts } from './failed-hosts.js';
+import { FailedHostLogs } from './failed-hosts.js';
 import { HostsByCode } from './hosts-by-code.js';
 import { NextWindows } from './next-windows.js';
 import { Offers } from './offers.js';
@@ -100,7 +100,7 @@ function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus
         </div>
         {!past && status.phase === 'Soaking' && <Soak status={status} policy={policy} />}
       </section>
-      <FailedHosts
+      <FailedHostLogs
         namespace={namespace}
         daemonSet={past ?? name}
         revision={status.revision}
