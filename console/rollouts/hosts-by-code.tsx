@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import type { Rollout } from '../../shared/kube/rollout.js';
 import { useApiResource } from '../api/use-answer.js';
 import controls from '../layout/controls.module.css';
-import { Offers } from './offers.js';
+import { RolloutButtons } from './offers.js';
 import { hostOffersOf, rolloutPath } from './steering.js';
 
 interface RolloutHosts {
@@ -62,7 +62,7 @@ function Hosts({ rollout, code, count }: CodeProps) {
       {answer.hosts.map(({ node, sentence }) => (
         <li key={node}>
           <Link href={`/hosts/${node}`}>{node}</Link> {sentence}
-          <Offers rollout={rollout} offers={hostOffersOf(code, node)} />
+          <RolloutButtons rollout={rollout} offers={hostOffersOf(code, node)} />
         </li>
       ))}
     </ul>

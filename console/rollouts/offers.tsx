@@ -10,7 +10,7 @@ import { type Offer, steer, steerCommand } from './steering.js';
 /** In the rollout's namespace. */
 const STEER = { verb: 'patch', group: 'fleet.everynode.dev', resource: 'rollouts' } as const;
 
-export function Offers({ rollout, offers }: { rollout: Rollout; offers: readonly Offer[] }) {
+export function RolloutButtons({ rollout, offers }: { rollout: Rollout; offers: readonly Offer[] }) {
   const [asked, setAsked] = useState<Offer>();
   const { namespace = '' } = rollout.metadata;
   const maySteer = useIsAllowed({ ...STEER, namespace });

@@ -16,7 +16,7 @@ import { RelativeTime } from '../layout/time-text.js';
 import { FailedHostLogs } from './failed-hosts.js';
 import { HostsByCode } from './hosts-by-code.js';
 import { NextWindows } from './next-windows.js';
-import { Offers } from './offers.js';
+import { RolloutButtons } from './offers.js';
 import { PastRollouts } from './past-rollouts.js';
 import { Soak } from './soak.js';
 import { offersOf, policiesPath } from './steering.js';
@@ -73,7 +73,7 @@ function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus
             </>
           )}
         </p>
-        {!past && <Offers rollout={rollout} offers={offersOf(status)} />}
+        {!past && <RolloutButtons rollout={rollout} offers={offersOf(status)} />}
         <p>
           <Link href={`/daemonsets/${namespace}/${past ?? name}`}>Its DaemonSet</Link>, with its revisions:
           any of them can be rolled back to.
