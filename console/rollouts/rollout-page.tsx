@@ -18,7 +18,7 @@ import { HostsByCode } from './hosts-by-code.js';
 import { NextWindows } from './next-windows.js';
 import { RolloutButtons } from './offers.js';
 import { PastRollouts } from './past-rollouts.js';
-import { Soak } from './soak.js';
+import { SoakCountdown } from './soak.js';
 import { offersOf, policiesPath } from './steering.js';
 import { WaveBar } from './wave-bar.js';
 
@@ -98,7 +98,7 @@ function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus
             </tbody>
           </table>
         </div>
-        {!past && status.phase === 'Soaking' && <Soak status={status} policy={policy} />}
+        {!past && status.phase === 'Soaking' && <SoakCountdown status={status} policy={policy} />}
       </section>
       <FailedHostLogs
         namespace={namespace}

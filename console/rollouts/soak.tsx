@@ -7,7 +7,7 @@ import { RelativeTime } from '../layout/time-text.js';
 
 const TICK_MS = 1_000;
 
-export function Soak({ status, policy }: { status: RolloutStatus; policy: RolloutPolicy | undefined }) {
+export function SoakCountdown({ status, policy }: { status: RolloutStatus; policy: RolloutPolicy | undefined }) {
   const [now, setNow] = useState(Date.now);
   useInterval(
     TICK_MS,
