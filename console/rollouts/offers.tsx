@@ -5,13 +5,13 @@ import { useIsAllowed } from '../api/rights.js';
 import { CopyCommand } from '../layout/command.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
-import { type Offer, steer, steerCommand } from './steering.js';
+import { type RolloutAction, steer, steerCommand } from './steering.js';
 
 /** In the rollout's namespace. */
 const STEER = { verb: 'patch', group: 'fleet.everynode.dev', resource: 'rollouts' } as const;
 
-export function RolloutButtons({ rollout, offers }: { rollout: Rollout; offers: readonly Offer[] }) {
-  const [asked, setAsked] = useState<Offer>();
+export function RolloutButtons({ rollout, offers }: { rollout: Rollout; offers: readonly RolloutAction[] }) {
+  const [asked, setAsked] = useState<RolloutAction>();
   const { namespace = '' } = rollout.metadata;
   const maySteer = useIsAllowed({ ...STEER, namespace });
   if (!maySteer || offers.length === 0) return null;

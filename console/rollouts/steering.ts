@@ -12,7 +12,7 @@ import {
 import { requestApi } from '../api/call.js';
 
 /** One thing that makes sense to do now. */
-export interface Offer {
+export interface RolloutAction {
   verb: SteeringVerb;
   /** Value of the annotation: a wave; "true" where the verb is about the rollout. */
   value: string;
@@ -38,13 +38,13 @@ export function policiesPath(namespace: string): string {
 const OVER: ReadonlySet<RolloutPhase> = new Set(['Completed', 'RolledBack']);
 
 /** What is offered in a rollout's present state, the likeliest first. Pure. */
-export function offersOf(status: RolloutStatus): Offer[] {
+export function offersOf(status: RolloutStatus): RolloutAction[] {
   const { phase, steering, aborted } = status;
   const isHeld = steering?.paused === true || steering?.frozen === true;
   const left = status.nodes - status.updated - status.failed - status.skipped;
   const have = status.updated + status.failed;
   const busy = status.codes?.HeldLocally ?? 0;
-  const offers: (Offer | false)[] = [
+  const offers: (RolloutAction | false)[] = [
     phase === 'AwaitingApproval' && approval(status),
     (phase === 'Soaking' || phase === 'AwaitingHosts') && promotion(status),
     (status.outsideWindow ?? 0) > 0 &&
@@ -104,8 +104,8 @@ const HAS_NO_TURN: ReadonlySet<UpdateBlockCode> = new Set(['Reverted', 'RolloutF
 const AWAITS_ITS_TURN: ReadonlySet<string> = new Set(UPDATE_BLOCK_CODES.filter((code) => !HAS_NO_TURN.has(code)));
 
 /** What is offered for one host, by its reason code. Pure. */
-export function hostOffersOf(code: string, node: string): Offer[] {
-  const offers: (Offer | false)[] = [
+export function hostOffersOf(code: string, node: string): RolloutAction[] {
+  const offers: (RolloutAction | false)[] = [
     code === 'OutsideWindow' &&
       offer(
         'override-windows',
@@ -122,7 +122,7 @@ export function hostOffersOf(code: string, node: string): Offer[] {
   return offers.filter((each) => each !== false);
 }
 
-function promotion({ waves, wave, phase }: RolloutStatus): Offer {
+function promotion({ waves, wave, phase }: RolloutStatus): RolloutAction {
   const next = nextWave({ waves, wave });
   const then = next
     ? `wave ${next.name} may open: ${hosts(next.nodes, 'is updated', 'are updated')}.`
@@ -132,7 +132,7 @@ function promotion({ waves, wave, phase }: RolloutStatus): Offer {
   return offer('promote', wave, `Promote ${wave}`, `${though}; ${then}`);
 }
 
-function approval(status: RolloutStatus): Offer | false {
+function approval(status: RolloutStatus): RolloutAction | false {
   const next = nextWave(status);
   if (!next) return false;
   return offer(
@@ -147,7 +147,7 @@ function nextWave({ waves, wave }: Pick<RolloutStatus, 'waves' | 'wave'>) {
   return waves[waves.findIndex(({ name }) => name === wave) + 1];
 }
 
-function offer(verb: SteeringVerb, value: string, label: string, consequence: string): Offer {
+function offer(verb: SteeringVerb, value: string, label: string, consequence: string): RolloutAction {
   return { verb, value, label, consequence, needsReason: NEEDS_REASON.has(verb) };
 }
 
@@ -157,7 +157,7 @@ function hosts(count: number, one = '', many = one): string {
 }
 
 /** Tells the rollout. Rejects with `CallError` when it may not be told so. */
-export async function steer(rollout: Rollout, { verb, value }: Offer, reason: string): Promise<void> {
+export async function steer(rollout: Rollout, { verb, value }: RolloutAction, reason: string): Promise<void> {
   const { namespace = '', name } = rollout.metadata;
   const annotations = {
     [steeringAnnotation(verb)]: value,
@@ -171,7 +171,7 @@ export async function steer(rollout: Rollout, { verb, value }: Offer, reason: st
 }
 
 /** The same as a command. */
-export function steerCommand(rollout: Rollout, { verb, value, needsReason }: Offer): string {
+export function steerCommand(rollout: Rollout, { verb, value, needsReason }: RolloutAction): string {
   const { namespace = '', name } = rollout.metadata;
   const reason = needsReason ? ` ${REASON_ANNOTATION}='…'` : '';
   return `kubectl -n ${namespace} annotate rollout ${name} ${steeringAnnotation(verb)}=${value}${reason}`;
