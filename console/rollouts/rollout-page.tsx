@@ -19,7 +19,7 @@ import { NextWindows } from './next-windows.js';
 import { RolloutButtons } from './offers.js';
 import { PastRollouts } from './past-rollouts.js';
 import { SoakCountdown } from './soak.js';
-import { offersOf, policiesPath } from './steering.js';
+import { actionsOfRollout, policiesPath } from './steering.js';
 import { WaveBar } from './wave-bar.js';
 
 export function RolloutPage() {
@@ -73,7 +73,7 @@ function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus
             </>
           )}
         </p>
-        {!past && <RolloutButtons rollout={rollout} offers={offersOf(status)} />}
+        {!past && <RolloutButtons rollout={rollout} offers={actionsOfRollout(status)} />}
         <p>
           <Link href={`/daemonsets/${namespace}/${past ?? name}`}>Its DaemonSet</Link>, with its revisions:
           any of them can be rolled back to.

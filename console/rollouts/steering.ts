@@ -38,7 +38,7 @@ export function policiesPath(namespace: string): string {
 const OVER: ReadonlySet<RolloutPhase> = new Set(['Completed', 'RolledBack']);
 
 /** What is offered in a rollout's present state, the likeliest first. Pure. */
-export function offersOf(status: RolloutStatus): RolloutAction[] {
+export function actionsOfRollout(status: RolloutStatus): RolloutAction[] {
   const { phase, steering, aborted } = status;
   const isHeld = steering?.paused === true || steering?.frozen === true;
   const left = status.nodes - status.updated - status.failed - status.skipped;
