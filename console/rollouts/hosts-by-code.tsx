@@ -5,7 +5,7 @@ import type { Rollout } from '../../shared/kube/rollout.js';
 import { useApiResource } from '../api/use-answer.js';
 import controls from '../layout/controls.module.css';
 import { RolloutButtons } from './offers.js';
-import { hostOffersOf, rolloutPath } from './steering.js';
+import { actionsOfHost, rolloutPath } from './steering.js';
 
 interface RolloutHosts {
   hosts: readonly { node: string; sentence: string }[];
@@ -62,7 +62,7 @@ function Hosts({ rollout, code, count }: CodeProps) {
       {answer.hosts.map(({ node, sentence }) => (
         <li key={node}>
           <Link href={`/hosts/${node}`}>{node}</Link> {sentence}
-          <RolloutButtons rollout={rollout} offers={hostOffersOf(code, node)} />
+          <RolloutButtons rollout={rollout} offers={actionsOfHost(code, node)} />
         </li>
       ))}
     </ul>

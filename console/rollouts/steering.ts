@@ -104,7 +104,7 @@ const HAS_NO_TURN: ReadonlySet<UpdateBlockCode> = new Set(['Reverted', 'RolloutF
 const AWAITS_ITS_TURN: ReadonlySet<string> = new Set(UPDATE_BLOCK_CODES.filter((code) => !HAS_NO_TURN.has(code)));
 
 /** What is offered for one host, by its reason code. Pure. */
-export function hostOffersOf(code: string, node: string): RolloutAction[] {
+export function actionsOfHost(code: string, node: string): RolloutAction[] {
   const offers: (RolloutAction | false)[] = [
     code === 'OutsideWindow' &&
       offer(
