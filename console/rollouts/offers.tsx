@@ -5,7 +5,7 @@ import { useIsAllowed } from '../api/rights.js';
 import { CopyCommand } from '../layout/command.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
-import { type RolloutAction, steer, steerCommand } from './steering.js';
+import { type RolloutAction, sendRolloutAction, steerCommand } from './steering.js';
 
 /** In the rollout's namespace. */
 const STEER = { verb: 'patch', group: 'fleet.everynode.dev', resource: 'rollouts' } as const;
@@ -34,7 +34,7 @@ export function RolloutButtons({ rollout, offers }: { rollout: Rollout; offers: 
             ),
             act: asked.label,
             reason: asked.needsReason ? 'needed' : 'welcome',
-            perform: (reason) => steer(rollout, asked, reason),
+            perform: (reason) => sendRolloutAction(rollout, asked, reason),
           }}
           onClose={() => setAsked(undefined)}
         />

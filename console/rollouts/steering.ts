@@ -157,7 +157,7 @@ function hosts(count: number, one = '', many = one): string {
 }
 
 /** Tells the rollout. Rejects with `CallError` when it may not be told so. */
-export async function steer(rollout: Rollout, { verb, value }: RolloutAction, reason: string): Promise<void> {
+export async function sendRolloutAction(rollout: Rollout, { verb, value }: RolloutAction, reason: string): Promise<void> {
   const { namespace = '', name } = rollout.metadata;
   const annotations = {
     [steeringAnnotation(verb)]: value,
