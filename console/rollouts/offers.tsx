@@ -5,7 +5,7 @@ import { useIsAllowed } from '../api/rights.js';
 import { CopyCommand } from '../layout/command.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
-import { type RolloutAction, sendRolloutAction, steerCommand } from './steering.js';
+import { type RolloutAction, sendRolloutAction, rolloutActionCommand } from './steering.js';
 
 /** In the rollout's namespace. */
 const STEER = { verb: 'patch', group: 'fleet.everynode.dev', resource: 'rollouts' } as const;
@@ -29,7 +29,7 @@ export function RolloutButtons({ rollout, offers }: { rollout: Rollout; offers: 
             text: (
               <>
                 <p>{asked.consequence}</p>
-                <CopyCommand text={steerCommand(rollout, asked)} />
+                <CopyCommand text={rolloutActionCommand(rollout, asked)} />
               </>
             ),
             act: asked.label,

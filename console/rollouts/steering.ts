@@ -171,7 +171,7 @@ export async function sendRolloutAction(rollout: Rollout, { verb, value }: Rollo
 }
 
 /** The same as a command. */
-export function steerCommand(rollout: Rollout, { verb, value, needsReason }: RolloutAction): string {
+export function rolloutActionCommand(rollout: Rollout, { verb, value, needsReason }: RolloutAction): string {
   const { namespace = '', name } = rollout.metadata;
   const reason = needsReason ? ` ${REASON_ANNOTATION}='…'` : '';
   return `kubectl -n ${namespace} annotate rollout ${name} ${steeringAnnotation(verb)}=${value}${reason}`;
