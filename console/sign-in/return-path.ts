@@ -3,7 +3,7 @@
 const STORED_AS = 'everynode-return';
 
 /** Called when the browser leaves for the issuer. */
-export function rememberWhereOneIs(): void {
+export function saveReturnPath(): void {
   if (new URLSearchParams(location.search).has('refused')) return;
   sessionStorage.setItem(STORED_AS, location.pathname + location.search);
 }

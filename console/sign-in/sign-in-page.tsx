@@ -4,7 +4,7 @@ import { signInErrorText } from '../../shared/kube/sign-in-refusal.js';
 import { ApiCallError, requestApi } from '../api/call.js';
 import { fetchSignInMethods } from '../api/user.js';
 import controls from '../layout/controls.module.css';
-import { rememberWhereOneIs } from './return-path.js';
+import { saveReturnPath } from './return-path.js';
 import classes from './sign-in-page.module.css';
 
 /** `onSignedIn` is called when the session stands. */
@@ -59,7 +59,7 @@ export function SignInPage({ onSignedIn }: { onSignedIn: () => void }) {
         </button>
         {hasIssuer && (
           // Not a link of this program: the coordinator answers it, and sends the browser to the issuer.
-          <a className={controls.button} href="/console/sign-in/oidc" onClick={rememberWhereOneIs}>
+          <a className={controls.button} href="/console/sign-in/oidc" onClick={saveReturnPath}>
             Sign in with your organisation
           </a>
         )}
