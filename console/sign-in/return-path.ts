@@ -9,7 +9,7 @@ export function saveReturnPath(): void {
 }
 
 /** Once; a path of the console alone. */
-export function goBackToWhereOneWas(): void {
+export function restoreReturnPath(): void {
   const path = sessionStorage.getItem(STORED_AS);
   sessionStorage.removeItem(STORED_AS);
   if (path?.startsWith('/console/')) history.replaceState(null, '', path);

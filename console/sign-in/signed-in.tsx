@@ -3,7 +3,7 @@ import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { ApiCallError, SIGNED_OUT } from '../api/call.js';
 import { loadUser } from '../api/user.js';
 import controls from '../layout/controls.module.css';
-import { goBackToWhereOneWas } from './return-path.js';
+import { restoreReturnPath } from './return-path.js';
 import { SignInPage } from './sign-in-page.js';
 
 type Standing = 'asking' | 'in' | 'out' | 'unreachable';
@@ -14,7 +14,7 @@ export function SignedIn({ children }: { children: ReactNode }) {
   const ask = useCallback(async () => {
     try {
       await loadUser();
-      goBackToWhereOneWas();
+      restoreReturnPath();
       setStanding('in');
     } catch (error) {
       const isNobody = error instanceof ApiCallError && error.code === 401;
