@@ -5,7 +5,7 @@ import { Route, Router, Switch } from 'wouter';
 import { FleetPage } from './fleet/fleet-page.js';
 import { NotFoundPage } from './layout/not-found-page.js';
 import { KeyboardShortcuts } from './palette/keyboard.js';
-import { SignedIn } from './sign-in/signed-in.js';
+import { SignInGate } from './sign-in/signed-in.js';
 import './theme.css';
 
 /** Loaded when somebody goes there: the fleet is what is looked at first. */
@@ -35,7 +35,7 @@ const RolloutsPage = lazy(async () => ({
 function Console() {
   return (
     <Router base="/console">
-      <SignedIn>
+      <SignInGate>
         <Suspense fallback={<p role="status">Loading…</p>}>
           <Switch>
             <Route path="/" component={FleetPage} />
@@ -53,7 +53,7 @@ function Console() {
           </Switch>
         </Suspense>
         <KeyboardShortcuts />
-      </SignedIn>
+      </SignInGate>
     </Router>
   );
 }

@@ -9,7 +9,7 @@ import { SignInPage } from './sign-in-page.js';
 type Standing = 'asking' | 'in' | 'out' | 'unreachable';
 
 /** Shows `children` to those who are signed in. */
-export function SignedIn({ children }: { children: ReactNode }) {
+export function SignInGate({ children }: { children: ReactNode }) {
   const [standing, setStanding] = useState<Standing>('asking');
   const ask = useCallback(async () => {
     try {
