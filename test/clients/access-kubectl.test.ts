@@ -1,7 +1,7 @@
 /** What kubectl shows of rights: whoami, can-i, tokens, acting as others, and the words of a refusal. */
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import { type AccessBench, startAccessBench } from '../harness/access-bench.js';
+import { type AccessFixture, startAccessBench } from '../harness/access-bench.js';
 import { findClient } from '../harness/client-binaries.js';
 import { KUBECTLS } from '../harness/each-kubectl.js';
 import { createKubectl, type Kubectl } from '../harness/kubectl.js';
@@ -14,7 +14,7 @@ for (const name of KUBECTLS) {
       test('there is none', (context: TestContext) => leaveOut(context, name, found.why));
       return;
     }
-    let bench: AccessBench;
+    let bench: AccessFixture;
     let kubectl: Kubectl;
     let token: string;
     before(async () => {

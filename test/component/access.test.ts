@@ -5,14 +5,14 @@ import { certificateRequest } from '../../agent/certificate-request.js';
 import type { PolicyRule, UserInfo } from '../../shared/kube/rbac.js';
 import type { Status } from '../../shared/kube/status.js';
 import { generateKeyPem } from '../../shared/process/private-key.js';
-import { type AccessBench, person, roleRef, startAccessBench } from '../harness/access-bench.js';
+import { type AccessFixture, person, roleRef, startAccessBench } from '../harness/access-bench.js';
 import { type CallAnswer, call } from '../harness/https-call.js';
 import { podObject } from '../harness/objects.js';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const DEFAULT = `${RBAC}/namespaces/default`;
 
-let bench: AccessBench;
+let bench: AccessFixture;
 before(async () => {
   bench = await startAccessBench();
 });
@@ -67,7 +67,7 @@ test('a binding counts in its namespace alone, and no longer than it is there', 
 
 test('a role may name objects; a list that selects one of them is about it', async () => {
   const cid = person('cid');
-  await bench.give(cid, [
+  await bench.grantRules(cid, [
     { verbs: ['get', 'list'], apiGroups: [''], resources: ['configmaps'], resourceNames: ['one'] },
   ]);
   const maps = '/api/v1/namespaces/default/configmaps';
@@ -91,7 +91,7 @@ describe('nobody grants what they do not hold:', () => {
   const eva = person('eva');
   const rules: PolicyRule[] = [{ verbs: ['get', 'delete'], apiGroups: [''], resources: ['pods'] }];
   before(async () => {
-    await bench.give(eva, [
+    await bench.grantRules(eva, [
       {
         verbs: ['*'],
         apiGroups: ['rbac.authorization.k8s.io'],
@@ -153,7 +153,7 @@ describe('nobody grants what they do not hold:', () => {
 
   test('but with `bind` on a role it can be bound', async () => {
     const fay = person('fay');
-    await bench.give(fay, [
+    await bench.grantRules(fay, [
       { verbs: ['create'], apiGroups: ['rbac.authorization.k8s.io'], resources: ['rolebindings'] },
       {
         verbs: ['bind'],
@@ -174,7 +174,7 @@ describe('nobody grants what they do not hold:', () => {
 
 test('a patch that would create needs leave to create', async () => {
   const gus = person('gus');
-  await bench.give(gus, [{ verbs: ['get', 'patch'], apiGroups: [''], resources: ['configmaps'] }]);
+  await bench.grantRules(gus, [{ verbs: ['get', 'patch'], apiGroups: [''], resources: ['configmaps'] }]);
   const headers = { 'content-type': 'application/apply-patch+yaml' };
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'new' } };
   const path = '/api/v1/namespaces/default/configmaps/new?fieldManager=t';
@@ -185,7 +185,7 @@ test('a patch that would create needs leave to create', async () => {
 describe('acting as someone else', () => {
   test('needs leave for the user and for each group', async () => {
     const hal = person('hal');
-    await bench.give(hal, [
+    await bench.grantRules(hal, [
       { verbs: ['impersonate'], apiGroups: [''], resources: ['users'], resourceNames: ['ida'] },
     ]);
     const ida = { 'impersonate-user': 'ida' };
@@ -213,7 +213,7 @@ describe('acting as someone else', () => {
 
 test('nobody makes a mirror, nor makes one of a Pod or a Pod of one', async () => {
   const eve = person('eve');
-  await bench.give(eve, [{ verbs: ['*'], apiGroups: [''], resources: ['pods', 'pods/status'] }]);
+  await bench.grantRules(eve, [{ verbs: ['*'], apiGroups: [''], resources: ['pods', 'pods/status'] }]);
   const pods = '/api/v1/namespaces/default/pods';
   const mirror = { 'kubernetes.io/config.mirror': 'x' };
   const marked = { ...podObject('marked'), metadata: { name: 'marked', annotations: mirror } };
@@ -262,14 +262,14 @@ test('who approves or signs needs the signer as well', async () => {
   const [none, other, exact, domain] = ['none', 'other', 'exact', 'domain'].map((name) =>
     person(`signer-${name}`),
   ) as [UserInfo, UserInfo, UserInfo, UserInfo];
-  await bench.give(none, [writes]);
-  await bench.give(other, [
+  await bench.grantRules(none, [writes]);
+  await bench.grantRules(other, [
     writes,
     signers('approve', 'example.com/other'),
     signers('approve', 'b.example.com/*'),
   ]);
-  await bench.give(exact, [writes, signers('approve', 'example.com/one')]);
-  await bench.give(domain, [writes, signers('approve', 'example.com/*'), signers('sign', 'example.com/*')]);
+  await bench.grantRules(exact, [writes, signers('approve', 'example.com/one')]);
+  await bench.grantRules(domain, [writes, signers('approve', 'example.com/*'), signers('sign', 'example.com/*')]);
   const request = Buffer.from(await certificateRequest(await generateKeyPem(), 'n1')).toString('base64');
   const file = (name: string) =>
     bench.asAdmin(`POST ${requests}`, {

@@ -6,7 +6,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { AuditFile, readAudit } from '../../coordinator/api/audit/audit-file.js';
 import type { AuditEvent } from '../../shared/kube/audit.js';
 import { silentLogger } from '../../shared/process/log.js';
-import { type AccessBench, startAccessBench } from '../harness/access-bench.js';
+import { type AccessFixture, startAccessBench } from '../harness/access-bench.js';
 import { TEST_TOKEN } from '../harness/api.js';
 import { call } from '../harness/https-call.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
@@ -16,7 +16,7 @@ const SECRETS = '/api/v1/namespaces/default/secrets';
 const LIST = '/apis/fleet.everynode.dev/v1/auditevents';
 
 interface Audited {
-  bench: AccessBench;
+  bench: AccessFixture;
   path: string;
   /** Resolves when so many events fit the query. */
   events(query: string, count: number): Promise<AuditEvent[]>;

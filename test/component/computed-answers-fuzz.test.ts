@@ -13,7 +13,7 @@ import {
   roleKind,
 } from '../../coordinator/kinds/index.js';
 import type { PolicyRule } from '../../shared/kube/rbac.js';
-import { type AccessBench, person, roleRef } from '../harness/access-bench.js';
+import { type AccessFixture, person, roleRef } from '../harness/access-bench.js';
 import { TEST_TOKEN } from '../harness/api.js';
 import {
   closedNamespaces,
@@ -28,7 +28,7 @@ const numRuns = Math.ceil(Number(process.env.EVERYNODE_FUZZ_RUNS ?? 2_000) / 32)
 /** A watch is read for this time after its beginning. */
 const STREAM_MS = 30;
 
-let bench: AccessBench;
+let bench: AccessFixture;
 const agent = new Agent({ keepAlive: true, maxSockets: 16 });
 before(async () => {
   bench = await startMarkedFleet();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { WebSocket } from 'ws';
 import { STREAM_PROTOCOL } from '../../shared/kube/stream-protocol.js';
-import { type AccessBench, startAccessBench } from '../harness/access-bench.js';
+import { type AccessFixture, startAccessBench } from '../harness/access-bench.js';
 import { call } from '../harness/https-call.js';
 
 const FLEET = '/apis/fleet.everynode.dev/v1';
@@ -31,7 +31,7 @@ const STREAMS = [
   '/api/v1/namespaces/default/pods/till/log?follow=true',
 ] as const;
 
-let bench: AccessBench;
+let bench: AccessFixture;
 before(async () => {
   bench = await startAccessBench();
 });

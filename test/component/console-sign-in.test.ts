@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
 import { ADMIN } from '../../coordinator/api/authenticate.js';
 import type { Status } from '../../shared/kube/status.js';
-import { type AccessBench, person, roleRef, startAccessBench } from '../harness/access-bench.js';
+import { type AccessFixture, person, roleRef, startAccessBench } from '../harness/access-bench.js';
 import { type CallAnswer, call } from '../harness/https-call.js';
 import { KeptAudit } from '../harness/kept-audit.js';
 
@@ -15,7 +15,7 @@ const owner = person('owner');
 async function startSignIns(
   context: TestContext,
   change: Parameters<typeof startAccessBench>[0] = {},
-): Promise<{ bench: AccessBench; audited: () => string[] }> {
+): Promise<{ bench: AccessFixture; audited: () => string[] }> {
   const audit = new KeptAudit();
   const audited = () =>
     audit.events
@@ -38,12 +38,12 @@ async function startSignIns(
   return { bench, audited };
 }
 
-function signIn(bench: AccessBench, token: string, headers: Record<string, string> = {}) {
+function signIn(bench: AccessFixture, token: string, headers: Record<string, string> = {}) {
   return call(bench.api, 'POST /console/session', { token, headers });
 }
 
 /** The user that a request with this cookie, and without a token, is from. */
-async function userOf(bench: AccessBench, signedIn: CallAnswer): Promise<string> {
+async function userOf(bench: AccessFixture, signedIn: CallAnswer): Promise<string> {
   const cookie = String(signedIn.headers['set-cookie']).split(';')[0] ?? '';
   const headers = { cookie, 'x-everynode-console': '1' };
   const path = 'POST /apis/authentication.k8s.io/v1/selfsubjectreviews';

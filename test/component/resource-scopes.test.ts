@@ -10,7 +10,7 @@ import { ADMIN } from '../../coordinator/api/authenticate.js';
 import type { UserInfo } from '../../shared/kube/rbac.js';
 import type { Status } from '../../shared/kube/status.js';
 import { STREAM_PROTOCOL } from '../../shared/kube/stream-protocol.js';
-import { type AccessBench, person, roleRef, startAccessBench } from '../harness/access-bench.js';
+import { type AccessFixture, person, roleRef, startAccessBench } from '../harness/access-bench.js';
 import { everyRequest, LISTED_RESOURCES } from '../harness/served-resources.js';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
@@ -25,7 +25,7 @@ const CALLERS: [who: string, user: UserInfo, headers: Record<string, string>][] 
   ['a user without roles', person('ann'), {}],
 ];
 
-let bench: AccessBench;
+let bench: AccessFixture;
 let confirmed = 0;
 
 before(async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { podKind } from '../../coordinator/kinds/index.js';
 import { ApiError } from '../../shared/kube/status.js';
-import { type AccessBench, person, roleRef, startAccessBench } from '../harness/access-bench.js';
+import { type AccessFixture, person, roleRef, startAccessBench } from '../harness/access-bench.js';
 import { rawConnection } from '../harness/raw-connection.js';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
@@ -11,7 +11,7 @@ const POD = '/api/v1/namespaces/default/pods/p';
 const SUBRESOURCES = ['exec', 'attach', 'portforward'] as const;
 
 const editor = person('editor');
-let bench: AccessBench;
+let bench: AccessFixture;
 let opened = 0;
 
 before(async () => {

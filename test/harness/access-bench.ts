@@ -19,7 +19,7 @@ import { until } from './until.js';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 
-export interface AccessBench {
+export interface AccessFixture {
   registry: Registry;
   identities: Identities;
   api: TestApi;
@@ -28,7 +28,7 @@ export interface AccessBench {
   /** One request as that user. */
   as(user: UserInfo, line: string, body?: unknown, headers?: Record<string, string>): Promise<CallAnswer>;
   /** Lets the user do this everywhere. */
-  give(user: UserInfo, rules: PolicyRule[]): Promise<void>;
+  grantRules(user: UserInfo, rules: PolicyRule[]): Promise<void>;
   /** One request that must succeed; what it stores counts when this resolves. */
   asAdmin(line: string, body: unknown): Promise<void>;
   /** Binds a role in the namespace default. */
@@ -64,7 +64,7 @@ type Change = Partial<ApiServerOptions>;
 /** Starts it on a free port. */
 export async function startAccessBench(
   change: Change | ((parts: AccessBenchParts) => Change) = {},
-): Promise<AccessBench> {
+): Promise<AccessFixture> {
   const parts = { clock: systemClock, log: silentLogger };
   const store = new MemoryStore();
   const registry = createRegistry({ store, kinds: ALL_KINDS, ...parts });

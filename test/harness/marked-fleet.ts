@@ -23,7 +23,7 @@ import {
 import type { Kind } from '../../coordinator/kinds/kind.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import { type AccessBench, type AccessBenchParts, startAccessBench } from './access-bench.js';
+import { type AccessFixture, type AccessBenchParts, startAccessBench } from './access-bench.js';
 import { NO_STREAMS } from './api.js';
 import { KeptAudit } from './kept-audit.js';
 import { nodeObject } from './objects.js';
@@ -55,7 +55,7 @@ export function markedNames(namespace: string): string[] {
 }
 
 /** Starts it; nothing of it changes by itself. */
-export async function startMarkedFleet(): Promise<AccessBench> {
+export async function startMarkedFleet(): Promise<AccessFixture> {
   const bench = await startAccessBench((parts) => ({
     ...partsOfFleet(parts),
     audit: new KeptAudit(),
