@@ -52,7 +52,7 @@ export function roleRef(kind: string, name: string) {
 }
 
 /** What the bench is built of, for parts of the API that read the same objects. */
-export interface AccessBenchParts {
+export interface AccessFixtureDeps {
   registry: Registry;
   informers: Informers;
   clock: typeof systemClock;
@@ -63,7 +63,7 @@ type Change = Partial<ApiServerOptions>;
 
 /** Starts it on a free port. */
 export async function startAccessBench(
-  change: Change | ((parts: AccessBenchParts) => Change) = {},
+  change: Change | ((parts: AccessFixtureDeps) => Change) = {},
 ): Promise<AccessFixture> {
   const parts = { clock: systemClock, log: silentLogger };
   const store = new MemoryStore();

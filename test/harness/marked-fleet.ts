@@ -23,7 +23,7 @@ import {
 import type { Kind } from '../../coordinator/kinds/kind.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import { type AccessFixture, type AccessBenchParts, startAccessBench } from './access-bench.js';
+import { type AccessFixture, type AccessFixtureDeps, startAccessBench } from './access-bench.js';
 import { NO_STREAMS } from './api.js';
 import { KeptAudit } from './kept-audit.js';
 import { nodeObject } from './objects.js';
@@ -67,7 +67,7 @@ export async function startMarkedFleet(): Promise<AccessFixture> {
   return bench;
 }
 
-function partsOfFleet({ registry, informers, clock }: AccessBenchParts) {
+function partsOfFleet({ registry, informers, clock }: AccessFixtureDeps) {
   const rollouts = new ActiveRollouts();
   for (const namespace of NAMESPACES) {
     const stance = { code: 'Failed', wave: 'first', message: 'it has failed' } as const;
