@@ -1,7 +1,7 @@
 /** What kubectl shows of rights: whoami, can-i, tokens, acting as others, and the words of a refusal. */
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import { type AccessFixture, startAccessBench } from '../harness/access-bench.js';
+import { type AccessFixture, startAccessFixture } from '../harness/access-bench.js';
 import { findClient } from '../harness/client-binaries.js';
 import { KUBECTLS } from '../harness/each-kubectl.js';
 import { createKubectl, type Kubectl } from '../harness/kubectl.js';
@@ -18,7 +18,7 @@ for (const name of KUBECTLS) {
     let kubectl: Kubectl;
     let token: string;
     before(async () => {
-      bench = await startAccessBench();
+      bench = await startAccessFixture();
       kubectl = createKubectl(bench.api.kubeconfig, found.path);
       await kubectl.ok('create serviceaccount robot');
       await kubectl.ok('create rolebinding robot --clusterrole=view --serviceaccount=default:robot');

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { PolicyRule, UserInfo } from '../../shared/kube/rbac.js';
-import { type AccessFixture, person, roleRef, startAccessBench } from '../harness/access-bench.js';
+import { type AccessFixture, person, roleRef, startAccessFixture } from '../harness/access-bench.js';
 import { call } from '../harness/https-call.js';
 
 let bench: AccessFixture;
 before(async () => {
-  bench = await startAccessBench();
+  bench = await startAccessFixture();
 });
 after(() => bench.stop());
 

@@ -5,7 +5,7 @@ import { certificateRequest } from '../../agent/certificate-request.js';
 import type { PolicyRule, UserInfo } from '../../shared/kube/rbac.js';
 import type { Status } from '../../shared/kube/status.js';
 import { generateKeyPem } from '../../shared/process/private-key.js';
-import { type AccessFixture, person, roleRef, startAccessBench } from '../harness/access-bench.js';
+import { type AccessFixture, person, roleRef, startAccessFixture } from '../harness/access-bench.js';
 import { type CallAnswer, call } from '../harness/https-call.js';
 import { podObject } from '../harness/objects.js';
 
@@ -14,7 +14,7 @@ const DEFAULT = `${RBAC}/namespaces/default`;
 
 let bench: AccessFixture;
 before(async () => {
-  bench = await startAccessBench();
+  bench = await startAccessFixture();
 });
 after(() => bench.stop());
 

@@ -6,7 +6,7 @@ import { DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
 import { MAX_BODY_BYTES, MAX_NESTING } from '../../coordinator/api/request-body.js';
 import { configMapKind } from '../../coordinator/kinds/index.js';
 import { CERTIFICATE_PATH, JOIN_PATH } from '../../shared/link/limits.js';
-import { person, startAccessBench } from '../harness/access-bench.js';
+import { person, startAccessFixture } from '../harness/access-bench.js';
 import { startTestApi, TEST_TOKEN, type TestApi } from '../harness/api.js';
 import { call } from '../harness/https-call.js';
 import { rawConnection } from '../harness/raw-connection.js';
@@ -206,7 +206,7 @@ test('more requests at once than the limit are 429 with Retry-After', async () =
 });
 
 test('a user whose requests come slowly takes some of the places, and leaves the others to other users', async () => {
-  const bench = await startAccessBench({ limits: { maxInFlight: 20 } });
+  const bench = await startAccessFixture({ limits: { maxInFlight: 20 } });
   const token = bench.admit(person('slow'));
   const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
   const slow = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`;
@@ -220,7 +220,7 @@ test('a user whose requests come slowly takes some of the places, and leaves the
 
 test('the ServiceAccounts of a namespace share the rate of one client; those of another namespace do not', async () => {
   const settings = { ...DEFAULT_API_SETTINGS, clientLimits: { requestsPerSecond: 0.01, burst: 2 } };
-  const bench = await startAccessBench({ settings });
+  const bench = await startAccessFixture({ settings });
   const accounts = ['a:one', 'a:two', 'a:three', 'b:one'].map((name) =>
     person(`system:serviceaccount:${name}`),
   );

@@ -6,7 +6,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { AuditFile, readAudit } from '../../coordinator/api/audit/audit-file.js';
 import type { AuditEvent } from '../../shared/kube/audit.js';
 import { silentLogger } from '../../shared/process/log.js';
-import { type AccessFixture, startAccessBench } from '../harness/access-bench.js';
+import { type AccessFixture, startAccessFixture } from '../harness/access-bench.js';
 import { TEST_TOKEN } from '../harness/api.js';
 import { call } from '../harness/https-call.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
@@ -25,7 +25,7 @@ interface Audited {
 async function audited(context: TestContext): Promise<Audited> {
   const path = join(temporaryDirectory(), 'audit', 'audit.log');
   const audit = new AuditFile({ path, maxBytes: 1e9, maxFiles: 1 }, silentLogger);
-  const bench = await startAccessBench({ audit });
+  const bench = await startAccessFixture({ audit });
   context.after(() => bench.stop());
   const events = async (query: string, count: number) => {
     let items: AuditEvent[] = [];

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { WebSocket } from 'ws';
 import { STREAM_PROTOCOL } from '../../shared/kube/stream-protocol.js';
-import { type AccessFixture, startAccessBench } from '../harness/access-bench.js';
+import { type AccessFixture, startAccessFixture } from '../harness/access-bench.js';
 import { call } from '../harness/https-call.js';
 
 const FLEET = '/apis/fleet.everynode.dev/v1';
@@ -33,7 +33,7 @@ const STREAMS = [
 
 let bench: AccessFixture;
 before(async () => {
-  bench = await startAccessBench();
+  bench = await startAccessFixture();
 });
 after(() => bench.stop());
 

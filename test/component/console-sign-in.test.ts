@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
 import { ADMIN } from '../../coordinator/api/authenticate.js';
 import type { Status } from '../../shared/kube/status.js';
-import { type AccessFixture, person, roleRef, startAccessBench } from '../harness/access-bench.js';
+import { type AccessFixture, person, roleRef, startAccessFixture } from '../harness/access-bench.js';
 import { type CallAnswer, call } from '../harness/https-call.js';
 import { KeptAudit } from '../harness/kept-audit.js';
 
@@ -14,7 +14,7 @@ const owner = person('owner');
 /** A bench with the owner of the namespace `default`, and what is audited of sign-ins: code and user. */
 async function startSignIns(
   context: TestContext,
-  change: Parameters<typeof startAccessBench>[0] = {},
+  change: Parameters<typeof startAccessFixture>[0] = {},
 ): Promise<{ bench: AccessFixture; audited: () => string[] }> {
   const audit = new KeptAudit();
   const audited = () =>
@@ -24,7 +24,7 @@ async function startSignIns(
         [responseStatus.code, user.username, impersonatedUser?.username ?? ''].join(' ').trim(),
       );
   const clientLimits = { requestsPerSecond: 0, burst: 0 };
-  const bench = await startAccessBench({
+  const bench = await startAccessFixture({
     audit,
     settings: { ...DEFAULT_API_SETTINGS, clientLimits },
     ...change,

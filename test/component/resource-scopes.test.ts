@@ -10,7 +10,7 @@ import { ADMIN } from '../../coordinator/api/authenticate.js';
 import type { UserInfo } from '../../shared/kube/rbac.js';
 import type { Status } from '../../shared/kube/status.js';
 import { STREAM_PROTOCOL } from '../../shared/kube/stream-protocol.js';
-import { type AccessFixture, person, roleRef, startAccessBench } from '../harness/access-bench.js';
+import { type AccessFixture, person, roleRef, startAccessFixture } from '../harness/access-bench.js';
 import { everyRequest, LISTED_RESOURCES } from '../harness/served-resources.js';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
@@ -33,7 +33,7 @@ before(async () => {
     confirmed += 1;
   };
   const restore = { unconfirmed: () => undefined, confirm };
-  bench = await startAccessBench({ restore });
+  bench = await startAccessFixture({ restore });
   const everything = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }];
   await bench.asAdmin(`POST ${RBAC}/namespaces/default/roles`, {
     metadata: { name: 'everything' },

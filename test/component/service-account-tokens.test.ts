@@ -6,14 +6,14 @@ import { loadSigningKeys } from '../../coordinator/access/signing-keys.js';
 import { serviceAccountKind } from '../../coordinator/kinds/index.js';
 import type { UserInfo } from '../../shared/kube/rbac.js';
 import { systemRandom } from '../../shared/process/chance.js';
-import { type AccessFixture, roleRef, startAccessBench } from '../harness/access-bench.js';
+import { type AccessFixture, roleRef, startAccessFixture } from '../harness/access-bench.js';
 import { withControlPlane } from '../harness/control-plane.js';
 import { call } from '../harness/https-call.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 
 let bench: AccessFixture;
 before(async () => {
-  bench = await startAccessBench();
+  bench = await startAccessFixture();
 });
 after(() => bench.stop());
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { podKind } from '../../coordinator/kinds/index.js';
 import { ApiError } from '../../shared/kube/status.js';
-import { type AccessFixture, person, roleRef, startAccessBench } from '../harness/access-bench.js';
+import { type AccessFixture, person, roleRef, startAccessFixture } from '../harness/access-bench.js';
 import { rawConnection } from '../harness/raw-connection.js';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
@@ -19,7 +19,7 @@ before(async () => {
     opened += 1;
     throw new ApiError('ServiceUnavailable', 'no host is connected');
   };
-  bench = await startAccessBench({ streams: { logs: open, open } });
+  bench = await startAccessFixture({ streams: { logs: open, open } });
   const spec = { containers: [{ name: 'c', image: 'app:1' }], nodeName: 'n1' };
   await bench.api.registry.create(podKind, 'default', { metadata: { name: 'p' }, spec });
   const resources = SUBRESOURCES.map((subresource) => `pods/${subresource}`);

@@ -62,7 +62,7 @@ export interface AccessFixtureDeps {
 type Change = Partial<ApiServerOptions>;
 
 /** Starts it on a free port. */
-export async function startAccessBench(
+export async function startAccessFixture(
   change: Change | ((parts: AccessFixtureDeps) => Change) = {},
 ): Promise<AccessFixture> {
   const parts = { clock: systemClock, log: silentLogger };

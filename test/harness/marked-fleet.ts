@@ -23,7 +23,7 @@ import {
 import type { Kind } from '../../coordinator/kinds/kind.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import { type AccessFixture, type AccessFixtureDeps, startAccessBench } from './access-bench.js';
+import { type AccessFixture, type AccessFixtureDeps, startAccessFixture } from './access-bench.js';
 import { NO_STREAMS } from './api.js';
 import { KeptAudit } from './kept-audit.js';
 import { nodeObject } from './objects.js';
@@ -56,7 +56,7 @@ export function markedNames(namespace: string): string[] {
 
 /** Starts it; nothing of it changes by itself. */
 export async function startMarkedFleet(): Promise<AccessFixture> {
-  const bench = await startAccessBench((parts) => ({
+  const bench = await startAccessFixture((parts) => ({
     ...partsOfFleet(parts),
     audit: new KeptAudit(),
     settings: { ...DEFAULT_API_SETTINGS, clientLimits: { requestsPerSecond: 0, burst: 0 } },
