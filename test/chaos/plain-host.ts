@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { AMPLE_HOST_WORDS } from '../harness/ample-host.js';
+import { AMPLE_HOST_ARGS } from '../harness/ample-host.js';
 import { EngineContainers } from '../harness/engine-containers.js';
 import { startEngine, type TestEngine } from '../harness/engines.js';
 import type { SmallDisk } from '../harness/small-disk.js';
@@ -151,7 +151,7 @@ export class PlainHost implements ChaosHost {
     const environment = [
       `DOCKER_HOST=unix://${socketPath}`,
       `EVERYNODE_TOKEN=${this.#token}`,
-      ...AMPLE_HOST_WORDS,
+      ...AMPLE_HOST_ARGS,
       ...this.clock.environment(),
     ];
     this.#agent = this.own.spawnOnHost('env', ...environment, 'sh', '-c', script, 'sh', ...words);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Node } from '../../shared/kube/node.js';
-import { AMPLE_HOST_WORDS } from '../harness/ample-host.js';
+import { AMPLE_HOST_ARGS } from '../harness/ample-host.js';
 import { freePort } from '../harness/free-port.js';
 import { UNITS_OF_TESTS } from '../harness/host-units.js';
 import { type TestHost, TestHosts } from '../harness/hosts.js';
@@ -197,7 +197,7 @@ describe('two hosts', { concurrency: 1 }, () => {
   law('a second host joins by the line of token create and gets its copy', async (all) => {
     const line = await all.joinLine();
     assert.match(line, /^echo \S+ \| everynode-agent --server https:\/\/[\d.]+:\d+ --token-file -$/);
-    all.two.runDetached('env', ...AMPLE_HOST_WORDS, 'sh', '-c', line);
+    all.two.runDetached('env', ...AMPLE_HOST_ARGS, 'sh', '-c', line);
     await untilTrue(() => runsOn(all.two, 'app'));
     await untilTrue(async () => {
       const nodes = await all.kubectl.ok('get nodes -o wide');

@@ -11,10 +11,10 @@ export const AMPLE_HOST: Readonly<Record<string, string>> = {
 };
 
 /** The same as arguments of `env`. */
-export const AMPLE_HOST_WORDS: readonly string[] = wordsOf(AMPLE_HOST);
+export const AMPLE_HOST_ARGS: readonly string[] = wordsOf(AMPLE_HOST);
 
 /** The same as lines of a unit's section `[Service]`. */
-export const AMPLE_HOST_LINES: string = AMPLE_HOST_WORDS.map((word) => `Environment="${word}"\n`).join('');
+export const AMPLE_HOST_LINES: string = AMPLE_HOST_ARGS.map((word) => `Environment="${word}"\n`).join('');
 
 function wordsOf(variables: Readonly<Record<string, string>>): string[] {
   return Object.entries(variables).map(([name, value]) => `${name}=${value}`);

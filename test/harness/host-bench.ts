@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { AMPLE_HOST_WORDS } from './ample-host.js';
+import { AMPLE_HOST_ARGS } from './ample-host.js';
 import { EngineContainers } from './engine-containers.js';
 import { type EngineKind, startEngine, type TestEngine } from './engines.js';
 import { createKubectl, findKubectl, type Kubectl, whyNoKubectl } from './kubectl.js';
@@ -78,7 +78,7 @@ export class HostBench {
   async #start(): Promise<void> {
     const { socketPath, kind } = this.engine;
     this.#up = this.engine.spawnOnHost(
-      ...['env', `DOCKER_HOST=unix://${socketPath}`, ...AMPLE_HOST_WORDS, process.execPath, PROGRAM, 'up'],
+      ...['env', `DOCKER_HOST=unix://${socketPath}`, ...AMPLE_HOST_ARGS, process.execPath, PROGRAM, 'up'],
       ...['--data', this.#data, '--node-name', HOST_NAME, '--runtime', kind],
     );
     const kubeconfig = join(this.#data, 'kubeconfig');

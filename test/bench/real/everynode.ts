@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { apiClientFromKubeconfig } from '../../../coordinator/cli/api-client.js';
 import { createToken } from '../../../coordinator/cli/token.js';
 import type { Node } from '../../../shared/kube/node.js';
-import { AMPLE_HOST_WORDS } from '../../harness/ample-host.js';
+import { AMPLE_HOST_ARGS } from '../../harness/ample-host.js';
 import { CoordinatorApi, type RecordedWatch } from '../../harness/coordinator-api.js';
 import { freePort } from '../../harness/free-port.js';
 import { type CoordinatorProcess, startCoordinatorProcess } from '../../harness/processes.js';
@@ -66,7 +66,7 @@ export class EverynodeHosts {
     const { folder, port, token } = this.terms;
     const name = this.nodeName(index);
     const environment = ['env', `DOCKER_HOST=unix://${engine.socketPath}`, `PATH=${process.env.PATH}`];
-    environment.push(...AMPLE_HOST_WORDS, `EVERYNODE_TOKEN=${token}`);
+    environment.push(...AMPLE_HOST_ARGS, `EVERYNODE_TOKEN=${token}`);
     const flags = [
       ...['--server', `https://${engine.gateway}:${port}`, '--data', join(folder, name)],
       ...['--node-name', name, '--runtime', 'docker', '--log-level', 'warn'],
