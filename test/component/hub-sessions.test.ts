@@ -13,7 +13,7 @@ import {
   SUBPROTOCOL,
 } from '../../shared/link/messages.js';
 import { generateKeyPem } from '../../shared/process/private-key.js';
-import { benchAuthority, certificateHeader } from '../harness/bench-host-keys.js';
+import { fixtureAuthority, certificateHeader } from '../harness/bench-host-keys.js';
 import { eventually } from '../harness/eventually.js';
 import { type HubBench, withHub } from '../harness/hub-bench.js';
 import { helloOf, rawAgent } from '../harness/raw-agent.js';
@@ -46,7 +46,7 @@ function refusedUpgrade(bench: HubBench, headers: Record<string, string>): Promi
 withHub('without the certificate of a node there is no upgrade', async (bench) => {
   const own = certificateHeader(await bench.hostKey('n1'));
   const protocol = { 'sec-websocket-protocol': SUBPROTOCOL };
-  const unknown = await benchAuthority(bench.plane.clock);
+  const unknown = await fixtureAuthority(bench.plane.clock);
   const stranger = await unknown.sign(await certificateRequest(await generateKeyPem(), 'n1'));
   const refused: Record<string, string>[] = [
     {},

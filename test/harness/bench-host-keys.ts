@@ -35,7 +35,7 @@ async function makePki(now: number): Promise<Pki> {
 }
 
 /** The authority of a fleet that begins now. */
-export async function benchAuthority(clock: Clock): Promise<CertificateAuthority> {
+export async function fixtureAuthority(clock: Clock): Promise<CertificateAuthority> {
   madePki ??= makePki(clock.now());
   const pki = await madePki;
   return new CertificateAuthority(

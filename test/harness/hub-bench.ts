@@ -22,7 +22,7 @@ import {
 } from '../../shared/link/messages.js';
 import { type Clock, monotonicClock } from '../../shared/process/clock.js';
 import { type Logger, silentLogger } from '../../shared/process/log.js';
-import { BenchHostKeys, benchAuthority, type HostKey } from './bench-host-keys.js';
+import { BenchHostKeys, fixtureAuthority, type HostKey } from './bench-host-keys.js';
 import { type ControlPlane, startControlPlane } from './control-plane.js';
 import { podObject } from './objects.js';
 
@@ -224,7 +224,7 @@ export function withHub(
     const restore = new RestoreState(store, silentLogger);
     const graceOf = (name: string) => nodeGraceMs(informers.nodes.get({ name })?.metadata ?? {}, GRACE_MS);
     const presence = new NodeLiveness(clock, { graceMs: GRACE_MS, graceOf, returnMs: RETURN_MS });
-    const authority = await benchAuthority(clock);
+    const authority = await fixtureAuthority(clock);
     const hub = new Hub({
       registry,
       informers,
