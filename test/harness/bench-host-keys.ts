@@ -46,7 +46,7 @@ export async function fixtureAuthority(clock: Clock): Promise<CertificateAuthori
 }
 
 /** Makes each node's key when it is first asked for, and registers it as a join would. */
-export class BenchHostKeys {
+export class FixtureHostKeys {
   readonly #authority: CertificateAuthority;
   readonly #registry: Pick<Registry, 'create'>;
   readonly #made = new Map<string, Promise<HostKey>>();

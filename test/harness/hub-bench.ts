@@ -22,7 +22,7 @@ import {
 } from '../../shared/link/messages.js';
 import { type Clock, monotonicClock } from '../../shared/process/clock.js';
 import { type Logger, silentLogger } from '../../shared/process/log.js';
-import { BenchHostKeys, fixtureAuthority, type HostKey } from './bench-host-keys.js';
+import { FixtureHostKeys, fixtureAuthority, type HostKey } from './bench-host-keys.js';
 import { type ControlPlane, startControlPlane } from './control-plane.js';
 import { podObject } from './objects.js';
 
@@ -241,7 +241,7 @@ export function withHub(
     const server = await listen(hub);
     const agents: BenchAgent[] = [];
     const { port } = server.address() as AddressInfo;
-    const keys = new BenchHostKeys(authority, registry);
+    const keys = new FixtureHostKeys(authority, registry);
     const bench = benchFor({ plane, hub, presence, restore, port }, keys, agents);
     try {
       await check(bench);
@@ -256,7 +256,7 @@ export function withHub(
 
 function benchFor(
   parts: Pick<HubBench, 'plane' | 'hub' | 'presence' | 'restore' | 'port'>,
-  keys: BenchHostKeys,
+  keys: FixtureHostKeys,
   agents: BenchAgent[],
 ): HubBench {
   const { plane, port } = parts;
