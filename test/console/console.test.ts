@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import type { Node } from '../../shared/kube/node.js';
 import type { Rollout } from '../../shared/kube/rollout.js';
 import { DESK, PHONE, signIn, violationsOf } from '../harness/browser.js';
-import { ConsoleBench, describeInBrowser } from '../harness/console-bench.js';
+import { ConsoleFixture, describeInBrowser } from '../harness/console-bench.js';
 import { applyEverywhere, numberReady, runCommand } from '../harness/simulated-actions.js';
 import type { SimulatedFleet } from '../harness/simulated-fleet.js';
 import { slowWire } from '../harness/slow-wire.js';
@@ -41,7 +41,7 @@ const IN_FRONT: Readonly<Record<string, (page: Page) => Promise<void>>> = {
 };
 
 function suite(): void {
-  const bench = new ConsoleBench(NODES);
+  const bench = new ConsoleFixture(NODES);
   let fleet: SimulatedFleet;
   let server: string;
   let token: string;

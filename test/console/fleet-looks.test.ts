@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { accessOf, signIn } from '../harness/browser.js';
-import { ConsoleBench, describeInBrowser } from '../harness/console-bench.js';
+import { ConsoleFixture, describeInBrowser } from '../harness/console-bench.js';
 import { applyEverywhere } from '../harness/simulated-actions.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../harness/simulated-fleet.js';
 import { until } from '../harness/until.js';
@@ -19,7 +19,7 @@ function suite(): void {
   let fleet: SimulatedFleet;
   let server: string;
 
-  const bench = new ConsoleBench(NODES);
+  const bench = new ConsoleFixture(NODES);
 
   before(async () => {
     fleet = bench.fleet;

@@ -10,7 +10,7 @@ import type { Node } from '../../shared/kube/node.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { generateKeyPem } from '../../shared/process/private-key.js';
 import { PHONE } from '../harness/browser.js';
-import { ConsoleBench, describeInBrowser } from '../harness/console-bench.js';
+import { ConsoleFixture, describeInBrowser } from '../harness/console-bench.js';
 import { tokenInLine } from '../harness/join-line.js';
 import type { SimulatedFleet } from '../harness/simulated-fleet.js';
 import { until } from '../harness/until.js';
@@ -25,7 +25,7 @@ function suite(): void {
   let fleet: SimulatedFleet;
   let server: string;
 
-  const bench = new ConsoleBench(NODES);
+  const bench = new ConsoleFixture(NODES);
 
   before(async () => {
     fleet = bench.fleet;

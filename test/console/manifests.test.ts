@@ -5,7 +5,7 @@ import type { Locator } from 'playwright-core';
 import type { HostReadings } from '../../shared/kube/host-readings.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { DESK, PHONE, violationsOf } from '../harness/browser.js';
-import { ConsoleBench, describeInBrowser } from '../harness/console-bench.js';
+import { ConsoleFixture, describeInBrowser } from '../harness/console-bench.js';
 import { numberReady, runCommand } from '../harness/simulated-actions.js';
 import type { SimulatedFleet } from '../harness/simulated-fleet.js';
 import { until } from '../harness/until.js';
@@ -50,7 +50,7 @@ const COPY = new Function(
 ) as (element: unknown) => string;
 
 function suite(): void {
-  const bench = new ConsoleBench(NODES);
+  const bench = new ConsoleFixture(NODES);
   let fleet: SimulatedFleet;
 
   before(async () => {

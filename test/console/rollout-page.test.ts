@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Pod } from '../../shared/kube/pod.js';
 import { PHONE, violationsOf } from '../harness/browser.js';
-import { ConsoleBench, describeInBrowser } from '../harness/console-bench.js';
+import { ConsoleFixture, describeInBrowser } from '../harness/console-bench.js';
 import { applyEverywhere, numberReady } from '../harness/simulated-actions.js';
 import type { SimulatedFleet } from '../harness/simulated-fleet.js';
 import { until } from '../harness/until.js';
@@ -18,7 +18,7 @@ const LIMITS = { timeoutMs: 60_000 };
 describeInBrowser('a rollout', suite);
 
 function suite(): void {
-  const bench = new ConsoleBench(NODES);
+  const bench = new ConsoleFixture(NODES);
   let fleet: SimulatedFleet;
 
   before(async () => {

@@ -10,7 +10,7 @@ import type { CertificateSigningRequest } from '../../shared/kube/certificate-si
 import { withApprovalDecision } from '../../shared/kube/certificate-signing-request.js';
 import { generateKeyPem } from '../../shared/process/private-key.js';
 import { DESK } from '../harness/browser.js';
-import { ConsoleBench, describeInBrowser } from '../harness/console-bench.js';
+import { ConsoleFixture, describeInBrowser } from '../harness/console-bench.js';
 import type { SimulatedFleet } from '../harness/simulated-fleet.js';
 import { startTestIssuer, type TestIssuer } from '../harness/test-issuer.js';
 import { until } from '../harness/until.js';
@@ -27,7 +27,7 @@ function suite(): void {
   let fleet: SimulatedFleet;
   let server: string;
 
-  const bench = new ConsoleBench(1, async () => {
+  const bench = new ConsoleFixture(1, async () => {
     issuer = await startTestIssuer(directory, 'everynode', 'not-told');
     const oidcClientSecretFile = join(directory, 'secret');
     writeFileSync(oidcClientSecretFile, 'not-told\n');

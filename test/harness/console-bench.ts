@@ -18,7 +18,7 @@ export function describeInBrowser(name: string, suite: () => void): void {
   else test(`${name} in a browser`, (context) => leaveOut(context, `${name} in a browser`, why));
 }
 
-export class ConsoleBench {
+export class ConsoleFixture {
   #fleet: SimulatedFleet | undefined;
   #browser: Browser | undefined;
   readonly #visits: Visit[] = [];
