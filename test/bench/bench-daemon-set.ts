@@ -23,7 +23,7 @@ export class BenchDaemonSet {
     const labels = { app: this.name };
     const { image = 'app:1', command, nodeSelector } = wish;
     const container = { name: 'main', image, ...(command && { command }) };
-    await this.#api.ask('POST', DAEMON_SETS, {
+    await this.#api.request('POST', DAEMON_SETS, {
       metadata: { name: this.name },
       spec: {
         selector: { matchLabels: labels },
@@ -49,7 +49,7 @@ export class BenchDaemonSet {
   }
 
   async update(spec: object): Promise<void> {
-    await this.#api.ask(
+    await this.#api.request(
       'PATCH',
       `${DAEMON_SETS}/${this.name}`,
       { spec },
@@ -59,7 +59,7 @@ export class BenchDaemonSet {
 
   /** Resolves when it and its Pods are gone. */
   async remove(): Promise<void> {
-    await this.#api.ask('DELETE', `${DAEMON_SETS}/${this.name}?propagationPolicy=Foreground`);
+    await this.#api.request('DELETE', `${DAEMON_SETS}/${this.name}?propagationPolicy=Foreground`);
     const isGone = async () => (await this.#api.send('GET', `${DAEMON_SETS}/${this.name}`)).code === 404;
     await until(isGone, { timeoutMs: ALL_MS, what: `${this.name} to be gone`, pollMs: 200 });
   }

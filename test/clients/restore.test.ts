@@ -21,14 +21,14 @@ describe('a restore with live agents', () => {
   before(async () => {
     await fleet.startCoordinator('lost');
     await fleet.join('n1', 'lost');
-    await fleet.api.ask('POST', DAEMON_SETS, daemonSetBody('web', 'web:1'));
-    await fleet.api.ask('POST', DAEMON_SETS, daemonSetBody('again', 'again:1'));
+    await fleet.api.request('POST', DAEMON_SETS, daemonSetBody('web', 'web:1'));
+    await fleet.api.request('POST', DAEMON_SETS, daemonSetBody('again', 'again:1'));
     await fleet.running(['again:1', 'web:1']);
     await fleet.backUp('lost');
     await fleet.join('n2', 'lost');
     await fleet.setImage('web', 'web:2');
     await fleet.setImage('again', 'again:2');
-    await fleet.api.ask('POST', DAEMON_SETS, daemonSetBody('later', 'later:1'));
+    await fleet.api.request('POST', DAEMON_SETS, daemonSetBody('later', 'later:1'));
     const pods = await fleet.running(UNTOUCHED);
     runsBefore = pods.map(runOf).sort();
     await fleet.restore('new');
@@ -48,7 +48,7 @@ describe('a restore with live agents', () => {
   test('until the confirmation the store wants nothing of them, whatever it holds', async () => {
     const { body } = await fleet.api.send('GET', `${DAEMON_SETS}/later`);
     assert.equal((body as { code: number }).code, 404, 'the owner of these Pods is lost');
-    await fleet.api.ask('POST', DAEMON_SETS, daemonSetBody('new', 'new:1'));
+    await fleet.api.request('POST', DAEMON_SETS, daemonSetBody('new', 'new:1'));
     // The second template of it, as the one that was lost with the coordinator.
     await fleet.setImage('again', 'again:3');
     await fleet.startProbes('probe:1');

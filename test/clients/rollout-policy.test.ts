@@ -72,7 +72,7 @@ describe('a RolloutPolicy', () => {
   const stands = (phase: string, wave: string): Promise<void> =>
     untilTrue(async () => {
       const path = '/apis/fleet.everynode.dev/v1/namespaces/default/rollouts/till';
-      const { status } = await fleet.api.ask<Rollout>('GET', path);
+      const { status } = await fleet.api.request<Rollout>('GET', path);
       assert.deepEqual([status?.phase, status?.wave], [phase, wave], status?.message);
     }, 60_000);
 

@@ -56,8 +56,8 @@ describe('everynode as a user', () => {
     mkdirSync(home);
     coordinator = await startCoordinatorProcess(data);
     api = new CoordinatorApi(coordinator.kubeconfig);
-    await api.ask('POST', '/api/v1/namespaces', { metadata: { name: 'shop' } });
-    await api.ask('POST', '/apis/apps/v1/namespaces/shop/daemonsets', {
+    await api.request('POST', '/api/v1/namespaces', { metadata: { name: 'shop' } });
+    await api.request('POST', '/apis/apps/v1/namespaces/shop/daemonsets', {
       metadata: { name: 'web' },
       spec: {
         selector: { matchLabels: { app: 'web' } },
@@ -67,8 +67,8 @@ describe('everynode as a user', () => {
         },
       },
     });
-    await api.ask('POST', `${RBAC}/clusterroles`, { metadata: { name: 'all-of-it' }, rules: RULES });
-    await api.ask('POST', `${RBAC}/clusterrolebindings`, {
+    await api.request('POST', `${RBAC}/clusterroles`, { metadata: { name: 'all-of-it' }, rules: RULES });
+    await api.request('POST', `${RBAC}/clusterrolebindings`, {
       metadata: { name: 'all-of-it' },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'all-of-it' },
       subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'ops' }],

@@ -37,17 +37,17 @@ test('what the policy forbids ends Failed, also what runs; a reload reads it, an
 
   const create = (name: string) => {
     const spec = { nodeName: 'n1', hostNetwork: true, containers: [{ name: 'app', image: 'app:1' }] };
-    return api.ask('POST', PODS, { metadata: { name }, spec });
+    return api.request('POST', PODS, { metadata: { name }, spec });
   };
   const becomes = (name: string, phase: string, reason?: string) =>
     untilTrue(async () => {
-      const { status } = await api.ask<Pod>('GET', `${PODS}/${name}`);
+      const { status } = await api.request<Pod>('GET', `${PODS}/${name}`);
       assert.deepEqual([status?.phase, status?.reason], [phase, reason]);
     }, 60_000);
   const logged = (text: string) =>
     untilTrue(() => assert.ok(readFileSync(join(folder, 'agent-agent.log'), 'utf8').includes(text)), 60_000);
 
-  await untilTrue(() => api.ask('GET', '/api/v1/nodes/n1').then(() => undefined), 60_000);
+  await untilTrue(() => api.request('GET', '/api/v1/nodes/n1').then(() => undefined), 60_000);
   await create('before');
   await becomes('before', 'Failed', 'HostPolicy');
 

@@ -40,7 +40,7 @@ class Governed {
   async start(policy: Omit<RolloutPolicySpec, 'selector'>): Promise<void> {
     const matchLabels = { app: this.name };
     const spec = { selector: { matchLabels }, ...policy };
-    await simulated.api.ask('POST', `${FLEET}/rolloutpolicies`, { metadata: { name: this.name }, spec });
+    await simulated.api.request('POST', `${FLEET}/rolloutpolicies`, { metadata: { name: this.name }, spec });
     await this.create('app:1');
     await this.until('the first revision everywhere', (pods) => pods.every(isReady) && pods.length === NODES);
   }
@@ -48,7 +48,7 @@ class Governed {
   async create(image: string): Promise<void> {
     const matchLabels = { app: this.name };
     const template = { metadata: { labels: matchLabels }, spec: this.#containers(image) };
-    await simulated.api.ask('POST', APPS, {
+    await simulated.api.request('POST', APPS, {
       metadata: { name: this.name, labels: matchLabels },
       spec: { selector: { matchLabels }, updateStrategy: ONE_BY_ONE, template },
     });
@@ -56,7 +56,7 @@ class Governed {
 
   async release(image: string, annotations: Record<string, string> = {}): Promise<void> {
     const template = { metadata: { annotations }, spec: this.#containers(image) };
-    await simulated.api.ask('PATCH', `${APPS}/${this.name}`, { spec: { template } }, STRATEGIC);
+    await simulated.api.request('PATCH', `${APPS}/${this.name}`, { spec: { template } }, STRATEGIC);
   }
 
   async pods(): Promise<Pod[]> {
@@ -65,7 +65,7 @@ class Governed {
   }
 
   rollout(): Promise<Rollout> {
-    return simulated.api.ask<Rollout>('GET', `${FLEET}/rollouts/${this.name}`);
+    return simulated.api.request<Rollout>('GET', `${FLEET}/rollouts/${this.name}`);
   }
 
   async until(what: string, holds: (pods: Pod[]) => boolean): Promise<Pod[]> {
@@ -205,7 +205,7 @@ test('a Pod that is orphaned loses its turn, and has another one of the DaemonSe
   const before = (await app.pods()).map(({ metadata }) => metadata.uid).sort();
   await app.release('app:never', { 'simulate.everynode.dev/pull': 'fail' });
   await app.until('a host to wait for the image', (all) => all.some(waitsForImage));
-  await simulated.api.ask('DELETE', `${APPS}/${app.name}`, { propagationPolicy: 'Orphan' });
+  await simulated.api.request('DELETE', `${APPS}/${app.name}`, { propagationPolicy: 'Orphan' });
   const orphans = await app.until('the host to know that the turn is gone', (all) =>
     all.every((pod) => !pod.metadata.ownerReferences && !hasTurn(pod) && !waitsForImage(pod)),
   );

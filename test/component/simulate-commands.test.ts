@@ -40,7 +40,7 @@ test('a reboot has another boot id and runs the Pod again', async () => {
   const isReady = async () => (await numberReady(simulated, 'rebooted')) === 6;
   await until(isReady, { timeoutMs: TIMEOUT_MS, what: 'all Pods to be ready' });
   const bootID = async () =>
-    (await simulated.api.ask<Node>('GET', '/api/v1/nodes/node-6')).status?.nodeInfo?.bootID;
+    (await simulated.api.request<Node>('GET', '/api/v1/nodes/node-6')).status?.nodeInfo?.bootID;
   const before = await bootID();
   assert.equal(await runCommand(simulated, 'reboot node-6'), 1);
   await until(async () => (await bootID()) !== before, { timeoutMs: TIMEOUT_MS, what: 'the other boot' });

@@ -49,7 +49,7 @@ function suite(): void {
   before(async () => {
     fleet = bench.fleet;
     ({ server, token } = bench.access);
-    await fleet.api.ask('POST', POLICIES, {
+    await fleet.api.request('POST', POLICIES, {
       metadata: { name: 'gentle' },
       // The DaemonSet has no labels: an empty selector takes it.
       spec: {
@@ -64,7 +64,7 @@ function suite(): void {
       what: 'all Pods ready',
     });
   });
-  const rollout = () => fleet.api.ask<Rollout>('GET', ROLLOUT);
+  const rollout = () => fleet.api.request<Rollout>('GET', ROLLOUT);
 
   test('nobody who is not signed in is shown anything, and a wrong token is refused', async () => {
     const { page } = await bench.visit();
@@ -78,10 +78,10 @@ function suite(): void {
   });
 
   test('one without rights is told so', async () => {
-    await fleet.api.ask('POST', '/api/v1/namespaces/default/serviceaccounts', {
+    await fleet.api.request('POST', '/api/v1/namespaces/default/serviceaccounts', {
       metadata: { name: 'nobody' },
     });
-    const { status } = await fleet.api.ask<{ status: { token: string } }>(
+    const { status } = await fleet.api.request<{ status: { token: string } }>(
       'POST',
       '/api/v1/namespaces/default/serviceaccounts/nobody/token',
       { spec: {} },
@@ -117,7 +117,7 @@ function suite(): void {
     await page.getByRole('dialog').getByRole('button', { name: 'Cordon', exact: true }).click();
     await page.getByRole('button', { name: 'Uncordon' }).waitFor();
     await page.getByRole('cell', { name: 'Running', exact: true }).first().waitFor();
-    const node = await fleet.api.ask<Node>('GET', '/api/v1/nodes/node-3');
+    const node = await fleet.api.request<Node>('GET', '/api/v1/nodes/node-3');
     assert.equal(node.metadata.labels?.site, 'hamburg');
     assert.equal(node.spec?.unschedulable, true);
   });
@@ -148,7 +148,7 @@ function suite(): void {
   });
 
   test('a bad release is stopped from a phone, with a confirmation that says what it touches', async () => {
-    await fleet.api.ask(
+    await fleet.api.request(
       'PATCH',
       DAEMON_SET,
       { spec: { template: { spec: { containers: [{ name: 'main', image: 'app:2' }] } } } },

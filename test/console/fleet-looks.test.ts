@@ -28,7 +28,7 @@ function suite(): void {
     for (let index = 1; index <= NODES; index += 1) await label(`node-${index}`, { site: 'kiel' });
   });
   const label = (name: string, labels: Record<string, string>) =>
-    fleet.api.ask('PATCH', `/api/v1/nodes/${name}`, { metadata: { labels } }, MERGE);
+    fleet.api.request('PATCH', `/api/v1/nodes/${name}`, { metadata: { labels } }, MERGE);
 
   test('a host’s times are told on its own clocks to whom asks for them', async () => {
     await label('node-9', { tz: 'Asia.Tokyo', rack: 'A.1' });
@@ -56,8 +56,8 @@ function suite(): void {
       { apiGroups: ['fleet.everynode.dev'], resources: ['hosts'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: ['apps'], resources: ['daemonsets'], verbs: ['get', 'list', 'watch'] },
     ];
-    await fleet.api.ask('POST', `${RBAC}/clusterroles`, { metadata: { name: 'looker' }, rules });
-    await fleet.api.ask('POST', `${RBAC}/clusterrolebindings`, {
+    await fleet.api.request('POST', `${RBAC}/clusterroles`, { metadata: { name: 'looker' }, rules });
+    await fleet.api.request('POST', `${RBAC}/clusterrolebindings`, {
       metadata: { name: 'looker' },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'looker' },
       subjects: [{ kind: 'ServiceAccount', name: 'looker', namespace: 'default' }],
@@ -99,7 +99,7 @@ function suite(): void {
   test('the calendar tells windows by the hosts’ zones, and freezes', async () => {
     await label('node-1', { tz: 'Europe.Berlin' });
     await label('node-2', { tz: 'America.New_York' });
-    await fleet.api.ask('POST', '/apis/fleet.everynode.dev/v1/namespaces/default/rolloutpolicies', {
+    await fleet.api.request('POST', '/apis/fleet.everynode.dev/v1/namespaces/default/rolloutpolicies', {
       metadata: { name: 'at-night' },
       spec: {
         selector: { matchLabels: { when: 'at-night' } },
@@ -207,7 +207,7 @@ function reviewsOf(page: Page) {
 }
 
 async function accountToken({ api }: SimulatedFleet, name: string): Promise<string> {
-  await api.ask('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name } });
+  await api.request('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name } });
   const path = `/api/v1/namespaces/default/serviceaccounts/${name}/token`;
-  return (await api.ask<{ status: { token: string } }>('POST', path, { spec: {} })).status.token;
+  return (await api.request<{ status: { token: string } }>('POST', path, { spec: {} })).status.token;
 }

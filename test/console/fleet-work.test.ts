@@ -30,7 +30,7 @@ function suite(): void {
   before(async () => {
     fleet = bench.fleet;
     ({ server } = bench.access);
-    await fleet.api.ask('POST', '/apis/apps/v1/namespaces/default/daemonsets', {
+    await fleet.api.request('POST', '/apis/apps/v1/namespaces/default/daemonsets', {
       metadata: { name: 'till' },
       spec: {
         selector: { matchLabels: { app: 'till' } },
@@ -41,7 +41,7 @@ function suite(): void {
       },
     });
   });
-  const node = (name: string) => fleet.api.ask<Node>('GET', `/api/v1/nodes/${name}`);
+  const node = (name: string) => fleet.api.request<Node>('GET', `/api/v1/nodes/${name}`);
   const choose = async (page: Page, ...names: string[]) => {
     for (const name of names) await page.getByLabel(`Choose ${name}`, { exact: true }).check();
   };
@@ -104,7 +104,7 @@ function suite(): void {
   });
 
   test('a host is drained of what is no DaemonSet’s, and removed: its key is barred', async () => {
-    await fleet.api.ask('POST', '/api/v1/namespaces/default/pods', {
+    await fleet.api.request('POST', '/api/v1/namespaces/default/pods', {
       metadata: { name: 'alone' },
       spec: { nodeName: 'node-5', containers: [{ name: 'main', image: 'app:1' }] },
     });
@@ -121,7 +121,7 @@ function suite(): void {
       ...LIMITS,
       what: 'the Node to be gone',
     });
-    const secret = await fleet.api.ask<{ data: Record<string, string> }>(
+    const secret = await fleet.api.request<{ data: Record<string, string> }>(
       'GET',
       '/api/v1/namespaces/kube-system/secrets/node-credential-node-5',
     );
@@ -175,7 +175,7 @@ function suite(): void {
     await page.getByRole('button', { name: 'Deny 1' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Deny 1 host' }).click();
     await page.getByRole('region', { name: 'Hosts that wait' }).waitFor({ state: 'detached' });
-    const { status } = await fleet.api.ask<CertificateSigningRequest>('GET', `${REQUESTS}/stranger`);
+    const { status } = await fleet.api.request<CertificateSigningRequest>('GET', `${REQUESTS}/stranger`);
     assert.equal(status?.conditions?.[0]?.type, 'Denied');
   });
 }
@@ -184,7 +184,7 @@ function suite(): void {
 async function fileRequest({ api }: SimulatedFleet, name: string): Promise<void> {
   const subject = { commonName: `system:node:${name}`, organizations: ['system:nodes'] };
   const csr = await makeSigningRequest(await generateKeyPem(), subject);
-  await api.ask('POST', REQUESTS, {
+  await api.request('POST', REQUESTS, {
     metadata: { name },
     spec: {
       request: Buffer.from(csr).toString('base64'),

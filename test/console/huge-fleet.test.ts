@@ -109,7 +109,7 @@ function suite(): void {
 
 /** A DaemonSet on all hosts, and a change of it that goes by waves and windows. */
 async function releaseSomething(api: CoordinatorApi): Promise<void> {
-  await api.ask('POST', `${FLEET_API}/rolloutpolicies`, {
+  await api.request('POST', `${FLEET_API}/rolloutpolicies`, {
     metadata: { name: 'gentle' },
     spec: {
       selector: {},
@@ -123,16 +123,16 @@ async function releaseSomething(api: CoordinatorApi): Promise<void> {
     spec: { containers: [{ name: 'main', image }] },
   });
   const spec = { selector: { matchLabels: labels }, template: template('till:1') };
-  await api.ask('POST', DAEMON_SETS, { metadata: { name: 'till' }, spec });
+  await api.request('POST', DAEMON_SETS, { metadata: { name: 'till' }, spec });
   const isScheduled = async () => {
-    const { status } = await api.ask<{ status?: { currentNumberScheduled?: number } }>(
+    const { status } = await api.request<{ status?: { currentNumberScheduled?: number } }>(
       'GET',
       `${DAEMON_SETS}/till`,
     );
     return status?.currentNumberScheduled === HOSTS;
   };
   await until(isScheduled, { timeoutMs: LIMIT_MS, what: 'a Pod for each host' });
-  await api.ask('PATCH', `${DAEMON_SETS}/till`, { spec: { template: template('till:2') } }, MERGE);
+  await api.request('PATCH', `${DAEMON_SETS}/till`, { spec: { template: template('till:2') } }, MERGE);
   const hasBegun = async () => {
     const { code, body } = await api.send('GET', `${FLEET_API}/rollouts/till`);
     return code === 200 && (body as Rollout).status?.waves.length === 2;

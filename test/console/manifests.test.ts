@@ -56,7 +56,7 @@ function suite(): void {
   before(async () => {
     fleet = bench.fleet;
     const labels = { app: 'till' };
-    await fleet.api.ask('POST', DAEMON_SETS, {
+    await fleet.api.request('POST', DAEMON_SETS, {
       metadata: { name: 'till' },
       spec: {
         selector: { matchLabels: labels },
@@ -65,7 +65,7 @@ function suite(): void {
     });
     await allReady('till');
   });
-  const till = () => fleet.api.ask<DaemonSet>('GET', TILL);
+  const till = () => fleet.api.request<DaemonSet>('GET', TILL);
   const allReady = (name: string) =>
     until(async () => (await numberReady(fleet, name)) === NODES, { ...LIMITS, what: `${name} ready` });
   const anyPod = async () => {
@@ -118,7 +118,7 @@ function suite(): void {
     const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
     await page.getByText('The coordinator would take it.').waitFor();
     await rewrite(editor, (text) => text.replace(/^spec:$/m, 'spec:\n  minReadySeconds: 1'));
-    await fleet.api.ask('PATCH', TILL, { spec: { revisionHistoryLimit: 7 } }, MERGE);
+    await fleet.api.request('PATCH', TILL, { spec: { revisionHistoryLimit: 7 } }, MERGE);
     await page.getByRole('button', { name: 'Show what would change' }).click();
     const conflict = page.getByRole('alert', { name: 'Conflict' });
     await conflict.getByText('revisionHistoryLimit: 7').waitFor();
@@ -201,13 +201,13 @@ function suite(): void {
     await runCommand(fleet, `online ${node}`);
 
     const path = '/api/v1/namespaces/default/serviceaccounts';
-    await fleet.api.ask('POST', path, { metadata: { name: 'looker' } });
-    await fleet.api.ask('POST', '/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings', {
+    await fleet.api.request('POST', path, { metadata: { name: 'looker' } });
+    await fleet.api.request('POST', '/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings', {
       metadata: { name: 'looker' },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
       subjects: [{ kind: 'ServiceAccount', name: 'looker', namespace: 'default' }],
     });
-    const { status } = await fleet.api.ask<{ status: { token: string } }>('POST', `${path}/looker/token`, {
+    const { status } = await fleet.api.request<{ status: { token: string } }>('POST', `${path}/looker/token`, {
       spec: {},
     });
     const other = await bench.signedIn(`pods/default/${pod}`, { token: status.token });
@@ -233,10 +233,10 @@ function suite(): void {
   test('a host shows how busy it was, how its link does, and how its conditions changed', async () => {
     const node = '/api/v1/nodes/node-3';
     const everySecond = { metadata: { annotations: { 'fleet.everynode.dev/beat-seconds': '1' } } };
-    await fleet.api.ask('PATCH', node, everySecond, MERGE);
+    await fleet.api.request('PATCH', node, everySecond, MERGE);
     const page = await bench.signedIn('hosts/node-3');
     const readings = '/apis/fleet.everynode.dev/v1/hosts/node-3/readings';
-    const told = async () => (await fleet.api.ask<HostReadings>('GET', readings)).recent.times.length > 0;
+    const told = async () => (await fleet.api.request<HostReadings>('GET', readings)).recent.times.length > 0;
     await until(told, { ...LIMITS, what: 'a reading' });
     await page.getByRole('img', { name: /^Processors \d+ %, at most \d+ %; Memory \d+ %/ }).waitFor();
     await page.getByRole('button', { name: 'The last day' }).click();

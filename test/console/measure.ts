@@ -105,7 +105,7 @@ async function measureChanges(page: Page, api: CoordinatorApi): Promise<void> {
   for (let count = 1; count <= CHANGES; count += 1) {
     const text = `${hosts - count} hosts`;
     const began = Date.now();
-    await api.ask('DELETE', `/api/v1/nodes/${storedHostName(hosts - count)}`);
+    await api.request('DELETE', `/api/v1/nodes/${storedHostName(hosts - count)}`);
     await page.getByText(text, { exact: true }).waitFor();
     const at = await page.evaluate(`seen.find((one) => one.text === '${text}').at`);
     times.push((at as number) - began);
@@ -145,7 +145,7 @@ async function changeHosts(api: CoordinatorApi): Promise<number> {
     const batch = Array.from({ length: 10 }, () => {
       count += 1;
       const path = `/api/v1/nodes/${storedHostName((count * 37) % (hosts - CHANGES))}`;
-      return api.ask('PATCH', path, { metadata: { labels: { beat: `${end}-${count}` } } }, MERGE);
+      return api.request('PATCH', path, { metadata: { labels: { beat: `${end}-${count}` } } }, MERGE);
     });
     await Promise.all([...batch, pause(100)]);
   }

@@ -33,7 +33,7 @@ function suite(): void {
       metadata: { labels },
       spec: { containers: [{ name: 'main', image }] },
     });
-    await fleet.api.ask('POST', POLICIES, {
+    await fleet.api.request('POST', POLICIES, {
       metadata: { name: 'approved' },
       spec: {
         selector: { matchLabels: labels },
@@ -43,7 +43,7 @@ function suite(): void {
         ],
       },
     });
-    await fleet.api.ask('POST', DAEMON_SETS, {
+    await fleet.api.request('POST', DAEMON_SETS, {
       metadata: { name: 'sign', labels },
       spec: { selector: { matchLabels: labels }, template: release('sign:1') },
     });
@@ -59,7 +59,7 @@ function suite(): void {
       await reached(then);
     };
     await reached('Completed');
-    await fleet.api.ask('PATCH', `${DAEMON_SETS}/sign`, { spec: { template: release('sign:2') } }, MERGE);
+    await fleet.api.request('PATCH', `${DAEMON_SETS}/sign`, { spec: { template: release('sign:2') } }, MERGE);
     await reached('AwaitingApproval');
     const hosts = page.getByRole('region', { name: 'Hosts by reason' });
     const code = (name: string) => hosts.locator('summary', { hasText: name });
@@ -81,10 +81,10 @@ function suite(): void {
 
   test('a rollout counts its soak down, tells windows by zone, and shows what failed first and what went before', async () => {
     const site = { site: 'tokyo' };
-    await fleet.api.ask('PATCH', '/api/v1/nodes/node-2', { metadata: { labels: site } }, MERGE);
+    await fleet.api.request('PATCH', '/api/v1/nodes/node-2', { metadata: { labels: site } }, MERGE);
     const elsewhere = { matchExpressions: [{ key: 'site', operator: 'DoesNotExist' }] };
     const always = { schedule: '0 0 * * *', durationSeconds: 90_000 };
-    await fleet.api.ask('POST', POLICIES, {
+    await fleet.api.request('POST', POLICIES, {
       metadata: { name: 'gentle' },
       spec: {
         selector: {},
@@ -100,7 +100,7 @@ function suite(): void {
       metadata: { annotations },
       spec: { containers: [{ name: 'main', image }] },
     });
-    await fleet.api.ask('PATCH', TILL, { spec: { template: release('till:3') } }, MERGE);
+    await fleet.api.request('PATCH', TILL, { spec: { template: release('till:3') } }, MERGE);
     const page = await bench.signedIn('rollouts/default/till', { viewport: PHONE });
     await page.getByText(/\d+:\d\d to go\./).waitFor();
     await page.getByRole('row', { name: /^Asia\/Tokyo 1 / }).waitFor();
@@ -114,12 +114,12 @@ function suite(): void {
     await steer('Resume', '2 hosts may be replaced again', 'Soaking');
     await steer('Promote canary', 'wave rest may open: 2 hosts are updated', 'AwaitingWindow');
     const bad = release('till:4', { 'simulate.everynode.dev/fail': 'true' });
-    await fleet.api.ask('PATCH', TILL, { spec: { template: bad } }, MERGE);
+    await fleet.api.request('PATCH', TILL, { spec: { template: bad } }, MERGE);
     const failed = page.getByRole('region', { name: 'Failed hosts' });
     await failed.getByText('CrashLoopBackOff').first().waitFor();
     await failed.getByLabel(/^Last lines of till-/).waitFor();
     const action = { spec: { failureBudget: { action: 'RollBack' } } };
-    await fleet.api.ask('PATCH', `${POLICIES}/gentle`, action, MERGE);
+    await fleet.api.request('PATCH', `${POLICIES}/gentle`, action, MERGE);
     await page.getByRole('heading', { name: 'RolledBack', exact: true }).waitFor();
     await page.reload();
     await failed.getByText('The Pod that failed is gone, and its log with it.').first().waitFor();

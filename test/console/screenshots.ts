@@ -78,10 +78,10 @@ async function failARelease({ api }: SimulatedFleet): Promise<void> {
   await Promise.all(
     Array.from({ length: nodes }, (_, index) => {
       const labels = { site: SITES[index % SITES.length], tz: ZONES[index % ZONES.length] };
-      return api.ask('PATCH', `/api/v1/nodes/node-${index + 1}`, { metadata: { labels } }, MERGE);
+      return api.request('PATCH', `/api/v1/nodes/node-${index + 1}`, { metadata: { labels } }, MERGE);
     }),
   );
-  await api.ask('POST', `${FLEET_API}/rolloutpolicies`, {
+  await api.request('POST', `${FLEET_API}/rolloutpolicies`, {
     metadata: { name: 'gentle' },
     spec: {
       selector: {},
@@ -92,7 +92,7 @@ async function failARelease({ api }: SimulatedFleet): Promise<void> {
       failureBudget: { maxFailed: 2, progressDeadlineSeconds: 60 },
     },
   });
-  await api.ask('POST', `${FLEET_API}/rolloutpolicies`, {
+  await api.request('POST', `${FLEET_API}/rolloutpolicies`, {
     metadata: { name: 'at-night' },
     spec: {
       selector: { matchLabels: { when: 'at-night' } },
@@ -107,18 +107,18 @@ async function failARelease({ api }: SimulatedFleet): Promise<void> {
     metadata: { labels, annotations },
     spec: { containers: [{ name: 'main', image }] },
   });
-  await api.ask('POST', DAEMON_SETS, {
+  await api.request('POST', DAEMON_SETS, {
     metadata: { name: 'till' },
     spec: { selector: { matchLabels: labels }, template: template('registry.example/till:1.4.0') },
   });
   const ready = async () => {
-    const found = await api.ask<{ status?: { numberReady?: number } }>('GET', `${DAEMON_SETS}/till`);
+    const found = await api.request<{ status?: { numberReady?: number } }>('GET', `${DAEMON_SETS}/till`);
     return found.status?.numberReady === nodes;
   };
   await until(ready, { ...LIMITS, what: 'all Pods ready' });
   await runCommand(fleet, 'offline node-11,node-17,node-23,node-31,node-37');
   const crashing = template('registry.example/till:1.5.0', { 'simulate.everynode.dev/fail': 'true' });
-  await api.ask('PATCH', `${DAEMON_SETS}/till`, { spec: { template: crashing } }, MERGE);
+  await api.request('PATCH', `${DAEMON_SETS}/till`, { spec: { template: crashing } }, MERGE);
   const failed = async () => {
     const rollout = await api.send('GET', `${FLEET_API}/rollouts/till`);
     return (rollout.body as Rollout).status?.phase === 'Failed';

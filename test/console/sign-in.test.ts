@@ -113,7 +113,7 @@ function suite(): void {
 async function personalCertificate({ api }: SimulatedFleet): Promise<{ cert: string; key: string }> {
   const key = await generateKeyPem();
   const csr = await makeSigningRequest(key, { commonName: 'berta', organizations: ['ops'] });
-  const made = await api.ask<CertificateSigningRequest>('POST', REQUESTS, {
+  const made = await api.request<CertificateSigningRequest>('POST', REQUESTS, {
     metadata: { name: 'berta' },
     spec: {
       request: Buffer.from(csr).toString('base64'),
@@ -121,17 +121,17 @@ async function personalCertificate({ api }: SimulatedFleet): Promise<{ cert: str
       usages: ['client auth'],
     },
   });
-  await api.ask('POST', `${RBAC}/clusterrolebindings`, {
+  await api.request('POST', `${RBAC}/clusterrolebindings`, {
     metadata: { name: 'berta' },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
     subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'berta' }],
   });
   const decided = withApprovalDecision(made, 'Approved', 'a test', `${new Date().toISOString().slice(0, 19)}Z`);
-  await api.ask('PUT', `${REQUESTS}/berta/approval`, decided);
+  await api.request('PUT', `${REQUESTS}/berta/approval`, decided);
   let cert = '';
   await until(
     async () => {
-      const { status } = await api.ask<CertificateSigningRequest>('GET', `${REQUESTS}/berta`);
+      const { status } = await api.request<CertificateSigningRequest>('GET', `${REQUESTS}/berta`);
       cert = Buffer.from(status?.certificate ?? '', 'base64').toString();
       return cert !== '';
     },

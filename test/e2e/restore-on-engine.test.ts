@@ -59,13 +59,13 @@ describe('a restore with engines', () => {
     }
     await fleet.startCoordinator('lost');
     await join(docker);
-    await fleet.api.ask('POST', DAEMON_SETS, daemonSetBody('web', 'web:1'));
+    await fleet.api.request('POST', DAEMON_SETS, daemonSetBody('web', 'web:1'));
     await fleet.running(['web:1']);
     await fleet.backUp('lost');
     await join(podman);
     await fleet.running(['web:1', 'web:1']);
     await fleet.setImage('web', 'web:2');
-    await fleet.api.ask('POST', DAEMON_SETS, daemonSetBody('later', 'later:1'));
+    await fleet.api.request('POST', DAEMON_SETS, daemonSetBody('later', 'later:1'));
     runsBefore = (await fleet.running(UNTOUCHED)).map(runOf).sort();
     containersBefore = await runningIn(hosts);
     await fleet.restore('new');

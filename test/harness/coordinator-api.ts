@@ -75,14 +75,14 @@ export class CoordinatorApi {
   }
 
   /** The same, but a refusal is an error. */
-  async ask<T>(method: string, path: string, body?: unknown, contentType?: string): Promise<T> {
+  async request<T>(method: string, path: string, body?: unknown, contentType?: string): Promise<T> {
     const answer = await this.send(method, path, body, contentType);
     if (answer.code < 300) return answer.body as T;
     throw new Error(`${method} ${path}: ${answer.code} ${JSON.stringify(answer.body)}`);
   }
 
   async items<T>(path: string): Promise<{ items: T[]; resourceVersion: string }> {
-    const list = await this.ask<{ items: T[]; metadata: { resourceVersion: string } }>('GET', path);
+    const list = await this.request<{ items: T[]; metadata: { resourceVersion: string } }>('GET', path);
     return { items: list.items, resourceVersion: list.metadata.resourceVersion };
   }
 

@@ -100,14 +100,14 @@ export class RestoreFleet {
     for (const nodeName of this.#nodes) {
       const metadata = { name: `${image.replace(':', '-')}-${nodeName}` };
       const spec = { nodeName, containers: [{ name: 'main', image }] };
-      await this.api.ask('POST', '/api/v1/namespaces/default/pods', { metadata, spec });
+      await this.api.request('POST', '/api/v1/namespaces/default/pods', { metadata, spec });
     }
   }
 
   /** Gives a DaemonSet another image. */
   async setImage(name: string, image: string): Promise<void> {
     const type = 'application/merge-patch+json';
-    await this.api.ask('PATCH', `${DAEMON_SETS}/${name}`, { spec: daemonSetBody(name, image).spec }, type);
+    await this.api.request('PATCH', `${DAEMON_SETS}/${name}`, { spec: daemonSetBody(name, image).spec }, type);
   }
 
   async pods(): Promise<Pod[]> {

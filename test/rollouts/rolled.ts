@@ -30,11 +30,11 @@ export class Rolled {
   static async start(stage: Stage, name: string, policy: PolicySpec): Promise<Rolled> {
     const rolled = new Rolled(stage, name);
     const spec = { ...policy, selector: { matchLabels: { app: name } } };
-    await stage.api.ask('POST', at('rolloutpolicies'), { metadata: { name }, spec });
+    await stage.api.request('POST', at('rolloutpolicies'), { metadata: { name }, spec });
     const { template } = rolled.#spec(1, {});
     const annotations = Object.entries(template.metadata.annotations).filter(([, text]) => text !== null);
     const metadata = { ...template.metadata, annotations: Object.fromEntries(annotations) };
-    await stage.api.ask('POST', '/apis/apps/v1/namespaces/default/daemonsets', {
+    await stage.api.request('POST', '/apis/apps/v1/namespaces/default/daemonsets', {
       metadata: { name, labels: { app: name } },
       spec: {
         selector: { matchLabels: { app: name } },
@@ -51,18 +51,18 @@ export class Rolled {
   async release(version: number, pretence: Pretence = {}): Promise<void> {
     this.stage.say(`${this.name}:${version}`);
     const path = `/apis/apps/v1/namespaces/default/daemonsets/${this.name}`;
-    await this.stage.api.ask('PATCH', path, { spec: this.#spec(version, pretence) }, MERGE);
+    await this.stage.api.request('PATCH', path, { spec: this.#spec(version, pretence) }, MERGE);
   }
 
   async changePolicy(spec: Partial<PolicySpec>): Promise<void> {
-    await this.stage.api.ask('PATCH', at('rolloutpolicies', this.name), { spec }, MERGE);
+    await this.stage.api.request('PATCH', at('rolloutpolicies', this.name), { spec }, MERGE);
   }
 
   /** What people do: `approve`, `pause` … */
   async steer(verb: string, value: string, reason = 'the scenario asks for it'): Promise<void> {
     const prefix = 'fleet.everynode.dev/';
     const annotations = { [`${prefix}${verb}`]: value, [`${prefix}reason`]: reason };
-    await this.stage.api.ask('PATCH', at('rollouts', this.name), { metadata: { annotations } }, MERGE);
+    await this.stage.api.request('PATCH', at('rollouts', this.name), { metadata: { annotations } }, MERGE);
   }
 
   async status(): Promise<RolloutStatus | undefined> {
@@ -145,8 +145,8 @@ export class Rolled {
 
   async remove(): Promise<void> {
     const path = `/apis/apps/v1/namespaces/default/daemonsets/${this.name}`;
-    await this.stage.api.ask('DELETE', `${path}?propagationPolicy=Background`);
-    await this.stage.api.ask('DELETE', at('rolloutpolicies', this.name));
+    await this.stage.api.request('DELETE', `${path}?propagationPolicy=Background`);
+    await this.stage.api.request('DELETE', at('rolloutpolicies', this.name));
   }
 
   #spec(version: number, pretence: Pretence) {
@@ -167,7 +167,7 @@ export class Rolled {
   }
 
   #daemonSet(): Promise<DaemonSet> {
-    return this.stage.api.ask('GET', `/apis/apps/v1/namespaces/default/daemonsets/${this.name}`);
+    return this.stage.api.request('GET', `/apis/apps/v1/namespaces/default/daemonsets/${this.name}`);
   }
 
   async #isCurrent(): Promise<boolean> {

@@ -46,23 +46,23 @@ function configMap(name: string): object {
 }
 
 const MERGE = 'application/merge-patch+json';
-const patch = (index: number) => api.ask('PATCH', `${MAPS}/m${index}`, { data: { n: String(index) } }, MERGE);
+const patch = (index: number) => api.request('PATCH', `${MAPS}/m${index}`, { data: { n: String(index) } }, MERGE);
 
 for (let index = 0; index < STORED; index += 50) {
   const names = Array.from({ length: 50 }, (_, offset) => `stored-${index + offset}`);
-  await Promise.all(names.map((name) => api.ask('POST', MAPS, configMap(name))));
+  await Promise.all(names.map((name) => api.request('POST', MAPS, configMap(name))));
 }
-await measure('create', (index) => api.ask('POST', MAPS, configMap(`m${index}`)));
-await measure('get', (index) => api.ask('GET', `${MAPS}/m${index}`));
+await measure('create', (index) => api.request('POST', MAPS, configMap(`m${index}`)));
+await measure('get', (index) => api.request('GET', `${MAPS}/m${index}`));
 await measure('patch', patch);
-await measure('list 500 (0.7 MB)', () => api.ask('GET', `${MAPS}?limit=500`), Math.ceil(TIMES / 5));
+await measure('list 500 (0.7 MB)', () => api.request('GET', `${MAPS}?limit=500`), Math.ceil(TIMES / 5));
 
 const watch = await api.watch(MAPS, (await api.items(`${MAPS}?limit=1`)).resourceVersion);
 const delivered: number[] = [];
 for (let index = 0; index < TIMES; index += 1) {
   const before = watch.events.length;
   const began = performance.now();
-  await api.ask('PATCH', `${MAPS}/m${index}`, { data: { w: String(index) } }, MERGE);
+  await api.request('PATCH', `${MAPS}/m${index}`, { data: { w: String(index) } }, MERGE);
   await until(() => watch.events.length > before, { timeoutMs: 10_000, what: 'the event', pollMs: 0 });
   delivered.push((watch.events.at(-1)?.at ?? 0) - began);
 }
@@ -71,14 +71,14 @@ print('watch: from the write to the event', delivered);
 
 let isListing = true;
 const lists = Array.from({ length: LISTS_AT_ONCE }, async () => {
-  while (isListing) await api.ask('GET', MAPS);
+  while (isListing) await api.request('GET', MAPS);
 });
 await measure(`get while ${LISTS_AT_ONCE} clients list ${STORED + TIMES}`, (index) =>
-  api.ask('GET', `${MAPS}/m${index}`),
+  api.request('GET', `${MAPS}/m${index}`),
 );
 isListing = false;
 await Promise.all(lists);
-await measure('delete', (index) => api.ask('DELETE', `${MAPS}/m${index}`));
+await measure('delete', (index) => api.request('DELETE', `${MAPS}/m${index}`));
 
 api.close();
 await coordinator.end('SIGTERM');

@@ -133,7 +133,7 @@ async function askUntil({ api }: HollowFleet, isDone: () => boolean): Promise<nu
   const requests: number[] = [];
   while (!isDone()) {
     const begun = performance.now();
-    await api.ask('GET', '/api/v1/namespaces/default');
+    await api.request('GET', '/api/v1/namespaces/default');
     requests.push(performance.now() - begun);
     await pause(BETWEEN_REQUESTS_MS);
   }

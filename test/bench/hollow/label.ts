@@ -24,7 +24,7 @@ export async function measureLabel(
   const ofNode = `${PODS}?fieldSelector=spec.nodeName%3D${NODE}&labelSelector=app%3D${daemonSet.name}`;
   const watch = await api.watch(ofNode, (await api.items(ofNode)).resourceVersion);
   const label = (bench: string | null) =>
-    api.ask('PATCH', `/api/v1/nodes/${NODE}`, { metadata: { labels: { bench } } }, MERGE);
+    api.request('PATCH', `/api/v1/nodes/${NODE}`, { metadata: { labels: { bench } } }, MERGE);
   const seen = (from: number, holds: (pod: Pod, type: string) => boolean) =>
     watch.events.slice(from).some(({ object, type }) => holds(object as unknown as Pod, type));
   const labelled = async () => {

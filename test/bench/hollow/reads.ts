@@ -118,7 +118,7 @@ export async function measureWatch(
       names.map(async (name) => {
         for (let count = 0; count < events / WRITERS; count += 1) {
           turn += 1;
-          await api.ask('PATCH', `${MAPS}/${name}`, { data: { turn: String(turn) } }, MERGE);
+          await api.request('PATCH', `${MAPS}/${name}`, { data: { turn: String(turn) } }, MERGE);
         }
       }),
     );

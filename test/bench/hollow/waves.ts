@@ -27,7 +27,7 @@ export async function measureWaves(
   rounds: number,
 ): Promise<void> {
   const { api, agents } = product;
-  await api.ask('POST', POLICIES, { metadata: { name: 'bench' }, spec: SPEC });
+  await api.request('POST', POLICIES, { metadata: { name: 'bench' }, spec: SPEC });
   const values = { floor: [] as number[], product: [] as number[] };
   for (let round = 0; round < rounds; round += 1) {
     const begun = performance.now();
@@ -43,5 +43,5 @@ export async function measureWaves(
     ...{ section: 'hollow', unit: 'ms', ...values, goal: { kind: 'ratio', most: 1.2 } },
     name: `release to ${agents} nodes by three waves, over its soaks and Pods' own start times`,
   });
-  await api.ask('DELETE', `${POLICIES}/bench`);
+  await api.request('DELETE', `${POLICIES}/bench`);
 }

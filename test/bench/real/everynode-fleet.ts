@@ -30,7 +30,7 @@ export class EverynodeFleet implements Fleet {
 
   async label(wanted: boolean): Promise<void> {
     const labels = { bench: wanted ? 'on' : null };
-    await this.#api.ask('PATCH', `/api/v1/nodes/${this.#firstNode}`, { metadata: { labels } }, MERGE);
+    await this.#api.request('PATCH', `/api/v1/nodes/${this.#firstNode}`, { metadata: { labels } }, MERGE);
   }
 
   async deploy(): Promise<void> {

@@ -66,7 +66,7 @@ export class AcknowledgedWrites {
     try {
       await this.#create(name, 0);
       for (let turn = 1; !this.#isStopping; turn += 1) {
-        await this.#api.ask('PATCH', `${MAPS}/${name}`, { data: { turn: String(turn) } }, MERGE);
+        await this.#api.request('PATCH', `${MAPS}/${name}`, { data: { turn: String(turn) } }, MERGE);
         promised.turn = turn;
         if (turn % TURNS_A_CREATION === 0) await this.#createAndDelete(name, turn, promised);
       }
@@ -82,11 +82,11 @@ export class AcknowledgedWrites {
     const [oldest] = created;
     if (!oldest || created.size < TURNS_A_CREATION) return;
     created.delete(oldest);
-    await this.#api.ask('DELETE', `${MAPS}/${oldest}`);
+    await this.#api.request('DELETE', `${MAPS}/${oldest}`);
     deleted.add(oldest);
   }
 
   async #create(name: string, turn: number): Promise<void> {
-    await this.#api.ask('POST', MAPS, { metadata: { name }, data: { turn: String(turn) } });
+    await this.#api.request('POST', MAPS, { metadata: { name }, data: { turn: String(turn) } });
   }
 }

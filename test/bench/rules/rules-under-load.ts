@@ -95,7 +95,7 @@ async function checkMemory(
 
 async function countOf(api: CoordinatorApi, path: string): Promise<number> {
   type Counted = { items: unknown[]; metadata: { remainingItemCount?: number } };
-  const { items, metadata } = await api.ask<Counted>('GET', `${path}?limit=1`);
+  const { items, metadata } = await api.request<Counted>('GET', `${path}?limit=1`);
   return items.length + (metadata.remainingItemCount ?? 0);
 }
 
@@ -134,7 +134,7 @@ async function checkKill(
 async function untilHalfway({ api, agents }: HollowFleet, name: string): Promise<void> {
   const path = `/apis/apps/v1/namespaces/default/daemonsets/${name}`;
   const isHalfway = async () => {
-    const { metadata, status } = await api.ask<DaemonSet>('GET', path);
+    const { metadata, status } = await api.request<DaemonSet>('GET', path);
     const updated = status?.updatedNumberScheduled ?? 0;
     return status?.observedGeneration === metadata.generation && updated >= agents / 4;
   };

@@ -36,7 +36,7 @@ async function latencies(api: CoordinatorApi, isDone: () => boolean): Promise<nu
   const times: number[] = [];
   while (!isDone() || times.length === 0) {
     const begun = performance.now();
-    await api.ask('GET', '/api/v1/namespaces/default');
+    await api.request('GET', '/api/v1/namespaces/default');
     times.push(performance.now() - begun);
     await pause(BETWEEN_REQUESTS_MS);
   }

@@ -75,7 +75,7 @@ async function setConditions(context: ActionContext, method: 'PUT' | 'PATCH'): P
     const patch = { status: { conditions } };
     return { answer: await api.send('PATCH', `${path}/status`, patch, 'application/merge-patch+json') };
   }
-  const present = await api.ask<{ status: object }>('GET', path);
+  const present = await api.request<{ status: object }>('GET', path);
   const next = { ...present, status: { ...present.status, conditions } };
   return { answer: await api.send('PUT', `${path}/status`, next) };
 }

@@ -166,14 +166,14 @@ export class Fleet {
   }
 
   async #createNodeObject({ name, labels, unschedulable, conditions }: ScenarioNode): Promise<void> {
-    await this.api.ask('POST', '/api/v1/nodes', {
+    await this.api.request('POST', '/api/v1/nodes', {
       apiVersion: 'v1',
       kind: 'Node',
       metadata: { name, labels },
       spec: unschedulable ? { unschedulable } : {},
     });
     if (!conditions) return;
-    await this.api.ask(
+    await this.api.request(
       'PATCH',
       `/api/v1/nodes/${name}/status`,
       { status: { conditions } },

@@ -44,14 +44,14 @@ export async function occupyNextRevisionName(context: ActionContext): Promise<Ou
   const { fleet, set } = context;
   const image = String(context.parameters.image);
   const known = new Set((await revisionsNow(context)).map((revision) => revision.metadata.name));
-  const present = await fleet.api.ask<DaemonSet>('GET', `/apis/apps/v1/namespaces/default/daemonsets/${set}`);
+  const present = await fleet.api.request<DaemonSet>('GET', `/apis/apps/v1/namespaces/default/daemonsets/${set}`);
   const imageBefore = present.spec.template.spec.containers[0]?.image ?? '';
   await setImage(context, image);
   const { metadata } = await untilNewRevision(context, known);
   await setImage(context, imageBefore);
   await untilAllPodsHave(context, imageBefore);
-  await fleet.api.ask('DELETE', `${REVISIONS}/${metadata.name}`);
-  await fleet.api.ask('POST', REVISIONS, {
+  await fleet.api.request('DELETE', `${REVISIONS}/${metadata.name}`);
+  await fleet.api.request('POST', REVISIONS, {
     apiVersion: 'apps/v1',
     kind: 'ControllerRevision',
     metadata: { name: metadata.name },
