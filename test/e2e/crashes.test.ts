@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Pod } from '../../shared/kube/pod.js';
-import { CrashBench, NODES } from '../harness/crash-bench.js';
+import { CrashFixture, NODES } from '../harness/crash-bench.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { pause, untilTrue } from '../harness/until.js';
 
@@ -28,18 +28,18 @@ const RETURN_MS = 5_000;
 const RECONNECT_MS = 90_000;
 
 describe('crashes on docker', { concurrency: 1 }, () => {
-  let bench: CrashBench | string;
+  let bench: CrashFixture | string;
   let rollout = 1;
 
   before(async () => {
-    bench = await CrashBench.open('docker', ['app:1', 'app:2']);
+    bench = await CrashFixture.open('docker', ['app:1', 'app:2']);
     if (typeof bench !== 'string') await bench.kubectl.ok('apply -f -', MANIFEST);
   });
   after(async () => {
     if (typeof bench !== 'string') await bench.close();
   });
 
-  const law = (rule: string, body: (bench: CrashBench) => Promise<void>): void => {
+  const law = (rule: string, body: (bench: CrashFixture) => Promise<void>): void => {
     test(rule, async (context) => {
       if (typeof bench === 'string') return leaveOut(context, 'crashes on docker', bench);
       await isWhole(bench);
@@ -48,7 +48,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
   };
 
   /** The rollout is done, each node runs one container of it, and nothing else of ours is in the engine. */
-  const isWhole = async ({ kubectl, containers }: CrashBench): Promise<void> => {
+  const isWhole = async ({ kubectl, containers }: CrashFixture): Promise<void> => {
     await kubectl.ok('rollout status ds/app --timeout=60s');
     const { items }: { items: Pod[] } = JSON.parse(await kubectl.ok('get pods -o json'));
     const nodes = items.map(({ spec, metadata }) => [spec.nodeName, metadata.uid]);
@@ -71,16 +71,16 @@ describe('crashes on docker', { concurrency: 1 }, () => {
       );
     });
   };
-  const beginRollout = async ({ kubectl }: CrashBench): Promise<void> => {
+  const beginRollout = async ({ kubectl }: CrashFixture): Promise<void> => {
     rollout = rollout === 1 ? 2 : 1;
     await kubectl.ok(`set image ds/app main=app:${rollout}`);
   };
   /** A rollout shows that the agents are back at work. */
-  const beginRolloutSeen = async (bench: CrashBench): Promise<void> => {
+  const beginRolloutSeen = async (bench: CrashFixture): Promise<void> => {
     await beginRollout(bench);
     await isWhole(bench);
   };
-  const startTimes = async (bench: CrashBench): Promise<string[]> => {
+  const startTimes = async (bench: CrashFixture): Promise<string[]> => {
     const running = await bench.running();
     return (await Promise.all(running.map(({ id }) => bench.containers.startedAt(id)))).sort();
   };

@@ -18,7 +18,7 @@ import { loadTestImages } from './test-images.js';
 
 export const NODES = ['n1', 'n2'] as const;
 
-export class CrashBench {
+export class CrashFixture {
   readonly containers: EngineContainers;
   readonly #folder = mkdtempSync(join(tmpdir(), 'everynode-crash-'));
   readonly #agents = new Map<string, RunningProgram>();
@@ -32,12 +32,12 @@ export class CrashBench {
   }
 
   /** A sentence instead where this machine lacks the engine or a kubectl. */
-  static async open(kind: EngineKind, images: string[]): Promise<CrashBench | string> {
+  static async open(kind: EngineKind, images: string[]): Promise<CrashFixture | string> {
     const why = whyNoKubectl();
     if (why !== undefined) return why;
     const engine = await startEngine(kind);
     if (typeof engine === 'string') return engine;
-    const bench = new CrashBench(engine);
+    const bench = new CrashFixture(engine);
     try {
       await loadTestImages(engine.socketPath, images);
       await bench.#startAll();
