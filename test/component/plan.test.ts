@@ -284,7 +284,7 @@ describe('with a policy', () => {
     assert.equal(plan.counts.replace, 12);
     const { endSeconds = 0 } = plan;
     assert.ok(endSeconds >= 240 && endSeconds < 300, `${endSeconds} s`);
-    planned.fleet.agents.beginsTurns = false;
+    planned.fleet.agents.startsHandovers = false;
     await planned.fleet.setImage('web', 'app:2');
     const { informers, clock } = planned.fleet;
     const end = () => informers.rollouts.get(REF)?.status?.estimatedEndTime;

@@ -70,7 +70,7 @@ describe('a host without room for the next Pod', () => {
     { hostHold: {} },
     async (rolling) => {
       const { fleet } = rolling;
-      fleet.agents.beginsTurns = false;
+      fleet.agents.startsHandovers = false;
       const turns = () => fleet.pods().flatMap((pod) => handoverOf(pod) ?? []);
       for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '8');
       await releaseThatWants(rolling, CPU);
@@ -86,7 +86,7 @@ describe('a host without room for the next Pod', () => {
 
   withPolicy('holds the room of a turn from the moment it is given', { confirm: {} }, async (rolling) => {
     const { fleet } = rolling;
-    fleet.agents.beginsTurns = false;
+    fleet.agents.startsHandovers = false;
     for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '8');
     await releaseThatWants(rolling, CPU);
     await eventually(() => fleet.pods().some((pod) => handoverOf(pod)));

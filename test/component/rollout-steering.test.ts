@@ -185,7 +185,7 @@ describe('a hold that is overridden', () => {
       spec,
       async (rolling) => {
         const { fleet } = rolling;
-        fleet.agents.beginsTurns = false;
+        fleet.agents.startsHandovers = false;
         await fleet.setImage('web', 'app:2');
         await eventually(() => fleet.pods().filter(handoverOf).length === 10);
         limit.arm();

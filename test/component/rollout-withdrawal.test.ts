@@ -23,7 +23,7 @@ const withdrawn = ({ fleet }: Rolling) => fleet.pods().filter((pod) => withdrawn
 /** One host at a time, none of which begins by itself. */
 async function oneTurned(rolling: Rolling): Promise<string> {
   const { fleet } = rolling;
-  fleet.agents.beginsTurns = false;
+  fleet.agents.startsHandovers = false;
   await fleet.change('web', ({ spec }) => {
     spec.updateStrategy = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } };
   });
@@ -151,7 +151,7 @@ describe('a turn that is taken back', () => {
       await rolling.contact(node, 'Unknown', 'False');
       await eventually(() => rolling.status?.failure !== undefined || `${rolling.status?.phase}`);
       assert.deepEqual(nodesOf(withdrawn(rolling)), [node]);
-      fleet.agents.beginsTurns = true;
+      fleet.agents.startsHandovers = true;
       await fleet.setImage('web', 'app:3');
       await eventually(() => rolling.images['app:3'] === 9 || JSON.stringify(rolling.images));
       await fleet.settle();

@@ -28,7 +28,7 @@ const NAMESPACE = 'default';
 /** What stands for the agents: which Pods become ready by themselves, whether deleted ones stop at once, and turns are begun. */
 export interface Agents {
   ready(pod: Pod): boolean;
-  beginsTurns: boolean;
+  startsHandovers: boolean;
   stops: boolean;
 }
 
@@ -65,7 +65,7 @@ export class DaemonFleet {
     this.#plane = plane;
     this.#heard = heard;
     this.#wrap = wrap;
-    this.agents = { ready: () => true, stops: true, beginsTurns: true, ...agents };
+    this.agents = { ready: () => true, stops: true, startsHandovers: true, ...agents };
     this.#controller = this.#startController();
     plane.informers.pods.onChange(({ current }) => {
       if (current) this.#settled = this.#settled.then(() => this.#actAsAgent(current));
@@ -226,7 +226,7 @@ export class DaemonFleet {
       if (this.agents.stops) await this.registry.confirmStopped({ namespace, name }, uid);
       return;
     }
-    if (handoverOf(pod) && this.agents.beginsTurns) await this.#takeTurn(pod).catch(ignoreGone);
+    if (handoverOf(pod) && this.agents.startsHandovers) await this.#takeTurn(pod).catch(ignoreGone);
     else if (!pod.status?.conditions && pod.spec.nodeName && this.agents.ready(pod)) {
       await this.setPod(pod, 'Running', true).catch(ignoreGone);
     }
