@@ -81,7 +81,7 @@ describe('after a start of the coordinator', () => {
       await hearing.hear(rolling, [last]);
       await rolling.stands('Completed', 'rest', 10);
     },
-    { heard: hearing },
+    { resynced: hearing },
   );
 
   withPolicy(
@@ -96,7 +96,7 @@ describe('after a start of the coordinator', () => {
       await hearing.hear(rolling, NODES);
       await rolling.stands('Completed', 'rest', 10);
     },
-    { heard: hearing },
+    { resynced: hearing },
   );
 
   withPolicy(
@@ -109,7 +109,7 @@ describe('after a start of the coordinator', () => {
       rolling.fleet.startController();
       await rolling.stands('Completed', 'rest', 10);
     },
-    { heard: hearing },
+    { resynced: hearing },
   );
 
   withPolicy(
@@ -128,6 +128,6 @@ describe('after a start of the coordinator', () => {
       await rolling.stands('Soaking', 'lab', 2);
       assert.equal(rolling.status?.failed, 0);
     },
-    { heard: hearing },
+    { resynced: hearing },
   );
 });

@@ -35,7 +35,7 @@ export interface Agents {
 /** `wrap` puts something between the controller and the registry, say one that refuses. */
 export interface FleetOptions {
   /** Absent: all hosts were heard. */
-  heard?: ResyncStatus;
+  resynced?: ResyncStatus;
   agents?: Partial<Agents>;
   /** Pods are checked for their ServiceAccount. */
   accounts?: boolean;
@@ -61,7 +61,7 @@ export class DaemonFleet {
     return new DaemonFleet(plane, options);
   }
 
-  private constructor(plane: ControlPlane, { agents = {}, wrap = (same) => same, heard }: FleetOptions) {
+  private constructor(plane: ControlPlane, { agents = {}, wrap = (same) => same, resynced: heard }: FleetOptions) {
     this.#plane = plane;
     this.#heard = heard;
     this.#wrap = wrap;
