@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ObservedContainer } from '../../agent/runtime/driver.js';
 import type { ContainerStatus, PodSpec } from '../../shared/kube/pod.js';
-import type { EngineBench } from '../harness/engine-bench.js';
+import type { EngineFixture } from '../harness/engine-bench.js';
 import { shell } from '../harness/test-images.js';
 
 const WAITS = 'trap "exit 0" TERM; while :; do /bin/busybox sleep 3600 & wait $!; done';
@@ -16,13 +16,13 @@ const PODS: readonly [string, PodSpec][] = [
 ];
 
 /** Upgrades the bench's engine, and holds what runs and what is told against what its containers went through. */
-export async function engineUpgraded(bench: EngineBench): Promise<void> {
-  for (const [name, spec] of PODS) bench.give(name, spec);
+export async function engineUpgraded(bench: EngineFixture): Promise<void> {
+  for (const [name, spec] of PODS) bench.assignPod(name, spec);
   for (const [name] of PODS) await bench.untilReady(name);
   const before = await bench.driver.list();
   await bench.engine.restart('upgrade');
   // When this one runs, the agent has looked at all that the engine has.
-  bench.give('after', { containers: [APP] });
+  bench.assignPod('after', { containers: [APP] });
   await bench.untilReady('after');
   if (bench.engine.keepsContainers) await untouched(bench, before);
   else await startedAnew(bench, before);
@@ -31,7 +31,7 @@ export async function engineUpgraded(bench: EngineBench): Promise<void> {
 }
 
 /** The containers are the same, and nobody says otherwise. */
-async function untouched(bench: EngineBench, before: readonly ObservedContainer[]): Promise<void> {
+async function untouched(bench: EngineFixture, before: readonly ObservedContainer[]): Promise<void> {
   assert.deepEqual(running(await bench.driver.list()), running(before));
   for (const [name] of PODS) {
     assert.ok(bench.isReady(name), name);
@@ -40,7 +40,7 @@ async function untouched(bench: EngineBench, before: readonly ObservedContainer[
 }
 
 /** What the engine took down runs again, once, unless its policy is Never. */
-async function startedAnew(bench: EngineBench, before: readonly ObservedContainer[]): Promise<void> {
+async function startedAnew(bench: EngineFixture, before: readonly ObservedContainer[]): Promise<void> {
   await bench.until('once has ended', () => Boolean(statusesOf(bench, 'once')[0]?.state?.terminated));
   for (const name of ['alone', 'pair']) {
     const isAgain = () => statusesOf(bench, name).every(({ restartCount }) => restartCount === 1);
@@ -53,7 +53,7 @@ async function startedAnew(bench: EngineBench, before: readonly ObservedContaine
   assert.ok(now.every((text) => !then.includes(text)));
 }
 
-function statusesOf(bench: EngineBench, name: string): ContainerStatus[] {
+function statusesOf(bench: EngineFixture, name: string): ContainerStatus[] {
   return bench.statuses.get(name)?.containerStatuses ?? [];
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Container, PodSpec } from '../../shared/kube/pod.js';
-import { EngineBench } from '../harness/engine-bench.js';
+import { EngineFixture } from '../harness/engine-bench.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { shell } from '../harness/test-images.js';
 
@@ -137,9 +137,9 @@ const KILL_POINTS: KillPoint[] = [
 for (const kind of ['docker', 'podman'] as const) {
   describe(`an agent killed on ${kind} while`, { concurrency: 1 }, () => {
     const folder = mkdtempSync(join(tmpdir(), 'everynode-told-'));
-    let bench: EngineBench | string;
+    let bench: EngineFixture | string;
     before(async () => {
-      bench = await EngineBench.open(kind);
+      bench = await EngineFixture.open(kind);
     });
     after(async () => {
       if (typeof bench !== 'string') await bench.close();
@@ -156,7 +156,7 @@ for (const kind of ['docker', 'podman'] as const) {
 }
 
 async function surviveKill(
-  bench: EngineBench,
+  bench: EngineFixture,
   folder: string,
   name: string,
   point: KillPoint,
@@ -173,7 +173,7 @@ async function surviveKill(
   });
   const volumes = [{ name: 'told', hostPath: { path: folder } }];
   const spec = { ...point.spec(telling), volumes };
-  bench.give(name, JSON.parse(JSON.stringify(spec).replaceAll('/told/POD', `/told/${name}`)) as PodSpec);
+  bench.assignPod(name, JSON.parse(JSON.stringify(spec).replaceAll('/told/POD', `/told/${name}`)) as PodSpec);
 
   const { deleting = false, again = [], at } = point;
   let deleted: Promise<void> | undefined;

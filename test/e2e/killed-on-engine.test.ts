@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Container } from '../../shared/kube/pod.js';
-import { EngineBench } from '../harness/engine-bench.js';
+import { EngineFixture } from '../harness/engine-bench.js';
 import type { EngineKind } from '../harness/engines.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { shell } from '../harness/test-images.js';
@@ -16,11 +16,11 @@ function container(name: string, script: string, overrides: Partial<Container> =
 
 for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
   describe(`killed on ${kind}`, { concurrency: 1 }, () => {
-    let bench: EngineBench;
+    let bench: EngineFixture;
     let missing: string | undefined;
 
     before(async () => {
-      const opened = await EngineBench.open(kind);
+      const opened = await EngineFixture.open(kind);
       if (typeof opened === 'string') missing = opened;
       else bench = opened;
     });
@@ -38,7 +38,7 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
         'busybox mkdir -p /www; echo shared > /www/index.html; busybox httpd -p 127.0.0.1:8080 -h /www; echo memory > /dev/shm/note';
       const read =
         'until busybox wget -q -O - http://127.0.0.1:8080/ && busybox cat /dev/shm/note; do busybox sleep 0.2; done';
-      bench.give('pair', { containers: [container('one', serve), container('two', read)] });
+      bench.assignPod('pair', { containers: [container('one', serve), container('two', read)] });
       await bench.untilReady('pair');
       const two = (await bench.running('pair')).find(({ identity }) => identity.container === 'two');
       assert.ok(two);
@@ -49,7 +49,7 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
 
     check('a host port leads to the Pod', async () => {
       const script = 'busybox mkdir -p /www; echo found > /www/index.html; busybox httpd -p 80 -h /www';
-      bench.give('port', {
+      bench.assignPod('port', {
         containers: [container('web', script, { ports: [{ containerPort: 80, hostPort: 18080 }] })],
       });
       await bench.untilReady('port');
@@ -61,7 +61,7 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
     });
 
     check('limits hold: over its memory a container is killed', async () => {
-      bench.give('limits', {
+      bench.assignPod('limits', {
         containers: [
           {
             name: 'app',
@@ -80,7 +80,7 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
     });
 
     check('a container that is killed starts again, and alone', async () => {
-      bench.give('crash', { containers: [container('app', ':')] });
+      bench.assignPod('crash', { containers: [container('app', ':')] });
       await bench.untilReady('crash');
       const [first] = await bench.running('crash');
       killFromOutside(bench, first?.id ?? '');
@@ -93,7 +93,7 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
 
     if (kind === 'podman') {
       check('a container of which the killed engine has lost the storage is made anew', async () => {
-        bench.give('lost', { containers: [container('app', ':')] });
+        bench.assignPod('lost', { containers: [container('app', ':')] });
         await bench.untilReady('lost');
         const [first] = await bench.running('lost');
         await bench.killAgent();
@@ -109,7 +109,7 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
     }
 
     check('kill -9 of the agent touches no container', async () => {
-      bench.give('adopted', { containers: [container('app', ':')] });
+      bench.assignPod('adopted', { containers: [container('app', ':')] });
       await bench.untilReady('adopted');
       const before = await bench.driver.inspectPod('adopted');
       await bench.killAgent();
@@ -120,7 +120,7 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
     });
 
     check('a Pod deleted while the agent was dead is gone once it is back', async () => {
-      bench.give('dark', { containers: [container('app', ':')] });
+      bench.assignPod('dark', { containers: [container('app', ':')] });
       await bench.untilReady('dark');
       await bench.killAgent();
       const deleted = bench.delete('dark');
@@ -130,8 +130,8 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
     });
 
     check('kill -9 of the engine leaves one running container of each Pod', async () => {
-      bench.give('engine', { containers: [container('app', ':')] });
-      bench.give('engine-pair', { containers: [container('one', ':'), container('two', ':')] });
+      bench.assignPod('engine', { containers: [container('app', ':')] });
+      bench.assignPod('engine-pair', { containers: [container('one', ':'), container('two', ':')] });
       await bench.untilReady('engine');
       await bench.untilReady('engine-pair');
       await bench.engine.kill();
@@ -154,7 +154,7 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
 }
 
 /** SIGKILL to the processes of a container, past its engine. */
-function killFromOutside(bench: EngineBench, id: string): void {
+function killFromOutside(bench: EngineFixture, id: string): void {
   const pids = bench.engine.processesOf(id);
   assert.ok(pids.length > 0);
   for (const pid of pids) {

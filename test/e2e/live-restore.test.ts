@@ -1,13 +1,13 @@
 /** A Docker that lets its containers live while it is away (`live-restore`): what a restart of it must not touch. */
 import { test } from 'node:test';
-import { EngineBench } from '../harness/engine-bench.js';
+import { EngineFixture } from '../harness/engine-bench.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { engineUpgraded } from './engine-upgraded.js';
 
 test('an upgrade of a Docker with live-restore touches no container', {
   timeout: 180_000,
 }, async (context) => {
-  const bench = await EngineBench.open('docker', { liveRestore: true });
+  const bench = await EngineFixture.open('docker', { liveRestore: true });
   if (typeof bench === 'string') return leaveOut(context, 'an upgrade of Docker with live-restore', bench);
   try {
     await engineUpgraded(bench);

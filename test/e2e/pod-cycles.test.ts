@@ -1,7 +1,7 @@
 /** Pods come and go while the agent is killed again and again; nothing of them is left. The long form is test/scale/pod-cycles.ts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EngineBench } from '../harness/engine-bench.js';
+import { EngineFixture } from '../harness/engine-bench.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { chanceFrom, remainsOf, runPodCycles } from '../harness/pod-cycles.js';
 
@@ -11,7 +11,7 @@ for (const kind of ['docker', 'podman'] as const) {
   test(`${CYCLES} Pods under random kills on ${kind} leave nothing`, {
     timeout: 180_000,
   }, async (context) => {
-    const bench = await EngineBench.open(kind);
+    const bench = await EngineFixture.open(kind);
     if (typeof bench === 'string') return leaveOut(context, `cycles on ${kind}`, bench);
     try {
       const seed = Date.now();

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { podFolders } from '../../agent/volumes/pod-folders.js';
 import type { PodSpec } from '../../shared/kube/pod.js';
 import { SECRET_TEXT } from '../harness/engine-agent.js';
-import { EngineBench } from '../harness/engine-bench.js';
+import { EngineFixture } from '../harness/engine-bench.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 import { shell } from '../harness/test-images.js';
@@ -53,7 +53,7 @@ for (const kind of ['docker', 'podman'] as const) {
   test(`volumes under kills on ${kind}: no folder, mount or Secret is left`, {
     timeout: 300_000,
   }, async (context) => {
-    const bench = await EngineBench.open(kind);
+    const bench = await EngineFixture.open(kind);
     if (typeof bench === 'string') return leaveOut(context, `volumes under kills on ${kind}`, bench);
     try {
       await killedAtAnyTime(bench);
@@ -63,7 +63,7 @@ for (const kind of ['docker', 'podman'] as const) {
   });
 }
 
-async function killedAtAnyTime(bench: EngineBench): Promise<void> {
+async function killedAtAnyTime(bench: EngineFixture): Promise<void> {
   const { disk, memory } = podFolders(bench.dataDir);
   const killSoon = async (cycle: number): Promise<void> => {
     // Each cycle at another moment, spread over the whole time.
@@ -74,7 +74,7 @@ async function killedAtAnyTime(bench: EngineBench): Promise<void> {
   let seen = 0;
   for (let cycle = 0; cycle < CYCLES; cycle += 1) {
     const pod = `pod-${cycle}`;
-    bench.give(pod, SPEC);
+    bench.assignPod(pod, SPEC);
     await killSoon(cycle);
     await bench.untilReady(pod);
     const secret = join(memory, pod, 'volumes/files/secret/key');

@@ -17,7 +17,7 @@ import { loadTestImages } from './test-images.js';
 const PROGRAM = join(dirname(fileURLToPath(import.meta.url)), 'engine-agent.js');
 const DEADLINE_MS = 60_000;
 
-export class EngineBench {
+export class EngineFixture {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'everynode-agent-'));
   /** By uid, as last reported. */
   readonly statuses = new Map<string, PodStatus>();
@@ -31,12 +31,12 @@ export class EngineBench {
   ) {}
 
   /** With the image `app:1` in the engine; a sentence instead where there is no engine. */
-  static async open(kind: EngineKind, options?: EngineOptions): Promise<EngineBench | string> {
+  static async open(kind: EngineKind, options?: EngineOptions): Promise<EngineFixture | string> {
     const engine = await startEngine(kind, options);
     if (typeof engine === 'string') return engine;
     const { socketPath } = engine;
     await loadTestImages(socketPath, ['app:1']);
-    const bench = new EngineBench(engine, new DockerEngine(await askEngine({ socketPath }), OWNER));
+    const bench = new EngineFixture(engine, new DockerEngine(await askEngine({ socketPath }), OWNER));
     await bench.startAgent();
     return bench;
   }
@@ -45,7 +45,7 @@ export class EngineBench {
    * Gives the Pod to the agent, now and after each of its restarts. Its uid is its name. Its grace is short unless the spec says
    * otherwise: a shell that is stopped before it comes to its trap sleeps through the signal.
    */
-  give(name: string, spec: PodSpec, metadata: Partial<Pod['metadata']> = {}): void {
+  assignPod(name: string, spec: PodSpec, metadata: Partial<Pod['metadata']> = {}): void {
     const pod: Pod = {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -62,7 +62,7 @@ export class EngineBench {
     if (!pod) throw new Error(`no Pod ${name} was given`);
     // Another of this name may have been there before.
     this.removed.delete(name);
-    this.give(name, pod.spec, {
+    this.assignPod(name, pod.spec, {
       deletionTimestamp: new Date().toISOString(),
       deletionGracePeriodSeconds: pod.spec.terminationGracePeriodSeconds ?? 30,
     });

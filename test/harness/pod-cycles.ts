@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DockerApi } from '../../agent/runtime/docker-api.js';
 import type { PodSpec } from '../../shared/kube/pod.js';
-import type { EngineBench } from './engine-bench.js';
+import type { EngineFixture } from './engine-bench.js';
 import { shell } from './test-images.js';
 
 /** How many Pods are on their way at a time. */
@@ -32,7 +32,7 @@ export function chanceFrom(seed: number): () => number {
 
 /** Runs `cycles` Pods from start to removal, each of a random life; the agent is killed and started all the while. Answers its kills. */
 export async function runPodCycles(
-  bench: EngineBench,
+  bench: EngineFixture,
   cycles: number,
   chance: () => number,
 ): Promise<number> {
@@ -42,7 +42,7 @@ export async function runPodCycles(
     while (next < cycles) {
       // A uid is never used twice.
       const name = `cycle-${run}-${next++}`;
-      bench.give(name, eventfulPod());
+      bench.assignPod(name, eventfulPod());
       await sleep(chance() * LONGEST_LIFE_MS);
       await bench.delete(name);
     }
@@ -54,7 +54,7 @@ export async function runPodCycles(
   return killer;
 }
 
-async function killAgain(bench: EngineBench, chance: () => number, signal: AbortSignal): Promise<number> {
+async function killAgain(bench: EngineFixture, chance: () => number, signal: AbortSignal): Promise<number> {
   let kills = 0;
   while (!signal.aborted) {
     await sleep(chance() * MOST_KILL_PAUSE_MS);
@@ -94,7 +94,7 @@ function eventfulPod(): PodSpec {
 }
 
 /** What is there now. */
-export async function remainsOf(bench: EngineBench): Promise<Remains> {
+export async function remainsOf(bench: EngineFixture): Promise<Remains> {
   const api = new DockerApi({ socketPath: bench.engine.socketPath });
   const get = <T>(path: string, query: Record<string, string> = {}): Promise<T> =>
     api.json<T>({ method: 'GET', path, query }, { fallback: 'EngineDown' });

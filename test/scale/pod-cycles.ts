@@ -2,12 +2,12 @@
  * Pods created and deleted under random kills of the agent, and what they leave:
  *   node dist/test/scale/pod-cycles.js docker|podman [CYCLES] [SEED]
  */
-import { EngineBench } from '../harness/engine-bench.js';
+import { EngineFixture } from '../harness/engine-bench.js';
 import type { EngineKind } from '../harness/engines.js';
 import { chanceFrom, type Remains, remainsOf, runPodCycles } from '../harness/pod-cycles.js';
 
 const [kind = 'docker', cycles = '200', seed = String(Date.now())] = process.argv.slice(2);
-const bench = await EngineBench.open(kind as EngineKind);
+const bench = await EngineFixture.open(kind as EngineKind);
 if (typeof bench === 'string') throw new Error(bench);
 try {
   await runPodCycles(bench, 1, chanceFrom(Number(seed)));

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PodSpec } from '../../shared/kube/pod.js';
 import type { Handler } from '../../shared/kube/probe.js';
-import { EngineBench } from '../harness/engine-bench.js';
+import { EngineFixture } from '../harness/engine-bench.js';
 import type { EngineKind } from '../harness/engines.js';
 import { shell } from '../harness/test-images.js';
 
@@ -29,7 +29,7 @@ function podSpec(handler: Handler | undefined): PodSpec {
 }
 
 const [kind = 'docker', seconds = '60'] = process.argv.slice(2);
-const bench = await EngineBench.open(kind as EngineKind);
+const bench = await EngineFixture.open(kind as EngineKind);
 if (typeof bench === 'string') throw new Error(bench);
 try {
   for (const [name, handler] of Object.entries(PROBES)) {

@@ -5,7 +5,7 @@
  */
 import { DockerApi } from '../../agent/runtime/docker-api.js';
 import { jsonLines } from '../../agent/runtime/json-lines.js';
-import { EngineBench } from '../harness/engine-bench.js';
+import { EngineFixture } from '../harness/engine-bench.js';
 import type { EngineKind } from '../harness/engines.js';
 import { shell } from '../harness/test-images.js';
 
@@ -16,14 +16,14 @@ interface State {
 }
 
 const [kind = 'docker', rounds = '15'] = process.argv.slice(2);
-const bench = await EngineBench.open(kind as EngineKind);
+const bench = await EngineFixture.open(kind as EngineKind);
 if (typeof bench === 'string') throw new Error(bench);
 const { socketPath } = bench.engine;
 const api = new DockerApi({ socketPath });
 const otherwise = { otherwise: 'EngineDown' };
 
-async function throughAgent(open: EngineBench, name: string): Promise<number> {
-  open.give(name, {
+async function throughAgent(open: EngineFixture, name: string): Promise<number> {
+  open.assignPod(name, {
     containers: [{ name: 'app', image: 'app:1', command: shell(LIFE) }],
     terminationGracePeriodSeconds: 2,
   });
@@ -33,7 +33,7 @@ async function throughAgent(open: EngineBench, name: string): Promise<number> {
   return (next?.startedAt ?? 0) - (first?.finishedAt ?? 0);
 }
 
-async function started(open: EngineBench, name: string) {
+async function started(open: EngineFixture, name: string) {
   const containers = await open.driver.inspectPod(name);
   return containers
     .filter(({ startedAt }) => startedAt !== undefined)
