@@ -20,7 +20,7 @@ export function giveImagesBack(host: ChaosHost): Promise<void> {
   return untilDone(`the images of ${host.name} to be back`, async () => {
     const engine = host.engine();
     if (!engine) return false;
-    for (const name of IMAGES) await engine.giveImageBack(name);
+    for (const name of IMAGES) await engine.restoreImage(name);
     return true;
   });
 }

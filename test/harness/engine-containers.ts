@@ -105,7 +105,7 @@ export class EngineContainers {
   }
 
   /** Undoes it; without effect where nothing was taken. */
-  async giveImageBack(name: string): Promise<void> {
+  async restoreImage(name: string): Promise<void> {
     await this.#rename(takenName(name), name);
   }
 
