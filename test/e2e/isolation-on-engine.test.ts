@@ -28,7 +28,7 @@ function isolation(pods: EnginePods): void {
     const name = `p${count}`;
     const command = shell(script);
     const containers = [{ name: 'app', image: 'app:1', command, ...container }];
-    pods.bench.give(podOf(name, { containers, restartPolicy: 'Never', ...spec }));
+    pods.fixture.give(podOf(name, { containers, restartPolicy: 'Never', ...spec }));
     return name;
   };
   /** What the script printed, once it has ended. */
@@ -38,13 +38,13 @@ function isolation(pods: EnginePods): void {
     spec: Partial<PodSpec> = {},
   ): Promise<string> => {
     const name = give(script, container, spec);
-    await pods.until(`${name} has ended`, () => pods.bench.container(name)?.state?.terminated !== undefined);
-    const containers = await pods.bench.driver.inspectPod(`uid-${name}`);
+    await pods.until(`${name} has ended`, () => pods.fixture.container(name)?.state?.terminated !== undefined);
+    const containers = await pods.fixture.driver.inspectPod(`uid-${name}`);
     const app = containers.find(({ identity }) => identity.container === 'app');
     assert.ok(app);
     const request = { follow: false, timestamps: false };
     const chunks: Uint8Array[] = [];
-    for await (const chunk of pods.bench.driver.logs(app.id, request, AbortSignal.timeout(10_000))) {
+    for await (const chunk of pods.fixture.driver.logs(app.id, request, AbortSignal.timeout(10_000))) {
       chunks.push(chunk);
     }
     return Buffer.concat(chunks).toString('utf8').trim();
@@ -70,10 +70,10 @@ function isolation(pods: EnginePods): void {
 
   pods.law('a container that must not run as root does not start where the image would', async () => {
     const name = give(':', { securityContext: { runAsNonRoot: true } }, {});
-    await pods.until('refused', () => pods.bench.state(name) === 'CreateContainerConfigError');
+    await pods.until('refused', () => pods.fixture.state(name) === 'CreateContainerConfigError');
     const why = `container has runAsNonRoot and image will run as root (pod: "${name}_default(uid-${name})", container: app)`;
-    assert.equal(pods.bench.container(name)?.state?.waiting?.message, why);
-    assert.ok(pods.bench.events.includes(`Failed: Error: ${why}`), pods.bench.events.join('\n'));
+    assert.equal(pods.fixture.container(name)?.state?.waiting?.message, why);
+    assert.ok(pods.fixture.events.includes(`Failed: Error: ${why}`), pods.fixture.events.join('\n'));
   });
 
   pods.law('capabilities, no new privileges, a root that cannot be written', async () => {
@@ -102,9 +102,9 @@ function isolation(pods: EnginePods): void {
     const script = ': >/tmp-file; /bin/busybox chmod 600 /tmp-file || echo refused';
     assert.match(await printed(script, withProfile('Localhost', 'no-chmod.json')), /^refused$/m);
     const missing = give(':', withProfile('Localhost', 'none.json'), {});
-    await pods.until('refused', () => pods.bench.state(missing) === 'CreateContainerError');
+    await pods.until('refused', () => pods.fixture.state(missing) === 'CreateContainerError');
     assert.match(
-      pods.bench.container(missing)?.state?.waiting?.message ?? '',
+      pods.fixture.container(missing)?.state?.waiting?.message ?? '',
       /cannot load seccomp profile .*none\.json/,
     );
   });
@@ -115,11 +115,11 @@ function isolation(pods: EnginePods): void {
       const spec = { securityContext: { appArmorProfile: { type: 'RuntimeDefault' } } };
       const name = give(':', {}, spec);
       await pods.until('it has ended', () =>
-        /Succeeded|Failed/.test(pods.bench.statuses.get(`uid-${name}`)?.phase ?? ''),
+        /Succeeded|Failed/.test(pods.fixture.statuses.get(`uid-${name}`)?.phase ?? ''),
       );
-      const { phase, reason, message } = pods.bench.statuses.get(`uid-${name}`) ?? {};
+      const { phase, reason, message } = pods.fixture.statuses.get(`uid-${name}`) ?? {};
       const rejected = 'Pod was rejected: Cannot enforce AppArmor: AppArmor is not enabled on the host';
-      const expected = pods.bench.facts.isolation.appArmor
+      const expected = pods.fixture.facts.isolation.appArmor
         ? ['Succeeded', undefined, undefined]
         : ['Failed', 'AppArmor', rejected];
       assert.deepEqual([phase, reason, message], expected);
@@ -142,7 +142,7 @@ function isolation(pods: EnginePods): void {
     const limits = { cpu: '100m', memory: '32Mi' };
     assert.equal(await printed(read, { resources: { limits, requests: limits } }), '0');
     assert.ok(
-      pods.bench.events.some((event) => event.startsWith('IsolationReduced: OOM score adjustment is 0')),
+      pods.fixture.events.some((event) => event.startsWith('IsolationReduced: OOM score adjustment is 0')),
     );
   });
 
@@ -158,51 +158,51 @@ function isolation(pods: EnginePods): void {
     ];
     const modest = give(`:${stay}`, { resources: { limits } }, { terminationGracePeriodSeconds: 0 });
     const watch = new StorageLimitWatch({
-      pods: pods.bench,
-      workers: pods.bench.workers,
-      driver: pods.bench.driver,
-      volumes: new HostVolumes(pods.bench.dataDir, NO_ENGINE),
+      pods: pods.fixture,
+      workers: pods.fixture.workers,
+      driver: pods.fixture.driver,
+      volumes: new HostVolumes(pods.fixture.dataDir, NO_ENGINE),
       clock: systemClock,
       log: silentLogger,
     });
-    const phases = () => names.map((name) => pods.bench.statuses.get(`uid-${name}`)?.phase);
+    const phases = () => names.map((name) => pods.fixture.statuses.get(`uid-${name}`)?.phase);
     await pods.until('all run', () =>
-      [...names, modest].every((name) => pods.bench.state(name) === 'running'),
+      [...names, modest].every((name) => pods.fixture.state(name) === 'running'),
     );
     await pods.until('they are evicted', async () => {
       await watch.check();
       return phases().every((phase) => phase === 'Failed');
     });
-    const told = names.map((name) => pods.bench.statuses.get(`uid-${name}`)?.message);
+    const told = names.map((name) => pods.fixture.statuses.get(`uid-${name}`)?.message);
     const ofPod = 'Pod ephemeral local storage usage exceeds the total limit of containers 1Mi. ';
     assert.deepEqual(told, [ofPod, ofPod, 'Usage of EmptyDir volume "v" exceeds the limit "1Mi". ']);
-    assert.equal(pods.bench.state(modest), 'running');
+    assert.equal(pods.fixture.state(modest), 'running');
     for (const name of names) {
       await pods.until(
         'its containers are gone',
-        async () => (await pods.bench.driver.inspectPod(`uid-${name}`)).length === 0,
+        async () => (await pods.fixture.driver.inspectPod(`uid-${name}`)).length === 0,
       );
     }
   });
 
   pods.law('CPU, memory and processes are bounded', async () => {
-    pods.bench.facts.isolation = { ...pods.bench.facts.isolation, podPidsLimit: 40 };
+    pods.fixture.facts.isolation = { ...pods.fixture.facts.isolation, podPidsLimit: 40 };
     const resources = { limits: { cpu: '250m', memory: '32Mi' }, requests: { cpu: '100m' } };
     const name = give('exec /bin/busybox sleep 60', { resources }, { terminationGracePeriodSeconds: 2 });
-    await pods.until('it runs', () => pods.bench.state(name) === 'running');
-    const [container] = await pods.bench.driver.inspectPod(`uid-${name}`);
+    await pods.until('it runs', () => pods.fixture.state(name) === 'running');
+    const [container] = await pods.fixture.driver.inspectPod(`uid-${name}`);
     assert.ok(container);
     const [pid] = pods.engine.processesOf(container.id);
     assert.ok(pid);
     const { cpuShares = 102, ...limits } = cgroupLimits(pid);
     assert.deepEqual(limits, { cpuQuota: 25_000, memory: 32 * 1024 ** 2, pids: 40 });
     assert.equal(cpuShares, 102);
-    delete pods.bench.facts.isolation.podPidsLimit;
+    delete pods.fixture.facts.isolation.podPidsLimit;
   });
 }
 
 /** The host's own filter is where Pods may name it. */
-async function allowNoChmod({ bench }: EnginePods): Promise<void> {
+async function allowNoChmod({ fixture: bench }: EnginePods): Promise<void> {
   const { dataDir, driver, facts } = bench;
   const seccompRoot = join(dataDir, 'seccomp');
   mkdirSync(seccompRoot);

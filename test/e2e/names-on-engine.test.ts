@@ -8,8 +8,8 @@ onEachEngine('names', (pods) => {
   /** What a command prints in the one container of such a Pod. */
   const printed = async (pod: string, command: string, spec: Partial<PodSpec> = {}): Promise<string> => {
     const container = scripted('app', `${command} >/dev/termination-log 2>&1`);
-    pods.give(pod, [container], { restartPolicy: 'Never', ...spec });
-    const ended = () => pods.bench.container(pod)?.state?.terminated;
+    pods.assignPod(pod, [container], { restartPolicy: 'Never', ...spec });
+    const ended = () => pods.fixture.container(pod)?.state?.terminated;
     await pods.until('ended', () => ended() !== undefined);
     const text = ended()?.message ?? '';
     await pods.remove(pod);
@@ -70,11 +70,11 @@ onEachEngine('names', (pods) => {
   pods.law('containers see each other’s processes, and the sandbox is the first', async () => {
     const script =
       'until /bin/busybox ps | /bin/busybox grep -q "sleep 4321"; do /bin/busybox sleep 0.1; done; /bin/busybox cat /proc/1/comm >/dev/termination-log';
-    pods.give('shared', [scripted('app', script), scripted('other', 'exec /bin/busybox sleep 4321')], {
+    pods.assignPod('shared', [scripted('app', script), scripted('other', 'exec /bin/busybox sleep 4321')], {
       shareProcessNamespace: true,
       restartPolicy: 'OnFailure',
     });
-    const ended = () => pods.bench.container('shared')?.state?.terminated;
+    const ended = () => pods.fixture.container('shared')?.state?.terminated;
     await pods.until('seen', () => ended() !== undefined);
     assert.doesNotMatch(ended()?.message ?? '', /busybox|sleep|sh/);
     await pods.remove('shared');
@@ -82,17 +82,17 @@ onEachEngine('names', (pods) => {
 
   pods.law('a host port that another Pod has is refused before anything starts', async () => {
     const ports = [{ containerPort: 80, hostPort: 18_765 }];
-    pods.give('first', [scripted('app', WAITING, { ports })]);
-    await pods.until('runs', () => pods.bench.state('first') === 'running');
-    pods.give('second', [scripted('app', WAITING, { ports })]);
-    const status = () => pods.bench.statuses.get('uid-second');
+    pods.assignPod('first', [scripted('app', WAITING, { ports })]);
+    await pods.until('runs', () => pods.fixture.state('first') === 'running');
+    pods.assignPod('second', [scripted('app', WAITING, { ports })]);
+    const status = () => pods.fixture.statuses.get('uid-second');
     await pods.until('rejected', () => status()?.phase === 'Failed');
     assert.equal(status()?.reason, 'NodePorts');
-    assert.deepEqual(await pods.bench.driver.inspectPod('uid-second'), []);
+    assert.deepEqual(await pods.fixture.driver.inspectPod('uid-second'), []);
     await pods.remove('second');
     await pods.remove('first');
-    pods.give('third', [scripted('app', WAITING, { ports })]);
-    await pods.until('runs', () => pods.bench.state('third') === 'running');
+    pods.assignPod('third', [scripted('app', WAITING, { ports })]);
+    await pods.until('runs', () => pods.fixture.state('third') === 'running');
     await pods.remove('third');
   });
 
@@ -101,11 +101,11 @@ onEachEngine('names', (pods) => {
     const server = createServer().listen(18_766, '0.0.0.0');
     try {
       await untilTrue(() => assert.ok(server.listening));
-      pods.give('taken', [scripted('app', WAITING, { ports: [{ containerPort: 80, hostPort: 18_766 }] })]);
-      await pods.until('told', () => pods.bench.state('taken') === 'CreateContainerError');
-      const message = pods.bench.container('taken')?.state?.waiting?.message;
+      pods.assignPod('taken', [scripted('app', WAITING, { ports: [{ containerPort: 80, hostPort: 18_766 }] })]);
+      await pods.until('told', () => pods.fixture.state('taken') === 'CreateContainerError');
+      const message = pods.fixture.container('taken')?.state?.waiting?.message;
       assert.equal(message, 'hostPort 18766/TCP is in use on this host');
-      assert.deepEqual(await pods.bench.driver.inspectPod('uid-taken'), []);
+      assert.deepEqual(await pods.fixture.driver.inspectPod('uid-taken'), []);
       await pods.remove('taken');
     } finally {
       server.close();

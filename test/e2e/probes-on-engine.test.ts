@@ -38,13 +38,13 @@ const BAD: Record<string, { handler: Handler; spoil: string; words: RegExp }> = 
 onEachEngine('probes', (pods) => {
   /** Runs a shell command in the Pod's container. */
   const inside = async (pod: string, command: string): Promise<string> => {
-    const containers = await pods.bench.driver.inspectPod(`uid-${pod}`);
+    const containers = await pods.fixture.driver.inspectPod(`uid-${pod}`);
     const id = containers.find(({ state }) => state === 'running')?.id ?? '';
-    const result = await runContainerCommand(pods.bench.driver, id, shell(command), 10_000, systemClock);
+    const result = await runContainerCommand(pods.fixture.driver, id, shell(command), 10_000, systemClock);
     assert.ok(result.kind === 'ended' && result.exitCode === 0, result.output.toString());
     return result.output.toString();
   };
-  const isRestarted = (pod: string) => (pods.bench.container(pod)?.restartCount ?? 0) > 0;
+  const isRestarted = (pod: string) => (pods.fixture.container(pod)?.restartCount ?? 0) > 0;
 
   describe('a server that turns bad', () => {
     for (const [name, { handler, spoil, words }] of Object.entries(BAD)) {
@@ -54,16 +54,16 @@ onEachEngine('probes', (pods) => {
           readinessProbe: { ...QUICK, ...handler },
           livenessProbe: { ...QUICK, ...handler, initialDelaySeconds: 1 },
         };
-        pods.give(name, [scripted('app', SERVER, { ports, ...both })], { hostNetwork: true });
+        pods.assignPod(name, [scripted('app', SERVER, { ports, ...both })], { hostNetwork: true });
         await pods.until('good', () => pods.isReady(name));
         await inside(name, spoil);
         await pods.until('restarted', () => isRestarted(name));
         assert.ok(
-          pods.bench.events.some((event) => words.test(event)),
-          pods.bench.events.join('\n'),
+          pods.fixture.events.some((event) => words.test(event)),
+          pods.fixture.events.join('\n'),
         );
         await pods.event('Killing: Container app failed liveness probe, will be restarted');
-        assert.equal(pods.bench.container(name)?.lastState?.terminated?.exitCode, 0);
+        assert.equal(pods.fixture.container(name)?.lastState?.terminated?.exitCode, 0);
         await pods.until('good again', () => pods.isReady(name));
         await pods.remove(name);
       });
@@ -71,14 +71,14 @@ onEachEngine('probes', (pods) => {
 
     pods.law('grpc: liveness restarts its container', async () => {
       const server = await startHealthServer();
-      const { facts } = pods.bench;
+      const { facts } = pods.fixture;
       const { hostIP = '' } = facts;
       // The server is here, in the test.
       facts.hostIP = '127.0.0.1';
       try {
         const handler = { grpc: { port: server.port, service: 'shop' } };
         const both = { readinessProbe: { ...QUICK, ...handler }, livenessProbe: { ...QUICK, ...handler } };
-        pods.give('grpc', [scripted('app', WAITING, both)], { hostNetwork: true });
+        pods.assignPod('grpc', [scripted('app', WAITING, both)], { hostNetwork: true });
         await pods.until('good', () => pods.isReady('grpc'));
         server.answer = (service) => ({ status: service === 'shop' ? NOT_SERVING : 1 });
         await pods.event(
@@ -95,31 +95,31 @@ onEachEngine('probes', (pods) => {
 
   pods.law('readiness comes, goes and comes back, and restarts nothing', async () => {
     const readinessProbe = { ...QUICK, failureThreshold: 1, httpGet: { path: '/ok', port: 8080 } };
-    pods.give('ready', [scripted('app', SERVER, { readinessProbe })], { hostNetwork: true });
+    pods.assignPod('ready', [scripted('app', SERVER, { readinessProbe })], { hostNetwork: true });
     await pods.until('ready', () => pods.isReady('ready'));
     await inside('ready', 'rm /www/ok');
     await pods.until('unready', () => !pods.isReady('ready'));
     await pods.event('Unhealthy: Readiness probe failed: HTTP probe failed with statuscode: 404');
     await inside('ready', 'echo ok >/www/ok');
     await pods.until('ready again', () => pods.isReady('ready'));
-    assert.equal(pods.bench.container('ready')?.restartCount, 0);
+    assert.equal(pods.fixture.container('ready')?.restartCount, 0);
     await pods.remove('ready');
   });
 
   pods.law('a startup probe holds the others back, and its failure restarts', async () => {
     const never = { ...QUICK, tcpSocket: { port: 9 } };
     const both = { startupProbe: never, livenessProbe: { ...never, failureThreshold: 1 } };
-    const events = pods.bench.events.length;
-    pods.give('slow', [scripted('app', WAITING, both)], { hostNetwork: true });
+    const events = pods.fixture.events.length;
+    pods.assignPod('slow', [scripted('app', WAITING, both)], { hostNetwork: true });
     await pods.event('Killing: Container app failed startup probe, will be restarted');
-    assert.equal(pods.bench.container('slow')?.started, false);
-    assert.ok(!pods.bench.events.slice(events).some((event) => event.includes('Liveness')));
+    assert.equal(pods.fixture.container('slow')?.started, false);
+    assert.ok(!pods.fixture.events.slice(events).some((event) => event.includes('Liveness')));
     await pods.remove('slow');
   });
 
   pods.law('a command that hangs is late, and a failure', async () => {
     const readinessProbe = { ...QUICK, exec: { command: ['/bin/busybox', 'sleep', '60'] } };
-    pods.give('hangs', [scripted('app', WAITING, { readinessProbe })]);
+    pods.assignPod('hangs', [scripted('app', WAITING, { readinessProbe })]);
     await pods.event('Unhealthy: Readiness probe failed: command "/bin/busybox sleep 60" timed out');
     await pods.remove('hangs');
   });
@@ -133,12 +133,12 @@ onEachEngine('probes', (pods) => {
       readinessProbe: { ...readinessProbe, initialDelaySeconds: 1 },
       lifecycle,
     });
-    pods.give('kept', [app], { hostNetwork: true });
+    pods.assignPod('kept', [app], { hostNetwork: true });
     await pods.until('ready', () => pods.isReady('kept'));
-    const before = pods.bench.statuses.get('uid-kept');
-    await pods.bench.restartAgent();
-    await pods.until('told again', () => pods.bench.statuses.has('uid-kept'));
-    assert.deepEqual(pods.bench.statuses.get('uid-kept'), before);
+    const before = pods.fixture.statuses.get('uid-kept');
+    await pods.fixture.restartAgent();
+    await pods.until('told again', () => pods.fixture.statuses.has('uid-kept'));
+    assert.deepEqual(pods.fixture.statuses.get('uid-kept'), before);
     assert.equal(await inside('kept', 'cat /hooks'), 'hook\n');
     await pods.remove('kept');
   });

@@ -60,14 +60,14 @@ async function race(pods: EnginePods, pod: string, host: string): Promise<Round>
   });
   const volumes = [{ name: 'shared', emptyDir: {} }];
   const spec = { volumes, restartPolicy: 'Never' as const, terminationGracePeriodSeconds: 0 };
-  pods.give(pod, [swapper, ...neighbours], spec);
-  const ends = () => neighbours.map(({ name }) => pods.bench.container(pod, name)?.state);
+  pods.assignPod(pod, [swapper, ...neighbours], spec);
+  const ends = () => neighbours.map(({ name }) => pods.fixture.container(pod, name)?.state);
   await pods.until(`every neighbour in ${pod} has ended or was refused`, () =>
     ends().every((state) => state?.terminated ?? state?.waiting?.message),
   );
   const exits = ends().flatMap((state) => (state?.terminated ? [state.terminated.exitCode] : []));
-  pods.bench.takeAway(`uid-${pod}`);
-  await pods.until(`${pod} is removed`, () => !pods.bench.held.has(`uid-${pod}`));
+  pods.fixture.takeAway(`uid-${pod}`);
+  await pods.until(`${pod} is removed`, () => !pods.fixture.held.has(`uid-${pod}`));
   return {
     started: exits.length,
     refused: NEIGHBOURS - exits.length,

@@ -18,19 +18,19 @@ const LABELS = { labels: { zone: 'a', app: 'x' } };
 
 onEachEngine('volumes', (pods) => {
   const logOf = async (pod: string, container = 'app'): Promise<string> => {
-    const seen = await pods.bench.driver.inspectPod(`uid-${pod}`);
+    const seen = await pods.fixture.driver.inspectPod(`uid-${pod}`);
     const newest = (a: ObservedContainer, b: ObservedContainer) => b.identity.attempt - a.identity.attempt;
     const [found] = seen.filter(({ identity }) => identity.container === container).sort(newest);
     if (!found) return '';
     const chunks: Uint8Array[] = [];
     const request = { follow: false, timestamps: false };
-    for await (const chunk of pods.bench.driver.logs(found.id, request, new AbortController().signal))
+    for await (const chunk of pods.fixture.driver.logs(found.id, request, new AbortController().signal))
       chunks.push(chunk);
     return Buffer.concat(chunks).toString('utf8');
   };
   const end = async (pod: string): Promise<void> => {
-    pods.bench.takeAway(`uid-${pod}`);
-    await pods.until(`${pod} gone`, () => !pods.bench.held.has(`uid-${pod}`));
+    pods.fixture.takeAway(`uid-${pod}`);
+    await pods.until(`${pod} gone`, () => !pods.fixture.held.has(`uid-${pod}`));
   };
   /** Runs a Pod whose one container mounts `v` at `/v`; answers what its script prints. It ends with the Pod's folders. */
   const reads = async (
@@ -54,14 +54,14 @@ onEachEngine('volumes', (pods) => {
       ...container,
     };
     const pod: Pod = podOf('r', { containers: [app], volumes: [{ name: 'v', ...volume }], ...spec }, LABELS);
-    pods.bench.give({ ...pod, spec: { ...pod.spec, terminationGracePeriodSeconds: 2 } });
+    pods.fixture.give({ ...pod, spec: { ...pod.spec, terminationGracePeriodSeconds: 2 } });
     let log = '';
     await pods.until('the whole log', async () => {
       log = await logOf('r');
       return log.endsWith('END\n');
     });
     await end('r');
-    const { disk, memory } = podFolders(pods.bench.dataDir);
+    const { disk, memory } = podFolders(pods.fixture.dataDir);
     for (const root of [disk, memory]) assert.equal(existsSync(join(root, 'uid-r')), false, root);
     return log.slice(0, -'END\n'.length).trim();
   };
@@ -125,7 +125,7 @@ onEachEngine('volumes', (pods) => {
           volumeMounts: [{ name: 'v', mountPath: '/v' }],
         },
       ];
-      pods.bench.give(
+      pods.fixture.give(
         podOf('c', {
           containers,
           volumes: [{ name: 'v', emptyDir: { medium } }],
@@ -145,7 +145,7 @@ onEachEngine('volumes', (pods) => {
       data: { a: 'text' },
       binaryData: { b: '/wA=' },
     };
-    pods.bench.giveConfig(configMap);
+    pods.fixture.giveConfig(configMap);
     assert.equal(
       await reads(`${bb} cat /v/a; echo; ${bb} od -An -tx1 /v/b`, { configMap: { name: 'c' } }),
       'text\n ff 00',
@@ -162,7 +162,7 @@ onEachEngine('volumes', (pods) => {
       metadata: { name: 's', namespace: 'default' },
       data: { key: Buffer.from('secret').toString('base64') },
     };
-    pods.bench.giveConfig(secret);
+    pods.fixture.giveConfig(secret);
     const volume = { secret: { secretName: 's', defaultMode: 0o400 } };
     const spec = { securityContext: { runAsUser: 1000, fsGroup: 2000 } };
     const script = `${bb} cat /v/key; echo; ${bb} stat -Lc '%a %g' /v/key; ${typeOf}`;
@@ -201,9 +201,9 @@ onEachEngine('volumes', (pods) => {
       },
       LABELS,
     );
-    pods.bench.give(pod);
-    await pods.until('d runs', () => pods.bench.state('d') === 'running');
-    pods.bench.give({ ...pod, metadata: { ...pod.metadata, labels: { zone: 'b' } } });
+    pods.fixture.give(pod);
+    await pods.until('d runs', () => pods.fixture.state('d') === 'running');
+    pods.fixture.give({ ...pod, metadata: { ...pod.metadata, labels: { zone: 'b' } } });
     await pods.until('the new label', async () => (await logOf('d')) === 'zone="b"\n');
     await end('d');
   });
@@ -241,24 +241,24 @@ onEachEngine('volumes', (pods) => {
   const subPathPod = (name: string, script: string): void => {
     const volumes = [{ name: 'v', emptyDir: {} }];
     const volumeMounts = [{ name: 'v', mountPath: '/v', subPath: 'part' }];
-    pods.give(name, [{ name: 'app', image: 'app:1', command: shell(script), volumeMounts }], { volumes });
+    pods.assignPod(name, [{ name: 'app', image: 'app:1', command: shell(script), volumeMounts }], { volumes });
   };
   const subPathMounts = (): string =>
-    pods.engine.amongMounts('sh', '-c', `grep ${pods.bench.dataDir}/sub-paths /proc/self/mountinfo || true`);
+    pods.engine.amongMounts('sh', '-c', `grep ${pods.fixture.dataDir}/sub-paths /proc/self/mountinfo || true`);
 
   pods.law(
     'a subPath outlives a crash of its container and a restart of the agent, and goes with the Pod',
     async () => {
       subPathPod('s', `echo up; until [ -e /v/go ]; do ${bb} usleep 50000; done; echo was here; ${WAIT}`);
       await pods.until('s is up', async () => (await logOf('s')) === 'up\n');
-      await pods.bench.restartAgent();
-      const [first] = await pods.bench.driver.inspectPod('uid-s');
-      await pods.bench.driver.stop(first?.id ?? '', 0);
+      await pods.fixture.restartAgent();
+      const [first] = await pods.fixture.driver.inspectPod('uid-s');
+      await pods.fixture.driver.stop(first?.id ?? '', 0);
       await pods.until('a second attempt is up', async () => {
-        const seen = await pods.bench.driver.inspectPod('uid-s');
+        const seen = await pods.fixture.driver.inspectPod('uid-s');
         return seen.length === 2 && (await logOf('s')) === 'up\n';
       });
-      const part = join(podFolders(pods.bench.dataDir).disk, 'uid-s/volumes/empty-dir/v/part');
+      const part = join(podFolders(pods.fixture.dataDir).disk, 'uid-s/volumes/empty-dir/v/part');
       writeFileSync(join(part, 'go'), '');
       await pods.until('the second attempt sees the folder', async () =>
         (await logOf('s')).includes('was here'),
@@ -269,7 +269,7 @@ onEachEngine('volumes', (pods) => {
   );
 
   pods.law('a container that was created before a reboot took its mount is created again', async () => {
-    const { driver, dataDir } = pods.bench;
+    const { driver, dataDir } = pods.fixture;
     const created: string[] = [];
     const create = driver.create.bind(driver);
     const reboot = mock.method(driver, 'create', async (...args: Parameters<typeof create>) => {
@@ -281,12 +281,12 @@ onEachEngine('volumes', (pods) => {
     });
     try {
       subPathPod('b', `echo x >/v/x; ${WAIT}`);
-      await pods.until('b runs', () => pods.bench.state('b') === 'running');
+      await pods.until('b runs', () => pods.fixture.state('b') === 'running');
     } finally {
       reboot.mock.restore();
     }
     assert.equal(created.length, 2);
-    assert.equal(pods.bench.container('b')?.restartCount, 0);
+    assert.equal(pods.fixture.container('b')?.restartCount, 0);
     const part = join(podFolders(dataDir).disk, 'uid-b/volumes/empty-dir/v/part');
     await pods.until('b wrote to its volume', () => existsSync(join(part, 'x')));
     await end('b');
@@ -335,7 +335,7 @@ onEachEngine('volumes', (pods) => {
             volumeMounts: [{ name: 'v', mountPath: '/v', mountPropagation, subPath }],
           },
         ];
-        pods.bench.give(
+        pods.fixture.give(
           podOf('m', {
             containers,
             volumes: [{ name: 'v', hostPath: { path: subPath ? pods.folder : shared } }],

@@ -32,7 +32,7 @@ export class EnginePods {
 
   constructor(readonly kind: EngineKind) {}
 
-  get bench(): PodHostBench {
+  get fixture(): PodHostBench {
     if (!this.#bench) throw new Error('there is no engine');
     return this.#bench;
   }
@@ -50,35 +50,35 @@ export class EnginePods {
     });
   }
 
-  give(name: string, containers: Container[], spec: Partial<PodSpec> = {}): void {
-    this.bench.give(podOf(name, { terminationGracePeriodSeconds: 5, containers, ...spec }));
+  assignPod(name: string, containers: Container[], spec: Partial<PodSpec> = {}): void {
+    this.fixture.give(podOf(name, { terminationGracePeriodSeconds: 5, containers, ...spec }));
   }
 
   until(what: string, seen: () => boolean | Promise<boolean>): Promise<void> {
-    return this.bench.until(what, seen, PATIENCE_MS);
+    return this.fixture.until(what, seen, PATIENCE_MS);
   }
 
   isReady(pod: string): boolean {
-    const conditions = this.bench.statuses.get(`uid-${pod}`)?.conditions ?? [];
+    const conditions = this.fixture.statuses.get(`uid-${pod}`)?.conditions ?? [];
     return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
   }
 
   /** Waits for an event of these words, `reason: message`. */
   event(words: string): Promise<void> {
-    return this.until(`event ${words}`, () => this.bench.events.includes(words));
+    return this.until(`event ${words}`, () => this.fixture.events.includes(words));
   }
 
   /** Deletes it by its grace and waits until nothing of it is left in the engine. */
   async remove(pod: string): Promise<void> {
     const uid = `uid-${pod}`;
-    const held = this.bench.held.get(uid);
+    const held = this.fixture.held.get(uid);
     if (!held) throw new Error(`no Pod ${pod} was given`);
     const deletionGracePeriodSeconds = held.pod.spec.terminationGracePeriodSeconds ?? 30;
     const metadata = { ...held.pod.metadata, ...DELETED, deletionGracePeriodSeconds };
-    this.bench.give({ ...held.pod, metadata });
-    await this.until(`${pod} is removed`, () => this.bench.removed.includes(uid));
-    this.bench.takeAway(uid);
-    const left = await this.bench.driver.inspectPod(uid);
+    this.fixture.give({ ...held.pod, metadata });
+    await this.until(`${pod} is removed`, () => this.fixture.removed.includes(uid));
+    this.fixture.takeAway(uid);
+    const left = await this.fixture.driver.inspectPod(uid);
     if (left.length > 0) throw new Error(`left of ${pod}: ${JSON.stringify(left)}`);
   }
 
