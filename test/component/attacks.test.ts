@@ -18,7 +18,7 @@ import { JOIN_PATH, LINK_PATH, SUBPROTOCOL } from '../../shared/link/messages.js
 import type { Logger } from '../../shared/process/log.js';
 import { generateKeyPem } from '../../shared/process/private-key.js';
 import { TEST_TOKEN } from '../harness/api.js';
-import { type EnrolmentBench, startEnrolment } from '../harness/enrolment-bench.js';
+import { type EnrolmentFixture, startEnrolment } from '../harness/enrolment-bench.js';
 import { eventually } from '../harness/eventually.js';
 import { call } from '../harness/https-call.js';
 import { KeptAudit } from '../harness/kept-audit.js';
@@ -58,7 +58,7 @@ async function target(context: TestContext) {
 }
 
 /** The port still serves. */
-async function isWell({ api }: Pick<EnrolmentBench, 'api'>): Promise<void> {
+async function isWell({ api }: Pick<EnrolmentFixture, 'api'>): Promise<void> {
   assert.equal((await call(api, 'GET /api/v1/namespaces/default')).code, 200);
 }
 
@@ -151,7 +151,7 @@ test('10,000 connections that never shake hands take nobody’s place: a host jo
 });
 
 /** An upgraded connection of a host that has proved its name, and the code that it was closed with. */
-async function openLink({ api }: Pick<EnrolmentBench, 'api'>, client: { cert: string; key: string }) {
+async function openLink({ api }: Pick<EnrolmentFixture, 'api'>, client: { cert: string; key: string }) {
   const socket = new WebSocket(`wss://127.0.0.1:${api.port}${LINK_PATH}`, SUBPROTOCOL, {
     ca: api.pki.ca.cert,
     ...client,
@@ -200,7 +200,7 @@ test('a link takes no compressed frame: nothing on it can swell', async (context
 });
 
 /** The HTTP status that a link is refused with. */
-function refusedLink({ api }: Pick<EnrolmentBench, 'api'>, client: { cert?: string; key?: string }) {
+function refusedLink({ api }: Pick<EnrolmentFixture, 'api'>, client: { cert?: string; key?: string }) {
   const socket = new WebSocket(`wss://127.0.0.1:${api.port}${LINK_PATH}`, SUBPROTOCOL, {
     ca: api.pki.ca.cert,
     ...client,

@@ -15,7 +15,7 @@ import { credentialSecretName } from '../../shared/kube/node-credential.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { EXIT_CODES, type ExitError } from '../../shared/process/exit-error.js';
 import { generateKeyPem } from '../../shared/process/private-key.js';
-import { type EnrolmentBench, startEnrolment } from '../harness/enrolment-bench.js';
+import { type EnrolmentFixture, startEnrolment } from '../harness/enrolment-bench.js';
 import { eventually } from '../harness/eventually.js';
 import { testAuthority } from '../harness/test-authority.js';
 
@@ -104,7 +104,7 @@ test('two hosts that join under one name at once: one gets it', async (context) 
 const DAY_MS = 86_400_000;
 const WRONG: [
   string,
-  (bench: EnrolmentBench) => Partial<JoinOptions> | Promise<Partial<JoinOptions>>,
+  (bench: EnrolmentFixture) => Partial<JoinOptions> | Promise<Partial<JoinOptions>>,
   RegExp,
 ][] = [
   ['an unknown token', ({ text }) => ({ token: text(newJoinToken()) }), /Unauthorized/],

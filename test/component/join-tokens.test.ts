@@ -8,11 +8,11 @@ import { labelsNodesMayNotSet } from '../../coordinator/decisions/node-label-res
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { nodeKind, secretKind } from '../../coordinator/kinds/index.js';
 import type { TokenGrant } from '../../shared/kube/join-token.js';
-import { type EnrolmentBench, startEnrolment } from '../harness/enrolment-bench.js';
+import { type EnrolmentFixture, startEnrolment } from '../harness/enrolment-bench.js';
 import { eventually } from '../harness/eventually.js';
 
 /** A host's options with a token of its own. */
-async function by(bench: EnrolmentBench, grant: TokenGrant) {
+async function by(bench: EnrolmentFixture, grant: TokenGrant) {
   const token = newJoinToken();
   await bench.registry.create(secretKind, 'kube-system', tokenSecret(token, grant));
   return { token: bench.text(token) };

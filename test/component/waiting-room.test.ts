@@ -13,14 +13,14 @@ import {
 } from '../../coordinator/kinds/index.js';
 import { credentialSecretName, revokedData } from '../../shared/kube/node-credential.js';
 import { systemClock } from '../../shared/process/clock.js';
-import { decide, type EnrolmentBench, identityFile, startEnrolment } from '../harness/enrolment-bench.js';
+import { decide, type EnrolmentFixture, identityFile, startEnrolment } from '../harness/enrolment-bench.js';
 import { eventually } from '../harness/eventually.js';
 import { podObject } from '../harness/objects.js';
 import { until } from '../harness/until.js';
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 
-async function requests({ registry }: EnrolmentBench) {
+async function requests({ registry }: EnrolmentFixture) {
   const { records } = await registry.list(certificateSigningRequestKind);
   return records.map((record) => record.object());
 }

@@ -32,7 +32,7 @@ interface EnrolmentBenchOptions
   audit?: AuditLog;
 }
 
-export type EnrolmentBench = Awaited<ReturnType<typeof startEnrolment>>;
+export type EnrolmentFixture = Awaited<ReturnType<typeof startEnrolment>>;
 
 /** API and hub on one TLS port, and a token for it. `shiftMs` moves the coordinator's clock. */
 export async function startEnrolment(context: TestContext, change: EnrolmentBenchOptions = {}) {
