@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { readHostInfo } from '../../agent/node/host-info.js';
 import { daemonImageArchives } from '../harness/daemon-images.js';
 import type { EngineKind } from '../harness/engines.js';
-import { HOST_NAME, HostBench } from '../harness/host-bench.js';
+import { HOST_NAME, HostFixture } from '../harness/host-bench.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { until, untilTrue } from '../harness/until.js';
 
@@ -27,13 +27,13 @@ const MADE = [
 /** Registers the checks on one engine. */
 export function daemons(kind: EngineKind): void {
   describe(`well-known daemons on ${kind}`, { concurrency: 1 }, () => {
-    let bench: HostBench | string;
+    let bench: HostFixture | string;
     let kubelet: Server | undefined;
     const wasThere = new Set(MADE.filter((path) => existsSync(path)));
     const mapCount = readFileSync(MAX_MAP_COUNT, 'utf8');
 
     before(async () => {
-      bench = await HostBench.open(kind, daemonImageArchives());
+      bench = await HostFixture.open(kind, daemonImageArchives());
     });
     after(async () => {
       kubelet?.close();
@@ -43,27 +43,27 @@ export function daemons(kind: EngineKind): void {
       writeFileSync(MAX_MAP_COUNT, mapCount);
     });
 
-    const check = (name: string, body: (host: HostBench) => Promise<void>): void => {
+    const check = (name: string, body: (host: HostFixture) => Promise<void>): void => {
       test(name, { timeout: 180_000 }, async (context) => {
         if (typeof bench === 'string') leaveOut(context, `well-known daemons on ${kind}`, bench);
         else await body(bench);
       });
     };
     /** Applies the example as it is; answers what kubectl warned of. */
-    const apply = async ({ kubectl }: HostBench, example: string): Promise<string> => {
+    const apply = async ({ kubectl }: HostFixture, example: string): Promise<string> => {
       const path = resolve('examples', `${example}.yaml`);
       const { code, stderr } = await kubectl.run(['apply', '-f', path]);
       assert.equal(code, 0, stderr);
       return stderr.trim();
     };
-    const rolledOut = async ({ kubectl }: HostBench, set: string, namespace: string): Promise<void> => {
+    const rolledOut = async ({ kubectl }: HostFixture, set: string, namespace: string): Promise<void> => {
       const { code, stdout, stderr } = await kubectl.run([
         ...['rollout', 'status', `ds/${set}`, '-n', namespace, '--timeout=60s'],
       ]);
       if (code === 0) return;
       assert.fail(`${stdout}${stderr}${await kubectl.ok(`describe pods -n ${namespace}`)}`);
     };
-    const remove = async ({ kubectl }: HostBench, example: string): Promise<void> => {
+    const remove = async ({ kubectl }: HostFixture, example: string): Promise<void> => {
       await kubectl.ok(`delete --wait=true --ignore-not-found -f ${resolve('examples', `${example}.yaml`)}`);
     };
 

@@ -19,7 +19,7 @@ const PROGRAM = resolve(dirname(fileURLToPath(import.meta.url)), '../../coordina
 const READY_MS = 60_000;
 export const HOST_NAME = 'host-1';
 
-export class HostBench {
+export class HostFixture {
   readonly containers: EngineContainers;
   readonly #folder = mkdtempSync(join(tmpdir(), 'everynode-host-'));
   #up: ChildProcess | undefined;
@@ -30,12 +30,12 @@ export class HostBench {
   }
 
   /** With these images; a sentence instead where this machine lacks the engine or a kubectl. */
-  static async open(kind: EngineKind, archives: readonly Buffer[]): Promise<HostBench | string> {
+  static async open(kind: EngineKind, archives: readonly Buffer[]): Promise<HostFixture | string> {
     const why = whyNoKubectl();
     if (why !== undefined) return why;
     const engine = await startEngine(kind);
     if (typeof engine === 'string') return engine;
-    const bench = new HostBench(engine);
+    const bench = new HostFixture(engine);
     try {
       for (const archive of archives) await loadArchive(engine.socketPath, archive);
       await bench.#start();

@@ -14,7 +14,7 @@ import { daemonImageArchives } from '../harness/daemon-images.js';
 import type { EngineKind } from '../harness/engines.js';
 import { freePort } from '../harness/free-port.js';
 import { GarbageCollection } from '../harness/garbage-collection.js';
-import { HOST_NAME, HostBench } from '../harness/host-bench.js';
+import { HOST_NAME, HostFixture } from '../harness/host-bench.js';
 import { createKubectl, type Kubectl } from '../harness/kubectl.js';
 import { processesNaming, startProgram } from '../harness/processes.js';
 import { pause, until } from '../harness/until.js';
@@ -83,7 +83,7 @@ async function figuresOf(pid: number): Promise<string> {
 
 async function atRest(): Promise<void> {
   const empty = spawn(process.execPath, [...SMALL_HEAP_FLAGS, '-e', 'setInterval(() => undefined, 1e9)']);
-  const host = await HostBench.open(KIND, daemonImageArchives());
+  const host = await HostFixture.open(KIND, daemonImageArchives());
   if (typeof host === 'string') throw new Error(host);
   try {
     say(`an empty Node with the same flags: ${await figuresOf(empty.pid ?? 0)}`);
