@@ -8,7 +8,7 @@ import { toTimestamp } from '../../shared/kube/meta.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { eventually } from '../harness/eventually.js';
-import { GRACE_MS, type HubBench, withHub } from '../harness/hub-bench.js';
+import { GRACE_MS, type HubFixture, withHub } from '../harness/hub-bench.js';
 import { helloOf, rawAgent } from '../harness/raw-agent.js';
 
 const YEAR = 365 * 86_400_000;
@@ -17,8 +17,8 @@ const SET = [
   ['an hour ahead', 3_600_000],
 ] as const;
 
-function conditionOf(bench: HubBench, node: string, type: string): string | undefined {
-  const { status } = bench.plane.informers.nodes.get({ name: node }) ?? {};
+function conditionOf(bench: HubFixture, node: string, type: string): string | undefined {
+  const { status } = bench.controlPlane.informers.nodes.get({ name: node }) ?? {};
   return findCondition(status?.conditions, type)?.status;
 }
 
@@ -67,7 +67,7 @@ test('what was stored before the clock was set back has its time by the clock as
 
 for (const [how, byMs] of SET) {
   withHub(`${how}: what hosts tell from then on has its time by the clock as it is now`, async (bench) => {
-    const { plane, hub } = bench;
+    const { controlPlane: plane, hub } = bench;
     const agent = await rawAgent(bench, 'n1');
     const { metadata } = await bench.boundPod('p', 'n1');
     const hostTime = plane.clock.now();
@@ -99,7 +99,7 @@ for (const [how, byMs] of SET) {
   });
 
   withHub(`${how}: hosts whose links stand hear the new time, if they can take it`, async (bench) => {
-    const { plane, hub } = bench;
+    const { controlPlane: plane, hub } = bench;
     const old = await rawAgent(bench, 'n1');
     const agent = await bench.agent('n2');
     old.say(helloOf('n1'));
@@ -116,7 +116,7 @@ for (const [how, byMs] of SET) {
   });
 
   withHub(`${how}: hosts whose clocks are right are told as wrong until it is put right`, async (bench) => {
-    const { plane, hub } = bench;
+    const { controlPlane: plane, hub } = bench;
     const agent = await rawAgent(bench, 'n1');
     const now = plane.clock.now();
     agent.say(helloOf('n1', { hostTimeMs: now, wallTimeMs: now }));
@@ -132,7 +132,7 @@ for (const [how, byMs] of SET) {
   });
 
   withHub(`${how}: a host that is away has the rest of its grace, also of one that is new`, async (bench) => {
-    const { plane, hub, presence } = bench;
+    const { controlPlane: plane, hub, liveness: presence } = bench;
     const agent = await bench.agent('n1');
     await eventually(() => agent.link.phase === 'live' && conditionOf(bench, 'n1', 'Connected') === 'True');
     await plane.settle();

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../shared/kube/meta.js';
 import type { PodSpec } from '../../shared/kube/pod.js';
 import type { DesiredObject } from '../../shared/link/messages.js';
 import { eventually } from '../harness/eventually.js';
-import { type BenchAgent, type HubBench, withHub } from '../harness/hub-bench.js';
+import { type BenchAgent, type HubFixture, withHub } from '../harness/hub-bench.js';
 import { podObject } from '../harness/objects.js';
 import { helloOf, rawAgent } from '../harness/raw-agent.js';
 
@@ -13,7 +13,7 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** A Pod of this node that names Secrets as volumes and ConfigMaps as environment. */
 async function namingPod(
-  bench: HubBench,
+  bench: HubFixture,
   name: string,
   nodeName: string,
   { secrets = [], configMaps = [] }: { secrets?: string[]; configMaps?: string[] },
@@ -24,22 +24,22 @@ async function namingPod(
   for (const container of spec.containers) {
     container.envFrom = configMaps.map((each) => ({ configMapRef: { name: each } }));
   }
-  return (await bench.plane.registry.create(podKind, 'default', pod)).object();
+  return (await bench.controlPlane.registry.create(podKind, 'default', pod)).object();
 }
 
-async function secret(bench: HubBench, name: string, value = 'v'): Promise<string> {
+async function secret(bench: HubFixture, name: string, value = 'v'): Promise<string> {
   const data = { key: Buffer.from(value).toString('base64') };
   const metadata = {
     name,
     annotations: { [LAST_APPLIED]: 'the-data-again', 'everynode.dev/offline': 'false' },
   };
-  const record = await bench.plane.registry.create(secretKind, 'default', { metadata, data });
+  const record = await bench.controlPlane.registry.create(secretKind, 'default', { metadata, data });
   return record.object().metadata.uid ?? '';
 }
 
-async function configMap(bench: HubBench, name: string): Promise<string> {
+async function configMap(bench: HubFixture, name: string): Promise<string> {
   const object = { metadata: { name }, data: { key: 'v' } };
-  return (await bench.plane.registry.create(configMapKind, 'default', object)).object().metadata.uid ?? '';
+  return (await bench.controlPlane.registry.create(configMapKind, 'default', object)).object().metadata.uid ?? '';
 }
 
 const decoded = (object: DesiredObject | undefined) =>
@@ -75,12 +75,12 @@ withHub("an agent never gets another node's Secret, whatever it says it has", as
   await eventually(() => owner.held.has(uid));
   const other = await bench.agent('n2', { held: new Map([[uid, 'another-digest']]) });
   await eventually(() => !other.held.has(uid));
-  await bench.plane.registry.modify(secretKind, { namespace: 'default', name: 's' }, (object) => {
+  await bench.controlPlane.registry.modify(secretKind, { namespace: 'default', name: 's' }, (object) => {
     object.data = { key: 'bmV3' };
     return undefined;
   });
   await eventually(() => owner.changes.length === 2);
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   assert.deepEqual(
     other.changes.flatMap(({ set }) => set),
     [],
@@ -88,7 +88,7 @@ withHub("an agent never gets another node's Secret, whatever it says it has", as
 });
 
 withHub('an agent cannot have a Secret by a Pod of the same name in another namespace', async (bench) => {
-  await bench.plane.registry.create(secretKind, 'kube-system', {
+  await bench.controlPlane.registry.create(secretKind, 'kube-system', {
     metadata: { name: 's' },
     data: { key: 'dg==' },
   });
@@ -104,7 +104,7 @@ withHub("an agent's credential is given to nobody", async (bench) => {
   const pod = podObject('p', { nodeName: 'n1' });
   pod.metadata.namespace = 'kube-system';
   (pod.spec as PodSpec).volumes = [{ name: 'v', secret: { secretName: 'node-credential-n1' } }];
-  await bench.plane.registry.create(podKind, 'kube-system', pod);
+  await bench.controlPlane.registry.create(podKind, 'kube-system', pod);
   await eventually(() => agent.held.size === 1);
   assert.deepEqual(kindsSent(agent), ['Pod']);
 });
@@ -115,18 +115,18 @@ withHub('a changed object comes again, one made later comes when it is there', a
   await eventually(() => agent.held.size === 1);
   const uid = await configMap(bench, 'c');
   await eventually(() => agent.held.has(uid));
-  await bench.plane.registry.modify(configMapKind, { namespace: 'default', name: 'c' }, (object) => {
+  await bench.controlPlane.registry.modify(configMapKind, { namespace: 'default', name: 'c' }, (object) => {
     object.data = { key: 'changed' };
     return undefined;
   });
   await eventually(() => decoded(agent.given.get(uid)).data.key === 'changed');
   // No news for a host: nothing that it holds has changed.
   const sent = agent.changes.length;
-  await bench.plane.registry.modify(configMapKind, { namespace: 'default', name: 'c' }, (object) => {
+  await bench.controlPlane.registry.modify(configMapKind, { namespace: 'default', name: 'c' }, (object) => {
     object.metadata.labels = { a: 'b' };
     return undefined;
   });
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   assert.equal(agent.changes.length, sent);
 });
 
@@ -135,7 +135,7 @@ withHub('one that is deleted and made anew is another object', async (bench) => 
   await namingPod(bench, 'p', 'n1', { configMaps: ['c'] });
   const agent = await bench.agent('n1');
   await eventually(() => agent.held.has(first));
-  await bench.plane.registry.delete(configMapKind, { namespace: 'default', name: 'c' });
+  await bench.controlPlane.registry.delete(configMapKind, { namespace: 'default', name: 'c' });
   const second = await configMap(bench, 'c');
   await eventually(() => agent.held.has(second) && !agent.held.has(first));
 });
@@ -146,7 +146,7 @@ withHub('what no Pod of the node names any more is gone; what another still name
   await namingPod(bench, 'p2', 'n1', { secrets: ['shared'] });
   const agent = await bench.agent('n1');
   await eventually(() => agent.held.size === 4);
-  await bench.plane.registry.delete(podKind, pod.metadata, { gracePeriodSeconds: 0 });
+  await bench.controlPlane.registry.delete(podKind, pod.metadata, { gracePeriodSeconds: 0 });
   await eventually(() => agent.held.size === 2);
   assert.deepEqual([agent.held.has(shared), agent.held.has(own)], [true, false]);
 });
@@ -157,11 +157,11 @@ withHub('an agent that comes back is sent only what changed meanwhile', async (b
   const first = await bench.agent('n1');
   await eventually(() => first.held.size === 3);
   first.link.stop();
-  await bench.plane.registry.modify(secretKind, { namespace: 'default', name: 'changed' }, (object) => {
+  await bench.controlPlane.registry.modify(secretKind, { namespace: 'default', name: 'changed' }, (object) => {
     object.data = { key: 'bmV3' };
     return undefined;
   });
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   const back = await bench.agent('n1', { instanceID: 'restarted', held: new Map(first.held) });
   await eventually(() => back.changes.length === 1);
   assert.deepEqual(

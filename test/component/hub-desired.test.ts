@@ -15,7 +15,7 @@ withHub('an agent that holds everything is sent nothing', async (bench) => {
   const held = new Map(first.held);
   const back = await bench.agent('n1', { instanceID: 'restarted', held, clusterUID: first.clusterUID ?? '' });
   await eventually(() => back.link.phase === 'live');
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   assert.deepEqual(back.changes, []);
   assert.ok(back.held.has(pod.metadata.uid ?? ''));
 });
@@ -26,13 +26,13 @@ withHub('after any absence only the difference comes: new, changed and gone', as
   await eventually(() => first.held.size === 2);
   first.link.stop();
   const held = new Map([...first.held, ['only-in-the-engine', '']]);
-  await bench.plane.registry.modify(podKind, changed.metadata, (pod) => {
+  await bench.controlPlane.registry.modify(podKind, changed.metadata, (pod) => {
     pod.metadata.annotations = { changed: 'yes' };
     return undefined;
   });
   const added = await bench.boundPod('added', 'n1');
   await bench.boundPod('elsewhere', 'n2');
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   const back = await bench.agent('n1', { instanceID: 'restarted', held });
   await eventually(() => back.changes.length === 1);
   const [change] = back.changes;
@@ -65,7 +65,7 @@ withHub('a deleted Pod is stopped, confirmed, and then gone', async (bench) => {
   const { metadata } = await bench.boundPod('p', 'n1');
   const uid = metadata.uid ?? '';
   await eventually(() => agent.held.size === 1);
-  await bench.plane.registry.delete(podKind, metadata);
+  await bench.controlPlane.registry.delete(podKind, metadata);
   await eventually(() => agent.changes.length === 2);
   const told = JSON.parse(Buffer.from(agent.changes[1]?.set[0]?.object ?? []).toString());
   assert.ok(told.metadata.deletionTimestamp);
@@ -82,8 +82,8 @@ withHub(
     const first = await bench.agent('n1');
     const { metadata } = await bench.boundPod('p', 'n1');
     await eventually(() => first.held.size === 1);
-    await bench.plane.registry.delete(podKind, metadata);
-    await bench.plane.registry.modify(
+    await bench.controlPlane.registry.delete(podKind, metadata);
+    await bench.controlPlane.registry.modify(
       podKind,
       metadata,
       (pod) => {
@@ -107,7 +107,7 @@ withHub('a forced deletion is gone alone', async (bench) => {
   const agent = await bench.agent('n1');
   const { metadata } = await bench.boundPod('p', 'n1');
   await eventually(() => agent.held.size === 1);
-  await bench.plane.registry.delete(podKind, metadata, { gracePeriodSeconds: 0 });
+  await bench.controlPlane.registry.delete(podKind, metadata, { gracePeriodSeconds: 0 });
   await eventually(() => agent.held.size === 0);
   assert.deepEqual(agent.changes[1]?.set, []);
 });
@@ -117,14 +117,14 @@ withHub('an agent cannot remove a Pod that nobody deleted', async (bench) => {
   const { metadata } = await bench.boundPod('p', 'n1');
   await eventually(() => agent.held.size === 1);
   agent.link.outbox.putRemoved({ uid: metadata.uid ?? '', namespace: 'default', name: 'p' });
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   assert.ok(await bench.pod('p'));
 });
 
 withHub('a Pod that has ended is not brought to a host that does not know it', async (bench) => {
   const { metadata } = await bench.boundPod('p', 'n1');
   const options = { subresource: 'status' } as const;
-  await bench.plane.registry.modify(
+  await bench.controlPlane.registry.modify(
     podKind,
     metadata,
     (pod) => {
@@ -133,10 +133,10 @@ withHub('a Pod that has ended is not brought to a host that does not know it', a
     },
     options,
   );
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   const agent = await bench.agent('n1');
   await eventually(() => agent.link.phase === 'live');
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   assert.deepEqual(agent.changes, []);
 });
 
@@ -149,8 +149,8 @@ withHub(
     const first = await bench.boundPod('p1', 'n1');
     const { id } = await agent.heard('desired');
     const [second, third] = [await bench.boundPod('p2', 'n1'), await bench.boundPod('p3', 'n1')];
-    await bench.plane.registry.delete(podKind, first.metadata, { gracePeriodSeconds: 0 });
-    await bench.plane.settle();
+    await bench.controlPlane.registry.delete(podKind, first.metadata, { gracePeriodSeconds: 0 });
+    await bench.controlPlane.settle();
     const sent = () => agent.received.filter((message): message is Desired => message.kind === 'desired');
     assert.equal(sent().length, 1);
     agent.say({ kind: 'applied', id });
@@ -167,12 +167,12 @@ withHub('a large difference comes in several messages that each fit a frame', as
   const filler = 'x'.repeat(200_000);
   for (let i = 0; i < 12; i++) {
     const { metadata } = await bench.boundPod(`p${i}`, 'n1');
-    await bench.plane.registry.modify(podKind, metadata, (pod) => {
+    await bench.controlPlane.registry.modify(podKind, metadata, (pod) => {
       pod.metadata.annotations = { filler };
       return undefined;
     });
   }
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   const agent = await bench.agent('n1');
   await eventually(() => agent.held.size === 12);
   assert.equal(agent.changes.length, 2);
@@ -182,7 +182,7 @@ withHub('the images to hold are told when it connects, and when they change', as
   const agent = await bench.agent('n1');
   await eventually(() => agent.link.phase === 'live');
   const annotate = (images: string) =>
-    bench.plane.registry.modify(nodeKind, { name: 'n1' }, (node) => {
+    bench.controlPlane.registry.modify(nodeKind, { name: 'n1' }, (node) => {
       node.metadata.annotations = { [PREFETCH_IMAGES_ANNOTATION]: images };
       return undefined;
     });

@@ -15,7 +15,7 @@ import { encodeMessage } from '../../shared/link/codec.js';
 import type { FromAgent } from '../../shared/link/messages.js';
 import type { Logger } from '../../shared/process/log.js';
 import { eventually } from '../harness/eventually.js';
-import { type HubBench, withHub } from '../harness/hub-bench.js';
+import { type HubFixture, withHub } from '../harness/hub-bench.js';
 import {
   type FrameSubjects,
   type MessageOf,
@@ -56,7 +56,7 @@ function checkTexts(value: unknown, path: string): void {
 
 /** Fails for an object, written after this revision, that a write by the API would be refused for. */
 async function checkStored<T extends KubeObject>(
-  { plane }: HubBench,
+  { controlPlane: plane }: HubFixture,
   kind: Kind<T>,
   after: number,
 ): Promise<void> {
@@ -80,7 +80,7 @@ async function checkStored<T extends KubeObject>(
 }
 
 /** The other node, its Pods and their Events as JSON: no frame of the fuzzed host may change them. */
-async function othersOf({ plane }: HubBench): Promise<string> {
+async function othersOf({ controlPlane: plane }: HubFixture): Promise<string> {
   const [nodes, pods, events] = await Promise.all([
     plane.registry.list(nodeKind, { fieldSelector: 'metadata.name=other' }),
     plane.registry.list(podKind, { fieldSelector: 'spec.nodeName=other' }),
@@ -94,7 +94,7 @@ async function othersOf({ plane }: HubBench): Promise<string> {
   );
 }
 
-async function untilQuiet({ plane }: HubBench, agent: RawAgent, acks: number): Promise<void> {
+async function untilQuiet({ controlPlane: plane }: HubFixture, agent: RawAgent, acks: number): Promise<void> {
   const count = () => agent.received.filter(({ kind }) => kind === 'statusAck').length;
   await eventually(() => agent.closed !== undefined || count() >= acks || 'no acknowledgement');
   await plane.settle();
@@ -102,7 +102,7 @@ async function untilQuiet({ plane }: HubBench, agent: RawAgent, acks: number): P
 
 /** Connects, sends the hello and the messages, and reconnects with a valid hello when the hub closed the link. Returns how many messages were accepted. */
 async function play(
-  bench: HubBench,
+  bench: HubFixture,
   subjects: FrameSubjects,
   hello: unknown,
   messages: MessageOf[],
@@ -149,12 +149,12 @@ const MESSAGES = fc.array(
 withHub(
   'no frame of a host stores an invalid object, or changes anything of other nodes or of an administrator',
   async (bench) => {
-    const { registry } = bench.plane;
+    const { registry } = bench.controlPlane;
     const other = await rawAgent(bench, 'other');
     const foreign = await bench.boundPod('bystander', 'other');
     other.sendRaw(encodeMessage(validHello({ node: 'other', own: foreign, foreign })));
     await other.heard('welcome');
-    await bench.plane.settle();
+    await bench.controlPlane.settle();
     const before = await othersOf(bench);
     let runs = 0;
     let accepted = 0;
@@ -162,16 +162,16 @@ withHub(
       fc.asyncProperty(MUTATED_HELLO, MESSAGES, async (hello, messages) => {
         runs += 1;
         const node = `fuzzed-${runs}`;
-        const began = await bench.plane.store.revision();
+        const began = await bench.controlPlane.store.revision();
         await registry.create(
           nodeKind,
           undefined,
           nodeObject(node, { labels: ADMIN_LABELS, taints: [ADMIN_TAINT] }),
         );
         const subjects = { node, own: await bench.boundPod(`own-${runs}`, node), foreign };
-        await bench.plane.settle();
+        await bench.controlPlane.settle();
         accepted += await play(bench, subjects, hello(subjects), messages);
-        await bench.plane.settle();
+        await bench.controlPlane.settle();
         for (const kind of [nodeKind, podKind, eventKind] as Kind<KubeObject>[])
           await checkStored(bench, kind, began);
         const stored: Node = await bench.node(node);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { eventKind } from '../../coordinator/kinds/index.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
 import { eventually } from '../harness/eventually.js';
-import { type HubBench, withHub } from '../harness/hub-bench.js';
+import { type HubFixture, withHub } from '../harness/hub-bench.js';
 import { helloOf, rawAgent } from '../harness/raw-agent.js';
 import { untilTrue } from '../harness/until.js';
 
@@ -13,11 +13,11 @@ const GOOD: NodeStatus = {
   conditions: [{ type: 'Ready', status: 'True' }],
 };
 
-async function liveAgent(bench: HubBench, status: NodeStatus, hostTimeMs?: number) {
+async function liveAgent(bench: HubFixture, status: NodeStatus, hostTimeMs?: number) {
   const agent = await rawAgent(bench, 'n1');
-  agent.say(helloOf('n1', { status, hostTimeMs: hostTimeMs ?? bench.plane.clock.now() }));
+  agent.say(helloOf('n1', { status, hostTimeMs: hostTimeMs ?? bench.controlPlane.clock.now() }));
   await agent.heard('welcome');
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   return agent;
 }
 
@@ -30,7 +30,7 @@ withHub('an invalid quantity keeps the stored one, and the Node gets an Event', 
   assert.deepEqual(status?.capacity, { cpu: '4', memory: '16Gi' });
   const expected = /^InvalidNodeStatus: status\.capacity\["cpu"\]: quantities must match/;
   await untilTrue(async () => {
-    const events = await bench.plane.eventsAbout('n1');
+    const events = await bench.controlPlane.eventsAbout('n1');
     assert.ok(events.some((text) => expected.test(text)));
   });
   assert.equal(agent.closed, undefined);
@@ -66,7 +66,7 @@ withHub('an Event is counted no further than an int32 goes', async (bench) => {
     reason: 'Counted',
     message: 'm',
   } as const;
-  const { registry } = bench.plane;
+  const { registry } = bench.controlPlane;
   const countOf = async () => {
     const { records } = await registry.list(eventKind);
     return records.map((record) => record.object()).find(({ reason }) => reason === 'Counted')?.count;

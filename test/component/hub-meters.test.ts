@@ -16,7 +16,7 @@ withHub('both ends count the same bytes, by the same causes', async (bench) => {
   await soon(() => agent.held.size === 1);
   agent.link.askForLife();
   await soon(() => (bench.hub.meters.of('n1')?.link.up.beats ?? 0) > 0);
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   const counted = () => bench.hub.meters.of('n1')?.link;
   await soon(() => (counted()?.up.desired ?? 0) > 0 && (counted()?.down.desired ?? 0) > 0);
   for (const cause of LINK_CAUSES) {
@@ -35,13 +35,13 @@ withHub(
   async (bench) => {
     const agent = await bench.agent('n1', { cost: { memoryBytes: 5e7, writtenBytes: 10 } });
     await soon(() => agent.link.phase === 'live');
-    await bench.plane.advance(10_000);
+    await bench.controlPlane.advance(10_000);
     await soon(() => agent.link.roundTripMs !== undefined);
-    await bench.plane.advance(5_000);
+    await bench.controlPlane.advance(5_000);
     await soon(() => bench.hub.meters.of('n1')?.agent?.memoryBytes === 5e7);
     assert.equal(bench.hub.meters.of('n1')?.agent?.writtenBytes, 10);
     agent.link.stop();
-    await bench.plane.registry.delete(nodeKind, { name: 'n1' });
+    await bench.controlPlane.registry.delete(nodeKind, { name: 'n1' });
     await soon(() => bench.hub.meters.of('n1') === undefined);
   },
 );
@@ -52,7 +52,7 @@ withHub(
     const agent = await bench.agent('n1');
     await soon(() => agent.link.phase === 'live');
     const label = (value: string | null) =>
-      bench.plane.registry.modify(nodeKind, { name: 'n1' }, (node) => {
+      bench.controlPlane.registry.modify(nodeKind, { name: 'n1' }, (node) => {
         const { [LINK_LABEL]: _, ...labels } = node.metadata.labels ?? {};
         node.metadata.labels = value === null ? labels : { ...labels, [LINK_LABEL]: value };
         return undefined;
@@ -62,25 +62,25 @@ withHub(
     // The change of pace is answered by a beat.
     await soon(() => beats() > 0);
     const once = beats();
-    for (let seconds = 0; seconds < 110; seconds += 10) await bench.plane.advance(10_000);
+    for (let seconds = 0; seconds < 110; seconds += 10) await bench.controlPlane.advance(10_000);
     assert.equal(beats(), once);
-    await bench.plane.advance(10_000);
+    await bench.controlPlane.advance(10_000);
     await soon(() => beats() === 2 * once);
     assert.equal(agent.link.phase, 'live');
 
     await label(null);
     await soon(() => beats() === 3 * once);
-    await bench.plane.advance(10_000);
+    await bench.controlPlane.advance(10_000);
     await soon(() => beats() === 4 * once);
 
     await label('metered');
     await soon(() => beats() === 5 * once);
     agent.link.stop();
-    await soon(() => bench.presence.stateOf('n1')?.phase === 'away');
-    await bench.plane.advance(479_000);
-    assert.equal(bench.presence.stateOf('n1')?.phase, 'away');
-    await bench.plane.advance(1_000);
-    assert.equal(bench.presence.stateOf('n1')?.phase, 'lost');
+    await soon(() => bench.liveness.stateOf('n1')?.phase === 'away');
+    await bench.controlPlane.advance(479_000);
+    assert.equal(bench.liveness.stateOf('n1')?.phase, 'away');
+    await bench.controlPlane.advance(1_000);
+    assert.equal(bench.liveness.stateOf('n1')?.phase, 'lost');
   },
 );
 
@@ -90,15 +90,15 @@ withHub('on a metered link changes are told together', async (bench) => {
   await soon(() => agent.link.phase === 'live');
   await soon(() => (bench.hub.meters.of('n1')?.link.up.beats ?? 0) > 0);
   const told = () => bench.hub.meters.of('n1')?.link.up.status ?? 0;
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   const before = told();
   const ready = (status: 'True' | 'False') => ({ ...agent.status, conditions: [{ type: 'Ready', status }] });
   for (let at = 0; at < 9; at += 1) {
     agent.link.outbox.putNode(ready(at % 2 === 0 ? 'False' : 'True'));
-    await bench.plane.advance(1_000);
+    await bench.controlPlane.advance(1_000);
   }
   assert.equal(told(), before);
-  await bench.plane.advance(1_000);
+  await bench.controlPlane.advance(1_000);
   await soon(() => told() > before);
   assert.ok(told() - before < 600, `${told() - before} bytes`);
 });

@@ -6,7 +6,7 @@ import { MIRROR_ANNOTATION } from '../../shared/kube/mirror-pod.js';
 import type { Pod, PodSpec } from '../../shared/kube/pod.js';
 import type { MirrorPod } from '../../shared/link/messages.js';
 import { eventually } from '../harness/eventually.js';
-import { type BenchAgent, type HubBench, withHub } from '../harness/hub-bench.js';
+import { type BenchAgent, type HubFixture, withHub } from '../harness/hub-bench.js';
 import { podObject } from '../harness/objects.js';
 
 function mirror(name: string, node: string, spec: Partial<PodSpec> = {}): MirrorPod {
@@ -21,15 +21,15 @@ function mirror(name: string, node: string, spec: Partial<PodSpec> = {}): Mirror
   return { uid: result.pod.metadata.uid ?? '', object: Buffer.from(JSON.stringify(result.pod)) };
 }
 
-const shown = (bench: HubBench, name: string): Pod | undefined =>
-  bench.plane.informers.pods.get({ namespace: 'default', name });
+const shown = (bench: HubFixture, name: string): Pod | undefined =>
+  bench.controlPlane.informers.pods.get({ namespace: 'default', name });
 
-async function stored(bench: HubBench, name: string): Promise<Pod> {
+async function stored(bench: HubFixture, name: string): Promise<Pod> {
   await eventually(() => shown(bench, name) !== undefined);
   return shown(bench, name) ?? assert.fail();
 }
 
-async function live(bench: HubBench, node: string): Promise<BenchAgent> {
+async function live(bench: HubFixture, node: string): Promise<BenchAgent> {
   const agent = await bench.agent(node);
   await eventually(() => agent.link.phase === 'live');
   return agent;
@@ -48,7 +48,7 @@ withHub('a static Pod is shown with its status, and is not sent down to run agai
   assert.equal(metadata.annotations?.[MIRROR_ANNOTATION], web.uid);
   assert.notEqual(metadata.uid, web.uid);
   assert.equal(spec.nodeName, 'n1');
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   assert.deepEqual(agent.changes, []);
 });
 
@@ -61,7 +61,7 @@ withHub(
     report(agent, web.uid, 'web-n1', 'Running');
     await eventually(() => shown(bench, 'web-n1')?.status?.phase === 'Running');
     const { uid } = (await stored(bench, 'web-n1')).metadata;
-    await bench.plane.registry.delete(podKind, { namespace: 'default', name: 'web-n1' });
+    await bench.controlPlane.registry.delete(podKind, { namespace: 'default', name: 'web-n1' });
     await eventually(() => {
       const now = shown(bench, 'web-n1');
       return now !== undefined && now.metadata.uid !== uid && now.status?.phase === 'Running';
@@ -89,7 +89,7 @@ withHub('mirrors stay while their host is away, and are put right when it is bac
   await stored(bench, 'old-n1');
   agent.link.stop();
   await eventually(() => bench.hub.connected === 0);
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   assert.ok(await bench.pod('old-n1'));
   const back = await bench.agent('n1', { instanceID: 'restarted' });
   back.link.outbox.putMirrors([mirror('web', 'n1')]);
@@ -158,7 +158,7 @@ withHub(
     }));
     agent.link.outbox.putMirrors([...mirrors, mirror('good', 'n1')]);
     await stored(bench, 'good-n1');
-    const { records } = await bench.plane.registry.list(podKind);
+    const { records } = await bench.controlPlane.registry.list(podKind);
     assert.deepEqual(
       records.map((record) => record.object().metadata.name),
       ['good-n1'],
@@ -170,11 +170,11 @@ withHub(
 withHub('a Pod that somebody else marks as a mirror goes, and its host is not given it', async (bench) => {
   const agent = await live(bench, 'n1');
   agent.link.outbox.putMirrors([]);
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   const pod = podObject('fake', { nodeName: 'n1' });
   pod.metadata.annotations = { [MIRROR_ANNOTATION]: 'x' };
-  await bench.plane.registry.create(podKind, 'default', pod);
-  await eventually(() => bench.plane.informers.revision > 0 && shown(bench, 'fake') === undefined);
+  await bench.controlPlane.registry.create(podKind, 'default', pod);
+  await eventually(() => bench.controlPlane.informers.revision > 0 && shown(bench, 'fake') === undefined);
   assert.deepEqual(agent.changes, []);
 });
 
@@ -190,7 +190,7 @@ function askedOf(agent: BenchAgent): string[] {
   return asked;
 }
 
-async function readLog(bench: HubBench, podUid: string): Promise<void> {
+async function readLog(bench: HubFixture, podUid: string): Promise<void> {
   const request = {
     type: 'log',
     podUid,
@@ -218,7 +218,7 @@ withHub('no annotation leads into the Pod of another namespace', async (bench) =
   const web = mirror('web', 'n1');
   agent.link.outbox.putMirrors([web]);
   await stored(bench, 'web-n1');
-  const { informers, registry } = bench.plane;
+  const { informers, registry } = bench.controlPlane;
   await registry.create(namespaceKind, undefined, { metadata: { name: 'tenant' } });
   const victim = await registry.create(podKind, 'default', podObject('victim', { nodeName: 'n1' }));
   const reads: Promise<void>[] = [];

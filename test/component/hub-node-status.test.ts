@@ -13,7 +13,7 @@ withHub(
     const { metadata } = await bench.boundPod('p', 'n1');
     const { uid = '' } = metadata;
     const podReady = () => {
-      const pod = bench.plane.informers.pods.byUid(uid);
+      const pod = bench.controlPlane.informers.pods.byUid(uid);
       return findCondition(pod?.status?.conditions, 'Ready')?.status;
     };
     const conditions = [{ type: 'Ready', status: 'True' } as const];
@@ -30,16 +30,16 @@ withHub(
     const pressure = { type: 'MemoryPressure', status: 'True' } as const;
     outbox.putNode({ ...agent.status, conditions: [unready, pressure] });
     await eventually(() => podReady() === 'False');
-    assert.equal(bench.plane.informers.pods.byUid(uid)?.status?.phase, 'Running');
+    assert.equal(bench.controlPlane.informers.pods.byUid(uid)?.status?.phase, 'Running');
     outbox.putNode({
       ...agent.status,
       conditions: [...(agent.status.conditions ?? []), { ...pressure, status: 'False' }],
     });
     await eventually(() => podReady() === 'True');
-    await bench.plane.settle();
-    assert.deepEqual(await bench.plane.eventsAbout('p'), ['NodeNotReady: Node is not ready']);
+    await bench.controlPlane.settle();
+    assert.deepEqual(await bench.controlPlane.eventsAbout('p'), ['NodeNotReady: Node is not ready']);
     const text = (reason: string) => `${reason}: Node n1 status is now: ${reason}`;
-    assert.deepEqual((await bench.plane.eventsAbout('n1')).sort(), [
+    assert.deepEqual((await bench.controlPlane.eventsAbout('n1')).sort(), [
       text('NodeHasInsufficientMemory'),
       text('NodeHasSufficientMemory'),
       text('NodeNotReady'),
@@ -56,21 +56,21 @@ withHub('a host that has booted since is told of, once, also when nobody saw it 
     agent.say(helloOf('n1', { instanceID, status }));
     await agent.heard('welcome');
     await eventually(
-      () => bench.plane.informers.nodes.get({ name: 'n1' })?.status?.nodeInfo?.bootID === bootID,
+      () => bench.controlPlane.informers.nodes.get({ name: 'n1' })?.status?.nodeInfo?.bootID === bootID,
     );
     agent.socket.terminate();
-    await eventually(() => bench.presence.stateOf('n1')?.phase === 'away');
-    await bench.plane.settle();
+    await eventually(() => bench.liveness.stateOf('n1')?.phase === 'away');
+    await bench.controlPlane.settle();
   };
   await boots('first', 'a');
   await boots('first', 'b');
   await boots('second', 'c');
-  const told = (await bench.plane.eventsAbout('n1')).filter((event) => event.startsWith('Rebooted'));
+  const told = (await bench.controlPlane.eventsAbout('n1')).filter((event) => event.startsWith('Rebooted'));
   assert.deepEqual(told, ['Rebooted: Node n1 has been rebooted, boot id: second']);
 });
 
 withHub('a wrong clock is told, and counts for nothing', async (bench) => {
-  const { clock } = bench.plane;
+  const { clock } = bench.controlPlane;
   const agent = await rawAgent(bench, 'n1');
   agent.say(helloOf('n1', { hostTimeMs: 0, wallTimeMs: 0 }));
   await agent.heard('welcome');

@@ -14,7 +14,7 @@ withHub('a closed link shows at once, and Ready stays for the grace', async (ben
   await untilConnected(bench, agent, 'n1');
   agent.link.stop();
   await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'False AgentStopped');
-  await bench.plane.advance(GRACE_MS - 1);
+  await bench.controlPlane.advance(GRACE_MS - 1);
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
 });
 
@@ -29,27 +29,27 @@ withHub('after the grace nobody knows: Node, Pods and Events say so, once', asyn
     name: 'p',
     status: { phase: 'Running', conditions },
   });
-  await eventually(() => bench.plane.informers.pods.byUid(uid)?.status?.phase === 'Running');
+  await eventually(() => bench.controlPlane.informers.pods.byUid(uid)?.status?.phase === 'Running');
   await untilConnected(bench, agent, 'n1');
   agent.link.stop();
-  await eventually(() => bench.presence.stateOf('n1')?.phase === 'away');
-  await bench.plane.advance(GRACE_MS);
+  await eventually(() => bench.liveness.stateOf('n1')?.phase === 'away');
+  await bench.controlPlane.advance(GRACE_MS);
   for (const type of ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure']) {
     assert.match(conditionOf(bench, 'n1', type) ?? '', /^Unknown NodeStatus(Unknown|NeverUpdated)$/);
   }
   const { status } = (await bench.pod('p')) ?? {};
   assert.deepEqual([status?.phase, findCondition(status?.conditions, 'Ready')?.status], ['Running', 'False']);
-  await bench.plane.advance(600_000);
+  await bench.controlPlane.advance(600_000);
   // Of the Node itself the node lifecycle tells, which sees every cause.
-  const told = (await bench.plane.eventsAbout('n1')).filter((event) => event.includes('NodeNotReady'));
+  const told = (await bench.controlPlane.eventsAbout('n1')).filter((event) => event.includes('NodeNotReady'));
   assert.deepEqual(told, []);
-  assert.deepEqual(await bench.plane.eventsAbout('p'), ['NodeNotReady: Node is not ready']);
+  assert.deepEqual(await bench.controlPlane.eventsAbout('p'), ['NodeNotReady: Node is not ready']);
   const back = await bench.agent('n1', { instanceID: 'back' });
   back.link.outbox.putPod({ uid, namespace: 'default', name: 'p', status: { phase: 'Running', conditions } });
   await untilConnected(bench, back, 'n1');
   await eventually(() => conditionOf(bench, 'n1', 'Ready') === 'True KubeletReady');
   await eventually(() => {
-    const pod = bench.plane.informers.pods.byUid(uid);
+    const pod = bench.controlPlane.informers.pods.byUid(uid);
     return findCondition(pod?.status?.conditions, 'Ready')?.status === 'True';
   });
 });
@@ -58,24 +58,24 @@ withHub('a link cut without a word is noticed by its silence', async (bench) => 
   const deaf = await rawAgent(bench, 'n1', false);
   deaf.say(helloOf('n1'));
   await deaf.heard('welcome');
-  await bench.plane.settle();
-  await bench.plane.advance(14_999);
-  assert.equal(bench.presence.stateOf('n1')?.phase, 'connected');
-  await bench.plane.advance(1);
+  await bench.controlPlane.settle();
+  await bench.controlPlane.advance(14_999);
+  assert.equal(bench.liveness.stateOf('n1')?.phase, 'connected');
+  await bench.controlPlane.advance(1);
   await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'False LinkSilent');
-  await bench.plane.advance(GRACE_MS - 15_000 - 1);
+  await bench.controlPlane.advance(GRACE_MS - 15_000 - 1);
   assert.equal(
     conditionOf(bench, 'n1', 'Ready'),
     'True undefined',
     'the grace counts from the last sign of life',
   );
-  await bench.plane.advance(1);
+  await bench.controlPlane.advance(1);
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'Unknown NodeStatusUnknown');
 });
 
 withHub('a link that comes and goes is told disconnected at most once in 10 s', async (bench) => {
   let writes = 0;
-  bench.plane.informers.nodes.onChange(({ previous, current }) => {
+  bench.controlPlane.informers.nodes.onChange(({ previous, current }) => {
     const isDown = findCondition(current?.status?.conditions, 'Connected')?.status === 'False';
     const wasUp = findCondition(previous?.status?.conditions, 'Connected')?.status === 'True';
     if (isDown && wasUp) writes += 1;
@@ -84,12 +84,12 @@ withHub('a link that comes and goes is told disconnected at most once in 10 s', 
     const agent = await bench.agent('n1');
     await untilConnected(bench, agent, 'n1');
     agent.link.stop();
-    await eventually(() => bench.presence.stateOf('n1')?.phase === 'away');
-    await bench.plane.settle();
-    if (round < 4) await bench.plane.advance(1_000);
+    await eventually(() => bench.liveness.stateOf('n1')?.phase === 'away');
+    await bench.controlPlane.settle();
+    if (round < 4) await bench.controlPlane.advance(1_000);
   }
   assert.equal(writes, 1);
-  await bench.plane.advance(10_000);
+  await bench.controlPlane.advance(10_000);
   assert.equal(writes, 2, 'the last word is true');
 });
 
@@ -105,17 +105,17 @@ withHub('a node that flaps does not flap its Pods', async (bench) => {
     // As after each hello: the whole status again.
     agent.link.outbox.putPod({ uid, namespace: 'default', name: 'p', status: ready });
     await untilConnected(bench, agent, 'n1');
-    await eventually(() => bench.plane.informers.pods.byUid(uid)?.status?.phase === 'Running');
+    await eventually(() => bench.controlPlane.informers.pods.byUid(uid)?.status?.phase === 'Running');
     if (round === 0)
-      bench.plane.informers.pods.onChange(({ previous }) => {
+      bench.controlPlane.informers.pods.onChange(({ previous }) => {
         // Who begins to listen is first told what there is.
         if (previous) podWrites += 1;
       });
     agent.link.stop();
-    await eventually(() => bench.presence.stateOf('n1')?.phase === 'away');
-    await bench.plane.settle();
-    taints.push(...(bench.plane.informers.nodes.get({ name: 'n1' })?.spec?.taints ?? []));
-    await bench.plane.advance(GRACE_MS / 2);
+    await eventually(() => bench.liveness.stateOf('n1')?.phase === 'away');
+    await bench.controlPlane.settle();
+    taints.push(...(bench.controlPlane.informers.nodes.get({ name: 'n1' })?.spec?.taints ?? []));
+    await bench.controlPlane.advance(GRACE_MS / 2);
   }
   assert.deepEqual(taints, []);
   assert.equal(podWrites, 0);
@@ -127,13 +127,13 @@ withHub('a verdict that cannot be written is tried again', async (bench) => {
   await untilConnected(bench, agent, 'n1');
   agent.link.stop();
   await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'False AgentStopped');
-  const { registry } = bench.plane;
+  const { registry } = bench.controlPlane;
   const writeStatus = registry.writeStatus;
   registry.writeStatus = () => Promise.reject(new Error('disk full'));
-  await bench.plane.advance(GRACE_MS);
+  await bench.controlPlane.advance(GRACE_MS);
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
   registry.writeStatus = writeStatus;
-  await bench.plane.advance(1_000);
+  await bench.controlPlane.advance(1_000);
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'Unknown NodeStatusUnknown');
 });
 
@@ -144,7 +144,7 @@ withHub('a process that dies is told from one that stops', async (bench) => {
   await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'True LinkUp');
   agent.socket.terminate();
   await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'False LinkBroken');
-  await bench.plane.advance(GRACE_MS);
+  await bench.controlPlane.advance(GRACE_MS);
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'Unknown NodeStatusUnknown');
   assert.equal(
     conditionOf(bench, 'n1', 'Connected'),
@@ -155,7 +155,7 @@ withHub('a process that dies is told from one that stops', async (bench) => {
 
 withHub('a node has a grace of its own, which also counts for one that is away already', async (bench) => {
   const grace = (text: string | undefined) =>
-    bench.plane.registry.modify(nodeKind, { name: 'n1' }, ({ metadata }) => {
+    bench.controlPlane.registry.modify(nodeKind, { name: 'n1' }, ({ metadata }) => {
       metadata.annotations = { ...metadata.annotations, 'fleet.everynode.dev/grace-period': text ?? '' };
       if (text === undefined) delete metadata.annotations['fleet.everynode.dev/grace-period'];
       return undefined;
@@ -164,28 +164,28 @@ withHub('a node has a grace of its own, which also counts for one that is away a
   await untilConnected(bench, agent, 'n1');
   await assert.rejects(grace('a while'), /must be a duration from 1s to 576h, such as 90s or 36h/);
   await grace('36h');
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   agent.link.stop();
-  await eventually(() => bench.presence.stateOf('n1')?.phase === 'away');
-  await bench.plane.advance(36 * 3_600_000 - 1);
+  await eventually(() => bench.liveness.stateOf('n1')?.phase === 'away');
+  await bench.controlPlane.advance(36 * 3_600_000 - 1);
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
   assert.equal(
-    nodeLeases({ liveness: bench.presence, createdAt: () => undefined }).get('n1')?.spec
+    nodeLeases({ liveness: bench.liveness, createdAt: () => undefined }).get('n1')?.spec
       ?.leaseDurationSeconds,
     129_600,
   );
   await grace('48h');
-  await bench.plane.settle();
-  await bench.plane.advance(12 * 3_600_000);
+  await bench.controlPlane.settle();
+  await bench.controlPlane.advance(12 * 3_600_000);
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
   await grace(undefined);
-  await bench.plane.settle();
-  await bench.plane.advance(1);
+  await bench.controlPlane.settle();
+  await bench.controlPlane.advance(1);
   await eventually(() => conditionOf(bench, 'n1', 'Ready') === 'Unknown NodeStatusUnknown');
 });
 
 withHub('a host that joins by a wrong clock: its conditions have been since now', async (bench) => {
-  const now = toTimestamp(bench.plane.clock.now());
+  const now = toTimestamp(bench.controlPlane.clock.now());
   for (const [node, time] of [
     ['n1', '1970-01-01T00:01:00Z'],
     ['n2', '2099-01-01T00:00:00Z'],
@@ -200,7 +200,7 @@ withHub('a host that joins by a wrong clock: its conditions have been since now'
     agent.say(helloOf(node, { status: { conditions: [ready] }, hostTimeMs: Date.parse(time) }));
     await agent.heard('welcome');
     await eventually(() => conditionOf(bench, node, 'Connected') === 'True LinkUp');
-    const { status } = bench.plane.informers.nodes.get({ name: node }) ?? {};
+    const { status } = bench.controlPlane.informers.nodes.get({ name: node }) ?? {};
     const told = findCondition(status?.conditions, 'Ready');
     assert.deepEqual([told?.lastTransitionTime, told?.lastHeartbeatTime], [now, now]);
   }
@@ -208,14 +208,14 @@ withHub('a host that joins by a wrong clock: its conditions have been since now'
 
 withHub('Leases are read from presence', async (bench) => {
   const leases = nodeLeases({
-    liveness: bench.presence,
-    createdAt: (name) => bench.plane.informers.nodes.get({ name })?.metadata.creationTimestamp ?? undefined,
+    liveness: bench.liveness,
+    createdAt: (name) => bench.controlPlane.informers.nodes.get({ name })?.metadata.creationTimestamp ?? undefined,
   });
   assert.deepEqual(leases.list(), []);
   const agent = await bench.agent('n1');
   await untilConnected(bench, agent, 'n1');
   assert.equal(leases.get('n1')?.spec?.renewTime, '2026-01-01T00:00:00.000000Z');
-  const { creationTimestamp } = bench.plane.informers.nodes.get({ name: 'n1' })?.metadata ?? {};
+  const { creationTimestamp } = bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata ?? {};
   assert.ok(creationTimestamp);
   assert.equal(leases.get('n1')?.metadata.creationTimestamp, creationTimestamp);
   assert.equal(leases.list().length, 1);

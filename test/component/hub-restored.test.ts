@@ -8,7 +8,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { DesiredObject } from '../../shared/link/messages.js';
 import { RETURN_OBJECTS } from '../../shared/link/version.js';
 import { eventually } from '../harness/eventually.js';
-import { type HubBench, sealerOf, withHub } from '../harness/hub-bench.js';
+import { type HubFixture, sealerOf, withHub } from '../harness/hub-bench.js';
 import { podObject } from '../harness/objects.js';
 import { helloOf, rawAgent } from '../harness/raw-agent.js';
 
@@ -35,11 +35,11 @@ function given(pod: Pod, revision: number, { node = 'n1', sealer = BEFORE } = {}
 }
 
 /** The agent of n1, which has applied so much and holds these. */
-function host(bench: HubBench, objects: readonly DesiredObject[], revision = BACKUP_REVISION + 5) {
+function host(bench: HubFixture, objects: readonly DesiredObject[], revision = BACKUP_REVISION + 5) {
   return bench.agent('n1', {
     era: PAST.era,
     revision,
-    clusterUID: bench.plane.store.clusterUID(),
+    clusterUID: bench.controlPlane.store.clusterUID(),
     held: new Map(objects.map(({ uid, digest }) => [uid, digest])),
     given: new Map(objects.map((object) => [object.uid, object])),
   });
@@ -47,12 +47,12 @@ function host(bench: HubBench, objects: readonly DesiredObject[], revision = BAC
 
 const withRestored = (
   rule: string,
-  check: (bench: HubBench) => Promise<void>,
+  check: (bench: HubFixture) => Promise<void>,
   pod = podOf('elsewhere', { nodeName: 'n2' }),
 ) => withHub(rule, check, { pastEras: [PAST], pods: [pod] });
 
 /** The Pod p as the store has it. */
-const known = (bench: HubBench) => bench.plane.informers.pods.byUid('uid-p');
+const known = (bench: HubFixture) => bench.controlPlane.informers.pods.byUid('uid-p');
 
 const gone = (agent: { changes: readonly { gone: string[] }[] }) =>
   agent.changes.flatMap((each) => each.gone);
@@ -66,7 +66,7 @@ withRestored(
     const back = await bench.pod('p');
     assert.equal(back?.metadata.uid, 'uid-p');
     assert.equal(back?.metadata.creationTimestamp, '2026-01-01T00:00:00Z');
-    await bench.plane.settle();
+    await bench.controlPlane.settle();
     assert.deepEqual(agent.changes, []);
   },
 );
@@ -95,7 +95,7 @@ withRestored('the status of a Pod that came back is told again', async (bench) =
 withRestored('a namespace that was lost as well is made again', async (bench) => {
   await host(bench, [given(podOf('p', { namespace: 'later' }), BACKUP_REVISION + 3)]);
   await eventually(() => known(bench)?.metadata.namespace === 'later');
-  assert.ok(await bench.plane.registry.get(namespaceKind, { name: 'later' }));
+  assert.ok(await bench.controlPlane.registry.get(namespaceKind, { name: 'later' }));
 });
 
 withRestored(
@@ -104,9 +104,9 @@ withRestored(
     const metadata = { uid: 'uid-c', namespace: 'default', name: 'c' };
     const agent = await host(bench, [encodeConfig({ apiVersion: 'v1', kind: 'ConfigMap', metadata })]);
     await eventually(() => agent.link.phase === 'live');
-    await bench.plane.settle();
+    await bench.controlPlane.settle();
     assert.deepEqual(gone(agent), []);
-    await bench.restore.confirm();
+    await bench.restoreState.confirm();
     await eventually(() => gone(agent).includes('uid-c'));
   },
 );
@@ -132,7 +132,7 @@ for (const [why, object] of STRANGE) {
       await eventually(() => agent.held.has(later.metadata.uid ?? ''));
       assert.equal(await bench.pod('p'), undefined);
       assert.deepEqual(gone(agent), []);
-      await bench.restore.confirm();
+      await bench.restoreState.confirm();
       await eventually(() => gone(agent).includes('uid-p'));
     },
   );
@@ -141,16 +141,16 @@ for (const [why, object] of STRANGE) {
 withRestored('a host that knows no more than the backup is not asked', async (bench) => {
   const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION - 1)], BACKUP_REVISION);
   await eventually(() => agent.link.phase === 'live');
-  await bench.restore.confirm();
+  await bench.restoreState.confirm();
   await eventually(() => gone(agent).includes('uid-p'));
   assert.equal(await bench.pod('p'), undefined);
 });
 
 withRestored('after the confirmation a host that was dark is still asked', async (bench) => {
-  await bench.restore.confirm();
+  await bench.restoreState.confirm();
   const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
   await eventually(() => known(bench) !== undefined);
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   assert.deepEqual(agent.changes, []);
 });
 
@@ -204,7 +204,7 @@ withRestored('until it has answered, a host is sent nothing', async (bench) => {
   const position = { era: PAST.era, revision: BACKUP_REVISION + 5, features: [RETURN_OBJECTS] };
   agent.say(helloOf('n1', { ...position, have: [['uid-p', 'd']] }));
   assert.deepEqual((await agent.heard('ask')).uids, ['uid-p']);
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   assert.equal(
     agent.received.some(({ kind }) => kind === 'desired'),
     false,
@@ -233,14 +233,14 @@ withRestored(
   'a Node is marked as heard once what its host runs is stored, and how that does',
   async (bench) => {
     const heardIn = () =>
-      bench.plane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH];
+      bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH];
     const marks: (string | undefined)[] = [];
-    bench.plane.informers.nodes.onChange(() => {
+    bench.controlPlane.informers.nodes.onChange(() => {
       if (heardIn() !== undefined) marks.push(known(bench)?.status?.phase);
     });
     const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
     await eventually(() => known(bench) !== undefined);
-    await bench.plane.settle();
+    await bench.controlPlane.settle();
     assert.equal(heardIn(), undefined);
     agent.link.outbox.putPod({
       uid: 'uid-p',
@@ -248,7 +248,7 @@ withRestored(
       name: 'p',
       status: { phase: 'Running' },
     });
-    await eventually(() => heardIn() === bench.plane.store.epoch());
+    await eventually(() => heardIn() === bench.controlPlane.store.epoch());
     assert.equal(marks[0], 'Running');
   },
 );
@@ -257,14 +257,14 @@ withRestored(
   'a host is heard as well when the Pod that it was to tell of leaves the store',
   async (bench) => {
     const heardIn = () =>
-      bench.plane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH];
+      bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH];
     await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
     await eventually(() => known(bench) !== undefined);
-    await bench.plane.settle();
+    await bench.controlPlane.settle();
     assert.equal(heardIn(), undefined);
     const ref = { namespace: 'default', name: 'p' };
-    await bench.plane.registry.delete(podKind, ref, { gracePeriodSeconds: 0 });
-    await eventually(() => heardIn() === bench.plane.store.epoch());
+    await bench.controlPlane.registry.delete(podKind, ref, { gracePeriodSeconds: 0 });
+    await eventually(() => heardIn() === bench.controlPlane.store.epoch());
   },
 );
 
@@ -272,8 +272,8 @@ withRestored('a host that holds nothing is heard by its hello', async (bench) =>
   await host(bench, []);
   await eventually(
     () =>
-      bench.plane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH] ===
-      bench.plane.store.epoch(),
+      bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH] ===
+      bench.controlPlane.store.epoch(),
   );
 });
 
@@ -282,7 +282,7 @@ withHub('without a restore no Node is marked', async (bench) => {
   await bench.boundPod('p', 'n1');
   await eventually(() => agent.held.size === 1);
   assert.equal(
-    bench.plane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH],
+    bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH],
     undefined,
   );
 });

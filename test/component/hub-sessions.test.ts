@@ -15,11 +15,11 @@ import {
 import { generateKeyPem } from '../../shared/process/private-key.js';
 import { fixtureAuthority, certificateHeader } from '../harness/bench-host-keys.js';
 import { eventually } from '../harness/eventually.js';
-import { type HubBench, withHub } from '../harness/hub-bench.js';
+import { type HubFixture, withHub } from '../harness/hub-bench.js';
 import { helloOf, rawAgent } from '../harness/raw-agent.js';
 
 /** Status code and body of a refused upgrade. */
-function refusedUpgrade(bench: HubBench, headers: Record<string, string>): Promise<[number, string]> {
+function refusedUpgrade(bench: HubFixture, headers: Record<string, string>): Promise<[number, string]> {
   const upgrade = {
     connection: 'Upgrade',
     upgrade: 'websocket',
@@ -46,7 +46,7 @@ function refusedUpgrade(bench: HubBench, headers: Record<string, string>): Promi
 withHub('without the certificate of a node there is no upgrade', async (bench) => {
   const own = certificateHeader(await bench.hostKey('n1'));
   const protocol = { 'sec-websocket-protocol': SUBPROTOCOL };
-  const unknown = await fixtureAuthority(bench.plane.clock);
+  const unknown = await fixtureAuthority(bench.controlPlane.clock);
   const stranger = await unknown.sign(await certificateRequest(await generateKeyPem(), 'n1'));
   const refused: Record<string, string>[] = [
     {},
@@ -75,7 +75,7 @@ withHub('deleting the Secret of a credential ends the session that it began, and
   }
   const own = certificateHeader(await bench.hostKey('n1'));
   await eventually(() => bench.hub.connected === 2);
-  await bench.plane.registry.delete(secretKind, { namespace: 'kube-system', name: 'node-credential-n1' });
+  await bench.controlPlane.registry.delete(secretKind, { namespace: 'kube-system', name: 'node-credential-n1' });
   const goodbye = await revoked.heard('goodbye');
   assert.deepEqual([goodbye.reason, goodbye.message], ['refused', 'the credential of this node was revoked']);
   await eventually(() => bench.hub.connected === 1);
@@ -87,14 +87,14 @@ withHub('a credential speaks for its own node only', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   agent.say(helloOf('n2'));
   assert.equal((await agent.heard('goodbye')).reason, 'refused');
-  assert.equal(bench.plane.informers.nodes.size, 0);
+  assert.equal(bench.controlPlane.informers.nodes.size, 0);
 });
 
 withHub('an agent of another fleet is refused', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   agent.say(helloOf('n1', { clusterUID: 'another' }));
   assert.equal((await agent.heard('goodbye')).reason, 'refused');
-  assert.equal(bench.plane.informers.nodes.size, 0);
+  assert.equal(bench.controlPlane.informers.nodes.size, 0);
 });
 
 withHub('labels that no Node may have are refused with the reason', async (bench) => {
@@ -146,7 +146,7 @@ withHub('what the protocol forbids in a live session ends it', async (bench) => 
 withHub('who connects and says nothing is left after 15 s', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   await eventually(() => {
-    bench.plane.clock.advance(5_000);
+    bench.controlPlane.clock.advance(5_000);
     return agent.closed !== undefined;
   });
 });
@@ -160,7 +160,7 @@ withHub('the same agent process replaces its old session', async (bench) => {
   await young.heard('welcome');
   assert.equal((await old.heard('goodbye')).reason, 'superseded');
   await eventually(() => old.closed !== undefined);
-  assert.equal(bench.presence.stateOf('n1')?.phase, 'connected');
+  assert.equal(bench.liveness.stateOf('n1')?.phase, 'connected');
   assert.equal(bench.hub.connected, 1);
 });
 
@@ -168,13 +168,13 @@ withHub('a clone is refused while the first agent answers, and the Node tells of
   const first = await rawAgent(bench, 'n1');
   first.say(helloOf('n1'));
   await first.heard('welcome');
-  await eventually(() => bench.plane.informers.nodes.size === 1);
+  await eventually(() => bench.controlPlane.informers.nodes.size === 1);
   const clone = await rawAgent(bench, 'n1');
   clone.say(helloOf('n1', { instanceID: 'clone' }));
   assert.equal((await clone.heard('goodbye')).reason, 'duplicate');
   assert.equal(first.closed, undefined);
-  await bench.plane.settle();
-  const events = await bench.plane.eventsAbout('n1');
+  await bench.controlPlane.settle();
+  const events = await bench.controlPlane.eventsAbout('n1');
   assert.ok(
     events.some((event) => event.startsWith('DuplicateAgent')),
     String(events),
@@ -188,7 +188,7 @@ withHub('an agent that does not answer any more is taken over', async (bench) =>
   const young = await rawAgent(bench, 'n1');
   young.say(helloOf('n1', { instanceID: 'young' }));
   await eventually(() => {
-    bench.plane.clock.advance(1_000);
+    bench.controlPlane.clock.advance(1_000);
     return young.received.some(({ kind }) => kind === 'welcome');
   });
   assert.equal((await dead.heard('goodbye')).reason, 'superseded');
@@ -198,18 +198,18 @@ withHub('a Node deleted under its agent drops the Pods there and stays away', as
   const agent = await bench.agent('n1');
   await bench.boundPod('p', 'n1');
   await eventually(() => agent.held.size === 1);
-  await bench.plane.registry.delete(nodeKind, { name: 'n1' });
+  await bench.controlPlane.registry.delete(nodeKind, { name: 'n1' });
   await eventually(() => agent.ended.length === 1);
   assert.equal(agent.held.size, 0);
-  await bench.plane.advance(120_000);
-  assert.equal(bench.plane.informers.nodes.size, 0);
+  await bench.controlPlane.advance(120_000);
+  assert.equal(bench.controlPlane.informers.nodes.size, 0);
   const restarted = await bench.agent('n1', { instanceID: 'next' });
   await eventually(() => restarted.link.phase === 'live');
   assert.equal((await bench.node('n1')).metadata.name, 'n1');
 });
 
 withHub('so it is when the Node was deleted while the agent was away', async (bench) => {
-  const { plane } = bench;
+  const { controlPlane: plane } = bench;
   const era = plane.store.epoch();
   const clusterUID = plane.store.clusterUID();
   const back = await rawAgent(bench, 'n1');
@@ -228,19 +228,19 @@ withHub('a stop sends agents away for a moment', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   agent.say(helloOf('n1'));
   await agent.heard('welcome');
-  const written = await bench.plane.store.revision();
+  const written = await bench.controlPlane.store.revision();
   await bench.hub.stop();
   const goodbye = await agent.heard('goodbye');
   assert.equal(goodbye.reason, 'draining');
   assert.ok(goodbye.retryMs);
-  await bench.plane.settle();
-  assert.ok((await bench.plane.store.revision()) <= written + 1, 'a stop of the hub is no news of its nodes');
+  await bench.controlPlane.settle();
+  assert.ok((await bench.controlPlane.store.revision()) <= written + 1, 'a stop of the hub is no news of its nodes');
 });
 
 withHub(
   'a host that asks for an administrator’s label and taint, and then no longer, removes neither',
   async (bench) => {
-    const { registry, settle } = bench.plane;
+    const { registry, settle } = bench.controlPlane;
     const taint: Taint = { key: 'maintenance', value: 'x', effect: 'NoExecute' };
     const hellos: Hello['register'][] = [
       { labels: { own: '1' }, taints: [] },

@@ -8,7 +8,7 @@ import type { Pod, PodStatus } from '../../shared/kube/pod.js';
 import type { StatusReport } from '../../shared/link/messages.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { eventually } from '../harness/eventually.js';
-import { type HubBench, withHub } from '../harness/hub-bench.js';
+import { type HubFixture, withHub } from '../harness/hub-bench.js';
 import { helloOf, rawAgent } from '../harness/raw-agent.js';
 import { untilTrue } from '../harness/until.js';
 
@@ -19,16 +19,16 @@ function reportOn(pod: Pod, status: PodStatus = RUNNING, id = 1): StatusReport {
   return { kind: 'status', id, hostTimeMs: 0, pods: [{ uid, namespace, name, status }], removed: [] };
 }
 
-async function liveAgent(bench: HubBench, node: string) {
+async function liveAgent(bench: HubFixture, node: string) {
   const agent = await rawAgent(bench, node);
-  agent.say(helloOf(node, { hostTimeMs: bench.plane.clock.now() }));
+  agent.say(helloOf(node, { hostTimeMs: bench.controlPlane.clock.now() }));
   await agent.heard('welcome');
   return agent;
 }
 
 withHub('a report on a Pod of another node is acknowledged and dropped', async (bench) => {
   const foreign = await bench.boundPod('p', 'n2');
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   const agent = await liveAgent(bench, 'n1');
   agent.say(reportOn(foreign));
   await agent.heard('statusAck');
@@ -39,9 +39,9 @@ withHub(
   'so is the removal of another node’s Pod, and a report under a uid that is no more',
   async (bench) => {
     const foreign = await bench.boundPod('p', 'n2');
-    await bench.plane.registry.delete(podKind, foreign.metadata);
+    await bench.controlPlane.registry.delete(podKind, foreign.metadata);
     const own = await bench.boundPod('own', 'n1');
-    await bench.plane.settle();
+    await bench.controlPlane.settle();
     const agent = await liveAgent(bench, 'n1');
     const { uid = '', namespace = '', name } = foreign.metadata;
     const report = reportOn({ ...own, metadata: { ...own.metadata, uid: 'an earlier one' } });
@@ -54,10 +54,10 @@ withHub(
 
 withHub('a report is acknowledged only when it is committed', async (bench) => {
   const pod = await bench.boundPod('p', 'n1');
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   const agent = await liveAgent(bench, 'n1');
-  await bench.plane.settle();
-  const { registry } = bench.plane;
+  await bench.controlPlane.settle();
+  const { registry } = bench.controlPlane;
   const writeStatus = registry.writeStatus;
   let commit: () => void = () => undefined;
   registry.writeStatus = async (...call) => {
@@ -67,7 +67,7 @@ withHub('a report is acknowledged only when it is committed', async (bench) => {
     return writeStatus(...call);
   };
   agent.say(reportOn(pod));
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   assert.ok(!agent.received.some(({ kind }) => kind === 'statusAck'));
   commit();
   await agent.heard('statusAck');
@@ -80,10 +80,10 @@ withHub('a report is acknowledged only when it is committed', async (bench) => {
 
 withHub('a report that the store fails to take ends the session without acknowledgement', async (bench) => {
   const pod = await bench.boundPod('p', 'n1');
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   const agent = await liveAgent(bench, 'n1');
-  await bench.plane.settle();
-  const { registry } = bench.plane;
+  await bench.controlPlane.settle();
+  const { registry } = bench.controlPlane;
   const writeStatus = registry.writeStatus;
   registry.writeStatus = () => Promise.reject(new Error('disk full'));
   agent.say(reportOn(pod));
@@ -94,35 +94,35 @@ withHub('a report that the store fails to take ends the session without acknowle
 
 withHub('a report that says nothing new writes nothing', async (bench) => {
   const pod = await bench.boundPod('p', 'n1');
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   const agent = await liveAgent(bench, 'n1');
   agent.say(reportOn(pod));
   await agent.heard('statusAck');
-  await bench.plane.settle();
-  const revision = await bench.plane.store.revision();
+  await bench.controlPlane.settle();
+  const revision = await bench.controlPlane.store.revision();
   agent.received.length = 0;
   agent.say(reportOn(pod, RUNNING, 2));
   await agent.heard('statusAck');
-  assert.equal(await bench.plane.store.revision(), revision);
+  assert.equal(await bench.controlPlane.store.revision(), revision);
 });
 
 withHub('heartbeats write nothing', async (bench) => {
-  const agent = await bench.agent('n1', { clock: bench.plane.clock });
+  const agent = await bench.agent('n1', { clock: bench.controlPlane.clock });
   await eventually(() => agent.link.phase === 'live');
-  await bench.plane.settle();
-  const revision = await bench.plane.store.revision();
+  await bench.controlPlane.settle();
+  const revision = await bench.controlPlane.store.revision();
   for (let beat = 0; beat < 12; beat++) {
-    await bench.plane.advance(10_000);
-    const heardBefore = bench.plane.clock.now();
-    await eventually(() => bench.presence.lastSeenMs('n1') === heardBefore);
+    await bench.controlPlane.advance(10_000);
+    const heardBefore = bench.controlPlane.clock.now();
+    await eventually(() => bench.liveness.lastSeenMs('n1') === heardBefore);
   }
   assert.equal(agent.link.phase, 'live');
-  assert.equal(await bench.plane.store.revision(), revision);
+  assert.equal(await bench.controlPlane.store.revision(), revision);
 });
 
 withHub('conditions of others stay, and a Pod that has ended stays so', async (bench) => {
   const pod = await bench.boundPod('p', 'n1');
-  await bench.plane.registry.modify(
+  await bench.controlPlane.registry.modify(
     podKind,
     pod.metadata,
     (stored) => {
@@ -131,13 +131,13 @@ withHub('conditions of others stay, and a Pod that has ended stays so', async (b
     },
     { subresource: 'status' },
   );
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   const agent = await liveAgent(bench, 'n1');
   agent.say(reportOn(pod, { ...RUNNING, phase: 'Failed' }));
   await agent.heard('statusAck');
   assert.ok(isConditionTrue((await bench.pod('p'))?.status?.conditions, 'PodScheduled'));
   agent.received.length = 0;
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   agent.say(reportOn(pod, RUNNING, 2));
   await agent.heard('statusAck');
   assert.equal((await bench.pod('p'))?.status?.phase, 'Failed');
@@ -156,16 +156,16 @@ withHub('a host that believes in 1970 reports in the hub’s time', async (bench
     name: 'p',
     status: { phase: 'Running', startTime, conditions },
   });
-  await eventually(() => bench.plane.informers.pods.byUid(uid)?.status?.phase === 'Running');
+  await eventually(() => bench.controlPlane.informers.pods.byUid(uid)?.status?.phase === 'Running');
   const stored = (await bench.pod('p'))?.status;
-  const now = bench.plane.clock.now();
+  const now = bench.controlPlane.clock.now();
   assert.equal(Date.parse(stored?.startTime ?? ''), now - 10_000);
   assert.equal(Date.parse(findCondition(stored?.conditions, 'Ready')?.lastTransitionTime ?? ''), now);
 });
 
 withHub('Events are told of own objects only', async (bench) => {
   const [own, foreign] = [await bench.boundPod('own', 'n1'), await bench.boundPod('foreign', 'n2')];
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   const agent = await liveAgent(bench, 'n1');
   const time = '2026-01-01T00:00:00Z';
   agent.say({
@@ -182,15 +182,15 @@ withHub('Events are told of own objects only', async (bench) => {
   });
   agent.say(reportOn(own));
   await agent.heard('statusAck');
-  await bench.plane.settle();
-  assert.deepEqual(await bench.plane.eventsAbout('own'), ['Pulled: there']);
-  assert.deepEqual(await bench.plane.eventsAbout('foreign'), []);
+  await bench.controlPlane.settle();
+  assert.deepEqual(await bench.controlPlane.eventsAbout('own'), ['Pulled: there']);
+  assert.deepEqual(await bench.controlPlane.eventsAbout('foreign'), []);
 });
 
 withHub('an Event keeps what its host counted, in our time', async (bench) => {
   const { metadata } = await bench.boundPod('p', 'n1');
-  await bench.plane.settle();
-  const now = bench.plane.clock.now();
+  await bench.controlPlane.settle();
+  const now = bench.controlPlane.clock.now();
   const wrongBy = 3_600_000;
   const agent = await rawAgent(bench, 'n1');
   agent.say(helloOf('n1', { hostTimeMs: now - wrongBy }));
@@ -210,7 +210,7 @@ withHub('an Event keeps what its host counted, in our time', async (bench) => {
   const told = async (count: number) => {
     let found: KubeEvent | undefined;
     await untilTrue(async () => {
-      const { records } = await bench.plane.registry.list(eventKind);
+      const { records } = await bench.controlPlane.registry.list(eventKind);
       found = records.map((record) => record.object()).find(({ reason }) => reason === 'BackOff');
       assert.equal(found?.count, count);
     });

@@ -11,7 +11,7 @@ withHub('a first hello makes the Node, with labels of the agent and of its statu
   assert.equal(node.metadata.labels?.zone, 'a');
   assert.equal(node.metadata.labels?.['kubernetes.io/hostname'], 'n1');
   assert.equal(node.metadata.labels?.['kubernetes.io/os'], 'linux');
-  await eventually(() => bench.plane.informers.nodes.get({ name: 'n1' })?.status?.conditions?.length === 2);
+  await eventually(() => bench.controlPlane.informers.nodes.get({ name: 'n1' })?.status?.conditions?.length === 2);
   const { conditions } = (await bench.node('n1')).status ?? {};
   assert.ok(isConditionTrue(conditions, 'Ready') && isConditionTrue(conditions, 'Connected'));
 });
@@ -31,8 +31,8 @@ withHub('a Pod bound to the node reaches its agent, and its status comes back', 
     name: 'p',
     status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
   });
-  await eventually(() => bench.plane.informers.pods.get(pod.metadata)?.status?.phase === 'Running');
-  await bench.plane.settle();
+  await eventually(() => bench.controlPlane.informers.pods.get(pod.metadata)?.status?.phase === 'Running');
+  await bench.controlPlane.settle();
   assert.equal(agent.changes.length, 1, 'its own status comes back to no agent');
   assert.equal(findCondition((await bench.pod('p'))?.status?.conditions, 'Ready')?.status, 'True');
 });

@@ -4,15 +4,15 @@ import { ApiError } from '../../shared/kube/status.js';
 import { StreamError } from '../../shared/link/byte-stream.js';
 import { STREAM_WINDOW_BYTES } from '../../shared/link/messages.js';
 import { eventually } from '../harness/eventually.js';
-import { type BenchAgent, FOLLOWED_LOG, type HubBench, withHub } from '../harness/hub-bench.js';
+import { type BenchAgent, FOLLOWED_LOG, type HubFixture, withHub } from '../harness/hub-bench.js';
 
-async function liveAgent(bench: HubBench): Promise<BenchAgent> {
+async function liveAgent(bench: HubFixture): Promise<BenchAgent> {
   const agent = await bench.agent('n1');
   await eventually(() => agent.link.phase === 'live' && bench.hub.connected === 1);
   return agent;
 }
 
-function open(bench: HubBench, signal = new AbortController().signal): Promise<AsyncIterable<Uint8Array>> {
+function open(bench: HubFixture, signal = new AbortController().signal): Promise<AsyncIterable<Uint8Array>> {
   return bench.hub.streams.logs('n1', FOLLOWED_LOG, signal);
 }
 
@@ -42,7 +42,7 @@ withHub('a host sends no more than its reader has room for', async (bench) => {
   };
   const stream = await open(bench);
   await eventually(() => made >= STREAM_WINDOW_BYTES);
-  await bench.plane.settle();
+  await bench.controlPlane.settle();
   assert.ok(made <= STREAM_WINDOW_BYTES + 1_000, String(made));
   for await (const _ of stream) if (made > 3 * STREAM_WINDOW_BYTES) break;
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { afterEach } from 'node:test';
 import { systemClock } from '../../shared/process/clock.js';
 import { eventually } from '../harness/eventually.js';
-import { type BenchAgent, FOLLOWED_LOG, type HubBench, withHub } from '../harness/hub-bench.js';
+import { type BenchAgent, FOLLOWED_LOG, type HubFixture, withHub } from '../harness/hub-bench.js';
 import { type SlowWire, slowWire } from '../harness/slow-wire.js';
 import { until } from '../harness/until.js';
 
@@ -17,7 +17,7 @@ afterEach(() => {
 
 /** A host `n1` behind a wire, whose log is `size` bytes long. */
 async function hostBehind(
-  bench: HubBench,
+  bench: HubFixture,
   bytesPerSecond: number,
   size: number,
 ): Promise<{ agent: BenchAgent }> {
@@ -33,7 +33,7 @@ async function hostBehind(
 }
 
 /** Reads a log of `n1` and counts. */
-function read(bench: HubBench, signal: AbortSignal = new AbortController().signal) {
+function read(bench: HubFixture, signal: AbortSignal = new AbortController().signal) {
   const counted = { bytes: 0, ended: Promise.resolve() };
   counted.ended = (async () => {
     for await (const chunk of await bench.hub.streams.logs('n1', FOLLOWED_LOG, signal))
@@ -43,7 +43,7 @@ function read(bench: HubBench, signal: AbortSignal = new AbortController().signa
 }
 
 /** Reports a new status of the Pod `p`, and resolves when the hub has stored it. */
-async function report(bench: HubBench, agent: BenchAgent, uid: string, message: string): Promise<void> {
+async function report(bench: HubFixture, agent: BenchAgent, uid: string, message: string): Promise<void> {
   const pod = { uid, namespace: 'default', name: 'p' };
   agent.link.outbox.putPod({ ...pod, status: { phase: 'Running', message } });
   await until(async () => (await bench.pod('p'))?.status?.message === message, {

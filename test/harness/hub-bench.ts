@@ -38,11 +38,11 @@ export const FOLLOWED_LOG: LogStreamRequest = {
   timestamps: false,
 };
 
-export interface HubBench {
-  plane: ControlPlane;
+export interface HubFixture {
+  controlPlane: ControlPlane;
   hub: Hub;
-  presence: NodeLiveness;
-  restore: RestoreState;
+  liveness: NodeLiveness;
+  restoreState: RestoreState;
   port: number;
   /** The key of a node, registered as by a join. */
   hostKey(node: string): Promise<HostKey>;
@@ -212,7 +212,7 @@ async function listen(hub: Hub): Promise<Server> {
 /** Registers a test that has a hub of its own. Everything is stopped after it. */
 export function withHub(
   rule: string,
-  check: (bench: HubBench) => Promise<void>,
+  check: (bench: HubFixture) => Promise<void>,
   restored?: RestoredBench,
   log: Logger = silentLogger,
 ): void {
@@ -255,10 +255,10 @@ export function withHub(
 }
 
 function benchFor(
-  parts: Pick<HubBench, 'plane' | 'hub' | 'presence' | 'restore' | 'port'>,
+  parts: Pick<HubFixture, 'plane' | 'hub' | 'presence' | 'restore' | 'port'>,
   keys: FixtureHostKeys,
   agents: BenchAgent[],
-): HubBench {
+): HubFixture {
   const { plane, port } = parts;
   const { registry } = plane;
   return {

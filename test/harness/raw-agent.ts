@@ -12,7 +12,7 @@ import {
 import { CHALLENGE_HEADER, signChallenge } from '../../shared/link/proof.js';
 import { certificateHeader } from './bench-host-keys.js';
 import { eventually } from './eventually.js';
-import type { HubBench } from './hub-bench.js';
+import type { HubFixture } from './hub-bench.js';
 
 export interface RawAgent {
   socket: WebSocket;
@@ -45,7 +45,7 @@ export function helloOf(node: string, more: Partial<Hello> = {}): Hello {
 }
 
 /** Connects without a hello. `autoPong: false` makes it as deaf as a half-open connection. */
-export async function rawAgent(bench: HubBench, node: string, autoPong = true): Promise<RawAgent> {
+export async function rawAgent(bench: HubFixture, node: string, autoPong = true): Promise<RawAgent> {
   const host = await bench.hostKey(node);
   const socket = new WebSocket(`ws://127.0.0.1:${bench.port}${LINK_PATH}`, SUBPROTOCOL, {
     headers: certificateHeader(host),
@@ -70,6 +70,6 @@ export async function rawAgent(bench: HubBench, node: string, autoPong = true): 
   const upgraded = new Promise<IncomingMessage>((resolve) => socket.once('upgrade', resolve));
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
   const nonce = String((await upgraded).headers[CHALLENGE_HEADER]);
-  socket.send(signChallenge(host.key, { clusterUID: bench.plane.store.clusterUID(), node, nonce }));
+  socket.send(signChallenge(host.key, { clusterUID: bench.controlPlane.store.clusterUID(), node, nonce }));
   return agent;
 }
