@@ -5,7 +5,7 @@ import type { KubeObject } from '../../shared/kube/meta.js';
 import type { PodSpec } from '../../shared/kube/pod.js';
 import type { DesiredObject } from '../../shared/link/messages.js';
 import { eventually } from '../harness/eventually.js';
-import { type BenchAgent, type HubFixture, withHub } from '../harness/hub-bench.js';
+import { type TestAgent, type HubFixture, withHub } from '../harness/hub-bench.js';
 import { podObject } from '../harness/objects.js';
 import { helloOf, rawAgent } from '../harness/raw-agent.js';
 
@@ -44,7 +44,7 @@ async function configMap(bench: HubFixture, name: string): Promise<string> {
 
 const decoded = (object: DesiredObject | undefined) =>
   JSON.parse(Buffer.from(object?.object ?? []).toString());
-const kindsSent = (agent: BenchAgent) =>
+const kindsSent = (agent: TestAgent) =>
   agent.changes.flatMap(({ set }) => set.map((object) => decoded(object).kind));
 
 withHub(
@@ -185,7 +185,7 @@ withHub('an agent that knows only Pods is sent only Pods', async (bench) => {
 
 withHub('all nodes are sent the very same bytes', async (bench) => {
   const uid = await configMap(bench, 'c');
-  const agents: BenchAgent[] = [];
+  const agents: TestAgent[] = [];
   for (const node of ['n1', 'n2']) {
     await namingPod(bench, `p-${node}`, node, { configMaps: ['c'] });
     agents.push(await bench.agent(node));

@@ -6,7 +6,7 @@ import { MIRROR_ANNOTATION } from '../../shared/kube/mirror-pod.js';
 import type { Pod, PodSpec } from '../../shared/kube/pod.js';
 import type { MirrorPod } from '../../shared/link/messages.js';
 import { eventually } from '../harness/eventually.js';
-import { type BenchAgent, type HubFixture, withHub } from '../harness/hub-bench.js';
+import { type TestAgent, type HubFixture, withHub } from '../harness/hub-bench.js';
 import { podObject } from '../harness/objects.js';
 
 function mirror(name: string, node: string, spec: Partial<PodSpec> = {}): MirrorPod {
@@ -29,13 +29,13 @@ async function stored(bench: HubFixture, name: string): Promise<Pod> {
   return shown(bench, name) ?? assert.fail();
 }
 
-async function live(bench: HubFixture, node: string): Promise<BenchAgent> {
+async function live(bench: HubFixture, node: string): Promise<TestAgent> {
   const agent = await bench.agent(node);
   await eventually(() => agent.link.phase === 'live');
   return agent;
 }
 
-const report = (agent: BenchAgent, uid: string, name: string, phase: 'Pending' | 'Running') =>
+const report = (agent: TestAgent, uid: string, name: string, phase: 'Pending' | 'Running') =>
   agent.link.outbox.putPod({ uid, namespace: 'default', name, status: { phase, containerStatuses: [] } });
 
 withHub('a static Pod is shown with its status, and is not sent down to run again', async (bench) => {
@@ -179,10 +179,10 @@ withHub('a Pod that somebody else marks as a mirror goes, and its host is not gi
 });
 
 /** The uids of Pods whose logs the host is asked for from now on. */
-function askedOf(agent: BenchAgent): string[] {
+function askedOf(agent: TestAgent): string[] {
   const asked: string[] = [];
   const open = agent.openStream.bind(agent);
-  agent.openStream = async (...given: Parameters<BenchAgent['openStream']>) => {
+  agent.openStream = async (...given: Parameters<TestAgent['openStream']>) => {
     const [request] = given as unknown as [{ podUid: string }];
     asked.push(request.podUid);
     return open(...given);

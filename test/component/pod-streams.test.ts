@@ -4,9 +4,9 @@ import { ApiError } from '../../shared/kube/status.js';
 import { StreamError } from '../../shared/link/byte-stream.js';
 import { STREAM_WINDOW_BYTES } from '../../shared/link/messages.js';
 import { eventually } from '../harness/eventually.js';
-import { type BenchAgent, FOLLOWED_LOG, type HubFixture, withHub } from '../harness/hub-bench.js';
+import { type TestAgent, FOLLOWED_LOG, type HubFixture, withHub } from '../harness/hub-bench.js';
 
-async function liveAgent(bench: HubFixture): Promise<BenchAgent> {
+async function liveAgent(bench: HubFixture): Promise<TestAgent> {
   const agent = await bench.agent('n1');
   await eventually(() => agent.link.phase === 'live' && bench.hub.connected === 1);
   return agent;

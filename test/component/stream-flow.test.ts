@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { afterEach } from 'node:test';
 import { systemClock } from '../../shared/process/clock.js';
 import { eventually } from '../harness/eventually.js';
-import { type BenchAgent, FOLLOWED_LOG, type HubFixture, withHub } from '../harness/hub-bench.js';
+import { type TestAgent, FOLLOWED_LOG, type HubFixture, withHub } from '../harness/hub-bench.js';
 import { type SlowWire, slowWire } from '../harness/slow-wire.js';
 import { until } from '../harness/until.js';
 
@@ -20,7 +20,7 @@ async function hostBehind(
   bench: HubFixture,
   bytesPerSecond: number,
   size: number,
-): Promise<{ agent: BenchAgent }> {
+): Promise<{ agent: TestAgent }> {
   const wire = await slowWire(bench.port, bytesPerSecond);
   wires.push(wire);
   const agent = await bench.agent('n1', { clock: systemClock, port: wire.port });
@@ -43,7 +43,7 @@ function read(bench: HubFixture, signal: AbortSignal = new AbortController().sig
 }
 
 /** Reports a new status of the Pod `p`, and resolves when the hub has stored it. */
-async function report(bench: HubFixture, agent: BenchAgent, uid: string, message: string): Promise<void> {
+async function report(bench: HubFixture, agent: TestAgent, uid: string, message: string): Promise<void> {
   const pod = { uid, namespace: 'default', name: 'p' };
   agent.link.outbox.putPod({ ...pod, status: { phase: 'Running', message } });
   await until(async () => (await bench.pod('p'))?.status?.message === message, {

@@ -18,12 +18,12 @@ import { systemClock } from '../../shared/process/clock.js';
 import { startTestApi, TEST_TOKEN, type TestApi } from '../harness/api.js';
 import { eventually } from '../harness/eventually.js';
 import { call } from '../harness/https-call.js';
-import { type BenchAgent, type HubFixture, withHub } from '../harness/hub-bench.js';
+import { type TestAgent, type HubFixture, withHub } from '../harness/hub-bench.js';
 import { config } from '../laws/driver-fixture.js';
 
 interface Bench extends HubFixture {
   api: TestApi;
-  agent1: BenchAgent;
+  agent1: TestAgent;
   /** Commands that were started and whose streams are open. */
   open: Set<ExecProcess>;
   /** Status codes of what was audited. */

@@ -22,7 +22,7 @@ import { systemRandom } from '../../shared/process/chance.js';
 import { type Clock, monotonicClock, systemClock } from '../../shared/process/clock.js';
 import { type Logger, silentLogger } from '../../shared/process/log.js';
 import { startTestApi, testIdentities } from './api.js';
-import { BenchAgent } from './hub-bench.js';
+import { TestAgent } from './hub-bench.js';
 import { temporaryDirectory } from './temporary-directory.js';
 import { testAuthority } from './test-authority.js';
 
@@ -93,7 +93,7 @@ export async function startEnrolment(context: TestContext, change: EnrolmentBenc
       log,
       pollIntervalMs: 20,
     });
-    const agent = new BenchAgent({});
+    const agent = new TestAgent({});
     agent.labels = labels;
     const link = new Link({
       target: identity,

@@ -47,7 +47,7 @@ export interface HubFixture {
   /** The key of a node, registered as by a join. */
   hostKey(node: string): Promise<HostKey>;
   /** A connected agent of this node. */
-  agent(node: string, options?: AgentOptions): Promise<BenchAgent>;
+  agent(node: string, options?: AgentOptions): Promise<TestAgent>;
   node(name: string): Promise<Node>;
   /** A Pod bound to a node. */
   boundPod(name: string, node: string): Promise<Pod>;
@@ -79,18 +79,18 @@ interface RestoredBench {
 }
 
 /** What its agent side remembers. */
-export class BenchAgent implements LinkDelegate {
+export class TestAgent implements LinkDelegate {
   readonly held: Map<string, string>;
-  readonly given: Map<string, DesiredObject>;
+  readonly assigned: Map<string, DesiredObject>;
   readonly changes: DesiredChange[] = [];
   /** Each list of images to hold that came. */
-  readonly heldImages: string[][] = [];
+  readonly pinnedImages: string[][] = [];
   readonly welcomes: Welcome[] = [];
   /** Each time that the hub told beside its welcomes, ms. */
   readonly times: number[] = [];
   readonly lost: string[] = [];
   /** Uids of turns that the hub has taken in. */
-  readonly turnsKnown: string[] = [];
+  readonly confirmedHandovers: string[] = [];
   /** Reasons of links that broke or could not be made. */
   readonly failures: string[] = [];
   readonly ended: string[] = [];
@@ -108,7 +108,7 @@ export class BenchAgent implements LinkDelegate {
 
   constructor(options: AgentOptions) {
     this.held = options.held ?? new Map();
-    this.given = options.given ?? new Map();
+    this.assigned = options.given ?? new Map();
     this.clusterUID = options.clusterUID;
     this.#era = options.era;
     this.#revision = options.revision ?? 0;
@@ -137,17 +137,17 @@ export class BenchAgent implements LinkDelegate {
     this.#revision = change.revision;
     for (const object of change.set) {
       this.held.set(object.uid, object.digest);
-      this.given.set(object.uid, object);
+      this.assigned.set(object.uid, object);
     }
     for (const uid of change.unassigned) this.held.delete(uid);
   }
 
   prefetchImages(images: readonly string[]): void {
-    this.heldImages.push([...images]);
+    this.pinnedImages.push([...images]);
   }
 
   returnObject(uid: string): ReturnedObject {
-    return this.given.get(uid) ?? { uid };
+    return this.assigned.get(uid) ?? { uid };
   }
 
   openStream: LinkDelegate['openStream'] = async () => this.log();
@@ -162,7 +162,7 @@ export class BenchAgent implements LinkDelegate {
   }
 
   onHandoversAcknowledged(uids: readonly string[]): void {
-    this.turnsKnown.push(...uids);
+    this.confirmedHandovers.push(...uids);
   }
 
   assignedUids(): string[] {
@@ -239,7 +239,7 @@ export function withHub(
       log,
     });
     const server = await listen(hub);
-    const agents: BenchAgent[] = [];
+    const agents: TestAgent[] = [];
     const { port } = server.address() as AddressInfo;
     const keys = new FixtureHostKeys(authority, registry);
     const bench = benchFor({ plane, hub, presence, restore, port }, keys, agents);
@@ -257,7 +257,7 @@ export function withHub(
 function benchFor(
   parts: Pick<HubFixture, 'plane' | 'hub' | 'presence' | 'restore' | 'port'>,
   keys: FixtureHostKeys,
-  agents: BenchAgent[],
+  agents: TestAgent[],
 ): HubFixture {
   const { plane, port } = parts;
   const { registry } = plane;
@@ -265,7 +265,7 @@ function benchFor(
     ...parts,
     hostKey: (node) => keys.of(node),
     agent: async (node, options = {}) => {
-      const agent = new BenchAgent(options);
+      const agent = new TestAgent(options);
       const { cost } = options;
       agents.push(agent);
       agent.link = new Link({

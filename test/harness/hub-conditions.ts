@@ -1,7 +1,7 @@
 /** What a Node of a hub's bench says of itself. */
 import { findCondition } from '../../shared/kube/conditions.js';
 import { eventually } from './eventually.js';
-import type { BenchAgent, HubFixture } from './hub-bench.js';
+import type { TestAgent, HubFixture } from './hub-bench.js';
 
 /** `STATUS REASON` of a condition, `undefined` for a reason that it lacks; undefined where the Node has no such condition. */
 export function conditionOf(bench: HubFixture, node: string, type: string): string | undefined {
@@ -11,7 +11,7 @@ export function conditionOf(bench: HubFixture, node: string, type: string): stri
 }
 
 /** Resolves when the agent's link is live, its Node says so, and the control plane has come to rest. */
-export async function untilConnected(bench: HubFixture, agent: BenchAgent, node: string): Promise<void> {
+export async function untilConnected(bench: HubFixture, agent: TestAgent, node: string): Promise<void> {
   await eventually(() => agent.link.phase === 'live');
   await eventually(() => conditionOf(bench, node, 'Connected') === 'True LinkUp');
   await bench.controlPlane.settle();

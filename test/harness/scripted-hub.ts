@@ -10,7 +10,7 @@ import { type FromAgent, type FromHub, LINK_PATH, type Welcome } from '../../sha
 import { ManualClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { eventually } from './eventually.js';
-import { BenchAgent } from './hub-bench.js';
+import { TestAgent } from './hub-bench.js';
 
 /** As the hub of the fleet `fleet` lets a host in. */
 export const WELCOME: Welcome = {
@@ -35,7 +35,7 @@ export interface Seen {
 }
 
 export interface Scene {
-  agent: BenchAgent;
+  agent: TestAgent;
   link: Link;
   clock: ManualClock;
   seen: Seen[];
@@ -56,7 +56,7 @@ export function withLink(
     sockets.on('connection', (socket, request) => seen.push(connectionSeen(socket, request)));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const clock = new ManualClock(1_000_000);
-    const agent = new BenchAgent({ ...(options.clusterUID && { clusterUID: options.clusterUID }) });
+    const agent = new TestAgent({ ...(options.clusterUID && { clusterUID: options.clusterUID }) });
     const { port } = server.address() as AddressInfo;
     const link = new Link({
       target: { url: `ws://127.0.0.1:${port}${LINK_PATH}` },
