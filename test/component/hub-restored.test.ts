@@ -8,7 +8,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { DesiredObject } from '../../shared/link/messages.js';
 import { RETURN_OBJECTS } from '../../shared/link/version.js';
 import { eventually } from '../harness/eventually.js';
-import { type HubFixture, sealerOf, withHub } from '../harness/hub-bench.js';
+import { type HubFixture, objectMacOf, withHub } from '../harness/hub-bench.js';
 import { podObject } from '../harness/objects.js';
 import { helloOf, rawAgent } from '../harness/raw-agent.js';
 
@@ -16,7 +16,7 @@ import { helloOf, rawAgent } from '../harness/raw-agent.js';
 const BACKUP_REVISION = 3;
 const PAST = { era: 'before', revision: BACKUP_REVISION, takenAt: Date.parse('2025-12-31T00:00:00Z') };
 /** Of the coordinator that was lost. */
-const BEFORE = sealerOf({ era: () => PAST.era, pastEras: () => [] });
+const BEFORE = objectMacOf({ era: () => PAST.era, pastEras: () => [] });
 
 function podOf(
   name: string,

@@ -198,7 +198,7 @@ export function nodeInfo() {
 }
 
 /** The sealer that a hub over this store has: of all benches alike, as of one fleet. */
-export function sealerOf(store: Pick<Store, 'era' | 'pastEras'>): ObjectSigner {
+export function objectMacOf(store: Pick<Store, 'era' | 'pastEras'>): ObjectSigner {
   return new ObjectSigner(Buffer.alloc(32, 's'), { epoch: store.era(), pastEpochs: store.pastEras() });
 }
 
@@ -231,7 +231,7 @@ export function withHub(
       liveness: presence,
       clusterUID: store.clusterUID(),
       epoch: store.era(),
-      signer: sealerOf(store),
+      signer: objectMacOf(store),
       authority,
       restore,
       recordEvent: { asNodeController: events.from('node-controller'), asAgent: events.from('kubelet') },
