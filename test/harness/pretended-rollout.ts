@@ -19,7 +19,7 @@ import type { RolloutPolicy, RolloutPolicySpec } from '../../shared/kube/rollout
 import type { SteeringVerb } from '../../shared/kube/rollout-steering.js';
 import type { IntOrString } from '../../shared/kube/workload.js';
 import { daemonSet } from './daemon-builders.js';
-import { inOneGo } from './in-one-go.js';
+import { runToEnd } from './in-one-go.js';
 
 /** One pretended host. */
 export interface PretendedHost {
@@ -267,7 +267,7 @@ export class PretendedRollout {
       const { contact = 'here', labels } = this.hosts.get(name) ?? {};
       return { contact, labels };
     };
-    const { waves, order } = inOneGo(
+    const { waves, order } = runToEnd(
       buildWaveIndex(this.#policy, {
         nodes,
         revision: hash,

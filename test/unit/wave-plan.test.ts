@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { scaledAmount, assignWavesStepwise, type PlannedNode } from '../../coordinator/decisions/wave-plan.js';
 import type { RolloutWave } from '../../shared/kube/rollout-policy.js';
-import { inOneGo } from '../harness/in-one-go.js';
+import { runToEnd } from '../harness/in-one-go.js';
 
-const assignWaves = (...draw: Parameters<typeof assignWavesStepwise>) => inOneGo(assignWavesStepwise(...draw));
+const assignWaves = (...draw: Parameters<typeof assignWavesStepwise>) => runToEnd(assignWavesStepwise(...draw));
 
 const nodes = (count: number, labels = {}): PlannedNode[] =>
   Array.from({ length: count }, (_, index) => ({ name: `node-${index + 1}`, labels }));

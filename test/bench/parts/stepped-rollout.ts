@@ -9,7 +9,7 @@ import { statusOf } from '../../../coordinator/decisions/rollout-status.js';
 import type { Rollout } from '../../../shared/kube/rollout.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
 import { daemonSet } from '../../harness/daemon-builders.js';
-import { inOneGo } from '../../harness/in-one-go.js';
+import { runToEnd } from '../../harness/in-one-go.js';
 
 const TYPE = { apiVersion: 'fleet.everynode.dev/v1' };
 const POLICY: RolloutPolicy = {
@@ -67,7 +67,7 @@ export class SteppedRollout {
       standing: (name) => ({ contact: 'here', labels: labels[Number(name.slice(5))] }),
       now: () => NOW,
     });
-    const { waves, order } = inOneGo(drawing, onPause);
+    const { waves, order } = runToEnd(drawing, onPause);
     this.#waves = waves;
     this.#tally.subscribe((name, situation, seen) => waves.put(name, situation, seen));
     for (const name of order) this.#tally.notify(name);
