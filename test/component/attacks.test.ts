@@ -21,7 +21,7 @@ import { TEST_TOKEN } from '../harness/api.js';
 import { type EnrolmentFixture, startEnrolment } from '../harness/enrolment-bench.js';
 import { eventually } from '../harness/eventually.js';
 import { call } from '../harness/https-call.js';
-import { KeptAudit } from '../harness/kept-audit.js';
+import { MemoryAuditLog } from '../harness/kept-audit.js';
 import { rawConnection } from '../harness/raw-connection.js';
 import { silentCrowd } from '../harness/silent-crowd.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
@@ -47,9 +47,9 @@ function keptLog(lines: string[]): Logger {
 
 async function target(context: TestContext) {
   const lines: string[] = [];
-  const audit = new KeptAudit();
+  const audit = new MemoryAuditLog();
   const bench = await startEnrolment(context, { log: keptLog(lines), audit });
-  const audited = (verb: string) => audit.told(verb);
+  const audited = (verb: string) => audit.entriesFor(verb);
   const { events } = audit;
   const csr = async (node: string) => certificateRequest(await generateKeyPem(), node);
   const join = async (token: string | null, node = 'n1') =>

@@ -6,7 +6,7 @@ import { ADMIN } from '../../coordinator/api/authenticate.js';
 import type { Status } from '../../shared/kube/status.js';
 import { type AccessFixture, person, roleRef, startAccessFixture } from '../harness/access-bench.js';
 import { type CallAnswer, call } from '../harness/https-call.js';
-import { KeptAudit } from '../harness/kept-audit.js';
+import { MemoryAuditLog } from '../harness/kept-audit.js';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const owner = person('owner');
@@ -16,7 +16,7 @@ async function startSignIns(
   context: TestContext,
   change: Parameters<typeof startAccessFixture>[0] = {},
 ): Promise<{ bench: AccessFixture; audited: () => string[] }> {
-  const audit = new KeptAudit();
+  const audit = new MemoryAuditLog();
   const audited = () =>
     audit.events
       .filter(({ requestURI }) => requestURI === '/console/session')

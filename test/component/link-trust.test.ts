@@ -17,7 +17,7 @@ import { CERTIFICATE_HEADER, CHALLENGE_HEADER, signChallenge } from '../../share
 import { generateKeyPem } from '../../shared/process/private-key.js';
 import { startEnrolment } from '../harness/enrolment-bench.js';
 import { eventually } from '../harness/eventually.js';
-import { KeptAudit } from '../harness/kept-audit.js';
+import { MemoryAuditLog } from '../harness/kept-audit.js';
 import { podObject } from '../harness/objects.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 import { tlsProxy } from '../harness/tls-proxy.js';
@@ -74,7 +74,7 @@ test('behind such a proxy a host has the tokens of its own Pods, as long as its 
 
 /** A link without TLS of its own to show: what comes after the upgrade is up to the test. */
 async function unprovenLink(context: TestContext) {
-  const audit = new KeptAudit();
+  const audit = new MemoryAuditLog();
   const bench = await startEnrolment(context, { audit });
   const enrolled = bench.options();
   const { certificate = '', key = '', clusterUID } = await joinCoordinator(enrolled);
@@ -124,7 +124,7 @@ test('a proof by another key, for another node or fleet, or of another connectio
 });
 
 test('a certificate that is not of this fleet is refused before the upgrade', async (context) => {
-  const audit = new KeptAudit();
+  const audit = new MemoryAuditLog();
   const bench = await startEnrolment(context, { audit });
   const { ca } = await loadPki(temporaryDirectory(), NAMES, Date.now());
   for (const header of [new X509Certificate(ca.cert).raw.toString('base64'), 'rubbish', 'A'.repeat(9_000)]) {
@@ -138,7 +138,7 @@ test('a certificate that is not of this fleet is refused before the upgrade', as
     });
     assert.equal(code, 401);
   }
-  assert.deepEqual(audit.told('connect'), ['401 Unauthorized  127.0.0.1']);
+  assert.deepEqual(audit.entriesFor('connect'), ['401 Unauthorized  127.0.0.1']);
 });
 
 test('a server of another authority gets not a byte of what the host has to say', async (context) => {

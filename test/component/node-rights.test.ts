@@ -9,7 +9,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import { startEnrolment } from '../harness/enrolment-bench.js';
 import { eventually } from '../harness/eventually.js';
 import { type CallOptions, call } from '../harness/https-call.js';
-import { KeptAudit } from '../harness/kept-audit.js';
+import { MemoryAuditLog } from '../harness/kept-audit.js';
 import { nodeObject, podObject } from '../harness/objects.js';
 import { until } from '../harness/until.js';
 
@@ -17,7 +17,7 @@ const POD = '/api/v1/namespaces/default/pods';
 
 /** Two nodes with a Pod each; that of n1 names a Secret and a ConfigMap, and its own credential. */
 async function fleet(context: TestContext) {
-  const audit = new KeptAudit();
+  const audit = new MemoryAuditLog();
   const bench = await startEnrolment(context, { audit });
   const { registry, informers, api } = bench;
   const { certificate = '', key = '' } = await joinCoordinator(bench.options());

@@ -2,7 +2,7 @@
 import type { AuditLog } from '../../coordinator/api/audit/audit-file.js';
 import type { AuditEvent } from '../../shared/kube/audit.js';
 
-export class KeptAudit implements AuditLog {
+export class MemoryAuditLog implements AuditLog {
   readonly path = '/none';
   readonly events: AuditEvent[] = [];
 
@@ -19,7 +19,7 @@ export class KeptAudit implements AuditLog {
   }
 
   /** What it says of such requests: result, reason, who, from where. */
-  told(verb: string): string[] {
+  entriesFor(verb: string): string[] {
     return this.events
       .filter((event) => event.verb === verb)
       .map(({ user, sourceIPs, responseStatus: { code, reason } }) =>

@@ -25,7 +25,7 @@ import type { Registry } from '../../coordinator/registry/registry.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { type AccessFixture, type AccessFixtureDeps, startAccessFixture } from './access-bench.js';
 import { NO_STREAMS } from './api.js';
-import { KeptAudit } from './kept-audit.js';
+import { MemoryAuditLog } from './kept-audit.js';
 import { nodeObject } from './objects.js';
 
 export const NAMESPACES = ['alpha', 'beta', 'gamma'] as const;
@@ -58,7 +58,7 @@ export function markedNames(namespace: string): string[] {
 export async function startMarkedFleet(): Promise<AccessFixture> {
   const bench = await startAccessFixture((parts) => ({
     ...partsOfFleet(parts),
-    audit: new KeptAudit(),
+    audit: new MemoryAuditLog(),
     settings: { ...DEFAULT_API_SETTINGS, clientLimits: { requestsPerSecond: 0, burst: 0 } },
   }));
   for (const name of NODES) await bench.registry.create(nodeKind, undefined, nodeObject(name));
