@@ -9,7 +9,7 @@ import { run } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { CLIENT_NAMES } from './harness/client-binaries.js';
 import { TABLE_BEGIN, TABLE_END } from './harness/compatibility-table.js';
-import { npmScript, wordsOf } from './harness/npm-script.js';
+import { npmScript, parseScriptArguments } from './harness/npm-script.js';
 
 const DIST = dirname(fileURLToPath(import.meta.url));
 const README = resolve(DIST, '../../README.md');
@@ -50,7 +50,7 @@ function table(counts: ReadonlyMap<string, Count>): string {
   return ['| client | version | tests | passed |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-await wordsOf(
+await parseScriptArguments(
   npmScript(
     'compatibility',
     "Runs the tests of real clients and writes what passed into the README's table.",

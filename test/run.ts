@@ -10,7 +10,7 @@ import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 import { Argument, InvalidArgumentError } from 'commander';
 import { LEFT_OUT_PREFIX } from './harness/leave-out.js';
-import { npmScript, wordsOf } from './harness/npm-script.js';
+import { npmScript, parseScriptArguments } from './harness/npm-script.js';
 
 const ROOT = dirname(fileURLToPath(import.meta.url));
 /** Suites whose files are run together, so many at a time. */
@@ -118,5 +118,5 @@ const script = npmScript(
 );
 const {
   words: [names],
-} = await wordsOf<object, [string[]]>(script);
+} = await parseScriptArguments<object, [string[]]>(script);
 process.exitCode = await main(names);

@@ -8,7 +8,7 @@ import { cpus, loadavg } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Argument } from 'commander';
-import { npmScript, wordsOf } from '../harness/npm-script.js';
+import { npmScript, parseScriptArguments } from '../harness/npm-script.js';
 import { measureHollow } from './hollow/hollow.js';
 import { measureLinks } from './links/links.js';
 import { measureParts } from './parts/parts.js';
@@ -48,7 +48,7 @@ const script = npmScript(
 const {
   options: flags,
   words: [sections],
-} = await wordsOf<Flags, [string[]]>(script);
+} = await parseScriptArguments<Flags, [string[]]>(script);
 
 const secondsPassed = () => Math.round(process.uptime());
 const times = new StepTimes(() => performance.now());

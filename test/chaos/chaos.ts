@@ -1,5 +1,5 @@
 /** Breaks real hosts, round after round, until one of them is broken or, on Ctrl-C, the round that is under way is over. */
-import { npmScript, wholeNumber, wordsOf } from '../harness/npm-script.js';
+import { npmScript, wholeNumber, parseScriptArguments } from '../harness/npm-script.js';
 import { playRounds } from './rounds.js';
 
 /** What has not settled by then is broken: three times the longest wait that is right, a try of an agent to reconnect. */
@@ -22,7 +22,7 @@ const script = npmScript(
   .option('--hosts <N>', 'how many', wholeNumber, 3)
   .option('--minutes <N>', 'begin no round after so long', wholeNumber)
   .option('--plain', 'hosts without systemd: no reboots and power cuts');
-const { options: flags } = await wordsOf<Flags>(script);
+const { options: flags } = await parseScriptArguments<Flags>(script);
 
 let isEnough = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const)

@@ -5,7 +5,7 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { npmScript, wordsOf } from '../harness/npm-script.js';
+import { npmScript, parseScriptArguments } from '../harness/npm-script.js';
 import { runTable, type TableResult } from './run-table.js';
 
 const OWN_CASES = join(dirname(fileURLToPath(import.meta.url)), 'cases');
@@ -24,7 +24,7 @@ const script = npmScript('conformance', 'Runs tables of cases; exit code 1 if on
 const {
   options: { table },
   words: [directory],
-} = await wordsOf<{ table?: string }, [string?]>(script);
+} = await parseScriptArguments<{ table?: string }, [string?]>(script);
 
 async function main(): Promise<number> {
   // npm changes into the package's folder; a relative DIR is meant from where the user stands.

@@ -12,7 +12,7 @@ import type { Browser, Page } from 'playwright-core';
 import { cpuMeter } from '../bench/process-memory.js';
 import { accessOf, signIn, startBrowser, visit } from '../harness/browser.js';
 import { CoordinatorApi } from '../harness/coordinator-api.js';
-import { npmScript, wholeNumber, wordsOf } from '../harness/npm-script.js';
+import { npmScript, wholeNumber, parseScriptArguments } from '../harness/npm-script.js';
 import { type CoordinatorProcess, startCoordinatorProcess } from '../harness/processes.js';
 import { storedHostName, storeHosts } from '../harness/stored-fleet.js';
 import { pause, until } from '../harness/until.js';
@@ -32,7 +32,7 @@ const script = npmScript(
 );
 const {
   words: [hosts],
-} = await wordsOf<object, [number]>(script.argument('[hosts]', 'Nodes without agents', wholeNumber, 10_000));
+} = await parseScriptArguments<object, [number]>(script.argument('[hosts]', 'Nodes without agents', wholeNumber, 10_000));
 const directory = mkdtempSync(join(tmpdir(), 'everynode-console-'));
 let coordinator: CoordinatorProcess | undefined;
 let browser: Browser | undefined;

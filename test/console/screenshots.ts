@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Rollout } from '../../shared/kube/rollout.js';
 import { accessOf, DESK, PHONE, signIn, startBrowser, visit } from '../harness/browser.js';
-import { npmScript, wholeNumber, wordsOf } from '../harness/npm-script.js';
+import { npmScript, wholeNumber, parseScriptArguments } from '../harness/npm-script.js';
 import { runCommand } from '../harness/simulated-actions.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../harness/simulated-fleet.js';
 import { until } from '../harness/until.js';
@@ -25,7 +25,7 @@ const script = npmScript('screenshots', 'Takes pictures of every page of the con
   .argument('[hosts]', 'how many the fleet has', wholeNumber, 400);
 const {
   words: [place, nodes],
-} = await wordsOf<object, [string, number]>(script);
+} = await parseScriptArguments<object, [string, number]>(script);
 const directory = resolve(place);
 mkdirSync(directory, { recursive: true });
 const fleet = await startSimulatedFleet(nodes);

@@ -9,7 +9,7 @@ export function npmScript(name: string, description: string): Command {
 }
 
 /** What the script was asked for. After `--help`, and with one sentence and exit code 2 after a mistake, the process has ended. */
-export async function wordsOf<Options = object, Words extends unknown[] = []>(
+export async function parseScriptArguments<Options = object, Words extends unknown[] = []>(
   script: Command,
 ): Promise<{ options: Options; words: Words }> {
   let isRead = false;

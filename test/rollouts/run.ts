@@ -2,7 +2,7 @@
  * Plays rollouts on thousands of pretended hosts and shows how many of them ever ran the bad release:
  *   npm run rollouts -- [--nodes N] [--only TEXT …] [--speed N] [--ready-after MS]
  */
-import { npmScript, wholeNumber, wordsOf } from '../harness/npm-script.js';
+import { npmScript, wholeNumber, parseScriptArguments } from '../harness/npm-script.js';
 import { ALL_SCENARIOS, playAll } from './play.js';
 
 interface Flags {
@@ -22,7 +22,7 @@ const script = npmScript(
   .option('--speed <N>', 'how many times faster than they say Pods pretend', wholeNumber, 1_200)
   .option('--ready-after <MS>', 'how long they say that they take', wholeNumber, 500)
   .addHelpText('after', `\nScenarios:${names}`);
-const { options } = await wordsOf<Flags>(script);
+const { options } = await parseScriptArguments<Flags>(script);
 const { nodes, only, speed, readyAfter: readyMs } = options;
 
 const begun = performance.now();

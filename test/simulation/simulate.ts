@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Option } from 'commander';
-import { npmScript, wholeNumber, wordsOf } from '../harness/npm-script.js';
+import { npmScript, wholeNumber, parseScriptArguments } from '../harness/npm-script.js';
 import { historyOf } from './draw.js';
 import { type HistoryResult, HistoryThread } from './history-thread.js';
 import { invariants } from './invariants.js';
@@ -40,7 +40,7 @@ const script = npmScript(
   .option('--seconds <N>', 'end with those under way after so long', wholeNumber)
   .option('--threads <N>', 'how many run beside each other', wholeNumber, availableParallelism())
   .option('--json <FILE>', 'keep the tally');
-const { options: flags } = await wordsOf<Flags>(script);
+const { options: flags } = await parseScriptArguments<Flags>(script);
 const { mix } = flags;
 
 async function one(seed: string): Promise<number> {

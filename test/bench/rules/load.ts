@@ -1,12 +1,12 @@
 /** `npm run load -- [AGENTS]`: the rules under load at any size. */
-import { npmScript, wholeNumber, wordsOf } from '../../harness/npm-script.js';
+import { npmScript, wholeNumber, parseScriptArguments } from '../../harness/npm-script.js';
 import { withFleets } from '../hollow/hollow.js';
 import { checkRulesUnderLoad } from './rules-under-load.js';
 
 const script = npmScript('load', 'Holds a fleet under load against rules; exit code 1 when one is broken.');
 const {
   words: [agents],
-} = await wordsOf<object, [number]>(script.argument('[agents]', 'pretended hosts', wholeNumber, 10_000));
+} = await parseScriptArguments<object, [number]>(script.argument('[agents]', 'pretended hosts', wholeNumber, 10_000));
 await withFleets(agents, (_, product) =>
   checkRulesUnderLoad(product, (what) => process.stdout.write(`${what}\n`)),
 );
