@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import type { ImageBehaviourRow } from '../../agent/runtime/fake-images.js';
-import { PodBench } from '../harness/pod-bench.js';
+import { PodFixture } from '../harness/pod-bench.js';
 import { podOf } from '../harness/pod-host-bench.js';
 
-let bench: PodBench;
+let bench: PodFixture;
 afterEach(() => bench.close());
 
-function open(images: ImageBehaviourRow[] = []): PodBench {
-  bench = new PodBench(images);
+function open(images: ImageBehaviourRow[] = []): PodFixture {
+  bench = new PodFixture(images);
   return bench;
 }
 

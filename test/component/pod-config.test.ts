@@ -6,7 +6,7 @@ import { afterEach, describe, test } from 'node:test';
 import { podFolders } from '../../agent/volumes/pod-folders.js';
 import type { ConfigMap, Secret } from '../../shared/kube/config.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import { PodBench } from '../harness/pod-bench.js';
+import { PodFixture } from '../harness/pod-bench.js';
 import { podOf } from '../harness/pod-host-bench.js';
 
 const metadata = { name: 'x', namespace: 'default' };
@@ -40,7 +40,7 @@ const byFile = (changes: Partial<Pod['metadata']> = {}): Pod =>
     changes,
   );
 
-let bench: PodBench;
+let bench: PodFixture;
 afterEach(() => bench.close());
 
 const running = () => bench.until('p runs', () => bench.state('p') === 'running');
@@ -51,7 +51,7 @@ const eventually = (file: string, text: string) =>
 
 describe('a missing ConfigMap', () => {
   test('keeps a container waiting with the API’s words, until it is there', async () => {
-    bench = new PodBench();
+    bench = new PodFixture();
     bench.give(byEnv());
     await bench.until('refused', () => bench.state('p') === 'CreateContainerConfigError');
     assert.equal(bench.container('p')?.state?.waiting?.message, 'configmap "x" not found');
@@ -62,7 +62,7 @@ describe('a missing ConfigMap', () => {
   });
 
   test('keeps a volume waiting, told as FailedMount', async () => {
-    bench = new PodBench();
+    bench = new PodFixture();
     bench.give(byFile());
     const text = 'FailedMount: MountVolume.SetUp failed for volume "v" : configmap "x" not found';
     await bench.until('told', () => bench.events.includes(text));
@@ -75,7 +75,7 @@ describe('a missing ConfigMap', () => {
 
 describe('files of a running Pod', () => {
   test('show another token once the coordinator’s clock is one by which the last is not good', async () => {
-    bench = new PodBench();
+    bench = new PodFixture();
     const issuedAt = 1_800_000_000;
     const token = (name: string) => {
       const claims = { jti: name, nbf: issuedAt, exp: issuedAt + 3_600 };
@@ -100,7 +100,7 @@ describe('files of a running Pod', () => {
   });
 
   test('follow their ConfigMap and the Pod itself, and start no container anew', async () => {
-    bench = new PodBench();
+    bench = new PodFixture();
     bench.giveConfig(configMap('1'));
     bench.give(byFile({ labels: { a: '1' } }));
     await running();
@@ -112,7 +112,7 @@ describe('files of a running Pod', () => {
   });
 
   test('stay as they are when their ConfigMap goes; the Pod runs on and it is told', async () => {
-    bench = new PodBench();
+    bench = new PodFixture();
     bench.giveConfig(configMap('1'));
     bench.give(byFile());
     await running();
@@ -124,7 +124,7 @@ describe('files of a running Pod', () => {
   });
 
   test('are brought up to date by an agent that was away when they changed', async () => {
-    bench = new PodBench();
+    bench = new PodFixture();
     bench.giveConfig(configMap('1'));
     bench.give(byFile());
     await running();
@@ -135,7 +135,7 @@ describe('files of a running Pod', () => {
   });
 
   test('are made anew for the containers that follow a reboot', async () => {
-    bench = new PodBench();
+    bench = new PodFixture();
     bench.giveConfig(configMap('1'));
     bench.give(byFile());
     await running();
@@ -153,7 +153,7 @@ describe('files of a running Pod', () => {
 
 describe('folders', () => {
   test('of Pods that nobody knows are removed when the agent starts, all others stay', async () => {
-    bench = new PodBench();
+    bench = new PodFixture();
     bench.giveConfig(SECRET);
     bench.giveConfig(configMap('1'));
     bench.give(byFile());

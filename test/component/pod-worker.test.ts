@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { RuntimeError, SANDBOX } from '../../agent/runtime/driver.js';
 import type { ImageBehaviourRow } from '../../agent/runtime/fake-images.js';
-import { PodBench } from '../harness/pod-bench.js';
+import { PodFixture } from '../harness/pod-bench.js';
 import { podOf } from '../harness/pod-host-bench.js';
 
 const OWNED = {
@@ -11,11 +11,11 @@ const OWNED = {
 };
 const DELETED = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 };
 
-let bench: PodBench;
+let bench: PodFixture;
 afterEach(() => bench.close());
 
-function open(images: ImageBehaviourRow[] = []): PodBench {
-  bench = new PodBench(images);
+function open(images: ImageBehaviourRow[] = []): PodFixture {
+  bench = new PodFixture(images);
   return bench;
 }
 

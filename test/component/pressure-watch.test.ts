@@ -11,15 +11,15 @@ import { measurePods } from '../../agent/pods/pod-measure.js';
 import { PressureWatch } from '../../agent/pods/pressure-watch.js';
 import type { PodSpec } from '../../shared/kube/pod.js';
 import { silentLogger } from '../../shared/process/log.js';
-import { PodBench } from '../harness/pod-bench.js';
+import { PodFixture } from '../harness/pod-bench.js';
 import { podOf } from '../harness/pod-host-bench.js';
 
-let bench: PodBench;
+let bench: PodFixture;
 afterEach(() => bench.close());
 
 /** A watch over the bench's Pods, whose host has what the test says. */
 function watch(settings: { soft?: boolean; mostSeconds?: number } = {}) {
-  bench = new PodBench();
+  bench = new PodFixture();
   const left: Partial<Record<Signal, number>> = { 'memory.available': 500, 'nodefs.available': 500 };
   const told: string[] = [];
   const state = { left, told, images: 0 };

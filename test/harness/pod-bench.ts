@@ -8,7 +8,7 @@ import { BENCH_OWNER, PodHostBench, settle } from './pod-host-bench.js';
 const START_MS = Date.parse('2026-01-01T00:00:00Z');
 
 /** A host whose engine, clock and coordinator are the test. */
-export class PodBench extends PodHostBench {
+export class PodFixture extends PodHostBench {
   readonly engine: HollowEngine;
   readonly #manual: ManualClock;
 
