@@ -22,7 +22,7 @@ export interface Remains {
 }
 
 /** Numbers from 0 to 1 that follow from the seed, so that a run can be repeated. */
-export function chanceFrom(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
