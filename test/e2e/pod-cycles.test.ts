@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineFixture } from '../harness/engine-bench.js';
 import { leaveOut } from '../harness/leave-out.js';
-import { seededRandom, remainsOf, runPodCycles } from '../harness/pod-cycles.js';
+import { seededRandom, remainsOf, runPodChurn } from '../harness/pod-cycles.js';
 
 const CYCLES = 8;
 
@@ -17,9 +17,9 @@ for (const kind of ['docker', 'podman'] as const) {
       const seed = Date.now();
       context.diagnostic(`seed ${seed}`);
       // An engine's first container leaves what it needs for all: that is no leak.
-      await runPodCycles(bench, 1, seededRandom(seed));
+      await runPodChurn(bench, 1, seededRandom(seed));
       const before = await remainsOf(bench);
-      assert.ok((await runPodCycles(bench, CYCLES, seededRandom(seed + 1))) > 0);
+      assert.ok((await runPodChurn(bench, CYCLES, seededRandom(seed + 1))) > 0);
       assert.deepEqual(await remainsOf(bench), before);
       assert.deepEqual([before.containers, before.files], [[], []]);
     } finally {

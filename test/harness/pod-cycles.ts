@@ -31,7 +31,7 @@ export function seededRandom(seed: number): () => number {
 }
 
 /** Runs `cycles` Pods from start to removal, each of a random life; the agent is killed and started all the while. Answers its kills. */
-export async function runPodCycles(
+export async function runPodChurn(
   bench: EngineFixture,
   cycles: number,
   chance: () => number,

@@ -4,16 +4,16 @@
  */
 import { EngineFixture } from '../harness/engine-bench.js';
 import type { EngineKind } from '../harness/engines.js';
-import { seededRandom, type Remains, remainsOf, runPodCycles } from '../harness/pod-cycles.js';
+import { seededRandom, type Remains, remainsOf, runPodChurn } from '../harness/pod-cycles.js';
 
 const [kind = 'docker', cycles = '200', seed = String(Date.now())] = process.argv.slice(2);
 const bench = await EngineFixture.open(kind as EngineKind);
 if (typeof bench === 'string') throw new Error(bench);
 try {
-  await runPodCycles(bench, 1, seededRandom(Number(seed)));
+  await runPodChurn(bench, 1, seededRandom(Number(seed)));
   const before = await remainsOf(bench);
   const began = performance.now();
-  const kills = await runPodCycles(bench, Number(cycles), seededRandom(Number(seed) + 1));
+  const kills = await runPodChurn(bench, Number(cycles), seededRandom(Number(seed) + 1));
   const after = await remainsOf(bench);
   const seconds = Math.round((performance.now() - began) / 1000);
   process.stdout.write(`${cycles} pods on ${kind}, ${kills} kills, ${seconds} s, seed ${seed}\n`);
