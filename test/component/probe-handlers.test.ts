@@ -17,10 +17,10 @@ import type { Handler } from '../../shared/kube/probe.js';
 import { ManualClock, systemClock } from '../../shared/process/clock.js';
 import { freePort } from '../harness/free-port.js';
 import { type HealthServer, NOT_SERVING, startHealthServer } from '../harness/health-server.js';
-import { BENCH_OWNER } from '../harness/pod-host-bench.js';
+import { FIXTURE_OWNER } from '../harness/pod-host-bench.js';
 
 const handlers = new ContainerProbeHandlers(
-  new HollowDriver(new HollowEngine({ clock: systemClock }), BENCH_OWNER),
+  new HollowDriver(new HollowEngine({ clock: systemClock }), FIXTURE_OWNER),
   systemClock,
 );
 
@@ -201,7 +201,7 @@ describe('grpc', () => {
 describe('a hook that sleeps', () => {
   test('sleeps as long as it says, and no longer than it may', async () => {
     const clock = new ManualClock();
-    const sleeper = new ContainerProbeHandlers(new HollowDriver(new HollowEngine({ clock }), BENCH_OWNER), clock);
+    const sleeper = new ContainerProbeHandlers(new HollowDriver(new HollowEngine({ clock }), FIXTURE_OWNER), clock);
     const slept = async (seconds: number, deadlineMs: number, endMs: number) => {
       let ended = false;
       const hook = sleeper.runHook({ sleep: { seconds } }, target(), deadlineMs).then(() => {

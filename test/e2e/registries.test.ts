@@ -19,7 +19,7 @@ import { silentLogger } from '../../shared/process/log.js';
 import { startEngine, type TestEngine } from '../harness/engines.js';
 import { hurriedClock } from '../harness/hurried-clock.js';
 import { leaveOut } from '../harness/leave-out.js';
-import { BENCH_OWNER, PodHostBench, podOf } from '../harness/pod-host-bench.js';
+import { FIXTURE_OWNER, PodHostBench, podOf } from '../harness/pod-host-bench.js';
 import { REGISTRY, type RegistryOptions, TestRegistry } from '../harness/registry.js';
 import { config } from '../laws/driver-fixture.js';
 import { imageGone } from './image-gone.js';
@@ -46,7 +46,7 @@ for (const kind of ['docker', 'podman'] as const) {
     before(async () => {
       engine = await startEngine(kind);
       if (typeof engine === 'string') return;
-      driver = new DockerEngine(await askEngine({ socketPath: engine.socketPath }), BENCH_OWNER);
+      driver = new DockerEngine(await askEngine({ socketPath: engine.socketPath }), FIXTURE_OWNER);
       images = new ImagePuller({
         driver,
         clock: systemClock,

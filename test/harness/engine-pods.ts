@@ -10,7 +10,7 @@ import type { Container, PodSpec } from '../../shared/kube/pod.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { type EngineKind, startEngine, type TestEngine } from './engines.js';
 import { leaveOut } from './leave-out.js';
-import { BENCH_OWNER, PodHostBench, podOf } from './pod-host-bench.js';
+import { FIXTURE_OWNER, PodHostBench, podOf } from './pod-host-bench.js';
 import { loadTestImages, shell } from './test-images.js';
 
 const PATIENCE_MS = 30_000;
@@ -88,7 +88,7 @@ export class EnginePods {
     if (typeof this.#engine === 'string') return false;
     const { socketPath } = this.#engine;
     await loadTestImages(socketPath, ['app:1']);
-    const driver = new DockerEngine(await askEngine({ socketPath }), BENCH_OWNER);
+    const driver = new DockerEngine(await askEngine({ socketPath }), FIXTURE_OWNER);
     const processes = () => engineProcesses({ socketPath });
     this.#bench = new PodHostBench(driver, systemClock, this.kind, undefined, processes);
     // The engine has a network of its own: what probes can reach from here are Pods on its host's network.

@@ -3,7 +3,7 @@ import { HollowDriver } from '../../agent/runtime/fake.js';
 import { HollowEngine } from '../../agent/runtime/fake-engine.js';
 import type { ImageBehaviourRow } from '../../agent/runtime/fake-images.js';
 import { ManualClock } from '../../shared/process/clock.js';
-import { BENCH_OWNER, PodHostBench, settle } from './pod-host-bench.js';
+import { FIXTURE_OWNER, PodHostBench, settle } from './pod-host-bench.js';
 
 const START_MS = Date.parse('2026-01-01T00:00:00Z');
 
@@ -15,7 +15,7 @@ export class PodFixture extends PodHostBench {
   constructor(images: ImageBehaviourRow[] = []) {
     const clock = new ManualClock(START_MS);
     const engine = new HollowEngine({ clock, images });
-    super(new HollowDriver(engine, BENCH_OWNER), clock, 'hollow');
+    super(new HollowDriver(engine, FIXTURE_OWNER), clock, 'hollow');
     this.engine = engine;
     this.#manual = clock;
   }

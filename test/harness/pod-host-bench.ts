@@ -30,7 +30,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { WHOLE_HOST } from './pod-views.js';
 
-export const BENCH_OWNER: ContainerOwner = { clusterUID: 'cluster', nodeName: 'host-1' };
+export const FIXTURE_OWNER: ContainerOwner = { clusterUID: 'cluster', nodeName: 'host-1' };
 
 /** A Pod of one container `app`, changed by what a case needs. */
 export function podOf(name: string, spec: Partial<PodSpec> = {}, meta: Partial<Pod['metadata']> = {}): Pod {
@@ -54,7 +54,7 @@ export class PodHostBench implements PodSource {
   /** `reason: message`, oldest first. */
   readonly events: string[] = [];
   readonly facts: HostFacts = {
-    nodeName: BENCH_OWNER.nodeName,
+    nodeName: FIXTURE_OWNER.nodeName,
     hostIP: '10.0.0.1',
     allocatable: { cpu: '2', memory: '1Gi' },
     engine: 'hollow',
