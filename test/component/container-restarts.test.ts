@@ -20,7 +20,7 @@ async function running(name: string): Promise<void> {
 describe('a container that ends', () => {
   const CRASHING = [{ pattern: '*crash*', exit: { afterMs: 1000, code: 1 } }];
   const giveCrashing = async () => {
-    open(CRASHING).give(podOf('c', { containers: [{ name: 'app', image: 'crash:1' }] }));
+    open(CRASHING).assignPod(podOf('c', { containers: [{ name: 'app', image: 'crash:1' }] }));
     await running('c');
   };
   /** It has been restarted at once, and waits for the next time. */
@@ -87,7 +87,7 @@ describe('a container that ends', () => {
     ['OnFailure', 0, 'Succeeded'],
   ] as const) {
     test(`with exit code ${code} under ${restartPolicy} ends its Pod as ${phase}`, async () => {
-      open([{ pattern: '*', exit: { afterMs: 1000, code } }]).give(podOf('j', { restartPolicy }));
+      open([{ pattern: '*', exit: { afterMs: 1000, code } }]).assignPod(podOf('j', { restartPolicy }));
       await running('j');
       await bench.pass(1000);
       await bench.until(phase, () => bench.statuses.get('uid-j')?.phase === phase);
@@ -98,7 +98,7 @@ describe('a container that ends', () => {
 
 describe('an image', () => {
   test('that cannot be pulled shows ErrImagePull, then ImagePullBackOff, and is asked for again', async () => {
-    open().give(podOf('a', { containers: [{ name: 'app', image: 'foo:non-existent' }] }));
+    open().assignPod(podOf('a', { containers: [{ name: 'app', image: 'foo:non-existent' }] }));
     await bench.until('ErrImagePull', () => bench.state('a') === 'ErrImagePull');
     await bench.pass(5000);
     await bench.until('ImagePullBackOff', () => bench.state('a') === 'ImagePullBackOff');
@@ -111,7 +111,7 @@ describe('an image', () => {
   });
 
   test('that is not there under policy Never is not pulled', async () => {
-    open().give(podOf('a', { containers: [{ name: 'app', image: 'app:1', imagePullPolicy: 'Never' }] }));
+    open().assignPod(podOf('a', { containers: [{ name: 'app', image: 'app:1', imagePullPolicy: 'Never' }] }));
     await bench.until('ErrImageNeverPull', () => bench.state('a') === 'ErrImageNeverPull');
     assert.equal(
       bench.container('a')?.state?.waiting?.message,
@@ -121,12 +121,12 @@ describe('an image', () => {
   });
 
   test('that changes restarts the container; a changed label does not', async () => {
-    open().give(podOf('a'));
+    open().assignPod(podOf('a'));
     await running('a');
-    bench.give(podOf('a', {}, { labels: { color: 'green' } }));
+    bench.assignPod(podOf('a', {}, { labels: { color: 'green' } }));
     await bench.pass(0);
     assert.equal(bench.container('a')?.restartCount, 0);
-    bench.give(podOf('a', { containers: [{ name: 'app', image: 'app:2' }] }));
+    bench.assignPod(podOf('a', { containers: [{ name: 'app', image: 'app:2' }] }));
     await bench.until('new image', () => bench.container('a')?.image.endsWith('app:2') ?? false);
     assert.equal(bench.container('a')?.restartCount, 1);
     const killed = bench.events.filter((event) => event.startsWith('Killing: '));

@@ -52,22 +52,22 @@ const eventually = (file: string, text: string) =>
 describe('a missing ConfigMap', () => {
   test('keeps a container waiting with the API’s words, until it is there', async () => {
     bench = new PodFixture();
-    bench.give(byEnv());
+    bench.assignPod(byEnv());
     await bench.until('refused', () => bench.state('p') === 'CreateContainerConfigError');
     assert.equal(bench.container('p')?.state?.waiting?.message, 'configmap "x" not found');
     assert.ok(bench.events.includes('Failed: Error: configmap "x" not found'));
     // At once, by no timer: the clock stands still.
-    bench.giveConfig(configMap('1'));
+    bench.storeConfig(configMap('1'));
     await running();
   });
 
   test('keeps a volume waiting, told as FailedMount', async () => {
     bench = new PodFixture();
-    bench.give(byFile());
+    bench.assignPod(byFile());
     const text = 'FailedMount: MountVolume.SetUp failed for volume "v" : configmap "x" not found';
     await bench.until('told', () => bench.events.includes(text));
     assert.equal(bench.state('p'), 'ContainerCreating');
-    bench.giveConfig(configMap('1'));
+    bench.storeConfig(configMap('1'));
     await running();
     assert.equal(shown('key'), '1');
   });
@@ -84,7 +84,7 @@ describe('files of a running Pod', () => {
     const [first, second] = [token('first'), token('second')];
     bench.token = first;
     const sources = [{ serviceAccountToken: { path: 'token', expirationSeconds: 3_600 } }];
-    bench.give(
+    bench.assignPod(
       podOf('p', {
         containers: [{ name: 'app', image: 'app:1', volumeMounts: [{ name: 'v', mountPath: '/v' }] }],
         volumes: [{ name: 'v', projected: { sources } }],
@@ -101,32 +101,32 @@ describe('files of a running Pod', () => {
 
   test('follow their ConfigMap and the Pod itself, and start no container anew', async () => {
     bench = new PodFixture();
-    bench.giveConfig(configMap('1'));
-    bench.give(byFile({ labels: { a: '1' } }));
+    bench.storeConfig(configMap('1'));
+    bench.assignPod(byFile({ labels: { a: '1' } }));
     await running();
-    bench.giveConfig(configMap('2'));
+    bench.storeConfig(configMap('2'));
     await eventually('key', '2');
-    bench.give(byFile({ labels: { a: '2' } }));
+    bench.assignPod(byFile({ labels: { a: '2' } }));
     await eventually('labels', 'a="2"');
     assert.equal(bench.container('p')?.restartCount, 0);
   });
 
   test('stay as they are when their ConfigMap goes; the Pod runs on and it is told', async () => {
     bench = new PodFixture();
-    bench.giveConfig(configMap('1'));
-    bench.give(byFile());
+    bench.storeConfig(configMap('1'));
+    bench.assignPod(byFile());
     await running();
-    bench.takeConfigAway(configMap('1'));
+    bench.removeConfig(configMap('1'));
     await bench.until('told', () => bench.events.some((event) => event.startsWith('FailedMount')));
     assert.deepEqual([shown('key'), bench.state('p')], ['1', 'running']);
-    bench.giveConfig(configMap('2'));
+    bench.storeConfig(configMap('2'));
     await eventually('key', '2');
   });
 
   test('are brought up to date by an agent that was away when they changed', async () => {
     bench = new PodFixture();
-    bench.giveConfig(configMap('1'));
-    bench.give(byFile());
+    bench.storeConfig(configMap('1'));
+    bench.assignPod(byFile());
     await running();
     bench.config.set('ConfigMap/default/x', configMap('2'));
     await bench.restartAgent();
@@ -136,8 +136,8 @@ describe('files of a running Pod', () => {
 
   test('are made anew for the containers that follow a reboot', async () => {
     bench = new PodFixture();
-    bench.giveConfig(configMap('1'));
-    bench.give(byFile());
+    bench.storeConfig(configMap('1'));
+    bench.assignPod(byFile());
     await running();
     rmSync(podFolders(bench.dataDir).memory, { recursive: true });
     bench.facts.bootMark = 'boot-2';
@@ -154,9 +154,9 @@ describe('files of a running Pod', () => {
 describe('folders', () => {
   test('of Pods that nobody knows are removed when the agent starts, all others stay', async () => {
     bench = new PodFixture();
-    bench.giveConfig(SECRET);
-    bench.giveConfig(configMap('1'));
-    bench.give(byFile());
+    bench.storeConfig(SECRET);
+    bench.storeConfig(configMap('1'));
+    bench.assignPod(byFile());
     await running();
     const { disk, memory } = podFolders(bench.dataDir);
     for (const root of [disk, memory]) mkdirSync(join(root, 'uid-left/volumes/files/v'), { recursive: true });

@@ -28,19 +28,19 @@ describe('a Pod that is given', () => {
     const ports = [{ containerPort: 80, hostPort: 80 }];
     const listening = (image: string) => ({ containers: [{ name: 'app', image, ports }] });
     open([{ pattern: '*slow*', stop: { afterMs: 5000 } }]);
-    bench.give(podOf('old', listening('slow:1')));
+    bench.assignPod(podOf('old', listening('slow:1')));
     await running('old');
-    bench.give(podOf('old', listening('slow:1'), DELETED));
-    bench.give(podOf('new', listening('app:1')));
+    bench.assignPod(podOf('old', listening('slow:1'), DELETED));
+    bench.assignPod(podOf('new', listening('app:1')));
     await bench.pass(4000);
     assert.equal(bench.workers.hasContainers('uid-new'), false);
     await bench.pass(1000);
     await running('new');
-    assert.ok(bench.held.has('uid-old'), 'nobody has let go of it');
+    assert.ok(bench.assignedPods.has('uid-old'), 'nobody has let go of it');
   });
 
   test("is pulled, created, started, and told of in a kubelet's words", async () => {
-    open().give(podOf('a'));
+    open().assignPod(podOf('a'));
     assert.equal(bench.workers.hasContainers('uid-a'), false);
     await running('a');
     assert.equal(bench.workers.hasContainers('uid-a'), true);
@@ -80,7 +80,7 @@ describe('a Pod that is given', () => {
         },
       });
     }
-    bench.give(podOf('a'));
+    bench.assignPod(podOf('a'));
     await running('a');
     assert.equal(calls[calls.indexOf('create') + 1], 'start');
   });
@@ -90,7 +90,7 @@ describe('a Pod that is given', () => {
       { name: 'app', image: 'app:1' },
       { name: 'side', image: 'side:1' },
     ];
-    open().give(podOf('a', { containers }));
+    open().assignPod(podOf('a', { containers }));
     await running('a', 'side');
     const seen = await bench.driver.inspectPod('uid-a');
     assert.deepEqual(seen.map(({ identity }) => identity.container).sort(), [SANDBOX, 'app', 'side']);
@@ -99,24 +99,24 @@ describe('a Pod that is given', () => {
 
   test('starts only after the containers of its predecessor that is gone have stopped', async () => {
     open([{ pattern: '*slow*', stop: { afterMs: 5000 } }]);
-    bench.give(podOf('old', { containers: [{ name: 'app', image: 'slow:1' }] }, OWNED));
+    bench.assignPod(podOf('old', { containers: [{ name: 'app', image: 'slow:1' }] }, OWNED));
     await running('old');
-    bench.takeAway('uid-old');
-    bench.give(podOf('new', {}, OWNED));
+    bench.deletePod('uid-old');
+    bench.assignPod(podOf('new', {}, OWNED));
     await bench.pass(4000);
     assert.deepEqual(await bench.driver.inspectPod('uid-new'), []);
     await bench.pass(1500);
     await running('new');
     assert.deepEqual(await bench.driver.inspectPod('uid-old'), []);
-    assert.equal(bench.held.has('uid-old'), false);
+    assert.equal(bench.assignedPods.has('uid-old'), false);
   });
 });
 
 describe('a Pod that is deleted', () => {
   test('gets SIGTERM, its grace, and is told to be removed when nothing is left', async () => {
-    open([{ pattern: '*', stop: { afterMs: 60_000 } }]).give(podOf('a'));
+    open([{ pattern: '*', stop: { afterMs: 60_000 } }]).assignPod(podOf('a'));
     await running('a');
-    bench.give(podOf('a', {}, DELETED));
+    bench.assignPod(podOf('a', {}, DELETED));
     await bench.pass(29_000);
     assert.deepEqual(bench.removed, []);
     await bench.pass(1000);
@@ -124,23 +124,23 @@ describe('a Pod that is deleted', () => {
     assert.deepEqual(await bench.driver.inspectPod('uid-a'), []);
     assert.equal(bench.container('a')?.state?.terminated?.exitCode, 137);
     assert.ok(bench.events.includes('Killing: Stopping container app'));
-    assert.ok(bench.held.has('uid-a'), 'held until the hub lets go');
+    assert.ok(bench.assignedPods.has('uid-a'), 'held until the hub lets go');
   });
 
   test('keeps to a shorter grace that arrives while it stops', async () => {
-    open([{ pattern: '*', stop: { afterMs: 60_000 } }]).give(podOf('a'));
+    open([{ pattern: '*', stop: { afterMs: 60_000 } }]).assignPod(podOf('a'));
     await running('a');
-    bench.give(podOf('a', {}, DELETED));
+    bench.assignPod(podOf('a', {}, DELETED));
     await bench.pass(1000);
-    bench.give(podOf('a', {}, { ...DELETED, deletionGracePeriodSeconds: 5 }));
+    bench.assignPod(podOf('a', {}, { ...DELETED, deletionGracePeriodSeconds: 5 }));
     await bench.pass(5000);
     await bench.until('removed', () => bench.removed.includes('uid-a'));
   });
 
   test('counts its grace from the arrival, also over a restart of the agent', async () => {
-    open([{ pattern: '*', stop: { afterMs: 60_000 } }]).give(podOf('a'));
+    open([{ pattern: '*', stop: { afterMs: 60_000 } }]).assignPod(podOf('a'));
     await running('a');
-    bench.give(podOf('a', {}, DELETED));
+    bench.assignPod(podOf('a', {}, DELETED));
     await bench.pass(20_000);
     await bench.restartAgent();
     await bench.pass(10_000);
@@ -148,16 +148,16 @@ describe('a Pod that is deleted', () => {
   });
 
   test('in the middle of a pull does not wait for it', async () => {
-    open([{ pattern: '*', pull: { afterMs: 600_000 } }]).give(podOf('a'));
+    open([{ pattern: '*', pull: { afterMs: 600_000 } }]).assignPod(podOf('a'));
     await bench.until('pulling', () => bench.events.length === 1);
-    bench.give(podOf('a', {}, DELETED));
+    bench.assignPod(podOf('a', {}, DELETED));
     await bench.until('removed', () => bench.removed.includes('uid-a'));
   });
 });
 
 describe('a restarted agent', () => {
   test('touches no running container', async () => {
-    open().give(podOf('a'));
+    open().assignPod(podOf('a'));
     await running('a');
     const [before] = await bench.driver.inspectPod('uid-a');
     await bench.restartAgent();
@@ -167,24 +167,24 @@ describe('a restarted agent', () => {
   });
 
   test('leaves Pods that only the engine knows alone until they are said to be gone', async () => {
-    open().give(podOf('a'));
+    open().assignPod(podOf('a'));
     await running('a');
-    bench.held.clear();
+    bench.assignedPods.clear();
     await bench.restartAgent();
-    await bench.until('found', () => bench.leftovers().includes('uid-a'));
+    await bench.until('found', () => bench.remainingFiles().includes('uid-a'));
     assert.equal((await bench.driver.inspectPod('uid-a')).length, 1);
-    bench.takeAway('uid-a');
+    bench.deletePod('uid-a');
     await bench.until('ended', async () => (await bench.driver.inspectPod('uid-a')).length === 0);
   });
 
   test('starts no second copy beside one that only the engine knows, until that is known or has ended', async () => {
-    open().give(podOf('stranger', {}, OWNED));
+    open().assignPod(podOf('stranger', {}, OWNED));
     await running('stranger');
-    bench.held.clear();
+    bench.assignedPods.clear();
     await bench.restartAgent();
-    await bench.until('found', () => bench.leftovers().includes('uid-stranger'));
-    bench.give(podOf('old', {}, OWNED));
-    bench.give(podOf('other'));
+    await bench.until('found', () => bench.remainingFiles().includes('uid-stranger'));
+    bench.assignPod(podOf('old', {}, OWNED));
+    bench.assignPod(podOf('other'));
     await running('other');
     assert.deepEqual(await bench.driver.inspectPod('uid-old'), []);
     bench.engine.command({ command: 'exit', podUid: 'uid-stranger', code: 0 });
@@ -195,7 +195,7 @@ describe('a restarted agent', () => {
 test('Pods wait while the engine is down and go on when it is back', async () => {
   open();
   bench.engine.command({ command: 'engine-down', message: 'no socket' });
-  bench.give(podOf('a'));
+  bench.assignPod(podOf('a'));
   await bench.pass(0);
   assert.equal(bench.statuses.size, 0);
   bench.engine.command({ command: 'engine-up' });
@@ -210,13 +210,13 @@ test('an engine that goes away while an image is looked for is not asked without
     bench.engine.command({ command: 'engine-down', message: 'no socket' });
     throw new RuntimeError('EngineDown', 'no socket', true);
   };
-  bench.give(podOf('a'));
+  bench.assignPod(podOf('a'));
   for (let pass = 0; pass < 20; pass++) await bench.pass(0);
   assert.equal(asked, 1);
 });
 
 test('an unready order takes Ready from a Pod and leaves it running', async () => {
-  open().give(podOf('a'));
+  open().assignPod(podOf('a'));
   await running('a');
   bench.engine.command({ command: 'unready', podUid: 'uid-a' });
   await bench.until('unready', () => bench.container('a')?.ready === false);
@@ -228,7 +228,7 @@ test('an unready order takes Ready from a Pod and leaves it running', async () =
 });
 
 test('an order to fail makes the Pod Failed', async () => {
-  open().give(podOf('a'));
+  open().assignPod(podOf('a'));
   await running('a');
   bench.engine.command({ command: 'fail', podUid: 'uid-a' });
   await bench.until('Failed', () => bench.statuses.get('uid-a')?.phase === 'Failed');
@@ -236,7 +236,7 @@ test('an order to fail makes the Pod Failed', async () => {
 
 describe('a Pod that the host gives up', () => {
   test('for a sysctl that it forbids ends Failed before anything starts, also after a restart of the agent', async () => {
-    open().give(podOf('a', { securityContext: { sysctls: [{ name: 'kernel.msgmax', value: '1' }] } }));
+    open().assignPod(podOf('a', { securityContext: { sysctls: [{ name: 'kernel.msgmax', value: '1' }] } }));
     const failed = (): boolean => bench.statuses.get('uid-a')?.phase === 'Failed';
     await bench.until('it is refused', failed);
     const message = 'forbidden sysctl: "kernel.msgmax" not allowlisted';
@@ -250,12 +250,12 @@ describe('a Pod that the host gives up', () => {
     await bench.restartAgent();
     await bench.until('it is still refused', failed);
     assert.deepEqual(await bench.driver.list(), []);
-    bench.give(podOf('a', {}, DELETED));
+    bench.assignPod(podOf('a', {}, DELETED));
     await bench.until('it is gone', () => bench.removed.includes('uid-a'));
   });
 
   test('is stopped, stays Failed with the states it had, and is not started again', async () => {
-    open().give(podOf('a'));
+    open().assignPod(podOf('a'));
     await running('a');
     const why = { reason: 'DeadlineExceeded', message: 'too long', graceSeconds: 1 };
     bench.workers.terminate('uid-a', why, { type: 'Normal', reason: 'DeadlineExceeded', message: 'too long' });
@@ -273,7 +273,7 @@ describe('a Pod that the host gives up', () => {
     const withPort = {
       containers: [{ name: 'app', image: 'app:1', ports: [{ containerPort: 80, hostPort: 80 }] }],
     };
-    bench.give(podOf('a', withPort));
+    bench.assignPod(podOf('a', withPort));
     await running('a');
     const stop = bench.driver.stop.bind(bench.driver);
     let letGo: () => void = () => undefined;
@@ -283,7 +283,7 @@ describe('a Pod that the host gives up', () => {
     bench.driver.stop = (id, seconds) => hung.then(() => stop(id, seconds));
     const why = { reason: 'Evicted', message: 'too much. ', graceSeconds: 60, isDisruption: true as const };
     bench.workers.terminate('uid-a', why, { type: 'Warning', reason: 'Evicted', message: 'too much. ' });
-    bench.give(podOf('b', withPort));
+    bench.assignPod(podOf('b', withPort));
     await bench.until('b is rejected', () => bench.statuses.get('uid-b')?.reason === 'NodePorts');
     const before = bench.statuses.get('uid-a');
     assert.deepEqual([before?.phase, before?.reason, before?.message], ['Running', undefined, undefined]);
@@ -293,12 +293,12 @@ describe('a Pod that the host gives up', () => {
     const { reason, conditions } = bench.statuses.get('uid-a') ?? {};
     assert.equal(reason, 'Evicted');
     assert.ok(conditions?.some(({ type, status }) => type === 'DisruptionTarget' && status === 'True'));
-    bench.give(podOf('c', withPort));
+    bench.assignPod(podOf('c', withPort));
     await running('c');
   });
 
   test('as Evicted leaves nothing in the engine, and what its containers were is still told', async () => {
-    open().give(podOf('a'));
+    open().assignPod(podOf('a'));
     await running('a');
     const why = { reason: 'Evicted', message: 'too much. ', graceSeconds: 1 };
     bench.workers.terminate('uid-a', why, { type: 'Warning', reason: 'Evicted', message: 'too much. ' });

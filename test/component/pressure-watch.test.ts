@@ -67,7 +67,7 @@ function watch(settings: { soft?: boolean; mostSeconds?: number } = {}) {
 }
 
 async function runs(name: string, spec: Partial<PodSpec> = {}): Promise<void> {
-  bench.give(podOf(name, spec));
+  bench.assignPod(podOf(name, spec));
   await bench.until(`${name} runs`, () => bench.state(name) === 'running');
 }
 
@@ -75,7 +75,7 @@ const asking = (memory: string): Partial<PodSpec> => ({
   containers: [{ name: 'app', image: 'app:1', resources: { requests: { memory } } }],
 });
 const evicted = () =>
-  [...bench.held.values()].flatMap(({ uid, givenUp }) => (givenUp ? [`${uid} ${givenUp.reason}`] : []));
+  [...bench.assignedPods.values()].flatMap(({ uid, givenUp }) => (givenUp ? [`${uid} ${givenUp.reason}`] : []));
 
 describe('pressure on a host', () => {
   test('enough of everything: nothing is said and nobody goes', async () => {
@@ -160,9 +160,9 @@ describe('pressure on a host', () => {
     const { pressure, state } = watch();
     await runs('vital', { priority: 2_000_000_000 });
     await runs('static');
-    const held = bench.held.get('uid-static');
+    const held = bench.assignedPods.get('uid-static');
     assert.ok(held);
-    bench.held.set('uid-static', { ...held, manifest: 'static.yaml' });
+    bench.assignedPods.set('uid-static', { ...held, manifest: 'static.yaml' });
     state.left['memory.available'] = 0;
     assert.equal(await pressure.check(), 10_000);
     assert.deepEqual(evicted(), []);
@@ -179,14 +179,14 @@ describe('pressure on a host', () => {
     await bench.pass(1);
     const now = bench.clock.now();
     await pressure.check();
-    assert.equal(bench.held.get('uid-a')?.givenUp?.deadline, now + 7_000);
+    assert.equal(bench.assignedPods.get('uid-a')?.givenUp?.deadline, now + 7_000);
   });
 
   test('under pressure a new Pod is rejected, and a critical one let in', async () => {
     watch();
     bench.facts.pressures = ['DiskPressure'];
     await runs('vital', { priority: 2_000_000_000 });
-    bench.give(podOf('late'));
+    bench.assignPod(podOf('late'));
     await bench.until('late is over', () => bench.statuses.get('uid-late')?.phase === 'Failed');
     const { reason, message } = bench.statuses.get('uid-late') ?? {};
     assert.deepEqual(

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { EngineContainers } from '../harness/engine-containers.js';
 import type { TestEngine } from '../harness/engines.js';
-import { type PodHostBench, podOf } from '../harness/pod-host-bench.js';
+import { type PodHostFixture, podOf } from '../harness/pod-host-bench.js';
 import type { TestRegistry } from '../harness/registry.js';
 
 const PATIENCE_MS = 60_000;
@@ -11,16 +11,16 @@ const UNREACHABLE = /connection refused|pinging container registry/;
 
 /** Plays it to its end, and holds what is told against a kubelet's words. The bench's clock decides how long back-offs take. */
 export async function imageGone(
-  bench: PodHostBench,
+  bench: PodHostFixture,
   host: TestEngine,
   registry: TestRegistry,
 ): Promise<void> {
   const image = registry.push('gone:1');
   const state = (pod: string, wanted: string) =>
     bench.until(`${pod}: ${wanted}`, () => bench.state(pod) === wanted, PATIENCE_MS);
-  bench.give(podOf('pulls', { containers: [{ name: 'app', image }] }));
+  bench.assignPod(podOf('pulls', { containers: [{ name: 'app', image }] }));
   await state('pulls', 'running');
-  bench.give(podOf('never', { containers: [{ name: 'app', image, imagePullPolicy: 'Never' }] }));
+  bench.assignPod(podOf('never', { containers: [{ name: 'app', image, imagePullPolicy: 'Never' }] }));
   await state('never', 'running');
   const told = bench.container('pulls');
 
@@ -62,7 +62,7 @@ export async function imageGone(
       bench.events.some((event) => event.startsWith(words)),
       `${words} is not among:\n${bench.events.join('\n')}`,
     );
-  for (const uid of [...bench.held.keys()]) bench.takeAway(uid);
+  for (const uid of [...bench.assignedPods.keys()]) bench.deletePod(uid);
   await bench.until('both are gone', async () => (await bench.driver.list()).length === 0, PATIENCE_MS);
 }
 

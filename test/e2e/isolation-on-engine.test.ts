@@ -28,7 +28,7 @@ function isolation(pods: EnginePods): void {
     const name = `p${count}`;
     const command = shell(script);
     const containers = [{ name: 'app', image: 'app:1', command, ...container }];
-    pods.fixture.give(podOf(name, { containers, restartPolicy: 'Never', ...spec }));
+    pods.fixture.assignPod(podOf(name, { containers, restartPolicy: 'Never', ...spec }));
     return name;
   };
   /** What the script printed, once it has ended. */

@@ -51,7 +51,7 @@ function workers(pods: EnginePods): void {
     const client =
       'until /bin/busybox wget -qO /v/got http://127.0.0.1:80/; do /bin/busybox sleep 0.1; done;' +
       ' /bin/busybox readlink /proc/self/ns/ipc; exec /bin/busybox sleep 3600';
-    pods.fixture.give(
+    pods.fixture.assignPod(
       podOf('m', {
         containers: [scripted('app', client, { volumeMounts }), scripted('server', server, { volumeMounts })],
         volumes: [{ name: 'v', emptyDir: {} }],
@@ -64,7 +64,7 @@ function workers(pods: EnginePods): void {
       'fetched',
       () => existsSync(join(folder, 'got')) && readFileSync(join(folder, 'got'), 'utf8') !== '',
     );
-    pods.fixture.takeAway('uid-m');
+    pods.fixture.deletePod('uid-m');
     await pods.until('all gone', async () => (await pods.fixture.driver.inspectPod('uid-m')).length === 0);
   });
 
@@ -85,15 +85,15 @@ function workers(pods: EnginePods): void {
       terminationGracePeriodSeconds: 2,
     });
     await pods.until('written', () => existsSync(join(pods.folder, 'made/file')));
-    pods.fixture.takeAway('uid-h');
+    pods.fixture.deletePod('uid-h');
     await pods.until('gone', async () => (await pods.fixture.driver.inspectPod('uid-h')).length === 0);
     assert.ok(existsSync(join(pods.folder, 'made/file')), 'hostPath is the host’s and stays');
   });
 
   pods.law('an image that is not there under Never, and one that cannot be pulled', async () => {
     const containers = [{ name: 'app', image: 'none:1', imagePullPolicy: 'Never' }];
-    pods.fixture.give(podOf('n', { containers }));
-    pods.fixture.give(podOf('p', { containers: [{ name: 'app', image: '127.0.0.1:9/none:1' }] }));
+    pods.fixture.assignPod(podOf('n', { containers }));
+    pods.fixture.assignPod(podOf('p', { containers: [{ name: 'app', image: '127.0.0.1:9/none:1' }] }));
     await pods.until('ErrImageNeverPull', () => pods.fixture.state('n') === 'ErrImageNeverPull');
     await pods.until('ErrImagePull', () => pods.fixture.state('p') === 'ErrImagePull');
     await pods.remove('n');
@@ -101,7 +101,7 @@ function workers(pods: EnginePods): void {
   });
 
   pods.law('a command that does not exist is a StartError', async () => {
-    pods.fixture.give(podOf('x', { containers: [{ name: 'app', image: 'app:1', command: ['/none'] }] }));
+    pods.fixture.assignPod(podOf('x', { containers: [{ name: 'app', image: 'app:1', command: ['/none'] }] }));
     await pods.until('back-off', () => pods.fixture.state('x') === 'CrashLoopBackOff');
     assert.equal(pods.fixture.container('x')?.lastState?.terminated?.reason, 'StartError');
     await pods.remove('x');
@@ -160,7 +160,7 @@ function workers(pods: EnginePods): void {
       assert.ok(container);
       extra.push(whole - ((container.startedAt ?? 0) - container.createdAt));
       // At once after its start the shell may not listen to SIGTERM yet: a short grace ends it all the same.
-      pods.fixture.takeAway(`uid-${name}`);
+      pods.fixture.deletePod(`uid-${name}`);
       await pods.until('gone', async () => (await driver.inspectPod(`uid-${name}`)).length === 0);
     }
     extra.sort((a, b) => a - b);

@@ -19,7 +19,7 @@ import { silentLogger } from '../../shared/process/log.js';
 import { startEngine, type TestEngine } from '../harness/engines.js';
 import { hurriedClock } from '../harness/hurried-clock.js';
 import { leaveOut } from '../harness/leave-out.js';
-import { FIXTURE_OWNER, PodHostBench, podOf } from '../harness/pod-host-bench.js';
+import { FIXTURE_OWNER, PodHostFixture, podOf } from '../harness/pod-host-bench.js';
 import { REGISTRY, type RegistryOptions, TestRegistry } from '../harness/registry.js';
 import { config } from '../laws/driver-fixture.js';
 import { imageGone } from './image-gone.js';
@@ -107,7 +107,7 @@ for (const kind of ['docker', 'podman'] as const) {
       'a Pod brings its own login; without it, it waits with the reason and pulls once the Secret is there',
       { login: LOGIN },
       async (registry) => {
-        const bench = new PodHostBench(driver, hurriedClock(HURRY), kind);
+        const bench = new PodHostFixture(driver, hurriedClock(HURRY), kind);
         const image = registry.push('own:1');
         const text = JSON.stringify({
           auths: { [REGISTRY]: { username: LOGIN.user, password: LOGIN.password } },
@@ -125,16 +125,16 @@ for (const kind of ['docker', 'podman'] as const) {
             containers: [{ name: 'app', image }],
             imagePullSecrets: [{ name: 'login' }],
           };
-          bench.give(podOf('q', spec));
+          bench.assignPod(podOf('q', spec));
           await bench.until('it is refused', () => bench.state('q') === 'ErrImagePull', 30_000);
           const missing =
             'FailedToRetrieveImagePullSecret: Unable to retrieve some image pull secrets (login); ' +
             'attempting to pull the image may not succeed.';
           assert.ok(bench.events.includes(missing), bench.events.join('\n'));
           await bench.until('it backs off', () => bench.state('q') === 'ImagePullBackOff', 30_000);
-          bench.giveConfig(secret);
+          bench.storeConfig(secret);
           await bench.until('it runs', () => bench.state('q') === 'running', 60_000);
-          bench.takeAway('uid-q');
+          bench.deletePod('uid-q');
           await bench.until(
             'it is gone',
             async () => (await driver.inspectPod('uid-q')).length === 0,
@@ -150,7 +150,7 @@ for (const kind of ['docker', 'podman'] as const) {
       'an image is taken away under running containers: they run on, and start anew as their policies say',
       {},
       async (registry, host) => {
-        const bench = new PodHostBench(driver, hurriedClock(HURRY), kind);
+        const bench = new PodHostFixture(driver, hurriedClock(HURRY), kind);
         try {
           await imageGone(bench, host, registry);
         } finally {
@@ -198,7 +198,7 @@ for (const kind of ['docker', 'podman'] as const) {
       'a registry that dies in the middle of a pull: the Pod runs once it is back',
       {},
       async (registry, host) => {
-        const bench = new PodHostBench(driver, hurriedClock(HURRY), kind);
+        const bench = new PodHostFixture(driver, hurriedClock(HURRY), kind);
         // 24 MB at 2 MB/s: two seconds later it is in the middle, whatever else the machine does.
         const image = registry.push('large:1', 24_000_000);
         host.onHost(
@@ -217,7 +217,7 @@ for (const kind of ['docker', 'podman'] as const) {
           '400ms',
         );
         try {
-          bench.give(podOf('p', { terminationGracePeriodSeconds: 5, containers: [{ name: 'app', image }] }));
+          bench.assignPod(podOf('p', { terminationGracePeriodSeconds: 5, containers: [{ name: 'app', image }] }));
           await bench.until(
             'the pull has begun',
             () => bench.events.some((event) => event.startsWith('Pulling')),
@@ -234,9 +234,9 @@ for (const kind of ['docker', 'podman'] as const) {
               /^Pulled: Successfully pulled image .* Image size: \d{8} bytes\.$/.test(event),
             ),
           );
-          const held = bench.held.get('uid-p');
+          const held = bench.assignedPods.get('uid-p');
           assert.ok(held);
-          bench.takeAway('uid-p');
+          bench.deletePod('uid-p');
           await bench.until(
             'it is gone',
             async () => (await driver.inspectPod('uid-p')).length === 0,

@@ -66,8 +66,8 @@ async function race(pods: EnginePods, pod: string, host: string): Promise<Round>
     ends().every((state) => state?.terminated ?? state?.waiting?.message),
   );
   const exits = ends().flatMap((state) => (state?.terminated ? [state.terminated.exitCode] : []));
-  pods.fixture.takeAway(`uid-${pod}`);
-  await pods.until(`${pod} is removed`, () => !pods.fixture.held.has(`uid-${pod}`));
+  pods.fixture.deletePod(`uid-${pod}`);
+  await pods.until(`${pod} is removed`, () => !pods.fixture.assignedPods.has(`uid-${pod}`));
   return {
     started: exits.length,
     refused: NEIGHBOURS - exits.length,

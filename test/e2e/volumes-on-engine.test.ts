@@ -29,8 +29,8 @@ onEachEngine('volumes', (pods) => {
     return Buffer.concat(chunks).toString('utf8');
   };
   const end = async (pod: string): Promise<void> => {
-    pods.fixture.takeAway(`uid-${pod}`);
-    await pods.until(`${pod} gone`, () => !pods.fixture.held.has(`uid-${pod}`));
+    pods.fixture.deletePod(`uid-${pod}`);
+    await pods.until(`${pod} gone`, () => !pods.fixture.assignedPods.has(`uid-${pod}`));
   };
   /** Runs a Pod whose one container mounts `v` at `/v`; answers what its script prints. It ends with the Pod's folders. */
   const reads = async (
@@ -54,7 +54,7 @@ onEachEngine('volumes', (pods) => {
       ...container,
     };
     const pod: Pod = podOf('r', { containers: [app], volumes: [{ name: 'v', ...volume }], ...spec }, LABELS);
-    pods.fixture.give({ ...pod, spec: { ...pod.spec, terminationGracePeriodSeconds: 2 } });
+    pods.fixture.assignPod({ ...pod, spec: { ...pod.spec, terminationGracePeriodSeconds: 2 } });
     let log = '';
     await pods.until('the whole log', async () => {
       log = await logOf('r');
@@ -125,7 +125,7 @@ onEachEngine('volumes', (pods) => {
           volumeMounts: [{ name: 'v', mountPath: '/v' }],
         },
       ];
-      pods.fixture.give(
+      pods.fixture.assignPod(
         podOf('c', {
           containers,
           volumes: [{ name: 'v', emptyDir: { medium } }],
@@ -145,7 +145,7 @@ onEachEngine('volumes', (pods) => {
       data: { a: 'text' },
       binaryData: { b: '/wA=' },
     };
-    pods.fixture.giveConfig(configMap);
+    pods.fixture.storeConfig(configMap);
     assert.equal(
       await reads(`${bb} cat /v/a; echo; ${bb} od -An -tx1 /v/b`, { configMap: { name: 'c' } }),
       'text\n ff 00',
@@ -162,7 +162,7 @@ onEachEngine('volumes', (pods) => {
       metadata: { name: 's', namespace: 'default' },
       data: { key: Buffer.from('secret').toString('base64') },
     };
-    pods.fixture.giveConfig(secret);
+    pods.fixture.storeConfig(secret);
     const volume = { secret: { secretName: 's', defaultMode: 0o400 } };
     const spec = { securityContext: { runAsUser: 1000, fsGroup: 2000 } };
     const script = `${bb} cat /v/key; echo; ${bb} stat -Lc '%a %g' /v/key; ${typeOf}`;
@@ -201,9 +201,9 @@ onEachEngine('volumes', (pods) => {
       },
       LABELS,
     );
-    pods.fixture.give(pod);
+    pods.fixture.assignPod(pod);
     await pods.until('d runs', () => pods.fixture.state('d') === 'running');
-    pods.fixture.give({ ...pod, metadata: { ...pod.metadata, labels: { zone: 'b' } } });
+    pods.fixture.assignPod({ ...pod, metadata: { ...pod.metadata, labels: { zone: 'b' } } });
     await pods.until('the new label', async () => (await logOf('d')) === 'zone="b"\n');
     await end('d');
   });
@@ -335,7 +335,7 @@ onEachEngine('volumes', (pods) => {
             volumeMounts: [{ name: 'v', mountPath: '/v', mountPropagation, subPath }],
           },
         ];
-        pods.fixture.give(
+        pods.fixture.assignPod(
           podOf('m', {
             containers,
             volumes: [{ name: 'v', hostPath: { path: subPath ? pods.folder : shared } }],

@@ -10,7 +10,7 @@ import type { Container, PodSpec } from '../../shared/kube/pod.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { type EngineKind, startEngine, type TestEngine } from './engines.js';
 import { leaveOut } from './leave-out.js';
-import { FIXTURE_OWNER, PodHostBench, podOf } from './pod-host-bench.js';
+import { FIXTURE_OWNER, PodHostFixture, podOf } from './pod-host-bench.js';
 import { loadTestImages, shell } from './test-images.js';
 
 const PATIENCE_MS = 30_000;
@@ -28,11 +28,11 @@ export class EnginePods {
   /** A folder of the host, for containers to tell of themselves. */
   readonly folder = mkdtempSync(join(tmpdir(), 'everynode-told-'));
   #engine: TestEngine | string = 'not started';
-  #bench: PodHostBench | undefined;
+  #bench: PodHostFixture | undefined;
 
   constructor(readonly kind: EngineKind) {}
 
-  get fixture(): PodHostBench {
+  get fixture(): PodHostFixture {
     if (!this.#bench) throw new Error('there is no engine');
     return this.#bench;
   }
@@ -51,7 +51,7 @@ export class EnginePods {
   }
 
   assignPod(name: string, containers: Container[], spec: Partial<PodSpec> = {}): void {
-    this.fixture.give(podOf(name, { terminationGracePeriodSeconds: 5, containers, ...spec }));
+    this.fixture.assignPod(podOf(name, { terminationGracePeriodSeconds: 5, containers, ...spec }));
   }
 
   until(what: string, seen: () => boolean | Promise<boolean>): Promise<void> {
@@ -71,13 +71,13 @@ export class EnginePods {
   /** Deletes it by its grace and waits until nothing of it is left in the engine. */
   async remove(pod: string): Promise<void> {
     const uid = `uid-${pod}`;
-    const held = this.fixture.held.get(uid);
+    const held = this.fixture.assignedPods.get(uid);
     if (!held) throw new Error(`no Pod ${pod} was given`);
     const deletionGracePeriodSeconds = held.pod.spec.terminationGracePeriodSeconds ?? 30;
     const metadata = { ...held.pod.metadata, ...DELETED, deletionGracePeriodSeconds };
-    this.fixture.give({ ...held.pod, metadata });
+    this.fixture.assignPod({ ...held.pod, metadata });
     await this.until(`${pod} is removed`, () => this.fixture.removed.includes(uid));
-    this.fixture.takeAway(uid);
+    this.fixture.deletePod(uid);
     const left = await this.fixture.driver.inspectPod(uid);
     if (left.length > 0) throw new Error(`left of ${pod}: ${JSON.stringify(left)}`);
   }
@@ -90,7 +90,7 @@ export class EnginePods {
     await loadTestImages(socketPath, ['app:1']);
     const driver = new DockerEngine(await askEngine({ socketPath }), FIXTURE_OWNER);
     const processes = () => engineProcesses({ socketPath });
-    this.#bench = new PodHostBench(driver, systemClock, this.kind, undefined, processes);
+    this.#bench = new PodHostFixture(driver, systemClock, this.kind, undefined, processes);
     // The engine has a network of its own: what probes can reach from here are Pods on its host's network.
     this.#bench.facts.hostIP = this.#engine.address;
     return true;

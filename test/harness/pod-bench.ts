@@ -3,12 +3,12 @@ import { HollowDriver } from '../../agent/runtime/fake.js';
 import { HollowEngine } from '../../agent/runtime/fake-engine.js';
 import type { ImageBehaviourRow } from '../../agent/runtime/fake-images.js';
 import { ManualClock } from '../../shared/process/clock.js';
-import { FIXTURE_OWNER, PodHostBench, settle } from './pod-host-bench.js';
+import { FIXTURE_OWNER, PodHostFixture, settle } from './pod-host-bench.js';
 
 const START_MS = Date.parse('2026-01-01T00:00:00Z');
 
 /** A host whose engine, clock and coordinator are the test. */
-export class PodFixture extends PodHostBench {
+export class PodFixture extends PodHostFixture {
   readonly engine: HollowEngine;
   readonly #manual: ManualClock;
 

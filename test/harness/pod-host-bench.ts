@@ -43,8 +43,8 @@ export function podOf(name: string, spec: Partial<PodSpec> = {}, meta: Partial<P
 }
 
 /** A host whose coordinator is the test. */
-export class PodHostBench implements PodSource {
-  readonly held = new Map<string, AssignedPod>();
+export class PodHostFixture implements PodSource {
+  readonly assignedPods = new Map<string, AssignedPod>();
   /** ConfigMaps and Secrets of this host, by `configKey`. */
   readonly config = new Map<string, ConfigMap | Secret>();
   /** What a Pod that asks for a token of its account gets. */
@@ -84,34 +84,34 @@ export class PodHostBench implements PodSource {
   }
 
   get(uid: string): AssignedPod | undefined {
-    const held = this.held.get(uid);
+    const held = this.assignedPods.get(uid);
     return held && effectivePod(held);
   }
 
   all(): Iterable<AssignedPod> {
-    return this.held.values();
+    return this.assignedPods.values();
   }
 
   terminate(uid: string, end: PodTermination): AssignedPod | undefined {
-    const held = this.held.get(uid);
+    const held = this.assignedPods.get(uid);
     if (!held) return undefined;
     const givenUp = afterTermination(held, end);
-    this.held.set(uid, givenUp);
+    this.assignedPods.set(uid, givenUp);
     return givenUp;
   }
 
   forget({ uid }: AssignedPod): void {
-    this.held.delete(uid);
+    this.assignedPods.delete(uid);
   }
 
   markContainersRemoved(uid: string): void {
-    const held = this.held.get(uid);
-    if (held) this.held.set(uid, { ...held, ended: true });
+    const held = this.assignedPods.get(uid);
+    if (held) this.assignedPods.set(uid, { ...held, ended: true });
   }
 
   async markRevertCleared(uid: string): Promise<AssignedPod | undefined> {
-    const held = this.held.get(uid);
-    if (held) this.held.set(uid, afterRevertCleared(held));
+    const held = this.assignedPods.get(uid);
+    if (held) this.assignedPods.set(uid, afterRevertCleared(held));
     return this.get(uid);
   }
 
@@ -121,31 +121,31 @@ export class PodHostBench implements PodSource {
   }
 
   /** The coordinator gives this Pod, new or changed. */
-  give(pod: Pod): void {
+  assignPod(pod: Pod): void {
     const uid = pod.metadata.uid ?? '';
     const given = { uid, digest: JSON.stringify(pod), pod };
-    this.held.set(uid, afterAssign(this.held.get(uid), given, this.clock.now()));
+    this.assignedPods.set(uid, afterAssign(this.assignedPods.get(uid), given, this.clock.now()));
     this.#workers.update([uid], []);
   }
 
   /** The coordinator gives this ConfigMap or Secret, new or changed. */
-  giveConfig(object: ConfigMap | Secret): void {
+  storeConfig(object: ConfigMap | Secret): void {
     const reference = configReferenceTo(object);
     this.config.set(configKey(reference), object);
     this.#workers.onConfigChanged([reference]);
   }
 
   /** The coordinator knows this ConfigMap or Secret no more. */
-  takeConfigAway(object: ConfigMap | Secret): void {
+  removeConfig(object: ConfigMap | Secret): void {
     const reference = configReferenceTo(object);
     this.config.delete(configKey(reference));
     this.#workers.onConfigChanged([reference]);
   }
 
   /** The coordinator knows this Pod no more. */
-  takeAway(uid: string): void {
-    const held = this.held.get(uid);
-    if (held) this.held.set(uid, afterUnassign(held, this.clock.now()));
+  deletePod(uid: string): void {
+    const held = this.assignedPods.get(uid);
+    if (held) this.assignedPods.set(uid, afterUnassign(held, this.clock.now()));
     this.#workers.update([], [uid]);
   }
 
@@ -161,7 +161,7 @@ export class PodHostBench implements PodSource {
     return this.#workers;
   }
 
-  leftovers(): string[] {
+  remainingFiles(): string[] {
     return this.#workers.orphanedUids();
   }
 
