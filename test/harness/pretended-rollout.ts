@@ -22,7 +22,7 @@ import { daemonSet } from './daemon-builders.js';
 import { runToEnd } from './in-one-go.js';
 
 /** One pretended host. */
-export interface PretendedHost {
+export interface RolloutHost {
   name: string;
   labels: Record<string, string>;
   contact: NodeContact;
@@ -36,7 +36,7 @@ const MAX_UNAVAILABLE = 2;
 const TYPE = { apiVersion: 'fleet.everynode.dev/v1' };
 
 export class PretendedRollout {
-  readonly hosts = new Map<string, PretendedHost>();
+  readonly hosts = new Map<string, RolloutHost>();
   now = Date.parse('2026-01-05T12:00:00Z');
   /** Hosts on which the release on its way was ever begun. */
   readonly touched = new Set<string>();
@@ -51,7 +51,7 @@ export class PretendedRollout {
   #requests = 0;
 
   /** All hosts have the first release. */
-  constructor(hosts: readonly PretendedHost[], spec: Omit<RolloutPolicySpec, 'selector'>) {
+  constructor(hosts: readonly RolloutHost[], spec: Omit<RolloutPolicySpec, 'selector'>) {
     this.rollout = { ...TYPE, kind: 'Rollout', metadata: { name: 'web' } };
     this.#policy = {
       ...TYPE,
@@ -235,7 +235,7 @@ export class PretendedRollout {
     };
   }
 
-  #look(host: PretendedHost): void {
+  #look(host: RolloutHost): void {
     const pods = host.pod ? [{ ...host.pod, updated: host.pod.hash === this.#hash }] : [];
     const node = { name: host.name, exists: true, shouldRun: true, shouldContinueRunning: true, pods };
     this.#tally.record(host.name, recordNode(node, 0, this.now));

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
 import type { SteeringVerb } from '../../shared/kube/rollout-steering.js';
-import { type PretendedHost, PretendedRollout } from '../harness/pretended-rollout.js';
+import { type RolloutHost, PretendedRollout } from '../harness/pretended-rollout.js';
 
 const HOUR_MS = 3_600_000;
 const RUNS = 60;
@@ -20,7 +20,7 @@ const hosts = fc
     maxLength: 14,
   })
   .map((drawn) =>
-    drawn.map(({ zone, site, breaks }, index): PretendedHost & { isWeak: boolean } => ({
+    drawn.map(({ zone, site, breaks }, index): RolloutHost & { isWeak: boolean } => ({
       name: `n${index}`,
       labels: { tz: ZONES[zone] ?? '', site: `s${site}` },
       contact: 'here',
@@ -215,7 +215,7 @@ describe('rollouts by waves', () => {
 
   test('aborted after several waves, have one budget for all that say nothing of their own', () => {
     const names = ['one', 'two', 'three', 'four', 'last'];
-    const hosts = [...names, ...names].map((_, host): PretendedHost => {
+    const hosts = [...names, ...names].map((_, host): RolloutHost => {
       return { name: `n${host}`, labels: {}, contact: 'here' };
     });
     const policy: Policy = {
