@@ -35,11 +35,11 @@ export interface RolloutHost {
 const MAX_UNAVAILABLE = 2;
 const TYPE = { apiVersion: 'fleet.everynode.dev/v1' };
 
-export class PretendedRollout {
+export class SimulatedRollout {
   readonly hosts = new Map<string, RolloutHost>();
   now = Date.parse('2026-01-05T12:00:00Z');
   /** Hosts on which the release on its way was ever begun. */
-  readonly touched = new Set<string>();
+  readonly observedHosts = new Set<string>();
   rollout: Rollout;
   #hash = 'r1';
   #previous: string | undefined;
@@ -76,7 +76,7 @@ export class PretendedRollout {
   release(hash: string): void {
     this.#previous = this.#hash;
     this.#hash = hash;
-    this.touched.clear();
+    this.observedHosts.clear();
     this.restart();
   }
 
@@ -113,7 +113,7 @@ export class PretendedRollout {
   }
 
   /** What runs on the host runs there no more. */
-  sicken(name: string): void {
+  breakPod(name: string): void {
     const host = this.hosts.get(name);
     if (!host?.pod?.hash) return;
     host.breaks = host.pod.hash;
@@ -128,7 +128,7 @@ export class PretendedRollout {
   }
 
   /** Hosts in reach bring up what they have been given; where there is nothing, a Pod is made. */
-  hostsAct(): void {
+  stepHosts(): void {
     for (const host of this.hosts.values()) {
       const { pod, contact, name } = host;
       if (!pod && !this.#decision?.isFrozen(name)) host.pod = this.#pod(this.#hashFor(name), false);
@@ -138,7 +138,7 @@ export class PretendedRollout {
           ? { ...pod, trouble: 'CrashLoopBackOff' }
           : { ...pod, ready: true, readySince: this.now };
       }
-      if (host.pod?.hash === this.#hash) this.touched.add(name);
+      if (host.pod?.hash === this.#hash) this.observedHosts.add(name);
       this.#look(host);
     }
     this.step();

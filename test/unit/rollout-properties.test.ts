@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
 import type { SteeringVerb } from '../../shared/kube/rollout-steering.js';
-import { type RolloutHost, PretendedRollout } from '../harness/pretended-rollout.js';
+import { type RolloutHost, SimulatedRollout } from '../harness/pretended-rollout.js';
 
 const HOUR_MS = 3_600_000;
 const RUNS = 60;
@@ -94,11 +94,11 @@ const deeds = fc.oneof(
 );
 type Deed = typeof deeds extends fc.Arbitrary<infer T> ? T : never;
 
-function does(rollout: PretendedRollout, deed: Deed): void {
+function does(rollout: SimulatedRollout, deed: Deed): void {
   const nameOf = (host: number) => `n${host}`;
   switch (deed.do) {
     case 'act':
-      rollout.hostsAct();
+      rollout.stepHosts();
       return;
     case 'wait':
       rollout.advance(deed.hours * HOUR_MS);
@@ -113,7 +113,7 @@ function does(rollout: PretendedRollout, deed: Deed): void {
       rollout.setContact(nameOf(deed.host), 'here');
       return;
     case 'sick':
-      rollout.sicken(nameOf(deed.host));
+      rollout.breakPod(nameOf(deed.host));
       return;
     case 'restart':
       rollout.restart();
@@ -142,9 +142,9 @@ function patient({ failureBudget, ...policy }: Policy): Policy {
 const TARGETED: ReadonlySet<SteeringVerb> = new Set(['approve', 'promote', 'override-windows']);
 
 /** Hour by hour, with hosts that do what they can, until `isOver` or for three weeks. */
-function runOn(rollout: PretendedRollout, isOver: () => boolean): void {
+function runOn(rollout: SimulatedRollout, isOver: () => boolean): void {
   for (let hour = 0; hour < 21 * 24 && !isOver(); hour += 1) {
-    for (let round = 0; round < 3; round += 1) rollout.hostsAct();
+    for (let round = 0; round < 3; round += 1) rollout.stepHosts();
     rollout.advance(HOUR_MS);
   }
 }
@@ -155,7 +155,7 @@ describe('rollouts by waves', () => {
     fc.assert(
       fc.property(hosts, policies, fc.array(deeds, { maxLength: 40 }), (drawn, policy, done) => {
         const broken = drawn.map(({ isWeak, ...host }) => ({ ...host, ...(isWeak ? { breaks: 'r2' } : {}) }));
-        const rollout = new PretendedRollout(broken, policy);
+        const rollout = new SimulatedRollout(broken, policy);
         rollout.release('r2');
         for (const deed of done) does(rollout, deed);
       }),
@@ -166,7 +166,7 @@ describe('rollouts by waves', () => {
   test('end, where nothing fails, once windows open and approvals come', () => {
     fc.assert(
       fc.property(hosts, policies, fc.array(deeds, { maxLength: 15 }), (drawn, policy, done) => {
-        const rollout = new PretendedRollout(
+        const rollout = new SimulatedRollout(
           drawn.map(({ isWeak: _, ...host }) => host),
           patient(policy),
         );
@@ -190,7 +190,7 @@ describe('rollouts by waves', () => {
     fc.assert(
       fc.property(hosts, policies, fc.array(deeds, { maxLength: 15 }), (drawn, policy, done) => {
         const broken = drawn.map(({ isWeak, ...host }) => ({ ...host, ...(isWeak ? { breaks: 'r2' } : {}) }));
-        const rollout = new PretendedRollout(broken, policy);
+        const rollout = new SimulatedRollout(broken, policy);
         rollout.release('r2');
         // Hosts on which the old revision runs no more use up what may be unavailable, and nothing brings them back:
         // that no available Pod is stopped beyond it goes before that none of the new revision is left.
@@ -201,7 +201,7 @@ describe('rollouts by waves', () => {
         rollout.steer('abort');
         const podsBefore = new Map([...rollout.hosts].map(([name, { pod }]) => [name, pod]));
         runOn(rollout, () => rollout.phase === 'RolledBack');
-        for (let round = 0; round < 3; round += 1) rollout.hostsAct();
+        for (let round = 0; round < 3; round += 1) rollout.stepHosts();
         if (rollout.rollout.status?.stableRevision === undefined) return;
         assert.ok(!rollout.inReach.includes('r2'), `${rollout.rollout.status?.message}`);
         for (const [name, pod] of podsBefore) {
@@ -221,33 +221,33 @@ describe('rollouts by waves', () => {
     const policy: Policy = {
       waves: names.map((name) => ({ name, nodes: 2, ...(name === 'last' ? { approval: 'Manual' } : {}) })),
     };
-    const rollout = new PretendedRollout(hosts, policy);
+    const rollout = new SimulatedRollout(hosts, policy);
     rollout.release('r2');
     runOn(rollout, () => rollout.phase === 'AwaitingApproval');
-    assert.equal(rollout.touched.size, 8);
+    assert.equal(rollout.observedHosts.size, 8);
     rollout.steer('abort');
     assert.equal([...rollout.hosts.values()].filter(({ pod }) => !pod).length, 2);
     runOn(rollout, () => rollout.phase === 'RolledBack');
-    for (let round = 0; round < 3; round += 1) rollout.hostsAct();
+    for (let round = 0; round < 3; round += 1) rollout.stepHosts();
     assert.deepEqual(new Set(rollout.inReach), new Set(['r1']));
   });
 
   test('of a release that runs nowhere reach no more hosts than may fail, and those on their way then', () => {
     fc.assert(
       fc.property(hosts, waves, fc.nat(4), fc.boolean(), (drawn, drawnWaves, maxFailed, restarts) => {
-        const rollout = new PretendedRollout(
+        const rollout = new SimulatedRollout(
           drawn.map(({ isWeak: _, ...host }) => ({ ...host, breaks: 'r2' })),
           { waves: drawnWaves.map((wave) => ({ ...wave, maxUnavailable: 1 })), failureBudget: { maxFailed } },
         );
         rollout.release('r2');
         rollout.steer('approve', ['*']);
         for (let hour = 0; hour < 50; hour += 1) {
-          rollout.hostsAct();
+          rollout.stepHosts();
           if (restarts) rollout.restart();
           rollout.advance(HOUR_MS);
         }
         // One more has failed than may; a wave's next host may have had its turn by then: two at most, without a wave of their own.
-        assert.ok(rollout.touched.size <= maxFailed + 2 + drawnWaves.length, `${rollout.touched.size}`);
+        assert.ok(rollout.observedHosts.size <= maxFailed + 2 + drawnWaves.length, `${rollout.observedHosts.size}`);
       }),
       { numRuns: RUNS, ...SEED },
     );
