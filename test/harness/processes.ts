@@ -83,7 +83,7 @@ export async function startCoordinatorProcess(
   return Object.assign(program, { kubeconfigPath, kubeconfig: readFileSync(kubeconfigPath, 'utf8') });
 }
 
-export interface AgentWish {
+export interface AgentProcessOptions {
   node: string;
   server: string;
   token: string;
@@ -97,7 +97,7 @@ export interface AgentWish {
 }
 
 /** Starts `everynode agent`. The same `dataDir` again is the same host again. */
-export function startAgentProcess(wish: AgentWish): RunningProgram {
+export function startAgentProcess(wish: AgentProcessOptions): RunningProgram {
   const args = ['--server', wish.server, '--data', wish.dataDir];
   args.push('--node-name', wish.node, '--runtime', wish.runtime ?? 'hollow');
   if (wish.labels) args.push('--labels', wish.labels);

@@ -10,7 +10,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import { CoordinatorApi } from './coordinator-api.js';
 import { freePort } from './free-port.js';
 import {
-  type AgentWish,
+  type AgentProcessOptions,
   type CoordinatorProcess,
   type RunningProgram,
   runEverynode,
@@ -69,7 +69,7 @@ export class RestoreFleet {
     await this.#coordinator?.end('SIGKILL');
   }
 
-  async join(node: string, data: string, wish: Partial<AgentWish> = {}): Promise<void> {
+  async join(node: string, data: string, wish: Partial<AgentProcessOptions> = {}): Promise<void> {
     const client = apiClientFromKubeconfig(join(this.path(data), 'kubeconfig'));
     const { text: token } = await createToken(client, {
       ttlSeconds: 0,
