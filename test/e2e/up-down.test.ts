@@ -66,7 +66,7 @@ describe('up and down on docker', { concurrency: 1 }, () => {
     const container = await ours(bench);
     const started = await bench.containers.startedAt(container.id);
     await bench.up.end('SIGINT');
-    assert.equal(bench.up.ending, 0);
+    assert.equal(bench.up.exitStatus, 0);
     assert.deepEqual(bench.agents(), []);
     assert.equal((await ours(bench)).id, container.id);
     await bench.startUp();
@@ -143,7 +143,7 @@ describe('what up cannot do it says in one sentence', () => {
     await untilTrue(() => assert.match(readFileSync(log, 'utf8'), /Node n1 is Ready/));
     const { code, stderr } = await runEverynode(['down', '--data', data, '--yes']);
     assert.deepEqual([code, stderr], [0, '']);
-    await untilTrue(() => assert.equal(up.ending, 0));
+    await untilTrue(() => assert.equal(up.exitStatus, 0));
   });
 
   const oneSentence = (text: string) => assert.match(text, /^[^\n]+\n$/);

@@ -15,7 +15,7 @@ export interface RunningProgram {
   readonly pid: number;
   readonly running: boolean;
   /** Once it has ended: its exit code, or the signal that ended it. */
-  readonly ending: number | NodeJS.Signals | undefined;
+  readonly exitStatus: number | NodeJS.Signals | undefined;
   /** Sends the signal and resolves when the process has ended. */
   end(signal: NodeJS.Signals): Promise<void>;
 }
@@ -41,7 +41,7 @@ export function startProgram(
     get running() {
       return isRunning();
     },
-    get ending() {
+    get exitStatus() {
       return child.exitCode ?? child.signalCode ?? undefined;
     },
     end: async (signal) => {

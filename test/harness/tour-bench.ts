@@ -100,7 +100,7 @@ export class TourBench {
     this.#up = up;
     await until(
       () => {
-        if (!up.running) throw new Error(`up ended with ${up.ending}: ${this.printed.slice(before)}`);
+        if (!up.running) throw new Error(`up ended with ${up.exitStatus}: ${this.printed.slice(before)}`);
         return this.printed.slice(before).includes(`Node ${NODE} is Ready`);
       },
       { timeoutMs: READY_MS, what: 'the node to be Ready' },
