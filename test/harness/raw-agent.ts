@@ -19,11 +19,11 @@ export interface RawAgent {
   received: FromHub[];
   /** Close code, once closed. */
   closed?: number;
-  say(message: FromAgent): void;
+  send(message: FromAgent): void;
   /** Sends bytes as they are. */
   sendRaw(frame: Uint8Array): void;
   /** The first message of this kind, waited for. */
-  heard<K extends FromHub['kind']>(kind: K): Promise<Extract<FromHub, { kind: K }>>;
+  waitFor<K extends FromHub['kind']>(kind: K): Promise<Extract<FromHub, { kind: K }>>;
 }
 
 /** A hello with nothing in it. */
@@ -54,9 +54,9 @@ export async function rawAgent(bench: HubFixture, node: string, autoPong = true)
   const agent: RawAgent = {
     socket,
     received: [],
-    say: (message) => socket.send(encodeMessage(message)),
+    send: (message) => socket.send(encodeMessage(message)),
     sendRaw: (frame) => socket.send(frame),
-    heard: async (kind) => {
+    waitFor: async (kind) => {
       const find = () => agent.received.find((message) => message.kind === kind);
       await eventually(() => find() !== undefined || `heard ${agent.received.map((each) => each.kind)}`);
       return find() as never;
