@@ -2,29 +2,29 @@
 import assert from 'node:assert/strict';
 import { DaemonSetExplainer } from '../../coordinator/controllers/daemonset-explain.js';
 import { nodeKind } from '../../coordinator/kinds/index.js';
-import { isNew, REF, type Rolling, withPolicy } from '../harness/rolling.js';
+import { isNew, REF, type RolloutFixture, withPolicy } from '../harness/rolling.js';
 
 const FAILED = { codes: ['Failed'], limit: 10 };
 const waves = [{ name: 'canary', nodes: 3, maxUnavailable: 3 }];
 const failureBudget = { maxFailed: 1, action: 'RollBack' as const };
 
 /** Two of three canaries crash, and all three go back. Returns the names of the two. */
-async function rolledBack(rolling: Rolling): Promise<string[]> {
+async function rolledBack(rolling: RolloutFixture): Promise<string[]> {
   const { fleet } = rolling;
   fleet.agents.ready = (pod) => !isNew(pod);
   await fleet.setImage('web', 'app:2');
-  await rolling.stands('Progressing', 'canary', 3);
+  await rolling.expectStatus('Progressing', 'canary', 3);
   const [well, ...ill] = rolling.newPods();
   assert.ok(well);
   await rolling.advance(2_000);
   await fleet.setPod(well, 'Running', true);
   for (const pod of ill) await rolling.crash(pod);
-  await rolling.stands('RolledBack', 'canary', 0);
+  await rolling.expectStatus('RolledBack', 'canary', 0);
   return ill.map(({ spec }) => spec.nodeName ?? '').sort();
 }
 
 /** The fields that the commands and the console show. */
-async function shown({ fleet, status }: Rolling) {
+async function shown({ fleet, status }: RolloutFixture) {
   const { total, hosts } = await new DaemonSetExplainer(fleet).rolloutHosts(REF, FAILED);
   return {
     hosts: hosts.map(({ node }) => node),
@@ -90,7 +90,7 @@ withPolicy('a retry begins with no failed host', { waves, failureBudget }, async
   await rolledBack(rolling);
   rolling.fleet.agents.ready = () => true;
   await rolling.steer('retry', '', 'the cause is gone');
-  await rolling.stands('Completed', 'rest', 10);
+  await rolling.expectStatus('Completed', 'rest', 10);
   assert.deepEqual([rolling.status?.failed, rolling.status?.failedNodes], [0, undefined]);
   assert.deepEqual((await shown(rolling)).hosts, []);
 });

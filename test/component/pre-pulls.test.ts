@@ -5,7 +5,7 @@ import type { Registry } from '../../coordinator/registry/registry.js';
 import { prePulls } from '../../shared/kube/pre-pull.js';
 import { ApiError } from '../../shared/kube/status.js';
 import { eventually } from '../harness/eventually.js';
-import { NODES, type Rolling, withPolicy } from '../harness/rolling.js';
+import { NODES, type RolloutFixture, withPolicy } from '../harness/rolling.js';
 
 /** A registry in which so many changes of Nodes find no room on the disk at first. */
 const fullFor =
@@ -37,13 +37,13 @@ function invalidNode(registry: Registry): DaemonSetDeps['registry'] {
 }
 
 /** Hosts that are told to fetch the new image. */
-const told = ({ fleet }: Rolling) =>
+const told = ({ fleet }: RolloutFixture) =>
   [...fleet.informers.nodes.list()]
     .filter((node) => prePulls(node).some(({ images }) => images.includes('app:2')))
     .map(({ metadata }) => metadata.name);
 
 /** What the host says of its images once it has fetched. */
-async function fetched({ fleet }: Rolling, name: string): Promise<void> {
+async function fetched({ fleet }: RolloutFixture, name: string): Promise<void> {
   await fleet.registry.modify(
     nodeKind,
     { name },
@@ -75,7 +75,7 @@ withPolicy(
       for (const name of told(rolling)) await fetched(rolling, name);
     }
     await rolling.approve('canary');
-    await rolling.stands('Completed', 'rest', NODES.length);
+    await rolling.expectStatus('Completed', 'rest', NODES.length);
   },
   { wrap: invalidNode },
 );
@@ -85,7 +85,7 @@ withPolicy(
   { waves: [{ name: 'canary', nodes: 1 }], prePull: { maxParallel: 1 } },
   async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
-    await rolling.stands('Completed', 'rest', NODES.length);
+    await rolling.expectStatus('Completed', 'rest', NODES.length);
   },
   { wrap: fullFor(Number.POSITIVE_INFINITY) },
 );

@@ -18,19 +18,19 @@ describe('failures', () => {
       const { fleet } = rolling;
       fleet.agents.ready = (pod) => !isNew(pod);
       await fleet.setImage('web', 'app:2');
-      await rolling.stands('Progressing', 'canary', 2);
+      await rolling.expectStatus('Progressing', 'canary', 2);
       const [first, second] = rolling.newPods();
       assert.ok(first && second);
       await rolling.crash(first);
       // The budget of failures pays for it, so another host has its turn.
-      await rolling.stands('Progressing', 'canary', 3);
+      await rolling.expectStatus('Progressing', 'canary', 3);
       await rolling.crash(second);
-      await rolling.stands('Failed', 'canary', 3);
+      await rolling.expectStatus('Failed', 'canary', 3);
       assert.match(rolling.status?.failure ?? '', /2 nodes have failed, 1 may/);
       assert.ok(fleet.events.some((event) => event.startsWith('Warning RolloutFailed')));
       await fleet.restartController();
       await rolling.advance(3_600_000);
-      await rolling.stands('Failed', 'canary', 3);
+      await rolling.expectStatus('Failed', 'canary', 3);
       fleet.agents.ready = () => true;
       await fleet.setImage('web', 'app:3');
       await fleet.rolledOut('web');
@@ -45,11 +45,11 @@ describe('failures', () => {
     async (rolling) => {
       rolling.fleet.agents.ready = (pod) => !isNew(pod);
       await rolling.fleet.setImage('web', 'app:2');
-      await rolling.stands('Progressing', 'canary', 1);
+      await rolling.expectStatus('Progressing', 'canary', 1);
       await rolling.advance(119_000);
-      await rolling.stands('Progressing', 'canary', 1);
+      await rolling.expectStatus('Progressing', 'canary', 1);
       await rolling.advance(1_000);
-      await rolling.stands('Failed', 'canary', 1);
+      await rolling.expectStatus('Failed', 'canary', 1);
     },
   );
 
@@ -59,15 +59,15 @@ describe('failures', () => {
     async (rolling) => {
       const { fleet } = rolling;
       await fleet.setImage('web', 'app:2');
-      await rolling.stands('Soaking', 'canary', 2);
+      await rolling.expectStatus('Soaking', 'canary', 2);
       const canaries = rolling.newPods().map(({ spec }) => spec.nodeName ?? '');
       const [other = ''] = NODES.filter((name) => !canaries.includes(name));
       await rolling.contact(other, 'True', 'False');
       await rolling.advance(SOAK_MS);
-      await rolling.stands('Completed', 'rest', 9);
+      await rolling.expectStatus('Completed', 'rest', 9);
       assert.equal(rolling.status?.deferred, 1);
       await rolling.contact(other, 'True', 'True');
-      await rolling.stands('Completed', 'rest', 10);
+      await rolling.expectStatus('Completed', 'rest', 10);
       await fleet.setImage('web', 'app:1');
       await fleet.settle();
       await eventually(() => rolling.status?.phase === 'Soaking');
@@ -86,13 +86,13 @@ describe('failures', () => {
       const { fleet } = rolling;
       fleet.agents.ready = (pod) => !isNew(pod);
       await fleet.setImage('web', 'app:2');
-      await rolling.stands('Progressing', 'canary', 2);
+      await rolling.expectStatus('Progressing', 'canary', 2);
       const [well, ill] = rolling.newPods();
       assert.ok(well && ill);
       await rolling.advance(2_000);
       await fleet.setPod(well, 'Running', true);
       await rolling.crash(ill);
-      await rolling.stands('RolledBack', 'canary', 0);
+      await rolling.expectStatus('RolledBack', 'canary', 0);
       assert.deepEqual(rolling.images, { 'app:1': 10 });
       assert.deepEqual(rolling.status?.codes, { Failed: 1, Reverted: 2, RolloutFailed: 7 });
       const stored = fleet.informers.daemonSets.get(REF);
@@ -100,11 +100,11 @@ describe('failures', () => {
       assert.equal(fleet.status('web')?.updatedNumberScheduled ?? 0, 0, 'rollout status tells the truth');
       await fleet.restartController();
       await rolling.advance(3_600_000);
-      await rolling.stands('RolledBack', 'canary', 0);
+      await rolling.expectStatus('RolledBack', 'canary', 0);
       const [lost] = fleet.pods();
       assert.ok(lost);
       await fleet.delete(lost);
-      await rolling.stands('RolledBack', 'canary', 0);
+      await rolling.expectStatus('RolledBack', 'canary', 0);
       assert.deepEqual(rolling.images, { 'app:1': 10 }, 'a Pod made anew is of the stable revision');
       fleet.agents.ready = () => true;
       await fleet.setImage('web', 'app:3');
@@ -172,7 +172,7 @@ describe('failures', () => {
       await rolling.advance(5_000);
       await fleet.setImage('web', 'app:1');
       await fleet.rolledOut('web');
-      await rolling.stands('Completed', 'rest', 0);
+      await rolling.expectStatus('Completed', 'rest', 0);
       assert.equal(rolling.status?.failed, 0);
     },
   );
@@ -184,7 +184,7 @@ describe('failures', () => {
       const { fleet } = rolling;
       fleet.agents.ready = (pod) => !isNew(pod);
       await fleet.setImage('web', 'app:2');
-      await rolling.stands('Progressing', 'canary', 2);
+      await rolling.expectStatus('Progressing', 'canary', 2);
       const [first] = fleet.revisions();
       const [well, ill] = rolling.newPods();
       assert.ok(first && well && ill);
@@ -193,7 +193,7 @@ describe('failures', () => {
       await fleet.setPod(well, 'Running', true);
       const before = rolling.newPods().map(({ metadata }) => metadata.uid);
       await rolling.crash(ill);
-      await rolling.stands('Failed', 'canary', 2);
+      await rolling.expectStatus('Failed', 'canary', 2);
       assert.match(rolling.status?.message ?? '', /nobody goes back: there is no ControllerRevision of /);
       assert.deepEqual(
         rolling.newPods().map(({ metadata }) => metadata.uid),
@@ -211,10 +211,10 @@ describe('failures', () => {
         spec.revisionHistoryLimit = 0;
       });
       await fleet.setImage('web', 'app:2');
-      await rolling.stands('Completed', 'rest', 10);
+      await rolling.expectStatus('Completed', 'rest', 10);
       assert.equal(fleet.revisions().length, 2);
       await rolling.steer('abort', '', 'it leaks');
-      await rolling.stands('RolledBack', 'rest', 0);
+      await rolling.expectStatus('RolledBack', 'rest', 0);
       assert.deepEqual(rolling.images, { 'app:1': 10 });
     },
   );
@@ -225,18 +225,18 @@ describe('failures', () => {
     async (rolling) => {
       const { fleet } = rolling;
       await fleet.setImage('web', 'app:2');
-      await rolling.stands('Soaking', 'canary', 1);
+      await rolling.expectStatus('Soaking', 'canary', 1);
       const loseOne = async () => {
         const [old] = fleet.pods().filter((pod) => !isNew(pod));
         if (old) await fleet.delete(old);
       };
       await loseOne();
-      await rolling.stands('Soaking', 'canary', 1);
+      await rolling.expectStatus('Soaking', 'canary', 1);
       await fleet.restartController();
       await loseOne();
-      await rolling.stands('Soaking', 'canary', 1);
+      await rolling.expectStatus('Soaking', 'canary', 1);
       await rolling.advance(SOAK_MS);
-      await rolling.stands('Completed', 'rest', 10);
+      await rolling.expectStatus('Completed', 'rest', 10);
     },
   );
 
@@ -246,10 +246,10 @@ describe('failures', () => {
     async (rolling) => {
       rolling.fleet.agents.ready = (pod) => !isNew(pod);
       await rolling.fleet.setImage('web', 'app:2');
-      await rolling.stands('Progressing', 'canary', 2);
+      await rolling.expectStatus('Progressing', 'canary', 2);
       for (const pod of rolling.newPods()) await rolling.crash(pod);
       await rolling.advance(3_600_000);
-      await rolling.stands('Progressing', 'canary', 2);
+      await rolling.expectStatus('Progressing', 'canary', 2);
     },
   );
 
@@ -286,11 +286,11 @@ describe('budgets', () => {
     async (rolling) => {
       rolling.fleet.agents.ready = (pod) => !isNew(pod);
       await rolling.fleet.setImage('web', 'app:2');
-      await rolling.stands('Progressing', 'canary', 2);
+      await rolling.expectStatus('Progressing', 'canary', 2);
       const [first] = rolling.newPods();
       assert.ok(first);
       await rolling.crash(first);
-      await rolling.stands('Failed', 'canary', 2);
+      await rolling.expectStatus('Failed', 'canary', 2);
       assert.match(rolling.status?.failure ?? '', /wave canary: 1 node has failed, 0 may/);
     },
   );
@@ -304,15 +304,15 @@ describe('budgets', () => {
     async (rolling) => {
       rolling.fleet.agents.ready = (pod) => !isNew(pod);
       await rolling.fleet.setImage('web', 'app:2');
-      await rolling.stands('Progressing', 'canary', 1);
+      await rolling.expectStatus('Progressing', 'canary', 1);
       const [pod] = rolling.newPods();
       assert.ok(pod);
       await rolling.fleet.setPod(pod, 'Running', false);
       await rolling.crash(pod);
-      await rolling.stands('Progressing', 'canary', 2);
+      await rolling.expectStatus('Progressing', 'canary', 2);
       // The first counts no more when the second is late.
       await rolling.advance(3_600_000);
-      await rolling.stands('Progressing', 'canary', 3);
+      await rolling.expectStatus('Progressing', 'canary', 3);
       assert.equal(rolling.status?.failed, 2);
     },
   );
@@ -334,14 +334,14 @@ describe('hosts that follow after completion', () => {
     async (rolling) => {
       const { fleet } = rolling;
       await fleet.setImage('web', 'app:2');
-      await rolling.stands('Soaking', 'canary', 2);
+      await rolling.expectStatus('Soaking', 'canary', 2);
       const dark = others(rolling).slice(0, 5);
       for (const node of dark) await rolling.contact(node, 'True', 'False');
       await rolling.advance(SOAK_MS);
-      await rolling.stands('Completed', 'rest', 5);
+      await rolling.expectStatus('Completed', 'rest', 5);
       fleet.agents.ready = (pod) => !isNew(pod);
       for (const node of dark) await rolling.contact(node, 'True', 'True');
-      await rolling.stands('Completed', 'rest', 6);
+      await rolling.expectStatus('Completed', 'rest', 6);
       const crashNewest = async () => {
         const [pod] = rolling
           .newPods()
@@ -350,21 +350,21 @@ describe('hosts that follow after completion', () => {
         await rolling.crash(pod);
       };
       await crashNewest();
-      await rolling.stands('Completed', 'rest', 7);
+      await rolling.expectStatus('Completed', 'rest', 7);
       await crashNewest();
-      await rolling.stands('Failed', 'rest', 5);
+      await rolling.expectStatus('Failed', 'rest', 5);
       assert.match(rolling.status?.failure ?? '', /those that follow 2 nodes have failed, 1 may/);
       assert.deepEqual(rolling.images, { 'app:1': 5, 'app:2': 5 });
       await fleet.restartController();
       await rolling.advance(3_600_000);
-      await rolling.stands('Failed', 'rest', 5);
+      await rolling.expectStatus('Failed', 'rest', 5);
       const [healthy] = rolling.newPods();
       assert.ok(healthy);
       fleet.agents.ready = () => true;
       await fleet.delete(healthy);
-      await rolling.stands('Failed', 'rest', 5);
+      await rolling.expectStatus('Failed', 'rest', 5);
       await rolling.steer('retry', '', 'mended on the hosts');
-      await rolling.stands('Completed', 'rest', 10);
+      await rolling.expectStatus('Completed', 'rest', 10);
       assert.equal(rolling.status?.caughtUp, true);
     },
   );
@@ -374,11 +374,11 @@ describe('hosts that follow after completion', () => {
     { failureBudget: { maxFailed: 0, action: 'RollBack' } },
     async (rolling) => {
       await rolling.fleet.setImage('web', 'app:2');
-      await rolling.stands('Completed', 'rest', 10);
+      await rolling.expectStatus('Completed', 'rest', 10);
       const [pod] = rolling.newPods();
       assert.ok(pod);
       await rolling.crash(pod);
-      await rolling.stands('Completed', 'rest', 10);
+      await rolling.expectStatus('Completed', 'rest', 10);
     },
   );
 });

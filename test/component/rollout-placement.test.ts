@@ -4,7 +4,7 @@ import { describe } from 'node:test';
 import { DaemonSetExplainer } from '../../coordinator/controllers/daemonset-explain.js';
 import { rolloutPolicyKind } from '../../coordinator/kinds/index.js';
 import { eventually } from '../harness/eventually.js';
-import { REF, type Rolling, withPolicy } from '../harness/rolling.js';
+import { REF, type RolloutFixture, withPolicy } from '../harness/rolling.js';
 
 const LAB = { name: 'lab', nodeSelector: { matchLabels: { lab: 'yes' } } };
 const SHOPS = { name: 'shops', nodeSelector: { matchLabels: { zone: 'b' } }, approval: 'Manual' as const };
@@ -15,7 +15,7 @@ const labels = (_: string, index: number): Record<string, string> => ({
 });
 const SHOP_HOSTS = ['n5', 'n6', 'n7', 'n8', 'n9'];
 
-async function release(rolling: Rolling, image: string, nodeSelector?: Record<string, string>) {
+async function release(rolling: RolloutFixture, image: string, nodeSelector?: Record<string, string>) {
   await rolling.fleet.change('web', ({ spec }) => {
     const { nodeSelector: _, ...rest } = spec.template.spec;
     const containers = [{ name: 'app', image }];
@@ -25,7 +25,7 @@ async function release(rolling: Rolling, image: string, nodeSelector?: Record<st
 }
 
 /** Waits until the rollout is in this phase and wave, and hosts have these images. */
-async function comesTo(rolling: Rolling, phase: string, wave: string, images: Record<string, number>) {
+async function comesTo(rolling: RolloutFixture, phase: string, wave: string, images: Record<string, number>) {
   const wanted = JSON.stringify([phase, wave, images]);
   const found = () => {
     const sorted = Object.fromEntries(Object.entries(rolling.images).sort());

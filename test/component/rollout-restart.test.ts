@@ -1,7 +1,7 @@
 /** A coordinator that has started anew goes on with the hosts that it hears, and judges nobody whom it has yet to hear. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { NODES, type Rolling, SOAK_MS, withPolicy } from '../harness/rolling.js';
+import { NODES, type RolloutFixture, SOAK_MS, withPolicy } from '../harness/rolling.js';
 
 /** Hosts that were heard since the start; none is away. */
 class Hearing {
@@ -23,7 +23,7 @@ class Hearing {
     this.#heard.clear();
   }
 
-  async hear(rolling: Rolling, nodes: readonly string[]): Promise<void> {
+  async hear(rolling: RolloutFixture, nodes: readonly string[]): Promise<void> {
     this.#hear(nodes, rolling.fleet.clock.now());
     await rolling.fleet.settle();
   }
@@ -38,22 +38,22 @@ class Hearing {
 
 describe('after a start of the coordinator', () => {
   const hearing = new Hearing();
-  const restart = async (rolling: Rolling) => {
+  const restart = async (rolling: RolloutFixture) => {
     hearing.forgetAll();
     await rolling.fleet.restartController();
     await rolling.fleet.settle();
   };
   /** There is no coordinator for so long; the next one has heard nobody. */
-  const stopFor = async (rolling: Rolling, ms: number) => {
+  const stopFor = async (rolling: RolloutFixture, ms: number) => {
     await rolling.fleet.stopController();
     rolling.fleet.clock.advance(ms);
     hearing.forgetAll();
   };
   /** The new image is on the lab's hosts, which soak. */
-  const soakInLab = async (rolling: Rolling) => {
+  const soakInLab = async (rolling: RolloutFixture) => {
     await hearing.hear(rolling, NODES);
     await rolling.fleet.setImage('web', 'app:2');
-    await rolling.stands('Soaking', 'lab', 2);
+    await rolling.expectStatus('Soaking', 'lab', 2);
   };
   const lab = { name: 'lab', nodes: 2, soakSeconds: SOAK_MS / 1000 };
 
@@ -63,10 +63,10 @@ describe('after a start of the coordinator', () => {
     async (rolling) => {
       await hearing.hear(rolling, NODES);
       await rolling.fleet.setImage('web', 'app:2');
-      await rolling.stands('AwaitingApproval', '', 0);
+      await rolling.expectStatus('AwaitingApproval', '', 0);
       await restart(rolling);
       await rolling.approve('lab');
-      await rolling.stands('Progressing', 'lab', 0);
+      await rolling.expectStatus('Progressing', 'lab', 0);
       assert.equal(rolling.status?.codes?.NotHeardYet, 4);
       assert.equal(rolling.status?.deferred, 0);
       assert.match(
@@ -77,9 +77,9 @@ describe('after a start of the coordinator', () => {
       const last = NODES[9] ?? '';
       const isInLab =
         rolling.fleet.rollouts.nodeStatus({ namespace: 'default', name: 'web' }, last)?.wave === 'lab';
-      await rolling.stands('Progressing', isInLab ? 'lab' : 'rest', isInLab ? 3 : 9);
+      await rolling.expectStatus('Progressing', isInLab ? 'lab' : 'rest', isInLab ? 3 : 9);
       await hearing.hear(rolling, [last]);
-      await rolling.stands('Completed', 'rest', 10);
+      await rolling.expectStatus('Completed', 'rest', 10);
     },
     { resynced: hearing },
   );
@@ -91,10 +91,10 @@ describe('after a start of the coordinator', () => {
       await soakInLab(rolling);
       await stopFor(rolling, SOAK_MS);
       rolling.fleet.startController();
-      await rolling.stands('Soaking', 'lab', 2);
+      await rolling.expectStatus('Soaking', 'lab', 2);
       assert.match(rolling.status?.message ?? '', /2 of its nodes not heard/);
       await hearing.hear(rolling, NODES);
-      await rolling.stands('Completed', 'rest', 10);
+      await rolling.expectStatus('Completed', 'rest', 10);
     },
     { resynced: hearing },
   );
@@ -107,7 +107,7 @@ describe('after a start of the coordinator', () => {
       await stopFor(rolling, SOAK_MS);
       hearing.hearsAllAfter = { nodes: NODES.length, now: () => rolling.fleet.clock.now() };
       rolling.fleet.startController();
-      await rolling.stands('Completed', 'rest', 10);
+      await rolling.expectStatus('Completed', 'rest', 10);
     },
     { resynced: hearing },
   );
@@ -119,13 +119,13 @@ describe('after a start of the coordinator', () => {
       await hearing.hear(rolling, NODES);
       rolling.fleet.agents.ready = (pod) => pod.spec.containers[0]?.image !== 'app:2';
       await rolling.fleet.setImage('web', 'app:2');
-      await rolling.stands('Progressing', 'lab', 2);
+      await rolling.expectStatus('Progressing', 'lab', 2);
       await stopFor(rolling, 600_000);
       rolling.fleet.startController();
-      await rolling.stands('Progressing', 'lab', 2);
+      await rolling.expectStatus('Progressing', 'lab', 2);
       await rolling.makeNewReady();
       await hearing.hear(rolling, NODES);
-      await rolling.stands('Soaking', 'lab', 2);
+      await rolling.expectStatus('Soaking', 'lab', 2);
       assert.equal(rolling.status?.failed, 0);
     },
     { resynced: hearing },

@@ -6,11 +6,11 @@ import { nodeKind } from '../../coordinator/kinds/index.js';
 import { handoverOf } from '../../shared/kube/host-turn.js';
 import type { Node } from '../../shared/kube/node.js';
 import { eventually } from '../harness/eventually.js';
-import { REF, type Rolling, withPolicy } from '../harness/rolling.js';
+import { REF, type RolloutFixture, withPolicy } from '../harness/rolling.js';
 
 const CPU = '6';
 
-async function releaseThatWants(rolling: Rolling, cpu: string): Promise<void> {
+async function releaseThatWants(rolling: RolloutFixture, cpu: string): Promise<void> {
   await rolling.fleet.change('web', ({ spec }) => {
     spec.updateStrategy = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } };
     spec.template.spec.containers = [{ name: 'app', image: 'app:2', resources: { requests: { cpu } } }];
@@ -18,7 +18,7 @@ async function releaseThatWants(rolling: Rolling, cpu: string): Promise<void> {
   await rolling.fleet.settle();
 }
 
-async function giveCpu({ fleet }: Rolling, name: string, cpu: string): Promise<void> {
+async function giveCpu({ fleet }: RolloutFixture, name: string, cpu: string): Promise<void> {
   const edit = (stored: Node): undefined => {
     stored.status = { ...stored.status, allocatable: { ...stored.status?.allocatable, cpu } };
   };
@@ -45,7 +45,7 @@ describe('a host without room for the next Pod', () => {
       const [node = ''] = reasons.find(({ code }) => code === 'NoRoom')?.nodes ?? [];
       for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '8');
       await rolling.advance(10_000);
-      await rolling.stands('Completed', 'rest', 10);
+      await rolling.expectStatus('Completed', 'rest', 10);
       assert.ok(rolling.podOn(node));
     },
   );
@@ -59,7 +59,7 @@ describe('a host without room for the next Pod', () => {
       await releaseThatWants(rolling, CPU);
       await eventually(() => rolling.status?.codes?.NoRoom === 1);
       await rolling.advance(121_000);
-      await rolling.stands('Failed', 'rest', 0);
+      await rolling.expectStatus('Failed', 'rest', 0);
       assert.deepEqual(rolling.images, { 'app:1': 10 });
       assert.deepEqual(rolling.status?.codes, { Failed: 1, RolloutFailed: 9 });
     },

@@ -7,7 +7,7 @@ import { handoverOf } from '../../shared/kube/host-turn.js';
 import { ApiError } from '../../shared/kube/status.js';
 import { addNode } from '../harness/daemon-fleet.js';
 import { eventually } from '../harness/eventually.js';
-import { isNew, NODES, type Rolling, SOAK_MS, withPolicy } from '../harness/rolling.js';
+import { isNew, NODES, type RolloutFixture, SOAK_MS, withPolicy } from '../harness/rolling.js';
 
 const WAVES = [
   { name: 'canary', nodes: 2, soakSeconds: SOAK_MS / 1000 },
@@ -17,10 +17,10 @@ const WAVES = [
 describe('an abort', () => {
   withPolicy('takes all that have the revision back, and nothing else', { waves: WAVES }, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
-    await rolling.stands('Soaking', 'canary', 2);
+    await rolling.expectStatus('Soaking', 'canary', 2);
     const untouched = rolling.fleet.pods().filter((pod) => !isNew(pod));
     await rolling.steer('abort', '', 'tills hang');
-    await rolling.stands('RolledBack', 'canary', 0);
+    await rolling.expectStatus('RolledBack', 'canary', 0);
     assert.match(rolling.status?.message ?? '', /aborted by ann: tills hang/);
     assert.ok(
       rolling.fleet.events.some((event) => event.includes('RolloutSteered ann asked for abort: tills hang')),
@@ -32,12 +32,12 @@ describe('an abort', () => {
     );
     await rolling.fleet.restartController();
     await rolling.advance(3_600_000);
-    await rolling.stands('RolledBack', 'canary', 0);
+    await rolling.expectStatus('RolledBack', 'canary', 0);
   });
 
   withPolicy('takes back what was completed, too, and leaves dark hosts for later', {}, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
-    await rolling.stands('Completed', 'rest', 10);
+    await rolling.expectStatus('Completed', 'rest', 10);
     rolling.fleet.agents.stops = false;
     await rolling.contact('n3', 'Unknown', 'False');
     await rolling.steer('abort', 'it leaks');
@@ -47,19 +47,19 @@ describe('an abort', () => {
       const { name, uid = '' } = pod.metadata;
       await rolling.fleet.registry.confirmStopped({ namespace: 'default', name }, uid);
     }
-    await rolling.stands('RolledBack', 'rest', 0);
+    await rolling.expectStatus('RolledBack', 'rest', 0);
     assert.equal(rolling.images['app:1'], 9);
   });
 
   withPolicy('of an earlier revision is not done to the next', { waves: WAVES }, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
-    await rolling.stands('Soaking', 'canary', 2);
+    await rolling.expectStatus('Soaking', 'canary', 2);
     // The coordinator was away: it was asked for while nobody looked.
     await rolling.fleet.stopController();
     await rolling.steer('abort', '', 'tills hang');
     await rolling.fleet.setImage('web', 'app:3');
     rolling.fleet.startController();
-    await rolling.stands('Soaking', 'canary', 0);
+    await rolling.expectStatus('Soaking', 'canary', 0);
     assert.equal(rolling.images['app:3'], 2);
     assert.ok(
       rolling.fleet.events.some((event) => event.includes('not obeyed: it was about an earlier revision')),
@@ -81,17 +81,17 @@ describe('a retry', () => {
       const { fleet } = rolling;
       fleet.agents.ready = (pod) => !isNew(pod);
       await fleet.setImage('web', 'app:2');
-      await rolling.stands('Progressing', 'canary', 3);
+      await rolling.expectStatus('Progressing', 'canary', 3);
       const [ill] = rolling.newPods();
       assert.ok(ill);
       await rolling.crash(ill);
-      await rolling.stands('Failed', 'canary', 3);
+      await rolling.expectStatus('Failed', 'canary', 3);
       await assert.rejects(rolling.steer('retry'), /retry is recorded with a reason/);
       fleet.agents.ready = () => true;
       await rolling.advance(1_000);
       await rolling.steer('retry', 'the registry was down');
       await rolling.makeNewReady();
-      await rolling.stands('AwaitingApproval', 'canary', 3);
+      await rolling.expectStatus('AwaitingApproval', 'canary', 3);
       assert.equal(rolling.status?.failure, undefined);
       const names = rolling.newPods().map(({ metadata }) => metadata.name);
       assert.ok(!names.includes(ill.metadata.name), 'its Pod is another one');
@@ -102,9 +102,9 @@ describe('a retry', () => {
 describe('a promotion', () => {
   withPolicy('ends the soak, and opens the next wave', { waves: WAVES }, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
-    await rolling.stands('Soaking', 'canary', 2);
+    await rolling.expectStatus('Soaking', 'canary', 2);
     await rolling.steer('promote', 'canary');
-    await rolling.stands('Completed', 'rest', 10);
+    await rolling.expectStatus('Completed', 'rest', 10);
   });
 });
 
@@ -114,18 +114,18 @@ describe('hosts taken out', () => {
     { waves: WAVES },
     async (rolling) => {
       await rolling.fleet.setImage('web', 'app:2');
-      await rolling.stands('Soaking', 'canary', 2);
+      await rolling.expectStatus('Soaking', 'canary', 2);
       const [one = '', two = ''] = NODES.filter((name) => rolling.fleet.images()[name] === 'app:1');
       await rolling.steer('skip', `${one},${two}`);
       await rolling.steer('promote', 'canary');
-      await rolling.stands('Completed', 'rest', 8);
+      await rolling.expectStatus('Completed', 'rest', 8);
       assert.equal(rolling.status?.skipped, 2);
       const pod = rolling.podOn(one);
       assert.ok(pod);
       await rolling.fleet.delete(pod);
-      await rolling.stands('Completed', 'rest', 8);
+      await rolling.expectStatus('Completed', 'rest', 8);
       await rolling.steer('unskip', one);
-      await rolling.stands('Completed', 'rest', 9);
+      await rolling.expectStatus('Completed', 'rest', 9);
       await rolling.fleet.setImage('web', 'app:3');
       await eventually(() => rolling.status?.phase === 'Soaking');
       await rolling.steer('promote', 'canary');
@@ -140,7 +140,7 @@ describe('hosts taken out', () => {
     async (rolling) => {
       rolling.fleet.agents.ready = (pod) => !isNew(pod);
       await rolling.fleet.setImage('web', 'app:2');
-      await rolling.stands('Progressing', 'canary', 2);
+      await rolling.expectStatus('Progressing', 'canary', 2);
       const [first, second] = rolling.newPods();
       assert.ok(first && second);
       await rolling.crash(first);
@@ -202,11 +202,11 @@ describe('a hold that is overridden', () => {
 });
 
 describe('a freeze', () => {
-  const late = async (rolling: Rolling, name: string) => {
+  const late = async (rolling: RolloutFixture, name: string) => {
     await addNode(rolling.fleet.registry, name);
     await rolling.fleet.settle();
   };
-  const touchesNothing = async (rolling: Rolling) => {
+  const touchesNothing = async (rolling: RolloutFixture) => {
     await late(rolling, 'late');
     const [pod] = rolling.fleet.pods();
     assert.ok(pod);
@@ -227,7 +227,7 @@ describe('a freeze', () => {
     await rolling.policy((spec) => {
       spec.frozen = false;
     });
-    await rolling.stands('Soaking', 'canary', 2);
+    await rolling.expectStatus('Soaking', 'canary', 2);
     assert.equal(rolling.images['app:1'], 9, 'all that was left undone is done');
   });
 
@@ -237,16 +237,16 @@ describe('a freeze', () => {
     await touchesNothing(rolling);
     assert.match(rolling.status?.message ?? '', /frozen by ann: stock-taking/);
     await rolling.steer('resume');
-    await rolling.stands('Soaking', 'canary', 2);
+    await rolling.expectStatus('Soaking', 'canary', 2);
   });
 
   withPolicy('a pause lets new hosts have their Pod', { waves: WAVES }, async (rolling) => {
     await rolling.steer('pause');
     await rolling.fleet.setImage('web', 'app:2');
     await late(rolling, 'late');
-    await rolling.stands('Paused', '', 0);
+    await rolling.expectStatus('Paused', '', 0);
     assert.equal(rolling.images['app:1'], 11);
     await rolling.steer('resume');
-    await rolling.stands('Soaking', 'canary', 2);
+    await rolling.expectStatus('Soaking', 'canary', 2);
   });
 });

@@ -4,7 +4,7 @@ import { describe } from 'node:test';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import { addNode } from '../harness/daemon-fleet.js';
 import { eventually } from '../harness/eventually.js';
-import { isNew, NODES, REF, type Rolling, withPolicy } from '../harness/rolling.js';
+import { isNew, NODES, REF, type RolloutFixture, withPolicy } from '../harness/rolling.js';
 
 const HOUR_MS = 3_600_000;
 const NIGHTLY = { schedule: '0 3 * * *', durationSeconds: 3600, timeZoneLabel: 'tz' };
@@ -13,7 +13,7 @@ const WEST = 'Europe.Berlin';
 const labels = (_node: string, index: number) => ({ tz: index < 4 ? EAST : WEST, site: `s${index % 3}` });
 
 /** On to the next time that UTC's clocks show `hour`. */
-async function advanceTo(rolling: Rolling, hour: number): Promise<void> {
+async function advanceTo(rolling: RolloutFixture, hour: number): Promise<void> {
   const { clock } = rolling.fleet;
   const day = 24 * HOUR_MS;
   const now = clock.now();
@@ -21,7 +21,7 @@ async function advanceTo(rolling: Rolling, hour: number): Promise<void> {
   await rolling.advance((target > now ? target : target + day) - now);
 }
 
-const where = (rolling: Rolling, image: string) =>
+const where = (rolling: RolloutFixture, image: string) =>
   Object.entries(rolling.fleet.images())
     .filter(([, one]) => one === image)
     .map(([node]) => node)
@@ -35,19 +35,19 @@ describe('windows', () => {
       // January: 03:00 in Tokyo is 18:00 UTC, in Berlin 02:00 UTC.
       await advanceTo(rolling, 12);
       await rolling.fleet.setImage('web', 'app:2');
-      await rolling.stands('AwaitingWindow', 'rest', 0);
+      await rolling.expectStatus('AwaitingWindow', 'rest', 0);
       assert.equal(rolling.status?.outsideWindow, 10);
       assert.equal(rolling.status?.nextWindowTime?.slice(11), '18:00:00Z');
       await rolling.advance(6 * HOUR_MS - 1_000);
-      await rolling.stands('AwaitingWindow', 'rest', 0);
+      await rolling.expectStatus('AwaitingWindow', 'rest', 0);
       await rolling.advance(1_000);
-      await rolling.stands('AwaitingWindow', 'rest', 4);
+      await rolling.expectStatus('AwaitingWindow', 'rest', 4);
       assert.deepEqual(where(rolling, 'app:2'), NODES.slice(0, 4));
       assert.equal(rolling.status?.nextWindowTime?.slice(11), '02:00:00Z');
       await rolling.fleet.restartController();
-      await rolling.stands('AwaitingWindow', 'rest', 4);
+      await rolling.expectStatus('AwaitingWindow', 'rest', 4);
       await rolling.advance(8 * HOUR_MS);
-      await rolling.stands('Completed', 'rest', 10);
+      await rolling.expectStatus('Completed', 'rest', 10);
     },
     { labels },
   );
@@ -59,10 +59,10 @@ describe('windows', () => {
       rolling.fleet.agents.ready = (pod) => !isNew(pod);
       await advanceTo(rolling, 2);
       await rolling.fleet.setImage('web', 'app:2');
-      await rolling.stands('Progressing', 'canary', 2);
+      await rolling.expectStatus('Progressing', 'canary', 2);
       await rolling.advance(HOUR_MS);
       await rolling.makeNewReady();
-      await rolling.stands('AwaitingWindow', 'canary', 2);
+      await rolling.expectStatus('AwaitingWindow', 'canary', 2);
     },
     { labels: () => ({ tz: WEST }) },
   );
@@ -73,18 +73,18 @@ describe('windows', () => {
     async (rolling) => {
       await advanceTo(rolling, 12);
       await rolling.fleet.setImage('web', 'app:2');
-      await rolling.stands('AwaitingWindow', 'rest', 0);
+      await rolling.expectStatus('AwaitingWindow', 'rest', 0);
       await addNode(rolling.fleet.registry, 'late');
       const pod = rolling.podOn('n0');
       assert.ok(pod);
       await rolling.fleet.delete(pod);
-      await rolling.stands('AwaitingWindow', 'rest', 0);
+      await rolling.expectStatus('AwaitingWindow', 'rest', 0);
       assert.equal(rolling.images['app:1'], 11);
       await assert.rejects(rolling.steer('override-windows', 'n0'), /recorded with a reason/);
       await rolling.steer('override-windows', 'n0,n1', 'a hole in the lock');
-      await rolling.stands('AwaitingWindow', 'rest', 2);
+      await rolling.expectStatus('AwaitingWindow', 'rest', 2);
       await rolling.steer('override-windows', '*', 'and everywhere else');
-      await rolling.stands('Completed', 'rest', 11);
+      await rolling.expectStatus('Completed', 'rest', 11);
       const requests = rolling.status?.steering?.requests?.map(({ user, reason }) => `${user}: ${reason}`);
       assert.deepEqual(requests, ['ann: a hole in the lock', 'ann: and everywhere else']);
     },
@@ -98,12 +98,12 @@ describe('windows', () => {
       await advanceTo(rolling, 12);
       rolling.fleet.agents.ready = (pod) => !isNew(pod);
       await rolling.fleet.setImage('web', 'app:2');
-      await rolling.stands('Progressing', 'canary', 2);
+      await rolling.expectStatus('Progressing', 'canary', 2);
       await rolling.policy((spec) => {
         spec.windows = [NIGHTLY];
       });
       await rolling.makeNewReady();
-      await rolling.stands('AwaitingWindow', 'canary', 2);
+      await rolling.expectStatus('AwaitingWindow', 'canary', 2);
     },
     { labels },
   );
@@ -116,7 +116,7 @@ describe('windows', () => {
     },
     async (rolling) => {
       await rolling.fleet.setImage('web', 'app:2');
-      await rolling.stands('Completed', 'rest', 10);
+      await rolling.expectStatus('Completed', 'rest', 10);
       const from = toTimestamp(rolling.fleet.clock.now() - HOUR_MS);
       const to = toTimestamp(rolling.fleet.clock.now() + HOUR_MS);
       await rolling.policy((spec) => {
@@ -126,9 +126,9 @@ describe('windows', () => {
       assert.ok(ill);
       await rolling.fleet.setPod(ill, 'Running', false);
       await rolling.steer('abort', 'it leaks');
-      await rolling.stands('Failed', 'rest', 9);
+      await rolling.expectStatus('Failed', 'rest', 9);
       await rolling.advance(HOUR_MS);
-      await rolling.stands('RolledBack', 'rest', 0);
+      await rolling.expectStatus('RolledBack', 'rest', 0);
     },
   );
 
@@ -139,16 +139,16 @@ describe('windows', () => {
       const { fleet } = rolling;
       fleet.agents.ready = (pod) => !isNew(pod);
       await fleet.setImage('web', 'app:2');
-      await rolling.stands('Progressing', 'canary', 4);
+      await rolling.expectStatus('Progressing', 'canary', 4);
       const from = toTimestamp(fleet.clock.now() - HOUR_MS);
       const to = toTimestamp(fleet.clock.now() + HOUR_MS);
       await rolling.policy((spec) => {
         spec.freezes = [{ from, to, scope: 'Everything' }];
       });
       await rolling.steer('abort', '', 'it leaks');
-      await rolling.stands('Failed', 'canary', 4);
+      await rolling.expectStatus('Failed', 'canary', 4);
       await rolling.advance(HOUR_MS);
-      await rolling.stands('RolledBack', 'canary', 0);
+      await rolling.expectStatus('RolledBack', 'canary', 0);
     },
   );
 });
@@ -160,7 +160,7 @@ describe('who goes first', () => {
     async (rolling) => {
       for (const node of ['n0', 'n3', 'n6']) await rolling.contact(node, 'False', 'True');
       await rolling.fleet.setImage('web', 'app:2');
-      await rolling.stands('Soaking', 'canary', 3);
+      await rolling.expectStatus('Soaking', 'canary', 3);
       const nodes = where(rolling, 'app:2');
       assert.equal(new Set(nodes.map((node) => Number(node.slice(1)) % 3)).size, 3, nodes.join());
       assert.ok(!nodes.some((node) => ['n0', 'n3', 'n6'].includes(node)), nodes.join());
@@ -175,7 +175,7 @@ describe('who goes first', () => {
       const { fleet } = rolling;
       fleet.agents.ready = (pod) => !isNew(pod);
       await fleet.setImage('web', 'app:2');
-      await rolling.stands('Progressing', 'canary', 3);
+      await rolling.expectStatus('Progressing', 'canary', 3);
       const broken = where(rolling, 'app:2');
       for (const node of broken) await rolling.contact(node, 'False', 'True');
       await fleet.setImage('web', 'app:3');
@@ -189,14 +189,14 @@ describe('who goes first', () => {
     { waves: [{ name: 'canary', nodes: 3, soakSeconds: 60 }] },
     async (rolling) => {
       await rolling.fleet.setImage('web', 'app:2');
-      await rolling.stands('Soaking', 'canary', 3);
+      await rolling.expectStatus('Soaking', 'canary', 3);
       const first = where(rolling, 'app:2');
       for (const node of first) await rolling.contact(node, 'False', 'True');
       await rolling.fleet.restartController();
       await rolling.policy((spec) => {
         spec.spreadBy = 'site';
       });
-      await rolling.stands('Soaking', 'canary', 3);
+      await rolling.expectStatus('Soaking', 'canary', 3);
       assert.deepEqual(where(rolling, 'app:2'), first);
       assert.ok(rolling.fleet.informers.rollouts.get(REF));
     },

@@ -14,14 +14,14 @@ import {
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { eventually } from '../harness/eventually.js';
-import { REF, type Rolling, withPolicy } from '../harness/rolling.js';
+import { REF, type RolloutFixture, withPolicy } from '../harness/rolling.js';
 
 const nodesOf = (pods: readonly Pod[]) => pods.map(({ spec }) => spec.nodeName ?? '').sort();
-const turned = ({ fleet }: Rolling) => fleet.pods().filter((pod) => handoverOf(pod) !== undefined);
-const withdrawn = ({ fleet }: Rolling) => fleet.pods().filter((pod) => withdrawnSuccessorOf(pod) !== undefined);
+const turned = ({ fleet }: RolloutFixture) => fleet.pods().filter((pod) => handoverOf(pod) !== undefined);
+const withdrawn = ({ fleet }: RolloutFixture) => fleet.pods().filter((pod) => withdrawnSuccessorOf(pod) !== undefined);
 
 /** One host at a time, none of which begins by itself. */
-async function oneTurned(rolling: Rolling): Promise<string> {
+async function oneTurned(rolling: RolloutFixture): Promise<string> {
   const { fleet } = rolling;
   fleet.agents.startsHandovers = false;
   await fleet.change('web', ({ spec }) => {
@@ -36,7 +36,7 @@ async function oneTurned(rolling: Rolling): Promise<string> {
 }
 
 /** As the host's agent, once it has taken in that its turn was taken back. */
-async function hostKnows({ fleet }: Rolling, pod: Pod): Promise<void> {
+async function hostKnows({ fleet }: RolloutFixture, pod: Pod): Promise<void> {
   const message = withdrawnMessage(withdrawnSuccessorOf(pod) ?? '');
   const condition = { type: HANDOVER_CONDITION, status: 'False' as const, reason: WITHDRAWN, message };
   const edit = (stored: Pod): undefined => {

@@ -21,21 +21,21 @@ describe('a rollout by waves', () => {
       const { fleet } = rolling;
       fleet.agents.ready = (pod) => !isNew(pod);
       await fleet.setImage('web', 'app:2');
-      await rolling.stands('Progressing', 'canary', 1);
+      await rolling.expectStatus('Progressing', 'canary', 1);
       await rolling.makeNewReady();
-      await rolling.stands('Soaking', 'canary', 1);
+      await rolling.expectStatus('Soaking', 'canary', 1);
       assert.deepEqual(rolling.status?.codes, { Soaking: 1, WaitingForWave: 9 });
       assert.ok(rolling.status?.estimatedEndTime);
       await rolling.advance(SOAK_MS - 1_000);
-      await rolling.stands('Soaking', 'canary', 1);
+      await rolling.expectStatus('Soaking', 'canary', 1);
       await rolling.advance(1_000);
       for (const updated of [2, 3, 4]) {
-        await rolling.stands('Progressing', 'some', updated);
+        await rolling.expectStatus('Progressing', 'some', updated);
         await rolling.makeNewReady();
       }
-      await rolling.stands('Progressing', 'rest', 10);
+      await rolling.expectStatus('Progressing', 'rest', 10);
       await rolling.makeNewReady();
-      await rolling.stands('Completed', 'rest', 10);
+      await rolling.expectStatus('Completed', 'rest', 10);
       const { nodes, updated, failed, deferred, waves } = rolling.status ?? {};
       assert.deepEqual([nodes, updated, failed, deferred], [10, 10, 0, 0]);
       assert.deepEqual(
@@ -51,7 +51,7 @@ describe('a rollout by waves', () => {
     async (rolling) => {
       const { fleet } = rolling;
       await fleet.setImage('web', 'app:2');
-      await rolling.stands('Soaking', 'canary', 1);
+      await rolling.expectStatus('Soaking', 'canary', 1);
       await rolling.policy((spec) => {
         spec.waves = [{ name: 'lab', nodes: 2, approval: 'Manual' }, ...(spec.waves ?? [])];
       });
@@ -82,17 +82,17 @@ describe('a rollout by waves', () => {
     const { fleet } = rolling;
     fleet.agents.ready = (pod) => !isNew(pod);
     await fleet.setImage('web', 'app:2');
-    await rolling.stands('Progressing', 'canary', 1);
+    await rolling.expectStatus('Progressing', 'canary', 1);
     await fleet.restartController();
-    await rolling.stands('Progressing', 'canary', 1);
+    await rolling.expectStatus('Progressing', 'canary', 1);
     await rolling.makeNewReady();
-    await rolling.stands('Soaking', 'canary', 1);
+    await rolling.expectStatus('Soaking', 'canary', 1);
     await fleet.restartController();
-    await rolling.stands('Soaking', 'canary', 1);
+    await rolling.expectStatus('Soaking', 'canary', 1);
     await rolling.advance(SOAK_MS);
-    await rolling.stands('Progressing', 'some', 2);
+    await rolling.expectStatus('Progressing', 'some', 2);
     await fleet.restartController();
-    await rolling.stands('Progressing', 'some', 2);
+    await rolling.expectStatus('Progressing', 'some', 2);
   });
 });
 
@@ -117,7 +117,7 @@ describe('past rollouts', () => {
       const [ill] = rolling.newPods();
       assert.ok(ill);
       await rolling.crash(ill);
-      await rolling.stands('RolledBack', 'canary', 0);
+      await rolling.expectStatus('RolledBack', 'canary', 0);
       const [failure] = rolling.status?.failures ?? [];
       assert.deepEqual([failure?.node, failure?.reason], [ill.spec.nodeName, 'CrashLoopBackOff']);
       assert.ok(rolling.status?.endTime);
@@ -136,7 +136,7 @@ describe('past rollouts', () => {
   withPolicy('one that another put an end to says so', { waves: WAVES }, async (rolling) => {
     const { fleet } = rolling;
     await fleet.setImage('web', 'app:2');
-    await rolling.stands('Soaking', 'canary', 1);
+    await rolling.expectStatus('Soaking', 'canary', 1);
     await fleet.setImage('web', 'app:3');
     const phase = () => fleet.informers.rollouts.get({ ...REF, name: 'web.r2' })?.status?.phase;
     await eventually(() => phase() === 'Superseded' || `${phase()}`);
@@ -148,7 +148,7 @@ describe('past rollouts', () => {
     async (rolling) => {
       const { fleet } = rolling;
       await fleet.setImage('web', 'app:2');
-      await rolling.stands('Soaking', 'canary', 1);
+      await rolling.expectStatus('Soaking', 'canary', 1);
       const before = rolling.status;
       await fleet.registry.delete(rolloutPolicyKind, { namespace: 'default', name: 'gentle' });
       await eventually(() => rolling.status === undefined);
@@ -208,7 +208,7 @@ describe('past rollouts', () => {
   withPolicy('one whose DaemonSet is left to people ends there', { waves: WAVES }, async (rolling) => {
     const { fleet } = rolling;
     await fleet.setImage('web', 'app:2');
-    await rolling.stands('Soaking', 'canary', 1);
+    await rolling.expectStatus('Soaking', 'canary', 1);
     const { message } = rolling.status ?? {};
     await fleet.change('web', ({ spec }) => {
       spec.updateStrategy = { type: 'OnDelete' };
@@ -245,7 +245,7 @@ withPolicy(
       ) ?? [];
     assert.equal(Number(updated) + Number(starting), 10, rollouts()[0]);
     await rolling.fleet.setImage('web', 'app:2');
-    await rolling.stands('Completed', 'rest', 10);
+    await rolling.expectStatus('Completed', 'rest', 10);
     const messages = new Set(rollouts());
     assert.ok(messages.has('Normal RolloutProgressing wave canary: 3 nodes to go'), [...messages].join('\n'));
     assert.ok(messages.has('Normal RolloutCompleted all nodes are updated'), [...messages].join('\n'));
@@ -259,7 +259,7 @@ describe('holds', () => {
   ];
   withPolicy('a wave that waits for approval opens once, when it is named', { waves }, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
-    await rolling.stands('AwaitingApproval', 'canary', 2);
+    await rolling.expectStatus('AwaitingApproval', 'canary', 2);
     const { reasons } = await new DaemonSetExplainer(rolling.fleet).explainFleet(REF);
     assert.deepEqual(
       reasons.map(({ code, count }) => `${count} ${code}`),
@@ -276,9 +276,9 @@ describe('holds', () => {
     const { code, rollout } = explainer.explainNode(REF, first.hosts[0]?.node ?? '');
     assert.deepEqual([code, rollout], ['WaitingForApproval', { code: 'WaitingForApproval', wave: 'shops' }]);
     await rolling.approve('rest');
-    await rolling.stands('AwaitingApproval', 'canary', 2);
+    await rolling.expectStatus('AwaitingApproval', 'canary', 2);
     await rolling.approve('shops');
-    await rolling.stands('Completed', 'rest', 10);
+    await rolling.expectStatus('Completed', 'rest', 10);
     const { metadata, status } = rolling.fleet.informers.rollouts.get(REF) ?? {};
     assert.equal(metadata?.annotations, undefined, 'it has become a request');
     assert.deepEqual(
@@ -292,7 +292,7 @@ describe('holds', () => {
 
   withPolicy('a pause replaces nothing, and serves new hosts', { paused: true }, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
-    await rolling.stands('Paused', '', 0);
+    await rolling.expectStatus('Paused', '', 0);
     const [node] = await rolling.fleet.informers.nodes.list();
     const { status } = node ?? {};
     await rolling.fleet.registry.create(nodeKind, undefined, { metadata: { name: 'late' } });
@@ -304,17 +304,17 @@ describe('holds', () => {
       },
       { subresource: 'status' },
     );
-    await rolling.stands('Paused', '', 0);
+    await rolling.expectStatus('Paused', '', 0);
     assert.equal(rolling.images['app:1'], 11, 'of the revision that is completed');
     await rolling.policy((spec) => {
       spec.paused = false;
     });
-    await rolling.stands('Completed', 'rest', 11);
+    await rolling.expectStatus('Completed', 'rest', 11);
   });
 
   withPolicy('without its policy a DaemonSet goes on as upstream', { paused: true }, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
-    await rolling.stands('Paused', '', 0);
+    await rolling.expectStatus('Paused', '', 0);
     await rolling.fleet.registry.delete(rolloutPolicyKind, { namespace: 'default', name: 'gentle' });
     await rolling.fleet.rolledOut('web');
     assert.deepEqual(rolling.images, { 'app:2': 10 });

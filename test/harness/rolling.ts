@@ -20,7 +20,7 @@ export const SOAK_MS = 60_000;
 export const isNew = (pod: Pod) => pod.spec.containers[0]?.image === 'app:2';
 
 /** The rollout, as it stands and as people steer it. */
-export class Rolling {
+export class RolloutFixture {
   constructor(readonly fleet: DaemonFleet) {}
 
   get status(): RolloutStatus | undefined {
@@ -35,7 +35,7 @@ export class Rolling {
   }
 
   /** Phase, open wave, and nodes with the new image. */
-  async stands(phase: string, wave: string, updated: number): Promise<void> {
+  async expectStatus(phase: string, wave: string, updated: number): Promise<void> {
     await this.fleet.settle();
     await eventually(() => {
       const found = [this.status?.phase, this.status?.wave, this.images['app:2'] ?? 0].join();
@@ -142,12 +142,12 @@ interface RollingOptions extends FleetOptions {
 export function withPolicy(
   rule: string,
   spec: Omit<RolloutPolicySpec, 'selector'>,
-  check: (rolling: Rolling) => Promise<void>,
+  check: (rolling: RolloutFixture) => Promise<void>,
   options: RollingOptions = {},
 ): void {
   test(rule, async () => {
     const fleet = await DaemonFleet.start(NODES, options);
-    const rolling = new Rolling(fleet);
+    const rolling = new RolloutFixture(fleet);
     try {
       for (const [index, node] of NODES.entries()) {
         if (options.labels) await fleet.label(node, options.labels(node, index));
@@ -159,7 +159,7 @@ export function withPolicy(
       });
       await fleet.setImage('web', 'app:1');
       await fleet.rolledOut('web');
-      await rolling.stands('Completed', 'rest', 0);
+      await rolling.expectStatus('Completed', 'rest', 0);
       await check(rolling);
     } finally {
       await fleet.stop();
