@@ -25,22 +25,22 @@ export const WELCOME: Welcome = {
 };
 
 /** One connection as the fake hub sees it. */
-export interface Seen {
+export interface AgentConnection {
   socket: WebSocket;
   request: IncomingMessage;
   received: FromAgent[];
   pings: number;
-  say(message: FromHub): void;
-  heard<K extends FromAgent['kind']>(kind: K): Promise<Extract<FromAgent, { kind: K }>>;
+  send(message: FromHub): void;
+  waitFor<K extends FromAgent['kind']>(kind: K): Promise<Extract<FromAgent, { kind: K }>>;
 }
 
 export interface Scene {
   agent: TestAgent;
   link: Link;
   clock: ManualClock;
-  seen: Seen[];
+  seen: AgentConnection[];
   /** The connection after those seen so far, past its hello. */
-  next(): Promise<Seen>;
+  next(): Promise<AgentConnection>;
 }
 
 /** Registers a test of a link, credential `secret`, jitter 0.5, before a hub that keeps silent. */
@@ -52,7 +52,7 @@ export function withLink(
   test(rule, async () => {
     const server = createServer();
     const sockets = new WebSocketServer({ server, ...options, path: LINK_PATH });
-    const seen: Seen[] = [];
+    const seen: AgentConnection[] = [];
     sockets.on('connection', (socket, request) => seen.push(connectionSeen(socket, request)));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const clock = new ManualClock(1_000_000);
@@ -88,14 +88,14 @@ export function withLink(
   });
 }
 
-function connectionSeen(socket: WebSocket, request: IncomingMessage): Seen {
-  const connection: Seen = {
+function connectionSeen(socket: WebSocket, request: IncomingMessage): AgentConnection {
+  const connection: AgentConnection = {
     socket,
     request,
     received: [],
     pings: 0,
-    say: (message) => socket.send(encodeMessage(message)),
-    heard: async (kind) => {
+    send: (message) => socket.send(encodeMessage(message)),
+    waitFor: async (kind) => {
       const find = () => connection.received.find((message) => message.kind === kind);
       await eventually(() => find() !== undefined);
       return find() as never;
