@@ -5,7 +5,7 @@ import type { ReportedEvent } from '../../shared/link/messages.js';
 import { eventually } from '../harness/eventually.js';
 import { WELCOME, withLink } from '../harness/scripted-hub.js';
 
-withLink('statuses go one report at a time, the newest of each Pod', async ({ agent, next }) => {
+withLink('statuses go one report at a time, the newest of each Pod', async ({ agent, nextConnection: next }) => {
   const { outbox } = agent.link;
   const pod = (phase: 'Pending' | 'Running') => ({ uid: 'u', namespace: 'd', name: 'p', status: { phase } });
   const hub = await next();
@@ -29,7 +29,7 @@ withLink('statuses go one report at a time, the newest of each Pod', async ({ ag
   );
 });
 
-withLink('a Pod that is back after its removal was told is told of as any other', async ({ agent, next }) => {
+withLink('a Pod that is back after its removal was told is told of as any other', async ({ agent, nextConnection: next }) => {
   const { outbox } = agent.link;
   const identity = { uid: 'u', namespace: 'd', name: 'p' };
   const hub = await next();
@@ -44,7 +44,7 @@ withLink('a Pod that is back after its removal was told is told of as any other'
   assert.deepEqual([second.pods.map(({ status }) => status.phase), second.removed], [['Running'], []]);
 });
 
-withLink('word that a Pod is being started waits a moment for better', async ({ clock, link, next }) => {
+withLink('word that a Pod is being started waits a moment for better', async ({ clock, link, nextConnection: next }) => {
   const { outbox } = link;
   const container = { name: 'c', image: 'i', imageID: '', restartCount: 0, lastState: {}, started: false };
   const creating = { ...container, state: { waiting: { reason: 'ContainerCreating' } }, ready: false };
@@ -88,7 +88,7 @@ withLink('word that a Pod is being started waits a moment for better', async ({ 
 
 withLink(
   'after a break all is said anew, a removal until it was acknowledged',
-  async ({ agent, clock, link, next }) => {
+  async ({ agent, clock, link, nextConnection: next }) => {
     const { outbox } = agent.link;
     const hub = await next();
     outbox.putPod({ uid: 'u', namespace: 'd', name: 'p', status: { phase: 'Running' } });

@@ -13,7 +13,7 @@ const LOG: LogStreamRequest = {
   timestamps: false,
 };
 
-withLink('the hello says what the host holds', async ({ agent, next }) => {
+withLink('the hello says what the host holds', async ({ agent, nextConnection: next }) => {
   agent.held.set('uid-1', 'digest');
   const hub = await next();
   const hello = await hub.heard('hello');
@@ -24,7 +24,7 @@ withLink('the hello says what the host holds', async ({ agent, next }) => {
 withLink(
   'another fleet is refused: nothing is cleared, and it is asked seldom',
   async (scene) => {
-    const { agent, link, clock, next } = scene;
+    const { agent, link, clock, nextConnection: next } = scene;
     agent.held.set('uid-1', 'digest');
     const hub = await next();
     hub.say({ ...WELCOME, clusterUID: 'an empty database' });
@@ -38,7 +38,7 @@ withLink(
   { clusterUID: 'fleet' },
 );
 
-withLink('a time that is told on the link is heard, but of no stranger', async ({ agent, next }) => {
+withLink('a time that is told on the link is heard, but of no stranger', async ({ agent, nextConnection: next }) => {
   const hub = await next();
   hub.say({ kind: 'time', serverTimeMs: 1 });
   hub.say(WELCOME);
@@ -47,7 +47,7 @@ withLink('a time that is told on the link is heard, but of no stranger', async (
   assert.deepEqual(agent.times, [2]);
 });
 
-withLink('before a welcome nothing is taken away', async ({ agent, next }) => {
+withLink('before a welcome nothing is taken away', async ({ agent, nextConnection: next }) => {
   agent.held.set('uid-1', 'digest');
   const hub = await next();
   hub.say({ kind: 'desired', id: 1, revision: 9, set: [], gone: ['uid-1'] });
@@ -56,7 +56,7 @@ withLink('before a welcome nothing is taken away', async ({ agent, next }) => {
   assert.deepEqual(agent.changes, []);
 });
 
-withLink('a difference is acknowledged when it is on disk, not before', async ({ agent, next }) => {
+withLink('a difference is acknowledged when it is on disk, not before', async ({ agent, nextConnection: next }) => {
   let written: () => void = () => undefined;
   agent.apply = () =>
     new Promise<void>((resolve) => {
@@ -74,7 +74,7 @@ withLink('a difference is acknowledged when it is on disk, not before', async ({
   });
 });
 
-withLink('a difference that cannot be kept ends the connection', async ({ agent, link, next }) => {
+withLink('a difference that cannot be kept ends the connection', async ({ agent, link, nextConnection: next }) => {
   agent.apply = () => Promise.reject(new Error('disk full'));
   const hub = await next();
   hub.say(WELCOME);
@@ -86,7 +86,7 @@ withLink('a difference that cannot be kept ends the connection', async ({ agent,
 
 withLink(
   'the first try after a live link is spread over what the hub named',
-  async ({ clock, link, next }) => {
+  async ({ clock, link, nextConnection: next }) => {
     const hub = await next();
     hub.say(WELCOME);
     await eventually(() => link.phase === 'live');
@@ -101,7 +101,7 @@ withLink(
 
 withLink(
   'it pings, and a hub that does not answer is left after 15 s',
-  async ({ clock, link, seen, next }) => {
+  async ({ clock, link, connections: seen, nextConnection: next }) => {
     await next();
     clock.advance(10_000);
     await eventually(() => seen[0]?.pings === 1);
@@ -114,7 +114,7 @@ withLink(
 );
 
 withLink('a hub that answers pings is kept, one that never welcomes is left', async (scene) => {
-  const { clock, link, next } = scene;
+  const { clock, link, nextConnection: next } = scene;
   const hub = await next();
   for (let beat = 1; beat <= 4; beat++) {
     clock.advance(10_000);
@@ -134,14 +134,14 @@ for (const [what, frame] of [
   ['noise', Buffer.from('ff00', 'hex')],
   ['an oversized frame', Buffer.alloc(MAX_FRAME_BYTES + 1)],
 ] as const) {
-  withLink(`${what} from the hub ends the connection, not the agent`, async ({ link, next }) => {
+  withLink(`${what} from the hub ends the connection, not the agent`, async ({ link, nextConnection: next }) => {
     const hub = await next();
     hub.socket.send(frame);
     await eventually(() => link.phase === 'waiting');
   });
 }
 
-withLink('a goodbye without a time to return is for good', async ({ agent, link, clock, next }) => {
+withLink('a goodbye without a time to return is for good', async ({ agent, link, clock, nextConnection: next }) => {
   const hub = await next();
   hub.say({ kind: 'goodbye', reason: 'refused', message: 'not wanted' });
   await eventually(() => link.phase === 'ended');
@@ -152,7 +152,7 @@ withLink('a goodbye without a time to return is for good', async ({ agent, link,
 
 withLink(
   'only the own fleet’s word that the Node was deleted drops Pods',
-  async ({ agent, link, next }) => {
+  async ({ agent, link, nextConnection: next }) => {
     agent.held.set('uid-1', 'digest');
     const hub = await next();
     hub.say({ kind: 'goodbye', reason: 'nodeDeleted', message: '', clusterUID: 'another' });

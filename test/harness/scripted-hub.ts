@@ -34,19 +34,19 @@ export interface AgentConnection {
   waitFor<K extends FromAgent['kind']>(kind: K): Promise<Extract<FromAgent, { kind: K }>>;
 }
 
-export interface Scene {
+export interface LinkFixture {
   agent: TestAgent;
   link: Link;
   clock: ManualClock;
-  seen: AgentConnection[];
+  connections: AgentConnection[];
   /** The connection after those seen so far, past its hello. */
-  next(): Promise<AgentConnection>;
+  nextConnection(): Promise<AgentConnection>;
 }
 
 /** Registers a test of a link, credential `secret`, jitter 0.5, before a hub that keeps silent. */
 export function withLink(
   rule: string,
-  check: (scene: Scene) => Promise<void>,
+  check: (scene: LinkFixture) => Promise<void>,
   options: { autoPong?: boolean; clusterUID?: string; random?: () => number } = {},
 ): void {
   test(rule, async () => {
@@ -78,7 +78,7 @@ export function withLink(
     };
     try {
       link.start();
-      await check({ agent, link, clock, seen, next });
+      await check({ agent, link, clock, connections: seen, nextConnection: next });
     } finally {
       link.stop();
       for (const { socket } of seen) socket.terminate();
