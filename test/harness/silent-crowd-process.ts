@@ -1,6 +1,6 @@
 /** The process of `silent-crowd.ts`: told over IPC whom to connect to, ended with the channel. */
 import { connect } from 'node:net';
-import type { CrowdCount, CrowdOrder } from './silent-crowd.js';
+import type { CrowdCount, IdleConnectionsOrder } from './silent-crowd.js';
 
 /** Below a server's backlog: the kernel would have them wait for a second. */
 const CONNECTING_AT_ONCE = 200;
@@ -8,7 +8,7 @@ const TELL_MS = 100;
 
 const count: CrowdCount = { opened: 0, open: 0 };
 
-function connectNext(order: CrowdOrder, left: number[]): void {
+function connectNext(order: IdleConnectionsOrder, left: number[]): void {
   const next = left.pop();
   if (next === undefined) return;
   const localAddress = order.from[next % order.from.length] ?? '127.0.0.1';
@@ -32,7 +32,7 @@ function connectNext(order: CrowdOrder, left: number[]): void {
   });
 }
 
-process.on('message', (order: CrowdOrder) => {
+process.on('message', (order: IdleConnectionsOrder) => {
   const left = Array.from({ length: order.count }, (_, index) => index);
   for (let each = 0; each < CONNECTING_AT_ONCE; each += 1) connectNext(order, left);
   setInterval(() => process.send?.(count), TELL_MS);

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-export interface CrowdOrder {
+export interface IdleConnectionsOrder {
   port: number;
   count: number;
   /** Their own addresses, by turns. */
@@ -17,7 +17,7 @@ export interface CrowdCount {
 }
 
 /** Begins to connect at once; leaves with the test. */
-export function silentCrowd(context: TestContext, order: CrowdOrder) {
+export function silentCrowd(context: TestContext, order: IdleConnectionsOrder) {
   let count: CrowdCount = { opened: 0, open: 0 };
   const program = fileURLToPath(new URL('./silent-crowd-process.js', import.meta.url));
   const child: ChildProcess = fork(program);
