@@ -1,12 +1,12 @@
 /** The process of `silent-crowd.ts`: told over IPC whom to connect to, ended with the channel. */
 import { connect } from 'node:net';
-import type { CrowdCount, IdleConnectionsOrder } from './silent-crowd.js';
+import type { IdleConnectionsCount, IdleConnectionsOrder } from './silent-crowd.js';
 
 /** Below a server's backlog: the kernel would have them wait for a second. */
 const CONNECTING_AT_ONCE = 200;
 const TELL_MS = 100;
 
-const count: CrowdCount = { opened: 0, open: 0 };
+const count: IdleConnectionsCount = { opened: 0, open: 0 };
 
 function connectNext(order: IdleConnectionsOrder, left: number[]): void {
   const next = left.pop();

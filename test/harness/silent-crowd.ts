@@ -11,19 +11,19 @@ export interface IdleConnectionsOrder {
 }
 
 /** How many came in so far, and how many of them have not been closed. */
-export interface CrowdCount {
+export interface IdleConnectionsCount {
   opened: number;
   open: number;
 }
 
 /** Begins to connect at once; leaves with the test. */
 export function silentCrowd(context: TestContext, order: IdleConnectionsOrder) {
-  let count: CrowdCount = { opened: 0, open: 0 };
+  let count: IdleConnectionsCount = { opened: 0, open: 0 };
   const program = fileURLToPath(new URL('./silent-crowd-process.js', import.meta.url));
   const child: ChildProcess = fork(program);
   context.after(() => child.kill('SIGKILL'));
   child.on('message', (told) => {
-    count = told as CrowdCount;
+    count = told as IdleConnectionsCount;
   });
   child.send(order);
   return { opened: () => count.opened, open: () => count.open };
