@@ -23,7 +23,7 @@ import { eventually } from '../harness/eventually.js';
 import { call } from '../harness/https-call.js';
 import { MemoryAuditLog } from '../harness/kept-audit.js';
 import { rawConnection } from '../harness/raw-connection.js';
-import { silentCrowd } from '../harness/silent-crowd.js';
+import { idleConnections } from '../harness/silent-crowd.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 
 /** Half of them from where the honest host is. */
@@ -135,7 +135,7 @@ test('a request for somebody else, for more than a name, or with another signatu
 
 test('10,000 connections that never shake hands take nobody’s place: a host joins, and they are told of', async (context) => {
   const bench = await target(context);
-  const crowd = silentCrowd(context, { port: bench.api.port, count: HALF_OPEN, from: HALF_OPEN_FROM });
+  const crowd = idleConnections(context, { port: bench.api.port, count: HALF_OPEN, from: HALF_OPEN_FROM });
   for (let share = 1; share <= 5; share += 1) {
     await eventually(() => crowd.opened() >= (share * HALF_OPEN) / 5, 60_000);
     await isWell(bench);

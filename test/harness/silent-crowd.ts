@@ -17,7 +17,7 @@ export interface IdleConnectionsCount {
 }
 
 /** Begins to connect at once; leaves with the test. */
-export function silentCrowd(context: TestContext, order: IdleConnectionsOrder) {
+export function idleConnections(context: TestContext, order: IdleConnectionsOrder) {
   let count: IdleConnectionsCount = { opened: 0, open: 0 };
   const program = fileURLToPath(new URL('./silent-crowd-process.js', import.meta.url));
   const child: ChildProcess = fork(program);
