@@ -4,12 +4,12 @@ import { afterEach } from 'node:test';
 import { systemClock } from '../../shared/process/clock.js';
 import { eventually } from '../harness/eventually.js';
 import { type TestAgent, FOLLOWED_LOG, type HubFixture, withHub } from '../harness/hub-bench.js';
-import { type SlowWire, slowWire } from '../harness/slow-wire.js';
+import { type ThrottledProxy, slowWire } from '../harness/slow-wire.js';
 import { until } from '../harness/until.js';
 
 const MEGABYTE = 1_000_000;
 
-const wires: SlowWire[] = [];
+const wires: ThrottledProxy[] = [];
 // Whatever the test's end: an open wire would keep this process alive.
 afterEach(() => {
   for (const wire of wires.splice(0)) wire.close();

@@ -5,7 +5,7 @@ import { pause } from './until.js';
 /** What is carried at once lasts so long, for a timer does not wait for less. */
 const PIECE_SECONDS = 0.004;
 
-export interface SlowWire {
+export interface ThrottledProxy {
   port: number;
   /** Both ends see the connections break. */
   cut(): void;
@@ -16,7 +16,7 @@ export interface SlowWire {
 }
 
 /** Listens, and carries what comes to `port` and back, each way `bytesPerSecond`. What does not fit waits with its sender. */
-export async function slowWire(port: number, bytesPerSecond: number): Promise<SlowWire> {
+export async function slowWire(port: number, bytesPerSecond: number): Promise<ThrottledProxy> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((near) => {
     const far = connect({ host: '127.0.0.1', port });
