@@ -4,7 +4,7 @@ import { afterEach } from 'node:test';
 import { systemClock } from '../../shared/process/clock.js';
 import { eventually } from '../harness/eventually.js';
 import { type TestAgent, FOLLOWED_LOG, type HubFixture, withHub } from '../harness/hub-bench.js';
-import { type ThrottledProxy, slowWire } from '../harness/slow-wire.js';
+import { type ThrottledProxy, throttledProxy } from '../harness/slow-wire.js';
 import { until } from '../harness/until.js';
 
 const MEGABYTE = 1_000_000;
@@ -21,7 +21,7 @@ async function hostBehind(
   bytesPerSecond: number,
   size: number,
 ): Promise<{ agent: TestAgent }> {
-  const wire = await slowWire(bench.port, bytesPerSecond);
+  const wire = await throttledProxy(bench.port, bytesPerSecond);
   wires.push(wire);
   const agent = await bench.agent('n1', { clock: systemClock, port: wire.port });
   const piece = Buffer.alloc(64_000, 'x');

@@ -8,7 +8,7 @@ import { DESK, PHONE, signIn, violationsOf } from '../harness/browser.js';
 import { ConsoleFixture, describeInBrowser } from '../harness/console-bench.js';
 import { applyEverywhere, numberReady, runCommand } from '../harness/simulated-actions.js';
 import type { SimulatedFleet } from '../harness/simulated-fleet.js';
-import { slowWire } from '../harness/slow-wire.js';
+import { throttledProxy } from '../harness/slow-wire.js';
 import { until } from '../harness/until.js';
 
 const NODES = 30;
@@ -135,7 +135,7 @@ function suite(): void {
   });
 
   test('a link that is lost is told at the top, and heals by itself', async (context) => {
-    const wire = await slowWire(Number(new URL(server).port), 10_000_000);
+    const wire = await throttledProxy(Number(new URL(server).port), 10_000_000);
     context.after(() => wire.close());
     const { page } = await bench.visit();
     await signIn(page, `https://127.0.0.1:${wire.port}`, token);

@@ -16,7 +16,7 @@ export interface ThrottledProxy {
 }
 
 /** Listens, and carries what comes to `port` and back, each way `bytesPerSecond`. What does not fit waits with its sender. */
-export async function slowWire(port: number, bytesPerSecond: number): Promise<ThrottledProxy> {
+export async function throttledProxy(port: number, bytesPerSecond: number): Promise<ThrottledProxy> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((near) => {
     const far = connect({ host: '127.0.0.1', port });
