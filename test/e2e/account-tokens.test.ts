@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { leaveOut } from '../harness/leave-out.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
-import { TourBench } from '../harness/tour-bench.js';
+import { TourFixture } from '../harness/tour-bench.js';
 import { untilTrue } from '../harness/until.js';
 
 const FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -21,11 +21,11 @@ spec:
 `;
 
 /** What a client in the container reads. */
-async function inContainer(bench: TourBench, command: string): Promise<string> {
+async function inContainer(bench: TourFixture, command: string): Promise<string> {
   return bench.kubectl.ok(`exec robot -- ${command}`);
 }
 
-async function clientOf(bench: TourBench): Promise<CoreV1Api> {
+async function clientOf(bench: TourFixture): Promise<CoreV1Api> {
   const prefix = temporaryDirectory();
   mkdirSync(join(prefix, FOLDER), { recursive: true });
   for (const file of ['token', 'ca.crt', 'namespace']) {
@@ -41,7 +41,7 @@ async function clientOf(bench: TourBench): Promise<CoreV1Api> {
 }
 
 test('a client in a pod is let in as its account, with its rights, as long as the pod is there', async (context) => {
-  const bench = await TourBench.open('docker', { images: ['app:1'] });
+  const bench = await TourFixture.open('docker', { images: ['app:1'] });
   if (typeof bench === 'string') return leaveOut(context, 'a ServiceAccount on Docker', bench);
   try {
     const { kubectl } = bench;

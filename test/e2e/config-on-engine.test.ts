@@ -10,7 +10,7 @@ import type { EngineKind } from '../harness/engines.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { startProgram } from '../harness/processes.js';
 import { shell } from '../harness/test-images.js';
-import { NODE, TourBench } from '../harness/tour-bench.js';
+import { NODE, TourFixture } from '../harness/tour-bench.js';
 import { untilTrue } from '../harness/until.js';
 
 const SECRET_TEXT = 'correct-horse-battery-staple';
@@ -33,29 +33,29 @@ function pod(name: string, script: string, fields: object, spec: Partial<PodSpec
 
 function onEngine(kind: EngineKind): void {
   describe(`ConfigMaps and Secrets on ${kind}`, { concurrency: 1 }, () => {
-    let bench: TourBench | string;
+    let bench: TourFixture | string;
     before(async () => {
-      bench = await TourBench.open(kind, { images: ['app:1'] });
+      bench = await TourFixture.open(kind, { images: ['app:1'] });
     });
     after(async () => {
       if (typeof bench !== 'string') await bench.close();
     });
-    const law = (name: string, body: (bench: TourBench) => Promise<void>): void => {
+    const law = (name: string, body: (bench: TourFixture) => Promise<void>): void => {
       test(name, async (context) => {
         if (typeof bench === 'string') leaveOut(context, `ConfigMaps and Secrets on ${kind}`, bench);
         else await body(bench);
       });
     };
-    const apply = async (on: TourBench, ...objects: object[]): Promise<string> => {
+    const apply = async (on: TourFixture, ...objects: object[]): Promise<string> => {
       const text = objects.map((object) => JSON.stringify(object)).join('\n---\n');
       const { code, stderr } = await on.kubectl.run(['apply', '-f', '-'], text);
       assert.equal(code, 0, stderr);
       return stderr;
     };
-    const folders = (on: TourBench) => podFolders(join(on.dataDir, 'agent'));
-    const uidOf = (on: TourBench, name: string) =>
+    const folders = (on: TourFixture) => podFolders(join(on.dataDir, 'agent'));
+    const uidOf = (on: TourFixture, name: string) =>
       on.kubectl.ok(`get pod ${name} -o jsonpath={.metadata.uid}`);
-    const printed = (on: TourBench, name: string, expected: string | RegExp) =>
+    const printed = (on: TourFixture, name: string, expected: string | RegExp) =>
       untilTrue(async () => {
         const { stdout, stderr } = await on.kubectl.run(['logs', name]);
         if (expected instanceof RegExp) assert.match(stdout, expected);

@@ -12,7 +12,7 @@ import type { Kubectl } from '../harness/kubectl.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { Terminal } from '../harness/terminal.js';
 import { shell } from '../harness/test-images.js';
-import { TourBench } from '../harness/tour-bench.js';
+import { TourFixture } from '../harness/tour-bench.js';
 import { until } from '../harness/until.js';
 
 const IMAGE = 'app:1';
@@ -55,9 +55,9 @@ const POD = {
 /** Registers the tests on one engine. */
 export function lookingIn(kind: EngineKind): void {
   describe(`looking into Pods on ${kind}`, { concurrency: 1 }, () => {
-    let bench: TourBench | string;
+    let bench: TourFixture | string;
     before(async () => {
-      bench = await TourBench.open(kind, { images: [IMAGE] });
+      bench = await TourFixture.open(kind, { images: [IMAGE] });
       if (typeof bench === 'string') return;
       await bench.kubectl.ok('apply -f -', JSON.stringify(POD));
       const { kubectl } = bench;
@@ -71,7 +71,7 @@ export function lookingIn(kind: EngineKind): void {
     });
 
     for (const [index, name] of KUBECTLS.entries()) {
-      const look = (rule: string, body: (kubectl: Kubectl, bench: TourBench) => Promise<void>): void => {
+      const look = (rule: string, body: (kubectl: Kubectl, bench: TourFixture) => Promise<void>): void => {
         test(`${name}: ${rule}`, async (context) => {
           const found = findClient(name);
           if (typeof bench === 'string') leaveOut(context, `looking into Pods on ${kind}`, bench);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { leaveOut } from '../harness/leave-out.js';
 import { shell } from '../harness/test-images.js';
-import { NODE, TourBench } from '../harness/tour-bench.js';
+import { NODE, TourFixture } from '../harness/tour-bench.js';
 import { untilTrue } from '../harness/until.js';
 
 /** More than any host has: it is short of memory from its start on. */
@@ -59,9 +59,9 @@ spec: {terminationGracePeriodSeconds: 1, containers: [{name: app, image: "app:1"
 `;
 
 describe('a host under pressure', { concurrency: 1 }, () => {
-  let bench: TourBench | string;
+  let bench: TourFixture | string;
   before(async () => {
-    bench = await TourBench.open('docker', { images: ['app:1'] });
+    bench = await TourFixture.open('docker', { images: ['app:1'] });
   });
   after(async () => {
     if (typeof bench !== 'string') await bench.close();

@@ -7,7 +7,7 @@ import type { EngineKind } from '../harness/engines.js';
 import type { Kubectl } from '../harness/kubectl.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { shell } from '../harness/test-images.js';
-import { TourBench } from '../harness/tour-bench.js';
+import { TourFixture } from '../harness/tour-bench.js';
 import { untilTrue } from '../harness/until.js';
 
 const IMAGE = 'app:1';
@@ -52,9 +52,9 @@ const PODS = [
 /** Registers the tests on one engine. */
 export function podLogs(kind: EngineKind): void {
   describe(`logs on ${kind}`, { concurrency: 1 }, () => {
-    let bench: TourBench | string;
+    let bench: TourFixture | string;
     before(async () => {
-      bench = await TourBench.open(kind, { images: [IMAGE] });
+      bench = await TourFixture.open(kind, { images: [IMAGE] });
       if (typeof bench === 'string') return;
       const { kubectl } = bench;
       await kubectl.ok('apply -f -', PODS.map((each) => JSON.stringify(each)).join('\n---\n'));

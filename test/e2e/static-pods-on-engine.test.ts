@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import type { EngineKind } from '../harness/engines.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { startProgram } from '../harness/processes.js';
-import { NODE, TourBench } from '../harness/tour-bench.js';
+import { NODE, TourFixture } from '../harness/tour-bench.js';
 import { untilTrue } from '../harness/until.js';
 
 const manifest = (name: string, image = 'app:1') => `
@@ -21,25 +21,25 @@ spec:
 
 function onEngine(kind: EngineKind): void {
   describe(`static Pods on ${kind}`, { concurrency: 1 }, () => {
-    let bench: TourBench | string;
+    let bench: TourFixture | string;
     before(async () => {
-      bench = await TourBench.open(kind, { images: ['app:1', 'app:2'] });
+      bench = await TourFixture.open(kind, { images: ['app:1', 'app:2'] });
     });
     after(async () => {
       if (typeof bench !== 'string') await bench.close();
     });
-    const law = (name: string, body: (bench: TourBench) => Promise<void>): void => {
+    const law = (name: string, body: (bench: TourFixture) => Promise<void>): void => {
       test(name, async (context) => {
         if (typeof bench === 'string') leaveOut(context, `static Pods on ${kind}`, bench);
         else await body(bench);
       });
     };
-    const put = (on: TourBench, name: string, text: string): void => {
+    const put = (on: TourFixture, name: string, text: string): void => {
       const directory = join(on.dataDir, 'agent', 'manifests');
       mkdirSync(directory, { recursive: true });
       writeFileSync(join(directory, name), text);
     };
-    const runs = (on: TourBench, name: string, image = 'app:1') =>
+    const runs = (on: TourFixture, name: string, image = 'app:1') =>
       untilTrue(async () => {
         const running = (await on.containers.ofPods(name)).filter(({ state }) => state === 'running');
         assert.equal(running.length, 1);

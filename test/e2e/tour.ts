@@ -7,7 +7,7 @@ import type { EngineKind } from '../harness/engines.js';
 import { kubectlMinor } from '../harness/kubectl.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { shell } from '../harness/test-images.js';
-import { NODE, TourBench } from '../harness/tour-bench.js';
+import { NODE, TourFixture } from '../harness/tour-bench.js';
 import { untilTrue } from '../harness/until.js';
 
 const IMAGES = [
@@ -46,12 +46,12 @@ function example(name: string): string {
 /** Registers the tour on one engine; the steps follow each other on the same data. */
 export function tour(kind: EngineKind): void {
   describe(`the tour on ${kind}`, { concurrency: 1 }, () => {
-    let bench: TourBench | string;
+    let bench: TourFixture | string;
     let foreign = '';
     const pluginDirWasThere = existsSync(PLUGIN_DIR);
 
     before(async () => {
-      bench = await TourBench.open(kind, { images: IMAGES });
+      bench = await TourFixture.open(kind, { images: IMAGES });
       if (typeof bench !== 'string') foreign = await bench.containers.run(IMAGES[5] ?? '');
     });
     after(async () => {
@@ -59,14 +59,14 @@ export function tour(kind: EngineKind): void {
       if (!pluginDirWasThere) rmSync(PLUGIN_DIR, { recursive: true, force: true });
     });
 
-    const step = (rule: string, body: (bench: TourBench) => Promise<void>): void => {
+    const step = (rule: string, body: (bench: TourFixture) => Promise<void>): void => {
       test(rule, async (context) => {
         if (typeof bench === 'string') leaveOut(context, `the tour on ${kind}`, bench);
         else await body(bench);
       });
     };
     /** The one running container of the DaemonSet's one pod; fails when there are more or others. */
-    const only = async (bench: TourBench, daemonSet: string) => {
+    const only = async (bench: TourFixture, daemonSet: string) => {
       const found = await bench.containers.ofPods(`${daemonSet}-`);
       assert.deepEqual(
         found.map(({ state }) => state),
@@ -77,11 +77,11 @@ export function tour(kind: EngineKind): void {
       assert.ok(container);
       return container;
     };
-    const runsOnce = (bench: TourBench, daemonSet: string) =>
+    const runsOnce = (bench: TourFixture, daemonSet: string) =>
       untilTrue(async () => void (await only(bench, daemonSet)));
-    const isGone = (bench: TourBench, daemonSet: string) =>
+    const isGone = (bench: TourFixture, daemonSet: string) =>
       untilTrue(async () => assert.deepEqual(await bench.containers.ofPods(`${daemonSet}-`), []));
-    const rolledOut = async ({ kubectl }: TourBench, daemonSet: string) =>
+    const rolledOut = async ({ kubectl }: TourFixture, daemonSet: string) =>
       assert.match(await kubectl.ok(`rollout status ${daemonSet} --timeout=30s`), /successfully rolled out/);
 
     step('the examples apply as they are and start real containers', async (bench) => {

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { leaveOut } from '../harness/leave-out.js';
 import { runEverynode, startProgram } from '../harness/processes.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
-import { TourBench } from '../harness/tour-bench.js';
+import { TourFixture } from '../harness/tour-bench.js';
 import { untilTrue } from '../harness/until.js';
 
 const MANIFEST = `apiVersion: apps/v1
@@ -21,11 +21,11 @@ spec:
 `;
 
 describe('up and down on docker', { concurrency: 1 }, () => {
-  let bench: TourBench | string;
+  let bench: TourFixture | string;
   let foreign: string[] = [];
 
   before(async () => {
-    bench = await TourBench.open('docker', { images: ['app:1'], args: ['--labels', 'disk=ssd'] });
+    bench = await TourFixture.open('docker', { images: ['app:1'], args: ['--labels', 'disk=ssd'] });
     if (typeof bench === 'string') return;
     const { containers, kubectl } = bench;
     // One of nobody, one of another cluster that runs on the same engine.
@@ -38,13 +38,13 @@ describe('up and down on docker', { concurrency: 1 }, () => {
     if (typeof bench !== 'string') await bench.close();
   });
 
-  const law = (rule: string, body: (bench: TourBench) => Promise<void>): void => {
+  const law = (rule: string, body: (bench: TourFixture) => Promise<void>): void => {
     test(rule, async (context) => {
       if (typeof bench === 'string') leaveOut(context, 'up and down on docker', bench);
       else await body(bench);
     });
   };
-  const ours = async ({ containers }: TourBench) => {
+  const ours = async ({ containers }: TourFixture) => {
     const [container, ...others] = await containers.ofPods('app-');
     assert.deepEqual(others, []);
     assert.equal(container?.state, 'running');

@@ -22,7 +22,7 @@ interface BenchOptions {
   args?: readonly string[];
 }
 
-export class TourBench {
+export class TourFixture {
   readonly containers: EngineContainers;
   readonly #folder = mkdtempSync(join(tmpdir(), 'everynode-tour-'));
   readonly #args: readonly string[];
@@ -39,12 +39,12 @@ export class TourBench {
   }
 
   /** A sentence instead where this machine lacks the engine or a kubectl. */
-  static async open(kind: EngineKind, { images, args = [] }: BenchOptions): Promise<TourBench | string> {
+  static async open(kind: EngineKind, { images, args = [] }: BenchOptions): Promise<TourFixture | string> {
     const why = whyNoKubectl();
     if (why !== undefined) return why;
     const engine = await startEngine(kind);
     if (typeof engine === 'string') return engine;
-    const bench = new TourBench(engine, args);
+    const bench = new TourFixture(engine, args);
     try {
       await loadTestImages(engine.socketPath, images);
       bench.#port = await freePort();

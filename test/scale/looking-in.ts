@@ -12,7 +12,7 @@ import { DockerEngine } from '../../agent/runtime/docker-engine.js';
 import { askEngine } from '../../agent/runtime/find-engine.js';
 import type { EngineKind } from '../harness/engines.js';
 import { shell } from '../harness/test-images.js';
-import { TourBench } from '../harness/tour-bench.js';
+import { TourFixture } from '../harness/tour-bench.js';
 import { untilTrue } from '../harness/until.js';
 
 const ROUNDS = 30;
@@ -36,7 +36,7 @@ const POD = {
 };
 
 async function main(kind: EngineKind): Promise<void> {
-  const bench = await TourBench.open(kind, { images: ['app:1'] });
+  const bench = await TourFixture.open(kind, { images: ['app:1'] });
   if (typeof bench === 'string') throw new Error(bench);
   try {
     await bench.kubectl.ok('apply -f -', JSON.stringify(POD));
@@ -80,7 +80,7 @@ function median(values: number[]): string {
   return ([...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0).toFixed(1);
 }
 
-async function engineOf(bench: TourBench) {
+async function engineOf(bench: TourFixture) {
   const found = await askEngine({ socketPath: bench.engine.socketPath });
   const [container] = await bench.containers.ofPods('p');
   const id = container?.id ?? '';
@@ -103,7 +103,7 @@ async function engineOf(bench: TourBench) {
   };
 }
 
-async function ownerOf(bench: TourBench, id: string): Promise<{ clusterUID: string; nodeName: string }> {
+async function ownerOf(bench: TourFixture, id: string): Promise<{ clusterUID: string; nodeName: string }> {
   const api = new DockerApi({ socketPath: bench.engine.socketPath });
   const answer = await api.json<{ Config: { Labels: Record<string, string> } }>(
     { method: 'GET', path: `/containers/${id}/json` },
@@ -120,7 +120,7 @@ interface Access {
   token: string;
 }
 
-function accessOf(bench: TourBench): Access {
+function accessOf(bench: TourFixture): Access {
   const text = readFileSync(join(bench.dataDir, 'kubeconfig'), 'utf8');
   const value = (name: string) => new RegExp(`${name}: "?([^"\\s]+)`).exec(text)?.[1] ?? '';
   return {
