@@ -19,7 +19,7 @@ import { prepareHostPath } from '../../agent/volumes/host-path.js';
 import { removeFolder } from '../../agent/volumes/pod-folders.js';
 import { openSubPath } from '../../agent/volumes/sub-path.js';
 import { VolumeError } from '../../agent/volumes/volume-error.js';
-import { swapAtEachStep } from '../harness/swapping-neighbour.js';
+import { swapSymlinkAtEachStep } from '../harness/swapping-neighbour.js';
 import { withDirectoryEach } from '../harness/temporary-directory.js';
 
 let folder: string;
@@ -58,7 +58,7 @@ function stateOf(host: string): string[] {
 describe('a folder that is swapped for a link', () => {
   for (const path of ['p', 'p/below', 'p/below/file', 'p/new', 'p/new/deep']) {
     test(`before any step of opening the subPath ${path} leads to no file of the host`, async (context) => {
-      const steps = await swapAtEachStep(context, folder, async ({ volume, host }, step) => {
+      const steps = await swapSymlinkAtEachStep(context, folder, async ({ volume, host }, step) => {
         const before = stateOf(host);
         const place = await opened(volume, path);
         assert.ok(place.startsWith(`${volume}/`) || place.startsWith('failed to'), `step ${step}: ${place}`);
@@ -69,7 +69,7 @@ describe('a folder that is swapped for a link', () => {
   }
 
   test('before any step of giving the volume to a group changes no file of the host', async (context) => {
-    const steps = await swapAtEachStep(context, folder, async ({ volume, host }, step) => {
+    const steps = await swapSymlinkAtEachStep(context, folder, async ({ volume, host }, step) => {
       const before = stateOf(host);
       await applyFsGroup(volume, { fsGroup: GROUP });
       assert.deepEqual(stateOf(host), before, `step ${step}`);
@@ -78,13 +78,13 @@ describe('a folder that is swapped for a link', () => {
   });
 
   test('before any step of measuring the volume counts no file of the host', async (context) => {
-    await swapAtEachStep(context, folder, async ({ volume }, step) => {
+    await swapSymlinkAtEachStep(context, folder, async ({ volume }, step) => {
       assert.ok((await folderBytes(volume)) < 1024 * 1024, `step ${step}`);
     });
   });
 
   test('before any step of removing the volume removes no file of the host', async (context) => {
-    await swapAtEachStep(context, folder, async ({ volume, host }, step) => {
+    await swapSymlinkAtEachStep(context, folder, async ({ volume, host }, step) => {
       const before = stateOf(host);
       // An entry that was swapped in the middle may be left: then the removal fails, and the agent tries again.
       await removeFolder(volume).catch(() => removeFolder(volume));

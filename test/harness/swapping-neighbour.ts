@@ -25,7 +25,7 @@ const STEPS = [
  * Runs `attempt` repeatedly, each time on fresh folders. In the first run `p` becomes a link to the host's folder before the first step, in
  * the second run before the second step, and so on. Returns the number of steps.
  */
-export async function swapAtEachStep(
+export async function swapSymlinkAtEachStep(
   context: TestContext,
   folder: string,
   attempt: (swapped: Swapped, step: number) => Promise<void>,
