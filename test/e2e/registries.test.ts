@@ -17,7 +17,7 @@ import type { Secret } from '../../shared/kube/config.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { startEngine, type TestEngine } from '../harness/engines.js';
-import { hurriedClock } from '../harness/hurried-clock.js';
+import { acceleratedClock } from '../harness/hurried-clock.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { FIXTURE_OWNER, PodHostFixture, podOf } from '../harness/pod-host-bench.js';
 import { REGISTRY, type RegistryOptions, TestRegistry } from '../harness/registry.js';
@@ -107,7 +107,7 @@ for (const kind of ['docker', 'podman'] as const) {
       'a Pod brings its own login; without it, it waits with the reason and pulls once the Secret is there',
       { login: LOGIN },
       async (registry) => {
-        const bench = new PodHostFixture(driver, hurriedClock(HURRY), kind);
+        const bench = new PodHostFixture(driver, acceleratedClock(HURRY), kind);
         const image = registry.push('own:1');
         const text = JSON.stringify({
           auths: { [REGISTRY]: { username: LOGIN.user, password: LOGIN.password } },
@@ -150,7 +150,7 @@ for (const kind of ['docker', 'podman'] as const) {
       'an image is taken away under running containers: they run on, and start anew as their policies say',
       {},
       async (registry, host) => {
-        const bench = new PodHostFixture(driver, hurriedClock(HURRY), kind);
+        const bench = new PodHostFixture(driver, acceleratedClock(HURRY), kind);
         try {
           await imageGone(bench, host, registry);
         } finally {
@@ -198,7 +198,7 @@ for (const kind of ['docker', 'podman'] as const) {
       'a registry that dies in the middle of a pull: the Pod runs once it is back',
       {},
       async (registry, host) => {
-        const bench = new PodHostFixture(driver, hurriedClock(HURRY), kind);
+        const bench = new PodHostFixture(driver, acceleratedClock(HURRY), kind);
         // 24 MB at 2 MB/s: two seconds later it is in the middle, whatever else the machine does.
         const image = registry.push('large:1', 24_000_000);
         host.onHost(

@@ -2,7 +2,7 @@
 import { type Clock, systemClock } from '../../shared/process/clock.js';
 
 /** Begins at the present and goes `times` as fast. What the engine dates by its own clock lies in its past. */
-export function hurriedClock(times: number): Clock {
+export function acceleratedClock(times: number): Clock {
   const [wall, steady] = [systemClock.now(), systemClock.monotonic()];
   const passed = () => (systemClock.monotonic() - steady) * times;
   return {
