@@ -11,7 +11,7 @@ import {
 } from '../../agent/decisions/eviction-ranking.js';
 import { type Signal, thresholdsOf } from '../../agent/decisions/eviction-thresholds.js';
 import type { PodSpec } from '../../shared/kube/pod.js';
-import { left } from '../harness/observations.js';
+import { observedLeft } from '../harness/observations.js';
 import { attempt } from '../harness/pod-views.js';
 
 const MIB = 1024 ** 2;
@@ -145,7 +145,7 @@ describe('the words of an eviction', () => {
     ...NONE,
     evictionHard: 'memory.available<100Mi,nodefs.available<10%,pid.available<5%',
   });
-  const seen = left(
+  const seen = observedLeft(
     { 'memory.available': 50 * MIB, 'nodefs.available': 12_345, 'pid.available': 40 },
     200_000,
   );

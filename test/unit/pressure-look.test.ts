@@ -11,7 +11,7 @@ import { pressureRejection } from '../../agent/decisions/pressure-admission.js';
 import { evaluatePressure, NO_PRESSURE, type PressureHistory } from '../../agent/decisions/pressure-look.js';
 import { memoryOf } from '../../agent/node/pressure-readings.js';
 import type { PodSpec } from '../../shared/kube/pod.js';
-import { left } from '../harness/observations.js';
+import { observedLeft } from '../harness/observations.js';
 
 const TRANSITION_MS = 300_000;
 
@@ -27,7 +27,7 @@ describe('a look at the pressure', () => {
   function looks(...each: [second: number, signals: Partial<Record<Signal, number>>][]) {
     let memory: PressureHistory = NO_PRESSURE;
     return each.map(([second, signals]) => {
-      const look = evaluatePressure(memory, thresholds, left(signals), second * 1000, TRANSITION_MS);
+      const look = evaluatePressure(memory, thresholds, observedLeft(signals), second * 1000, TRANSITION_MS);
       memory = look.memory;
       const due = memory.due.map(
         ({ signal, graceMs }: Threshold) => `${graceMs ? 'soft' : 'hard'} ${signal}`,
