@@ -12,7 +12,7 @@ import { type TestHost, TestHosts } from '../harness/hosts.js';
 import { findKubectl } from '../harness/kubectl.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { untilTrue } from '../harness/until.js';
-import { type HostLook, lookAt } from './host-look.js';
+import { type HostSnapshot, lookAt } from './host-look.js';
 import { makeReleases } from './make-releases.js';
 
 const TREE = resolve('.');
@@ -58,7 +58,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
   let coordinator: TestHost;
   let members: TestHost[];
   /** What each host was before anything was installed. */
-  const found = new Map<TestHost, HostLook>();
+  const found = new Map<TestHost, HostSnapshot>();
   let line = '';
 
   before(async () => {
