@@ -12,7 +12,7 @@ import { type TestHost, TestHosts } from '../harness/hosts.js';
 import { findKubectl } from '../harness/kubectl.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { untilTrue } from '../harness/until.js';
-import { type HostSnapshot, lookAt } from './host-look.js';
+import { type HostSnapshot, takeHostSnapshot } from './host-look.js';
 import { makeReleases } from './make-releases.js';
 
 const TREE = resolve('.');
@@ -76,7 +76,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     }
     for (const host of members) host.loadImages(['app:1']);
     coordinator.copyIn(findKubectl(), '/usr/local/bin/kubectl');
-    for (const host of [coordinator, ...members]) found.set(host, lookAt(host));
+    for (const host of [coordinator, ...members]) found.set(host, takeHostSnapshot(host));
   });
   after(async () => {
     if (why === undefined) await hosts.stop();
@@ -318,7 +318,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     // What this test itself has put there.
     coordinator.run('rm', '-r', '/root/daemon-sets.yaml', '/tmp/kube-cache');
     for (const host of [coordinator, ...members]) {
-      const [before, now] = [found.get(host), lookAt(host)];
+      const [before, now] = [found.get(host), takeHostSnapshot(host)];
       const files = new Set(before?.files);
       assert.deepEqual(
         now.files.filter((path) => !files.has(path)),

@@ -13,7 +13,7 @@ const RESTLESS =
   /^\/(var\/(log|cache|tmp)|var\/lib\/(systemd|containerd|containers|docker)|root\/\.(docker|config|local))(\/|$)|^\/etc\/(passwd|group|shadow|gshadow|subuid|subgid)-$|^\/etc\/\.(pwd|updated)/;
 
 /** As it is now, without what is restless by itself. */
-export function lookAt(host: TestHost): HostSnapshot {
+export function takeHostSnapshot(host: TestHost): HostSnapshot {
   const lines = (text: string) => text.split('\n').filter(Boolean).sort();
   const files = lines(host.run('find', '/', '-xdev')).filter((path) => !RESTLESS.test(path));
   const inMemory = lines(host.run('find', '/run', '/dev/shm', '/tmp', '-xdev', '-name', '*everynode*'));
