@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { MAX_OUTPUT_BYTES, runContainerCommand } from '../../agent/runtime/run-command.js';
 import { systemClock } from '../../shared/process/clock.js';
-import { config, DEADLINE_MS, type LawBench, THEIRS } from './driver-fixture.js';
+import { config, DEADLINE_MS, type LawFixture, THEIRS } from './driver-fixture.js';
 import { never, only, outputOf, rejects } from './driver-steps.js';
 
-export function commandLaws(bench: LawBench): void {
+export function commandLaws(bench: LawFixture): void {
   const exec = (id: string, command: string[], io: { stdin?: boolean; tty?: boolean } = {}) =>
     bench.ours.exec(id, { command, stdin: io.stdin ?? false, tty: io.tty ?? false }, never());
 

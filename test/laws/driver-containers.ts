@@ -1,9 +1,9 @@
 /** Laws of drivers: containers, whose they are, how they begin and end, and what is told of them. */
 import assert from 'node:assert/strict';
-import { config, identity, type LawBench, THEIRS } from './driver-fixture.js';
+import { config, identity, type LawFixture, THEIRS } from './driver-fixture.js';
 import { collect, listen, never, only, printed, rejects, until } from './driver-steps.js';
 
-export function containerLaws(bench: LawBench): void {
+export function containerLaws(bench: LawFixture): void {
   bench.law('creating an identity twice is a conflict and makes no copy', async (podUid) => {
     await bench.ours.create(config(podUid, bench.fixture.waits));
     await rejects(bench.ours.create(config(podUid, bench.fixture.waits)), 'Conflict');

@@ -93,7 +93,7 @@ export function identity(podUid: string, container: string, attempt: number) {
 }
 
 /** What a group of laws is declared with. */
-export interface LawBench {
+export interface LawFixture {
   /** As it names itself. */
   readonly engine: string;
   readonly fixture: DriverFixture;

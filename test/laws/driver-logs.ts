@@ -1,9 +1,9 @@
 /** Laws of drivers: logs. */
 import assert from 'node:assert/strict';
-import type { LawBench } from './driver-fixture.js';
+import type { LawFixture } from './driver-fixture.js';
 import { collect, never, until } from './driver-steps.js';
 
-export function logLaws(bench: LawBench): void {
+export function logLaws(bench: LawFixture): void {
   bench.law('logs come in order, whole or from the end', async (podUid) => {
     const id = await bench.run(podUid, bench.fixture.prints);
     await until(bench.ours, podUid, (container) => container.state === 'exited');

@@ -1,10 +1,10 @@
 /** Laws of drivers: sandboxes. */
 import assert from 'node:assert/strict';
 import { SANDBOX } from '../../agent/runtime/driver.js';
-import { identity, type LawBench } from './driver-fixture.js';
+import { identity, type LawFixture } from './driver-fixture.js';
 import { only } from './driver-steps.js';
 
-export function sandboxLaws(bench: LawBench): void {
+export function sandboxLaws(bench: LawFixture): void {
   bench.law('the sandbox image is there without a registry, and waits until stopped', async (podUid) => {
     const image = await bench.ours.ensureSandboxImage();
     assert.equal(await bench.ours.ensureSandboxImage(), image);

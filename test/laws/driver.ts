@@ -4,7 +4,7 @@ import type { RuntimeDriver } from '../../agent/runtime/driver.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { commandLaws } from './driver-commands.js';
 import { containerLaws } from './driver-containers.js';
-import { config, type DriverFixture, type LawBench, OURS } from './driver-fixture.js';
+import { config, type DriverFixture, type LawFixture, OURS } from './driver-fixture.js';
 import { logLaws } from './driver-logs.js';
 import { sandboxLaws } from './driver-sandbox.js';
 import { stopListening } from './driver-steps.js';
@@ -31,7 +31,7 @@ export function driverLaws(engine: string, open: () => Promise<DriverFixture | s
       await opened?.fixture.close();
     });
 
-    const bench: LawBench = {
+    const bench: LawFixture = {
       engine,
       get fixture() {
         return present(opened).fixture;
