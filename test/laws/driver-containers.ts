@@ -97,12 +97,12 @@ export function containerLaws(bench: LawFixture): void {
   bench.law('an end for lack of memory is told as such', async (podUid) => {
     // An engine hears of the end and of its cause apart, and may lose the cause: not every time.
     const causes: boolean[] = [];
-    while (bench.fixture.tellsOutOfMemory && causes.length < 5 && !causes.includes(true)) {
+    while (bench.fixture.reportsOutOfMemory && causes.length < 5 && !causes.includes(true)) {
       const uid = `${podUid}-${causes.length}`;
       await bench.run(uid, bench.fixture.greedy, { memoryLimitBytes: 16 * 2 ** 20 });
       causes.push((await until(bench.ours, uid, (container) => container.state === 'exited')).oomKilled);
     }
-    assert.equal(causes.includes(true), bench.fixture.tellsOutOfMemory);
+    assert.equal(causes.includes(true), bench.fixture.reportsOutOfMemory);
   });
 
   bench.law("another owner's containers are not listed, stopped, removed or read", async (podUid) => {

@@ -28,7 +28,7 @@ export interface DriverFixture {
   /** Uses more memory than 16 MiB. */
   greedy: Program;
   /** Whether the engine here sees that a container was out of memory; conmon misses it on some cgroup v1 machines. */
-  tellsOutOfMemory: boolean;
+  reportsOutOfMemory: boolean;
   /** Commands to run beside `waits`. */
   commands: {
     /** Prints `out` and a new line. */
