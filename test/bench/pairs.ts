@@ -4,7 +4,7 @@
  * `rounds` values of each. They take turns at being first, so that none always has the others' leftovers to bear.
  * `onRound` hears of each round as it begins, the first being 1.
  */
-export async function byTurns<T>(
+export async function alternate<T>(
   rounds: number,
   works: readonly (() => Promise<T> | T)[],
   onRound: (round: number) => void = () => undefined,
@@ -26,7 +26,7 @@ export async function pairs(
 ): Promise<{ floor: number[]; product: number[] }> {
   await floor();
   await product();
-  const [bare = [], ours = []] = await byTurns(rounds, [floor, product]);
+  const [bare = [], ours = []] = await alternate(rounds, [floor, product]);
   return { floor: bare, product: ours };
 }
 

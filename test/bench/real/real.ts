@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BareFleet } from '../floors/bare-fleet.js';
-import { byTurns } from '../pairs.js';
+import { alternate } from '../pairs.js';
 import type { Bench } from '../section.js';
 import { type AgentFigures, measureAgents } from './agents.js';
 import { type BenchEngine, IMAGE, startEngines, stopEngines } from './engines.js';
@@ -89,7 +89,7 @@ async function time(
   engines: readonly BenchEngine[],
 ): Promise<Timed> {
   const each = <T>(what: string, rounds: number, work: (fleet: Fleet) => Promise<T>) =>
-    byTurns(
+    alternate(
       rounds,
       fleets.map((fleet) => () => work(fleet)),
       (round) => progress(`${who}: ${what}, ${round} of ${rounds}`),
