@@ -11,7 +11,7 @@ import { Argument } from 'commander';
 import { npmScript, parseScriptArguments } from '../harness/npm-script.js';
 import { measureHollow } from './hollow/hollow.js';
 import { measureLinks } from './links/links.js';
-import { measureParts } from './parts/parts.js';
+import { measureInternals } from './parts/parts.js';
 import { measureReal } from './real/real.js';
 import { judge, type Result, type Section } from './result.js';
 import type { Bench } from './section.js';
@@ -24,7 +24,7 @@ const SECTIONS: Record<Section, (bench: Bench) => Promise<void>> = {
   real: measureReal,
   hollow: measureHollow,
   links: measureLinks,
-  parts: measureParts,
+  parts: measureInternals,
 };
 
 interface Flags {

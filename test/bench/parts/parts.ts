@@ -4,7 +4,7 @@ import { measurePlacement } from './placement.js';
 import { measureRolloutSteps } from './rollout-steps.js';
 import { measureStore } from './store.js';
 
-export async function measureParts(bench: Bench): Promise<void> {
+export async function measureInternals(bench: Bench): Promise<void> {
   bench.progress('placement');
   await measurePlacement(bench);
   bench.progress('steps of a rollout');
