@@ -13,7 +13,7 @@ const TICK_MS = 10;
 const IDLE_COLUMNS = [3, 4];
 
 /** Resolves when all cores together did next to nothing for a moment; answers false when that never came. */
-export async function untilMachineRests(): Promise<boolean> {
+export async function waitForIdleMachine(): Promise<boolean> {
   const end = performance.now() + PATIENCE_MS;
   for (let before = busyMs(); performance.now() < end; ) {
     await pause(WINDOW_MS);

@@ -1,7 +1,7 @@
 /** One value each, ms, of any fleet: from the request to the engine's own event. The engines are empty before and after. */
 import { type BenchEngine, untilEmpty } from './engines.js';
 import type { Fleet } from './fleet.js';
-import { untilMachineRests } from './machine-rest.js';
+import { waitForIdleMachine } from './machine-rest.js';
 
 /** What one container's life took. */
 export interface Life {
@@ -19,12 +19,12 @@ export async function timeLife(fleet: Fleet, engines: readonly BenchEngine[]): P
   const labelled = performance.now();
   await fleet.label(true);
   const start = await first.events.first('start', labelled);
-  await untilMachineRests();
+  await waitForIdleMachine();
   const init = await first.api.initOf(start.id);
   const killed = performance.now();
   process.kill(init, 'SIGKILL');
   const again = await first.events.first('start', killed);
-  await untilMachineRests();
+  await waitForIdleMachine();
   const unlabelled = performance.now();
   await fleet.label(false);
   const end = await first.events.first('die', unlabelled);
@@ -65,11 +65,11 @@ export async function timeDeployment(fleet: Fleet, engines: readonly BenchEngine
   await fleet.deploy();
   await fleet.untilAllShown();
   const shown = performance.now() - begun;
-  await untilMachineRests();
+  await waitForIdleMachine();
   const one = await timeUpdate(fleet, engines, 1);
-  await untilMachineRests();
+  await waitForIdleMachine();
   const together = await timeUpdate(fleet, engines, engines.length);
-  await untilMachineRests();
+  await waitForIdleMachine();
   await fleet.remove();
   await untilEmpty(engines);
   return { shown, one, together };
