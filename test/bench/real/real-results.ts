@@ -1,7 +1,7 @@
 /** The table of what orchestrators do on real engines: names, goals, and where each value stands. */
 import { percentile, type Result } from '../result.js';
 import { type AgentFigures, type IdleFigures, PODS_A_NODE } from './agents.js';
-import type { Deployment, Life } from './timings.js';
+import type { Deployment, ContainerLifetime } from './timings.js';
 
 /** Of the floor, of Everynode, and of Swarm if it was asked for, round by round. */
 interface Measured<T> {
@@ -27,7 +27,7 @@ function ratio(number: string, name: string, most: number): Row {
   return { number, name, goal: { kind: 'ratio', most } };
 }
 
-export function lifeResults(lives: Measured<Life>): Result[] {
+export function lifeResults(lives: Measured<ContainerLifetime>): Result[] {
   const overhead = lives.product.map(
     ({ started }, index) => started - (lives.floor[index]?.started ?? Number.NaN),
   );

@@ -12,13 +12,13 @@ import { EverynodeFleet } from './everynode-fleet.js';
 import type { Fleet } from './fleet.js';
 import { agentResults, deploymentResults, lifeResults, type SwarmFigures } from './real-results.js';
 import { Swarm } from './swarm.js';
-import { type Deployment, type Life, timeDeployment, timeLife, warmUp } from './timings.js';
+import { type Deployment, type ContainerLifetime, timeDeployment, timeLife, warmUp } from './timings.js';
 
 const ENGINES = 8;
 
 /** What fleets did by turns, in the fleets' order. */
 interface Timed {
-  lives: Life[][];
+  lives: ContainerLifetime[][];
   deployments: Deployment[][];
 }
 

@@ -4,7 +4,7 @@ import type { Fleet } from './fleet.js';
 import { waitForIdleMachine } from './machine-rest.js';
 
 /** What one container's life took. */
-export interface Life {
+export interface ContainerLifetime {
   /** From the label to its start. */
   started: number;
   /** From `kill -9` of its first process to its start again. */
@@ -13,7 +13,7 @@ export interface Life {
   ended: number;
 }
 
-export async function timeLife(fleet: Fleet, engines: readonly BenchEngine[]): Promise<Life> {
+export async function timeLife(fleet: Fleet, engines: readonly BenchEngine[]): Promise<ContainerLifetime> {
   const [first] = engines;
   if (!first) throw new Error('there is no engine');
   const labelled = performance.now();
