@@ -12,7 +12,7 @@ import { EverynodeFleet } from './everynode-fleet.js';
 import type { Fleet } from './fleet.js';
 import { agentResults, deploymentResults, lifeResults, type SwarmFigures } from './real-results.js';
 import { Swarm } from './swarm.js';
-import { type Deployment, type ContainerLifetime, timeDeployment, timeLife, warmUp } from './timings.js';
+import { type Deployment, type ContainerLifetime, timeDeployment, timeContainerLifetime, warmUp } from './timings.js';
 
 const ENGINES = 8;
 
@@ -96,9 +96,9 @@ async function time(
     );
   progress(`${who}: warming up`);
   await warmUp(fleets, engines);
-  for (const fleet of fleets) await timeLife(fleet, engines);
+  for (const fleet of fleets) await timeContainerLifetime(fleet, engines);
   return {
-    lives: await each('one container', quick ? 5 : 20, (fleet) => timeLife(fleet, engines)),
+    lives: await each('one container', quick ? 5 : 20, (fleet) => timeContainerLifetime(fleet, engines)),
     deployments: await each('all engines', quick ? 2 : 5, (fleet) => timeDeployment(fleet, engines)),
   };
 }

@@ -13,7 +13,7 @@ export interface ContainerLifetime {
   ended: number;
 }
 
-export async function timeLife(fleet: Fleet, engines: readonly BenchEngine[]): Promise<ContainerLifetime> {
+export async function timeContainerLifetime(fleet: Fleet, engines: readonly BenchEngine[]): Promise<ContainerLifetime> {
   const [first] = engines;
   if (!first) throw new Error('there is no engine');
   const labelled = performance.now();
