@@ -27,7 +27,7 @@ function ratio(number: string, name: string, most: number): Row {
   return { number, name, goal: { kind: 'ratio', most } };
 }
 
-export function lifeResults(lives: Measured<ContainerLifetime>): Result[] {
+export function lifetimeResults(lives: Measured<ContainerLifetime>): Result[] {
   const overhead = lives.product.map(
     ({ started }, index) => started - (lives.floor[index]?.started ?? Number.NaN),
   );

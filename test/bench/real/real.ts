@@ -10,7 +10,7 @@ import { type BenchEngine, IMAGE, startEngines, stopEngines } from './engines.js
 import { EverynodeHosts } from './everynode.js';
 import { EverynodeFleet } from './everynode-fleet.js';
 import type { Fleet } from './fleet.js';
-import { agentResults, deploymentResults, lifeResults, type SwarmFigures } from './real-results.js';
+import { agentResults, deploymentResults, lifetimeResults, type SwarmFigures } from './real-results.js';
 import { Swarm } from './swarm.js';
 import { type Deployment, type ContainerLifetime, timeDeployment, timeContainerLifetime, warmUp } from './timings.js';
 
@@ -115,7 +115,7 @@ function report(bench: Bench, { timed, agents, swarm }: Measurements): void {
     ...(values && { swarm: values }),
   });
   const results = [
-    ...lifeResults(beside(timed.lives, swarm?.timed.lives)),
+    ...lifetimeResults(beside(timed.lives, swarm?.timed.lives)),
     ...deploymentResults(beside(timed.deployments, swarm?.timed.deployments)),
     ...agentResults(agents, swarm),
   ];
