@@ -1,9 +1,9 @@
 /** Floor of an orchestrator: it knows what to do and asks the engines for just that. */
 import { WAITS } from '../../harness/test-images.js';
 import type { BenchEngine } from '../real/engines.js';
-import type { Fleet } from '../real/fleet.js';
+import type { MeasuredFleet } from '../real/fleet.js';
 
-export class BareFleet implements Fleet {
+export class BareFleet implements MeasuredFleet {
   readonly #engines: readonly BenchEngine[];
   readonly #image: string;
   /** By engine: the container that runs there. */

@@ -3,11 +3,11 @@ import type { CoordinatorApi } from '../../harness/coordinator-api.js';
 import { WAITS } from '../../harness/test-images.js';
 import { BenchDaemonSet } from '../bench-daemon-set.js';
 import { IMAGE } from './engines.js';
-import type { Fleet } from './fleet.js';
+import type { MeasuredFleet } from './fleet.js';
 
 const MERGE = 'application/merge-patch+json';
 
-export class EverynodeFleet implements Fleet {
+export class EverynodeFleet implements MeasuredFleet {
   readonly #api: CoordinatorApi;
   readonly #firstNode: string;
   readonly #size: number;

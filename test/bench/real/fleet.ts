@@ -1,7 +1,7 @@
 /** What is measured on real engines, whoever does it: the floor, Everynode, Docker Swarm. */
 
 /** Runs one container on each of several engines. Every method resolves when the request was taken, not when it is done. */
-export interface Fleet {
+export interface MeasuredFleet {
   /** On the first engine alone: the container is wanted there, or no more. */
   label(wanted: boolean): Promise<void>;
   /** On all engines. */

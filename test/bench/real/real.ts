@@ -9,7 +9,7 @@ import { type AgentFigures, measureAgents } from './agents.js';
 import { type BenchEngine, IMAGE, startEngines, stopEngines } from './engines.js';
 import { EverynodeHosts } from './everynode.js';
 import { EverynodeFleet } from './everynode-fleet.js';
-import type { Fleet } from './fleet.js';
+import type { MeasuredFleet } from './fleet.js';
 import { agentResults, deploymentResults, lifetimeResults, type SwarmFigures } from './real-results.js';
 import { Swarm } from './swarm.js';
 import { type Deployment, type ContainerLifetime, timeDeployment, timeContainerLifetime, warmUp } from './timings.js';
@@ -85,10 +85,10 @@ async function measureSwarm(
 async function time(
   { quick, progress }: Bench,
   who: string,
-  fleets: readonly Fleet[],
+  fleets: readonly MeasuredFleet[],
   engines: readonly BenchEngine[],
 ): Promise<Timed> {
-  const each = <T>(what: string, rounds: number, work: (fleet: Fleet) => Promise<T>) =>
+  const each = <T>(what: string, rounds: number, work: (fleet: MeasuredFleet) => Promise<T>) =>
     alternate(
       rounds,
       fleets.map((fleet) => () => work(fleet)),

@@ -1,7 +1,7 @@
 /** Docker Swarm as a fleet that is measured: global services through its API, with no delay before a restart. */
 import { until } from '../../harness/until.js';
 import type { BareEngine } from '../floors/bare-engine.js';
-import type { Fleet } from './fleet.js';
+import type { MeasuredFleet } from './fleet.js';
 
 const SHOWN_MS = 60_000;
 /** How often the manager is asked; its own events tell of no task. */
@@ -32,7 +32,7 @@ interface SwarmWish {
   labelFirst: (wanted: boolean) => Promise<void>;
 }
 
-export class SwarmFleet implements Fleet {
+export class SwarmFleet implements MeasuredFleet {
   readonly #manager: BareEngine;
   readonly #wish: SwarmWish;
   #version = 0;

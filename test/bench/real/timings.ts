@@ -1,6 +1,6 @@
 /** One value each, ms, of any fleet: from the request to the engine's own event. The engines are empty before and after. */
 import { type BenchEngine, untilEmpty } from './engines.js';
-import type { Fleet } from './fleet.js';
+import type { MeasuredFleet } from './fleet.js';
 import { waitForIdleMachine } from './machine-rest.js';
 
 /** What one container's life took. */
@@ -13,7 +13,7 @@ export interface ContainerLifetime {
   ended: number;
 }
 
-export async function timeContainerLifetime(fleet: Fleet, engines: readonly BenchEngine[]): Promise<ContainerLifetime> {
+export async function timeContainerLifetime(fleet: MeasuredFleet, engines: readonly BenchEngine[]): Promise<ContainerLifetime> {
   const [first] = engines;
   if (!first) throw new Error('there is no engine');
   const labelled = performance.now();
@@ -46,7 +46,7 @@ export interface Deployment {
 }
 
 /** All fleets at once take one through its life on each engine and bring a new version: the first time is slow, and no measure. */
-export async function warmUp(fleets: readonly Fleet[], engines: readonly BenchEngine[]): Promise<void> {
+export async function warmUp(fleets: readonly MeasuredFleet[], engines: readonly BenchEngine[]): Promise<void> {
   await Promise.all(
     fleets.map(async (fleet) => {
       await fleet.deploy();
@@ -60,7 +60,7 @@ export async function warmUp(fleets: readonly Fleet[], engines: readonly BenchEn
 }
 
 /** Deploys, rolls a version out one engine after another, another one at once, and removes all. */
-export async function timeDeployment(fleet: Fleet, engines: readonly BenchEngine[]): Promise<Deployment> {
+export async function timeDeployment(fleet: MeasuredFleet, engines: readonly BenchEngine[]): Promise<Deployment> {
   const begun = performance.now();
   await fleet.deploy();
   await fleet.untilAllShown();
@@ -75,7 +75,7 @@ export async function timeDeployment(fleet: Fleet, engines: readonly BenchEngine
   return { shown, one, together };
 }
 
-async function timeUpdate(fleet: Fleet, engines: readonly BenchEngine[], atOnce: number): Promise<Rollout> {
+async function timeUpdate(fleet: MeasuredFleet, engines: readonly BenchEngine[], atOnce: number): Promise<Rollout> {
   const begun = performance.now();
   // Together: an update that fails while starts are waited for would end the process, and leave engines behind.
   const [, starts] = await Promise.all([
