@@ -14,13 +14,13 @@ import { measureLinks } from './links/links.js';
 import { measureInternals } from './parts/parts.js';
 import { measureReal } from './real/real.js';
 import { judge, type Result, type Section } from './result.js';
-import type { Bench } from './section.js';
+import type { BenchContext } from './section.js';
 import { StepTimes } from './step-times.js';
 import { line, markdown, TABLE_BEGIN, TABLE_END } from './table.js';
 
 const README = resolve(dirname(fileURLToPath(import.meta.url)), '../../../README.md');
 
-const SECTIONS: Record<Section, (bench: Bench) => Promise<void>> = {
+const SECTIONS: Record<Section, (bench: BenchContext) => Promise<void>> = {
   real: measureReal,
   hollow: measureHollow,
   links: measureLinks,
@@ -54,7 +54,7 @@ const secondsPassed = () => Math.round(process.uptime());
 const times = new StepTimes(() => performance.now());
 const results: Result[] = [];
 const leftOut: { what: string; why: string }[] = [];
-const bench: Bench = {
+const bench: BenchContext = {
   quick: flags.quick ?? false,
   swarm: flags.swarm ?? false,
   report: (result) => {
@@ -65,7 +65,7 @@ const bench: Bench = {
     times.begin(what);
     process.stderr.write(`    … ${what} (after ${secondsPassed()} s)\n`);
   },
-  leaveOut: (what, why) => {
+  skip: (what, why) => {
     leftOut.push({ what, why });
     process.stdout.write(`    left out: ${what}: ${why}\n`);
   },

@@ -12,7 +12,7 @@ import { measureJoin } from './hollow/join.js';
 import { measureList, measureWatch } from './hollow/reads.js';
 import { measureRollout } from './hollow/rollout.js';
 import type { Result } from './result.js';
-import type { Bench } from './section.js';
+import type { BenchContext } from './section.js';
 import { line } from './table.js';
 
 const AGENTS = 200;
@@ -50,14 +50,14 @@ async function warmUp(product: HollowFleet): Promise<void> {
 
 test('a coordinator costs no more than it did, as a multiple of what nobody can do without', async (context) => {
   const results: Result[] = [];
-  const bench: Bench = {
+  const bench: BenchContext = {
     ...{ quick: true, swarm: false },
     report: (result) => {
       results.push(result);
       context.diagnostic(line(result));
     },
     progress: () => undefined,
-    leaveOut: (what, why) => context.diagnostic(`${what}: ${why}`),
+    skip: (what, why) => context.diagnostic(`${what}: ${why}`),
   };
   // A fleet joins once: of two, each with programs of its own, the better one counts.
   await withFleets(AGENTS, (floor, product) => measureJoin(bench, floor, product));

@@ -1,7 +1,7 @@
 /** What a section of the benchmark is given. */
 import type { Result } from './result.js';
 
-export interface Bench {
+export interface BenchContext {
   /** Fewer and smaller rounds: all sections in under three minutes. */
   quick: boolean;
   /** Docker Swarm is to do the same work. */
@@ -10,5 +10,5 @@ export interface Bench {
   /** Says what is being done now, for whoever waits. */
   progress(what: string): void;
   /** Says what cannot be measured on this machine. */
-  leaveOut(what: string, why: string): void;
+  skip(what: string, why: string): void;
 }

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { BenchDaemonSet } from '../bench-daemon-set.js';
 import { percentile } from '../result.js';
-import type { Bench } from '../section.js';
+import type { BenchContext } from '../section.js';
 import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';
 
@@ -27,7 +27,7 @@ interface Applied {
  * both servers have come to rest. Leaves the fleet with one Pod on each host, and answers the DaemonSet.
  */
 export async function measureApply(
-  { report, leaveOut }: Bench,
+  { report, skip: leaveOut }: BenchContext,
   floor: FloorFleet,
   product: HollowFleet,
   rounds: number,

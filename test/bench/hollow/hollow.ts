@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Bench } from '../section.js';
+import type { BenchContext } from '../section.js';
 import { measureApply } from './apply.js';
 import { FloorFleet } from './floor-fleet.js';
 import { HollowFleet } from './hollow-fleet.js';
@@ -53,7 +53,7 @@ const FULL: readonly Plan[] = [
   },
 ];
 
-export async function measureHollow(bench: Bench): Promise<void> {
+export async function measureHollow(bench: BenchContext): Promise<void> {
   for (const plan of bench.quick ? QUICK : FULL) await measureFleet(bench, plan);
 }
 
@@ -77,7 +77,7 @@ export async function withFleets(
   }
 }
 
-async function measureFleet(bench: Bench, plan: Plan): Promise<void> {
+async function measureFleet(bench: BenchContext, plan: Plan): Promise<void> {
   const { agents } = plan;
   const now = (what: string) => bench.progress(`${agents} agents: ${what}`);
   await withFleets(agents, async (floor, product) => {

@@ -1,7 +1,7 @@
 /** A fleet with nothing to do: CPU, memory and bytes of each agent. */
 import { execFileSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Bench } from '../section.js';
+import type { BenchContext } from '../section.js';
 import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';
 
@@ -9,7 +9,7 @@ import type { HollowFleet } from './hollow-fleet.js';
 const WINDOW_MS = 10_000;
 
 export async function measureIdle(
-  { report, leaveOut }: Bench,
+  { report, skip: leaveOut }: BenchContext,
   floor: FloorFleet,
   product: HollowFleet,
   windows: number,

@@ -1,10 +1,10 @@
 /** Hosts that join for the first time: each requests a certificate for its own key, as real hosts do, and then connects. */
-import type { Bench } from '../section.js';
+import type { BenchContext } from '../section.js';
 import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';
 
 /** Connects both fleets. */
-export async function measureJoin({ report }: Bench, floor: FloorFleet, product: HollowFleet): Promise<void> {
+export async function measureJoin({ report }: BenchContext, floor: FloorFleet, product: HollowFleet): Promise<void> {
   const { agents } = product;
   const bare = await floor.cost.during(() => floor.connect());
   const ours = await product.cost.during(() => product.join());

@@ -2,13 +2,13 @@
 import { createKubectl, whyNoKubectl } from '../../harness/kubectl.js';
 import { servePodTable } from '../floors/pod-table.js';
 import { pairs, wallMs } from '../pairs.js';
-import type { Bench } from '../section.js';
+import type { BenchContext } from '../section.js';
 import type { HollowFleet } from './hollow-fleet.js';
 
 const TIMES = 5;
 
 /** There must be a Pod on each host. */
-export async function measureKubectl({ report, leaveOut }: Bench, product: HollowFleet): Promise<void> {
+export async function measureKubectl({ report, skip: leaveOut }: BenchContext, product: HollowFleet): Promise<void> {
   const why = whyNoKubectl();
   if (why !== undefined) return leaveOut('kubectl get pods', why);
   const table = await servePodTable(product.agents);

@@ -4,7 +4,7 @@ import type { Pod } from '../../../shared/kube/pod.js';
 import { until } from '../../harness/until.js';
 import { BenchDaemonSet, PODS } from '../bench-daemon-set.js';
 import { pairs, wallMs } from '../pairs.js';
-import type { Bench } from '../section.js';
+import type { BenchContext } from '../section.js';
 import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';
 
@@ -13,7 +13,7 @@ const MERGE = 'application/merge-patch+json';
 const WAIT = { timeoutMs: 30_000, pollMs: 0 };
 
 export async function measureLabel(
-  { report }: Bench,
+  { report }: BenchContext,
   floor: FloorFleet,
   product: HollowFleet,
   rounds: number,

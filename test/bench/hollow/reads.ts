@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { PODS } from '../bench-daemon-set.js';
 import { pairs } from '../pairs.js';
 import type { ProcessCost } from '../process-cost.js';
-import type { Bench } from '../section.js';
+import type { BenchContext } from '../section.js';
 import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';
 import type { WatchersOrder } from './watchers.js';
@@ -28,7 +28,7 @@ interface Read {
 
 /** There must be a Pod on each host. */
 export async function measureList(
-  { report }: Bench,
+  { report }: BenchContext,
   floor: FloorFleet,
   product: HollowFleet,
   rounds: number,
@@ -102,7 +102,7 @@ function readAll({ url, ca, headers }: Where): Promise<Read> {
 
 /** `events`: so many changes, one after another at each of a few objects. */
 export async function measureWatch(
-  { report }: Bench,
+  { report }: BenchContext,
   floor: FloorFleet,
   product: HollowFleet,
   { rounds, events }: { rounds: number; events: number },

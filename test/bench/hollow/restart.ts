@@ -1,10 +1,10 @@
 /** The coordinator is killed and comes back: until every agent is back and has reported. */
-import type { Bench } from '../section.js';
+import type { BenchContext } from '../section.js';
 import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';
 
 export async function measureRestart(
-  { report }: Bench,
+  { report }: BenchContext,
   floor: FloorFleet,
   product: HollowFleet,
   rounds: number,

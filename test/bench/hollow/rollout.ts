@@ -1,13 +1,13 @@
 /** A new version for all hosts at once. */
 import type { BenchDaemonSet } from '../bench-daemon-set.js';
-import type { Bench } from '../section.js';
+import type { BenchContext } from '../section.js';
 import { applyBare } from './apply.js';
 import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';
 
 /** Of a DaemonSet with one Pod on each host. */
 export async function measureRollout(
-  { report }: Bench,
+  { report }: BenchContext,
   floor: FloorFleet,
   product: HollowFleet,
   daemonSet: BenchDaemonSet,

@@ -1,7 +1,7 @@
 /** A new version by the waves of a policy, against the least that the policy itself asks for. */
 import type { RolloutPolicySpec } from '../../../shared/kube/rollout-policy.js';
 import type { BenchDaemonSet } from '../bench-daemon-set.js';
-import type { Bench } from '../section.js';
+import type { BenchContext } from '../section.js';
 import type { HollowFleet } from './hollow-fleet.js';
 
 const POLICIES = '/apis/fleet.everynode.dev/v1/namespaces/default/rolloutpolicies';
@@ -21,7 +21,7 @@ const SOAKS_MS = 4_000;
 
 /** Of a DaemonSet with one Pod on each host; the policy is gone afterwards. */
 export async function measureWaves(
-  { report }: Bench,
+  { report }: BenchContext,
   product: HollowFleet,
   daemonSet: BenchDaemonSet,
   rounds: number,

@@ -12,7 +12,7 @@ import { simulatedHostKey } from '../../../agent/simulate/pretended-key.js';
 import { JOIN_PATH } from '../../../shared/link/messages.js';
 import { HollowFleet } from '../hollow/hollow-fleet.js';
 import { ProcessCost } from '../process-cost.js';
-import type { Bench } from '../section.js';
+import type { BenchContext } from '../section.js';
 import type { ClientsOrder, HostCertificate, Visit } from './returning-clients.js';
 
 const JOINING_AT_ONCE = 16;
@@ -24,7 +24,7 @@ interface Server {
   cost: ProcessCost;
 }
 
-export async function measureLinks(bench: Bench): Promise<void> {
+export async function measureLinks(bench: BenchContext): Promise<void> {
   const hosts = bench.quick ? 150 : 500;
   const folder = mkdtempSync(join(tmpdir(), 'enlinks-'));
   const children: ChildProcess[] = [];
@@ -55,7 +55,7 @@ interface Plan {
 }
 
 async function measureVisits(
-  { report, progress }: Bench,
+  { report, progress }: BenchContext,
   clients: ChildProcess,
   { floor, ours, hosts, withTickets }: Plan,
 ): Promise<void> {

@@ -3,13 +3,13 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Bench } from '../section.js';
+import type { BenchContext } from '../section.js';
 
 const PROGRAM = fileURLToPath(new URL('./fsync-load.js', import.meta.url));
 const ALONE = 200;
 const AT_ONCE = 10_000;
 
-export async function measureFsyncs({ report, leaveOut }: Bench, scratch: string): Promise<void> {
+export async function measureFsyncs({ report, skip: leaveOut }: BenchContext, scratch: string): Promise<void> {
   if (spawnSync('strace', ['-V']).status !== 0) {
     leaveOut('fsyncs of the store', 'strace is not installed');
     return;

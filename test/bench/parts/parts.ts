@@ -1,10 +1,10 @@
 /** Single parts of the coordinator without anything around them. */
-import type { Bench } from '../section.js';
+import type { BenchContext } from '../section.js';
 import { measurePlacement } from './placement.js';
 import { measureRolloutSteps } from './rollout-steps.js';
 import { measureStore } from './store.js';
 
-export async function measureInternals(bench: Bench): Promise<void> {
+export async function measureInternals(bench: BenchContext): Promise<void> {
   bench.progress('placement');
   await measurePlacement(bench);
   bench.progress('steps of a rollout');

@@ -9,7 +9,7 @@ import { compileBarePlacement } from '../floors/placement-closures.js';
 import { PlacementIndex } from '../floors/placement-index.js';
 import { mayRun } from '../floors/placement-oracle.js';
 import { cpuMs, pairs } from '../pairs.js';
-import type { Bench } from '../section.js';
+import type { BenchContext } from '../section.js';
 import { placementNode, placementNodes, placementSpecs } from './placement-fleet.js';
 
 const DAEMON_SETS = 20;
@@ -17,7 +17,7 @@ const ROUNDS = 5;
 /** Changes of one node in one value: one alone is too short for a clock. */
 const CHANGES = 5_000;
 
-export async function measurePlacement({ quick, report }: Bench): Promise<void> {
+export async function measurePlacement({ quick, report }: BenchContext): Promise<void> {
   const nodes = placementNodes(quick ? 20_000 : 100_000);
   const specs = placementSpecs(DAEMON_SETS);
   const index = new PlacementIndex(nodes);

@@ -1,6 +1,6 @@
 /** What an event of a Pod costs a rollout by waves, with the step that follows: it must not grow with the fleet. */
 import { cpuMs, pairs } from '../pairs.js';
-import type { Bench } from '../section.js';
+import type { BenchContext } from '../section.js';
 import { SteppedRollout } from './stepped-rollout.js';
 
 const FEW = 5_000;
@@ -8,7 +8,7 @@ const ROUNDS = 3;
 /** A round; with the one that warms up, all that the smaller fleet has. */
 const EVENTS = 2_500;
 
-export async function measureRolloutSteps({ quick, report }: Bench): Promise<void> {
+export async function measureRolloutSteps({ quick, report }: BenchContext): Promise<void> {
   const count = quick ? 20_000 : 50_000;
   const fleets = { few: new SteppedRollout(FEW), many: new SteppedRollout(count) };
   // Each round goes on where the last one ended.

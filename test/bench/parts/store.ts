@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Compaction } from '../../../coordinator/store/compaction.js';
 import { SqliteRows } from '../floors/sqlite-rows.js';
 import { pairs, wallMs } from '../pairs.js';
-import type { Bench } from '../section.js';
+import type { BenchContext } from '../section.js';
 import { measureFsyncs } from './fsyncs.js';
 import { openStore, podKeys, podValue, VALUE_BYTES, writeAll } from './store-load.js';
 
@@ -13,7 +13,7 @@ const WRITERS = 1_000;
 /** Runs of compaction in a day. */
 const COMPACTIONS_A_DAY = 288;
 
-export async function measureStore(bench: Bench): Promise<void> {
+export async function measureStore(bench: BenchContext): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'everynode-bench-'));
   try {
     bench.progress('store: changes a second');
@@ -27,7 +27,7 @@ export async function measureStore(bench: Bench): Promise<void> {
   }
 }
 
-async function measureThroughput({ quick, report }: Bench, scratch: string): Promise<void> {
+async function measureThroughput({ quick, report }: BenchContext, scratch: string): Promise<void> {
   const keys = podKeys(quick ? 5_000 : 20_000);
   const rows = new SqliteRows(join(scratch, 'rows.db'));
   const store = await openStore(join(scratch, 'throughput'));
@@ -47,7 +47,7 @@ async function measureThroughput({ quick, report }: Bench, scratch: string): Pro
   });
 }
 
-async function measureFileSize({ quick, report }: Bench, scratch: string): Promise<void> {
+async function measureFileSize({ quick, report }: BenchContext, scratch: string): Promise<void> {
   const pods = quick ? 10_000 : 100_000;
   // A size is the same however busy the machine is.
   const [ofADay, atOnce] = await Promise.all([

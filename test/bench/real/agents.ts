@@ -8,7 +8,7 @@ import { WAITS } from '../../harness/test-images.js';
 import { BenchDaemonSet } from '../bench-daemon-set.js';
 import { pairs } from '../pairs.js';
 import { cpuMeter, memoryMegabytes } from '../process-memory.js';
-import type { Bench } from '../section.js';
+import type { BenchContext } from '../section.js';
 import { IMAGE } from './engines.js';
 import type { EverynodeHosts } from './everynode.js';
 import { withTlsServer } from './tls-server.js';
@@ -43,7 +43,7 @@ interface Memory {
 
 export async function measureAgents(
   hosts: EverynodeHosts,
-  { quick, progress }: Bench,
+  { quick, progress }: BenchContext,
 ): Promise<AgentFigures> {
   progress('agents: a cut cable, and meanwhile others killed and started');
   const others = hosts.engines.length - 1;

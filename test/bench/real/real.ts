@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BareFleet } from '../floors/bare-fleet.js';
 import { alternate } from '../pairs.js';
-import type { Bench } from '../section.js';
+import type { BenchContext } from '../section.js';
 import { type AgentFigures, measureAgents } from './agents.js';
 import { type BenchEngine, IMAGE, startEngines, stopEngines } from './engines.js';
 import { EverynodeHosts } from './everynode.js';
@@ -22,10 +22,10 @@ interface Timed {
   deployments: Deployment[][];
 }
 
-export async function measureReal(bench: Bench): Promise<void> {
+export async function measureReal(bench: BenchContext): Promise<void> {
   bench.progress('starting engines');
   const engines = await startEngines(bench.swarm ? ENGINES + 1 : ENGINES);
-  if (typeof engines === 'string') return bench.leaveOut('section real', engines);
+  if (typeof engines === 'string') return bench.skip('section real', engines);
   const folder = mkdtempSync(join(tmpdir(), 'enbench-'));
   try {
     const workers = engines.slice(0, ENGINES);
@@ -41,7 +41,7 @@ export async function measureReal(bench: Bench): Promise<void> {
 }
 
 async function measureEverynode(
-  bench: Bench,
+  bench: BenchContext,
   engines: readonly BenchEngine[],
   folder: string,
 ): Promise<{ timed: Timed; agents: AgentFigures }> {
@@ -63,7 +63,7 @@ async function measureEverynode(
 }
 
 async function measureSwarm(
-  bench: Bench,
+  bench: BenchContext,
   manager: BenchEngine,
   workers: readonly BenchEngine[],
 ): Promise<SwarmFigures & { timed: Timed }> {
@@ -83,7 +83,7 @@ async function measureSwarm(
 }
 
 async function time(
-  { quick, progress }: Bench,
+  { quick, progress }: BenchContext,
   who: string,
   fleets: readonly MeasuredFleet[],
   engines: readonly BenchEngine[],
@@ -109,7 +109,7 @@ interface Measurements {
   swarm?: SwarmFigures & { timed: Timed };
 }
 
-function report(bench: Bench, { timed, agents, swarm }: Measurements): void {
+function report(bench: BenchContext, { timed, agents, swarm }: Measurements): void {
   const beside = <T>([floor = [], product = []]: T[][], [values]: T[][] = []) => ({
     ...{ floor, product },
     ...(values && { swarm: values }),
