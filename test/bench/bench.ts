@@ -62,7 +62,7 @@ const bench: BenchContext = {
     process.stdout.write(`${line(result)}\n`);
   },
   progress: (what) => {
-    times.begin(what);
+    times.startStep(what);
     process.stderr.write(`    … ${what} (after ${secondsPassed()} s)\n`);
   },
   skip: (what, why) => {
@@ -76,7 +76,7 @@ const [loadBefore = 0] = loadavg();
 for (const [name, measure] of Object.entries(SECTIONS)) {
   if (sections.length > 0 && !sections.includes(name)) continue;
   process.stdout.write(`${name}\n`);
-  times.beginSection(name);
+  times.startSection(name);
   await measure(bench);
 }
 const seconds = secondsPassed();

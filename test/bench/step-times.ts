@@ -17,12 +17,12 @@ export class StepTimes {
   }
 
   /** What was done until now is over; so for `begin`. */
-  beginSection(section: string): void {
+  startSection(section: string): void {
     this.#begun.push({ section, step: 'beginning', at: this.#now() });
   }
 
   /** A step of the section that was begun last. */
-  begin(step: string): void {
+  startStep(step: string): void {
     const { section = '' } = this.#begun.at(-1) ?? {};
     this.#begun.push({ section, step, at: this.#now() });
   }

@@ -6,13 +6,13 @@ test('a step lasts until the next begins, and a section as long as its steps', (
   let now = 1_000;
   const times = new StepTimes(() => now);
   assert.equal(times.bySection(), '');
-  times.beginSection('real');
+  times.startSection('real');
   now += 500;
-  times.begin('round');
+  times.startStep('round');
   now += 2_000;
-  times.begin('round');
+  times.startStep('round');
   now += 2_000;
-  times.beginSection('parts');
+  times.startSection('parts');
   assert.deepEqual(times.steps(), [
     { section: 'real', step: 'beginning', seconds: 0.5 },
     { section: 'real', step: 'round', seconds: 2 },
