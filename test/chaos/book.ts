@@ -14,7 +14,7 @@ const PATIENCE_MS = 180_000;
 const AGAIN_MS = 250;
 
 /** A DaemonSet as it was asked for last. */
-export interface WantedDaemonSet {
+export interface RequestedDaemonSet {
   name: string;
   /** Name of its container, and of no other DaemonSet's, also of one that had its name before. */
   container: string;
@@ -31,7 +31,7 @@ export interface WantedNode {
 }
 
 export class Book {
-  readonly daemonSets = new Map<string, WantedDaemonSet>();
+  readonly daemonSets = new Map<string, RequestedDaemonSet>();
   readonly nodes = new Map<string, WantedNode>();
   /** Containers of DaemonSets that may have two Pods on a node while they are updated, whenever that was asked for. */
   readonly surging = new Set<string>();
@@ -47,7 +47,7 @@ export class Book {
   }
 
   /** Whether there is one that a Pod of belongs there. */
-  belongs({ zone }: WantedDaemonSet, host: string): boolean {
+  belongs({ zone }: RequestedDaemonSet, host: string): boolean {
     const node = this.nodes.get(host);
     return node !== undefined && !node.isTainted && (zone === null || zone === node.zone);
   }
@@ -82,7 +82,7 @@ export class Book {
     for (const [index] of this.hosts.entries()) await this.#setNode(index, {});
   }
 
-  async #setAgain(name: string, wanted: WantedDaemonSet | undefined): Promise<void> {
+  async #setAgain(name: string, wanted: RequestedDaemonSet | undefined): Promise<void> {
     const path = `${DAEMON_SETS}/${name}`;
     const { code, body } = await this.#ask('GET', path);
     const there = code < 300 ? (body as DaemonSet).spec.template.spec.containers[0]?.name : undefined;
@@ -117,11 +117,11 @@ export class Book {
     }
   }
 
-  async #put(asked: Omit<WantedDaemonSet, 'container'>): Promise<void> {
+  async #put(asked: Omit<RequestedDaemonSet, 'container'>): Promise<void> {
     const { name, image, version, zone, surges } = asked;
     const known = this.daemonSets.get(name);
     const container = known?.container ?? `${name}-${version}`;
-    const wanted: WantedDaemonSet = { name, container, image, version, zone, surges };
+    const wanted: RequestedDaemonSet = { name, container, image, version, zone, surges };
     this.daemonSets.set(name, wanted);
     if (surges) this.surging.add(container);
     const patch = { spec: manifestOf(wanted, { zone }).spec };
@@ -176,7 +176,7 @@ interface Taint {
   effect: string;
 }
 
-function manifestOf(wanted: WantedDaemonSet, nodeSelector: { zone?: Zone }) {
+function manifestOf(wanted: RequestedDaemonSet, nodeSelector: { zone?: Zone }) {
   const { name, container, image, version, surges } = wanted;
   const labels = { app: container };
   const rollingUpdate = surges ? { maxUnavailable: 0, maxSurge: 1 } : { maxUnavailable: 1, maxSurge: 0 };

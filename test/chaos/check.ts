@@ -8,7 +8,7 @@ import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import type { EngineContainer } from '../harness/engine-containers.js';
-import type { WantedDaemonSet } from './book.js';
+import type { RequestedDaemonSet } from './book.js';
 
 /** A container, and since when it runs as its engine says. */
 export type SeenContainer = EngineContainer & { startedAt?: string };
@@ -30,9 +30,9 @@ export interface Seen {
 }
 
 export interface Wanted {
-  daemonSets: readonly WantedDaemonSet[];
+  daemonSets: readonly RequestedDaemonSet[];
   /** Whether a Pod of it belongs on this host. */
-  belongs: (daemonSet: WantedDaemonSet, host: string) => boolean;
+  belongs: (daemonSet: RequestedDaemonSet, host: string) => boolean;
   /** How far the coordinator's clock has been from the truth, ms: what it was told meanwhile keeps its time by it. */
   clockErrorsMs: Iterable<number>;
 }
@@ -72,7 +72,7 @@ function hostProblems({ name, containers, bystander }: SeenHost, { nodes, pods }
   ];
 }
 
-function daemonSetProblems(daemonSet: WantedDaemonSet, seen: Seen, wanted: Wanted): string[] {
+function daemonSetProblems(daemonSet: RequestedDaemonSet, seen: Seen, wanted: Wanted): string[] {
   const { name, version } = daemonSet;
   const stored = seen.daemonSets.find(({ metadata }) => metadata.name === name);
   if (!stored) return [`DaemonSet ${name} was asked for, and is not there`];
@@ -94,7 +94,7 @@ function daemonSetProblems(daemonSet: WantedDaemonSet, seen: Seen, wanted: Wante
   return places.length > 0 ? places : statusProblems(stored, daemonSet, seen, wanted);
 }
 
-function statusProblems(stored: DaemonSet, asked: WantedDaemonSet, seen: Seen, wanted: Wanted): string[] {
+function statusProblems(stored: DaemonSet, asked: RequestedDaemonSet, seen: Seen, wanted: Wanted): string[] {
   const count = seen.hosts.filter(({ name }) => wanted.belongs(asked, name)).length;
   const right = {
     observedGeneration: stored.metadata.generation,
