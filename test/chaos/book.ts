@@ -25,14 +25,14 @@ export interface RequestedDaemonSet {
   surges: boolean;
 }
 
-export interface WantedNode {
+export interface RequestedNode {
   zone: Zone;
   isTainted: boolean;
 }
 
 export class Book {
   readonly daemonSets = new Map<string, RequestedDaemonSet>();
-  readonly nodes = new Map<string, WantedNode>();
+  readonly nodes = new Map<string, RequestedNode>();
   /** Containers of DaemonSets that may have two Pods on a node while they are updated, whenever that was asked for. */
   readonly surging = new Set<string>();
   #writes = 0;
@@ -130,7 +130,7 @@ export class Book {
     if (code === 404) await this.#ask('POST', DAEMON_SETS, manifestOf(wanted, zone ? { zone } : {}));
   }
 
-  async #setNode(index: number, change: Partial<WantedNode>): Promise<void> {
+  async #setNode(index: number, change: Partial<RequestedNode>): Promise<void> {
     const name = this.hosts[index] ?? '';
     const node = { zone: null, isTainted: false, ...this.nodes.get(name), ...change };
     this.nodes.set(name, node);
