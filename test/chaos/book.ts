@@ -30,7 +30,7 @@ export interface RequestedNode {
   isTainted: boolean;
 }
 
-export class Book {
+export class RequestedState {
   readonly daemonSets = new Map<string, RequestedDaemonSet>();
   readonly nodes = new Map<string, RequestedNode>();
   /** Containers of DaemonSets that may have two Pods on a node while they are updated, whenever that was asked for. */
@@ -54,7 +54,7 @@ export class Book {
 
   /** Asks until it is told that it is so; one after another. */
   carryOut(step: UserStep): Promise<void> {
-    return this.alone(() => this.#carryOut(step));
+    return this.exclusively(() => this.#carryOut(step));
   }
 
   /** Each DaemonSet gets another version of its image. */
@@ -64,7 +64,7 @@ export class Book {
   }
 
   /** Nobody asks for anything while this is done. */
-  alone<T>(work: () => Promise<T>): Promise<T> {
+  exclusively<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#turn.then(work);
     this.#turn = done.then(
       () => undefined,
@@ -77,7 +77,7 @@ export class Book {
    * Asks for all of it again, as people do whose coordinator has forgotten things. What was forgotten, or is there again though it was
    * deleted, is made anew under another container's name: Pods of the old one may still run. Within `alone`.
    */
-  async askAgain(): Promise<void> {
+  async resendRequests(): Promise<void> {
     for (const name of DAEMON_SET_NAMES) await this.#setAgain(name, this.daemonSets.get(name));
     for (const [index] of this.hosts.entries()) await this.#setNode(index, {});
   }

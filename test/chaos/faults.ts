@@ -1,6 +1,6 @@
 /** How each fault is done to the fleet. Each ends by itself: the promise resolves when it has. */
 import { pause } from '../harness/until.js';
-import type { Book } from './book.js';
+import type { RequestedState } from './book.js';
 import type { ChaosHost } from './chaos-host.js';
 import type { ChaosFleet } from './fleet.js';
 import { giveImagesBack, loadImages, takeImages, wipeImages } from './image-faults.js';
@@ -21,7 +21,7 @@ export class Faults {
   /** `isDisturbed`: containers of this host may end by a fault of the round. */
   constructor(
     private readonly fleet: ChaosFleet,
-    private readonly book: Book,
+    private readonly book: RequestedState,
     private readonly isDisturbed: (host: string) => boolean,
   ) {}
 

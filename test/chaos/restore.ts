@@ -1,6 +1,6 @@
 /** A coordinator that is lost and restored from an older backup: until a person confirms, no host may end anything. */
 import { pause } from '../harness/until.js';
-import type { Book } from './book.js';
+import type { RequestedState } from './book.js';
 import { endedUnasked } from './check.js';
 import type { ChaosFleet } from './fleet.js';
 import type { Fault } from './plan.js';
@@ -13,12 +13,12 @@ type Restore = Extract<Fault, { kind: 'restore coordinator' }>;
  */
 export async function loseAndRestore(
   { backupAgeMs, changesAll, unconfirmedMs, repeatsFirst }: Restore,
-  { fleet, book, isDisturbed }: { fleet: ChaosFleet; book: Book; isDisturbed: (host: string) => boolean },
+  { fleet, book, isDisturbed }: { fleet: ChaosFleet; book: RequestedState; isDisturbed: (host: string) => boolean },
 ): Promise<string[]> {
   const backup = await fleet.backUp();
   if (changesAll) await book.changeAll();
   await pause(backupAgeMs);
-  return book.alone(async () => {
+  return book.exclusively(async () => {
     await fleet.killCoordinator();
     // What this one had deleted may end at any time, and what it had not, at none.
     const kept = fleet.storedPods().filter(({ metadata }) => !metadata.deletionTimestamp);
@@ -26,10 +26,10 @@ export async function loseAndRestore(
     await fleet.restore(backup);
     await fleet.startCoordinator();
     await pause(unconfirmedMs);
-    if (repeatsFirst) await book.askAgain();
+    if (repeatsFirst) await book.resendRequests();
     const ended = endedUnasked(before, await fleet.lookAtHosts(), { kept, isDisturbed });
     await fleet.confirmRestore();
-    if (!repeatsFirst) await book.askAgain();
+    if (!repeatsFirst) await book.resendRequests();
     return ended;
   });
 }

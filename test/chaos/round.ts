@@ -1,6 +1,6 @@
 /** One round: people's changes and faults, then everything mended, then rest; meanwhile nothing may run twice. */
 import { pause } from '../harness/until.js';
-import type { Book } from './book.js';
+import type { RequestedState } from './book.js';
 import { doubles, exchanged, problemsOf, type Seen, type SeenHost } from './check.js';
 import { Faults } from './faults.js';
 import type { ChaosFleet } from './fleet.js';
@@ -37,7 +37,7 @@ export interface Obstacle {
 
 export interface RoundParts {
   fleet: ChaosFleet;
-  book: Book;
+  book: RequestedState;
   steps: readonly Step[];
   /** What does not rest by then is broken, ms. */
   patienceMs: number;
@@ -70,7 +70,7 @@ export async function playRound({ fleet, book, steps, patienceMs }: RoundParts):
 /** All at their times, people one after another; resolves with the faults that were done when everything has ended. */
 async function carryOut(
   harm: Faults,
-  book: Book,
+  book: RequestedState,
   steps: readonly Step[],
 ): Promise<({ atMs: number } & Fault)[]> {
   const begun = performance.now();
@@ -107,7 +107,7 @@ function disturbed(fleet: ChaosFleet, faults: readonly Fault[]): (host: string) 
 /** The last look, what was still wrong then, and what was before. */
 async function untilRest(
   fleet: ChaosFleet,
-  book: Book,
+  book: RequestedState,
   patienceMs: number,
 ): Promise<{ seen: Seen | undefined; restless: string[]; heldUpBy: Obstacle[] }> {
   const begun = performance.now();
@@ -145,7 +145,7 @@ class DoubleWatch {
 
   constructor(
     private readonly fleet: ChaosFleet,
-    private readonly book: Book,
+    private readonly book: RequestedState,
   ) {
     this.#work = this.#run();
   }

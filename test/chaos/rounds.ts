@@ -1,5 +1,5 @@
 /** Round after round on one fleet. */
-import { Book } from './book.js';
+import { RequestedState } from './book.js';
 import { fakeTimeLibrary } from './fake-clock.js';
 import { ChaosFleet, type FleetOptions } from './fleet.js';
 import { IMAGES, OF_CLOCKS, OF_WHOLE_HOSTS, planOf } from './plan.js';
@@ -25,7 +25,7 @@ export async function playRounds(options: RoundsOptions): Promise<Tally | string
   const tally = new Tally();
   try {
     const names = fleet.hosts.map(({ name }) => name);
-    const book = new Book(fleet.api, names);
+    const book = new RequestedState(fleet.api, names);
     await book.carryOut({
       kind: 'set daemonset',
       name: 'alpha',

@@ -1,7 +1,7 @@
 /** Faults that come too late: a container may end by itself before it is hit. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Book } from '../chaos/book.js';
+import type { RequestedState } from '../chaos/book.js';
 import type { ChaosHost } from '../chaos/chaos-host.js';
 import { Faults } from '../chaos/faults.js';
 import type { ChaosFleet } from '../chaos/fleet.js';
@@ -18,7 +18,7 @@ function faultsOn(after: () => object[]): Faults {
     name: 'h',
     engine: () => ({ all, kill: refuse, remove: refuse }) as never,
   };
-  return new Faults({ hosts: [host] } as unknown as ChaosFleet, {} as Book, () => false);
+  return new Faults({ hosts: [host] } as unknown as ChaosFleet, {} as RequestedState, () => false);
 }
 
 for (const kind of ['kill container', 'remove container'] as const) {
