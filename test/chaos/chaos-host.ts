@@ -26,7 +26,7 @@ export interface HostOptions {
 export interface ChaosHost {
   /** Of its Node, too. */
   readonly name: string;
-  readonly wire: Wire;
+  readonly linkProxy: Wire;
   /** The engine, asked directly; undefined while the host is off. */
   engine(): EngineContainers | undefined;
   /** Whether containers go on while the engine is away. */
@@ -53,7 +53,7 @@ export interface ChaosHost {
   /** Boots; resolves when the engine answers. */
   restorePower(): Promise<void>;
   /** What agent and engine have said last. */
-  lastWords(): Promise<string>;
+  lastLogLines(): Promise<string>;
   close(): Promise<void>;
 }
 

@@ -77,7 +77,7 @@ export class Faults {
   }
 
   async #harm(host: ChaosHost, fault: Extract<Fault, { node: number }>): Promise<void> {
-    const { name, wire } = host;
+    const { name, linkProxy: wire } = host;
     switch (fault.kind) {
       case 'cut link':
         return this.#lose(host, 100, fault.forMs);

@@ -27,7 +27,7 @@ export class PlainHost implements ChaosHost {
 
   private constructor(
     readonly name: string,
-    readonly wire: Wire,
+    readonly linkProxy: Wire,
     private readonly own: TestEngine,
     private readonly disk: SmallDisk,
     private readonly clock: FakeClock,
@@ -120,7 +120,7 @@ export class PlainHost implements ChaosHost {
     return this.reboot();
   }
 
-  async lastWords(): Promise<string> {
+  async lastLogLines(): Promise<string> {
     return readFileSync(this.#log, 'utf8').split('\n').slice(-40).join('\n');
   }
 
@@ -132,7 +132,7 @@ export class PlainHost implements ChaosHost {
       agent.kill('SIGKILL');
       await ended;
     }
-    this.wire.close();
+    this.linkProxy.close();
     this.#containers.close();
     await this.own.stop();
   }
@@ -144,7 +144,7 @@ export class PlainHost implements ChaosHost {
   #start(): void {
     const { socketPath, gateway, kind } = this.own;
     const words = [
-      ...[process.execPath, AGENT, '--server', `https://${gateway}:${this.wire.port}`],
+      ...[process.execPath, AGENT, '--server', `https://${gateway}:${this.linkProxy.port}`],
       ...['--data', this.disk.path, '--node-name', this.name, '--runtime', kind],
     ];
     const script = `exec "$@" >>${this.#log} 2>&1`;

@@ -55,7 +55,7 @@ export class SystemdHost implements ChaosHost {
     private readonly host: TestHost,
     private readonly outer: string,
     private readonly gateway: string,
-    readonly wire: Wire,
+    readonly linkProxy: Wire,
     private readonly options: HostOptions,
   ) {}
 
@@ -107,7 +107,7 @@ export class SystemdHost implements ChaosHost {
 
   /** As a user does it: one command, which ends when the service is ready. */
   async join(token: string): Promise<void> {
-    const server = `https://${this.gateway}:${this.wire.port}`;
+    const server = `https://${this.gateway}:${this.linkProxy.port}`;
     await this.#run('env', `EVERYNODE_TOKEN=${token}`, ...INSTALL, '--server', server);
   }
 
@@ -170,7 +170,7 @@ export class SystemdHost implements ChaosHost {
     await this.#find();
   }
 
-  async lastWords(): Promise<string> {
+  async lastLogLines(): Promise<string> {
     if (this.#pid === 0) return 'off';
     return this.#run(
       'journalctl',
@@ -187,7 +187,7 @@ export class SystemdHost implements ChaosHost {
   }
 
   async close(): Promise<void> {
-    this.wire.close();
+    this.linkProxy.close();
     this.#containers?.close();
   }
 
