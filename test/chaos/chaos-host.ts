@@ -81,7 +81,7 @@ export class PacketLoss {
   }
 
   /** The host has booted: its rules are gone. */
-  forget(): void {
+  reset(): void {
     this.#rules = [];
   }
 }

@@ -195,7 +195,7 @@ export class SystemdHost implements ChaosHost {
     this.#containers?.close();
     this.#containers = undefined;
     this.#pid = 0;
-    this.#loss.forget();
+    this.#loss.reset();
     await this.#docker(...command);
   }
 
