@@ -11,12 +11,12 @@ import type { EngineContainer } from '../harness/engine-containers.js';
 import type { RequestedDaemonSet } from './book.js';
 
 /** A container, and since when it runs as its engine says. */
-export type SeenContainer = EngineContainer & { startedAt?: string };
+export type ObservedHostContainer = EngineContainer & { startedAt?: string };
 
 export interface SeenHost {
   name: string;
   /** Everything in its engine, ended ones too; undefined when the engine does not answer. */
-  containers: readonly SeenContainer[] | undefined;
+  containers: readonly ObservedHostContainer[] | undefined;
   /** The container that is none of ours. */
   bystander: string;
 }

@@ -19,7 +19,7 @@ import { type CoordinatorProcess, runEverynode, startCoordinatorProcess } from '
 import { mountSmallDisk, type SmallDisk } from '../harness/small-disk.js';
 import { pause, until } from '../harness/until.js';
 import type { ChaosHost, HostOptions } from './chaos-host.js';
-import type { Seen, SeenContainer, SeenHost } from './check.js';
+import type { Seen, ObservedHostContainer, SeenHost } from './check.js';
 import { clockErrorMs, FakeClock, MovedClock } from './fake-clock.js';
 import { PlainHost } from './plain-host.js';
 import { BYSTANDER_IMAGE, type WrongClock } from './plan.js';
@@ -243,8 +243,8 @@ export class ChaosFleet {
 }
 
 /** Undefined when the engine is down, hangs, or lost a container between two questions. */
-async function containersOf(engine: EngineContainers | undefined): Promise<SeenContainer[] | undefined> {
-  const answer = async (): Promise<SeenContainer[] | undefined> => {
+async function containersOf(engine: EngineContainers | undefined): Promise<ObservedHostContainer[] | undefined> {
+  const answer = async (): Promise<ObservedHostContainer[] | undefined> => {
     const all = await engine?.all();
     return all && (await Promise.all(all.map((each) => withStart(engine, each))));
   };
@@ -253,8 +253,8 @@ async function containersOf(engine: EngineContainers | undefined): Promise<SeenC
 
 async function withStart(
   engine: EngineContainers | undefined,
-  container: SeenContainer,
-): Promise<SeenContainer> {
+  container: ObservedHostContainer,
+): Promise<ObservedHostContainer> {
   const startedAt = container.state === 'running' ? await engine?.startedAt(container.id) : undefined;
   return { ...container, ...(startedAt !== undefined && { startedAt }) };
 }

@@ -10,7 +10,7 @@ import {
   exchanged,
   problemsOf,
   type Seen,
-  type SeenContainer,
+  type ObservedHostContainer,
   type SeenHost,
   type Wanted,
 } from '../chaos/check.js';
@@ -23,7 +23,7 @@ const template = (version: string) => ({
 
 /** All that is seen, to be changed. */
 interface Whole extends Seen {
-  hosts: (SeenHost & { containers: SeenContainer[] })[];
+  hosts: (SeenHost & { containers: ObservedHostContainer[] })[];
   nodes: Node[];
   pods: Pod[];
   daemonSets: DaemonSet[];
@@ -104,7 +104,7 @@ const wanted = (isBusy = false): Wanted => ({
   belongs: () => !isBusy,
   clockErrorsMs: [],
 });
-const container = (seen: Whole): SeenContainer => seen.hosts[0]?.containers[1] as SeenContainer;
+const container = (seen: Whole): ObservedHostContainer => seen.hosts[0]?.containers[1] as ObservedHostContainer;
 const pod = (seen: Whole): Pod => seen.pods[0] as Pod;
 
 describe('the checker of chaos', () => {
