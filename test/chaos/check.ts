@@ -13,7 +13,7 @@ import type { RequestedDaemonSet } from './book.js';
 /** A container, and since when it runs as its engine says. */
 export type ObservedHostContainer = EngineContainer & { startedAt?: string };
 
-export interface SeenHost {
+export interface ObservedHost {
   name: string;
   /** Everything in its engine, ended ones too; undefined when the engine does not answer. */
   containers: readonly ObservedHostContainer[] | undefined;
@@ -23,7 +23,7 @@ export interface SeenHost {
 
 /** All that is looked at, of one moment. */
 export interface Seen {
-  hosts: readonly SeenHost[];
+  hosts: readonly ObservedHost[];
   nodes: readonly Node[];
   pods: readonly Pod[];
   daemonSets: readonly DaemonSet[];
@@ -52,7 +52,7 @@ export function problemsOf(seen: Seen, wanted: Wanted): string[] {
   ];
 }
 
-function hostProblems({ name, containers, bystander }: SeenHost, { nodes, pods }: Seen): string[] {
+function hostProblems({ name, containers, bystander }: ObservedHost, { nodes, pods }: Seen): string[] {
   const node = nodes.find(({ metadata }) => metadata.name === name);
   if (!node) return [`${name} is no Node`];
   if (!containers) return [`the engine of ${name} does not answer`];
@@ -158,7 +158,7 @@ function podProblems(pod: Pod, { hosts }: Seen, { clockErrorsMs }: Wanted): stri
  * agent or a killed coordinator must never lead to.
  */
 export function exchanged(
-  before: readonly SeenHost[],
+  before: readonly ObservedHost[],
   after: Seen,
   isDisturbed: (host: string) => boolean,
 ): string[] {
@@ -181,8 +181,8 @@ export function exchanged(
  * confirmed, must never lead to.
  */
 export function endedUnasked(
-  before: readonly SeenHost[],
-  after: readonly SeenHost[],
+  before: readonly ObservedHost[],
+  after: readonly ObservedHost[],
   { kept, isDisturbed }: { kept: readonly Pod[]; isDisturbed: (host: string) => boolean },
 ): string[] {
   const uids = new Set(kept.map(({ metadata }) => metadata.uid));

@@ -19,7 +19,7 @@ import { type CoordinatorProcess, runEverynode, startCoordinatorProcess } from '
 import { mountSmallDisk, type SmallDisk } from '../harness/small-disk.js';
 import { pause, until } from '../harness/until.js';
 import type { ChaosHost, HostOptions } from './chaos-host.js';
-import type { Seen, ObservedHostContainer, SeenHost } from './check.js';
+import type { Seen, ObservedHostContainer, ObservedHost } from './check.js';
 import { clockErrorMs, FakeClock, MovedClock } from './fake-clock.js';
 import { PlainHost } from './plain-host.js';
 import { BYSTANDER_IMAGE, type WrongClock } from './plan.js';
@@ -152,7 +152,7 @@ export class ChaosFleet {
     return { hosts, nodes: nodes.items, pods: pods.items, daemonSets: daemonSets.items };
   }
 
-  lookAtHosts(): Promise<SeenHost[]> {
+  lookAtHosts(): Promise<ObservedHost[]> {
     return Promise.all(
       this.hosts.map(async (host) => ({
         name: host.name,

@@ -1,7 +1,7 @@
 /** One round: people's changes and faults, then everything mended, then rest; meanwhile nothing may run twice. */
 import { pause } from '../harness/until.js';
 import type { RequestedState } from './book.js';
-import { doubles, exchanged, problemsOf, type Seen, type SeenHost } from './check.js';
+import { doubles, exchanged, problemsOf, type Seen, type ObservedHost } from './check.js';
 import { Faults } from './faults.js';
 import type { ChaosFleet } from './fleet.js';
 import {
@@ -158,7 +158,7 @@ class DoubleWatch {
 
   async #run(): Promise<void> {
     while (!this.#isOver) {
-      const hosts: SeenHost[] = await this.fleet.lookAtHosts();
+      const hosts: ObservedHost[] = await this.fleet.lookAtHosts();
       for (const { name, containers } of hosts)
         for (const twice of doubles(containers ?? [], this.book.surging))
           this.#found.add(`${twice} ran twice at a time on ${name}`);

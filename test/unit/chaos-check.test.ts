@@ -11,7 +11,7 @@ import {
   problemsOf,
   type Seen,
   type ObservedHostContainer,
-  type SeenHost,
+  type ObservedHost,
   type Wanted,
 } from '../chaos/check.js';
 import { type FaultKind, isFault, OF_WHOLE_HOSTS, planOf } from '../chaos/plan.js';
@@ -23,7 +23,7 @@ const template = (version: string) => ({
 
 /** All that is seen, to be changed. */
 interface Whole extends Seen {
-  hosts: (SeenHost & { containers: ObservedHostContainer[] })[];
+  hosts: (ObservedHost & { containers: ObservedHostContainer[] })[];
   nodes: Node[];
   pods: Pod[];
   daemonSets: DaemonSet[];
