@@ -22,7 +22,7 @@ export interface ObservedHost {
 }
 
 /** All that is looked at, of one moment. */
-export interface Seen {
+export interface ObservedFleet {
   hosts: readonly ObservedHost[];
   nodes: readonly Node[];
   pods: readonly Pod[];
@@ -43,7 +43,7 @@ const TIME_TOLERANCE_MS = 3_000;
 const SET_CLOCK_TOLERANCE_MS = 10_000;
 
 /** What is not as it must be when faults have ended and everything has settled; empty = all is well. */
-export function problemsOf(seen: Seen, wanted: Wanted): string[] {
+export function problemsOf(seen: ObservedFleet, wanted: Wanted): string[] {
   return [
     ...seen.hosts.flatMap((host) => hostProblems(host, seen)),
     ...wanted.daemonSets.flatMap((daemonSet) => daemonSetProblems(daemonSet, seen, wanted)),
@@ -52,7 +52,7 @@ export function problemsOf(seen: Seen, wanted: Wanted): string[] {
   ];
 }
 
-function hostProblems({ name, containers, bystander }: ObservedHost, { nodes, pods }: Seen): string[] {
+function hostProblems({ name, containers, bystander }: ObservedHost, { nodes, pods }: ObservedFleet): string[] {
   const node = nodes.find(({ metadata }) => metadata.name === name);
   if (!node) return [`${name} is no Node`];
   if (!containers) return [`the engine of ${name} does not answer`];
@@ -72,7 +72,7 @@ function hostProblems({ name, containers, bystander }: ObservedHost, { nodes, po
   ];
 }
 
-function daemonSetProblems(daemonSet: RequestedDaemonSet, seen: Seen, wanted: Wanted): string[] {
+function daemonSetProblems(daemonSet: RequestedDaemonSet, seen: ObservedFleet, wanted: Wanted): string[] {
   const { name, version } = daemonSet;
   const stored = seen.daemonSets.find(({ metadata }) => metadata.name === name);
   if (!stored) return [`DaemonSet ${name} was asked for, and is not there`];
@@ -94,7 +94,7 @@ function daemonSetProblems(daemonSet: RequestedDaemonSet, seen: Seen, wanted: Wa
   return places.length > 0 ? places : statusProblems(stored, daemonSet, seen, wanted);
 }
 
-function statusProblems(stored: DaemonSet, asked: RequestedDaemonSet, seen: Seen, wanted: Wanted): string[] {
+function statusProblems(stored: DaemonSet, asked: RequestedDaemonSet, seen: ObservedFleet, wanted: Wanted): string[] {
   const count = seen.hosts.filter(({ name }) => wanted.belongs(asked, name)).length;
   const right = {
     observedGeneration: stored.metadata.generation,
@@ -112,7 +112,7 @@ function statusProblems(stored: DaemonSet, asked: RequestedDaemonSet, seen: Seen
 }
 
 /** What nobody asked for. */
-function strangers({ daemonSets, pods }: Seen, wanted: Wanted): string[] {
+function strangers({ daemonSets, pods }: ObservedFleet, wanted: Wanted): string[] {
   const names = new Set(wanted.daemonSets.map(({ name }) => name));
   return [
     ...daemonSets
@@ -124,7 +124,7 @@ function strangers({ daemonSets, pods }: Seen, wanted: Wanted): string[] {
   ];
 }
 
-function podProblems(pod: Pod, { hosts }: Seen, { clockErrorsMs }: Wanted): string[] {
+function podProblems(pod: Pod, { hosts }: ObservedFleet, { clockErrorsMs }: Wanted): string[] {
   const { name, uid, deletionTimestamp } = pod.metadata;
   const where = `Pod ${name} on ${pod.spec.nodeName}`;
   if (deletionTimestamp) return [`${where} is still to be deleted`];
@@ -159,7 +159,7 @@ function podProblems(pod: Pod, { hosts }: Seen, { clockErrorsMs }: Wanted): stri
  */
 export function exchanged(
   before: readonly ObservedHost[],
-  after: Seen,
+  after: ObservedFleet,
   isDisturbed: (host: string) => boolean,
 ): string[] {
   const uids = new Set(after.pods.map(({ metadata }) => metadata.uid));

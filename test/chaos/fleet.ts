@@ -19,7 +19,7 @@ import { type CoordinatorProcess, runEverynode, startCoordinatorProcess } from '
 import { mountSmallDisk, type SmallDisk } from '../harness/small-disk.js';
 import { pause, until } from '../harness/until.js';
 import type { ChaosHost, HostOptions } from './chaos-host.js';
-import type { Seen, ObservedHostContainer, ObservedHost } from './check.js';
+import type { ObservedFleet, ObservedHostContainer, ObservedHost } from './check.js';
 import { clockErrorMs, FakeClock, MovedClock } from './fake-clock.js';
 import { PlainHost } from './plain-host.js';
 import { BYSTANDER_IMAGE, type WrongClock } from './plan.js';
@@ -141,7 +141,7 @@ export class ChaosFleet {
   }
 
   /** What every engine and the API say now; rejects while the API does not answer. */
-  async look(): Promise<Seen> {
+  async look(): Promise<ObservedFleet> {
     const path = '/api/v1/namespaces/default/pods';
     const [hosts, nodes, pods, daemonSets] = await Promise.all([
       this.lookAtHosts(),

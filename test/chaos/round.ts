@@ -1,7 +1,7 @@
 /** One round: people's changes and faults, then everything mended, then rest; meanwhile nothing may run twice. */
 import { pause } from '../harness/until.js';
 import type { RequestedState } from './book.js';
-import { doubles, exchanged, problemsOf, type Seen, type ObservedHost } from './check.js';
+import { doubles, exchanged, problemsOf, type ObservedFleet, type ObservedHost } from './check.js';
 import { Faults } from './faults.js';
 import type { ChaosFleet } from './fleet.js';
 import {
@@ -109,10 +109,10 @@ async function untilRest(
   fleet: ChaosFleet,
   book: RequestedState,
   patienceMs: number,
-): Promise<{ seen: Seen | undefined; restless: string[]; heldUpBy: Obstacle[] }> {
+): Promise<{ seen: ObservedFleet | undefined; restless: string[]; heldUpBy: Obstacle[] }> {
   const begun = performance.now();
   const heldUpBy: Obstacle[] = [];
-  let seen: Seen | undefined;
+  let seen: ObservedFleet | undefined;
   let problems = ['the API does not answer'];
   for (let rests = 0; rests < RESTS; ) {
     try {

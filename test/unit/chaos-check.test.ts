@@ -9,7 +9,7 @@ import {
   endedUnasked,
   exchanged,
   problemsOf,
-  type Seen,
+  type ObservedFleet,
   type ObservedHostContainer,
   type ObservedHost,
   type Wanted,
@@ -22,7 +22,7 @@ const template = (version: string) => ({
 });
 
 /** All that is seen, to be changed. */
-interface Whole extends Seen {
+interface Whole extends ObservedFleet {
   hosts: (ObservedHost & { containers: ObservedHostContainer[] })[];
   nodes: Node[];
   pods: Pod[];
