@@ -29,7 +29,7 @@ export interface ObservedFleet {
   daemonSets: readonly DaemonSet[];
 }
 
-export interface Wanted {
+export interface ExpectedState {
   daemonSets: readonly RequestedDaemonSet[];
   /** Whether a Pod of it belongs on this host. */
   belongs: (daemonSet: RequestedDaemonSet, host: string) => boolean;
@@ -43,7 +43,7 @@ const TIME_TOLERANCE_MS = 3_000;
 const SET_CLOCK_TOLERANCE_MS = 10_000;
 
 /** What is not as it must be when faults have ended and everything has settled; empty = all is well. */
-export function problemsOf(seen: ObservedFleet, wanted: Wanted): string[] {
+export function problemsOf(seen: ObservedFleet, wanted: ExpectedState): string[] {
   return [
     ...seen.hosts.flatMap((host) => hostProblems(host, seen)),
     ...wanted.daemonSets.flatMap((daemonSet) => daemonSetProblems(daemonSet, seen, wanted)),
@@ -72,7 +72,7 @@ function hostProblems({ name, containers, bystander }: ObservedHost, { nodes, po
   ];
 }
 
-function daemonSetProblems(daemonSet: RequestedDaemonSet, seen: ObservedFleet, wanted: Wanted): string[] {
+function daemonSetProblems(daemonSet: RequestedDaemonSet, seen: ObservedFleet, wanted: ExpectedState): string[] {
   const { name, version } = daemonSet;
   const stored = seen.daemonSets.find(({ metadata }) => metadata.name === name);
   if (!stored) return [`DaemonSet ${name} was asked for, and is not there`];
@@ -94,7 +94,7 @@ function daemonSetProblems(daemonSet: RequestedDaemonSet, seen: ObservedFleet, w
   return places.length > 0 ? places : statusProblems(stored, daemonSet, seen, wanted);
 }
 
-function statusProblems(stored: DaemonSet, asked: RequestedDaemonSet, seen: ObservedFleet, wanted: Wanted): string[] {
+function statusProblems(stored: DaemonSet, asked: RequestedDaemonSet, seen: ObservedFleet, wanted: ExpectedState): string[] {
   const count = seen.hosts.filter(({ name }) => wanted.belongs(asked, name)).length;
   const right = {
     observedGeneration: stored.metadata.generation,
@@ -112,7 +112,7 @@ function statusProblems(stored: DaemonSet, asked: RequestedDaemonSet, seen: Obse
 }
 
 /** What nobody asked for. */
-function strangers({ daemonSets, pods }: ObservedFleet, wanted: Wanted): string[] {
+function strangers({ daemonSets, pods }: ObservedFleet, wanted: ExpectedState): string[] {
   const names = new Set(wanted.daemonSets.map(({ name }) => name));
   return [
     ...daemonSets
@@ -124,7 +124,7 @@ function strangers({ daemonSets, pods }: ObservedFleet, wanted: Wanted): string[
   ];
 }
 
-function podProblems(pod: Pod, { hosts }: ObservedFleet, { clockErrorsMs }: Wanted): string[] {
+function podProblems(pod: Pod, { hosts }: ObservedFleet, { clockErrorsMs }: ExpectedState): string[] {
   const { name, uid, deletionTimestamp } = pod.metadata;
   const where = `Pod ${name} on ${pod.spec.nodeName}`;
   if (deletionTimestamp) return [`${where} is still to be deleted`];

@@ -12,7 +12,7 @@ import {
   type ObservedFleet,
   type ObservedHostContainer,
   type ObservedHost,
-  type Wanted,
+  type ExpectedState,
 } from '../chaos/check.js';
 import { type FaultKind, isFault, OF_WHOLE_HOSTS, planOf } from '../chaos/plan.js';
 
@@ -97,7 +97,7 @@ function whole(): Whole {
   };
 }
 
-const wanted = (isBusy = false): Wanted => ({
+const wanted = (isBusy = false): ExpectedState => ({
   daemonSets: [
     { name: 'alpha', container: 'alpha-v1', image: 'app:1', version: 'v1', zone: null, surges: false },
   ],
