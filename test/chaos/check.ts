@@ -180,7 +180,7 @@ export function exchanged(
  * Containers that ended between two looks though their Pods were `kept`: what a coordinator that was restored, and that nobody has
  * confirmed, must never lead to.
  */
-export function endedUnasked(
+export function stoppedWithoutRequest(
   before: readonly ObservedHost[],
   after: readonly ObservedHost[],
   { kept, isDisturbed }: { kept: readonly Pod[]; isDisturbed: (host: string) => boolean },

@@ -1,7 +1,7 @@
 /** A coordinator that is lost and restored from an older backup: until a person confirms, no host may end anything. */
 import { pause } from '../harness/until.js';
 import type { RequestedState } from './book.js';
-import { endedUnasked } from './check.js';
+import { stoppedWithoutRequest } from './check.js';
 import type { ChaosFleet } from './fleet.js';
 import type { Fault } from './plan.js';
 
@@ -27,7 +27,7 @@ export async function loseAndRestore(
     await fleet.startCoordinator();
     await pause(unconfirmedMs);
     if (repeatsFirst) await book.resendRequests();
-    const ended = endedUnasked(before, await fleet.lookAtHosts(), { kept, isDisturbed });
+    const ended = stoppedWithoutRequest(before, await fleet.lookAtHosts(), { kept, isDisturbed });
     await fleet.confirmRestore();
     if (!repeatsFirst) await book.resendRequests();
     return ended;

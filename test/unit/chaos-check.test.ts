@@ -6,7 +6,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import {
   doubles,
-  endedUnasked,
+  stoppedWithoutRequest,
   exchanged,
   problemsOf,
   type ObservedFleet,
@@ -248,7 +248,7 @@ describe('the checker of chaos', () => {
   test('sees what ended before a restore was confirmed, save Pods that were being deleted, and hosts that were hit', () => {
     const [before, after] = [whole(), whole()];
     const ended = (kept: Pod[], isHit: boolean) =>
-      endedUnasked(before.hosts, after.hosts, { kept, isDisturbed: () => isHit });
+      stoppedWithoutRequest(before.hosts, after.hosts, { kept, isDisturbed: () => isHit });
     assert.deepEqual(ended(before.pods, false), []);
     Object.assign(container(after), { state: 'exited' });
     assert.match(
