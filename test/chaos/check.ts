@@ -157,7 +157,7 @@ function podProblems(pod: Pod, { hosts }: ObservedFleet, { clockErrorsMs }: Expe
  * Containers that were exchanged though nothing was done to their Pod or to their host's engine: what a cut link, a killed
  * agent or a killed coordinator must never lead to.
  */
-export function exchanged(
+export function replacedContainers(
   before: readonly ObservedHost[],
   after: ObservedFleet,
   isDisturbed: (host: string) => boolean,

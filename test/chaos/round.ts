@@ -1,7 +1,7 @@
 /** One round: people's changes and faults, then everything mended, then rest; meanwhile nothing may run twice. */
 import { pause } from '../harness/until.js';
 import type { RequestedState } from './book.js';
-import { doubles, exchanged, problemsOf, type ObservedFleet, type ObservedHost } from './check.js';
+import { doubles, replacedContainers, problemsOf, type ObservedFleet, type ObservedHost } from './check.js';
 import { Faults } from './faults.js';
 import type { ChaosFleet } from './fleet.js';
 import {
@@ -62,7 +62,7 @@ export async function playRound({ fleet, book, steps, patienceMs }: RoundParts):
       ...twice,
       ...harm.violations,
       ...restless.map((problem) => `no rest after ${Math.round(restMs / 1_000)} s: ${problem}`),
-      ...(seen ? exchanged(before, seen, isDisturbed) : []),
+      ...(seen ? replacedContainers(before, seen, isDisturbed) : []),
     ],
   };
 }

@@ -7,7 +7,7 @@ import type { DaemonSet } from '../../shared/kube/workload.js';
 import {
   doubles,
   stoppedWithoutRequest,
-  exchanged,
+  replacedContainers,
   problemsOf,
   type ObservedFleet,
   type ObservedHostContainer,
@@ -232,14 +232,14 @@ describe('the checker of chaos', () => {
   test('sees an exchanged container where nothing was done, and looks away where something was', () => {
     const [before, after] = [whole(), whole()];
     Object.assign(container(after), { id: 'c2' });
-    assert.match(exchanged(before.hosts, after, () => false).join(), /was exchanged/);
+    assert.match(replacedContainers(before.hosts, after, () => false).join(), /was exchanged/);
     assert.deepEqual(
-      exchanged(before.hosts, after, () => true),
+      replacedContainers(before.hosts, after, () => true),
       [],
     );
     Object.assign(pod(after).metadata, { uid: 'u2' });
     assert.deepEqual(
-      exchanged(before.hosts, after, () => false),
+      replacedContainers(before.hosts, after, () => false),
       [],
       'its Pod was replaced',
     );
