@@ -197,7 +197,7 @@ export function stoppedWithoutRequest(
 }
 
 /** DaemonSets that run twice on a host at one moment, by their container's name; those that surge may. */
-export function doubles(containers: readonly EngineContainer[], surging: ReadonlySet<string>): string[] {
+export function duplicateContainers(containers: readonly EngineContainer[], surging: ReadonlySet<string>): string[] {
   const running = containers.filter(({ state, container }) => state === 'running' && container);
   const names = running.map(({ container }) => container ?? '');
   return [...new Set(names)].filter(

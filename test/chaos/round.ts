@@ -1,7 +1,7 @@
 /** One round: people's changes and faults, then everything mended, then rest; meanwhile nothing may run twice. */
 import { pause } from '../harness/until.js';
 import type { RequestedState } from './book.js';
-import { doubles, replacedContainers, problemsOf, type ObservedFleet, type ObservedHost } from './check.js';
+import { duplicateContainers, replacedContainers, problemsOf, type ObservedFleet, type ObservedHost } from './check.js';
 import { Faults } from './faults.js';
 import type { ChaosFleet } from './fleet.js';
 import {
@@ -160,7 +160,7 @@ class DoubleWatch {
     while (!this.#isOver) {
       const hosts: ObservedHost[] = await this.fleet.lookAtHosts();
       for (const { name, containers } of hosts)
-        for (const twice of doubles(containers ?? [], this.book.surging))
+        for (const twice of duplicateContainers(containers ?? [], this.book.surging))
           this.#found.add(`${twice} ran twice at a time on ${name}`);
       await pause(LOOK_MS);
     }

@@ -5,7 +5,7 @@ import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import {
-  doubles,
+  duplicateContainers,
   stoppedWithoutRequest,
   replacedContainers,
   problemsOf,
@@ -262,9 +262,9 @@ describe('the checker of chaos', () => {
   test('sees what runs twice, unless it surges', () => {
     const seen = whole();
     const twice = [container(seen), { ...container(seen), id: 'c2', podUID: 'u2' }];
-    assert.deepEqual(doubles(twice, new Set()), ['alpha-v1']);
-    assert.deepEqual(doubles(twice, new Set(['alpha-v1'])), []);
-    assert.deepEqual(doubles([container(seen), { ...container(seen), state: 'exited' }], new Set()), []);
+    assert.deepEqual(duplicateContainers(twice, new Set()), ['alpha-v1']);
+    assert.deepEqual(duplicateContainers(twice, new Set(['alpha-v1'])), []);
+    assert.deepEqual(duplicateContainers([container(seen), { ...container(seen), state: 'exited' }], new Set()), []);
   });
 });
 
