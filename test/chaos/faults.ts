@@ -9,7 +9,7 @@ import { loseAndRestore } from './restore.js';
 
 const FLAP_MS = 150;
 
-export class Faults {
+export class ChaosFaults {
   /** What one fault has in its hands, no other takes. */
   readonly #held = new Set<string>();
   /** Hosts that are off or booting: nothing else can be done to them. */

@@ -2,7 +2,7 @@
 import { pause } from '../harness/until.js';
 import type { RequestedState } from './book.js';
 import { duplicateContainers, replacedContainers, problemsOf, type ObservedFleet, type ObservedHost } from './check.js';
-import { Faults } from './faults.js';
+import { ChaosFaults } from './faults.js';
 import type { ChaosFleet } from './fleet.js';
 import {
   type Fault,
@@ -48,7 +48,7 @@ export async function playRound({ fleet, book, steps, patienceMs }: RoundParts):
   const before = await fleet.lookAtHosts();
   const watch = new DoubleWatch(fleet, book);
   const isDisturbed = disturbed(fleet, steps.filter(isFault));
-  const harm = new Faults(fleet, book, isDisturbed);
+  const harm = new ChaosFaults(fleet, book, isDisturbed);
   const faults = await carryOut(harm, book, steps);
   const mended = performance.now();
   const { seen, restless, heldUpBy } = await untilRest(fleet, book, patienceMs);
@@ -69,7 +69,7 @@ export async function playRound({ fleet, book, steps, patienceMs }: RoundParts):
 
 /** All at their times, people one after another; resolves with the faults that were done when everything has ended. */
 async function carryOut(
-  harm: Faults,
+  harm: ChaosFaults,
   book: RequestedState,
   steps: readonly Step[],
 ): Promise<({ atMs: number } & Fault)[]> {

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RequestedState } from '../chaos/book.js';
 import type { ChaosHost } from '../chaos/chaos-host.js';
-import { Faults } from '../chaos/faults.js';
+import { ChaosFaults } from '../chaos/faults.js';
 import type { ChaosFleet } from '../chaos/fleet.js';
 
 /** One host, with one container that runs until it is hit; the engine answers the blow with an error. */
-function faultsOn(after: () => object[]): Faults {
+function faultsOn(after: () => object[]): ChaosFaults {
   const refuse = () => Promise.reject(new Error('container is not running'));
   let looks = 0;
   const all = async () => {
@@ -18,7 +18,7 @@ function faultsOn(after: () => object[]): Faults {
     name: 'h',
     engine: () => ({ all, kill: refuse, remove: refuse }) as never,
   };
-  return new Faults({ hosts: [host] } as unknown as ChaosFleet, {} as RequestedState, () => false);
+  return new ChaosFaults({ hosts: [host] } as unknown as ChaosFleet, {} as RequestedState, () => false);
 }
 
 for (const kind of ['kill container', 'remove container'] as const) {
