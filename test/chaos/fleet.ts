@@ -141,10 +141,10 @@ export class ChaosFleet {
   }
 
   /** What every engine and the API say now; rejects while the API does not answer. */
-  async look(): Promise<ObservedFleet> {
+  async observe(): Promise<ObservedFleet> {
     const path = '/api/v1/namespaces/default/pods';
     const [hosts, nodes, pods, daemonSets] = await Promise.all([
-      this.lookAtHosts(),
+      this.observeHosts(),
       this.api.items<Node>('/api/v1/nodes'),
       this.api.items<Pod>(path),
       this.api.items<DaemonSet>('/apis/apps/v1/namespaces/default/daemonsets'),
@@ -152,7 +152,7 @@ export class ChaosFleet {
     return { hosts, nodes: nodes.items, pods: pods.items, daemonSets: daemonSets.items };
   }
 
-  lookAtHosts(): Promise<ObservedHost[]> {
+  observeHosts(): Promise<ObservedHost[]> {
     return Promise.all(
       this.hosts.map(async (host) => ({
         name: host.name,
@@ -163,7 +163,7 @@ export class ChaosFleet {
   }
 
   /** What everybody has said last: for the story of a round that went wrong. */
-  async lastWords(): Promise<string> {
+  async lastLogLines(): Promise<string> {
     const words = await Promise.all(
       this.hosts.map(async (host) => {
         const said = await host.lastWords().catch((error: unknown) => String(error));

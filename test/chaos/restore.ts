@@ -22,12 +22,12 @@ export async function loseAndRestore(
     await fleet.killCoordinator();
     // What this one had deleted may end at any time, and what it had not, at none.
     const kept = fleet.storedPods().filter(({ metadata }) => !metadata.deletionTimestamp);
-    const before = await fleet.lookAtHosts();
+    const before = await fleet.observeHosts();
     await fleet.restore(backup);
     await fleet.startCoordinator();
     await pause(unconfirmedMs);
     if (repeatsFirst) await book.resendRequests();
-    const ended = stoppedWithoutRequest(before, await fleet.lookAtHosts(), { kept, isDisturbed });
+    const ended = stoppedWithoutRequest(before, await fleet.observeHosts(), { kept, isDisturbed });
     await fleet.confirmRestore();
     if (!repeatsFirst) await book.resendRequests();
     return ended;

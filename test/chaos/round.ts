@@ -45,7 +45,7 @@ export interface RoundParts {
 
 /** Plays a round to its end. */
 export async function playRound({ fleet, book, steps, patienceMs }: RoundParts): Promise<RoundOutcome> {
-  const before = await fleet.lookAtHosts();
+  const before = await fleet.observeHosts();
   const watch = new DoubleWatch(fleet, book);
   const isDisturbed = disturbed(fleet, steps.filter(isFault));
   const harm = new ChaosFaults(fleet, book, isDisturbed);
@@ -116,7 +116,7 @@ async function untilRest(
   let problems = ['the API does not answer'];
   for (let rests = 0; rests < RESTS; ) {
     try {
-      seen = await fleet.look();
+      seen = await fleet.observe();
       problems = problemsOf(seen, {
         daemonSets: [...book.daemonSets.values()],
         belongs: (daemonSet, host) => book.belongs(daemonSet, host),
@@ -158,7 +158,7 @@ class DoubleWatch {
 
   async #run(): Promise<void> {
     while (!this.#isOver) {
-      const hosts: ObservedHost[] = await this.fleet.lookAtHosts();
+      const hosts: ObservedHost[] = await this.fleet.observeHosts();
       for (const { name, containers } of hosts)
         for (const twice of duplicateContainers(containers ?? [], this.book.surging))
           this.#found.add(`${twice} ran twice at a time on ${name}`);
