@@ -3,7 +3,7 @@ import { pause } from '../harness/until.js';
 import type { RequestedState } from './book.js';
 import type { ChaosHost } from './chaos-host.js';
 import type { ChaosFleet } from './fleet.js';
-import { giveImagesBack, loadImages, takeImages, wipeImages } from './image-faults.js';
+import { giveImagesBack, loadImages, removeImages, wipeImages } from './image-faults.js';
 import type { Fault, WrongClock } from './plan.js';
 import { loseAndRestore } from './restore.js';
 
@@ -130,7 +130,7 @@ export class ChaosFaults {
         // And one container, which then cannot start anew until they are back.
         await this.#whileHeld(`images ${name}`, {
           begin: async () => {
-            await takeImages(host);
+            await removeImages(host);
             await this.#hitContainer(host, fault.index, 'remove container');
           },
           forMs: fault.forMs,

@@ -8,7 +8,7 @@ import { IMAGES } from './plan.js';
 const ANSWER_MS = 60_000;
 
 /** Takes their names away from under their containers. */
-export async function takeImages(host: ChaosHost): Promise<void> {
+export async function removeImages(host: ChaosHost): Promise<void> {
   for (const name of IMAGES)
     await host
       .engine()
