@@ -3,7 +3,7 @@ import { pause } from '../harness/until.js';
 import type { RequestedState } from './book.js';
 import type { ChaosHost } from './chaos-host.js';
 import type { ChaosFleet } from './fleet.js';
-import { giveImagesBack, loadImages, removeImages, wipeImages } from './image-faults.js';
+import { restoreImages, loadImages, removeImages, wipeImages } from './image-faults.js';
 import type { Fault, WrongClock } from './plan.js';
 import { loseAndRestore } from './restore.js';
 
@@ -134,7 +134,7 @@ export class ChaosFaults {
             await this.#hitContainer(host, fault.index, 'remove container');
           },
           forMs: fault.forMs,
-          end: () => giveImagesBack(host),
+          end: () => restoreImages(host),
         });
         return;
       case 'wipe images':

@@ -16,7 +16,7 @@ export async function removeImages(host: ChaosHost): Promise<void> {
       .catch(() => undefined);
 }
 
-export function giveImagesBack(host: ChaosHost): Promise<void> {
+export function restoreImages(host: ChaosHost): Promise<void> {
   return untilDone(`the images of ${host.name} to be back`, async () => {
     const engine = host.engine();
     if (!engine) return false;
