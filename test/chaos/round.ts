@@ -24,9 +24,9 @@ export interface RoundOutcome {
   /** Kinds of the faults that were done. */
   faults: FaultKind[];
   /** From the end of the last fault until all is as it must be, ms. */
-  restMs: number;
+  settleMs: number;
   /** What came first of all that was wrong, one after another, and how long after the end of the last fault it was seen last. */
-  heldUpBy: Obstacle[];
+  blockedBy: Obstacle[];
   violations: string[];
 }
 

@@ -10,12 +10,12 @@ export function storyOf(number: number, steps: readonly Step[], outcome: RoundOu
   const end =
     outcome.violations.length > 0
       ? `BROKEN\n${outcome.violations.map((violation) => `  ${violation}`).join('\n')}`
-      : `at rest after ${seconds(outcome.restMs)}${heldUp(outcome)}`;
+      : `at rest after ${seconds(outcome.settleMs)}${heldUp(outcome)}`;
   return `round ${number}: ${told}; ${end}`;
 }
 
 /** Of a rest that took long: what it took so long for. */
-function heldUp({ restMs, heldUpBy }: RoundOutcome): string {
+function heldUp({ settleMs: restMs, blockedBy: heldUpBy }: RoundOutcome): string {
   if (restMs < LONG_REST_MS) return '';
   return heldUpBy.map(({ problem, untilMs }) => `, until ${seconds(untilMs)}: ${problem}`).join('');
 }
@@ -40,7 +40,7 @@ export class Tally {
   faults = 0;
   violations = 0;
 
-  add({ faults, restMs, violations }: RoundOutcome): void {
+  add({ faults, settleMs: restMs, violations }: RoundOutcome): void {
     this.rounds += 1;
     this.faults += faults.length;
     this.violations += violations.length;
