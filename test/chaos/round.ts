@@ -35,16 +35,16 @@ export interface Obstacle {
   untilMs: number;
 }
 
-export interface RoundParts {
+export interface RoundDeps {
   fleet: ChaosFleet;
-  book: RequestedState;
+  requestedState: RequestedState;
   steps: readonly Step[];
   /** What does not rest by then is broken, ms. */
-  patienceMs: number;
+  timeoutMs: number;
 }
 
 /** Plays a round to its end. */
-export async function playRound({ fleet, book, steps, patienceMs }: RoundParts): Promise<RoundOutcome> {
+export async function playRound({ fleet, requestedState: book, steps, timeoutMs: patienceMs }: RoundDeps): Promise<RoundOutcome> {
   const before = await fleet.observeHosts();
   const watch = new DoubleWatch(fleet, book);
   const isDisturbed = disturbed(fleet, steps.filter(isFault));

@@ -37,7 +37,7 @@ export async function playRounds(options: RoundsOptions): Promise<Tally | string
     const without = [...(isPlain ? OF_WHOLE_HOSTS : []), ...(fakeTimeLibrary() ? [] : OF_CLOCKS)];
     for (let number = 1; number <= rounds && performance.now() < end && !isEnough(); number += 1) {
       const steps = planOf(seed, number, { hosts, without });
-      const outcome = await playRound({ fleet, book, steps, patienceMs });
+      const outcome = await playRound({ fleet, requestedState: book, steps, timeoutMs: patienceMs });
       tally.add(outcome);
       say(storyOf(number, steps, outcome));
       if (outcome.violations.length === 0) continue;
