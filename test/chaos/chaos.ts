@@ -37,9 +37,9 @@ const tally = await playRounds({
   hosts: flags.hosts,
   longestMs: (flags.minutes ?? Number.POSITIVE_INFINITY) * 60_000,
   isPlain: flags.plain ?? false,
-  patienceMs: PATIENCE_MS,
+  timeoutMs: PATIENCE_MS,
   isEnough: () => isEnough,
-  say,
+  print: say,
 });
 if (typeof tally === 'string') {
   say(`cannot run here: ${tally}`);

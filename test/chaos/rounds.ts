@@ -11,15 +11,15 @@ export interface RoundsOptions extends FleetOptions {
   rounds: number;
   /** No round begins after so long, ms. */
   longestMs: number;
-  patienceMs: number;
+  timeoutMs: number;
   /** Whether no further round is wanted. */
   isEnough?: () => boolean;
-  say: (line: string) => void;
+  print: (line: string) => void;
 }
 
 /** Plays all rounds, or those until the first that is broken; a sentence instead where this machine cannot have such hosts. */
 export async function playRounds(options: RoundsOptions): Promise<Tally | string> {
-  const { seed, rounds, longestMs, patienceMs, say, hosts, isPlain, isEnough = () => false } = options;
+  const { seed, rounds, longestMs, timeoutMs: patienceMs, print: say, hosts, isPlain, isEnough = () => false } = options;
   const fleet = await ChaosFleet.open(options);
   if (typeof fleet === 'string') return fleet;
   const tally = new Tally();

@@ -12,9 +12,9 @@ const LONGEST_MS = 20_000;
 test('after each round of chaos every host runs what it should, once, and the API tells the truth', async (context) => {
   const lines: string[] = [];
   const tally = await playRounds({
-    ...{ seed: 'short-3501', rounds: ROUNDS, longestMs: LONGEST_MS, patienceMs: PATIENCE_MS },
+    ...{ seed: 'short-3501', rounds: ROUNDS, longestMs: LONGEST_MS, timeoutMs: PATIENCE_MS },
     ...{ hosts: 2, isPlain: true },
-    say: (line) => {
+    print: (line) => {
       lines.push(line);
       context.diagnostic(line);
     },
