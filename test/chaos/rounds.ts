@@ -4,7 +4,7 @@ import { fakeTimeLibrary } from './fake-clock.js';
 import { ChaosFleet, type FleetOptions } from './fleet.js';
 import { IMAGES, OF_CLOCKS, OF_WHOLE_HOSTS, planOf } from './plan.js';
 import { playRound } from './round.js';
-import { storyOf, Tally } from './story.js';
+import { summarizeRound, Tally } from './story.js';
 
 export interface RoundsOptions extends FleetOptions {
   seed: string;
@@ -39,7 +39,7 @@ export async function playRounds(options: RoundsOptions): Promise<Tally | string
       const steps = planOf(seed, number, { hosts, without });
       const outcome = await playRound({ fleet, requestedState: book, steps, timeoutMs: patienceMs });
       tally.add(outcome);
-      say(storyOf(number, steps, outcome));
+      say(summarizeRound(number, steps, outcome));
       if (outcome.violations.length === 0) continue;
       say(await fleet.lastWords());
       break;

@@ -5,7 +5,7 @@ import type { RoundOutcome } from './round.js';
 const LONG_REST_MS = 5_000;
 
 /** What happened in a round, and how it ended. */
-export function storyOf(number: number, steps: readonly Step[], outcome: RoundOutcome): string {
+export function summarizeRound(number: number, steps: readonly Step[], outcome: RoundOutcome): string {
   const told = steps.map(({ atMs, kind, ...what }) => `+${atMs} ${kind} ${words(what)}`.trim()).join('; ');
   const end =
     outcome.violations.length > 0
