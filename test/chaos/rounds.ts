@@ -4,7 +4,7 @@ import { fakeTimeLibrary } from './fake-clock.js';
 import { ChaosFleet, type FleetOptions } from './fleet.js';
 import { IMAGES, OF_CLOCKS, OF_WHOLE_HOSTS, planOf } from './plan.js';
 import { playRound } from './round.js';
-import { summarizeRound, Tally } from './story.js';
+import { summarizeRound, FaultTable } from './story.js';
 
 export interface RoundsOptions extends FleetOptions {
   seed: string;
@@ -18,11 +18,11 @@ export interface RoundsOptions extends FleetOptions {
 }
 
 /** Plays all rounds, or those until the first that is broken; a sentence instead where this machine cannot have such hosts. */
-export async function playRounds(options: RoundsOptions): Promise<Tally | string> {
+export async function playRounds(options: RoundsOptions): Promise<FaultTable | string> {
   const { seed, rounds, longestMs, timeoutMs: patienceMs, print: say, hosts, isPlain, isEnough = () => false } = options;
   const fleet = await ChaosFleet.open(options);
   if (typeof fleet === 'string') return fleet;
-  const tally = new Tally();
+  const tally = new FaultTable();
   try {
     const names = fleet.hosts.map(({ name }) => name);
     const book = new RequestedState(fleet.api, names);

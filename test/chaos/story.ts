@@ -33,7 +33,7 @@ interface Row {
 }
 
 /** What is told in the end. */
-export class Tally {
+export class FaultTable {
   readonly #rows = new Map<FaultKind, Row>();
   readonly #restsMs: number[] = [];
   rounds = 0;
