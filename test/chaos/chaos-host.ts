@@ -6,7 +6,7 @@ import type { EngineKind } from '../harness/engines.js';
 import type { SmallDisk } from '../harness/small-disk.js';
 import type { FakeClock } from './fake-clock.js';
 import type { WrongClock } from './plan.js';
-import type { Wire } from './wire.js';
+import type { LinkProxy } from './wire.js';
 
 const COMMAND_MS = 60_000;
 const execute = promisify(execFile);
@@ -26,7 +26,7 @@ export interface HostOptions {
 export interface ChaosHost {
   /** Of its Node, too. */
   readonly name: string;
-  readonly linkProxy: Wire;
+  readonly linkProxy: LinkProxy;
   /** The engine, asked directly; undefined while the host is off. */
   engine(): EngineContainers | undefined;
   /** Whether containers go on while the engine is away. */

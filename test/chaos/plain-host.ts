@@ -12,7 +12,7 @@ import { type ChaosHost, type HostOptions, PacketLoss } from './chaos-host.js';
 import type { FakeClock } from './fake-clock.js';
 import { appImages, bystanderImage } from './images.js';
 import type { WrongClock } from './plan.js';
-import { Wire } from './wire.js';
+import { LinkProxy } from './wire.js';
 
 const AGENT = resolve(dirname(fileURLToPath(import.meta.url)), '../../agent/everynode-agent.cjs');
 /** As systemd has it for the real one, sooner. */
@@ -27,7 +27,7 @@ export class PlainHost implements ChaosHost {
 
   private constructor(
     readonly name: string,
-    readonly linkProxy: Wire,
+    readonly linkProxy: LinkProxy,
     private readonly own: TestEngine,
     private readonly disk: SmallDisk,
     private readonly clock: FakeClock,
@@ -44,7 +44,7 @@ export class PlainHost implements ChaosHost {
     if (typeof own === 'string') return own;
     await loadArchive(own.socketPath, appImages());
     await loadArchive(own.socketPath, bystanderImage());
-    return new PlainHost(name, await Wire.open(own.gateway, port), own, disk, clock);
+    return new PlainHost(name, await LinkProxy.open(own.gateway, port), own, disk, clock);
   }
 
   get keepsContainers(): boolean {

@@ -8,7 +8,7 @@ import { until } from '../harness/until.js';
 import { type ChaosHost, type HostOptions, PacketLoss, runHere } from './chaos-host.js';
 import { appImages, bystanderImage } from './images.js';
 import type { WrongClock } from './plan.js';
-import { Wire } from './wire.js';
+import { LinkProxy } from './wire.js';
 
 const PROGRAM = '#!/bin/sh\nexec /usr/local/bin/node /opt/everynode/dist/agent/everynode-agent.cjs "$@"\n';
 const INSTALL = ['/usr/local/bin/node', '/opt/everynode/dist/agent/everynode-agent.cjs', 'install'];
@@ -55,7 +55,7 @@ export class SystemdHost implements ChaosHost {
     private readonly host: TestHost,
     private readonly outer: string,
     private readonly gateway: string,
-    readonly linkProxy: Wire,
+    readonly linkProxy: LinkProxy,
     private readonly options: HostOptions,
   ) {}
 
@@ -67,7 +67,7 @@ export class SystemdHost implements ChaosHost {
     const { kind, liveRestore, hosts, tree, port, disk, clock } = options;
     const volumes = [`${disk.path}:${AGENT_DATA}`, ...clock.volumes];
     const host = await hosts.start(name, kind, tree, volumes);
-    const wire = await Wire.open(hosts.gateway, port);
+    const wire = await LinkProxy.open(hosts.gateway, port);
     // Or a third death within a minute would be its last: systemd gives a service up that dies so often.
     host.write(
       `/etc/systemd/system/${ENGINES[kind].unit}.d/restarts.conf`,

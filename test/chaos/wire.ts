@@ -1,7 +1,7 @@
 /** A host's way to the coordinator: TCP carried by this process, which can hold it back, stop it without a word, or break it. */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-export class Wire {
+export class LinkProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   /** Resolves when a stall is over. */
@@ -13,9 +13,9 @@ export class Wire {
   }
 
   /** Listens at an address of this machine, and carries what comes to the coordinator's port. */
-  static async open(address: string, port: number): Promise<Wire> {
+  static async open(address: string, port: number): Promise<LinkProxy> {
     const server = createServer();
-    const wire = new Wire(server);
+    const wire = new LinkProxy(server);
     server.on('connection', (near) => wire.#join(near, connect({ host: '127.0.0.1', port })));
     await new Promise<void>((resolve) => server.listen(0, address, resolve));
     return wire;
