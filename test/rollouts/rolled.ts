@@ -18,7 +18,7 @@ const at = (resource: string, name = '') =>
   `/apis/fleet.everynode.dev/v1/namespaces/default/${resource}${name && `/${name}`}`;
 
 /** What Pods of a release pretend, by the annotations' names without their prefix. */
-export type Pretence = Readonly<Record<string, string>>;
+export type SimulatedBehaviour = Readonly<Record<string, string>>;
 
 export class Rolled {
   private constructor(
@@ -48,7 +48,7 @@ export class Rolled {
     return rolled;
   }
 
-  async release(version: number, pretence: Pretence = {}): Promise<void> {
+  async release(version: number, pretence: SimulatedBehaviour = {}): Promise<void> {
     this.stage.say(`${this.name}:${version}`);
     const path = `/apis/apps/v1/namespaces/default/daemonsets/${this.name}`;
     await this.stage.api.request('PATCH', path, { spec: this.#spec(version, pretence) }, MERGE);
@@ -149,7 +149,7 @@ export class Rolled {
     await this.stage.api.request('DELETE', at('rolloutpolicies', this.name));
   }
 
-  #spec(version: number, pretence: Pretence) {
+  #spec(version: number, pretence: SimulatedBehaviour) {
     const annotations = Object.fromEntries(
       Object.entries({ 'ready-after': `${this.stage.ready.saidMs}ms`, ...pretence }).map(([key, text]) => [
         PRETENCE + key,
