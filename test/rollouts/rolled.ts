@@ -20,15 +20,15 @@ const at = (resource: string, name = '') =>
 /** What Pods of a release pretend, by the annotations' names without their prefix. */
 export type SimulatedBehaviour = Readonly<Record<string, string>>;
 
-export class Rolled {
+export class ScenarioDaemonSet {
   private constructor(
-    readonly stage: Stage,
+    readonly fleet: Stage,
     readonly name: string,
   ) {}
 
   /** The first release, on every host, and the policy of the next. */
-  static async start(stage: Stage, name: string, policy: PolicySpec): Promise<Rolled> {
-    const rolled = new Rolled(stage, name);
+  static async start(stage: Stage, name: string, policy: PolicySpec): Promise<ScenarioDaemonSet> {
+    const rolled = new ScenarioDaemonSet(stage, name);
     const spec = { ...policy, selector: { matchLabels: { app: name } } };
     await stage.api.request('POST', at('rolloutpolicies'), { metadata: { name }, spec });
     const { template } = rolled.#spec(1, {});
@@ -49,24 +49,24 @@ export class Rolled {
   }
 
   async release(version: number, pretence: SimulatedBehaviour = {}): Promise<void> {
-    this.stage.say(`${this.name}:${version}`);
+    this.fleet.say(`${this.name}:${version}`);
     const path = `/apis/apps/v1/namespaces/default/daemonsets/${this.name}`;
-    await this.stage.api.request('PATCH', path, { spec: this.#spec(version, pretence) }, MERGE);
+    await this.fleet.api.request('PATCH', path, { spec: this.#spec(version, pretence) }, MERGE);
   }
 
   async changePolicy(spec: Partial<PolicySpec>): Promise<void> {
-    await this.stage.api.request('PATCH', at('rolloutpolicies', this.name), { spec }, MERGE);
+    await this.fleet.api.request('PATCH', at('rolloutpolicies', this.name), { spec }, MERGE);
   }
 
   /** What people do: `approve`, `pause` … */
   async steer(verb: string, value: string, reason = 'the scenario asks for it'): Promise<void> {
     const prefix = 'fleet.everynode.dev/';
     const annotations = { [`${prefix}${verb}`]: value, [`${prefix}reason`]: reason };
-    await this.stage.api.request('PATCH', at('rollouts', this.name), { metadata: { annotations } }, MERGE);
+    await this.fleet.api.request('PATCH', at('rollouts', this.name), { metadata: { annotations } }, MERGE);
   }
 
   async status(): Promise<RolloutStatus | undefined> {
-    const { code, body } = await this.stage.api.send('GET', at('rollouts', this.name));
+    const { code, body } = await this.fleet.api.send('GET', at('rollouts', this.name));
     return code === 200 ? (body as Rollout).status : undefined;
   }
 
@@ -82,7 +82,7 @@ export class Rolled {
       throw new Error(`${error.message}; it is ${last?.phase} in wave ${last?.wave}: ${last?.message}`);
     });
     if (!last) throw new Error('unreachable');
-    this.stage.say(`${this.name}: ${last.phase} (${last.wave}) ${last.message}`);
+    this.fleet.say(`${this.name}: ${last.phase} (${last.wave}) ${last.message}`);
     return last;
   }
 
@@ -96,8 +96,8 @@ export class Rolled {
   }
 
   /** Hosts that have ever run a version. */
-  thatRan(version: number): string[] {
-    return this.stage.thatRan(`${this.name}:${version}`);
+  hostsThatRan(version: number): string[] {
+    return this.fleet.thatRan(`${this.name}:${version}`);
   }
 
   /** Uid of the Pod on each node; those that are going are left out. */
@@ -109,8 +109,8 @@ export class Rolled {
   /** Watches how many Pods are available from now on. */
   async watchAvailable(): Promise<{ lowest(): number }> {
     const path = `/apis/apps/v1/namespaces/default/daemonsets?fieldSelector=metadata.name%3D${this.name}`;
-    const { items, resourceVersion } = await this.stage.api.items<DaemonSet>(path);
-    const watch = await this.stage.api.watch(path, resourceVersion);
+    const { items, resourceVersion } = await this.fleet.api.items<DaemonSet>(path);
+    const watch = await this.fleet.api.watch(path, resourceVersion);
     const available = (daemonSet: DaemonSet | undefined) => daemonSet?.status?.numberAvailable ?? 0;
     return {
       lowest: () => {
@@ -126,12 +126,12 @@ export class Rolled {
     const image = `${this.name}:${version}`;
     const isSo = async () => {
       // Cheap first: lists of all Pods would take most of the machine.
-      if (this.stage.select((host) => host.isRunning(image)).length < this.stage.reachable) return false;
+      if (this.fleet.select((host) => host.isRunning(image)).length < this.fleet.reachable) return false;
       const ready = (await this.#pods()).filter(
         ({ spec, status }) =>
           spec.containers[0]?.image === image && isConditionTrue(status?.conditions, 'Ready'),
       );
-      return ready.length >= this.stage.reachable;
+      return ready.length >= this.fleet.reachable;
     };
     await until(isSo, { timeoutMs: PHASE_MS, pollMs: 500, what: `${image} on every host in reach` });
   }
@@ -139,19 +139,19 @@ export class Rolled {
   /** Waits until every host in reach has the image of the version. */
   async haveFetched(version: number): Promise<void> {
     const image = `${this.name}:${version}`;
-    const isSo = () => this.stage.select((host) => host.hasImage(image)).length >= this.stage.reachable;
+    const isSo = () => this.fleet.select((host) => host.hasImage(image)).length >= this.fleet.reachable;
     await until(isSo, { timeoutMs: PHASE_MS, pollMs: 50, what: `${image} to be fetched by every host` });
   }
 
   async remove(): Promise<void> {
     const path = `/apis/apps/v1/namespaces/default/daemonsets/${this.name}`;
-    await this.stage.api.request('DELETE', `${path}?propagationPolicy=Background`);
-    await this.stage.api.request('DELETE', at('rolloutpolicies', this.name));
+    await this.fleet.api.request('DELETE', `${path}?propagationPolicy=Background`);
+    await this.fleet.api.request('DELETE', at('rolloutpolicies', this.name));
   }
 
   #spec(version: number, pretence: SimulatedBehaviour) {
     const annotations = Object.fromEntries(
-      Object.entries({ 'ready-after': `${this.stage.ready.saidMs}ms`, ...pretence }).map(([key, text]) => [
+      Object.entries({ 'ready-after': `${this.fleet.ready.saidMs}ms`, ...pretence }).map(([key, text]) => [
         PRETENCE + key,
         text,
       ]),
@@ -163,11 +163,11 @@ export class Rolled {
 
   async #pods(): Promise<Pod[]> {
     const path = `/api/v1/namespaces/default/pods?labelSelector=app%3D${this.name}`;
-    return (await this.stage.api.items<Pod>(path)).items;
+    return (await this.fleet.api.items<Pod>(path)).items;
   }
 
   #daemonSet(): Promise<DaemonSet> {
-    return this.stage.api.request('GET', `/apis/apps/v1/namespaces/default/daemonsets/${this.name}`);
+    return this.fleet.api.request('GET', `/apis/apps/v1/namespaces/default/daemonsets/${this.name}`);
   }
 
   async #isCurrent(): Promise<boolean> {

@@ -1,7 +1,7 @@
 /** Releases that are bad in different ways: how far each comes before it is stopped and taken back. */
 import { strict as assert } from 'node:assert';
 import { scaledAmount } from '../../../coordinator/decisions/wave-plan.js';
-import { Rolled } from '../rolled.js';
+import { ScenarioDaemonSet } from '../rolled.js';
 import type { Outcome, Scenario } from '../scenario.js';
 import { HARDWARE_LABEL, LAB_LABEL, type Stage } from '../stage.js';
 import { MAX_UNAVAILABLE, nodesOfOpenWaves, nodesOfWave, THREE_WAVES } from './policies.js';
@@ -19,9 +19,9 @@ async function play(
   stage: Stage,
   name: string,
   pretence: Record<string, string>,
-  { wave, meanwhile }: { wave?: string; meanwhile?: (rolled: Rolled) => Promise<unknown> } = {},
+  { wave, meanwhile }: { wave?: string; meanwhile?: (rolled: ScenarioDaemonSet) => Promise<unknown> } = {},
 ): Promise<Outcome> {
-  const rolled = await Rolled.start(stage, name, THREE_WAVES);
+  const rolled = await ScenarioDaemonSet.start(stage, name, THREE_WAVES);
   await rolled.release(2, pretence);
   await meanwhile?.(rolled);
   const status = await rolled.reaches('RolledBack');
@@ -98,7 +98,7 @@ const CUTS_OFF: Scenario = {
   rows: [22],
   play: async (stage) => {
     const confirm = { deadlineSeconds: CONFIRM_SECONDS };
-    const rolled = await Rolled.start(stage, 'cuts', { ...THREE_WAVES, confirm });
+    const rolled = await ScenarioDaemonSet.start(stage, 'cuts', { ...THREE_WAVES, confirm });
     const lab = stage.select(({ labels }) => labels[LAB_LABEL] === 'yes');
     await stage.slow(lab, WORD_MS);
     await rolled.release(2, { 'cut-link': 'true', 'pull-time': '30m' });
@@ -118,7 +118,7 @@ const ONLY_THE_TOUCHED: Scenario = {
   name: 'is taken back on the touched hosts alone',
   rows: [5],
   play: async (stage) => {
-    const rolled = await Rolled.start(stage, 'touched', THREE_WAVES);
+    const rolled = await ScenarioDaemonSet.start(stage, 'touched', THREE_WAVES);
     const before = await rolled.podsByNode();
     await rolled.release(2, { fail: 'true' });
     const status = await rolled.reaches('RolledBack');

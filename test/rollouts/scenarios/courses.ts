@@ -1,7 +1,7 @@
 /** Good releases, and what happens to them on their way. */
 import { strict as assert } from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Rolled } from '../rolled.js';
+import { ScenarioDaemonSet } from '../rolled.js';
 import type { Scenario } from '../scenario.js';
 import { LAB_LABEL, type Stage } from '../stage.js';
 import { floorOf, nodesOfOpenWaves, nodesOfWave, soakMs, THREE_WAVES, WITH_APPROVAL } from './policies.js';
@@ -13,7 +13,7 @@ const GOOD: Scenario = {
   name: 'a good release, through three waves',
   rows: [4],
   play: async (stage) => {
-    const rolled = await Rolled.start(stage, 'good', THREE_WAVES);
+    const rolled = await ScenarioDaemonSet.start(stage, 'good', THREE_WAVES);
     const begun = performance.now();
     await rolled.release(2);
     const soaking = await rolled.reaches('Soaking', 'lab');
@@ -33,7 +33,7 @@ const PAUSED: Scenario = {
   rows: [3],
   isLong: true,
   play: async (stage) => {
-    const rolled = await Rolled.start(stage, 'paused', THREE_WAVES);
+    const rolled = await ScenarioDaemonSet.start(stage, 'paused', THREE_WAVES);
     await rolled.release(2);
     await rolled.reaches('Soaking', 'lab');
     for (const [verb, phase] of [
@@ -57,7 +57,7 @@ const SECOND_RELEASE: Scenario = {
   name: 'a second release before the first, which is bad, has ended',
   rows: [2],
   play: async (stage) => {
-    const rolled = await Rolled.start(stage, 'second', {
+    const rolled = await ScenarioDaemonSet.start(stage, 'second', {
       ...THREE_WAVES,
       failureBudget: { maxFailed: '50%', progressDeadlineSeconds: 60, action: 'Pause' },
     });
@@ -83,7 +83,7 @@ const POLICY_CHANGED: Scenario = {
   name: 'its policy changed in the middle',
   isLong: true,
   play: async (stage) => {
-    const rolled = await Rolled.start(stage, 'changed', THREE_WAVES);
+    const rolled = await ScenarioDaemonSet.start(stage, 'changed', THREE_WAVES);
     await rolled.release(2);
     await rolled.reaches('Soaking', 'lab');
     const [lab] = THREE_WAVES.waves ?? [];
@@ -103,7 +103,7 @@ const DARK: Scenario = {
   name: '10 % of the hosts dark throughout, a bad release and a good one',
   rows: [1],
   play: async (stage) => {
-    const rolled = await Rolled.start(stage, 'dark', THREE_WAVES);
+    const rolled = await ScenarioDaemonSet.start(stage, 'dark', THREE_WAVES);
     const isLab = ({ labels }: { labels: Readonly<Record<string, string>> }) => labels[LAB_LABEL] === 'yes';
     const others = stage.select((host) => !isLab(host));
     const dark = others.slice(0, Math.floor(stage.nodes * DARK_SHARE));
@@ -128,7 +128,7 @@ const KILLED: Scenario = {
   name: 'the coordinator killed in each phase of a good release and of a bad one',
   isLong: true,
   play: async (stage) => {
-    const rolled = await Rolled.start(stage, 'killed', WITH_APPROVAL);
+    const rolled = await ScenarioDaemonSet.start(stage, 'killed', WITH_APPROVAL);
     await rolled.release(2);
     await stage.killCoordinator();
     await rolled.reaches('Soaking', 'lab');

@@ -1,7 +1,7 @@
 /** What hosts themselves have a say in: windows on their own clocks, 'not now', images ahead. */
 import { strict as assert } from 'node:assert';
 import type { SimulatedNode } from '../../../agent/simulate/simulated-node.js';
-import { Rolled } from '../rolled.js';
+import { ScenarioDaemonSet } from '../rolled.js';
 import type { Scenario } from '../scenario.js';
 import { LAB_LABEL, SITE_LABEL, ZONE_LABEL } from '../stage.js';
 
@@ -30,7 +30,7 @@ const WINDOWS: Scenario = {
   play: async (stage) => {
     const schedule = `0 ${hourInBerlin()} * * *`;
     const windows = [{ schedule, durationSeconds: 7200, timeZoneLabel: ZONE_LABEL }];
-    const rolled = await Rolled.start(stage, 'windows', { windows });
+    const rolled = await ScenarioDaemonSet.start(stage, 'windows', { windows });
     const inBerlin = stage.select(({ labels }) => labels[ZONE_LABEL] === 'Europe.Berlin');
     const others = stage.nodes - inBerlin.length;
     await rolled.release(2);
@@ -51,7 +51,7 @@ const BUSY: Scenario = {
   name: 'a good release past hosts that say ‘not now’',
   rows: [7],
   play: async (stage) => {
-    const rolled = await Rolled.start(stage, 'busy', { hostHold: { maxSeconds: 3600 } });
+    const rolled = await ScenarioDaemonSet.start(stage, 'busy', { hostHold: { maxSeconds: 3600 } });
     const busy = stage.select(({ labels }) => labels[LAB_LABEL] === 'yes').slice(0, 3);
     for (const host of busy) host.holdUp('a till in the middle of a sale');
     await rolled.release(2);
@@ -75,7 +75,7 @@ const AHEAD: Scenario = {
   name: 'a good release whose image is fetched ahead, one host a site at a time',
   rows: [19],
   play: async (stage) => {
-    const rolled = await Rolled.start(stage, 'slow-to-pull', {
+    const rolled = await ScenarioDaemonSet.start(stage, 'slow-to-pull', {
       spreadBy: SITE_LABEL,
       waves: [{ name: 'all', approval: 'Manual' }],
       prePull: { maxParallel: '15%', perSite: { maxParallel: 1 } },
