@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { ALL_SCENARIOS } from '../rollouts/play.js';
 import { isContained } from '../rollouts/scenario.js';
-import { Stage } from '../rollouts/stage.js';
+import { ScenarioFleet } from '../rollouts/stage.js';
 
 const NODES = 100;
 const SPEED = 1_200;
 
 describe(`rollouts on ${NODES} hosts`, () => {
-  let stage: Stage;
+  let stage: ScenarioFleet;
   before(async () => {
-    stage = await Stage.start({ nodes: NODES, speed: SPEED, say: () => undefined });
+    stage = await ScenarioFleet.start({ nodes: NODES, speed: SPEED, say: () => undefined });
   });
   after(() => stage.stop());
 

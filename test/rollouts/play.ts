@@ -3,7 +3,7 @@ import { isContained, type Outcome, type Scenario } from './scenario.js';
 import { BAD_RELEASES } from './scenarios/bad-releases.js';
 import { COURSES } from './scenarios/courses.js';
 import { ON_HOSTS } from './scenarios/on-hosts.js';
-import { Stage, type StageOptions } from './stage.js';
+import { ScenarioFleet, type StageOptions } from './stage.js';
 
 export const ALL_SCENARIOS: readonly Scenario[] = [...COURSES, ...ON_HOSTS, ...BAD_RELEASES];
 
@@ -23,7 +23,7 @@ interface Played {
 export async function playAll(
   options: PlayOptions,
 ): Promise<{ played: Played[]; lines: string[]; broken: number }> {
-  const stage = await Stage.start(options);
+  const stage = await ScenarioFleet.start(options);
   const played: Played[] = [];
   try {
     for (const scenario of ALL_SCENARIOS.filter(options.isMeant)) {
@@ -39,7 +39,7 @@ export async function playAll(
   return { played, lines: [heading, '|---|---|---|---|---|', ...rows], broken };
 }
 
-async function play(scenario: Scenario, stage: Stage): Promise<Played> {
+async function play(scenario: Scenario, stage: ScenarioFleet): Promise<Played> {
   const begun = performance.now();
   const seconds = () => (performance.now() - begun) / 1000;
   try {
@@ -49,7 +49,7 @@ async function play(scenario: Scenario, stage: Stage): Promise<Played> {
     return { scenario, outcome, error, seconds: seconds() };
   } catch (error) {
     const found = error instanceof Error ? error : new Error(String(error));
-    stage.say(`BROKEN: ${found.message}`);
+    stage.print(`BROKEN: ${found.message}`);
     return { scenario, error: found, seconds: seconds() };
   }
 }

@@ -6,7 +6,7 @@ import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { until } from '../harness/until.js';
 import { MAX_UNAVAILABLE } from './scenarios/policies.js';
-import type { Stage } from './stage.js';
+import type { ScenarioFleet } from './stage.js';
 
 type PolicySpec = Omit<RolloutPolicy['spec'], 'selector'>;
 
@@ -22,12 +22,12 @@ export type SimulatedBehaviour = Readonly<Record<string, string>>;
 
 export class ScenarioDaemonSet {
   private constructor(
-    readonly fleet: Stage,
+    readonly fleet: ScenarioFleet,
     readonly name: string,
   ) {}
 
   /** The first release, on every host, and the policy of the next. */
-  static async start(stage: Stage, name: string, policy: PolicySpec): Promise<ScenarioDaemonSet> {
+  static async start(stage: ScenarioFleet, name: string, policy: PolicySpec): Promise<ScenarioDaemonSet> {
     const rolled = new ScenarioDaemonSet(stage, name);
     const spec = { ...policy, selector: { matchLabels: { app: name } } };
     await stage.api.request('POST', at('rolloutpolicies'), { metadata: { name }, spec });
@@ -49,7 +49,7 @@ export class ScenarioDaemonSet {
   }
 
   async release(version: number, pretence: SimulatedBehaviour = {}): Promise<void> {
-    this.fleet.say(`${this.name}:${version}`);
+    this.fleet.print(`${this.name}:${version}`);
     const path = `/apis/apps/v1/namespaces/default/daemonsets/${this.name}`;
     await this.fleet.api.request('PATCH', path, { spec: this.#spec(version, pretence) }, MERGE);
   }
@@ -82,7 +82,7 @@ export class ScenarioDaemonSet {
       throw new Error(`${error.message}; it is ${last?.phase} in wave ${last?.wave}: ${last?.message}`);
     });
     if (!last) throw new Error('unreachable');
-    this.fleet.say(`${this.name}: ${last.phase} (${last.wave}) ${last.message}`);
+    this.fleet.print(`${this.name}: ${last.phase} (${last.wave}) ${last.message}`);
     return last;
   }
 
@@ -97,7 +97,7 @@ export class ScenarioDaemonSet {
 
   /** Hosts that have ever run a version. */
   hostsThatRan(version: number): string[] {
-    return this.fleet.thatRan(`${this.name}:${version}`);
+    return this.fleet.hostsThatRan(`${this.name}:${version}`);
   }
 
   /** Uid of the Pod on each node; those that are going are left out. */

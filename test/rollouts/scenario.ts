@@ -1,5 +1,5 @@
 /** What a scenario of a rollout is, and what it yields. */
-import type { Stage } from './stage.js';
+import type { ScenarioFleet } from './stage.js';
 
 export interface Scenario {
   name: string;
@@ -8,7 +8,7 @@ export interface Scenario {
   /** Too long for every run of the tests. */
   isLong?: boolean;
   /** Throws where a rule is broken. */
-  play(stage: Stage): Promise<Outcome>;
+  play(stage: ScenarioFleet): Promise<Outcome>;
 }
 
 export interface Outcome {

@@ -56,11 +56,11 @@ export interface StageOptions {
 }
 
 /** A fleet that is up. The coordinator can be killed; the hosts live in this process. */
-export class Stage {
+export class ScenarioFleet {
   readonly nodes: number;
   /** How long a Pod takes to become ready, as it pretends, and as it does; ms. */
   readonly ready: { saidMs: number; realMs: number };
-  readonly say: StageOptions['say'];
+  readonly print: StageOptions['say'];
   readonly hosts: SimulatedNodeFleet;
   readonly #folder: string;
   readonly #port: number;
@@ -74,7 +74,7 @@ export class Stage {
   ) {
     this.nodes = nodes;
     this.ready = { saidMs: readyMs, realMs: readyMs / speed };
-    this.say = say;
+    this.print = say;
     this.hosts = parts.hosts;
     this.#folder = parts.folder;
     this.#port = parts.port;
@@ -82,7 +82,7 @@ export class Stage {
   }
 
   /** Resolves when every host is Ready. */
-  static async start(options: StageOptions): Promise<Stage> {
+  static async start(options: StageOptions): Promise<ScenarioFleet> {
     const folder = mkdtempSync(join(tmpdir(), 'everynode-rollouts-'));
     const port = await freePort();
     const coordinator = await startCoordinator(folder, port);
@@ -92,7 +92,7 @@ export class Stage {
     const hosts = new SimulatedNodeFleet({
       ...{ server: client.server, token, templates: plans, speed: options.speed, firstIndex: 0, log: silentLogger },
     });
-    const stage = new Stage(options, new CoordinatorApi(coordinator.kubeconfig), {
+    const stage = new ScenarioFleet(options, new CoordinatorApi(coordinator.kubeconfig), {
       ...{ hosts, folder, port, coordinator },
     });
     try {
@@ -111,13 +111,13 @@ export class Stage {
   }
 
   /** Ends the links of these hosts; what runs there runs on. */
-  async darken(hosts: readonly SimulatedNode[]): Promise<void> {
+  async disconnect(hosts: readonly SimulatedNode[]): Promise<void> {
     for (const host of hosts) this.#dark.add(host);
     await Promise.all(hosts.map((host) => host.stop()));
   }
 
   /** Brings back all that are dark. */
-  async lighten(): Promise<void> {
+  async reconnect(): Promise<void> {
     const hosts = [...this.#dark];
     this.#dark.clear();
     await Promise.all(hosts.map((host) => host.start(() => undefined)));
@@ -146,7 +146,7 @@ export class Stage {
   }
 
   /** Names of the hosts that have ever started a container of the image. */
-  thatRan(image: string): string[] {
+  hostsThatRan(image: string): string[] {
     return this.select((host) => host.hasRun(image)).map(({ name }) => name);
   }
 
@@ -156,7 +156,7 @@ export class Stage {
 
   /** SIGKILL, and the same data at the same port again. */
   async killCoordinator(): Promise<void> {
-    this.say('kill -9 of the coordinator');
+    this.print('kill -9 of the coordinator');
     await this.#coordinator.end('SIGKILL');
     this.#coordinator = await startCoordinator(this.#folder, this.#port);
   }

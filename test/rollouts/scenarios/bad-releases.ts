@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import { scaledAmount } from '../../../coordinator/decisions/wave-plan.js';
 import { ScenarioDaemonSet } from '../rolled.js';
 import type { Outcome, Scenario } from '../scenario.js';
-import { HARDWARE_LABEL, LAB_LABEL, type Stage } from '../stage.js';
+import { HARDWARE_LABEL, LAB_LABEL, type ScenarioFleet } from '../stage.js';
 import { MAX_UNAVAILABLE, nodesOfOpenWaves, nodesOfWave, THREE_WAVES } from './policies.js';
 
 /** Every fiftieth host is one on which the release crashes; none of them is in the lab. */
@@ -16,7 +16,7 @@ const CONFIRM_SECONDS = 8;
 
 /** Rolls a bad release out and waits until it is taken back; `wave`: the last that it may reach. */
 async function play(
-  stage: Stage,
+  stage: ScenarioFleet,
   name: string,
   pretence: Record<string, string>,
   { wave, meanwhile }: { wave?: string; meanwhile?: (rolled: ScenarioDaemonSet) => Promise<unknown> } = {},
@@ -72,7 +72,7 @@ const AFTER_REBOOT: Scenario = {
         meanwhile: async (rolled) => {
           await rolled.reaches('Soaking', 'lab');
           const [host] = stage.select(({ labels }) => labels[LAB_LABEL] === 'yes');
-          stage.say(`${host?.name} reboots`);
+          stage.print(`${host?.name} reboots`);
           await host?.reboot();
         },
       },

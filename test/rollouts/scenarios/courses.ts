@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ScenarioDaemonSet } from '../rolled.js';
 import type { Scenario } from '../scenario.js';
-import { LAB_LABEL, type Stage } from '../stage.js';
+import { LAB_LABEL, type ScenarioFleet } from '../stage.js';
 import { floorOf, nodesOfOpenWaves, nodesOfWave, soakMs, THREE_WAVES, WITH_APPROVAL } from './policies.js';
 
 /** Of the hosts that are dark throughout. */
@@ -107,15 +107,15 @@ const DARK: Scenario = {
     const isLab = ({ labels }: { labels: Readonly<Record<string, string>> }) => labels[LAB_LABEL] === 'yes';
     const others = stage.select((host) => !isLab(host));
     const dark = others.slice(0, Math.floor(stage.nodes * DARK_SHARE));
-    stage.say(`${dark.length} hosts go dark`);
-    await stage.darken(dark);
+    stage.print(`${dark.length} hosts go dark`);
+    await stage.disconnect(dark);
     await rolled.release(2, { fail: 'true' });
     const failed = await rolled.reaches('RolledBack', 'lab');
     await rolled.release(3);
     await rolled.until('all in reach to be updated', ({ phase }) => phase === 'Completed');
     await rolled.until('the dark to be deferred', ({ deferred }) => deferred === dark.length);
     await rolled.runsEverywhere(3);
-    await stage.lighten();
+    await stage.reconnect();
     await rolled.until('them to follow', ({ updated }) => updated === stage.nodes);
     const ranBad = rolled.thatRan(2);
     assert.ok(dark.every(({ name }) => !ranBad.includes(name)));
@@ -154,7 +154,7 @@ const KILLED: Scenario = {
   },
 };
 
-function namesOfLab(stage: Stage): string[] {
+function namesOfLab(stage: ScenarioFleet): string[] {
   return stage
     .select(({ labels }) => labels[LAB_LABEL] === 'yes')
     .map(({ name }) => name)
