@@ -11,7 +11,7 @@ const SPEED = 1_200;
 describe(`rollouts on ${NODES} hosts`, () => {
   let stage: ScenarioFleet;
   before(async () => {
-    stage = await ScenarioFleet.start({ nodes: NODES, speed: SPEED, say: () => undefined });
+    stage = await ScenarioFleet.start({ nodes: NODES, speed: SPEED, print: () => undefined });
   });
   after(() => stage.stop());
 

@@ -3,11 +3,11 @@ import { isContained, type Outcome, type Scenario } from './scenario.js';
 import { BAD_RELEASES } from './scenarios/bad-releases.js';
 import { COURSES } from './scenarios/courses.js';
 import { ON_HOSTS } from './scenarios/on-hosts.js';
-import { ScenarioFleet, type StageOptions } from './stage.js';
+import { ScenarioFleet, type ScenarioFleetOptions } from './stage.js';
 
 export const ALL_SCENARIOS: readonly Scenario[] = [...COURSES, ...ON_HOSTS, ...BAD_RELEASES];
 
-interface PlayOptions extends StageOptions {
+interface PlayOptions extends ScenarioFleetOptions {
   isMeant: (scenario: Scenario) => boolean;
 }
 
@@ -27,7 +27,7 @@ export async function playAll(
   const played: Played[] = [];
   try {
     for (const scenario of ALL_SCENARIOS.filter(options.isMeant)) {
-      options.say(scenario.name);
+      options.print(scenario.name);
       played.push(await play(scenario, stage));
     }
   } finally {

@@ -29,7 +29,7 @@ const begun = performance.now();
 const say = (text: string) =>
   void process.stdout.write(`${((performance.now() - begun) / 1000).toFixed(1).padStart(7)}  ${text}\n`);
 const { lines, broken } = await playAll({
-  ...{ nodes, speed, readyMs, say },
+  ...{ nodes, speed, readyMs, print: say },
   isMeant: ({ name }) => only === undefined || only.some((text) => name.includes(text)),
 });
 process.stdout.write(`${lines.join('\n')}\n`);

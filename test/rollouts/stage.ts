@@ -45,14 +45,14 @@ function stageNodes(count: number): NodeTemplate[] {
   }));
 }
 
-export interface StageOptions {
+export interface ScenarioFleetOptions {
   nodes: number;
   /** How many times faster than they say Pods pretend. */
   speed: number;
   /** How long a Pod takes to become ready, as it pretends. */
   readyMs?: number;
   /** Hears what is being done. */
-  say: (text: string) => void;
+  print: (text: string) => void;
 }
 
 /** A fleet that is up. The coordinator can be killed; the hosts live in this process. */
@@ -60,7 +60,7 @@ export class ScenarioFleet {
   readonly nodes: number;
   /** How long a Pod takes to become ready, as it pretends, and as it does; ms. */
   readonly ready: { saidMs: number; realMs: number };
-  readonly print: StageOptions['say'];
+  readonly print: ScenarioFleetOptions['print'];
   readonly hosts: SimulatedNodeFleet;
   readonly #folder: string;
   readonly #port: number;
@@ -68,7 +68,7 @@ export class ScenarioFleet {
   #coordinator: CoordinatorProcess;
 
   private constructor(
-    { nodes, say, speed, readyMs = READY_MS }: StageOptions,
+    { nodes, print: say, speed, readyMs = READY_MS }: ScenarioFleetOptions,
     readonly api: CoordinatorApi,
     parts: { hosts: SimulatedNodeFleet; folder: string; port: number; coordinator: CoordinatorProcess },
   ) {
@@ -82,7 +82,7 @@ export class ScenarioFleet {
   }
 
   /** Resolves when every host is Ready. */
-  static async start(options: StageOptions): Promise<ScenarioFleet> {
+  static async start(options: ScenarioFleetOptions): Promise<ScenarioFleet> {
     const folder = mkdtempSync(join(tmpdir(), 'everynode-rollouts-'));
     const port = await freePort();
     const coordinator = await startCoordinator(folder, port);
