@@ -1,5 +1,5 @@
 /** Plays scenarios one after another on one stage, and draws up what came of them. */
-import { isContained, type Outcome, type Scenario } from './scenario.js';
+import { isContained, type ScenarioOutcome, type Scenario } from './scenario.js';
 import { BAD_RELEASES } from './scenarios/bad-releases.js';
 import { COURSES } from './scenarios/courses.js';
 import { ON_HOSTS } from './scenarios/on-hosts.js';
@@ -15,7 +15,7 @@ interface PlayOptions extends ScenarioFleetOptions {
 interface Played {
   scenario: Scenario;
   seconds: number;
-  outcome?: Outcome;
+  outcome?: ScenarioOutcome;
   error?: Error;
 }
 
@@ -55,7 +55,7 @@ async function play(scenario: Scenario, stage: ScenarioFleet): Promise<Played> {
 }
 
 function row({ scenario, outcome, error, seconds }: Played, nodes: number): string {
-  const { phase = 'broken', ranBad, took } = outcome ?? {};
+  const { phase = 'broken', hostsWithBadRelease: ranBad, duration: took } = outcome ?? {};
   const bad = ranBad === undefined ? '–' : `${ranBad} of ${nodes}`;
   const over = took ? overText(took) : '–';
   const cells = [scenario.name, error ? `BROKEN: ${error.message}` : phase, bad, seconds.toFixed(1), over];
@@ -63,7 +63,7 @@ function row({ scenario, outcome, error, seconds }: Played, nodes: number): stri
 }
 
 /** `7.4 s for 6.5 s = 1.14×`: a release is to take no more than 1.2 times what its policy asks for. */
-function overText({ ms, floorMs }: NonNullable<Outcome['took']>): string {
+function overText({ ms, floorMs }: NonNullable<ScenarioOutcome['duration']>): string {
   const [took, floor] = [ms, floorMs].map((time) => `${(time / 1000).toFixed(1)} s`);
   return `${took} for ${floor} = ${(ms / floorMs).toFixed(2)}×`;
 }

@@ -8,21 +8,21 @@ export interface Scenario {
   /** Too long for every run of the tests. */
   isLong?: boolean;
   /** Throws where a rule is broken. */
-  play(stage: ScenarioFleet): Promise<Outcome>;
+  play(stage: ScenarioFleet): Promise<ScenarioOutcome>;
 }
 
-export interface Outcome {
+export interface ScenarioOutcome {
   /** How the rollout stood at last. */
   phase: string;
   /** Hosts that have ever run the bad release; absent: there was none. */
-  ranBad?: number;
+  hostsWithBadRelease?: number;
   /** How many may have. */
-  mostBad?: number;
+  maxHostsWithBadRelease?: number;
   /** From the release to its end, against what the policy's own limits ask for, ms. */
-  took?: { ms: number; floorMs: number };
+  duration?: { ms: number; floorMs: number };
 }
 
 /** Whether no more hosts than allowed ever ran the bad release. */
-export function isContained({ ranBad = 0, mostBad = 0 }: Outcome): boolean {
+export function isContained({ hostsWithBadRelease: ranBad = 0, maxHostsWithBadRelease: mostBad = 0 }: ScenarioOutcome): boolean {
   return ranBad <= mostBad;
 }

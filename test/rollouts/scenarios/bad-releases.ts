@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert';
 import { scaledAmount } from '../../../coordinator/decisions/wave-plan.js';
 import { ScenarioDaemonSet } from '../rolled.js';
-import type { Outcome, Scenario } from '../scenario.js';
+import type { ScenarioOutcome, Scenario } from '../scenario.js';
 import { HARDWARE_LABEL, LAB_LABEL, type ScenarioFleet } from '../stage.js';
 import { MAX_UNAVAILABLE, nodesOfOpenWaves, nodesOfWave, THREE_WAVES } from './policies.js';
 
@@ -20,7 +20,7 @@ async function play(
   name: string,
   pretence: Record<string, string>,
   { wave, meanwhile }: { wave?: string; meanwhile?: (rolled: ScenarioDaemonSet) => Promise<unknown> } = {},
-): Promise<Outcome> {
+): Promise<ScenarioOutcome> {
   const rolled = await ScenarioDaemonSet.start(stage, name, THREE_WAVES);
   await rolled.release(2, pretence);
   await meanwhile?.(rolled);
