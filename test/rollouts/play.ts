@@ -1,11 +1,11 @@
 /** Plays scenarios one after another on one stage, and draws up what came of them. */
 import { isContained, type ScenarioOutcome, type Scenario } from './scenario.js';
 import { BAD_RELEASES } from './scenarios/bad-releases.js';
-import { COURSES } from './scenarios/courses.js';
+import { GOOD_RELEASES } from './scenarios/courses.js';
 import { ON_HOSTS } from './scenarios/on-hosts.js';
 import { ScenarioFleet, type ScenarioFleetOptions } from './stage.js';
 
-export const ALL_SCENARIOS: readonly Scenario[] = [...COURSES, ...ON_HOSTS, ...BAD_RELEASES];
+export const ALL_SCENARIOS: readonly Scenario[] = [...GOOD_RELEASES, ...ON_HOSTS, ...BAD_RELEASES];
 
 interface PlayOptions extends ScenarioFleetOptions {
   isMeant: (scenario: Scenario) => boolean;

@@ -161,4 +161,4 @@ function namesOfLab(stage: ScenarioFleet): string[] {
     .sort();
 }
 
-export const COURSES: readonly Scenario[] = [GOOD, PAUSED, SECOND_RELEASE, POLICY_CHANGED, KILLED, DARK];
+export const GOOD_RELEASES: readonly Scenario[] = [GOOD, PAUSED, SECOND_RELEASE, POLICY_CHANGED, KILLED, DARK];
