@@ -2,10 +2,10 @@
 import { isContained, type ScenarioOutcome, type Scenario } from './scenario.js';
 import { BAD_RELEASES } from './scenarios/bad-releases.js';
 import { GOOD_RELEASES } from './scenarios/courses.js';
-import { ON_HOSTS } from './scenarios/on-hosts.js';
+import { HOST_DECISIONS } from './scenarios/on-hosts.js';
 import { ScenarioFleet, type ScenarioFleetOptions } from './stage.js';
 
-export const ALL_SCENARIOS: readonly Scenario[] = [...GOOD_RELEASES, ...ON_HOSTS, ...BAD_RELEASES];
+export const ALL_SCENARIOS: readonly Scenario[] = [...GOOD_RELEASES, ...HOST_DECISIONS, ...BAD_RELEASES];
 
 interface PlayOptions extends ScenarioFleetOptions {
   isMeant: (scenario: Scenario) => boolean;

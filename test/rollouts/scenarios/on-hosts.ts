@@ -107,4 +107,4 @@ const AHEAD: Scenario = {
 };
 
 /** Hosts that decide. */
-export const ON_HOSTS: readonly Scenario[] = [WINDOWS, BUSY, AHEAD];
+export const HOST_DECISIONS: readonly Scenario[] = [WINDOWS, BUSY, AHEAD];
