@@ -5,7 +5,7 @@ import type { Recording } from './recording.js';
 import type { Snapshot } from './snapshot.js';
 
 /** One look at a step: how it was before, how it is now, what happened meanwhile, what the command answered. */
-export interface Look {
+export interface ExpectationContext {
   set: string;
   before: Snapshot;
   now: Snapshot;
@@ -14,7 +14,7 @@ export interface Look {
 }
 
 /** An expectation: what was got when it does not hold, nothing when it does. */
-export type Check = (expected: unknown, look: Look) => { got: unknown } | undefined;
+export type Check = (expected: unknown, look: ExpectationContext) => { got: unknown } | undefined;
 
 /** Holds when `got` is what was expected. */
 export function same(expected: unknown, got: unknown): { got: unknown } | undefined {

@@ -3,7 +3,7 @@
 import { controllerOf } from '../../../shared/kube/meta.js';
 import { type Pod, targetNodeOf } from '../../../shared/kube/pod.js';
 import { requireKeys } from '../table.js';
-import { type Check, daemonSetIn, holds, type Look, same } from './look.js';
+import { type Check, daemonSetIn, holds, type ExpectationContext, same } from './look.js';
 import {
   isReady,
   momentsOf,
@@ -16,19 +16,19 @@ import { imageOf, isLive, ownerName, podsOfSet } from './snapshot.js';
 
 const POD_KEYS = ['image', 'count', 'ready', 'same', 'owner', 'terminating'];
 
-function setPods({ now, set }: Look): Pod[] {
+function setPods({ now, set }: ExpectationContext): Pod[] {
   return podsOfSet(now.pods, set);
 }
 
-function uidsBefore({ before }: Look): Set<string | undefined> {
+function uidsBefore({ before }: ExpectationContext): Set<string | undefined> {
   return new Set(before.pods.map((pod) => pod.metadata.uid));
 }
 
-function momentsOfLook(look: Look) {
+function momentsOfLook(look: ExpectationContext) {
   return momentsOf(podsOfSet(look.before.pods, look.set), look.recording.podEvents(look.set));
 }
 
-function describePod(pod: Pod, look: Look): Record<string, unknown> {
+function describePod(pod: Pod, look: ExpectationContext): Record<string, unknown> {
   return {
     image: imageOf(pod),
     ready: isReady(pod),
@@ -54,12 +54,12 @@ const pods: Check = (expected, look) => {
   return holds(fine, got);
 };
 
-function countBy(look: Look, keyOf: (pod: Pod) => string | null | undefined, keys: readonly string[]) {
+function countBy(look: ExpectationContext, keyOf: (pod: Pod) => string | null | undefined, keys: readonly string[]) {
   const live = look.now.pods.filter(isLive);
   return Object.fromEntries(keys.map((key) => [key, live.filter((pod) => keyOf(pod) === key).length]));
 }
 
-function keptPods(look: Look, kept: boolean): number {
+function keptPods(look: ExpectationContext, kept: boolean): number {
   const before = uidsBefore(look);
   return setPods(look).filter((pod) => isLive(pod) && before.has(pod.metadata.uid) === kept).length;
 }
@@ -174,7 +174,7 @@ const always: Check = (expected, look) => {
   return holds(fine, got);
 };
 
-function unavailable(look: Look): number[] {
+function unavailable(look: ExpectationContext): number[] {
   const minReadySeconds = daemonSetIn(look.now, look.set)?.spec.minReadySeconds ?? 0;
   return unavailableCounts(momentsOfLook(look), minReadySeconds);
 }

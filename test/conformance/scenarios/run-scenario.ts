@@ -5,7 +5,7 @@ import type { Outcome } from './action-context.js';
 import { ACTIONS } from './actions.js';
 import { COMMAND_CHECKS } from './command-checks.js';
 import { Fleet } from './fleet.js';
-import type { Check, Look } from './look.js';
+import type { Check, ExpectationContext } from './look.js';
 import { POD_CHECKS } from './pod-checks.js';
 import { Recording } from './recording.js';
 import { type DaemonSetShorthand, NODE_KEYS, type Scenario, type Step } from './scenario.js';
@@ -44,7 +44,7 @@ function unreadyImages({ steps }: Scenario): string[] {
   return [...images, ...steps.map((step) => step.do.image).filter((image) => typeof image === 'string')];
 }
 
-function failures(expect: Record<string, unknown>, look: Look): Record<string, unknown> | undefined {
+function failures(expect: Record<string, unknown>, look: ExpectationContext): Record<string, unknown> | undefined {
   const failed: Record<string, unknown> = {};
   for (const [key, expected] of Object.entries(expect)) {
     const result = CHECKS[key]?.(expected, look);
@@ -77,7 +77,7 @@ class ScenarioRun {
 
   async #look(
     expect: Record<string, unknown>,
-    parts: Pick<Look, 'before' | 'recording' | 'outcome'>,
+    parts: Pick<ExpectationContext, 'before' | 'recording' | 'outcome'>,
   ): Promise<Record<string, unknown> | undefined> {
     const set = (parts.outcome as Outcome).set ?? this.#firstSet ?? '';
     const lookNow = async () => failures(expect, { ...parts, set, now: await takeSnapshot(this.#fleet.api) });

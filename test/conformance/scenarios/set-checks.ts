@@ -3,10 +3,10 @@
 import { controllerOf } from '../../../shared/kube/meta.js';
 import { REVISION_HASH_LABEL } from '../../../shared/kube/workload.js';
 import { requireKeys } from '../table.js';
-import { type Check, daemonSetIn, holds, type Look, same } from './look.js';
+import { type Check, daemonSetIn, holds, type ExpectationContext, same } from './look.js';
 import { podsOfSet, revisionsOfSet } from './snapshot.js';
 
-function setNow({ now, set }: Look) {
+function setNow({ now, set }: ExpectationContext) {
   return daemonSetIn(now, set);
 }
 
@@ -17,13 +17,13 @@ const status: Check = (expected, look) => {
   return holds(fine, got);
 };
 
-function namesAndNumbers(look: Look, moment: 'before' | 'now'): string[] {
+function namesAndNumbers(look: ExpectationContext, moment: 'before' | 'now'): string[] {
   return revisionsOfSet(look[moment].revisions, look.set).map(
     ({ metadata, revision }) => `${metadata.name}=${revision}`,
   );
 }
 
-function nameOfRevision(look: Look, moment: 'before' | 'now', number: unknown): string | undefined {
+function nameOfRevision(look: ExpectationContext, moment: 'before' | 'now', number: unknown): string | undefined {
   return revisionsOfSet(look[moment].revisions, look.set).find((one) => one.revision === number)?.metadata
     .name;
 }
@@ -79,7 +79,7 @@ const events: Check = (expected, look) => {
   );
 };
 
-function generation(look: Look, moment: 'before' | 'now'): number {
+function generation(look: ExpectationContext, moment: 'before' | 'now'): number {
   return daemonSetIn(look[moment], look.set)?.metadata.generation ?? 0;
 }
 
