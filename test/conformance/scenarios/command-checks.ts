@@ -2,7 +2,7 @@
 import { findCondition } from '../../../shared/kube/conditions.js';
 import type { Status } from '../../../shared/kube/status.js';
 import { requireKeys } from '../table.js';
-import { type Check, holds, same } from './look.js';
+import { type Check, holds, expectEqual } from './look.js';
 
 function collapse(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
@@ -58,7 +58,7 @@ const nodeTaints: Check = (expected, { now }) => {
   const fine = Object.entries(expected as Record<string, string[]>).map(([name, wanted]) => {
     const taints = now.nodes.find((node) => node.metadata.name === name)?.spec?.taints ?? [];
     got[name] = taints.map(({ key, effect }) => `${key}:${effect}`).sort();
-    return same([...wanted].sort(), got[name]) === undefined;
+    return expectEqual([...wanted].sort(), got[name]) === undefined;
   });
   return holds(fine.every(Boolean), got);
 };
@@ -70,7 +70,7 @@ export const COMMAND_CHECKS: Readonly<Record<string, Check>> = {
       const node = now.nodes.find((one) => one.metadata.name === name);
       return [name, findCondition(node?.status?.conditions, 'Ready')?.status];
     });
-    return same(expected, Object.fromEntries(got));
+    return expectEqual(expected, Object.fromEntries(got));
   },
   nodeTaints,
   rejected,
@@ -80,7 +80,7 @@ export const COMMAND_CHECKS: Readonly<Record<string, Check>> = {
     holds(collapse(outcome.output ?? '').includes(collapse(String(expected))), outcome.output),
   outputContainsInOrder: inOrder,
   outputLines,
-  columns: (expected, { outcome }) => same(expected, rowsOf(outcome.output)[0]),
+  columns: (expected, { outcome }) => expectEqual(expected, rowsOf(outcome.output)[0]),
   row,
-  count: (expected, { outcome }) => same(expected, outcome.listed),
+  count: (expected, { outcome }) => expectEqual(expected, outcome.listed),
 };

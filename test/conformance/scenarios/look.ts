@@ -17,7 +17,7 @@ export interface ExpectationContext {
 export type Check = (expected: unknown, look: ExpectationContext) => { got: unknown } | undefined;
 
 /** Holds when `got` is what was expected. */
-export function same(expected: unknown, got: unknown): { got: unknown } | undefined {
+export function expectEqual(expected: unknown, got: unknown): { got: unknown } | undefined {
   return JSON.stringify(expected) === JSON.stringify(got) ? undefined : { got };
 }
 

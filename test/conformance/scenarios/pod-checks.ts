@@ -3,7 +3,7 @@
 import { controllerOf } from '../../../shared/kube/meta.js';
 import { type Pod, targetNodeOf } from '../../../shared/kube/pod.js';
 import { requireKeys } from '../table.js';
-import { type Check, daemonSetIn, holds, type ExpectationContext, same } from './look.js';
+import { type Check, daemonSetIn, holds, type ExpectationContext, expectEqual } from './look.js';
 import {
   isReady,
   momentsOf,
@@ -181,11 +181,11 @@ function unavailable(look: ExpectationContext): number[] {
 
 export const POD_CHECKS: Readonly<Record<string, Check>> = {
   pods,
-  podsTotal: (expected, { now }) => same(expected, now.pods.filter(isLive).length),
-  podsOf: (expected, look) => same(expected, countBy(look, ownerName, Object.keys(expected as object))),
-  podsWithImage: (expected, look) => same(expected, countBy(look, imageOf, Object.keys(expected as object))),
-  unchangedPods: (expected, look) => same(expected, keptPods(look, true)),
-  changedPods: (expected, look) => same(expected, keptPods(look, false)),
+  podsTotal: (expected, { now }) => expectEqual(expected, now.pods.filter(isLive).length),
+  podsOf: (expected, look) => expectEqual(expected, countBy(look, ownerName, Object.keys(expected as object))),
+  podsWithImage: (expected, look) => expectEqual(expected, countBy(look, imageOf, Object.keys(expected as object))),
+  unchangedPods: (expected, look) => expectEqual(expected, keptPods(look, true)),
+  changedPods: (expected, look) => expectEqual(expected, keptPods(look, false)),
   survivor,
   released,
   eachPod,

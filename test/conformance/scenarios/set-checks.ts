@@ -3,7 +3,7 @@
 import { controllerOf } from '../../../shared/kube/meta.js';
 import { REVISION_HASH_LABEL } from '../../../shared/kube/workload.js';
 import { requireKeys } from '../table.js';
-import { type Check, daemonSetIn, holds, type ExpectationContext, same } from './look.js';
+import { type Check, daemonSetIn, holds, type ExpectationContext, expectEqual } from './look.js';
 import { podsOfSet, revisionsOfSet } from './snapshot.js';
 
 function setNow({ now, set }: ExpectationContext) {
@@ -85,10 +85,10 @@ function generation(look: ExpectationContext, moment: 'before' | 'now'): number 
 
 export const SET_CHECKS: Readonly<Record<string, Check>> = {
   status,
-  generation: (expected, look) => same(expected, generation(look, 'now')),
-  observedGeneration: (expected, look) => same(expected, setNow(look)?.status?.observedGeneration ?? 0),
-  collisionCount: (expected, look) => same(expected, setNow(look)?.status?.collisionCount ?? 0),
-  generationDelta: (expected, look) => same(expected, generation(look, 'now') - generation(look, 'before')),
+  generation: (expected, look) => expectEqual(expected, generation(look, 'now')),
+  observedGeneration: (expected, look) => expectEqual(expected, setNow(look)?.status?.observedGeneration ?? 0),
+  collisionCount: (expected, look) => expectEqual(expected, setNow(look)?.status?.collisionCount ?? 0),
+  generationDelta: (expected, look) => expectEqual(expected, generation(look, 'now') - generation(look, 'before')),
   conditionsContain: (expected, look) => {
     const types = setNow(look)?.status?.conditions?.map((condition) => condition.type) ?? [];
     return holds(
@@ -105,24 +105,24 @@ export const SET_CHECKS: Readonly<Record<string, Check>> = {
     return holds(Object.hasOwn(annotations, String(expected)), annotations);
   },
   revisions: (expected, look) =>
-    same(
+    expectEqual(
       expected,
       revisionsOfSet(look.now.revisions, look.set).map(({ revision }) => revision),
     ),
   revisionsOrphaned: (expected, { now, set }) =>
-    same(
+    expectEqual(
       expected,
       revisionsOfSet(now.revisions, set).filter(({ metadata }) => !controllerOf(metadata)).length,
     ),
   sameRevisions: (expected, look) => {
-    const unchanged = same(namesAndNumbers(look, 'before'), namesAndNumbers(look, 'now')) === undefined;
+    const unchanged = expectEqual(namesAndNumbers(look, 'before'), namesAndNumbers(look, 'now')) === undefined;
     return holds(unchanged === expected, namesAndNumbers(look, 'now'));
   },
   sameNameAs,
   podLabelHashEqualsRevision,
-  daemonSets: (expected, { now }) => same(expected, now.daemonSets.length),
+  daemonSets: (expected, { now }) => expectEqual(expected, now.daemonSets.length),
   daemonSetTerminating: (expected, look) =>
-    same(expected, setNow(look)?.metadata.deletionTimestamp !== undefined),
+    expectEqual(expected, setNow(look)?.metadata.deletionTimestamp !== undefined),
   daemonSetGoneAtOnce: (expected, { outcome }) =>
     holds((outcome.getAfterDelete === 404) === expected, outcome.getAfterDelete),
   daemonSetGoneAfterPods,
