@@ -2,7 +2,7 @@
 import { findCondition } from '../../../shared/kube/conditions.js';
 import type { Status } from '../../../shared/kube/status.js';
 import { requireKeys } from '../table.js';
-import { type Check, holds, expectEqual } from './look.js';
+import { type Check, expectTrue, expectEqual } from './look.js';
 
 function collapse(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
@@ -32,7 +32,7 @@ const outputLines: Check = (expected, { outcome }) => {
     for (const line of lines) if (line === collapse(wanted)) return false;
     return true;
   });
-  return holds(missing.length === 0, outcome.output);
+  return expectTrue(missing.length === 0, outcome.output);
 };
 
 const row: Check = (expected, { outcome }) => {
@@ -41,7 +41,7 @@ const row: Check = (expected, { outcome }) => {
   const found = rows.some((cells) =>
     wanted.every(([column, cell]) => cells[header.indexOf(column)] === cell),
   );
-  return holds(found, outcome.output);
+  return expectTrue(found, outcome.output);
 };
 
 const rejected: Check = (expected, { outcome }) => {
@@ -50,7 +50,7 @@ const rejected: Check = (expected, { outcome }) => {
   const causes = (outcome.answer?.body as Status | undefined)?.details?.causes ?? [];
   const fine =
     outcome.answer?.code === code && (field === undefined || causes.some((cause) => cause.field === field));
-  return holds(fine, { code: outcome.answer?.code, causes });
+  return expectTrue(fine, { code: outcome.answer?.code, causes });
 };
 
 const nodeTaints: Check = (expected, { now }) => {
@@ -60,7 +60,7 @@ const nodeTaints: Check = (expected, { now }) => {
     got[name] = taints.map(({ key, effect }) => `${key}:${effect}`).sort();
     return expectEqual([...wanted].sort(), got[name]) === undefined;
   });
-  return holds(fine.every(Boolean), got);
+  return expectTrue(fine.every(Boolean), got);
 };
 
 export const COMMAND_CHECKS: Readonly<Record<string, Check>> = {
@@ -75,9 +75,9 @@ export const COMMAND_CHECKS: Readonly<Record<string, Check>> = {
   nodeTaints,
   rejected,
   exitCode: (expected, { outcome }) =>
-    holds(outcome.exitCode === expected, `${outcome.exitCode}: ${outcome.output}`),
+    expectTrue(outcome.exitCode === expected, `${outcome.exitCode}: ${outcome.output}`),
   outputContains: (expected, { outcome }) =>
-    holds(collapse(outcome.output ?? '').includes(collapse(String(expected))), outcome.output),
+    expectTrue(collapse(outcome.output ?? '').includes(collapse(String(expected))), outcome.output),
   outputContainsInOrder: inOrder,
   outputLines,
   columns: (expected, { outcome }) => expectEqual(expected, rowsOf(outcome.output)[0]),

@@ -22,7 +22,7 @@ export function expectEqual(expected: unknown, got: unknown): { got: unknown } |
 }
 
 /** Holds when the condition does. */
-export function holds(condition: boolean, got: unknown): { got: unknown } | undefined {
+export function expectTrue(condition: boolean, got: unknown): { got: unknown } | undefined {
   return condition ? undefined : { got };
 }
 

@@ -3,7 +3,7 @@
 import { controllerOf } from '../../../shared/kube/meta.js';
 import { type Pod, targetNodeOf } from '../../../shared/kube/pod.js';
 import { requireKeys } from '../table.js';
-import { type Check, daemonSetIn, holds, type ExpectationContext, expectEqual } from './look.js';
+import { type Check, daemonSetIn, expectTrue, type ExpectationContext, expectEqual } from './look.js';
 import {
   isReady,
   momentsOf,
@@ -51,7 +51,7 @@ const pods: Check = (expected, look) => {
     if (!matches || (count !== undefined && there.length !== count)) fine = false;
     got[node] = described;
   }
-  return holds(fine, got);
+  return expectTrue(fine, got);
 };
 
 function countBy(look: ExpectationContext, keyOf: (pod: Pod) => string | null | undefined, keys: readonly string[]) {
@@ -71,7 +71,7 @@ const survivor: Check = (expected, look) => {
   const oldest = all.map((pod) => pod.metadata.creationTimestamp ?? '').sort()[0];
   const left = setPods(look).filter(isLive);
   const got = left.map((pod) => pod.metadata.creationTimestamp);
-  return holds(left.length === 1 && got[0] === oldest, got);
+  return expectTrue(left.length === 1 && got[0] === oldest, got);
 };
 
 const released: Check = (expected, look) => {
@@ -84,7 +84,7 @@ const released: Check = (expected, look) => {
     stillRunning: pod !== undefined && isLive(pod) && pod.status?.phase === 'Running',
     owner: pod ? ownerName(pod) : undefined,
   };
-  return holds(got.stillRunning === stillRunning && (owner === undefined || got.owner === owner), got);
+  return expectTrue(got.stillRunning === stillRunning && (owner === undefined || got.owner === owner), got);
 };
 
 const EACH_POD_KEYS = [
@@ -135,7 +135,7 @@ const eachPod: Check = (expected, look) => {
   requireKeys(expected, EACH_POD_KEYS, 'eachPod');
   const all = setPods(look);
   const fine = all.length > 0 && all.every((pod) => matchesEachPod(pod, expected as Record<string, unknown>));
-  return holds(
+  return expectTrue(
     fine,
     all.map((pod) => ({ metadata: pod.metadata, spec: pod.spec })),
   );
@@ -151,7 +151,7 @@ const recreations: Check = (expected, look) => {
       .map(({ pod }) => pod.metadata.uid)
       .filter((uid) => !before.has(uid)),
   ).size;
-  return holds(made >= min && made <= max, made);
+  return expectTrue(made >= min && made <= max, made);
 };
 
 const always: Check = (expected, look) => {
@@ -171,7 +171,7 @@ const always: Check = (expected, look) => {
     got.maxNodesWithTwoPods <= Number(wanted.maxNodesWithTwoPods ?? Number.POSITIVE_INFINITY) &&
     (wanted.onePodPerNodeAndRevision !== true || got.onePodPerNodeAndRevision) &&
     got.oldDeletedAfterNewReadySeconds >= Number(wanted.oldDeletedAfterNewReadySeconds ?? 0) - 1;
-  return holds(fine, got);
+  return expectTrue(fine, got);
 };
 
 function unavailable(look: ExpectationContext): number[] {
@@ -191,16 +191,16 @@ export const POD_CHECKS: Readonly<Record<string, Check>> = {
   eachPod,
   restartCountAtLeast: (expected, look) => {
     const counts = setPods(look).map((pod) => pod.status?.containerStatuses?.[0]?.restartCount ?? 0);
-    return holds(Math.max(0, ...counts) >= Number(expected), counts);
+    return expectTrue(Math.max(0, ...counts) >= Number(expected), counts);
   },
   recreations,
   neverMoreUnavailableThan: (expected, look) => {
     const most = Math.max(...unavailable(look));
-    return holds(most <= Number(expected), most);
+    return expectTrue(most <= Number(expected), most);
   },
   seenUnavailableAtOnce: (expected, look) => {
     const most = Math.max(...unavailable(look));
-    return holds(most >= Number(expected), most);
+    return expectTrue(most >= Number(expected), most);
   },
   always,
 };

@@ -3,7 +3,7 @@
 import { controllerOf } from '../../../shared/kube/meta.js';
 import { REVISION_HASH_LABEL } from '../../../shared/kube/workload.js';
 import { requireKeys } from '../table.js';
-import { type Check, daemonSetIn, holds, type ExpectationContext, expectEqual } from './look.js';
+import { type Check, daemonSetIn, expectTrue, type ExpectationContext, expectEqual } from './look.js';
 import { podsOfSet, revisionsOfSet } from './snapshot.js';
 
 function setNow({ now, set }: ExpectationContext) {
@@ -14,7 +14,7 @@ const status: Check = (expected, look) => {
   const got: Record<string, unknown> = { ...setNow(look)?.status };
   // An absent counter is 0.
   const fine = Object.entries(expected as object).every(([key, value]) => (got[key] ?? 0) === value);
-  return holds(fine, got);
+  return expectTrue(fine, got);
 };
 
 function namesAndNumbers(look: ExpectationContext, moment: 'before' | 'now'): string[] {
@@ -33,14 +33,14 @@ const sameNameAs: Check = (expected, look) => {
   const { revision, wasRevision } = expected as Record<string, unknown>;
   const name = nameOfRevision(look, 'now', revision);
   const was = nameOfRevision(look, 'before', wasRevision);
-  return holds(name !== undefined && name === was, { name, was });
+  return expectTrue(name !== undefined && name === was, { name, was });
 };
 
 const podLabelHashEqualsRevision: Check = (expected, look) => {
   const wanted = revisionsOfSet(look.now.revisions, look.set).find((one) => one.revision === expected)
     ?.metadata.labels?.[REVISION_HASH_LABEL];
   const got = podsOfSet(look.now.pods, look.set).map((pod) => pod.metadata.labels?.[REVISION_HASH_LABEL]);
-  return holds(got.length > 0 && wanted !== undefined && got.every((hash) => hash === wanted), {
+  return expectTrue(got.length > 0 && wanted !== undefined && got.every((hash) => hash === wanted), {
     wanted,
     got,
   });
@@ -54,7 +54,7 @@ const daemonSetGoneAfterPods: Check = (expected, look) => {
     gone !== undefined &&
     podsOfSet(look.now.pods, look.set).length === 0 &&
     pods.every(({ pod }) => version(pod.metadata) < version(gone.daemonSet.metadata));
-  return holds(after === expected, { gone: gone !== undefined, podsDeleted: pods.length });
+  return expectTrue(after === expected, { gone: gone !== undefined, podsDeleted: pods.length });
 };
 
 const events: Check = (expected, look) => {
@@ -73,7 +73,7 @@ const events: Check = (expected, look) => {
         (wanted.source === undefined || event.source?.component === wanted.source),
     );
   });
-  return holds(
+  return expectTrue(
     missing.length === 0,
     fresh.map(({ type, reason, message }) => `${type} ${reason} ${message}`),
   );
@@ -91,18 +91,18 @@ export const SET_CHECKS: Readonly<Record<string, Check>> = {
   generationDelta: (expected, look) => expectEqual(expected, generation(look, 'now') - generation(look, 'before')),
   conditionsContain: (expected, look) => {
     const types = setNow(look)?.status?.conditions?.map((condition) => condition.type) ?? [];
-    return holds(
+    return expectTrue(
       (expected as string[]).every((type) => types.includes(type)),
       types,
     );
   },
   watchEvent: (expected, look) => {
     const types = look.recording.setEvents(look.set).map(({ type }) => type);
-    return holds(types.includes(String(expected)), types);
+    return expectTrue(types.includes(String(expected)), types);
   },
   templateAnnotation: (expected, look) => {
     const annotations = setNow(look)?.spec.template.metadata?.annotations ?? {};
-    return holds(Object.hasOwn(annotations, String(expected)), annotations);
+    return expectTrue(Object.hasOwn(annotations, String(expected)), annotations);
   },
   revisions: (expected, look) =>
     expectEqual(
@@ -116,7 +116,7 @@ export const SET_CHECKS: Readonly<Record<string, Check>> = {
     ),
   sameRevisions: (expected, look) => {
     const unchanged = expectEqual(namesAndNumbers(look, 'before'), namesAndNumbers(look, 'now')) === undefined;
-    return holds(unchanged === expected, namesAndNumbers(look, 'now'));
+    return expectTrue(unchanged === expected, namesAndNumbers(look, 'now'));
   },
   sameNameAs,
   podLabelHashEqualsRevision,
@@ -124,13 +124,13 @@ export const SET_CHECKS: Readonly<Record<string, Check>> = {
   daemonSetTerminating: (expected, look) =>
     expectEqual(expected, setNow(look)?.metadata.deletionTimestamp !== undefined),
   daemonSetGoneAtOnce: (expected, { outcome }) =>
-    holds((outcome.getAfterDelete === 404) === expected, outcome.getAfterDelete),
+    expectTrue((outcome.getAfterDelete === 404) === expected, outcome.getAfterDelete),
   daemonSetGoneAfterPods,
   finalizerSeen: (expected, look) => {
     const seen = look.recording
       .setEvents(look.set)
       .flatMap(({ daemonSet }) => daemonSet.metadata.finalizers ?? []);
-    return holds(seen.includes(String(expected)), seen);
+    return expectTrue(seen.includes(String(expected)), seen);
   },
   events,
 };
