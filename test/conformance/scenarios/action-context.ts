@@ -10,7 +10,7 @@ export interface ActionContext {
 }
 
 /** For the expectations that look at it. */
-export interface Outcome {
+export interface ActionOutcome {
   /** The set that the step names. */
   set?: string;
   exitCode?: number;

@@ -1,7 +1,7 @@
 /** What a step may do, by name. An action ends when its command has ended; looking comes after. */
 import type { Taint } from '../../../shared/kube/node.js';
 import { requireKeys } from '../table.js';
-import type { ActionContext, Outcome } from './action-context.js';
+import type { ActionContext, ActionOutcome } from './action-context.js';
 import { daemonSetObject } from './daemon-set-object.js';
 import { exitContainer, keepEnding, labelPod, makeReady } from './pod-actions.js';
 import { copyRevision, occupyNextRevisionName } from './revision-actions.js';
@@ -10,7 +10,7 @@ import { DAEMON_SET_KEYS, type DaemonSetShorthand, NODE_KEYS, type ScenarioNode 
 interface Action {
   /** Parameters it takes. */
   keys: readonly string[];
-  run(context: ActionContext): Promise<Outcome>;
+  run(context: ActionContext): Promise<ActionOutcome>;
 }
 
 const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
@@ -21,7 +21,7 @@ function text(context: ActionContext, key: string): string {
   return value;
 }
 
-async function kubectl(context: ActionContext, args: readonly string[], input?: string): Promise<Outcome> {
+async function kubectl(context: ActionContext, args: readonly string[], input?: string): Promise<ActionOutcome> {
   const { code, stdout, stderr } = await context.fleet.kubectl.run(args, input);
   return { exitCode: code, output: `${stdout}${stderr}` };
 }
@@ -41,14 +41,14 @@ function taintText({ key, value, effect }: Taint): string {
   return `${key}${value ? `=${value}` : ''}:${effect}`;
 }
 
-async function createDaemonSet(context: ActionContext): Promise<Outcome> {
+async function createDaemonSet(context: ActionContext): Promise<ActionOutcome> {
   const shorthand = context.parameters.daemonSet as DaemonSetShorthand;
   requireKeys(shorthand, DAEMON_SET_KEYS, 'daemonSet');
   const manifest = JSON.stringify(daemonSetObject(shorthand));
   return { set: shorthand.name, ...(await kubectl(context, ['create', '-f', '-'], manifest)) };
 }
 
-async function deleteDaemonSet(context: ActionContext): Promise<Outcome> {
+async function deleteDaemonSet(context: ActionContext): Promise<ActionOutcome> {
   const set = (context.parameters.name as string | undefined) ?? context.set;
   const cascade = context.parameters.cascade ? [`--cascade=${text(context, 'cascade')}`] : [];
   const outcome = await kubectl(context, ['delete', 'ds', set, '--wait=false', ...cascade]);
@@ -56,7 +56,7 @@ async function deleteDaemonSet(context: ActionContext): Promise<Outcome> {
   return { ...outcome, set, getAfterDelete: code };
 }
 
-async function listDaemonSets(context: ActionContext): Promise<Outcome> {
+async function listDaemonSets(context: ActionContext): Promise<ActionOutcome> {
   const { labelSelector, allNamespaces } = context.parameters;
   const args = ['get', 'ds', '-o', 'name'];
   if (labelSelector) args.push('-l', String(labelSelector));
@@ -65,7 +65,7 @@ async function listDaemonSets(context: ActionContext): Promise<Outcome> {
   return { ...outcome, listed: outcome.output?.split('\n').filter((line) => line.includes('/')).length ?? 0 };
 }
 
-async function setConditions(context: ActionContext, method: 'PUT' | 'PATCH'): Promise<Outcome> {
+async function setConditions(context: ActionContext, method: 'PUT' | 'PATCH'): Promise<ActionOutcome> {
   const { api } = context.fleet;
   const path = `${DAEMON_SETS}/${context.set}`;
   const now = `${new Date().toISOString().slice(0, 19)}Z`;
@@ -80,14 +80,14 @@ async function setConditions(context: ActionContext, method: 'PUT' | 'PATCH'): P
   return { answer: await api.send('PUT', `${path}/status`, next) };
 }
 
-async function createNode(context: ActionContext): Promise<Outcome> {
+async function createNode(context: ActionContext): Promise<ActionOutcome> {
   const node = context.parameters.node as ScenarioNode;
   requireKeys(node, NODE_KEYS, 'node');
   await context.fleet.addNode(node);
   return {};
 }
 
-async function createPod(context: ActionContext): Promise<Outcome> {
+async function createPod(context: ActionContext): Promise<ActionOutcome> {
   const { node, labels, image = 'app:1' } = context.parameters;
   const pod = {
     apiVersion: 'v1',
@@ -98,13 +98,13 @@ async function createPod(context: ActionContext): Promise<Outcome> {
   return { answer: await context.fleet.api.send('POST', '/api/v1/namespaces/default/pods', pod) };
 }
 
-async function deletePods(context: ActionContext): Promise<Outcome> {
+async function deletePods(context: ActionContext): Promise<ActionOutcome> {
   const pods = await context.fleet.podsOn(text(context, 'node'));
   const names = pods.map((pod) => pod.metadata.name);
   return kubectl(context, ['delete', 'pod', '--wait=false', ...names]);
 }
 
-async function deleteNode(context: ActionContext): Promise<Outcome> {
+async function deleteNode(context: ActionContext): Promise<ActionOutcome> {
   const node = text(context, 'node');
   await context.fleet.killAgent(node);
   return kubectl(context, ['delete', 'node', node]);

@@ -1,6 +1,6 @@
 /** What an expectation looks at. */
 import type { DaemonSet } from '../../../shared/kube/workload.js';
-import type { Outcome } from './action-context.js';
+import type { ActionOutcome } from './action-context.js';
 import type { Recording } from './recording.js';
 import type { Snapshot } from './snapshot.js';
 
@@ -10,7 +10,7 @@ export interface ExpectationContext {
   before: Snapshot;
   now: Snapshot;
   recording: Recording;
-  outcome: Outcome;
+  outcome: ActionOutcome;
 }
 
 /** An expectation: what was got when it does not hold, nothing when it does. */

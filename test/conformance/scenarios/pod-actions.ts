@@ -1,7 +1,7 @@
 /** Actions on the Pod of a host: what its containers do, and its labels. */
 import type { Pod } from '../../../shared/kube/pod.js';
 import { pause, until } from '../../harness/until.js';
-import type { ActionContext, Outcome } from './action-context.js';
+import type { ActionContext, ActionOutcome } from './action-context.js';
 import type { HollowCommand } from './fleet.js';
 import { ownerName } from './snapshot.js';
 
@@ -39,21 +39,21 @@ async function commandPod(context: ActionContext, pod: Pod, command: HollowComma
 }
 
 /** `makeReady` */
-export async function makeReady(context: ActionContext): Promise<Outcome> {
+export async function makeReady(context: ActionContext): Promise<ActionOutcome> {
   const pod = await pickPod(context);
   await commandPod(context, pod, { command: 'ready', podUid: pod.metadata.uid ?? '' });
   return {};
 }
 
 /** `killContainer` */
-export async function exitContainer(context: ActionContext): Promise<Outcome> {
+export async function exitContainer(context: ActionContext): Promise<ActionOutcome> {
   const pod = await pickPod(context);
   await commandPod(context, pod, { command: 'exit', code: 1, podUid: pod.metadata.uid ?? '' });
   return {};
 }
 
 /** `failPod`, `succeedPod`: the phase becomes so and stays so, of each replacement too where that is asked for. */
-export async function keepEnding(context: ActionContext, command: 'fail' | 'succeed'): Promise<Outcome> {
+export async function keepEnding(context: ActionContext, command: 'fail' | 'succeed'): Promise<ActionOutcome> {
   const first = await pickPod(context);
   await commandPod(context, first, { command, podUid: first.metadata.uid ?? '' });
   if (!context.parameters.everyReplacement) return {};
@@ -71,7 +71,7 @@ export async function keepEnding(context: ActionContext, command: 'fail' | 'succ
 }
 
 /** `labelPod` */
-export async function labelPod(context: ActionContext): Promise<Outcome> {
+export async function labelPod(context: ActionContext): Promise<ActionOutcome> {
   const { labels, which } = context.parameters;
   if (which !== undefined && which !== 'released') throw new Error(`which: unknown value ${String(which)}`);
   const pod = await pickPod(context, (one) => which === undefined || ownerName(one) === null);

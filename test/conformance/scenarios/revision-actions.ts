@@ -2,7 +2,7 @@
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/workload.js';
 import { REVISION_HASH_LABEL } from '../../../shared/kube/workload.js';
 import { until } from '../../harness/until.js';
-import type { ActionContext, Outcome } from './action-context.js';
+import type { ActionContext, ActionOutcome } from './action-context.js';
 import { imageOf, isLive, podsOfSet, revisionsOfSet, takeSnapshot } from './snapshot.js';
 
 const REVISIONS = '/apis/apps/v1/namespaces/default/controllerrevisions';
@@ -40,7 +40,7 @@ async function untilNewRevision(
 }
 
 /** `occupyNextRevisionName`: a foreign revision, with other data, where the one for this image would be. */
-export async function occupyNextRevisionName(context: ActionContext): Promise<Outcome> {
+export async function occupyNextRevisionName(context: ActionContext): Promise<ActionOutcome> {
   const { fleet, set } = context;
   const image = String(context.parameters.image);
   const known = new Set((await revisionsNow(context)).map((revision) => revision.metadata.name));
@@ -62,7 +62,7 @@ export async function occupyNextRevisionName(context: ActionContext): Promise<Ou
 }
 
 /** `createRevisionCopy`: the same data under another hash and number. */
-export async function copyRevision(context: ActionContext): Promise<Outcome> {
+export async function copyRevision(context: ActionContext): Promise<ActionOutcome> {
   const { ofRevision, newRevision } = context.parameters;
   const original = (await revisionsNow(context)).find((one) => one.revision === Number(ofRevision));
   if (!original) throw new Error(`no revision ${String(ofRevision)}`);

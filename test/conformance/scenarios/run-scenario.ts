@@ -1,7 +1,7 @@
 /** Plays one scenario: each step acts, then is looked at until all of its expectations hold at once, and once more. */
 import { pause } from '../../harness/until.js';
 import { requireCaseKeys, requireKeys, type Verdict } from '../table.js';
-import type { Outcome } from './action-context.js';
+import type { ActionOutcome } from './action-context.js';
 import { ACTIONS } from './actions.js';
 import { COMMAND_CHECKS } from './command-checks.js';
 import { Fleet } from './fleet.js';
@@ -79,7 +79,7 @@ class ScenarioRun {
     expect: Record<string, unknown>,
     parts: Pick<ExpectationContext, 'before' | 'recording' | 'outcome'>,
   ): Promise<Record<string, unknown> | undefined> {
-    const set = (parts.outcome as Outcome).set ?? this.#firstSet ?? '';
+    const set = (parts.outcome as ActionOutcome).set ?? this.#firstSet ?? '';
     const lookNow = async () => failures(expect, { ...parts, set, now: await takeSnapshot(this.#fleet.api) });
     const within = Number(expect.within ?? DEFAULT_WITHIN_SECONDS) * 1000;
     const deadline = performance.now() + within;
