@@ -3,7 +3,7 @@ import type { Taint } from '../../../shared/kube/node.js';
 import { requireKeys } from '../table.js';
 import type { ActionContext, ActionOutcome } from './action-context.js';
 import { daemonSetObject } from './daemon-set-object.js';
-import { exitContainer, keepEnding, labelPod, makeReady } from './pod-actions.js';
+import { exitContainer, keepExiting, labelPod, makeReady } from './pod-actions.js';
 import { copyRevision, occupyNextRevisionName } from './revision-actions.js';
 import { DAEMON_SET_KEYS, type DaemonSetShorthand, NODE_KEYS, type ScenarioNode } from './scenario.js';
 
@@ -170,11 +170,11 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   labelPod: { keys: ['node', 'labels', 'which'], run: labelPod },
   failPod: {
     keys: ['node', 'everyReplacement', 'forSeconds'],
-    run: (context) => keepEnding(context, 'fail'),
+    run: (context) => keepExiting(context, 'fail'),
   },
   succeedPod: {
     keys: ['node', 'everyReplacement', 'forSeconds'],
-    run: (context) => keepEnding(context, 'succeed'),
+    run: (context) => keepExiting(context, 'succeed'),
   },
   killContainer: { keys: ['node'], run: exitContainer },
   makeReady: { keys: ['node'], run: makeReady },

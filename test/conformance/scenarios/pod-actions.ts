@@ -53,7 +53,7 @@ export async function exitContainer(context: ActionContext): Promise<ActionOutco
 }
 
 /** `failPod`, `succeedPod`: the phase becomes so and stays so, of each replacement too where that is asked for. */
-export async function keepEnding(context: ActionContext, command: 'fail' | 'succeed'): Promise<ActionOutcome> {
+export async function keepExiting(context: ActionContext, command: 'fail' | 'succeed'): Promise<ActionOutcome> {
   const first = await pickPod(context);
   await commandPod(context, first, { command, podUid: first.metadata.uid ?? '' });
   if (!context.parameters.everyReplacement) return {};
