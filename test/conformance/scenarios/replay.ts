@@ -6,15 +6,15 @@ import type { PodEvent } from './recording.js';
 import { isLive } from './snapshot.js';
 
 /** One moment: the set's Pods after an event. */
-export interface Moment {
+export interface PodsAtTime {
   pods: readonly Pod[];
   at: number;
 }
 
 /** The moments of a step, beginning with its start. */
-export function momentsOf(before: readonly Pod[], events: readonly PodEvent[]): Moment[] {
+export function momentsOf(before: readonly Pod[], events: readonly PodEvent[]): PodsAtTime[] {
   const pods = new Map(before.map((pod) => [pod.metadata.uid, pod]));
-  const moments: Moment[] = [{ pods: before, at: Number.NEGATIVE_INFINITY }];
+  const moments: PodsAtTime[] = [{ pods: before, at: Number.NEGATIVE_INFINITY }];
   for (const { type, pod, at } of events) {
     if (type === 'DELETED') pods.delete(pod.metadata.uid);
     else pods.set(pod.metadata.uid, pod);
@@ -38,7 +38,7 @@ export function isReady(pod: Pod): boolean {
 }
 
 /** When each Pod was first seen ready, by the clock of the moments. */
-function readySince(moments: readonly Moment[]): Map<string | undefined, number> {
+function readySince(moments: readonly PodsAtTime[]): Map<string | undefined, number> {
   const since = new Map<string | undefined, number>();
   for (const { pods, at } of moments) {
     for (const pod of pods.filter(isReady)) {
@@ -49,7 +49,7 @@ function readySince(moments: readonly Moment[]): Map<string | undefined, number>
 }
 
 /** Nodes of the set without an available Pod, at each moment. The set's nodes are those it had Pods on at the start. */
-export function unavailableCounts(moments: readonly Moment[], minReadySeconds: number): number[] {
+export function unavailableCounts(moments: readonly PodsAtTime[], minReadySeconds: number): number[] {
   const nodes = [...liveByNode(moments[0]?.pods ?? []).keys()];
   const since = readySince(moments);
   return moments.map(({ pods, at }) => {
@@ -63,14 +63,14 @@ export function unavailableCounts(moments: readonly Moment[], minReadySeconds: n
 }
 
 /** The most nodes that had two live Pods at once. */
-export function mostNodesWithTwoPods(moments: readonly Moment[]): number {
+export function mostNodesWithTwoPods(moments: readonly PodsAtTime[]): number {
   return Math.max(
     ...moments.map(({ pods }) => [...liveByNode(pods).values()].filter((on) => on.length > 1).length),
   );
 }
 
 /** Whether no node ever had two live Pods of one revision. */
-export function onePodPerNodeAndRevision(moments: readonly Moment[]): boolean {
+export function onePodPerNodeAndRevision(moments: readonly PodsAtTime[]): boolean {
   return moments.every(({ pods }) =>
     [...liveByNode(pods).values()].every((on) => {
       const hashes = on.map((pod) => pod.metadata.labels?.[REVISION_HASH_LABEL]);
@@ -80,7 +80,7 @@ export function onePodPerNodeAndRevision(moments: readonly Moment[]): boolean {
 }
 
 /** The shortest time, in seconds, from a new Pod's readiness to the deletion of the old one on its node; Infinity if none. */
-export function shortestOverlapSeconds(moments: readonly Moment[]): number {
+export function shortestOverlapSeconds(moments: readonly PodsAtTime[]): number {
   const old = new Set(moments[0]?.pods.map((pod) => pod.metadata.uid));
   const since = readySince(moments);
   const seen = new Set<string | undefined>();
