@@ -6,7 +6,7 @@ import { requireKeys } from '../table.js';
 import { type Check, daemonSetIn, expectTrue, type ExpectationContext, expectEqual } from './look.js';
 import {
   isReady,
-  momentsOf,
+  replayPods,
   mostNodesWithTwoPods,
   onePodPerNodeAndRevision,
   shortestOverlapSeconds,
@@ -25,7 +25,7 @@ function uidsBefore({ before }: ExpectationContext): Set<string | undefined> {
 }
 
 function momentsOfLook(look: ExpectationContext) {
-  return momentsOf(podsOfSet(look.before.pods, look.set), look.recording.podEvents(look.set));
+  return replayPods(podsOfSet(look.before.pods, look.set), look.recording.podEvents(look.set));
 }
 
 function describePod(pod: Pod, look: ExpectationContext): Record<string, unknown> {

@@ -12,7 +12,7 @@ export interface PodsAtTime {
 }
 
 /** The moments of a step, beginning with its start. */
-export function momentsOf(before: readonly Pod[], events: readonly PodEvent[]): PodsAtTime[] {
+export function replayPods(before: readonly Pod[], events: readonly PodEvent[]): PodsAtTime[] {
   const pods = new Map(before.map((pod) => [pod.metadata.uid, pod]));
   const moments: PodsAtTime[] = [{ pods: before, at: Number.NEGATIVE_INFINITY }];
   for (const { type, pod, at } of events) {
