@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import { Fleet } from '../conformance/scenarios/fleet.js';
+import { ConformanceFleet } from '../conformance/scenarios/fleet.js';
 import { writeChart } from '../harness/chart.js';
 import { findClient } from '../harness/client-binaries.js';
 import { createHelm, type Helm } from '../harness/helm.js';
@@ -21,12 +21,12 @@ describe('Helm', () => {
     test('there is none', (context: TestContext) => leaveOut(context, 'Helm 3 and 4', why));
     return;
   }
-  let fleet: Fleet;
+  let fleet: ConformanceFleet;
   const helms = new Map<string, Helm>();
 
   before(async () => {
     const node = (name: string) => ({ name, labels: {}, taints: [] });
-    fleet = await Fleet.start({ nodes: [node('h1'), node('h2')], unreadyImages: [] });
+    fleet = await ConformanceFleet.start({ nodes: [node('h1'), node('h2')], unreadyImages: [] });
     for (const [name, { path }] of [['helm-3.17.2', helm3] as const, ['helm-4.1.4', helm4] as const]) {
       const helm = createHelm(fleet.kubeconfig, path);
       writeChart(join(helm.home, 'sentry'));

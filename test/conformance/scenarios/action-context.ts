@@ -1,10 +1,10 @@
 /** What an action is given, and what its command answered. */
 import type { ApiAnswer } from '../../harness/coordinator-api.js';
-import type { Fleet } from './fleet.js';
+import type { ConformanceFleet } from './fleet.js';
 
 /** `set` is the first one created, until the step names another. */
 export interface ActionContext {
-  fleet: Fleet;
+  fleet: ConformanceFleet;
   set: string;
   parameters: Record<string, unknown>;
 }

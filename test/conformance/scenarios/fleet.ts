@@ -33,7 +33,7 @@ export interface FleetOptions {
   unreadyImages: readonly string[];
 }
 
-export class Fleet {
+export class ConformanceFleet {
   readonly api: CoordinatorApi;
   readonly kubectl: Kubectl;
   readonly #folder: string;
@@ -58,7 +58,7 @@ export class Fleet {
   }
 
   /** Starts everything and waits until every node is Ready. */
-  static async start(options: FleetOptions): Promise<Fleet> {
+  static async start(options: FleetOptions): Promise<ConformanceFleet> {
     // Short, because a unix socket's path has 107 bytes.
     const folder = mkdtempSync(join(tmpdir(), 'en-'));
     const coordinator = await startCoordinatorProcess(join(folder, 'c'));
@@ -70,7 +70,7 @@ export class Fleet {
       reusable: true,
       anyLabels: true,
     });
-    const fleet = new Fleet(folder, coordinator, kubectl, token.text, options);
+    const fleet = new ConformanceFleet(folder, coordinator, kubectl, token.text, options);
     await Promise.all(options.nodes.map((node) => fleet.addNode(node)));
     return fleet;
   }

@@ -4,7 +4,7 @@ import { requireCaseKeys, requireKeys, type Verdict } from '../table.js';
 import type { ActionOutcome } from './action-context.js';
 import { ACTIONS } from './actions.js';
 import { COMMAND_CHECKS } from './command-checks.js';
-import { Fleet } from './fleet.js';
+import { ConformanceFleet } from './fleet.js';
 import type { Check, ExpectationContext } from './look.js';
 import { POD_CHECKS } from './pod-checks.js';
 import { Recording } from './recording.js';
@@ -54,10 +54,10 @@ function failures(expect: Record<string, unknown>, look: ExpectationContext): Re
 }
 
 class ScenarioRun {
-  readonly #fleet: Fleet;
+  readonly #fleet: ConformanceFleet;
   #firstSet: string | undefined;
 
-  constructor(fleet: Fleet) {
+  constructor(fleet: ConformanceFleet) {
     this.#fleet = fleet;
   }
 
@@ -97,7 +97,7 @@ class ScenarioRun {
 /** Runs the case on a coordinator of its own. */
 export async function runScenario(scenario: Scenario): Promise<Verdict> {
   requireKnown(scenario);
-  const fleet = await Fleet.start({ nodes: scenario.nodes, unreadyImages: unreadyImages(scenario) });
+  const fleet = await ConformanceFleet.start({ nodes: scenario.nodes, unreadyImages: unreadyImages(scenario) });
   try {
     const run = new ScenarioRun(fleet);
     for (const [index, step] of scenario.steps.entries()) {
