@@ -1,7 +1,7 @@
 /** What an expectation looks at. */
 import type { DaemonSet } from '../../../shared/kube/workload.js';
 import type { ActionOutcome } from './action-context.js';
-import type { Recording } from './recording.js';
+import type { StepRecording } from './recording.js';
 import type { Snapshot } from './snapshot.js';
 
 /** One look at a step: how it was before, how it is now, what happened meanwhile, what the command answered. */
@@ -9,7 +9,7 @@ export interface ExpectationContext {
   set: string;
   before: Snapshot;
   now: Snapshot;
-  recording: Recording;
+  recording: StepRecording;
   outcome: ActionOutcome;
 }
 

@@ -17,7 +17,7 @@ interface SetEvent {
 }
 
 /** The events of a step, in order. */
-export class Recording {
+export class StepRecording {
   readonly #pods: RecordedWatch;
   readonly #sets: RecordedWatch;
 
@@ -27,12 +27,12 @@ export class Recording {
   }
 
   /** Begins right after the snapshot. */
-  static async start(api: CoordinatorApi, { resourceVersion }: Snapshot): Promise<Recording> {
+  static async start(api: CoordinatorApi, { resourceVersion }: Snapshot): Promise<StepRecording> {
     const [pods, sets] = await Promise.all([
       api.watch('/api/v1/namespaces/default/pods', resourceVersion),
       api.watch('/apis/apps/v1/namespaces/default/daemonsets', resourceVersion),
     ]);
-    return new Recording(pods, sets);
+    return new StepRecording(pods, sets);
   }
 
   podEvents(set: string): PodEvent[] {

@@ -7,7 +7,7 @@ import { COMMAND_CHECKS } from './command-checks.js';
 import { ConformanceFleet } from './fleet.js';
 import type { Check, ExpectationContext } from './look.js';
 import { POD_CHECKS } from './pod-checks.js';
-import { Recording } from './recording.js';
+import { StepRecording } from './recording.js';
 import { type DaemonSetShorthand, NODE_KEYS, type Scenario, type Step } from './scenario.js';
 import { SET_CHECKS } from './set-checks.js';
 import { takeSnapshot } from './snapshot.js';
@@ -64,7 +64,7 @@ class ScenarioRun {
   /** What did not hold, or nothing. */
   async step({ do: { action, ...parameters }, expect }: Step): Promise<Record<string, unknown> | undefined> {
     const before = await takeSnapshot(this.#fleet.api);
-    const recording = await Recording.start(this.#fleet.api, before);
+    const recording = await StepRecording.start(this.#fleet.api, before);
     try {
       const context = { fleet: this.#fleet, set: this.#firstSet ?? '', parameters };
       const outcome = (await ACTIONS[action]?.run(context)) ?? {};
