@@ -12,7 +12,7 @@ import { CoordinatorApi } from '../harness/coordinator-api.js';
 import { type CoordinatorProcess, startCoordinatorProcess } from '../harness/processes.js';
 import { storedHostName, storeHosts } from '../harness/stored-fleet.js';
 import { until } from '../harness/until.js';
-import { lookThrough } from './large-fleet.js';
+import { browseLargeFleet } from './large-fleet.js';
 
 const HOSTS = 10_000;
 const SITES = 40;
@@ -62,7 +62,7 @@ function suite(): void {
 
   test('the fleet: counts add up, few rows are drawn, filters select, a host opens', () =>
     looking('?sort=name&group=site', (page) =>
-      lookThrough(page, {
+      browseLargeFleet(page, {
         hosts: HOSTS,
         selector: 'site=site-3',
         selected: OF_A_SITE,

@@ -6,7 +6,7 @@ import { leaveOut } from '../harness/leave-out.js';
 import { runCommand } from '../harness/simulated-actions.js';
 import { startSimulatedFleet } from '../harness/simulated-fleet.js';
 import { until } from '../harness/until.js';
-import { lookThrough } from './large-fleet.js';
+import { browseLargeFleet } from './large-fleet.js';
 
 const NODES = 1_000;
 const IN_KIEL = 20;
@@ -46,7 +46,7 @@ test('a thousand hosts: counts add up, few rows are drawn, filters select, what 
     await runCommand(fleet, 'online node-7');
     await page.getByRole('button', { name: `${NODES} Well` }).waitFor();
     await page.goto(`${server}/console/?sort=name`);
-    await lookThrough(page, { hosts: NODES, selector: 'site=kiel', selected: IN_KIEL, last: 'node-999' });
+    await browseLargeFleet(page, { hosts: NODES, selector: 'site=kiel', selected: IN_KIEL, last: 'node-999' });
     assert.deepEqual(problems, []);
   } finally {
     await browser.close();

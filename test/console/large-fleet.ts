@@ -15,7 +15,7 @@ interface LargeFleet {
 }
 
 /** Of a page that shows the fleet sorted by name: counts add up, the table scrolls, the filter selects, the last host opens. */
-export async function lookThrough(page: Page, fleet: LargeFleet): Promise<void> {
+export async function browseLargeFleet(page: Page, fleet: LargeFleet): Promise<void> {
   const { hosts, selector, selected, last } = fleet;
   await page.getByText(`${hosts} hosts`, { exact: true }).waitFor();
   assert.equal(await countedHosts(page), hosts);

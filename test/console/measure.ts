@@ -16,7 +16,7 @@ import { npmScript, wholeNumber, parseScriptArguments } from '../harness/npm-scr
 import { type CoordinatorProcess, startCoordinatorProcess } from '../harness/processes.js';
 import { storedHostName, storeHosts } from '../harness/stored-fleet.js';
 import { pause, until } from '../harness/until.js';
-import { lookThrough } from './large-fleet.js';
+import { browseLargeFleet } from './large-fleet.js';
 
 const MERGE = 'application/merge-patch+json';
 const SITES = 40;
@@ -50,7 +50,7 @@ try {
   await measureFrames(page, api);
   await measureConsoles(page, api, coordinator.pid);
   await page.goto(`${accessOf(coordinator.kubeconfig).server}/console/?sort=name`);
-  await lookThrough(page, whatIsLeft());
+  await browseLargeFleet(page, whatIsLeft());
   print('counts, filter, table and host page', 'as they should be');
   print('load of the machine, 1 minute', (loadavg()[0] ?? 0).toFixed(1));
   api.close();
