@@ -1,4 +1,4 @@
 /** Looking into Pods on Docker. */
-import { lookingIn } from './looking-in.js';
+import { streamTests } from './looking-in.js';
 
-lookingIn('docker');
+streamTests('docker');

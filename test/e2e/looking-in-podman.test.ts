@@ -1,4 +1,4 @@
 /** Looking into Pods on Podman. */
-import { lookingIn } from './looking-in.js';
+import { streamTests } from './looking-in.js';
 
-lookingIn('podman');
+streamTests('podman');

@@ -53,7 +53,7 @@ const POD = {
 };
 
 /** Registers the tests on one engine. */
-export function lookingIn(kind: EngineKind): void {
+export function streamTests(kind: EngineKind): void {
   describe(`looking into Pods on ${kind}`, { concurrency: 1 }, () => {
     let bench: TourFixture | string;
     before(async () => {
