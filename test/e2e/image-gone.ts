@@ -10,7 +10,7 @@ const PATIENCE_MS = 60_000;
 const UNREACHABLE = /connection refused|pinging container registry/;
 
 /** Plays it to its end, and holds what is told against a kubelet's words. The bench's clock decides how long back-offs take. */
-export async function imageGone(
+export async function imageRemovedTests(
   bench: PodHostFixture,
   host: TestEngine,
   registry: TestRegistry,

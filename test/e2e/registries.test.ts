@@ -22,7 +22,7 @@ import { leaveOut } from '../harness/leave-out.js';
 import { FIXTURE_OWNER, PodHostFixture, podOf } from '../harness/pod-host-bench.js';
 import { REGISTRY, type RegistryOptions, TestRegistry } from '../harness/registry.js';
 import { config } from '../laws/driver-fixture.js';
-import { imageGone } from './image-gone.js';
+import { imageRemovedTests } from './image-gone.js';
 
 const LOGIN = {
   user: 'robot',
@@ -152,7 +152,7 @@ for (const kind of ['docker', 'podman'] as const) {
       async (registry, host) => {
         const bench = new PodHostFixture(driver, acceleratedClock(HURRY), kind);
         try {
-          await imageGone(bench, host, registry);
+          await imageRemovedTests(bench, host, registry);
         } finally {
           await bench.close();
         }
