@@ -105,7 +105,7 @@ class Governed {
 const conditionsOf = ({ status }: Pod) =>
   (status?.conditions ?? []).map(({ type, status, reason }) => [type, status, reason].join());
 
-export function hostTurnLaws(law: Law): void {
+export function hostHandoverTests(law: Law): void {
   law(
     'a canary that breaks is rolled back by itself, and the service on the other host never stops',
     async (all) => {

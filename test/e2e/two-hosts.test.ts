@@ -14,7 +14,7 @@ import { createKubectl, type Kubectl } from '../harness/kubectl.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { type CoordinatorProcess, runEverynode, startCoordinatorProcess } from '../harness/processes.js';
 import { untilTrue } from '../harness/until.js';
-import { hostTurnLaws } from './host-turn-laws.js';
+import { hostHandoverTests } from './host-turn-laws.js';
 
 const TREE = resolve('.');
 const PROGRAM = '#!/bin/sh\nexec /usr/local/bin/node /opt/everynode/dist/agent/everynode-agent.cjs "$@"\n';
@@ -286,7 +286,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     });
   });
 
-  hostTurnLaws(law);
+  hostHandoverTests(law);
 
   law('a host that is cut off becomes NotReady and unreachable; its container runs on', async (all, say) => {
     const before = containersOf(all.one, 'app');
