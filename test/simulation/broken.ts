@@ -1,5 +1,5 @@
 /** Breaks a class of the product while `check` runs. */
-export async function broken<T extends object>(
+export async function breakDuring<T extends object>(
   prototype: T,
   wrong: Partial<T>,
   check: () => Promise<void>,

@@ -9,7 +9,7 @@ import { NodeStatusWriter } from '../../coordinator/hub/node-conditions.js';
 import { PODS_BY_NODE } from '../../coordinator/informers/informer.js';
 import { daemonSetKind, rolloutKind } from '../../coordinator/kinds/index.js';
 import type { DaemonSetStatus } from '../../shared/kube/workload.js';
-import { broken } from './broken.js';
+import { breakDuring } from './broken.js';
 import { after, daemonSet, KILLED, SECOND, setImage } from './cases.js';
 import type { Policy, Step, TurnRules } from './history.js';
 import { type Proof, violationOf } from './proof.js';
@@ -78,7 +78,7 @@ const PROOFS: UnrestProof[] = [
     what: 'a coordinator that does not write who is connected',
     unrest: /Node host-1 is not Ready and Connected/,
     steps: [],
-    breaking: (check) => broken(NodeStatusWriter.prototype, { write: async () => undefined }, check),
+    breaking: (check) => breakDuring(NodeStatusWriter.prototype, { write: async () => undefined }, check),
   },
   {
     what: 'a coordinator that does not hear that pressure is over',
@@ -98,7 +98,7 @@ const PROOFS: UnrestProof[] = [
         });
         return write.call(this, node, reported && { ...reported, ...(conditions && { conditions }) });
       };
-      return broken(NodeStatusWriter.prototype, { write: deaf }, check);
+      return breakDuring(NodeStatusWriter.prototype, { write: deaf }, check);
     },
   },
   {
@@ -127,7 +127,7 @@ const PROOFS: UnrestProof[] = [
     what: 'an agent that does not say that a Pod is gone',
     unrest: /Pod bare-1 is still to be deleted.*bare-1 was deleted, and is there/,
     steps: [BARE, after(20, { kind: 'delete pod', node: 'host-1', index: 0, force: false })],
-    breaking: (check) => broken(TerminationBarrier.prototype, { putRemoved: () => undefined }, check),
+    breaking: (check) => breakDuring(TerminationBarrier.prototype, { putRemoved: () => undefined }, check),
   },
   {
     what: 'an agent that takes every window for over',
@@ -176,7 +176,7 @@ const PROOFS: UnrestProof[] = [
         const conditions = report.status.conditions?.filter(({ type }) => type !== 'Ready') ?? [];
         putPod.call(this, { ...report, status: { ...report.status, conditions } });
       };
-      return broken(TerminationBarrier.prototype, { putPod: shy }, check);
+      return breakDuring(TerminationBarrier.prototype, { putPod: shy }, check);
     },
   },
   {
@@ -210,7 +210,7 @@ const PROOFS: UnrestProof[] = [
     what: 'a coordinator that makes no Pod',
     unrest: /alpha on host-1: 0 Pods, wanted 1/,
     steps: [after(1, daemonSet('app:1'))],
-    breaking: (check) => broken(DaemonPodWrites.prototype, { create: async () => undefined }, check),
+    breaking: (check) => breakDuring(DaemonPodWrites.prototype, { create: async () => undefined }, check),
   },
   {
     what: 'a coordinator that finds no Pods on a Node that is gone',
@@ -284,13 +284,13 @@ const PROOFS: UnrestProof[] = [
       after(9, { kind: 'kill agent', node: 'host-1', doom: KILLED, downMs: 20 * SECOND, damagesCache: true }),
       after(12, { kind: 'delete pod', node: 'host-1', index: 0, force: true }),
     ],
-    breaking: (check) => broken(PodWorkers.prototype, { leftovers: () => [] }, check),
+    breaking: (check) => breakDuring(PodWorkers.prototype, { leftovers: () => [] }, check),
   },
   {
     what: 'an agent that does not show its static Pods',
     unrest: /static Pods of host-1 are shown as \[\], wanted \[static-1-host-1 of app:1\]/,
     steps: [after(1, { kind: 'write manifest', node: 'host-1', name: 'static-1', image: 'app:1' })],
-    breaking: (check) => broken(Outbox.prototype, { putMirrors: () => undefined }, check),
+    breaking: (check) => breakDuring(Outbox.prototype, { putMirrors: () => undefined }, check),
   },
   ...FIGURES,
 ];

@@ -7,7 +7,7 @@ import { ZoneEvictions } from '../../coordinator/controllers/zone-evictions.js';
 import { NodeObjects } from '../../coordinator/hub/node-objects.js';
 import { daemonSetKind, nodeKind } from '../../coordinator/kinds/index.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import { broken } from './broken.js';
+import { breakDuring } from './broken.js';
 import { after, daemonSet, SECOND, setImage } from './cases.js';
 import type { Policy, TurnRules } from './history.js';
 import { invariants } from './invariants.js';
@@ -79,7 +79,7 @@ const PROOFS: RuleProof[] = [
         tally.pinnedRevision = () => undefined;
         return turns;
       };
-      return broken(RolloutReconciler.prototype, { step: forgetful }, check);
+      return breakDuring(RolloutReconciler.prototype, { step: forgetful }, check);
     },
   },
   {
@@ -118,7 +118,7 @@ const PROOFS: RuleProof[] = [
         const { status } = (found ?? {}) as Partial<Pod>;
         return status?.phase === 'Running' ? undefined : found;
       };
-      return broken(NodeObjects.prototype, { object: blind }, check);
+      return breakDuring(NodeObjects.prototype, { object: blind }, check);
     },
   },
   {
@@ -177,7 +177,7 @@ const PROOFS: RuleProof[] = [
         told.add(this);
         changed.call(this, previous, current);
       };
-      return broken(ZoneEvictions.prototype, { changed: hopeful }, check);
+      return breakDuring(ZoneEvictions.prototype, { changed: hopeful }, check);
     },
   },
   {
@@ -233,7 +233,7 @@ const PROOFS: RuleProof[] = [
       after(1, { kind: 'set host policy', policy: POLICY, turns: { ...TURNS, confirmSeconds: 60 } }),
       after(60, setImage('app:2')),
     ],
-    breaking: (check) => broken(HandoverConfirmations.prototype, { sawReadiness: () => undefined }, check),
+    breaking: (check) => breakDuring(HandoverConfirmations.prototype, { sawReadiness: () => undefined }, check),
   },
   {
     what: 'an agent that does not know which Pods are of one DaemonSet',

@@ -6,7 +6,7 @@ import { HANDOVER_ANNOTATION } from '../../shared/kube/host-turn.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
-import { broken } from './broken.js';
+import { breakDuring } from './broken.js';
 import type { Sabotage } from './world.js';
 
 /** A coordinator whose programs see objects of a kind otherwise than they are stored. */
@@ -47,7 +47,7 @@ export function reading(change: (pod: Pod) => Pod): (check: () => Promise<void>)
     });
     return apply.call(this, { ...given, set });
   };
-  return (check) => broken(DesiredCache.prototype, { apply: wrong }, check);
+  return (check) => breakDuring(DesiredCache.prototype, { apply: wrong }, check);
 }
 
 /** Of a Pod that bears a turn: the turn's text. */

@@ -7,7 +7,7 @@ import { CoordinatorTime } from '../../agent/turns/heard-time.js';
 import { DaemonSetTallies } from '../../coordinator/controllers/daemonset-tallies.js';
 import { DaemonSetTally } from '../../coordinator/controllers/daemonset-tally.js';
 import type { CoordinatorCore } from '../../coordinator/core.js';
-import { broken } from './broken.js';
+import { breakDuring } from './broken.js';
 import { historyOf } from './draw.js';
 import type { History } from './history.js';
 import { HistoryThread } from './history-thread.js';
@@ -86,7 +86,7 @@ describe('a product that is broken on purpose is found out', () => {
       this.nodes.empty.delete(name);
       return isNews;
     };
-    await broken(DaemonSetTally.prototype, { record: forgetful }, async () => {
+    await breakDuring(DaemonSetTally.prototype, { record: forgetful }, async () => {
       assert.match((await firstBroken('rollouts', 20)) ?? '', /while the budget is used up/);
     });
   });
@@ -103,7 +103,7 @@ describe('a product that is broken on purpose is found out', () => {
       tally.whole = true;
       return tally;
     };
-    await broken(DaemonSetTallies.prototype, { begin: lazy }, async () => {
+    await breakDuring(DaemonSetTallies.prototype, { begin: lazy }, async () => {
       assert.match((await firstBroken('rollouts', 20)) ?? '', /never tells a lie/);
     });
   });
@@ -119,13 +119,13 @@ describe('a product that is broken on purpose is found out', () => {
   });
 
   test('an agent that does not tell of containers that only its engine knows', async () => {
-    await broken(PodWorkers.prototype, { leftovers: () => [] }, async () => {
+    await breakDuring(PodWorkers.prototype, { leftovers: () => [] }, async () => {
       assert.match((await firstBroken('deletions', 100)) ?? '', /never run on a node at once|no rest/);
     });
   });
 
   test('an agent that takes a report for received as soon as it is sent', async () => {
-    await broken(LatestValues.prototype, { forgetDelivery: () => undefined }, async () => {
+    await breakDuring(LatestValues.prototype, { forgetDelivery: () => undefined }, async () => {
       assert.match((await firstBroken('all', 40)) ?? '', /no rest when faults have ended/);
     });
   });
@@ -136,7 +136,7 @@ describe('a product that is broken on purpose is found out', () => {
       const heard = now.call(this);
       return heard === undefined ? undefined : heard + 90_000;
     };
-    await broken(CoordinatorTime.prototype, { now: early }, async () => {
+    await breakDuring(CoordinatorTime.prototype, { now: early }, async () => {
       assert.match((await firstBroken('turns', 20)) ?? '', /only in the hours that the policy had then/);
     });
   });
