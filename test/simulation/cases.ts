@@ -46,7 +46,7 @@ export async function outcomesOf(nodes: number, steps: Step[], seeds: number): P
 }
 
 /** Nothing breaks, at several paces of chance. */
-export async function unbroken(nodes: number, steps: Step[], seeds = 5): Promise<void> {
+export async function assertNoViolation(nodes: number, steps: Step[], seeds = 5): Promise<void> {
   await outcomesOf(nodes, steps, seeds);
 }
 

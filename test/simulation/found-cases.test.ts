@@ -1,11 +1,11 @@
 /** What the simulation found where no policy is: short histories, each with what went wrong. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { after, daemonSet, KILLED, outcomesOf, SECOND, setImage, unbroken, unbrokenAt } from './cases.js';
+import { after, daemonSet, KILLED, outcomesOf, SECOND, setImage, assertNoViolation, unbrokenAt } from './cases.js';
 
 describe('the simulation found', () => {
   test('a Pod that ended while it was deleted, on a host that lost what it held, was deleted for ever', () =>
-    unbroken(
+    assertNoViolation(
       1,
       [
         after(1, daemonSet('app:1', { selector: 'a' })),
@@ -16,7 +16,7 @@ describe('the simulation found', () => {
     ));
 
   test('a Pod confirmed as stopped was started again by an agent whose disk had not heard of its deletion', () =>
-    unbroken(
+    assertNoViolation(
       2,
       [
         after(1, daemonSet('app:slow1')),
@@ -94,7 +94,7 @@ describe('the simulation found', () => {
     }));
 
   test('a new copy started beside one whose agent had lost its cache', () =>
-    unbroken(2, [
+    assertNoViolation(2, [
       after(1, daemonSet('app:stubborn', { graceSeconds: 10 })),
       after(10, {
         kind: 'kill agent',
@@ -107,35 +107,35 @@ describe('the simulation found', () => {
     ]));
 
   test('a new copy started beside the one it waited for when both were orphaned', () =>
-    unbroken(1, [
+    assertNoViolation(1, [
       after(1, daemonSet('app:stubborn', { graceSeconds: 30 })),
       after(10, { kind: 'delete pod', node: 'host-1', index: 0, force: true }),
       after(2, { kind: 'delete daemonset', name: 'alpha', policy: 'Orphan' }),
     ]));
 
   test('a coordinator whose clock was set back replaced all Pods at once', () =>
-    unbroken(4, [
+    assertNoViolation(4, [
       after(1, daemonSet('app:1', { minReadySeconds: 5 })),
       after(30, { kind: 'jump clock', node: null, byMs: -3_600 * SECOND }),
       after(40, setImage('app:2')),
     ]));
 
   test('a clock that was set back within minReadySeconds made a Pod available at once, and one too many was stopped', () =>
-    unbroken(3, [
+    assertNoViolation(3, [
       after(1, daemonSet('app:1', { minReadySeconds: 20 })),
       after(60, setImage('app:2')),
       after(12, { kind: 'jump clock', node: null, byMs: -3_600 * SECOND }),
     ]));
 
   test('a restarted agent made its Pods look fresh, and a rollout went beyond its budget', () =>
-    unbroken(5, [
+    assertNoViolation(5, [
       after(1, daemonSet('app:1', { minReadySeconds: 5 })),
       after(21, { kind: 'kill agent', node: 'host-5', doom: KILLED, downMs: SECOND, damagesCache: false }),
       after(8, setImage('app:stubborn')),
     ]));
 
   test('containers of a deleted Pod stayed when the engine was down at the hello of an agent that had lost its cache', () =>
-    unbroken(1, [
+    assertNoViolation(1, [
       after(1, { kind: 'create pod', name: 'bare-1', node: 'host-1', image: 'app:1' }),
       after(9, { kind: 'stop engine', node: 'host-1', forMs: 90 * SECOND, killsContainers: false }),
       after(1, { kind: 'kill agent', node: 'host-1', doom: KILLED, downMs: SECOND, damagesCache: true }),
@@ -143,7 +143,7 @@ describe('the simulation found', () => {
     ]));
 
   test('a Pod whose deletion a restore had undone ran on and was shown as ended', () =>
-    unbroken(1, [
+    assertNoViolation(1, [
       after(1, { kind: 'create pod', name: 'bare-1', node: 'host-1', image: 'app:1' }),
       after(9, { kind: 'back up' }),
       after(5, { kind: 'delete pod', node: 'host-1', index: 0, force: false }),
@@ -151,7 +151,7 @@ describe('the simulation found', () => {
     ]));
 
   test('a second restore undid what the host had said of a Pod that it had ended', () =>
-    unbroken(
+    assertNoViolation(
       2,
       [
         after(1, daemonSet('app:1')),
@@ -164,7 +164,7 @@ describe('the simulation found', () => {
     ));
 
   test('after a restore a Pod was made for a host that then gave one back: two copies ran', () =>
-    unbroken(
+    assertNoViolation(
       2,
       [
         after(1, daemonSet('app:slow1')),
@@ -177,7 +177,7 @@ describe('the simulation found', () => {
     ));
 
   test('with all Nodes tainted, a surge of half of nothing replaces no Pod that serves (upstream, kept)', () =>
-    unbroken(1, [
+    assertNoViolation(1, [
       after(
         1,
         daemonSet('app:1', { strategy: { type: 'RollingUpdate', maxUnavailable: 0, maxSurge: '50%' } }),
@@ -187,7 +187,7 @@ describe('the simulation found', () => {
     ]));
 
   test('a Pod that its host had begun to end with its deleted Node did not run when the Node was there again', () =>
-    unbroken(
+    assertNoViolation(
       1,
       [
         after(1, { kind: 'create pod', name: 'bare-1', node: 'host-1', image: 'app:stubborn' }),
@@ -198,7 +198,7 @@ describe('the simulation found', () => {
     ));
 
   test('a host that had lost its cache named in its hello a Pod that had long gone: a restore kept it, and two copies ran', () =>
-    unbroken(
+    assertNoViolation(
       1,
       [
         after(1, daemonSet('app:1')),
@@ -211,7 +211,7 @@ describe('the simulation found', () => {
     ));
 
   test('a Pod made after a restore, by a clock that was set back, was dropped as one that had ended before its host heard of it', () =>
-    unbroken(
+    assertNoViolation(
       1,
       [
         after(1, daemonSet('app:1')),
@@ -226,7 +226,7 @@ describe('the simulation found', () => {
     ));
 
   test('a Pod that a restore had brought back started beside its successor, of whom its host knew the containers alone', () =>
-    unbroken(1, [
+    assertNoViolation(1, [
       after(1, daemonSet('app:1')),
       after(20, { kind: 'back up' }),
       after(1, setImage('app:2')),
@@ -236,7 +236,7 @@ describe('the simulation found', () => {
     ]));
 
   test('a copy that was orphaned before its host heard of it started beside the one it was made for', () =>
-    unbroken(1, [
+    assertNoViolation(1, [
       after(1, daemonSet('app:stubborn', { graceSeconds: 30 })),
       after(9, { kind: 'cut cable', node: 'host-1', forMs: 30 * SECOND }),
       after(5, { kind: 'delete pod', node: 'host-1', index: 0, force: true }),
@@ -244,7 +244,7 @@ describe('the simulation found', () => {
     ]));
 
   test('a mirror was made again for ever for a deleted Node whose host was yet to hear of that', () =>
-    unbroken(
+    assertNoViolation(
       1,
       [
         after(1, { kind: 'write manifest', node: 'host-1', name: 'static-1', image: 'app:2' }),
@@ -255,7 +255,7 @@ describe('the simulation found', () => {
     ));
 
   test('a host whose disk had been full for long started a Pod of before beside its successor, of whom the engine alone knew', () =>
-    unbroken(1, [
+    assertNoViolation(1, [
       after(1, daemonSet('app:1')),
       after(9, { kind: 'fill host disk', node: 'host-1', forMs: 90 * SECOND }),
       after(1, setImage('app:2')),
@@ -264,7 +264,7 @@ describe('the simulation found', () => {
     ]));
 
   test('a host whose disk had been full started a Pod again that it had ended: what it held was never written', () =>
-    unbroken(1, [
+    assertNoViolation(1, [
       after(1, daemonSet('app:1')),
       after(9, { kind: 'fill host disk', node: 'host-1', forMs: 20 * SECOND }),
       after(1, setImage('app:2')),
@@ -272,7 +272,7 @@ describe('the simulation found', () => {
     ]));
 
   test('a Pod that was deleted after its host had given it back was given back again', () =>
-    unbroken(
+    assertNoViolation(
       2,
       [
         after(2, { kind: 'back up' }),
@@ -291,7 +291,7 @@ describe('the simulation found', () => {
     ));
 
   test('a Pod of the newer of two backups was dropped as ended by a host that had heard of the older one alone', () =>
-    unbroken(
+    assertNoViolation(
       1,
       [
         after(5, { kind: 'back up' }),
@@ -306,7 +306,7 @@ describe('the simulation found', () => {
     ));
 
   test('what a host said at its hello was written over what it said later, once the coordinator’s disk had room', () =>
-    unbroken(
+    assertNoViolation(
       1,
       [
         after(20, { kind: 'stop engine', node: 'host-1', forMs: 8 * SECOND, killsContainers: false }),

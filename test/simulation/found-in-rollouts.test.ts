@@ -1,7 +1,7 @@
 /** What the simulation found in rollouts by a policy, and in turns: short histories, each with what went wrong. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { after, daemonSet, outcomesOf, SECOND, setImage, unbroken, unbrokenAt } from './cases.js';
+import { after, daemonSet, outcomesOf, SECOND, setImage, assertNoViolation, unbrokenAt } from './cases.js';
 import type { Policy, TurnRules } from './history.js';
 
 /** Nothing holds it up, and nothing fails it. */
@@ -13,7 +13,7 @@ const AT_ONCE: TurnRules = { windowSeconds: null, confirmSeconds: 15, holdSecond
 
 describe('the simulation found', () => {
   test('a Pod whose turn came before it had ever started made room for one that started beside its predecessor', () =>
-    unbroken(
+    assertNoViolation(
       1,
       [
         after(1, daemonSet('app:stubborn', { graceSeconds: 30 })),
@@ -51,7 +51,7 @@ describe('the simulation found', () => {
   });
 
   test('a host with a full disk stopped a Pod for a turn that was nowhere written', () =>
-    unbroken(1, [
+    assertNoViolation(1, [
       after(1, daemonSet('app:1')),
       after(1, { kind: 'set host policy', policy: PATIENT, turns: AT_ONCE }),
       after(60, { kind: 'fill host disk', node: 'host-1', forMs: 90 * SECOND }),
@@ -60,7 +60,7 @@ describe('the simulation found', () => {
     ]));
 
   test('a turn to a revision that was given up stayed with a Pod of the revision that came back', () =>
-    unbroken(
+    assertNoViolation(
       2,
       [
         after(1, daemonSet('app:1')),
@@ -72,7 +72,7 @@ describe('the simulation found', () => {
     ));
 
   test('a host went by the time that the coordinator had shown before it was set back, and found its windows over for ever', () =>
-    unbroken(
+    assertNoViolation(
       1,
       [
         after(1, daemonSet('app:1')),
@@ -84,7 +84,7 @@ describe('the simulation found', () => {
     ));
 
   test('a Pod that was orphaned while its host had a turn kept that for ever', () =>
-    unbroken(
+    assertNoViolation(
       1,
       [
         after(1, daemonSet('app:1')),
@@ -115,7 +115,7 @@ describe('the simulation found', () => {
   });
 
   test('a Pod whose host had lost what it was to confirm was unconfirmed for ever', () =>
-    unbroken(
+    assertNoViolation(
       1,
       [
         after(1, daemonSet('app:1')),
@@ -146,7 +146,7 @@ describe('the simulation found', () => {
   });
 
   test('hosts that were late with a revision use none of the budget: the failure budget pays for them (as documented, kept)', () =>
-    unbroken(
+    assertNoViolation(
       3,
       [
         after(1, daemonSet('app:1')),
@@ -157,7 +157,7 @@ describe('the simulation found', () => {
     ));
 
   test('nor do those that failed for want of the image, and keep their turn (as documented, kept)', () =>
-    unbroken(
+    assertNoViolation(
       3,
       [
         after(1, daemonSet('app:1')),
@@ -172,7 +172,7 @@ describe('the simulation found', () => {
     ));
 
   test('a revision that was completed and is on its way again is what Pods of closed waves are made of (kept)', () =>
-    unbroken(
+    assertNoViolation(
       2,
       [
         after(1, daemonSet('app:1')),
@@ -186,7 +186,7 @@ describe('the simulation found', () => {
     ));
 
   test('a revision that failed on all hosts of a wave, within the failure budget, goes no further by itself (as documented, kept)', () =>
-    unbroken(
+    assertNoViolation(
       2,
       [
         after(1, daemonSet('app:1')),
@@ -216,7 +216,7 @@ describe('the simulation found', () => {
     }));
 
   test('of a wave whose only Pod is to go for good, a percentage is of that one (as documented, kept)', () =>
-    unbroken(
+    assertNoViolation(
       3,
       [
         after(1, daemonSet('app:1', { strategy: { type: 'RollingUpdate', maxUnavailable: '50%' } })),

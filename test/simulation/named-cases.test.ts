@@ -1,11 +1,11 @@
 /** What other systems broke: short histories, each with the issue it comes from. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { after, daemonSet, KILLED, outcomesOf, SECOND, setImage, starts, unbroken } from './cases.js';
+import { after, daemonSet, KILLED, outcomesOf, SECOND, setImage, starts, assertNoViolation } from './cases.js';
 
 describe('other systems broke', () => {
   test('a second update over a bad one kills the healthy rest (kubernetes#123232, kruise#1323)', () =>
-    unbroken(5, [
+    assertNoViolation(5, [
       after(1, daemonSet('app:1')),
       after(30, setImage('app:broken')),
       after(40, setImage('app:crash')),
@@ -36,7 +36,7 @@ describe('other systems broke', () => {
   });
 
   test('a deletion and a creation decided while a host is away leave two copies (moby#39130, nomad#9846, #12680)', () =>
-    unbroken(2, [
+    assertNoViolation(2, [
       after(1, daemonSet('app:stubborn', { graceSeconds: 30 })),
       after(20, { kind: 'cut cable', node: 'host-1', forMs: 90 * SECOND }),
       after(5, { kind: 'delete pod', node: 'host-1', index: 0, force: true }),
@@ -44,7 +44,7 @@ describe('other systems broke', () => {
     ]));
 
   test('a deletion hangs on a dead node, or is forgotten when it is back (kubernetes#49798, #23375)', () =>
-    unbroken(3, [
+    assertNoViolation(3, [
       after(1, daemonSet('app:1')),
       after(1, { kind: 'create pod', name: 'bare-1', node: 'host-1', image: 'app:1' }),
       after(20, { kind: 'cut power', node: 'host-1', downMs: 120 * SECOND, damagesCache: false }),
@@ -61,7 +61,7 @@ describe('other systems broke', () => {
         deed % 3 === 0
           ? ({ kind: 'kill coordinator', doom, downMs: SECOND } as const)
           : ({ kind: 'kill agent', node: 'host-1', doom, downMs: SECOND, damagesCache: false } as const);
-      await unbroken(
+      await assertNoViolation(
         2,
         [after(1, daemonSet('app:slow1')), after(20, kill), after(0, setImage('app:slow2'))],
         1,
