@@ -51,7 +51,7 @@ export async function assertNoViolation(nodes: number, steps: Step[], seeds = 5)
 }
 
 /** Nothing breaks, where chance has shown that it may. */
-export async function unbrokenAt(history: History): Promise<void> {
+export async function assertNoViolationIn(history: History): Promise<void> {
   const outcome = await runHistory(history);
   assert.equal(outcome.violation, undefined, story(history, outcome));
 }

@@ -1,7 +1,7 @@
 /** What the simulation found in rollouts by a policy, and in turns: short histories, each with what went wrong. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { after, daemonSet, outcomesOf, SECOND, setImage, assertNoViolation, unbrokenAt } from './cases.js';
+import { after, daemonSet, outcomesOf, SECOND, setImage, assertNoViolation, assertNoViolationIn } from './cases.js';
 import type { Policy, TurnRules } from './history.js';
 
 /** Nothing holds it up, and nothing fails it. */
@@ -200,7 +200,7 @@ describe('the simulation found', () => {
     ));
 
   test('a Pod given back after a restore is of a later revision and is replaced (as documented, kept)', () =>
-    unbrokenAt({
+    assertNoViolationIn({
       ...{ seed: 'everything-100073', nodes: 1, pace: 0 },
       steps: [
         after(0.1, daemonSet('app:1')),
@@ -247,7 +247,7 @@ describe('the simulation found', () => {
   });
 
   test('a busy host begins its turn to the millisecond when it has put it off for long enough (as documented, kept)', () =>
-    unbrokenAt({
+    assertNoViolationIn({
       ...{ seed: 'turns-100163', nodes: 3, pace: 0 },
       steps: [
         after(0.038, daemonSet('app:broken', { name: 'beta', minReadySeconds: 5, graceSeconds: 10 })),
@@ -265,7 +265,7 @@ describe('the simulation found', () => {
     }));
 
   test('a Pod that was force-deleted while its host began its turn: the next one ran beside the successor, which the hub had yet to refuse', () =>
-    unbrokenAt({
+    assertNoViolationIn({
       ...{ seed: 'reverts-110061', nodes: 1, pace: 1 },
       steps: [
         after(0.1, daemonSet('app:stubborn', { graceSeconds: 30 })),
@@ -285,7 +285,7 @@ describe('the simulation found', () => {
     }));
 
   test('the turn of a Pod that the host had evicted left its place empty for a moment: another was made there and ran beside the successor', () =>
-    unbrokenAt({
+    assertNoViolationIn({
       ...{ seed: 'everything-120210', nodes: 2, pace: 0 },
       steps: [
         after(
