@@ -23,7 +23,7 @@ export class Chronicle {
     this.#timeline = timeline;
   }
 
-  tell(who: string, what: string): void {
+  record(who: string, what: string): void {
     const line = `${(this.#timeline.now / 1000).toFixed(3).padStart(9)}  ${who.padEnd(12)} ${what}`;
     this.lines.push(line);
     this.#hash.update(line);
@@ -39,7 +39,7 @@ export class Chronicle {
       return (fields: unknown, message?: string): void => {
         if (isOver()) return;
         const text = `${level} ${typeof fields === 'string' ? fields : `${message} ${described(fields)}`}`;
-        this.tell(who, text);
+        this.record(who, text);
         if (level === 'error' && !EXPECTED.some((part) => text.includes(part)))
           this.errors.push(`${who}: ${text}`);
       };

@@ -152,7 +152,7 @@ export class SimulatedCoordinator {
   }
 
   #say(what: string): void {
-    this.#parts.chronicle.tell('coordinator', what);
+    this.#parts.chronicle.record('coordinator', what);
   }
 
   /** As coordinator/main.ts does it. */

@@ -156,7 +156,7 @@ export class Faults {
   /** What is cut is mended, what is down comes up, what is full has room. */
   end(): void {
     const { hosts, coordinator, disk, chronicle, timeline } = this.#world;
-    chronicle.tell('everyone', 'faults end');
+    chronicle.record('everyone', 'faults end');
     disk.isFull = false;
     this.#world.faultsEnd();
     this.#world.restartAfter(1_000);

@@ -102,7 +102,7 @@ export class HostAgent {
   }
 
   #say(what: string): void {
-    this.#parts.chronicle.tell(this.#parts.nodeName, what);
+    this.#parts.chronicle.record(this.#parts.nodeName, what);
   }
 
   /** As agent/main.ts does it. */

@@ -242,7 +242,7 @@ export class SimulatedHost {
   }
 
   #say(what: string): void {
-    this.#parts.chronicle.tell(this.name, what);
+    this.#parts.chronicle.record(this.name, what);
   }
 
   #makeAgent(): HostAgent {

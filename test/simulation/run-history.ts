@@ -119,7 +119,7 @@ class Run {
 
   #begin(step: Step): void {
     const { afterMs: _, ...what } = step;
-    this.#world.chronicle.tell('history', JSON.stringify(what));
+    this.#world.chronicle.record('history', JSON.stringify(what));
     if (isUserStep(step)) void this.#use(step);
     else this.#faults.begin(step as Fault);
   }
@@ -154,16 +154,16 @@ class Run {
       count(this.#world.tallies.requests, answer.kind);
       const isFull = answer.kind === 'refused' && answer.error.code >= 500;
       if (answer.kind === 'acknowledged') {
-        chronicle.tell(who, `${what}: done`);
+        chronicle.record(who, `${what}: done`);
         for (const write of answer.value) this.#world.acknowledged(write);
         return;
       }
       if (answer.kind === 'refused' && !isFull) {
-        chronicle.tell(who, `${what}: refused, ${answer.error.message}`);
+        chronicle.record(who, `${what}: refused, ${answer.error.message}`);
         return;
       }
       await new Promise<void>((resolve) => timeline.after(TRY_AGAIN_MS, resolve));
     }
-    chronicle.tell(who, `${what}: given up`);
+    chronicle.record(who, `${what}: given up`);
   }
 }

@@ -158,7 +158,7 @@ export class World implements Scene {
       note: this.note,
       dial: (from, life) => this.#dial(from, life),
       onStarted: (on, podUid) => {
-        chronicle.tell(on.name, `a container of ${this.#nameOf(podUid)} runs`);
+        chronicle.record(on.name, `a container of ${this.#nameOf(podUid)} runs`);
         this.note('container starts');
         this.#hold((invariant) => invariant.started?.(podUid, on.name, this));
       },
@@ -170,7 +170,7 @@ export class World implements Scene {
         onBegun: (podUid, successorUid) => {
           this.note('host begins a turn');
           this.#spoil(name);
-          chronicle.tell(
+          chronicle.record(
             name,
             `begins its turn: ${this.#nameOf(podUid)} makes room for ${this.#nameOf(successorUid)}`,
           );
@@ -178,7 +178,7 @@ export class World implements Scene {
         },
         onReverted: (podUid, reason) => {
           this.note(`host takes a Pod back: ${reason}`);
-          chronicle.tell(name, `takes ${this.#nameOf(podUid)} back: ${reason}`);
+          chronicle.record(name, `takes ${this.#nameOf(podUid)} back: ${reason}`);
           this.#hold((invariant) => invariant.reverted?.({ podUid, reason }, name, this));
         },
       },
@@ -230,7 +230,7 @@ export class World implements Scene {
   #committed(change: Change): void {
     const told = this.truth.take(change, this.nowMs);
     if (!told) return;
-    this.chronicle.tell('store', describe(told.kind, told.previous, told.current));
+    this.chronicle.record('store', describe(told.kind, told.previous, told.current));
     for (const event of eventsOf(told)) this.note(event);
     this.#hold((invariant) => invariant.committed?.(told, this));
   }
@@ -241,7 +241,7 @@ export class World implements Scene {
       if (verdict === undefined) continue;
       count(this.tallies.checks, invariant.rule);
       if (verdict === true) continue;
-      this.chronicle.tell('INVARIANT', `${invariant.rule}: ${verdict}`);
+      this.chronicle.record('INVARIANT', `${invariant.rule}: ${verdict}`);
       this.violation ??= `${invariant.rule}: ${verdict}`;
     }
   }
