@@ -17,11 +17,11 @@ const GRACE_MS = 40_000;
 /** Sockets in memory have no bytes of their own to count. */
 const NO_TRANSPORT = new Duplex();
 
-export interface CoordinatorParts {
+export interface CoordinatorDeps {
   disk: SimulatedDisk;
   timeline: Timeline;
-  chance: Seeded;
-  pace: Pace;
+  random: Seeded;
+  speed: Pace;
   chronicle: Chronicle;
   /** Something between the programs and the registry: how tests break the product on purpose. */
   wrapCore?: (core: CoordinatorCore) => CoordinatorCore;
@@ -50,12 +50,12 @@ export class SimulatedCoordinator {
   readonly wall: WallClock = { offsetMs: 0 };
   /** All offsets that its clock was seen to have. */
   readonly offsetsMs = new Set([0]);
-  readonly #parts: CoordinatorParts;
+  readonly #parts: CoordinatorDeps;
   #lives = 0;
   #life: Life | undefined;
   #serving: Serving | undefined;
 
-  constructor(parts: CoordinatorParts) {
+  constructor(parts: CoordinatorDeps) {
     this.#parts = parts;
   }
 
@@ -75,7 +75,7 @@ export class SimulatedCoordinator {
 
   start(): void {
     if (this.isUp) return;
-    const { timeline, chance, pace } = this.#parts;
+    const { timeline, random: chance, speed: pace } = this.#parts;
     this.#lives += 1;
     const stream = chance.stream(`coordinator-${this.#lives}`);
     const life: Life = new Life(timeline, this.wall, stream, pace, () => this.crash());
