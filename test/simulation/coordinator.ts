@@ -32,7 +32,7 @@ export interface CoordinatorDeps {
 }
 
 /** What a client knows of its request in the end. */
-export type Answer<T> =
+export type CallResult<T> =
   | { kind: 'acknowledged'; value: T }
   | { kind: 'refused'; error: ApiError }
   /** Nobody answered: it may have happened or not. */
@@ -129,17 +129,17 @@ export class SimulatedCoordinator {
   }
 
   /** What a client over the API would be told. */
-  async ask<T>(request: (registry: Registry) => Promise<T>): Promise<Answer<T>> {
+  async ask<T>(request: (registry: Registry) => Promise<T>): Promise<CallResult<T>> {
     const serving = this.#serving;
     if (!serving) return { kind: 'unreachable' };
     const { life, core } = serving;
-    const ended = new Promise<Answer<T>>((resolve) =>
+    const ended = new Promise<CallResult<T>>((resolve) =>
       life.signal.addEventListener('abort', () => resolve({ kind: 'unanswered' })),
     );
     return Promise.race([ended, this.#answer(life, () => request(core.registry))]);
   }
 
-  async #answer<T>(life: Life, request: () => Promise<T>): Promise<Answer<T>> {
+  async #answer<T>(life: Life, request: () => Promise<T>): Promise<CallResult<T>> {
     try {
       await life.pause(life.delayMs());
       const value = await request();
