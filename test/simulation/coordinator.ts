@@ -116,7 +116,7 @@ export class SimulatedCoordinator {
     })();
   }
 
-  doom(doom: Doom): void {
+  crashAt(doom: Doom): void {
     this.#life?.doom(doom);
   }
 
@@ -129,7 +129,7 @@ export class SimulatedCoordinator {
   }
 
   /** What a client over the API would be told. */
-  async ask<T>(request: (registry: Registry) => Promise<T>): Promise<CallResult<T>> {
+  async call<T>(request: (registry: Registry) => Promise<T>): Promise<CallResult<T>> {
     const serving = this.#serving;
     if (!serving) return { kind: 'unreachable' };
     const { life, core } = serving;

@@ -42,7 +42,7 @@ export class Faults {
         return;
       case 'kill coordinator':
         this.#world.restartAfter(fault.downMs);
-        coordinator.doom(fault.doom);
+        coordinator.crashAt(fault.doom);
         return;
       case 'stop coordinator':
         this.#world.restartAfter(fault.downMs);

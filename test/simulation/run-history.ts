@@ -150,7 +150,7 @@ class Run {
   async #ask(who: string, what: string, request: Request): Promise<void> {
     const { coordinator, chronicle, timeline } = this.#world;
     for (let tries = 0; tries < TRIES; tries++) {
-      const answer = await coordinator.ask(request);
+      const answer = await coordinator.call(request);
       count(this.#world.tallies.requests, answer.kind);
       const isFull = answer.kind === 'refused' && answer.error.code >= 500;
       if (answer.kind === 'acknowledged') {
