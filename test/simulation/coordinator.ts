@@ -7,7 +7,7 @@ import { ApiError } from '../../shared/kube/status.js';
 import { type RunningComponents, startComponents } from '../../shared/process/lifecycle.js';
 import { NO_AUTHORITY } from '../harness/test-authority.js';
 import type { Chronicle } from './chronicle.js';
-import { openDiskStore, type SimulatedDisk } from './disk-store.js';
+import { openDiskStore, type SimulatedDatabase } from './disk-store.js';
 import { type Doom, Life, type Pace, type WallClock } from './life.js';
 import type { SimulatedSocket } from './network.js';
 import type { Seeded } from './seeded.js';
@@ -18,7 +18,7 @@ const GRACE_MS = 40_000;
 const NO_TRANSPORT = new Duplex();
 
 export interface CoordinatorDeps {
-  disk: SimulatedDisk;
+  disk: SimulatedDatabase;
   timeline: Timeline;
   random: Seeded;
   speed: Pace;

@@ -38,7 +38,7 @@ interface Content {
 /** Hears of each write that is on the disk, in order, before the coordinator does. */
 export type CommitListener = (change: Change) => void;
 
-export class SimulatedDisk {
+export class SimulatedDatabase {
   readonly clusterUID: string;
   isFull = false;
   /** Answers "written" before it is: what a cheap disk does. */
@@ -98,7 +98,7 @@ export class SimulatedDisk {
 }
 
 /** Opens the disk for one life of the coordinator. `onFailed`: as for SqliteStore, the program is to end. */
-export function openDiskStore(disk: SimulatedDisk, life: Life, onFailed: () => void): Store {
+export function openDiskStore(disk: SimulatedDatabase, life: Life, onFailed: () => void): Store {
   const { content } = disk;
   const values = new PresentValues();
   for (const value of content.values.values()) values.set(value.key, value);

@@ -1,6 +1,6 @@
 /** What breaks: how each fault of a history is done to the world, and how all of it ends. */
 import { epochFrom } from '../../coordinator/decisions/unknown-pod.js';
-import type { SimulatedDisk } from './disk-store.js';
+import type { SimulatedDatabase } from './disk-store.js';
 import type { Fault } from './history.js';
 import type { World } from './world.js';
 
@@ -12,7 +12,7 @@ const REBOOT_MS = 3_000;
 export class Faults {
   readonly #world: World;
   /** The oldest first. */
-  readonly #backups: { content: ReturnType<SimulatedDisk['copy']>; takenAt: number }[] = [];
+  readonly #backups: { content: ReturnType<SimulatedDatabase['copy']>; takenAt: number }[] = [];
   #eras = 0;
 
   constructor(world: World) {

@@ -3,7 +3,7 @@ import type { CoordinatorCore } from '../../coordinator/core.js';
 import type { Change } from '../../coordinator/store/store.js';
 import { Chronicle } from './chronicle.js';
 import { SimulatedCoordinator } from './coordinator.js';
-import { SimulatedDisk } from './disk-store.js';
+import { SimulatedDatabase } from './disk-store.js';
 import { eventsOf } from './event-kinds.js';
 import { domainOf, type History, nodeName, type Step } from './history.js';
 import { type HostParts, SimulatedHost } from './host.js';
@@ -34,7 +34,7 @@ export class World implements Scene {
   readonly network = { frames: 0, framesLost: 0 };
   readonly tallies = emptyTallies();
   readonly pace: Pace;
-  readonly disk: SimulatedDisk;
+  readonly disk: SimulatedDatabase;
   readonly coordinator: SimulatedCoordinator;
   readonly hosts = new Map<string, SimulatedHost>();
   readonly #chance: Seeded;
@@ -52,7 +52,7 @@ export class World implements Scene {
     this.pace = { scale: history.pace };
     const { timeline, chronicle, pace } = this;
     const identity = this.#chance.stream('identity');
-    this.disk = new SimulatedDisk(identity.uuid(), identity.uuid(), (change) => this.#committed(change));
+    this.disk = new SimulatedDatabase(identity.uuid(), identity.uuid(), (change) => this.#committed(change));
     this.disk.isLying = sabotage.isDiskLying ?? false;
     this.coordinator = new SimulatedCoordinator({
       disk: this.disk,
