@@ -7,7 +7,7 @@ import { ApiError } from '../../shared/kube/status.js';
 import { type RunningComponents, startComponents } from '../../shared/process/lifecycle.js';
 import { NO_AUTHORITY } from '../harness/test-authority.js';
 import type { Chronicle } from './chronicle.js';
-import { openDiskStore, type SimulatedDatabase } from './disk-store.js';
+import { openSimulatedStore, type SimulatedDatabase } from './disk-store.js';
 import { type Doom, Life, type Pace, type WallClock } from './life.js';
 import type { SimulatedSocket } from './network.js';
 import type { Seeded } from './seeded.js';
@@ -159,7 +159,7 @@ export class SimulatedCoordinator {
   async #run(life: Life, chance: Seeded): Promise<void> {
     const { disk, chronicle, wrapCore = (same) => same } = this.#parts;
     const log = chronicle.logger('coordinator', () => life.isOver);
-    const store = openDiskStore(disk, life, () => this.crash());
+    const store = openSimulatedStore(disk, life, () => this.crash());
     const core = wrapCore(
       createCoordinatorCore({
         store,

@@ -98,7 +98,7 @@ export class SimulatedDatabase {
 }
 
 /** Opens the disk for one life of the coordinator. `onFailed`: as for SqliteStore, the program is to end. */
-export function openDiskStore(disk: SimulatedDatabase, life: Life, onFailed: () => void): Store {
+export function openSimulatedStore(disk: SimulatedDatabase, life: Life, onFailed: () => void): Store {
   const { content } = disk;
   const values = new PresentValues();
   for (const value of content.values.values()) values.set(value.key, value);
