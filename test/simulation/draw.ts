@@ -41,7 +41,7 @@ const WAITS_MS = [30_000, 200_000] as const;
 const POINTS_IN_TIME_MS = [-1_767_000_000_000, -3_600_000, -20_000, 20_000, 86_400_000];
 
 /** The history of a seed. */
-export function historyOf(seed: string, mix: Mix): History {
+export function generateHistory(seed: string, mix: Mix): History {
   const chance = new Seeded(seed);
   const nodes = chance.whole(2, 5);
   const first: Step[] = [{ ...stepOf('create daemonset', chance, nodes), afterMs: 100 } as Step];

@@ -1,7 +1,7 @@
 /** One thread of `npm run simulation`: runs histories by their seeds, one after another; one that breaks is shortened and told there. */
 import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { historyOf } from './draw.js';
+import { generateHistory } from './draw.js';
 import { MIXES, type MixName } from './mixes.js';
 import { type Outcome, runHistory } from './run-history.js';
 import { shrink } from './shrink.js';
@@ -46,7 +46,7 @@ export class HistoryThread {
 }
 
 async function resultOf(seed: string, mix: MixName): Promise<HistoryResult> {
-  const { lines: _, ...outcome } = await runHistory(historyOf(seed, MIXES[mix]));
+  const { lines: _, ...outcome } = await runHistory(generateHistory(seed, MIXES[mix]));
   const { violation } = outcome;
   if (violation === undefined) return { seed, ...outcome };
   return { seed, ...outcome, shortened: await shorten(seed, mix, violation) };
@@ -55,9 +55,9 @@ async function resultOf(seed: string, mix: MixName): Promise<HistoryResult> {
 async function shorten(seed: string, mix: MixName, violation: string): Promise<Shortened> {
   const begun = performance.now();
   const [rule = ''] = violation.split(':');
-  const failsAlike = async (candidate: ReturnType<typeof historyOf>) =>
+  const failsAlike = async (candidate: ReturnType<typeof generateHistory>) =>
     (await runHistory(candidate)).violation?.startsWith(rule) ?? false;
-  const short = await shrink(historyOf(seed, MIXES[mix]), failsAlike, SHRINKING_TRIES);
+  const short = await shrink(generateHistory(seed, MIXES[mix]), failsAlike, SHRINKING_TRIES);
   return { story: story(short, await runHistory(short)), seconds: (performance.now() - begun) / 1_000 };
 }
 

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Option } from 'commander';
 import { npmScript, wholeNumber, parseScriptArguments } from '../harness/npm-script.js';
-import { historyOf } from './draw.js';
+import { generateHistory } from './draw.js';
 import { type HistoryResult, HistoryThread } from './history-thread.js';
 import { invariants } from './invariants.js';
 import { MIXES, type MixName } from './mixes.js';
@@ -44,7 +44,7 @@ const { options: flags } = await parseScriptArguments<Flags>(script);
 const { mix } = flags;
 
 async function one(seed: string): Promise<number> {
-  const outcome = await runHistory(historyOf(seed, MIXES[mix]));
+  const outcome = await runHistory(generateHistory(seed, MIXES[mix]));
   say(outcome.lines.join('\n'));
   say(outcome.violation ? `BROKEN: ${outcome.violation}` : `nothing broken, digest ${outcome.digest}`);
   return outcome.violation ? 1 : 0;

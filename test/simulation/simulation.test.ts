@@ -8,7 +8,7 @@ import { DaemonSetTallies } from '../../coordinator/controllers/daemonset-tallie
 import { DaemonSetTally } from '../../coordinator/controllers/daemonset-tally.js';
 import type { CoordinatorCore } from '../../coordinator/core.js';
 import { breakDuring } from './broken.js';
-import { historyOf } from './draw.js';
+import { generateHistory } from './draw.js';
 import type { History } from './history.js';
 import { HistoryThread } from './history-thread.js';
 import { MIXES, type MixName } from './mixes.js';
@@ -36,7 +36,7 @@ const SHARES: Partial<Record<MixName, number>> = {
 /** Runs the histories of a mix until one breaks; answers what broke. */
 async function firstBroken(mix: MixName, count: number, sabotage?: Sabotage): Promise<string | undefined> {
   for (let number = 1; number <= count; number++) {
-    const { violation } = await runHistory(historyOf(`${mix}-${number}`, MIXES[mix]), sabotage);
+    const { violation } = await runHistory(generateHistory(`${mix}-${number}`, MIXES[mix]), sabotage);
     if (violation) return violation;
   }
   return undefined;
@@ -46,7 +46,7 @@ describe('a hundred histories', () => {
   for (const [mix, count] of Object.entries(SHARES) as [MixName, number][]) {
     test(`${count} of the mix ${mix} break nothing`, async () => {
       for (let number = 1; number <= count; number++) {
-        const history = historyOf(`${mix}-${number}`, MIXES[mix]);
+        const history = generateHistory(`${mix}-${number}`, MIXES[mix]);
         const outcome = await runHistory(history);
         assert.equal(outcome.violation, undefined, story(history, outcome));
       }
@@ -55,10 +55,10 @@ describe('a hundred histories', () => {
 });
 
 test('the same seed gives the same run, whatever else this process does meanwhile', async () => {
-  const history = historyOf('all-3', MIXES.all);
+  const history = generateHistory('all-3', MIXES.all);
   const alone = await runHistory(history);
   const busy = setInterval(() => JSON.stringify(history), 1);
-  const [again, other] = await Promise.all([runHistory(history), runHistory(historyOf('all-4', MIXES.all))]);
+  const [again, other] = await Promise.all([runHistory(history), runHistory(generateHistory('all-4', MIXES.all))]);
   clearInterval(busy);
   assert.ok(alone.lines.length > 100);
   assert.deepEqual(again.lines, alone.lines);
@@ -70,7 +70,7 @@ test('a thread runs one history after another, each as it runs anywhere else', a
   const thread = new HistoryThread('calm');
   try {
     for (const seed of ['calm-1', 'calm-2']) {
-      const { lines: _, ...alone } = await runHistory(historyOf(seed, MIXES.calm));
+      const { lines: _, ...alone } = await runHistory(generateHistory(seed, MIXES.calm));
       assert.deepEqual(await thread.run(seed), { seed, ...alone });
     }
   } finally {
@@ -144,7 +144,7 @@ describe('a product that is broken on purpose is found out', () => {
 
 /** So that a reader sees at once what a seed is about. */
 test('a history is the same for the same seed, and reads as data', () => {
-  const history: History = historyOf('all-1', MIXES.all);
+  const history: History = generateHistory('all-1', MIXES.all);
   assert.deepEqual(JSON.parse(JSON.stringify(history)), history);
-  assert.deepEqual(historyOf('all-1', MIXES.all), history);
+  assert.deepEqual(generateHistory('all-1', MIXES.all), history);
 });
