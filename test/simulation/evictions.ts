@@ -19,7 +19,7 @@ const SILENCE: Taint = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecu
  * By the coordinator's clock or the true one, whichever says longer: the first may have been set. Where one taint follows another without
  * a pause, the time of both counts, as upstream's does (pkg/controller/tainteviction processPodOnNode keeps an eviction that is planned for sooner).
  */
-export function taintsWait(): Invariant {
+export function taintEvictionsWait(): Invariant {
   /** Keys are node and taint, and the node alone for any of them. */
   const tainted = new Since<string>();
   const lastFreedMs = new Map<string, number>();
