@@ -60,7 +60,7 @@ export function taintEvictionsWait(): Invariant {
 }
 
 /** When not one node is heard, it is the network that is cut, or we are. */
-export function darknessEmptiesNobody(): Invariant {
+export function offlineNodesAreNotEvicted(): Invariant {
   const isReady = (node: Node) => isConditionTrue(node.status?.conditions, 'Ready');
   const dark = new Since<string>();
   /** It is there, and has been in the dark for longer than it tolerates silence. */

@@ -2,7 +2,7 @@ import type { RevertReason } from '../../shared/kube/host-turn.js';
 import { controllerOf } from '../../shared/kube/meta.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { Availability, NEWS_MS } from './availability.js';
-import { darknessEmptiesNobody, taintEvictionsWait } from './evictions.js';
+import { offlineNodesAreNotEvicted, taintEvictionsWait } from './evictions.js';
 import { FigureBook } from './figures.js';
 import { maySurge } from './reference.js';
 import type { Scene } from './scene.js';
@@ -60,7 +60,7 @@ export function invariants(): Invariant[] {
     stoppedStaysStopped(),
     nothingVanishes(),
     taintEvictionsWait(),
-    darknessEmptiesNobody(),
+    offlineNodesAreNotEvicted(),
     turnsKeepHours(waves),
     busyHostsAreAsked(),
     revertsHaveReason(),
