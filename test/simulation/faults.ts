@@ -9,7 +9,7 @@ const REBOOTS = 3;
 const REBOOT_EVERY_MS = 12_000;
 const REBOOT_MS = 3_000;
 
-export class Faults {
+export class HistoryFaults {
   readonly #world: World;
   /** The oldest first. */
   readonly #backups: { content: ReturnType<SimulatedDatabase['copy']>; takenAt: number }[] = [];
@@ -20,7 +20,7 @@ export class Faults {
   }
 
   /** It begins now, and ends by itself. */
-  begin(fault: Fault): void {
+  start(fault: Fault): void {
     const { timeline, coordinator, disk } = this.#world;
     const host = 'node' in fault && fault.node !== null ? this.#world.hosts.get(fault.node) : undefined;
     const later = (ms: number, action: () => void) => void timeline.after(ms, action);
@@ -123,12 +123,12 @@ export class Faults {
   #spoil({ node, by, forMs }: Extract<Fault, { kind: 'spoil turn' }>): void {
     const { timeline } = this.#world;
     if (by === 'cut') {
-      this.begin({ kind: 'cut cable', node, forMs });
+      this.start({ kind: 'cut cable', node, forMs });
       return;
     }
     for (let reboot = 1; reboot <= REBOOTS; reboot++)
       timeline.after(reboot * REBOOT_EVERY_MS, () =>
-        this.begin({ kind: 'cut power', node, downMs: REBOOT_MS, damagesCache: false }),
+        this.start({ kind: 'cut power', node, downMs: REBOOT_MS, damagesCache: false }),
       );
   }
 

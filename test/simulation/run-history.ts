@@ -1,6 +1,6 @@
 /** Runs one history to its end: its steps, then everything mended, then rest. */
 
-import { Faults } from './faults.js';
+import { HistoryFaults } from './faults.js';
 import type { Fault, History, Step, UserStep } from './history.js';
 import { isUserStep } from './mixes.js';
 import { mendPods, mendPolicy, mendRollouts } from './policy-steps.js';
@@ -49,13 +49,13 @@ export async function runHistory(history: History, sabotage: Sabotage = {}): Pro
 class Run {
   readonly #world: World;
   readonly #history: History;
-  readonly #faults: Faults;
+  readonly #faults: HistoryFaults;
   #restless: string[] = [];
 
   constructor(history: History, sabotage: Sabotage) {
     this.#history = history;
     this.#world = new World(history, sabotage);
-    this.#faults = new Faults(this.#world);
+    this.#faults = new HistoryFaults(this.#world);
   }
 
   async play(): Promise<void> {
@@ -121,7 +121,7 @@ class Run {
     const { afterMs: _, ...what } = step;
     this.#world.chronicle.record('history', JSON.stringify(what));
     if (isUserStep(step)) void this.#use(step);
-    else this.#faults.begin(step as Fault);
+    else this.#faults.start(step as Fault);
   }
 
   /** Images that cannot run are replaced, what holds rollouts up is let go; those that have failed are given another revision. */
