@@ -17,7 +17,7 @@ function emptyFigures(version: string | undefined): Figures {
   return { version, belonged: new Set(), notBelonged: new Set(), updated: new Set(), ready: new Set() };
 }
 
-export class FigureBook {
+export class FigureHistory {
   readonly #book = new Map<string, Map<number, Figures>>();
 
   /** To be told of every change. Word of an older generation may still be on its way: all of them are kept up. */

@@ -3,7 +3,7 @@ import { controllerOf } from '../../shared/kube/meta.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { Availability, NEWS_MS } from './availability.js';
 import { offlineNodesAreNotEvicted, taintEvictionsWait } from './evictions.js';
-import { FigureBook } from './figures.js';
+import { FigureHistory } from './figures.js';
 import { maySurge } from './reference.js';
 import type { Scene } from './scene.js';
 import { Since } from './since.js';
@@ -281,7 +281,7 @@ function nothingVanishes(): Invariant {
 }
 
 function statusIsTrue(): Invariant {
-  const figures = new FigureBook();
+  const figures = new FigureHistory();
 
   const lie = (daemonSet: DaemonSet, previous: DaemonSet | undefined): Verdict => {
     const { uid = '', generation = 0, name } = daemonSet.metadata;
