@@ -62,7 +62,7 @@ export type Fault =
   /** When this host next begins a turn, and before that can be confirmed. */
   | { kind: 'spoil turn'; node: string; by: 'cut' | 'reboots'; forMs: number }
   | { kind: 'press host'; node: string; condition: Pressure; forMs: number }
-  | { kind: 'starve host'; node: string; of: Scarce; forMs: number }
+  | { kind: 'starve host'; node: string; of: ScarceResource; forMs: number }
   | { kind: 'hang engine'; node: string; forMs: number }
   | { kind: 'remove container'; node: string; index: number }
   | { kind: 'write manifest'; node: string; name: string; image: string | null };
@@ -71,7 +71,7 @@ export type Zone = 'a' | 'b';
 /** Failure domains, by `topology.kubernetes.io/zone`: hosts of odd numbers, and of even ones. */
 export type Domain = 'east' | 'west';
 export type Wave = 'first' | 'second';
-export type Scarce = 'memory' | 'disk';
+export type ScarceResource = 'memory' | 'disk';
 export type Pressure = 'MemoryPressure' | 'DiskPressure';
 
 /** The RolloutPolicy of all DaemonSets: the hosts of zone a, then those of zone b, then the rest. */

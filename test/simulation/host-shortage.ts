@@ -5,7 +5,7 @@ import {
   type Signal,
   thresholdsOf,
 } from '../../agent/decisions/eviction-thresholds.js';
-import type { Scarce } from './history.js';
+import type { ScarceResource } from './history.js';
 import type { Life } from './life.js';
 import type { Timeline } from './timeline.js';
 
@@ -15,7 +15,7 @@ const CAPACITY = 8_192 * MIB;
 const [LITTLE, ENOUGH] = [50 * MIB, 4_096 * MIB];
 /** A condition lasts so long after its cause: upstream's five minutes would be most of a history. */
 const TRANSITION_MS = 30_000;
-const SIGNALS: Record<Scarce, Signal> = { memory: 'memory.available', disk: 'nodefs.available' };
+const SIGNALS: Record<ScarceResource, Signal> = { memory: 'memory.available', disk: 'nodefs.available' };
 
 const THRESHOLDS = thresholdsOf({
   evictionHard: DEFAULT_EVICTION_HARD,
@@ -25,7 +25,7 @@ const THRESHOLDS = thresholdsOf({
 });
 
 export class HostShortage {
-  readonly #scarce = new Set<Scarce>();
+  readonly #scarce = new Set<ScarceResource>();
   readonly #timeline: Timeline;
   #endedAtMs: number | undefined;
 
@@ -38,7 +38,7 @@ export class HostShortage {
     return this.#scarce.size > 0 ? this.#timeline.now : this.#endedAtMs;
   }
 
-  set(of: Scarce, isScarce: boolean): void {
+  set(of: ScarceResource, isScarce: boolean): void {
     if (isScarce) this.#scarce.add(of);
     else if (this.#scarce.delete(of)) this.#endedAtMs = this.#timeline.now;
   }
@@ -50,7 +50,7 @@ export class HostShortage {
 
   /** As one life of the agent looks at it. */
   handlingFor(life: Life): PressureHandling {
-    const observation = (of: Scarce) =>
+    const observation = (of: ScarceResource) =>
       [SIGNALS[of], { available: this.#scarce.has(of) ? LITTLE : ENOUGH, capacity: CAPACITY }] as const;
     return {
       thresholds: THRESHOLDS,

@@ -1,7 +1,7 @@
 /** A simulated host: a machine with an engine, a disk and a cable, which outlive its agent. */
 import type { NodeStatus } from '../../shared/kube/node.js';
 import type { Chronicle } from './chronicle.js';
-import type { Domain, Pressure, Scarce } from './history.js';
+import type { Domain, Pressure, ScarceResource } from './history.js';
 import { HostAgent } from './host-agent.js';
 import { HostDisk, type TurnWatcher } from './host-disk.js';
 import { type HostContainer, HostEngine } from './host-engine.js';
@@ -173,7 +173,7 @@ export class SimulatedHost {
   }
 
   /** There is next to nothing left of it, or enough again. */
-  starve(of: Scarce, isStarving: boolean): void {
+  starve(of: ScarceResource, isStarving: boolean): void {
     this.#shortage.set(of, isStarving);
     this.#say(isStarving ? `is short of ${of}` : `has ${of} again`);
   }
