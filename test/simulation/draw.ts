@@ -6,7 +6,7 @@ import {
   type Policy,
   type Step,
   type Strategy,
-  type TurnRules,
+  type HandoverRules,
   type UserStep,
 } from './history.js';
 import type { Doom } from './life.js';
@@ -83,11 +83,11 @@ function policyOf(chance: Seeded): Policy {
   };
 }
 
-function turnsOf(chance: Seeded): TurnRules {
+function turnsOf(chance: Seeded): HandoverRules {
   return {
     windowSeconds: chance.pick([null, 20, 60, 100]),
     confirmSeconds: chance.pick([null, 15, 60]),
-    holdSeconds: chance.pick([null, 30, 120]),
+    lockSeconds: chance.pick([null, 30, 120]),
     prePulls: chance.happens(0.5),
   };
 }

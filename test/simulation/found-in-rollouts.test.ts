@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { after, daemonSet, outcomesOf, SECOND, setImage, assertNoViolation, assertNoViolationIn } from './cases.js';
-import type { Policy, TurnRules } from './history.js';
+import type { Policy, HandoverRules } from './history.js';
 
 /** Nothing holds it up, and nothing fails it. */
 const PATIENT: Policy = {
   ...{ soakSeconds: 0, approval: 'Automatic', maxFailed: null, deadlineSeconds: 120, action: 'Pause' },
 };
 /** The host replaces the Pod as soon as it has the image. */
-const AT_ONCE: TurnRules = { windowSeconds: null, confirmSeconds: 15, holdSeconds: null, prePulls: false };
+const AT_ONCE: HandoverRules = { windowSeconds: null, confirmSeconds: 15, lockSeconds: null, prePulls: false };
 
 describe('the simulation found', () => {
   test('a Pod whose turn came before it had ever started made room for one that started beside its predecessor', () =>
@@ -100,7 +100,7 @@ describe('the simulation found', () => {
       1,
       [
         after(1, daemonSet('app:1')),
-        after(1, { kind: 'set host policy', policy: PATIENT, turns: { ...AT_ONCE, holdSeconds: 30 } }),
+        after(1, { kind: 'set host policy', policy: PATIENT, turns: { ...AT_ONCE, lockSeconds: 30 } }),
         after(20, { kind: 'busy host', node: 'host-1', forMs: 60 * SECOND }),
         after(3, setImage('app:2')),
         after(5, { kind: 'cut cable', node: 'host-1', forMs: 90 * SECOND }),
@@ -207,7 +207,7 @@ describe('the simulation found', () => {
         after(0.1, {
           kind: 'set host policy',
           policy: { ...PATIENT, soakSeconds: 10, approval: 'Manual', maxFailed: 0 },
-          turns: { windowSeconds: 60, confirmSeconds: null, holdSeconds: null, prePulls: true },
+          turns: { windowSeconds: 60, confirmSeconds: null, lockSeconds: null, prePulls: true },
         }),
         after(0.24, { kind: 'back up' }),
         after(3.673, setImage('app:3')),
@@ -255,7 +255,7 @@ describe('the simulation found', () => {
         after(50.775, {
           kind: 'set host policy',
           policy: { ...PATIENT, soakSeconds: 10, maxFailed: 1, action: 'RollBack' },
-          turns: { windowSeconds: null, confirmSeconds: 60, holdSeconds: 120, prePulls: false },
+          turns: { windowSeconds: null, confirmSeconds: 60, lockSeconds: 120, prePulls: false },
         }),
         after(58.566, { kind: 'busy host', node: 'host-3', forMs: 150 * SECOND }),
         after(2.481, daemonSet('app:absent', { minReadySeconds: 5, graceSeconds: 30, selector: 'a' })),
@@ -272,7 +272,7 @@ describe('the simulation found', () => {
         after(0.1, {
           kind: 'set host policy',
           policy: { ...PATIENT, soakSeconds: 10, maxFailed: 0, deadlineSeconds: 30, action: 'RollBack' },
-          turns: { windowSeconds: 60, confirmSeconds: 60, holdSeconds: 120, prePulls: false },
+          turns: { windowSeconds: 60, confirmSeconds: 60, lockSeconds: 120, prePulls: false },
         }),
         after(0.121, { kind: 'spoil turn', node: 'host-1', by: 'cut', forMs: 150 * SECOND }),
         after(2.963, { kind: 'spoil turn', node: 'host-2', by: 'cut', forMs: 8 * SECOND }),
@@ -295,7 +295,7 @@ describe('the simulation found', () => {
         after(0.1, {
           kind: 'set host policy',
           policy: { ...PATIENT, soakSeconds: 10, deadlineSeconds: 30 },
-          turns: { windowSeconds: 100, confirmSeconds: 15, holdSeconds: null, prePulls: true },
+          turns: { windowSeconds: 100, confirmSeconds: 15, lockSeconds: null, prePulls: true },
         }),
         after(3 + 0.141, { kind: 'hang engine', node: 'host-2', forMs: 90 * SECOND }),
         after(33.75, { kind: 'end container', node: 'host-2', index: 3, code: 137 }),

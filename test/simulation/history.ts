@@ -32,7 +32,7 @@ export type UserStep =
   | { kind: 'create tolerant pod'; name: string; node: string; image: string; seconds: number }
   | { kind: 'cordon node'; node: string; isCordoned: boolean }
   | { kind: 'set policy'; policy: Policy }
-  | { kind: 'set host policy'; policy: Policy; turns: TurnRules }
+  | { kind: 'set host policy'; policy: Policy; turns: HandoverRules }
   | { kind: 'freeze'; forSeconds: number }
   | { kind: 'pause policy'; isPaused: boolean }
   | { kind: 'approve wave'; name: string; wave: Wave }
@@ -86,13 +86,13 @@ export interface Policy {
 }
 
 /** What a policy leaves to hosts; null = not that. */
-export interface TurnRules {
+export interface HandoverRules {
   /** Pods are replaced in the first so many seconds of every third minute. */
   windowSeconds: number | null;
   /** A successor has so long to prove itself. */
   confirmSeconds: number | null;
   /** A busy host may put its turn off for so long. */
-  holdSeconds: number | null;
+  lockSeconds: number | null;
   /** Images are fetched ahead. */
   prePulls: boolean;
 }

@@ -1,7 +1,7 @@
 /** The objects that histories' people write. */
 import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
 import type { DaemonSet, DaemonSetSpec } from '../../shared/kube/workload.js';
-import type { Policy, Strategy, TurnRules, UserStep, Zone } from './history.js';
+import type { Policy, Strategy, HandoverRules, UserStep, Zone } from './history.js';
 
 /** On every DaemonSet: the policy of a history selects them all. */
 const GOVERNED = { governed: 'yes' };
@@ -72,7 +72,7 @@ export function tolerantPod(step: Extract<UserStep, { kind: 'create tolerant pod
 }
 
 /** Waves by zone: who is in which is told by labels alone. */
-export function policySpec(policy: Policy, turns?: TurnRules): RolloutPolicySpec {
+export function policySpec(policy: Policy, turns?: HandoverRules): RolloutPolicySpec {
   const { soakSeconds, approval, maxFailed, deadlineSeconds, action } = policy;
   return {
     selector: { matchLabels: GOVERNED },
@@ -87,7 +87,7 @@ export function policySpec(policy: Policy, turns?: TurnRules): RolloutPolicySpec
   };
 }
 
-function turnSpec({ windowSeconds, confirmSeconds, holdSeconds, prePulls }: TurnRules) {
+function turnSpec({ windowSeconds, confirmSeconds, lockSeconds: holdSeconds, prePulls }: HandoverRules) {
   return {
     ...(windowSeconds !== null && {
       windows: [{ schedule: '*/3 * * * *', durationSeconds: windowSeconds }],

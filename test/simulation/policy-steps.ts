@@ -6,7 +6,7 @@ import { REVERTED_CONDITION } from '../../shared/kube/host-turn.js';
 import { controllerOf, toTimestamp } from '../../shared/kube/meta.js';
 import { steeringAnnotation } from '../../shared/kube/rollout-steering.js';
 import { ApiError } from '../../shared/kube/status.js';
-import type { Policy, TurnRules, UserStep } from './history.js';
+import type { Policy, HandoverRules, UserStep } from './history.js';
 import type { AcknowledgedWrite } from './invariants.js';
 import { POLICY, policySpec, setImage } from './manifests.js';
 import { changed, created, deleted, type Request, refOf, type UserParts } from './requests.js';
@@ -96,7 +96,7 @@ export function mendRollouts({ truth }: UserParts): Request[] {
 async function setPolicy(
   registry: Registry,
   policy: Policy,
-  turns?: TurnRules,
+  turns?: HandoverRules,
 ): Promise<AcknowledgedWrite[]> {
   const spec = policySpec(policy, turns);
   try {

@@ -11,7 +11,7 @@ import { daemonSetKind, rolloutKind } from '../../coordinator/kinds/index.js';
 import type { DaemonSetStatus } from '../../shared/kube/workload.js';
 import { breakDuring } from './broken.js';
 import { after, daemonSet, KILLED, SECOND, setImage } from './cases.js';
-import type { Policy, Step, TurnRules } from './history.js';
+import type { Policy, Step, HandoverRules } from './history.js';
 import { type Proof, violationOf } from './proof.js';
 import { REST_RULE } from './rest.js';
 import { reading, seeing, seeingPolicy, turnText } from './sabotages.js';
@@ -20,7 +20,7 @@ import type { Sabotage } from './world.js';
 const POLICY: Policy = {
   ...{ soakSeconds: 0, approval: 'Automatic', maxFailed: null, deadlineSeconds: 30, action: 'Pause' },
 };
-const TURNS: TurnRules = { windowSeconds: null, confirmSeconds: null, holdSeconds: null, prePulls: false };
+const TURNS: HandoverRules = { windowSeconds: null, confirmSeconds: null, lockSeconds: null, prePulls: false };
 const BARE: Step = after(1, { kind: 'create pod', name: 'bare-1', node: 'host-1', image: 'app:1' });
 
 interface UnrestProof extends Proof {

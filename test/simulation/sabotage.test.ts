@@ -9,7 +9,7 @@ import { daemonSetKind, nodeKind } from '../../coordinator/kinds/index.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { breakDuring } from './broken.js';
 import { after, daemonSet, SECOND, setImage } from './cases.js';
-import type { Policy, TurnRules } from './history.js';
+import type { Policy, HandoverRules } from './history.js';
 import { invariants } from './invariants.js';
 import { type Proof, violationOf } from './proof.js';
 import { reading, seeing, seeingPolicy, turnText } from './sabotages.js';
@@ -17,7 +17,7 @@ import { reading, seeing, seeingPolicy, turnText } from './sabotages.js';
 const POLICY: Policy = {
   ...{ soakSeconds: 60, approval: 'Automatic', maxFailed: null, deadlineSeconds: 30, action: 'Pause' },
 };
-const TURNS: TurnRules = { windowSeconds: null, confirmSeconds: null, holdSeconds: null, prePulls: false };
+const TURNS: HandoverRules = { windowSeconds: null, confirmSeconds: null, lockSeconds: null, prePulls: false };
 
 interface RuleProof extends Proof {
   rule: RegExp;
@@ -189,7 +189,7 @@ const PROOFS: RuleProof[] = [
       after(1, {
         kind: 'set host policy',
         policy: POLICY,
-        turns: { ...TURNS, windowSeconds: 60, holdSeconds: 30 },
+        turns: { ...TURNS, windowSeconds: 60, lockSeconds: 30 },
       }),
       after(100, setImage('app:2')),
     ],
@@ -218,7 +218,7 @@ const PROOFS: RuleProof[] = [
     nodes: 1,
     steps: [
       after(1, daemonSet('app:1')),
-      after(1, { kind: 'set host policy', policy: POLICY, turns: { ...TURNS, holdSeconds: 120 } }),
+      after(1, { kind: 'set host policy', policy: POLICY, turns: { ...TURNS, lockSeconds: 120 } }),
       after(40, { kind: 'busy host', node: 'host-1', forMs: 150 * SECOND }),
       after(30, setImage('app:2')),
     ],
