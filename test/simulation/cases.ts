@@ -37,7 +37,7 @@ export const KILLED = { deed: 1_000, side: 'before' } as const;
 export async function outcomesOf(nodes: number, steps: Step[], seeds: number): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (let seed = 1; seed <= seeds; seed++) {
-    const history: History = { seed: `case-${seed}`, nodes, pace: seed % 3, steps };
+    const history: History = { seed: `case-${seed}`, nodes, speed: seed % 3, steps };
     const outcome = await runHistory(history);
     assert.equal(outcome.violation, undefined, story(history, outcome));
     outcomes.push(outcome);

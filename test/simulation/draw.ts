@@ -54,7 +54,7 @@ export function generateHistory(seed: string, mix: Mix): History {
     const afterMs = kind === 'wait' ? chance.whole(...WAITS_MS) : pauseOf(chance);
     return { ...stepOf(kind, chance, nodes), afterMs } as Step;
   });
-  return { seed, nodes, pace: chance.pick([0, 1, 1, 2]), steps: [...first, ...steps] };
+  return { seed, nodes, speed: chance.pick([0, 1, 1, 2]), steps: [...first, ...steps] };
 }
 
 /** Mostly soon after the last, now and then after a long time: much happens together, and some things run out in between. */

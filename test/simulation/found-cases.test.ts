@@ -45,13 +45,13 @@ describe('the simulation found', () => {
       after(9.2, { kind: 'delete pod', node: 'host-1', index: 0, force: false }),
     ];
     // The disk has to be slow at the right moment.
-    for (const seed of ['case-167', 'case-292']) await assertNoViolationIn({ seed, nodes: 1, pace: 2, steps });
+    for (const seed of ['case-167', 'case-292']) await assertNoViolationIn({ seed, nodes: 1, speed: 2, steps });
   });
 
   test('a Pod that had run before a power cut started beside the one before it, of whose end the disk had not heard', () =>
     // The disk has to be slow at the right moment.
     assertNoViolationIn({
-      ...{ seed: 'all-57', nodes: 2, pace: 2 },
+      ...{ seed: 'all-57', nodes: 2, speed: 2 },
       steps: [
         after(
           0.1,
@@ -69,7 +69,7 @@ describe('the simulation found', () => {
 
   test('a Pod that came back with its Node was taken for ended: its host told of its first end late', () =>
     assertNoViolationIn({
-      ...{ seed: 'all-3004885', nodes: 1, pace: 1 },
+      ...{ seed: 'all-3004885', nodes: 1, speed: 1 },
       steps: [
         after(
           0.1,
@@ -337,7 +337,7 @@ describe('the simulation found', () => {
 
   test('a Node that is not ready and then silent drives a Pod out by the time of both (as upstream, kept)', () =>
     assertNoViolationIn({
-      ...{ seed: 'zones-100124', nodes: 5, pace: 0 },
+      ...{ seed: 'zones-100124', nodes: 5, speed: 0 },
       steps: [
         after(0.082, {
           kind: 'create tolerant pod',

@@ -201,7 +201,7 @@ describe('the simulation found', () => {
 
   test('a Pod given back after a restore is of a later revision and is replaced (as documented, kept)', () =>
     assertNoViolationIn({
-      ...{ seed: 'everything-100073', nodes: 1, pace: 0 },
+      ...{ seed: 'everything-100073', nodes: 1, speed: 0 },
       steps: [
         after(0.1, daemonSet('app:1')),
         after(0.1, {
@@ -248,7 +248,7 @@ describe('the simulation found', () => {
 
   test('a busy host begins its turn to the millisecond when it has put it off for long enough (as documented, kept)', () =>
     assertNoViolationIn({
-      ...{ seed: 'turns-100163', nodes: 3, pace: 0 },
+      ...{ seed: 'turns-100163', nodes: 3, speed: 0 },
       steps: [
         after(0.038, daemonSet('app:broken', { name: 'beta', minReadySeconds: 5, graceSeconds: 10 })),
         after(3.572, { kind: 'reset connections', node: 'host-3' }),
@@ -266,7 +266,7 @@ describe('the simulation found', () => {
 
   test('a Pod that was force-deleted while its host began its turn: the next one ran beside the successor, which the hub had yet to refuse', () =>
     assertNoViolationIn({
-      ...{ seed: 'reverts-110061', nodes: 1, pace: 1 },
+      ...{ seed: 'reverts-110061', nodes: 1, speed: 1 },
       steps: [
         after(0.1, daemonSet('app:stubborn', { graceSeconds: 30 })),
         after(0.1, {
@@ -286,7 +286,7 @@ describe('the simulation found', () => {
 
   test('the turn of a Pod that the host had evicted left its place empty for a moment: another was made there and ran beside the successor', () =>
     assertNoViolationIn({
-      ...{ seed: 'everything-120210', nodes: 2, pace: 0 },
+      ...{ seed: 'everything-120210', nodes: 2, speed: 0 },
       steps: [
         after(
           0.1,

@@ -104,7 +104,7 @@ export interface History {
   seed: string;
   nodes: number;
   /** How slow everything outside of memory is, as a factor. */
-  pace: number;
+  speed: number;
   steps: Step[];
 }
 

@@ -27,6 +27,6 @@ export async function shrink(
     }
   }
   for (let nodes = 1; nodes < best.nodes; nodes++) if (await attempt({ ...best, nodes })) break;
-  await attempt({ ...best, pace: 0 });
+  await attempt({ ...best, speed: 0 });
   return best;
 }

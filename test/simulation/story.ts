@@ -9,7 +9,7 @@ export function story(history: History, outcome: Outcome): string {
   const { lines, violation } = outcome;
   const left = lines.length - LINES;
   return [
-    `seed ${history.seed}, ${history.nodes} hosts, pace ${history.pace}, ${history.steps.length} steps:`,
+    `seed ${history.seed}, ${history.nodes} hosts, pace ${history.speed}, ${history.steps.length} steps:`,
     ...history.steps.map((step) => `  ${JSON.stringify(step)}`),
     '',
     'What happened (seconds, who, what):',

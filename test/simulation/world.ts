@@ -49,7 +49,7 @@ export class World implements Scene {
 
   constructor(history: History, sabotage: Sabotage = {}) {
     this.#chance = new Seeded(`${history.seed}/world`);
-    this.pace = { scale: history.pace };
+    this.pace = { scale: history.speed };
     const { timeline, chronicle, pace } = this;
     const identity = this.#chance.stream('identity');
     this.disk = new SimulatedDatabase(identity.uuid(), identity.uuid(), (change) => this.#committed(change));
