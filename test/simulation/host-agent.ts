@@ -19,12 +19,12 @@ import type { Seeded } from './seeded.js';
 import type { Timeline } from './timeline.js';
 
 /** What an agent finds on its host, which outlives it. */
-export interface AgentParts {
+export interface AgentDeps {
   nodeName: string;
   labels: Record<string, string>;
   timeline: Timeline;
-  chance: Seeded;
-  pace: Pace;
+  random: Seeded;
+  speed: Pace;
   chronicle: Chronicle;
   wall: WallClock;
   engine: HostEngine;
@@ -42,18 +42,18 @@ export interface AgentParts {
   /** Opens a connection to the coordinator. */
   dial: (life: Life) => SimulatedSocket;
   engineWatcher: EngineWatcher;
-  turnWatcher: TurnWatcher;
+  handoverWatcher: TurnWatcher;
   /** Something has happened that is to be counted. */
   note: (event: string) => void;
 }
 
 export class HostAgent {
-  readonly #parts: AgentParts;
+  readonly #parts: AgentDeps;
   #lives = 0;
   #life: Life | undefined;
   #running: RunningComponents | undefined;
 
-  constructor(parts: AgentParts) {
+  constructor(parts: AgentDeps) {
     this.#parts = parts;
   }
 
@@ -63,7 +63,7 @@ export class HostAgent {
 
   start(): void {
     if (this.isUp) return;
-    const { timeline, chance, pace, wall, note } = this.#parts;
+    const { timeline, random: chance, speed: pace, wall, note } = this.#parts;
     this.#lives += 1;
     const stream = chance.stream(`agent-${this.#lives}`);
     const life: Life = new Life(timeline, wall, stream, pace, () => this.crash());
@@ -108,7 +108,7 @@ export class HostAgent {
   /** As agent/main.ts does it. */
   async #run(life: Life, chance: Seeded): Promise<void> {
     const { nodeName, labels, chronicle, dial, timeline, disk, engine, shortage, isBusy } = this.#parts;
-    const { amendStatus, hasManifests, turnWatcher, engineWatcher } = this.#parts;
+    const { amendStatus, hasManifests, handoverWatcher: turnWatcher, engineWatcher } = this.#parts;
     const clock = monotonicClock(life.clock);
     const log = chronicle.logger(`${nodeName} agent`, () => life.isOver);
     const cache = await DesiredCache.open(disk.cacheFor(life, turnWatcher), clock, log);

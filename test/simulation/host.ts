@@ -258,7 +258,7 @@ export class SimulatedHost {
     } = this.#parts;
     const { dial, onStarted, onStopped, turns: turnWatcher, note } = this.#parts;
     return new HostAgent({
-      ...{ nodeName, labels, timeline, chance, pace, chronicle, hasManifests, turnWatcher, note },
+      ...{ nodeName, labels, timeline, random: chance, speed: pace, chronicle, hasManifests, handoverWatcher: turnWatcher, note },
       wall: this.wall,
       engine: this.#engine,
       disk: this.#disk,
