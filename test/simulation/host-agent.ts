@@ -97,7 +97,7 @@ export class HostAgent {
     this.#running = undefined;
   }
 
-  doom(doom: Doom): void {
+  crashAt(doom: Doom): void {
     this.#life?.doom(doom);
   }
 

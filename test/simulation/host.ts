@@ -117,7 +117,7 @@ export class SimulatedHost {
   }
 
   doomAgent(doom: Doom): void {
-    this.#agent.doom(doom);
+    this.#agent.crashAt(doom);
   }
 
   /** All ends at once, and nobody is told. */
