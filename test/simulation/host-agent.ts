@@ -10,7 +10,7 @@ import type { NodeStatus } from '../../shared/kube/node.js';
 import { monotonicClock } from '../../shared/process/clock.js';
 import { type RunningComponents, startComponents } from '../../shared/process/lifecycle.js';
 import type { Chronicle } from './chronicle.js';
-import type { HostDisk, TurnWatcher } from './host-disk.js';
+import type { HostDisk, HandoverWatcher } from './host-disk.js';
 import type { EngineWatcher, HostEngine } from './host-engine.js';
 import type { HostShortage } from './host-shortage.js';
 import { type Doom, Life, type Pace, type WallClock } from './life.js';
@@ -42,7 +42,7 @@ export interface AgentDeps {
   /** Opens a connection to the coordinator. */
   dial: (life: Life) => SimulatedSocket;
   engineWatcher: EngineWatcher;
-  handoverWatcher: TurnWatcher;
+  handoverWatcher: HandoverWatcher;
   /** Something has happened that is to be counted. */
   note: (event: string) => void;
 }

@@ -7,9 +7,9 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { Life } from './life.js';
 
 /** Hears what a host has decided by itself, once that is on its disk. */
-export interface TurnWatcher {
+export interface HandoverWatcher {
   /** The host replaces this Pod now. */
-  onBegun: (podUid: string, successorUid: string) => void;
+  onStarted: (podUid: string, successorUid: string) => void;
   /** The host takes this Pod back. */
   onReverted: (podUid: string, reason: RevertReason) => void;
 }
@@ -43,7 +43,7 @@ export class HostDisk {
   }
 
   /** The cache as one life of the agent reads and writes it. `onTurns` hears what a write says of turns that none before did. */
-  cacheFor(life: Life, onTurns: TurnWatcher): DurableFile {
+  cacheFor(life: Life, onTurns: HandoverWatcher): DurableFile {
     return {
       read: () => life.do(() => this.#cache),
       write: (text) =>
@@ -74,7 +74,7 @@ export class HostDisk {
   }
 
   /** Most writes say nothing of turns, and are not read. */
-  #tellTurns(text: string, { onBegun, onReverted }: TurnWatcher): void {
+  #tellTurns(text: string, { onStarted: onBegun, onReverted }: HandoverWatcher): void {
     if (!/"turnedInto"|"revert"/.test(text)) return;
     const { pods } = JSON.parse(text.slice(text.indexOf('\n'))) as { pods: AssignedPod[] };
     const isNews = (what: string) => !this.#told.has(what) && this.#told.add(what);

@@ -3,7 +3,7 @@ import type { NodeStatus } from '../../shared/kube/node.js';
 import type { Chronicle } from './chronicle.js';
 import type { Domain, Pressure, ScarceResource } from './history.js';
 import { HostAgent } from './host-agent.js';
-import { HostDisk, type TurnWatcher } from './host-disk.js';
+import { HostDisk, type HandoverWatcher } from './host-disk.js';
 import { type HostContainer, HostEngine } from './host-engine.js';
 import { HostShortage } from './host-shortage.js';
 import { type Doom, Life, type Pace, type WallClock } from './life.js';
@@ -31,7 +31,7 @@ export interface HostParts {
   onStarted: (host: SimulatedHost, podUid: string) => void;
   /** The agent has just told a container of this Pod, which runs, to stop. */
   onStopped: (host: SimulatedHost, podUid: string) => void;
-  turns: TurnWatcher;
+  turns: HandoverWatcher;
   /** Something has happened that is to be counted. */
   note: (event: string) => void;
 }

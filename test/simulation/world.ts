@@ -167,7 +167,7 @@ export class World implements Scene {
         this.#hold((invariant) => invariant.stopped?.(podUid, on.name, this));
       },
       turns: {
-        onBegun: (podUid, successorUid) => {
+        onStarted: (podUid, successorUid) => {
           this.note('host begins a turn');
           this.#spoil(name);
           chronicle.record(
