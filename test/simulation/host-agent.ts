@@ -114,7 +114,7 @@ export class HostAgent {
     const cache = await DesiredCache.open(disk.cacheFor(life, turnWatcher), clock, log);
     const { number: boots, atMs: bootedAtMs } = this.#parts.boot();
     const bootClock = { bootMark: `boot ${boots}`, uptimeMs: () => timeline.now - bootedAtMs };
-    const heardTime = await CoordinatorTime.open(bootClock, disk.heardTimeFor(life), log);
+    const heardTime = await CoordinatorTime.open(bootClock, disk.coordinatorTimeFor(life), log);
     const agent = createAgent({
       ...hollowHostDeps(),
       settings: { nodeName, labels, taints: [] },

@@ -62,7 +62,7 @@ export class HostDisk {
   }
 
   /** Where the agent keeps the coordinator's time. */
-  heardTimeFor(life: Life): DurableFile {
+  coordinatorTimeFor(life: Life): DurableFile {
     return {
       read: () => life.do(() => this.#heardTime),
       write: (text) =>
