@@ -64,11 +64,11 @@ export class HostEngine {
     for (const container of this.running()) this.endContainer(container, KILLED);
   }
 
-  goDown(message: string): void {
+  shutDown(message: string): void {
     this.#engine.command({ command: 'engine-down', message });
   }
 
-  comeUp(): void {
+  startUp(): void {
     this.#engine.command({ command: 'engine-up' });
   }
 

@@ -127,7 +127,7 @@ export class SimulatedHost {
     this.#parts.note('power cut');
     this.crashAgent();
     this.#engine.killAll();
-    this.#engine.goDown('the host is off');
+    this.#engine.shutDown('the host is off');
     this.#engineUpSinceMs = undefined;
   }
 
@@ -151,13 +151,13 @@ export class SimulatedHost {
     if (!this.isPowered) return;
     this.#say(`the engine stops${killsContainers ? ', its containers with it' : '; its containers go on'}`);
     if (killsContainers) this.#engine.killAll();
-    this.#engine.goDown('engine restarts');
+    this.#engine.shutDown('engine restarts');
     this.#engineUpSinceMs = undefined;
   }
 
   startEngine(): void {
     if (!this.isPowered) return;
-    this.#engine.comeUp();
+    this.#engine.startUp();
     this.#engineUpSinceMs ??= this.#parts.timeline.now;
   }
 
