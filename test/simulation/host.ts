@@ -11,14 +11,14 @@ import type { Cable, SimulatedSocket } from './network.js';
 import type { Seeded } from './seeded.js';
 import type { Timeline } from './timeline.js';
 
-export interface HostParts {
+export interface HostDeps {
   name: string;
   labels: Record<string, string>;
   domain: Domain;
   clusterUID: string;
   timeline: Timeline;
-  chance: Seeded;
-  pace: Pace;
+  random: Seeded;
+  speed: Pace;
   chronicle: Chronicle;
   cable: Cable;
   /** It may run short of something: its agent watches for that. */
@@ -31,7 +31,7 @@ export interface HostParts {
   onStarted: (host: SimulatedHost, podUid: string) => void;
   /** The agent has just told a container of this Pod, which runs, to stop. */
   onStopped: (host: SimulatedHost, podUid: string) => void;
-  turns: HandoverWatcher;
+  handoverWatcher: HandoverWatcher;
   /** Something has happened that is to be counted. */
   note: (event: string) => void;
 }
@@ -39,7 +39,7 @@ export interface HostParts {
 export class SimulatedHost {
   readonly cable: Cable;
   readonly wall: WallClock = { offsetMs: 0 };
-  readonly #parts: HostParts;
+  readonly #parts: HostDeps;
   readonly #engine: HostEngine;
   readonly #disk = new HostDisk();
   readonly #shortage: HostShortage;
@@ -52,13 +52,13 @@ export class SimulatedHost {
   isPowered = true;
   readonly #pressures = new Set<Pressure>();
 
-  constructor(parts: HostParts) {
+  constructor(parts: HostDeps) {
     const { timeline } = parts;
     this.#parts = parts;
     this.cable = parts.cable;
     this.#shortage = new HostShortage(timeline);
     // The engine is a program of its own: it goes on when the agent ends.
-    const clock = new Life(timeline, this.wall, parts.chance.stream('engine'), parts.pace, () => undefined)
+    const clock = new Life(timeline, this.wall, parts.random.stream('engine'), parts.speed, () => undefined)
       .clock;
     this.#engine = new HostEngine(clock, { clusterUID: parts.clusterUID, nodeName: parts.name });
     this.#agent = this.#makeAgent();
@@ -250,13 +250,13 @@ export class SimulatedHost {
       name: nodeName,
       labels,
       timeline,
-      chance,
-      pace,
+      random: chance,
+      speed: pace,
       chronicle,
       hasManifests,
       mayStarve,
     } = this.#parts;
-    const { dial, onStarted, onStopped, turns: turnWatcher, note } = this.#parts;
+    const { dial, onStarted, onStopped, handoverWatcher: turnWatcher, note } = this.#parts;
     return new HostAgent({
       ...{ nodeName, labels, timeline, random: chance, speed: pace, chronicle, hasManifests, handoverWatcher: turnWatcher, note },
       wall: this.wall,

@@ -6,7 +6,7 @@ import { SimulatedCoordinator } from './coordinator.js';
 import { SimulatedDatabase } from './disk-store.js';
 import { eventsOf } from './event-kinds.js';
 import { domainOf, type History, nodeName, type Step } from './history.js';
-import { type HostParts, SimulatedHost } from './host.js';
+import { type HostDeps, SimulatedHost } from './host.js';
 import { type AcknowledgedWrite, type Invariant, invariants, type Verdict } from './invariants.js';
 import { type Life, type Pace, START_MS } from './life.js';
 import { Cable, join, SimulatedSocket } from './network.js';
@@ -139,7 +139,7 @@ export class World implements Scene {
     this.truth.replace(this.disk.content.values.values(), this.nowMs);
   }
 
-  #addHost(name: string, index: number, may: Pick<HostParts, 'hasManifests' | 'mayStarve'>): void {
+  #addHost(name: string, index: number, may: Pick<HostDeps, 'hasManifests' | 'mayStarve'>): void {
     const { timeline, chronicle, pace } = this;
     const host = new SimulatedHost({
       name,
@@ -150,8 +150,8 @@ export class World implements Scene {
       domain: domainOf(index),
       clusterUID: this.disk.clusterUID,
       timeline,
-      chance: this.#chance.stream(name),
-      pace,
+      random: this.#chance.stream(name),
+      speed: pace,
       chronicle,
       cable: new Cable(this.network),
       ...may,
@@ -166,7 +166,7 @@ export class World implements Scene {
         this.note('container told to stop');
         this.#hold((invariant) => invariant.stopped?.(podUid, on.name, this));
       },
-      turns: {
+      handoverWatcher: {
         onStarted: (podUid, successorUid) => {
           this.note('host begins a turn');
           this.#spoil(name);
