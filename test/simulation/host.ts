@@ -116,7 +116,7 @@ export class SimulatedHost {
     this.#agent.crash();
   }
 
-  doomAgent(doom: Doom): void {
+  crashAgentAt(doom: Doom): void {
     this.#agent.crashAt(doom);
   }
 
@@ -168,7 +168,7 @@ export class SimulatedHost {
   }
 
   /** When it was last short of something, ms; undefined = never. */
-  get shortAtMs(): number | undefined {
+  get resourcesShortAtMs(): number | undefined {
     return this.#shortage.lastAtMs;
   }
 
