@@ -21,13 +21,13 @@ export interface Invariant {
   /** The rule, as one would tell it a colleague. */
   readonly rule: string;
   /** A container of this Pod has just started on this node. */
-  started?(podUid: string, node: string, scene: Scene): Verdict;
+  podStarted?(podUid: string, node: string, scene: Scene): Verdict;
   /** The agent of this node has just told a container of this Pod, which runs, to stop. */
-  stopped?(podUid: string, node: string, scene: Scene): Verdict;
+  podStopped?(podUid: string, node: string, scene: Scene): Verdict;
   /** A host has just begun to replace a Pod by itself: it stands on its disk. */
-  begun?(turn: { podUid: string; successorUid: string }, node: string, scene: Scene): Verdict;
+  handoverStarted?(turn: { podUid: string; successorUid: string }, node: string, scene: Scene): Verdict;
   /** A host has just decided to take a Pod back. */
-  reverted?(revert: { podUid: string; reason: RevertReason }, node: string, scene: Scene): Verdict;
+  podReverted?(revert: { podUid: string; reason: RevertReason }, node: string, scene: Scene): Verdict;
   /** A change has just been committed; `scene` shows the state after it. */
   committed?(change: TrueChange, scene: Scene): Verdict;
   /** A client has just been told that its write of this object succeeded. */
@@ -77,7 +77,7 @@ function oneCopy(): Invariant {
       if (kind === 'DaemonSet' && current) surged.note(current.metadata.uid ?? '', maySurge(current), nowMs);
       return undefined;
     },
-    started: (podUid, node, { truth, running, nowMs }) => {
+    podStarted: (podUid, node, { truth, running, nowMs }) => {
       const recordOf = (uid: string) => truth.ever.get(uid) ?? truth.promised.get(uid);
       const started = recordOf(podUid);
       if (!started?.maker || surged.isWithin(started.maker, nowMs - started.createdAtMs + NEWS_MS, nowMs))
@@ -203,8 +203,8 @@ function nothingStopsUnasked(): Invariant {
   };
   return {
     rule: 'a container is stopped only when its Pod was deleted, where the link is cut only when that was before; or by a turn of its host, or by a host that is short of something, one Pod after another',
-    begun: ({ podUid }) => void asked.set(podUid, 0),
-    reverted: ({ podUid }) => void asked.set(podUid, 0),
+    handoverStarted: ({ podUid }) => void asked.set(podUid, 0),
+    podReverted: ({ podUid }) => void asked.set(podUid, 0),
     committed: ({ kind, previous, current }, { truth, nowMs }) => {
       const { uid = '', name } = (current ?? previous)?.metadata ?? {};
       const ask = (podUid: string) => asked.set(podUid, asked.get(podUid) ?? nowMs);
@@ -214,7 +214,7 @@ function nothingStopsUnasked(): Invariant {
       for (const pod of truth.pods.values()) if (pod.spec.nodeName === name) ask(pod.metadata.uid ?? '');
       return undefined;
     },
-    stopped: (podUid, node, scene) => {
+    podStopped: (podUid, node, scene) => {
       const { truth, cutSinceMs } = scene;
       const known = truth.ever.get(podUid);
       // A static Pod is the host's own.
@@ -248,7 +248,7 @@ function stoppedStaysStopped(): Invariant {
       const still = running(nodeName).some(({ podUid }) => podUid === uid);
       return !still || `${name} left the store while its container runs on ${nodeName}`;
     },
-    started: (podUid, node, { truth }) =>
+    podStarted: (podUid, node, { truth }) =>
       confirmed.has(podUid) && !truth.pods.has(podUid)
         ? `${truth.ever.get(podUid)?.name} starts on ${node} after it was stopped, confirmed and removed`
         : undefined,

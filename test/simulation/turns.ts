@@ -62,7 +62,7 @@ export function turnsKeepHours(waves: WaveBook): Invariant {
         `the turn to ${turn.successor.metadata.name} may begin in ${JSON.stringify(turn.windows ?? 'any hour')}`
       );
     },
-    begun: ({ podUid, successorUid }, node, scene) => {
+    handoverStarted: ({ podUid, successorUid }, node, scene) => {
       const turns =
         book.of(podUid)?.turns.filter((each) => each.successor.metadata.uid === successorUid) ?? [];
       if (turns.length === 0)
@@ -94,7 +94,7 @@ export function busyHostsAreAsked(): Invariant {
   return {
     rule: 'a host that says "not now" has its Pod replaced only when it has said so for as long as it may',
     committed: (change, { nowMs }) => void book.committed(change, nowMs),
-    begun: ({ podUid }, node, { hostOf, nowMs }) => {
+    handoverStarted: ({ podUid }, node, { hostOf, nowMs }) => {
       const { busySinceMs, busyUntilMs } = hostOf(node);
       const { turns = [], firstAtMs = 0 } = book.of(podUid) ?? {};
       // It was put off, and begins as soon as it may.
@@ -147,9 +147,9 @@ export function revertsHaveReason(): Invariant {
 
   return {
     rule: 'a host takes a Pod back only when that is not ready, the coordinator is lost, or it reboots again and again',
-    started: (podUid, _, { nowMs }) => void startedAtMs.set(podUid, nowMs),
-    begun: ({ successorUid }, node, { hostOf }) => void bootsBefore.set(successorUid, hostOf(node).boots),
-    reverted: ({ podUid, reason }, node, scene) => {
+    podStarted: (podUid, _, { nowMs }) => void startedAtMs.set(podUid, nowMs),
+    handoverStarted: ({ successorUid }, node, { hostOf }) => void bootsBefore.set(successorUid, hostOf(node).boots),
+    podReverted: ({ podUid, reason }, node, scene) => {
       const why = doubt(podUid, reason, node, scene);
       return why === undefined || `${node} takes ${podUid} back as ${reason}, and ${why}`;
     },

@@ -160,11 +160,11 @@ export class World implements Scene {
       onStarted: (on, podUid) => {
         chronicle.record(on.name, `a container of ${this.#nameOf(podUid)} runs`);
         this.note('container starts');
-        this.#hold((invariant) => invariant.started?.(podUid, on.name, this));
+        this.#hold((invariant) => invariant.podStarted?.(podUid, on.name, this));
       },
       onStopped: (on, podUid) => {
         this.note('container told to stop');
-        this.#hold((invariant) => invariant.stopped?.(podUid, on.name, this));
+        this.#hold((invariant) => invariant.podStopped?.(podUid, on.name, this));
       },
       handoverWatcher: {
         onStarted: (podUid, successorUid) => {
@@ -174,12 +174,12 @@ export class World implements Scene {
             name,
             `begins its turn: ${this.#nameOf(podUid)} makes room for ${this.#nameOf(successorUid)}`,
           );
-          this.#hold((invariant) => invariant.begun?.({ podUid, successorUid }, name, this));
+          this.#hold((invariant) => invariant.handoverStarted?.({ podUid, successorUid }, name, this));
         },
         onReverted: (podUid, reason) => {
           this.note(`host takes a Pod back: ${reason}`);
           chronicle.record(name, `takes ${this.#nameOf(podUid)} back: ${reason}`);
-          this.#hold((invariant) => invariant.reverted?.({ podUid, reason }, name, this));
+          this.#hold((invariant) => invariant.podReverted?.({ podUid, reason }, name, this));
         },
       },
     });
