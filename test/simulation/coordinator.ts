@@ -8,7 +8,7 @@ import { type RunningComponents, startComponents } from '../../shared/process/li
 import { NO_AUTHORITY } from '../harness/test-authority.js';
 import type { Chronicle } from './chronicle.js';
 import { openSimulatedStore, type SimulatedDatabase } from './disk-store.js';
-import { type Doom, Life, type Pace, type WallClock } from './life.js';
+import { type CrashPoint, Life, type Pace, type WallClock } from './life.js';
 import type { SimulatedSocket } from './network.js';
 import type { Seeded } from './seeded.js';
 import type { Timeline } from './timeline.js';
@@ -116,7 +116,7 @@ export class SimulatedCoordinator {
     })();
   }
 
-  crashAt(doom: Doom): void {
+  crashAt(doom: CrashPoint): void {
     this.#life?.doom(doom);
   }
 

@@ -9,7 +9,7 @@ import {
   type HandoverRules,
   type UserStep,
 } from './history.js';
-import type { Doom } from './life.js';
+import type { CrashPoint } from './life.js';
 import type { Mix } from './mixes.js';
 import { Seeded } from './seeded.js';
 
@@ -95,7 +95,7 @@ function turnsOf(chance: Seeded): HandoverRules {
 function stepOf(kind: keyof Mix, chance: Seeded, nodes: number): UserStep | Fault {
   const node = () => nodeName(chance.whole(1, nodes));
   const name = () => chance.pick(DAEMON_SETS);
-  const doom = (): Doom => ({ deed: chance.whole(1, 25), side: chance.pick(['before', 'after'] as const) });
+  const doom = (): CrashPoint => ({ operation: chance.whole(1, 25), side: chance.pick(['before', 'after'] as const) });
   const downMs = () => chance.pick([200, 2_000, 5_000, 60_000]) + chance.whole(0, 1_000);
   const forMs = () => chance.pick([1_000, 8_000, 30_000, 90_000]);
   const zone = () => chance.pick(['a', 'b', null] as const);

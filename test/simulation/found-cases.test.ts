@@ -23,7 +23,7 @@ describe('the simulation found', () => {
         after(0.02, {
           kind: 'kill agent',
           node: 'host-1',
-          doom: { deed: 5, side: 'before' },
+          doom: { operation: 5, side: 'before' },
           downMs: 5 * SECOND,
           damagesCache: false,
         }),
@@ -86,7 +86,7 @@ describe('the simulation found', () => {
         after(0.295, {
           kind: 'kill agent',
           node: 'host-1',
-          doom: { deed: 8, side: 'before' },
+          doom: { operation: 8, side: 'before' },
           downMs: 5_413,
           damagesCache: false,
         }),

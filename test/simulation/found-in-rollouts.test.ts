@@ -259,7 +259,7 @@ describe('the simulation found', () => {
         }),
         after(58.566, { kind: 'busy host', node: 'host-3', forMs: 150 * SECOND }),
         after(2.481, daemonSet('app:absent', { minReadySeconds: 5, graceSeconds: 30, selector: 'a' })),
-        after(11.163, { kind: 'kill coordinator', doom: { deed: 13, side: 'after' }, downMs: 298 }),
+        after(11.163, { kind: 'kill coordinator', doom: { operation: 13, side: 'after' }, downMs: 298 }),
         after(0.163, { kind: 'set image', name: 'beta', image: 'app:stubborn' }),
       ],
     }));

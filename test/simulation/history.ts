@@ -1,5 +1,5 @@
 /** A history: what users do and what breaks, when. Plain data, made from a seed (`draw.ts`); leaving steps out makes another history. */
-import type { Doom } from './life.js';
+import type { CrashPoint } from './life.js';
 
 /** How a DaemonSet is to be updated. */
 export interface Strategy {
@@ -41,9 +41,9 @@ export type UserStep =
   | { kind: 'wait' };
 
 export type Fault =
-  | { kind: 'kill agent'; node: string; doom: Doom; downMs: number; damagesCache: boolean }
+  | { kind: 'kill agent'; node: string; doom: CrashPoint; downMs: number; damagesCache: boolean }
   | { kind: 'stop agent'; node: string; downMs: number }
-  | { kind: 'kill coordinator'; doom: Doom; downMs: number }
+  | { kind: 'kill coordinator'; doom: CrashPoint; downMs: number }
   | { kind: 'stop coordinator'; downMs: number }
   | { kind: 'cut power'; node: string; downMs: number; damagesCache: boolean }
   | { kind: 'cut cable'; node: string; forMs: number }

@@ -13,7 +13,7 @@ import type { Chronicle } from './chronicle.js';
 import type { HostDisk, HandoverWatcher } from './host-disk.js';
 import type { EngineWatcher, HostEngine } from './host-engine.js';
 import type { HostShortage } from './host-shortage.js';
-import { type Doom, Life, type Pace, type WallClock } from './life.js';
+import { type CrashPoint, Life, type Pace, type WallClock } from './life.js';
 import type { SimulatedSocket } from './network.js';
 import type { Seeded } from './seeded.js';
 import type { Timeline } from './timeline.js';
@@ -97,7 +97,7 @@ export class HostAgent {
     this.#running = undefined;
   }
 
-  crashAt(doom: Doom): void {
+  crashAt(doom: CrashPoint): void {
     this.#life?.doom(doom);
   }
 

@@ -6,7 +6,7 @@ import { HostAgent } from './host-agent.js';
 import { HostDisk, type HandoverWatcher } from './host-disk.js';
 import { type HostContainer, HostEngine } from './host-engine.js';
 import { HostShortage } from './host-shortage.js';
-import { type Doom, Life, type Pace, type WallClock } from './life.js';
+import { type CrashPoint, Life, type Pace, type WallClock } from './life.js';
 import type { Cable, SimulatedSocket } from './network.js';
 import type { Seeded } from './seeded.js';
 import type { Timeline } from './timeline.js';
@@ -116,7 +116,7 @@ export class SimulatedHost {
     this.#agent.crash();
   }
 
-  crashAgentAt(doom: Doom): void {
+  crashAgentAt(doom: CrashPoint): void {
     this.#agent.crashAt(doom);
   }
 

@@ -17,8 +17,8 @@ export interface WallClock {
 }
 
 /** End at the `deed`th deed from now, counted from 1. */
-export interface Doom {
-  deed: number;
+export interface CrashPoint {
+  operation: number;
   side: 'before' | 'after';
 }
 
@@ -35,7 +35,7 @@ export class Life {
   readonly #onDoom: () => void;
   readonly #ended = new AbortController();
   #deeds = 0;
-  #doom: { at: number; side: Doom['side'] } | undefined;
+  #doom: { at: number; side: CrashPoint['side'] } | undefined;
 
   /** `onDoom` is called where a doom strikes, and is to call `end`. */
   constructor(timeline: Timeline, wall: WallClock, chance: Seeded, pace: Pace, onDoom: () => void) {
@@ -61,7 +61,7 @@ export class Life {
     this.#ended.abort();
   }
 
-  doom({ deed, side }: Doom): void {
+  doom({ operation: deed, side }: CrashPoint): void {
     this.#doom = { at: this.#deeds + deed, side };
   }
 
@@ -92,7 +92,7 @@ export class Life {
     return Math.round(this.#chance.fraction() * longest * this.#pace.scale);
   }
 
-  #strikes(number: number, side: Doom['side']): boolean {
+  #strikes(number: number, side: CrashPoint['side']): boolean {
     if (this.#doom?.at !== number || this.#doom.side !== side) return false;
     this.#onDoom();
     return true;

@@ -51,7 +51,7 @@ describe('other systems broke', () => {
       after(1, { kind: 'delete pod', node: 'host-1', index: 0, force: false }),
       after(1, { kind: 'delete pod', node: 'host-1', index: 1, force: true }),
       after(1, { kind: 'delete daemonset', name: 'alpha', policy: 'Foreground' }),
-      after(60, { kind: 'kill coordinator', doom: { deed: 1, side: 'after' }, downMs: 70 * SECOND }),
+      after(60, { kind: 'kill coordinator', doom: { operation: 1, side: 'after' }, downMs: 70 * SECOND }),
     ]));
 
   test('agents and coordinator killed at every step of a rollout', async () => {
