@@ -8,7 +8,7 @@ import { type RunningComponents, startComponents } from '../../shared/process/li
 import { NO_AUTHORITY } from '../harness/test-authority.js';
 import type { Chronicle } from './chronicle.js';
 import { openSimulatedStore, type SimulatedDatabase } from './disk-store.js';
-import { type CrashPoint, Life, type Pace, type WallClock } from './life.js';
+import { type CrashPoint, Life, type SpeedFactor, type WallClock } from './life.js';
 import type { SimulatedSocket } from './network.js';
 import type { Seeded } from './seeded.js';
 import type { Timeline } from './timeline.js';
@@ -21,7 +21,7 @@ export interface CoordinatorDeps {
   disk: SimulatedDatabase;
   timeline: Timeline;
   random: Seeded;
-  speed: Pace;
+  speed: SpeedFactor;
   chronicle: Chronicle;
   /** Something between the programs and the registry: how tests break the product on purpose. */
   wrapCore?: (core: CoordinatorCore) => CoordinatorCore;

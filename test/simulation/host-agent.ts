@@ -13,7 +13,7 @@ import type { Chronicle } from './chronicle.js';
 import type { HostDisk, HandoverWatcher } from './host-disk.js';
 import type { EngineWatcher, HostEngine } from './host-engine.js';
 import type { HostShortage } from './host-shortage.js';
-import { type CrashPoint, Life, type Pace, type WallClock } from './life.js';
+import { type CrashPoint, Life, type SpeedFactor, type WallClock } from './life.js';
 import type { SimulatedSocket } from './network.js';
 import type { Seeded } from './seeded.js';
 import type { Timeline } from './timeline.js';
@@ -24,7 +24,7 @@ export interface AgentDeps {
   labels: Record<string, string>;
   timeline: Timeline;
   random: Seeded;
-  speed: Pace;
+  speed: SpeedFactor;
   chronicle: Chronicle;
   wall: WallClock;
   engine: HostEngine;

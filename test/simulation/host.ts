@@ -6,7 +6,7 @@ import { HostAgent } from './host-agent.js';
 import { HostDisk, type HandoverWatcher } from './host-disk.js';
 import { type HostContainer, HostEngine } from './host-engine.js';
 import { HostShortage } from './host-shortage.js';
-import { type CrashPoint, Life, type Pace, type WallClock } from './life.js';
+import { type CrashPoint, Life, type SpeedFactor, type WallClock } from './life.js';
 import type { Cable, SimulatedSocket } from './network.js';
 import type { Seeded } from './seeded.js';
 import type { Timeline } from './timeline.js';
@@ -18,7 +18,7 @@ export interface HostDeps {
   clusterUID: string;
   timeline: Timeline;
   random: Seeded;
-  speed: Pace;
+  speed: SpeedFactor;
   chronicle: Chronicle;
   cable: Cable;
   /** It may run short of something: its agent watches for that. */

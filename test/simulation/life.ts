@@ -23,7 +23,7 @@ export interface CrashPoint {
 }
 
 /** How slow things are: fractions of quick, slow and very slow answers are the same for all; `scale` stretches them. */
-export interface Pace {
+export interface SpeedFactor {
   scale: number;
 }
 
@@ -31,14 +31,14 @@ export class Life {
   readonly clock: Clock;
   readonly #timeline: Timeline;
   readonly #chance: Seeded;
-  readonly #pace: Pace;
+  readonly #pace: SpeedFactor;
   readonly #onDoom: () => void;
   readonly #ended = new AbortController();
   #deeds = 0;
   #doom: { at: number; side: CrashPoint['side'] } | undefined;
 
   /** `onDoom` is called where a doom strikes, and is to call `end`. */
-  constructor(timeline: Timeline, wall: WallClock, chance: Seeded, pace: Pace, onDoom: () => void) {
+  constructor(timeline: Timeline, wall: WallClock, chance: Seeded, pace: SpeedFactor, onDoom: () => void) {
     this.#timeline = timeline;
     this.#chance = chance;
     this.#pace = pace;

@@ -3,7 +3,7 @@
  * only connections overtake each other. A cut cable delivers nothing and tells nobody; what was on its way waits, or is lost.
  */
 import { EventEmitter } from 'node:events';
-import type { Life, Pace } from './life.js';
+import type { Life, SpeedFactor } from './life.js';
 import type { Seeded } from './seeded.js';
 import type { Timeline } from './timeline.js';
 
@@ -84,7 +84,7 @@ class Wire {
     readonly cable: Cable,
     private readonly timeline: Timeline,
     private readonly chance: Seeded,
-    private readonly pace: Pace,
+    private readonly pace: SpeedFactor,
     private readonly receive: (frame: Frame) => void,
   ) {
     cable.add(this);
@@ -239,7 +239,7 @@ export function join(
   cable: Cable,
   timeline: Timeline,
   chance: Seeded,
-  pace: Pace,
+  pace: SpeedFactor,
 ): void {
   one.connected(new Wire(cable, timeline, chance, pace, (frame) => other.receive(frame)));
   other.connected(new Wire(cable, timeline, chance, pace, (frame) => one.receive(frame)));

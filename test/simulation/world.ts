@@ -8,7 +8,7 @@ import { eventsOf } from './event-kinds.js';
 import { domainOf, type History, nodeName, type Step } from './history.js';
 import { type HostDeps, SimulatedHost } from './host.js';
 import { type AcknowledgedWrite, type Invariant, invariants, type Verdict } from './invariants.js';
-import { type Life, type Pace, START_MS } from './life.js';
+import { type Life, type SpeedFactor, START_MS } from './life.js';
 import { Cable, join, SimulatedSocket } from './network.js';
 import type { HostFacts, Scene } from './scene.js';
 import { Seeded } from './seeded.js';
@@ -33,7 +33,7 @@ export class World implements Scene {
   readonly wishes = { deleted: new Set<string>(), forced: new Set<string>(), answered: new Set<string>() };
   readonly network = { frames: 0, framesLost: 0 };
   readonly tallies = emptyTallies();
-  readonly pace: Pace;
+  readonly pace: SpeedFactor;
   readonly disk: SimulatedDatabase;
   readonly coordinator: SimulatedCoordinator;
   readonly hosts = new Map<string, SimulatedHost>();
