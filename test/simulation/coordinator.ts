@@ -8,7 +8,7 @@ import { type RunningComponents, startComponents } from '../../shared/process/li
 import { NO_AUTHORITY } from '../harness/test-authority.js';
 import type { Chronicle } from './chronicle.js';
 import { openSimulatedStore, type SimulatedDatabase } from './disk-store.js';
-import { type CrashPoint, Life, type SpeedFactor, type WallClock } from './life.js';
+import { type CrashPoint, ProgramLifetime, type SpeedFactor, type WallClock } from './life.js';
 import type { SimulatedSocket } from './network.js';
 import type { Seeded } from './seeded.js';
 import type { Timeline } from './timeline.js';
@@ -40,7 +40,7 @@ export type CallResult<T> =
   | { kind: 'unreachable' };
 
 interface Serving {
-  life: Life;
+  life: ProgramLifetime;
   core: CoordinatorCore;
   running: RunningComponents;
   sinceMs: number;
@@ -52,7 +52,7 @@ export class SimulatedCoordinator {
   readonly offsetsMs = new Set([0]);
   readonly #parts: CoordinatorDeps;
   #lives = 0;
-  #life: Life | undefined;
+  #life: ProgramLifetime | undefined;
   #serving: Serving | undefined;
 
   constructor(parts: CoordinatorDeps) {
@@ -64,7 +64,7 @@ export class SimulatedCoordinator {
   }
 
   /** The life that takes connections now. */
-  get listening(): Life | undefined {
+  get listening(): ProgramLifetime | undefined {
     return this.#serving?.life;
   }
 
@@ -78,7 +78,7 @@ export class SimulatedCoordinator {
     const { timeline, random: chance, speed: pace } = this.#parts;
     this.#lives += 1;
     const stream = chance.stream(`coordinator-${this.#lives}`);
-    const life: Life = new Life(timeline, this.wall, stream, pace, () => this.crash());
+    const life: ProgramLifetime = new ProgramLifetime(timeline, this.wall, stream, pace, () => this.crash());
     this.#life = life;
     this.#say('starts');
     this.#parts.note('coordinator starts');
@@ -117,7 +117,7 @@ export class SimulatedCoordinator {
   }
 
   crashAt(doom: CrashPoint): void {
-    this.#life?.doom(doom);
+    this.#life?.crashAt(doom);
   }
 
   accept(node: string, socket: SimulatedSocket): void {
@@ -139,7 +139,7 @@ export class SimulatedCoordinator {
     return Promise.race([ended, this.#answer(life, () => request(core.registry))]);
   }
 
-  async #answer<T>(life: Life, request: () => Promise<T>): Promise<CallResult<T>> {
+  async #answer<T>(life: ProgramLifetime, request: () => Promise<T>): Promise<CallResult<T>> {
     try {
       await life.pause(life.delayMs());
       const value = await request();
@@ -156,7 +156,7 @@ export class SimulatedCoordinator {
   }
 
   /** As coordinator/main.ts does it. */
-  async #run(life: Life, chance: Seeded): Promise<void> {
+  async #run(life: ProgramLifetime, chance: Seeded): Promise<void> {
     const { disk, chronicle, wrapCore = (same) => same } = this.#parts;
     const log = chronicle.logger('coordinator', () => life.isOver);
     const store = openSimulatedStore(disk, life, () => this.crash());

@@ -19,7 +19,7 @@ import { Expired } from '../../coordinator/store/store.js';
 import { StoreError } from '../../coordinator/store/store-error.js';
 import { WatchFanout } from '../../coordinator/store/watch-fanout.js';
 import type { Write } from '../../coordinator/store/write-rules.js';
-import type { Life } from './life.js';
+import type { ProgramLifetime } from './life.js';
 
 /** So few that a reader who is slow by a burst has to list again. */
 const CHANGES_KEPT = 400;
@@ -98,7 +98,7 @@ export class SimulatedDatabase {
 }
 
 /** Opens the disk for one life of the coordinator. `onFailed`: as for SqliteStore, the program is to end. */
-export function openSimulatedStore(disk: SimulatedDatabase, life: Life, onFailed: () => void): Store {
+export function openSimulatedStore(disk: SimulatedDatabase, life: ProgramLifetime, onFailed: () => void): Store {
   const { content } = disk;
   const values = new PresentValues();
   for (const value of content.values.values()) values.set(value.key, value);
@@ -117,7 +117,7 @@ export function openSimulatedStore(disk: SimulatedDatabase, life: Life, onFailed
     present: (key) => values.get(key),
     revision: () => log.end,
     persist: (commit) => {
-      const written = life.do(() => disk.commit(commit));
+      const written = life.perform(() => disk.commit(commit));
       if (!disk.isLying) return written;
       written.catch(() => undefined);
       return Promise.resolve();
@@ -128,7 +128,7 @@ export function openSimulatedStore(disk: SimulatedDatabase, life: Life, onFailed
   const write = (each: Write) => commits.write(each);
   return {
     get: async (key) => values.get(key),
-    createdAt: (key) => life.do(() => content.created.get(key)),
+    createdAt: (key) => life.perform(() => content.created.get(key)),
     list: async (prefix, options = {}) => listAt(values, log, prefix, options),
     create: (key, value, condition) => write({ kind: 'create', key, value, ...condition }),
     createAll: (all) => commits.writeAll(all.map((value) => ({ kind: 'create', ...value }))),
@@ -141,7 +141,7 @@ export function openSimulatedStore(disk: SimulatedDatabase, life: Life, onFailed
     epoch: () => content.era,
     pastEpochs: () => content.pastEras,
     isUnconfirmed: () => content.isUnconfirmed,
-    confirmRestore: () => life.do(() => disk.confirmRestore()),
+    confirmRestore: () => life.perform(() => disk.confirmRestore()),
     close: async () => {
       await commits.close();
       fanout.close();

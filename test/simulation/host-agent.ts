@@ -13,7 +13,7 @@ import type { Chronicle } from './chronicle.js';
 import type { HostDisk, HandoverWatcher } from './host-disk.js';
 import type { EngineWatcher, HostEngine } from './host-engine.js';
 import type { HostShortage } from './host-shortage.js';
-import { type CrashPoint, Life, type SpeedFactor, type WallClock } from './life.js';
+import { type CrashPoint, ProgramLifetime, type SpeedFactor, type WallClock } from './life.js';
 import type { SimulatedSocket } from './network.js';
 import type { Seeded } from './seeded.js';
 import type { Timeline } from './timeline.js';
@@ -40,7 +40,7 @@ export interface AgentDeps {
   /** What the host says of itself, made worse by what a history has. */
   amendStatus: (status: NodeStatus) => NodeStatus;
   /** Opens a connection to the coordinator. */
-  dial: (life: Life) => SimulatedSocket;
+  dial: (life: ProgramLifetime) => SimulatedSocket;
   engineWatcher: EngineWatcher;
   handoverWatcher: HandoverWatcher;
   /** Something has happened that is to be counted. */
@@ -50,7 +50,7 @@ export interface AgentDeps {
 export class HostAgent {
   readonly #parts: AgentDeps;
   #lives = 0;
-  #life: Life | undefined;
+  #life: ProgramLifetime | undefined;
   #running: RunningComponents | undefined;
 
   constructor(parts: AgentDeps) {
@@ -66,7 +66,7 @@ export class HostAgent {
     const { timeline, random: chance, speed: pace, wall, note } = this.#parts;
     this.#lives += 1;
     const stream = chance.stream(`agent-${this.#lives}`);
-    const life: Life = new Life(timeline, wall, stream, pace, () => this.crash());
+    const life: ProgramLifetime = new ProgramLifetime(timeline, wall, stream, pace, () => this.crash());
     this.#life = life;
     this.#say('the agent starts');
     note('agent starts');
@@ -98,7 +98,7 @@ export class HostAgent {
   }
 
   crashAt(doom: CrashPoint): void {
-    this.#life?.doom(doom);
+    this.#life?.crashAt(doom);
   }
 
   #say(what: string): void {
@@ -106,7 +106,7 @@ export class HostAgent {
   }
 
   /** As agent/main.ts does it. */
-  async #run(life: Life, chance: Seeded): Promise<void> {
+  async #run(life: ProgramLifetime, chance: Seeded): Promise<void> {
     const { nodeName, labels, chronicle, dial, timeline, disk, engine, shortage, isBusy } = this.#parts;
     const { amendStatus, hasManifests, handoverWatcher: turnWatcher, engineWatcher } = this.#parts;
     const clock = monotonicClock(life.clock);
@@ -128,7 +128,7 @@ export class HostAgent {
       ...(shortage && { pressure: shortage.handlingFor(life) }),
       ...(hasManifests && { manifests: disk.manifestsFor(life) }),
       coordinatorTime: heardTime,
-      updateLock: { ask: () => life.do(() => (isBusy() ? { reason: 'busy' } : undefined)) },
+      updateLock: { ask: () => life.perform(() => (isBusy() ? { reason: 'busy' } : undefined)) },
       amendStatus,
       readHost: () => hollowHostInfo(nodeName, boots, `10.0.0.${Number(nodeName.replace(/\D/g, ''))}`),
       clock,

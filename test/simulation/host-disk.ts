@@ -4,7 +4,7 @@ import type { DurableFile } from '../../agent/desired/durable-file.js';
 import type { ManifestDirectory } from '../../agent/desired/manifest-directory.js';
 import type { RevertReason } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import type { Life } from './life.js';
+import type { ProgramLifetime } from './life.js';
 
 /** Hears what a host has decided by itself, once that is on its disk. */
 export interface HandoverWatcher {
@@ -43,18 +43,18 @@ export class HostDisk {
   }
 
   /** The cache as one life of the agent reads and writes it. `onTurns` hears what a write says of turns that none before did. */
-  cacheFor(life: Life, onTurns: HandoverWatcher): DurableFile {
+  cacheFor(life: ProgramLifetime, onTurns: HandoverWatcher): DurableFile {
     return {
-      read: () => life.do(() => this.#cache),
+      read: () => life.perform(() => this.#cache),
       write: (text) =>
-        life.do(() => {
+        life.perform(() => {
           if (this.isFull)
             throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
           this.#cache = text;
           this.#tellTurns(text, onTurns);
         }),
       quarantine: (mark) =>
-        life.do(() => {
+        life.perform(() => {
           this.#cache = undefined;
           return mark;
         }),
@@ -62,11 +62,11 @@ export class HostDisk {
   }
 
   /** Where the agent keeps the coordinator's time. */
-  coordinatorTimeFor(life: Life): DurableFile {
+  coordinatorTimeFor(life: ProgramLifetime): DurableFile {
     return {
-      read: () => life.do(() => this.#heardTime),
+      read: () => life.perform(() => this.#heardTime),
       write: (text) =>
-        life.do(() => {
+        life.perform(() => {
           this.#heardTime = text;
         }),
       quarantine: async (mark) => mark,
@@ -85,11 +85,11 @@ export class HostDisk {
   }
 
   /** Nothing tells of changes here: they are found when the agent looks by itself. */
-  manifestsFor(life: Life): ManifestDirectory {
+  manifestsFor(life: ProgramLifetime): ManifestDirectory {
     return {
       path: '/manifests',
-      names: () => life.do(() => [...this.#manifests.keys()]),
-      text: (name) => life.do(() => this.#manifests.get(name)),
+      names: () => life.perform(() => [...this.#manifests.keys()]),
+      text: (name) => life.perform(() => this.#manifests.get(name)),
       watch: () => undefined,
     };
   }

@@ -4,7 +4,7 @@ import { HollowDriver } from '../../agent/runtime/fake.js';
 import { HollowEngine } from '../../agent/runtime/fake-engine.js';
 import type { ImageBehaviourRow } from '../../agent/runtime/fake-images.js';
 import type { Clock } from '../../shared/process/clock.js';
-import type { Life } from './life.js';
+import type { ProgramLifetime } from './life.js';
 
 /** Exit code of a process that a power cut ended. */
 const KILLED = 137;
@@ -96,9 +96,9 @@ export class HostEngine {
   }
 
   /** Its interface for one life of the agent, each call a deed. */
-  driverFor(life: Life, { onStarted, onStopped }: EngineWatcher): RuntimeDriver {
+  driverFor(life: ProgramLifetime, { onStarted, onStopped }: EngineWatcher): RuntimeDriver {
     const inner = new HollowDriver(this.#engine, this.#owner);
-    const call = <T>(deed: () => Promise<T>) => life.do(() => this.#whenAnswering(deed));
+    const call = <T>(deed: () => Promise<T>) => life.perform(() => this.#whenAnswering(deed));
     const own: Partial<RuntimeDriver> = {
       start: (id) =>
         call(async () => {
@@ -138,7 +138,7 @@ export class HostEngine {
 
 async function* delayedEvents(
   driver: HollowDriver,
-  life: Life,
+  life: ProgramLifetime,
   signal: AbortSignal,
 ): AsyncGenerator<RuntimeEvent, void> {
   // Not AbortSignal.any: while somebody listens to one it is kept for ever, and with it all of a history that ends before it aborts.

@@ -6,7 +6,7 @@ import {
   thresholdsOf,
 } from '../../agent/decisions/eviction-thresholds.js';
 import type { ScarceResource } from './history.js';
-import type { Life } from './life.js';
+import type { ProgramLifetime } from './life.js';
 import type { Timeline } from './timeline.js';
 
 const MIB = 1_048_576;
@@ -49,7 +49,7 @@ export class HostShortage {
   }
 
   /** As one life of the agent looks at it. */
-  handlingFor(life: Life): PressureHandling {
+  handlingFor(life: ProgramLifetime): PressureHandling {
     const observation = (of: ScarceResource) =>
       [SIGNALS[of], { available: this.#scarce.has(of) ? LITTLE : ENOUGH, capacity: CAPACITY }] as const;
     return {
@@ -57,7 +57,7 @@ export class HostShortage {
       transitionMs: TRANSITION_MS,
       softGraceSeconds: 0,
       readSignals: () =>
-        life.do(() => ({
+        life.perform(() => ({
           observations: new Map([observation('memory'), observation('disk')]),
           hasImageFs: false,
         })),

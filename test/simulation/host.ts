@@ -6,7 +6,7 @@ import { HostAgent } from './host-agent.js';
 import { HostDisk, type HandoverWatcher } from './host-disk.js';
 import { type HostContainer, HostEngine } from './host-engine.js';
 import { HostShortage } from './host-shortage.js';
-import { type CrashPoint, Life, type SpeedFactor, type WallClock } from './life.js';
+import { type CrashPoint, ProgramLifetime, type SpeedFactor, type WallClock } from './life.js';
 import type { Cable, SimulatedSocket } from './network.js';
 import type { Seeded } from './seeded.js';
 import type { Timeline } from './timeline.js';
@@ -26,7 +26,7 @@ export interface HostDeps {
   /** Static Pods may be laid down. */
   hasManifests: boolean;
   /** Opens a connection to the coordinator. */
-  dial: (host: SimulatedHost, life: Life) => SimulatedSocket;
+  dial: (host: SimulatedHost, life: ProgramLifetime) => SimulatedSocket;
   /** A container of this Pod runs now. */
   onStarted: (host: SimulatedHost, podUid: string) => void;
   /** The agent has just told a container of this Pod, which runs, to stop. */
@@ -58,7 +58,7 @@ export class SimulatedHost {
     this.cable = parts.cable;
     this.#shortage = new HostShortage(timeline);
     // The engine is a program of its own: it goes on when the agent ends.
-    const clock = new Life(timeline, this.wall, parts.random.stream('engine'), parts.speed, () => undefined)
+    const clock = new ProgramLifetime(timeline, this.wall, parts.random.stream('engine'), parts.speed, () => undefined)
       .clock;
     this.#engine = new HostEngine(clock, { clusterUID: parts.clusterUID, nodeName: parts.name });
     this.#agent = this.#makeAgent();

@@ -27,7 +27,7 @@ export interface SpeedFactor {
   scale: number;
 }
 
-export class Life {
+export class ProgramLifetime {
   readonly clock: Clock;
   readonly #timeline: Timeline;
   readonly #chance: Seeded;
@@ -61,12 +61,12 @@ export class Life {
     this.#ended.abort();
   }
 
-  doom({ operation: deed, side }: CrashPoint): void {
+  crashAt({ operation: deed, side }: CrashPoint): void {
     this.#doom = { at: this.#deeds + deed, side };
   }
 
   /** Does something outside; resolves with what it answers. In an ended life it neither happens nor resolves. */
-  async do<T>(deed: () => T | Promise<T>): Promise<T> {
+  async perform<T>(deed: () => T | Promise<T>): Promise<T> {
     if (this.isOver) return never();
     this.#deeds += 1;
     const number = this.#deeds;

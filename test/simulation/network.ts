@@ -3,7 +3,7 @@
  * only connections overtake each other. A cut cable delivers nothing and tells nobody; what was on its way waits, or is lost.
  */
 import { EventEmitter } from 'node:events';
-import type { Life, SpeedFactor } from './life.js';
+import type { ProgramLifetime, SpeedFactor } from './life.js';
 import type { Seeded } from './seeded.js';
 import type { Timeline } from './timeline.js';
 
@@ -136,7 +136,7 @@ export class SimulatedSocket extends EventEmitter {
   #out: Wire | undefined;
 
   constructor(
-    private readonly life: Life,
+    private readonly life: ProgramLifetime,
     private readonly timeline: Timeline,
     /** Whether the machine is up, with or without the program: then its system answers for a connection that is gone. */
     private readonly isMachineUp: () => boolean,

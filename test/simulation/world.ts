@@ -8,7 +8,7 @@ import { eventsOf } from './event-kinds.js';
 import { domainOf, type History, nodeName, type Step } from './history.js';
 import { type HostDeps, SimulatedHost } from './host.js';
 import { type AcknowledgedWrite, type Invariant, invariants, type Verdict } from './invariants.js';
-import { type Life, type SpeedFactor, START_MS } from './life.js';
+import { type ProgramLifetime, type SpeedFactor, START_MS } from './life.js';
 import { Cable, join, SimulatedSocket } from './network.js';
 import type { HostFacts, Scene } from './scene.js';
 import { Seeded } from './seeded.js';
@@ -203,7 +203,7 @@ export class World implements Scene {
   }
 
   /** What the network makes of a call. */
-  #dial(host: SimulatedHost, life: Life): SimulatedSocket {
+  #dial(host: SimulatedHost, life: ProgramLifetime): SimulatedSocket {
     const { timeline, coordinator, pace } = this;
     this.#connections += 1;
     const chance = this.#chance.stream(`connection-${this.#connections}`);
