@@ -55,7 +55,7 @@ export class Cable {
     this.#isCut = true;
   }
 
-  mend(nowMs: number): void {
+  reconnect(nowMs: number): void {
     if (this.#isCut) this.#mendedAtMs = nowMs;
     this.#isCut = false;
     for (const wire of this.#wires) wire.pump();
