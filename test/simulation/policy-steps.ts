@@ -51,7 +51,7 @@ export function policyRequests(step: PolicyStep, parts: UserParts): Request[] {
 }
 
 /** Nothing of a policy holds a rollout up any more, save hosts that fail. */
-export function mendPolicy({ truth }: UserParts): Request[] {
+export function repairPolicy({ truth }: UserParts): Request[] {
   if (!truth.policy) return [];
   return [
     (registry) =>

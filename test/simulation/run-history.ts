@@ -3,7 +3,7 @@
 import { HistoryFaults } from './faults.js';
 import type { Fault, History, Step, UserStep } from './history.js';
 import { isUserStep } from './mixes.js';
-import { mendPods, mendPolicy, mendRollouts } from './policy-steps.js';
+import { mendPods, repairPolicy, mendRollouts } from './policy-steps.js';
 import type { Request, UserParts } from './requests.js';
 import { REST_RULE, unrest } from './rest.js';
 import { count, type Tallies } from './tally.js';
@@ -127,7 +127,7 @@ class Run {
   /** Images that cannot run are replaced, what holds rollouts up is let go; those that have failed are given another revision. */
   async #mendObjects(): Promise<void> {
     for (const request of mendImages(this.#user())) await this.#ask('a person', 'mend an image', request);
-    for (const request of mendPolicy(this.#user())) await this.#ask('a person', 'mend the policy', request);
+    for (const request of repairPolicy(this.#user())) await this.#ask('a person', 'mend the policy', request);
     await new Promise<void>((resolve) => this.#world.timeline.after(SETTLED_MS, resolve));
     // Controllers that rested until now, or had not heard, may have made Pods of what was mended.
     for (const request of mendImages(this.#user())) await this.#ask('a person', 'mend an image', request);
