@@ -64,7 +64,7 @@ export function repairPolicy({ truth }: UserParts): Request[] {
 }
 
 /** A Pod that its host took back stays so until somebody replaces it, where no rollout does; as does one that a host gave up and nobody owns. */
-export function mendPods(parts: UserParts): Request[] {
+export function repairPods(parts: UserParts): Request[] {
   const kept = [...parts.truth.pods.values()].filter(
     ({ metadata, status }) =>
       isConditionTrue(status?.conditions, REVERTED_CONDITION) ||

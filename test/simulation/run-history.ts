@@ -3,7 +3,7 @@
 import { HistoryFaults } from './faults.js';
 import type { Fault, History, Step, UserStep } from './history.js';
 import { isUserStep } from './mixes.js';
-import { mendPods, repairPolicy, mendRollouts } from './policy-steps.js';
+import { repairPods, repairPolicy, mendRollouts } from './policy-steps.js';
 import type { Request, UserParts } from './requests.js';
 import { REST_RULE, unrest } from './rest.js';
 import { count, type Tallies } from './tally.js';
@@ -131,7 +131,7 @@ class Run {
     await new Promise<void>((resolve) => this.#world.timeline.after(SETTLED_MS, resolve));
     // Controllers that rested until now, or had not heard, may have made Pods of what was mended.
     for (const request of mendImages(this.#user())) await this.#ask('a person', 'mend an image', request);
-    for (const request of mendPods(this.#user())) await this.#ask('a person', 'mend a Pod', request);
+    for (const request of repairPods(this.#user())) await this.#ask('a person', 'mend a Pod', request);
     for (const request of mendRollouts(this.#user())) await this.#ask('a person', 'mend a rollout', request);
   }
 
