@@ -78,7 +78,7 @@ export function repairPods(parts: UserParts): Request[] {
 }
 
 /** A revision that has failed is not tried again, and one that failed on all hosts of a wave goes no further: another takes its place. */
-export function mendRollouts({ truth }: UserParts): Request[] {
+export function repairRollouts({ truth }: UserParts): Request[] {
   const stuck = [...truth.rollouts.values()].filter(
     ({ status }) => status?.failure !== undefined || status?.phase === 'AwaitingHosts',
   );

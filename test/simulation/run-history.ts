@@ -3,7 +3,7 @@
 import { HistoryFaults } from './faults.js';
 import type { Fault, History, Step, UserStep } from './history.js';
 import { isUserStep } from './mixes.js';
-import { repairPods, repairPolicy, mendRollouts } from './policy-steps.js';
+import { repairPods, repairPolicy, repairRollouts } from './policy-steps.js';
 import type { Request, UserParts } from './requests.js';
 import { REST_RULE, unrest } from './rest.js';
 import { count, type Tallies } from './tally.js';
@@ -132,7 +132,7 @@ class Run {
     // Controllers that rested until now, or had not heard, may have made Pods of what was mended.
     for (const request of mendImages(this.#user())) await this.#ask('a person', 'mend an image', request);
     for (const request of repairPods(this.#user())) await this.#ask('a person', 'mend a Pod', request);
-    for (const request of mendRollouts(this.#user())) await this.#ask('a person', 'mend a rollout', request);
+    for (const request of repairRollouts(this.#user())) await this.#ask('a person', 'mend a rollout', request);
   }
 
   async #use(step: UserStep): Promise<void> {
