@@ -7,7 +7,7 @@ import { repairPods, repairPolicy, repairRollouts } from './policy-steps.js';
 import type { Request, UserParts } from './requests.js';
 import { REST_RULE, unrest } from './rest.js';
 import { count, type Tallies } from './tally.js';
-import { mendImages, requestsOf } from './user.js';
+import { repairImages, requestsOf } from './user.js';
 import { type Sabotage, World } from './world.js';
 
 /** A client gives up on a coordinator that does not answer. */
@@ -126,11 +126,11 @@ class Run {
 
   /** Images that cannot run are replaced, what holds rollouts up is let go; those that have failed are given another revision. */
   async #mendObjects(): Promise<void> {
-    for (const request of mendImages(this.#user())) await this.#ask('a person', 'mend an image', request);
+    for (const request of repairImages(this.#user())) await this.#ask('a person', 'mend an image', request);
     for (const request of repairPolicy(this.#user())) await this.#ask('a person', 'mend the policy', request);
     await new Promise<void>((resolve) => this.#world.timeline.after(SETTLED_MS, resolve));
     // Controllers that rested until now, or had not heard, may have made Pods of what was mended.
-    for (const request of mendImages(this.#user())) await this.#ask('a person', 'mend an image', request);
+    for (const request of repairImages(this.#user())) await this.#ask('a person', 'mend an image', request);
     for (const request of repairPods(this.#user())) await this.#ask('a person', 'mend a Pod', request);
     for (const request of repairRollouts(this.#user())) await this.#ask('a person', 'mend a rollout', request);
   }

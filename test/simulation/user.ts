@@ -91,7 +91,7 @@ export function requestsOf(step: UserStep, parts: UserParts): Request[] {
 }
 
 /** Puts right what would keep a Pod from ever being ready; what no rollout replaces is deleted. */
-export function mendImages(parts: UserParts): Request[] {
+export function repairImages(parts: UserParts): Request[] {
   const { truth } = parts;
   const isBad = (image: string) => /broken|crash|absent/.test(image);
   const sets = [...truth.daemonSets.values()].filter(({ spec }) =>
