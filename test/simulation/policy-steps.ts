@@ -9,14 +9,14 @@ import { ApiError } from '../../shared/kube/status.js';
 import type { Policy, HandoverRules, UserStep } from './history.js';
 import type { AcknowledgedWrite } from './invariants.js';
 import { POLICY, policySpec, setImage } from './manifests.js';
-import { changed, created, deleted, type Request, refOf, type UserParts } from './requests.js';
+import { changed, created, deleted, type Request, refOf, type UserDeps } from './requests.js';
 
 type PolicyStep = Extract<
   UserStep,
   { kind: 'set policy' | 'set host policy' | 'freeze' | 'pause policy' | 'approve wave' | 'delete policy' }
 >;
 
-export function policyRequests(step: PolicyStep, parts: UserParts): Request[] {
+export function policyRequests(step: PolicyStep, parts: UserDeps): Request[] {
   switch (step.kind) {
     case 'set policy':
       return [(registry) => setPolicy(registry, step.policy)];
@@ -51,7 +51,7 @@ export function policyRequests(step: PolicyStep, parts: UserParts): Request[] {
 }
 
 /** Nothing of a policy holds a rollout up any more, save hosts that fail. */
-export function repairPolicy({ truth }: UserParts): Request[] {
+export function repairPolicy({ stored: truth }: UserDeps): Request[] {
   if (!truth.policy) return [];
   return [
     (registry) =>
@@ -64,8 +64,8 @@ export function repairPolicy({ truth }: UserParts): Request[] {
 }
 
 /** A Pod that its host took back stays so until somebody replaces it, where no rollout does; as does one that a host gave up and nobody owns. */
-export function repairPods(parts: UserParts): Request[] {
-  const kept = [...parts.truth.pods.values()].filter(
+export function repairPods(parts: UserDeps): Request[] {
+  const kept = [...parts.stored.pods.values()].filter(
     ({ metadata, status }) =>
       isConditionTrue(status?.conditions, REVERTED_CONDITION) ||
       (status?.phase === 'Failed' && !controllerOf(metadata)),
@@ -78,7 +78,7 @@ export function repairPods(parts: UserParts): Request[] {
 }
 
 /** A revision that has failed is not tried again, and one that failed on all hosts of a wave goes no further: another takes its place. */
-export function repairRollouts({ truth }: UserParts): Request[] {
+export function repairRollouts({ stored: truth }: UserDeps): Request[] {
   const stuck = [...truth.rollouts.values()].filter(
     ({ status }) => status?.failure !== undefined || status?.phase === 'AwaitingHosts',
   );

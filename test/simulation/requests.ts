@@ -11,8 +11,8 @@ const NAMESPACE = 'default';
 export type Request = (registry: Registry) => Promise<AcknowledgedWrite[]>;
 
 /** What is deleted by a step is told before it is asked for, since it may happen unanswered. */
-export interface UserParts {
-  truth: Truth;
+export interface UserDeps {
+  stored: Truth;
   /** What a person reads off the coordinator's clock, ms since the epoch. */
   now: () => number;
   deleting: (object: KubeObject, isForced: boolean) => void;
@@ -46,7 +46,7 @@ export async function deleted<T extends KubeObject>(
   registry: Registry,
   kind: Kind<T>,
   ref: ObjectRef,
-  { deleting }: UserParts,
+  { deleting }: UserDeps,
   options: { gracePeriodSeconds?: number; propagationPolicy?: 'Background' | 'Foreground' | 'Orphan' },
 ): Promise<AcknowledgedWrite[]> {
   const present = (await registry.get(kind, ref)).object();

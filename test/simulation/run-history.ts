@@ -4,7 +4,7 @@ import { HistoryFaults } from './faults.js';
 import type { Fault, History, Step, UserStep } from './history.js';
 import { isUserStep } from './mixes.js';
 import { repairPods, repairPolicy, repairRollouts } from './policy-steps.js';
-import type { Request, UserParts } from './requests.js';
+import type { Request, UserDeps } from './requests.js';
 import { REST_RULE, unrest } from './rest.js';
 import { count, type Tallies } from './tally.js';
 import { repairImages, requestsOf } from './user.js';
@@ -139,12 +139,12 @@ class Run {
     for (const request of requestsOf(step, this.#user())) await this.#ask('a person', step.kind, request);
   }
 
-  #user(): UserParts {
+  #user(): UserDeps {
     const deleting = ({ metadata }: { metadata: { uid?: string } }, isForced: boolean) => {
       this.#world.wishes.deleted.add(metadata.uid ?? '');
       if (isForced) this.#world.wishes.forced.add(metadata.uid ?? '');
     };
-    return { truth: this.#world.truth, now: () => this.#world.coordinatorNowMs, deleting };
+    return { stored: this.#world.truth, now: () => this.#world.coordinatorNowMs, deleting };
   }
 
   async #ask(who: string, what: string, request: Request): Promise<void> {

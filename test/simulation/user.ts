@@ -7,11 +7,11 @@ import type { AcknowledgedWrite } from './invariants.js';
 import { barePod, manifestOf, setImage, setSelector, strategyOf, tolerantPod } from './manifests.js';
 import { policyRequests } from './policy-steps.js';
 import { hasTemplateGeneration } from './reference.js';
-import { changed, created, deleted, type Request, refOf, type UserParts } from './requests.js';
+import { changed, created, deleted, type Request, refOf, type UserDeps } from './requests.js';
 import type { Truth } from './truth.js';
 
 /** The requests of a step, one after another. */
-export function requestsOf(step: UserStep, parts: UserParts): Request[] {
+export function requestsOf(step: UserStep, parts: UserDeps): Request[] {
   switch (step.kind) {
     case 'create daemonset':
       return [(registry) => created(registry, daemonSetKind, manifestOf(step))];
@@ -56,10 +56,10 @@ export function requestsOf(step: UserStep, parts: UserParts): Request[] {
       ];
     case 'delete pod':
       return [
-        (registry) => deletePod(registry, podOn(parts.truth, step.node, step.index), step.force, parts),
+        (registry) => deletePod(registry, podOn(parts.stored, step.node, step.index), step.force, parts),
       ];
     case 'evict pod':
-      return [(registry) => evictPod(registry, podOn(parts.truth, step.node, step.index), parts)];
+      return [(registry) => evictPod(registry, podOn(parts.stored, step.node, step.index), parts)];
     case 'create pod':
       return [(registry) => created(registry, podKind, barePod(step))];
     case 'replace pod':
@@ -91,8 +91,8 @@ export function requestsOf(step: UserStep, parts: UserParts): Request[] {
 }
 
 /** Puts right what would keep a Pod from ever being ready; what no rollout replaces is deleted. */
-export function repairImages(parts: UserParts): Request[] {
-  const { truth } = parts;
+export function repairImages(parts: UserDeps): Request[] {
+  const { stored: truth } = parts;
   const isBad = (image: string) => /broken|crash|absent/.test(image);
   const sets = [...truth.daemonSets.values()].filter(({ spec }) =>
     spec.template.spec.containers.some(({ image }) => isBad(image)),
@@ -122,7 +122,7 @@ async function deletePod(
   registry: Registry,
   pod: Pod | undefined,
   force: boolean,
-  parts: UserParts,
+  parts: UserDeps,
 ): Promise<AcknowledgedWrite[]> {
   if (!pod) return [];
   return deleted(registry, podKind, refOf(pod.metadata.name), parts, force ? { gracePeriodSeconds: 0 } : {});
@@ -131,7 +131,7 @@ async function deletePod(
 async function evictPod(
   registry: Registry,
   pod: Pod | undefined,
-  { deleting }: UserParts,
+  { deleting }: UserDeps,
 ): Promise<AcknowledgedWrite[]> {
   if (!pod) return [];
   deleting(pod, false);
