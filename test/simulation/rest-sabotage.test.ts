@@ -13,7 +13,7 @@ import { breakDuring } from './broken.js';
 import { after, daemonSet, KILLED, SECOND, setImage } from './cases.js';
 import type { Policy, Step, HandoverRules } from './history.js';
 import { type Proof, violationOf } from './proof.js';
-import { REST_RULE } from './rest.js';
+import { SETTLED_RULE } from './rest.js';
 import { reading, seeing, seeingPolicy, turnText } from './sabotages.js';
 import type { Sabotage } from './world.js';
 
@@ -299,7 +299,7 @@ describe('a product that never comes to rest in one place is found out there', (
   for (const proof of PROOFS) {
     test(proof.what, async () => {
       const violation = await violationOf(proof);
-      assert.ok(violation.startsWith(REST_RULE), violation);
+      assert.ok(violation.startsWith(SETTLED_RULE), violation);
       assert.match(violation, proof.unrest);
     });
   }

@@ -9,7 +9,7 @@ import { belongs, hasTemplateGeneration, mayReplaceAvailable, mayStay, tolerates
 import type { Scene } from './scene.js';
 import { isLeaving, isReady, versionOf } from './truth.js';
 
-export const REST_RULE = 'no rest when faults have ended';
+export const SETTLED_RULE = 'no rest when faults have ended';
 
 const UNSCHEDULABLE = 'node.kubernetes.io/unschedulable';
 

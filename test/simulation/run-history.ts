@@ -5,7 +5,7 @@ import type { Fault, History, Step, UserStep } from './history.js';
 import { isUserStep } from './mixes.js';
 import { repairPods, repairPolicy, repairRollouts } from './policy-steps.js';
 import type { Request, UserDeps } from './requests.js';
-import { REST_RULE, unrest } from './rest.js';
+import { SETTLED_RULE, unrest } from './rest.js';
 import { count, type Tallies } from './tally.js';
 import { repairImages, requestsOf } from './user.js';
 import { type Sabotage, World } from './world.js';
@@ -83,7 +83,7 @@ class Run {
       (error && `a program met what it did not expect: ${error}`) ??
       (leaked[0] && `a promise was rejected and nobody cared: ${leaked[0]}`) ??
       (timeline.isBusy ? 'somebody works without end and without a pause' : undefined) ??
-      (this.#restless.length > 0 ? `${REST_RULE}: ${this.#restless.join('; ')}` : undefined);
+      (this.#restless.length > 0 ? `${SETTLED_RULE}: ${this.#restless.join('; ')}` : undefined);
     return {
       ...(broken && { violation: broken }),
       digest: chronicle.digest(),
@@ -109,7 +109,7 @@ class Run {
     for (let revision = -1; timeline.now < end && !this.#isBroken(); ) {
       await this.#until(timeline.now + LOOK_MS);
       this.#restless = unrest(this.#world, [...hosts.keys()]);
-      count(this.#world.tallies.checks, REST_RULE);
+      count(this.#world.tallies.checks, SETTLED_RULE);
       // Twice the same: what is at rest stays so.
       if (this.#restless.length === 0 && disk.content.revision === revision) return;
       revision = this.#restless.length === 0 ? disk.content.revision : -1;

@@ -10,7 +10,7 @@ import { generateHistory } from './draw.js';
 import { type HistoryResult, HistoryThread } from './history-thread.js';
 import { invariants } from './invariants.js';
 import { MIXES, type MixName } from './mixes.js';
-import { REST_RULE } from './rest.js';
+import { SETTLED_RULE } from './rest.js';
 import { runHistory } from './run-history.js';
 import { Totals } from './totals.js';
 
@@ -51,7 +51,7 @@ async function one(seed: string): Promise<number> {
 }
 
 async function many(): Promise<number> {
-  const rules = [...invariants().map(({ rule }) => rule), REST_RULE];
+  const rules = [...invariants().map(({ rule }) => rule), SETTLED_RULE];
   const totals = new Totals(rules.filter((rule) => rule !== ''));
   const end = performance.now() + (flags.seconds ?? Number.POSITIVE_INFINITY) * 1_000;
   const past = flags.first + flags.histories;
