@@ -14,7 +14,7 @@ export const SETTLED_RULE = 'no rest when faults have ended';
 const UNSCHEDULABLE = 'node.kubernetes.io/unschedulable';
 
 /** What is not yet, or never will be, as it must be; empty = at rest. */
-export function unrest(scene: Scene, hosts: readonly string[]): string[] {
+export function unsettledProblems(scene: Scene, hosts: readonly string[]): string[] {
   const { truth } = scene;
   return [
     ...[...truth.nodes.values()].flatMap(nodeUnrest),

@@ -5,7 +5,7 @@ import type { Fault, History, Step, UserStep } from './history.js';
 import { isUserStep } from './mixes.js';
 import { repairPods, repairPolicy, repairRollouts } from './policy-steps.js';
 import type { Request, UserDeps } from './requests.js';
-import { SETTLED_RULE, unrest } from './rest.js';
+import { SETTLED_RULE, unsettledProblems } from './rest.js';
 import { count, type Tallies } from './tally.js';
 import { repairImages, requestsOf } from './user.js';
 import { type Sabotage, World } from './world.js';
@@ -108,7 +108,7 @@ class Run {
     const end = timeline.now + PATIENCE_MS;
     for (let revision = -1; timeline.now < end && !this.#isBroken(); ) {
       await this.#until(timeline.now + LOOK_MS);
-      this.#restless = unrest(this.#world, [...hosts.keys()]);
+      this.#restless = unsettledProblems(this.#world, [...hosts.keys()]);
       count(this.#world.tallies.checks, SETTLED_RULE);
       // Twice the same: what is at rest stays so.
       if (this.#restless.length === 0 && disk.content.revision === revision) return;
