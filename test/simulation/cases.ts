@@ -1,7 +1,7 @@
 /** How named cases are told: short histories by hand, and what must come of them. */
 import assert from 'node:assert/strict';
 import type { Fault, History, Step, UserStep } from './history.js';
-import { type Outcome, runHistory } from './run-history.js';
+import { type HistoryOutcome, runHistory } from './run-history.js';
 import { story } from './story.js';
 
 export const SECOND = 1_000;
@@ -34,8 +34,8 @@ export const setImage = (image: string): UserStep => ({ kind: 'set image', name:
 export const KILLED = { deed: 1_000, side: 'before' } as const;
 
 /** Runs it at several paces of chance: a race needs its moment. */
-export async function outcomesOf(nodes: number, steps: Step[], seeds: number): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
+export async function outcomesOf(nodes: number, steps: Step[], seeds: number): Promise<HistoryOutcome[]> {
+  const outcomes: HistoryOutcome[] = [];
   for (let seed = 1; seed <= seeds; seed++) {
     const history: History = { seed: `case-${seed}`, nodes, speed: seed % 3, steps };
     const outcome = await runHistory(history);
@@ -57,6 +57,6 @@ export async function assertNoViolationIn(history: History): Promise<void> {
 }
 
 /** How many containers started on a host. */
-export function starts({ lines }: Outcome, host: string): number {
+export function starts({ lines }: HistoryOutcome, host: string): number {
   return lines.filter((line) => line.includes(host) && line.endsWith(' runs')).length;
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { generateHistory } from './draw.js';
 import { MIXES, type MixName } from './mixes.js';
-import { type Outcome, runHistory } from './run-history.js';
+import { type HistoryOutcome, runHistory } from './run-history.js';
 import { shrink } from './shrink.js';
 import { story } from './story.js';
 
@@ -12,7 +12,7 @@ const SHRINKING_TRIES = 80;
 const YOUNG_MB = 64;
 
 /** What became of a history. */
-export interface HistoryResult extends Omit<Outcome, 'lines'> {
+export interface HistoryResult extends Omit<HistoryOutcome, 'lines'> {
   seed: string;
   /** Of one that broke. */
   shortened?: Shortened;

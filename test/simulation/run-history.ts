@@ -20,7 +20,7 @@ const PATIENCE_MS = 40 * 60_000;
 /** All hosts are back by then. */
 const SETTLED_MS = 150_000;
 
-export interface Outcome {
+export interface HistoryOutcome {
   /** What was broken; absent = nothing. */
   violation?: string;
   /** Of everything that happened: equal for equal runs. */
@@ -32,7 +32,7 @@ export interface Outcome {
   simulatedMs: number;
 }
 
-export async function runHistory(history: History, sabotage: Sabotage = {}): Promise<Outcome> {
+export async function runHistory(history: History, sabotage: Sabotage = {}): Promise<HistoryOutcome> {
   const run = new Run(history, sabotage);
   const leaked: string[] = [];
   const onRejection = (reason: unknown) =>
@@ -75,7 +75,7 @@ class Run {
     await this.#untilRest();
   }
 
-  outcome(leaked: readonly string[]): Outcome {
+  outcome(leaked: readonly string[]): HistoryOutcome {
     const { violation, chronicle, network, timeline, tallies } = this.#world;
     const error = chronicle.errors[0];
     const broken =

@@ -1,11 +1,11 @@
 /** A failing history as a person reads it: what was done, what happened, what is wrong. */
 import type { History } from './history.js';
-import type { Outcome } from './run-history.js';
+import type { HistoryOutcome } from './run-history.js';
 
 /** The last so many lines say most. */
 const LINES = 160;
 
-export function story(history: History, outcome: Outcome): string {
+export function story(history: History, outcome: HistoryOutcome): string {
   const { lines, violation } = outcome;
   const left = lines.length - LINES;
   return [

@@ -1,5 +1,5 @@
 /** What many histories come to: how many ran, what was done to them, what happened, what was judged, what broke. */
-import type { Outcome } from './run-history.js';
+import type { HistoryOutcome } from './run-history.js';
 import { addTo, type Counts, emptyTallies, SECTIONS, type Tallies } from './tally.js';
 
 /** The totals as data. */
@@ -40,7 +40,7 @@ export class Totals {
     for (const rule of rules) this.#tallies.checks[rule] = 0;
   }
 
-  add({ tallies, frames, framesLost, simulatedMs }: Omit<Outcome, 'lines'>): void {
+  add({ tallies, frames, framesLost, simulatedMs }: Omit<HistoryOutcome, 'lines'>): void {
     this.histories += 1;
     this.#frames += frames;
     this.#framesLost += framesLost;
