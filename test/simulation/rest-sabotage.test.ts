@@ -14,7 +14,7 @@ import { after, daemonSet, KILLED, SECOND, setImage } from './cases.js';
 import type { Policy, Step, HandoverRules } from './history.js';
 import { type Proof, violationOf } from './proof.js';
 import { SETTLED_RULE } from './rest.js';
-import { reading, seeing, seeingPolicy, turnText } from './sabotages.js';
+import { reading, seeing, seeingPolicy, editHandoverAnnotation } from './sabotages.js';
 import type { Sabotage } from './world.js';
 
 const POLICY: Policy = {
@@ -138,7 +138,7 @@ const PROOFS: UnrestProof[] = [
       after(60, setImage('app:2')),
     ],
     breaking: reading((pod) =>
-      turnText(pod, (text) =>
+      editHandoverAnnotation(pod, (text) =>
         JSON.stringify({
           ...JSON.parse(text),
           windows: [{ from: '2020-01-01T00:00:00Z', until: '2020-01-01T01:00:00Z' }],

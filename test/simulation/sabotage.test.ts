@@ -12,7 +12,7 @@ import { after, daemonSet, SECOND, setImage } from './cases.js';
 import type { Policy, HandoverRules } from './history.js';
 import { invariants } from './invariants.js';
 import { type Proof, violationOf } from './proof.js';
-import { reading, seeing, seeingPolicy, turnText } from './sabotages.js';
+import { reading, seeing, seeingPolicy, editHandoverAnnotation } from './sabotages.js';
 
 const POLICY: Policy = {
   ...{ soakSeconds: 60, approval: 'Automatic', maxFailed: null, deadlineSeconds: 30, action: 'Pause' },
@@ -205,7 +205,7 @@ const PROOFS: RuleProof[] = [
       after(60, setImage('app:2')),
     ],
     breaking: reading((pod) =>
-      turnText(pod, (text) => {
+      editHandoverAnnotation(pod, (text) => {
         const turn = JSON.parse(text);
         turn.successor.metadata.uid = 'of-its-own';
         return JSON.stringify(turn);
@@ -222,7 +222,7 @@ const PROOFS: RuleProof[] = [
       after(40, { kind: 'busy host', node: 'host-1', forMs: 150 * SECOND }),
       after(30, setImage('app:2')),
     ],
-    breaking: reading((pod) => turnText(pod, (text) => text.replace(/,?"maxHoldSeconds":\d+/, ''))),
+    breaking: reading((pod) => editHandoverAnnotation(pod, (text) => text.replace(/,?"maxHoldSeconds":\d+/, ''))),
   },
   {
     what: 'an agent that does not see that a Pod is ready',

@@ -51,7 +51,7 @@ export function reading(change: (pod: Pod) => Pod): (check: () => Promise<void>)
 }
 
 /** Of a Pod that bears a turn: the turn's text. */
-export function turnText(pod: Pod, change: (text: string) => string): Pod {
+export function editHandoverAnnotation(pod: Pod, change: (text: string) => string): Pod {
   const { annotations } = pod.metadata;
   const text = annotations?.[HANDOVER_ANNOTATION];
   if (text === undefined) return pod;
