@@ -3,7 +3,7 @@ import type { HostContainer } from './host-engine.js';
 import type { Truth } from './truth.js';
 
 /** What users asked for, whether they were answered or not. */
-export interface Wishes {
+export interface UserRequests {
   /** Uids of objects that somebody asked to delete. */
   readonly deleted: Set<string>;
   /** Those of them that were to go at once, without waiting for the host. */
@@ -36,7 +36,7 @@ export interface Scene {
   /** How far its clock ever was from the truth: hosts go by what they have heard once. */
   readonly coordinatorOffsetsMs: ReadonlySet<number>;
   readonly truth: Truth;
-  readonly wishes: Wishes;
+  readonly wishes: UserRequests;
   /** The containers that run on a host now. */
   readonly running: (node: string) => readonly HostContainer[];
   /** All that are there, running or not. */
