@@ -194,7 +194,7 @@ function nothingStopsUnasked(): Invariant {
   const givenUp = new Map<string, { uid: string; atMs: number }>();
   /** True while a host may give the Pod up: it is short of something, or was a moment ago, and nothing runs of the one before. */
   const mayGiveUp = (uid: string, node: string, { hostOf, running, nowMs }: Scene): boolean => {
-    if (nowMs - (hostOf(node).shortAtMs ?? Number.NEGATIVE_INFINITY) > NEWS_MS) return false;
+    if (nowMs - (hostOf(node).resourcesShortAtMs ?? Number.NEGATIVE_INFINITY) > NEWS_MS) return false;
     const last = givenUp.get(node);
     const isFirst = last?.uid === uid || !running(node).some(({ podUid }) => podUid === last?.uid);
     if (!isFirst && last && nowMs - last.atMs < NEWS_MS) return false;

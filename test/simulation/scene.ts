@@ -13,7 +13,7 @@ export interface UserRequests {
 }
 
 /** What a bystander sees of a host that it decides by. */
-export interface HostFacts {
+export interface SimulatedHostFacts {
   /** How often it came up. */
   readonly boots: number;
   /** Since when it says 'not now' to who wants to replace a Pod; undefined = it does not. */
@@ -21,7 +21,7 @@ export interface HostFacts {
   /** When it last stopped saying so; undefined = never. */
   readonly busyUntilMs: number | undefined;
   /** When it was last short of memory or disk; undefined = never. */
-  readonly shortAtMs: number | undefined;
+  readonly resourcesShortAtMs: number | undefined;
   /** Since when its engine answers; undefined = it does not. */
   readonly engineUpSinceMs: number | undefined;
   /** Since when its cable is whole and the coordinator takes connections; undefined = they are not, or it does not. */
@@ -43,7 +43,7 @@ export interface Scene {
   readonly containers: (node: string) => readonly HostContainer[];
   /** Since when a host's cable is cut; undefined = it is not. */
   readonly cutSinceMs: (node: string) => number | undefined;
-  readonly hostOf: (node: string) => HostFacts;
+  readonly hostOf: (node: string) => SimulatedHostFacts;
   /** The static Pods whose manifests lie on a host, by their names in the store. */
   readonly staticPods: (node: string) => readonly { name: string; image: string }[];
 }

@@ -10,7 +10,7 @@ import { type HostDeps, SimulatedHost } from './host.js';
 import { type AcknowledgedWrite, type Invariant, invariants, type Verdict } from './invariants.js';
 import { type ProgramLifetime, type SpeedFactor, START_MS } from './life.js';
 import { Cable, join, SimulatedSocket } from './network.js';
-import type { HostFacts, Scene } from './scene.js';
+import type { SimulatedHostFacts, Scene } from './scene.js';
 import { Seeded } from './seeded.js';
 import { count, emptyTallies } from './tally.js';
 import { Timeline } from './timeline.js';
@@ -89,7 +89,7 @@ export class World implements Scene {
 
   readonly cutSinceMs = (node: string): number | undefined => this.hosts.get(node)?.cable.cutSinceMs;
 
-  readonly hostOf = (node: string): HostFacts => {
+  readonly hostOf = (node: string): SimulatedHostFacts => {
     const host = this.hosts.get(node);
     const [cable, coordinator] = [host?.cable.wholeSinceMs, this.coordinator.listeningSinceMs];
     const reachable =
@@ -98,7 +98,7 @@ export class World implements Scene {
       boots: host?.boots ?? 0,
       busySinceMs: host?.busySinceMs,
       busyUntilMs: host?.busyUntilMs,
-      shortAtMs: host?.shortAtMs,
+      resourcesShortAtMs: host?.shortAtMs,
       engineUpSinceMs: host?.engineUpSinceMs,
       reachableSinceMs: reachable,
     };
