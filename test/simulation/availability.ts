@@ -7,7 +7,7 @@ import { CONFIRMED_CONDITION, handoverOf, handoverAnnotationOf } from '../../sha
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { belongs, mayStay, maySurge, unavailableBudget } from './reference.js';
-import type { Scene } from './scene.js';
+import type { ObservedWorld } from './scene.js';
 import { Since } from './since.js';
 import { isLeaving, isReady, readySince, type TrueChange } from './truth.js';
 
@@ -50,7 +50,7 @@ export class Availability {
   readonly #budgets = new Map<string, Budget[]>();
 
   /** To be told of every change, before anything is asked. Time alone makes Pods available: all DaemonSets are looked at. */
-  committed(change: TrueChange, scene: Scene): void {
+  committed(change: TrueChange, scene: ObservedWorld): void {
     if (change.kind === 'Pod') {
       const { uid = '' } = (change.current ?? change.previous)?.metadata ?? {};
       const isUnproved = change.current !== undefined && isUnconfirmed(change.current);
@@ -60,13 +60,13 @@ export class Availability {
       this.#ready.note(uid, isNow, scene.nowMs);
       this.#noteTold(uid, change.current && readySince(change.current), scene);
     }
-    for (const each of scene.truth.daemonSets.values()) this.#look(each, scene);
+    for (const each of scene.stored.daemonSets.values()) this.#look(each, scene);
   }
 
   /** The Pod that a rollout has just told to stop, or its host to replace when it may, if it was of use. */
   stoppedByRollout(
     { kind, previous, current }: TrueChange,
-    { truth, wishes, nowMs, coordinatorNowMs }: Scene,
+    { stored: truth, userRequests: wishes, nowMs, coordinatorNowMs }: ObservedWorld,
   ): StoppedByRollout | undefined {
     if (kind !== 'Pod' || !previous || isLeaving(previous)) return undefined;
     // From when it has its turn, its host may stop it at any time; what becomes of that was decided then.
@@ -90,7 +90,7 @@ export class Availability {
    * The other nodes that are without an available Pod and should have one, those included that the rollout emptied itself, and
    * those whose hosts have a turn: they may begin it at any moment.
    */
-  without({ daemonSet, node }: StoppedByRollout, { truth, nowMs }: Scene): string[] {
+  without({ daemonSet, node }: StoppedByRollout, { stored: truth, nowMs }: ObservedWorld): string[] {
     const keyOf = (name: string) => `${daemonSet.metadata.uid}@${name}`;
     return [...truth.nodes.keys()].filter(
       (name) =>
@@ -117,22 +117,22 @@ export class Availability {
     return this.#ready.isFor(pod.metadata.uid ?? '', (spec.minReadySeconds ?? 0) * 1_000, nowMs);
   }
 
-  #noteTold(uid: string, sinceMs: number | undefined, { nowMs, coordinatorNowMs }: Scene): void {
+  #noteTold(uid: string, sinceMs: number | undefined, { nowMs, coordinatorNowMs }: ObservedWorld): void {
     if (sinceMs === undefined) this.#told.delete(uid);
     else if (this.#told.get(uid)?.sinceMs !== sinceMs)
       this.#told.set(uid, { sinceMs, trueMs: sinceMs - coordinatorNowMs + nowMs });
   }
 
   /** By the time that it tells itself: as the coordinator's clock is now, or was when it told. */
-  #mayBeAvailable({ metadata }: Pod, { spec }: DaemonSet, { nowMs, coordinatorNowMs }: Scene): boolean {
+  #mayBeAvailable({ metadata }: Pod, { spec }: DaemonSet, { nowMs, coordinatorNowMs }: ObservedWorld): boolean {
     const told = this.#told.get(metadata.uid ?? '');
     if (!told) return false;
     const minReadyMs = (spec.minReadySeconds ?? 0) * 1_000;
     return told.sinceMs + minReadyMs <= coordinatorNowMs || told.trueMs + minReadyMs <= nowMs;
   }
 
-  #look(daemonSet: DaemonSet, scene: Scene): void {
-    const { truth, nowMs } = scene;
+  #look(daemonSet: DaemonSet, scene: ObservedWorld): void {
+    const { stored: truth, nowMs } = scene;
     const { uid = '' } = daemonSet.metadata;
     let desired = 0;
     let retiring = 0;

@@ -38,7 +38,7 @@ export function taintEvictionsWait(): Invariant {
 
   return {
     rule: 'a taint drives no Pod out for as long as that tolerates it',
-    committed: (change, { truth, wishes, nowMs, coordinatorNowMs }) => {
+    committed: (change, { stored: truth, userRequests: wishes, nowMs, coordinatorNowMs }) => {
       if (change.kind === 'Node') note(change, nowMs);
       const { kind, previous, current } = change;
       if (kind !== 'Pod' || !previous || isLeaving(previous) || !current || !isLeaving(current))
@@ -71,7 +71,7 @@ export function offlineNodesAreNotEvicted(): Invariant {
   };
   return {
     rule: 'while no node at all is Ready, none is emptied for its silence',
-    committed: ({ kind, previous, current }, { truth, wishes, nowMs }) => {
+    committed: ({ kind, previous, current }, { stored: truth, userRequests: wishes, nowMs }) => {
       if (kind === 'Node') {
         const reported = [...truth.nodes.values()].filter(({ status }) =>
           findCondition(status?.conditions, 'Ready'),

@@ -1,7 +1,7 @@
 /** What a DaemonSet's status may say of each of its generations: sums of nodes that were so, some time since it began. */
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { belongs, hasTemplateGeneration } from './reference.js';
-import type { Scene } from './scene.js';
+import type { ObservedWorld } from './scene.js';
 import { isReady, versionOf } from './truth.js';
 
 /** Names of nodes that some time since a generation began were so. */
@@ -21,7 +21,7 @@ export class FigureHistory {
   readonly #book = new Map<string, Map<number, Figures>>();
 
   /** To be told of every change. Word of an older generation may still be on its way: all of them are kept up. */
-  committed({ truth }: Scene): void {
+  committed({ stored: truth }: ObservedWorld): void {
     for (const daemonSet of truth.daemonSets.values()) {
       const { uid = '', generation = 0 } = daemonSet.metadata;
       const all = this.#book.get(uid) ?? new Map<number, Figures>();
@@ -40,7 +40,7 @@ export class FigureHistory {
   }
 }
 
-function note(figures: Figures, daemonSet: DaemonSet, isNew: boolean, truth: Scene['truth']): void {
+function note(figures: Figures, daemonSet: DaemonSet, isNew: boolean, truth: ObservedWorld['stored']): void {
   for (const [name, node] of truth.nodes) {
     // A node that joined since was none before.
     if (!isNew && !figures.belonged.has(name)) figures.notBelonged.add(name);

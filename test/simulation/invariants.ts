@@ -5,7 +5,7 @@ import { Availability, NEWS_MS } from './availability.js';
 import { offlineNodesAreNotEvicted, taintEvictionsWait } from './evictions.js';
 import { FigureHistory } from './figures.js';
 import { maySurge } from './reference.js';
-import type { Scene } from './scene.js';
+import type { ObservedWorld } from './scene.js';
 import { Since } from './since.js';
 import { isLeaving, type TrueChange } from './truth.js';
 import { busyHostsAreAsked, revertsHaveReason, turnsKeepHours } from './turns.js';
@@ -21,17 +21,17 @@ export interface Invariant {
   /** The rule, as one would tell it a colleague. */
   readonly rule: string;
   /** A container of this Pod has just started on this node. */
-  podStarted?(podUid: string, node: string, scene: Scene): Verdict;
+  podStarted?(podUid: string, node: string, scene: ObservedWorld): Verdict;
   /** The agent of this node has just told a container of this Pod, which runs, to stop. */
-  podStopped?(podUid: string, node: string, scene: Scene): Verdict;
+  podStopped?(podUid: string, node: string, scene: ObservedWorld): Verdict;
   /** A host has just begun to replace a Pod by itself: it stands on its disk. */
-  handoverStarted?(turn: { podUid: string; successorUid: string }, node: string, scene: Scene): Verdict;
+  handoverStarted?(turn: { podUid: string; successorUid: string }, node: string, scene: ObservedWorld): Verdict;
   /** A host has just decided to take a Pod back. */
-  podReverted?(revert: { podUid: string; reason: RevertReason }, node: string, scene: Scene): Verdict;
+  podReverted?(revert: { podUid: string; reason: RevertReason }, node: string, scene: ObservedWorld): Verdict;
   /** A change has just been committed; `scene` shows the state after it. */
-  committed?(change: TrueChange, scene: Scene): Verdict;
+  committed?(change: TrueChange, scene: ObservedWorld): Verdict;
   /** A client has just been told that its write of this object succeeded. */
-  acknowledged?(write: AcknowledgedWrite, scene: Scene): Verdict;
+  acknowledged?(write: AcknowledgedWrite, scene: ObservedWorld): Verdict;
 }
 
 /** `isDeletion`: the object is gone, or marked to go. */
@@ -77,7 +77,7 @@ function oneCopy(): Invariant {
       if (kind === 'DaemonSet' && current) surged.note(current.metadata.uid ?? '', maySurge(current), nowMs);
       return undefined;
     },
-    podStarted: (podUid, node, { truth, running, nowMs }) => {
+    podStarted: (podUid, node, { stored: truth, running, nowMs }) => {
       const recordOf = (uid: string) => truth.ever.get(uid) ?? truth.promised.get(uid);
       const started = recordOf(podUid);
       if (!started?.maker || surged.isWithin(started.maker, nowMs - started.createdAtMs + NEWS_MS, nowMs))
@@ -136,13 +136,13 @@ function closedWavesStayStable(waves: WaveBook): Invariant {
   return {
     rule: 'a Pod that is made in a wave that is not open is of the last completed revision',
     committed: ({ kind, previous, current }, scene) => {
-      const daemonSet = kind === 'Pod' && !previous && current ? scene.truth.ownerOf(current) : undefined;
+      const daemonSet = kind === 'Pod' && !previous && current ? scene.stored.ownerOf(current) : undefined;
       // A host's own was judged when its turn was given.
       if (
         !daemonSet ||
         kind !== 'Pod' ||
         !current ||
-        scene.truth.promised.has(current.metadata.uid ?? '') ||
+        scene.stored.promised.has(current.metadata.uid ?? '') ||
         !waves.governs(daemonSet, scene) ||
         !waves.hasStable(daemonSet, scene)
       )
@@ -162,7 +162,7 @@ function failuresWithinBudget(availability: Availability, waves: WaveBook): Inva
       const stopped = availability.stoppedByRollout(change, scene);
       if (!stopped || !waves.governs(stopped.daemonSet, scene)) return undefined;
       const { pod, daemonSet, node } = stopped;
-      const allowed = scene.truth.policy?.spec.failureBudget?.maxFailed;
+      const allowed = scene.stored.policy?.spec.failureBudget?.maxFailed;
       if (typeof allowed !== 'number' || waves.isNewest(daemonSet, pod, scene)) return undefined;
       const failed = waves.failed(daemonSet, scene);
       if (failed.length <= allowed) return true;
@@ -175,7 +175,7 @@ function failuresWithinBudget(availability: Availability, waves: WaveBook): Inva
 function acknowledgedIsStored(): Invariant {
   return {
     rule: 'no acknowledged write is lost',
-    acknowledged: ({ uid, name, revision, isDeletion }, { truth }) => {
+    acknowledged: ({ uid, name, revision, isDeletion }, { stored: truth }) => {
       const stored = truth.revisions.get(uid) ?? 0;
       if (stored < revision)
         return `${name} was acknowledged at revision ${revision}, on the disk it is at ${stored}`;
@@ -193,7 +193,7 @@ function nothingStopsUnasked(): Invariant {
   /** Uid of the Pod that a node has given up last, and when. */
   const givenUp = new Map<string, { uid: string; atMs: number }>();
   /** True while a host may give the Pod up: it is short of something, or was a moment ago, and nothing runs of the one before. */
-  const mayGiveUp = (uid: string, node: string, { hostOf, running, nowMs }: Scene): boolean => {
+  const mayGiveUp = (uid: string, node: string, { hostOf, running, nowMs }: ObservedWorld): boolean => {
     if (nowMs - (hostOf(node).resourcesShortAtMs ?? Number.NEGATIVE_INFINITY) > NEWS_MS) return false;
     const last = givenUp.get(node);
     const isFirst = last?.uid === uid || !running(node).some(({ podUid }) => podUid === last?.uid);
@@ -205,7 +205,7 @@ function nothingStopsUnasked(): Invariant {
     rule: 'a container is stopped only when its Pod was deleted, where the link is cut only when that was before; or by a turn of its host, or by a host that is short of something, one Pod after another',
     handoverStarted: ({ podUid }) => void asked.set(podUid, 0),
     podReverted: ({ podUid }) => void asked.set(podUid, 0),
-    committed: ({ kind, previous, current }, { truth, nowMs }) => {
+    committed: ({ kind, previous, current }, { stored: truth, nowMs }) => {
       const { uid = '', name } = (current ?? previous)?.metadata ?? {};
       const ask = (podUid: string) => asked.set(podUid, asked.get(podUid) ?? nowMs);
       if (kind === 'Pod' && (!current || isLeaving(current))) ask(uid);
@@ -215,7 +215,7 @@ function nothingStopsUnasked(): Invariant {
       return undefined;
     },
     podStopped: (podUid, node, scene) => {
-      const { truth, cutSinceMs } = scene;
+      const { stored: truth, cutSinceMs } = scene;
       const known = truth.ever.get(podUid);
       // A static Pod is the host's own.
       if (!known) return undefined;
@@ -238,7 +238,7 @@ function stoppedStaysStopped(): Invariant {
   const confirmed = new Set<string>();
   return {
     rule: 'what a host was asked to stop has stopped when its Pod leaves the store, and never starts again',
-    committed: ({ kind, previous, current }, { truth, wishes, running }) => {
+    committed: ({ kind, previous, current }, { stored: truth, userRequests: wishes, running }) => {
       if (kind !== 'Pod' || !previous || current) return undefined;
       const { uid = '', name } = previous.metadata;
       const { nodeName = '' } = previous.spec;
@@ -248,7 +248,7 @@ function stoppedStaysStopped(): Invariant {
       const still = running(nodeName).some(({ podUid }) => podUid === uid);
       return !still || `${name} left the store while its container runs on ${nodeName}`;
     },
-    podStarted: (podUid, node, { truth }) =>
+    podStarted: (podUid, node, { stored: truth }) =>
       confirmed.has(podUid) && !truth.pods.has(podUid)
         ? `${truth.ever.get(podUid)?.name} starts on ${node} after it was stopped, confirmed and removed`
         : undefined,
@@ -260,7 +260,7 @@ function nothingVanishes(): Invariant {
   const drivenOut = new Set<string>();
   return {
     rule: 'no object goes that nobody deleted',
-    committed: ({ kind, previous, current }, { truth, wishes }) => {
+    committed: ({ kind, previous, current }, { stored: truth, userRequests: wishes }) => {
       if (kind === 'Node') {
         const evicts = current?.spec?.taints?.some(({ effect }) => effect === 'NoExecute');
         if (!current || evicts) drivenOut.add((current ?? previous)?.metadata.name ?? '');

@@ -6,7 +6,7 @@ import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { belongs, hasTemplateGeneration, mayReplaceAvailable, mayStay, toleratesFor } from './reference.js';
-import type { Scene } from './scene.js';
+import type { ObservedWorld } from './scene.js';
 import { isLeaving, isReady, versionOf } from './truth.js';
 
 export const SETTLED_RULE = 'no rest when faults have ended';
@@ -14,15 +14,15 @@ export const SETTLED_RULE = 'no rest when faults have ended';
 const UNSCHEDULABLE = 'node.kubernetes.io/unschedulable';
 
 /** What is not yet, or never will be, as it must be; empty = at rest. */
-export function unsettledProblems(scene: Scene, hosts: readonly string[]): string[] {
-  const { truth } = scene;
+export function unsettledProblems(scene: ObservedWorld, hosts: readonly string[]): string[] {
+  const { stored: truth } = scene;
   return [
     ...[...truth.nodes.values()].flatMap(nodeUnrest),
     ...[...truth.pods.values()].flatMap((pod) => podUnrest(pod, scene)),
     ...[...truth.daemonSets.values()].flatMap((daemonSet) => daemonSetUnrest(daemonSet, scene)),
     ...hosts.flatMap((host) => hostUnrest(host, scene)),
     ...hosts.flatMap((host) => staticUnrest(host, scene)),
-    ...[...scene.wishes.answered].flatMap((uid) => forgottenDeletion(uid, scene)),
+    ...[...scene.userRequests.answered].flatMap((uid) => forgottenDeletion(uid, scene)),
   ];
 }
 
@@ -44,7 +44,7 @@ function nodeUnrest({ metadata, spec, status }: Node): string[] {
   return taint ? [`Node ${metadata.name} keeps the taint ${taint.key}`] : [];
 }
 
-function podUnrest(pod: Pod, { truth, running }: Scene): string[] {
+function podUnrest(pod: Pod, { stored: truth, running }: ObservedWorld): string[] {
   const { name } = pod.metadata;
   const { nodeName = '' } = pod.spec;
   const node = truth.nodes.get(nodeName);
@@ -62,15 +62,15 @@ function podUnrest(pod: Pod, { truth, running }: Scene): string[] {
   return isReady(pod) ? [] : [`Pod ${name} runs on ${nodeName} and is not Ready`];
 }
 
-function daemonSetUnrest(daemonSet: DaemonSet, scene: Scene): string[] {
+function daemonSetUnrest(daemonSet: DaemonSet, scene: ObservedWorld): string[] {
   const { name } = daemonSet.metadata;
   if (isLeaving(daemonSet)) return [`DaemonSet ${name} is still to be deleted`];
-  const nodes = [...scene.truth.nodes.values()];
+  const nodes = [...scene.stored.nodes.values()];
   const problems = nodes.flatMap((node) => placeUnrest(daemonSet, node, scene));
   return problems.length > 0 ? problems : statusUnrest(daemonSet, nodes, scene);
 }
 
-function placeUnrest(daemonSet: DaemonSet, node: Node, { truth }: Scene): string[] {
+function placeUnrest(daemonSet: DaemonSet, node: Node, { stored: truth }: ObservedWorld): string[] {
   const { name } = node.metadata;
   const pods = truth.podsOf(daemonSet, name);
   const where = `${daemonSet.metadata.name} on ${name}`;
@@ -87,8 +87,8 @@ function isUpdated(pod: Pod, daemonSet: DaemonSet): boolean {
   return versionOf(pod) === versionOf(daemonSet.spec.template) || hasTemplateGeneration(pod, daemonSet);
 }
 
-function statusUnrest({ metadata, status }: DaemonSet, nodes: readonly Node[], scene: Scene): string[] {
-  const { truth } = scene;
+function statusUnrest({ metadata, status }: DaemonSet, nodes: readonly Node[], scene: ObservedWorld): string[] {
+  const { stored: truth } = scene;
   const daemonSet = truth.daemonSets.get(metadata.uid ?? '');
   if (!daemonSet) return [];
   const wanted = nodes.filter((node) => belongs(daemonSet, node));
@@ -114,7 +114,7 @@ function hostUid({ metadata }: Pod): string | undefined {
 }
 
 /** A host whose Node was deleted stays out until its agent restarts; its static Pods run on. */
-function hostUnrest(host: string, { truth, containers, staticPods }: Scene): string[] {
+function hostUnrest(host: string, { stored: truth, containers, staticPods }: ObservedWorld): string[] {
   const pods = [...truth.pods.values()].filter(({ spec }) => spec.nodeName === host);
   const own = new Set(pods.map(hostUid));
   const unseen = truth.nodes.has(host) ? [] : staticPods(host).map(({ name }) => name);
@@ -124,7 +124,7 @@ function hostUnrest(host: string, { truth, containers, staticPods }: Scene): str
 }
 
 /** Every manifest has its Pod and its mirror, and every mirror its manifest; that they run, `podUnrest` looks at. */
-function staticUnrest(host: string, { truth, staticPods }: Scene): string[] {
+function staticUnrest(host: string, { stored: truth, staticPods }: ObservedWorld): string[] {
   if (!truth.nodes.has(host)) return [];
   const wanted = staticPods(host).map(({ name, image }) => `${name} of ${image}`);
   const mirrors = [...truth.pods.values()].filter(
@@ -139,7 +139,7 @@ function staticUnrest(host: string, { truth, staticPods }: Scene): string[] {
  * A rollout by waves ends when nothing holds it up; without a policy there is none to be shown. Nodes that keep a Pod though none belongs
  * there may be counted; and what failed in one of them and is well since stays a failure.
  */
-function rolloutUnrest(daemonSet: DaemonSet, wanted: number, { truth }: Scene): string[] {
+function rolloutUnrest(daemonSet: DaemonSet, wanted: number, { stored: truth }: ObservedWorld): string[] {
   const { metadata, spec } = daemonSet;
   const { name } = metadata;
   const status = truth.rollouts.get(name)?.status;
@@ -156,7 +156,7 @@ function rolloutUnrest(daemonSet: DaemonSet, wanted: number, { truth }: Scene): 
   ];
 }
 
-function forgottenDeletion(uid: string, { truth }: Scene): string[] {
+function forgottenDeletion(uid: string, { stored: truth }: ObservedWorld): string[] {
   const kept = truth.pods.get(uid) ?? truth.daemonSets.get(uid);
   return kept ? [`${kept.metadata.name} was deleted, and is there`] : [];
 }

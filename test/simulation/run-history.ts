@@ -141,10 +141,10 @@ class Run {
 
   #user(): UserDeps {
     const deleting = ({ metadata }: { metadata: { uid?: string } }, isForced: boolean) => {
-      this.#world.wishes.deleted.add(metadata.uid ?? '');
-      if (isForced) this.#world.wishes.forced.add(metadata.uid ?? '');
+      this.#world.userRequests.deleted.add(metadata.uid ?? '');
+      if (isForced) this.#world.userRequests.forced.add(metadata.uid ?? '');
     };
-    return { stored: this.#world.truth, now: () => this.#world.coordinatorNowMs, deleting };
+    return { stored: this.#world.stored, now: () => this.#world.coordinatorNowMs, deleting };
   }
 
   async #ask(who: string, what: string, request: Request): Promise<void> {

@@ -28,15 +28,15 @@ export interface SimulatedHostFacts {
   readonly reachableSinceMs: number | undefined;
 }
 
-export interface Scene {
+export interface ObservedWorld {
   /** True time since the beginning, ms. */
   readonly nowMs: number;
   /** What the coordinator's wall clock shows, ms since the epoch. */
   readonly coordinatorNowMs: number;
   /** How far its clock ever was from the truth: hosts go by what they have heard once. */
   readonly coordinatorOffsetsMs: ReadonlySet<number>;
-  readonly truth: Truth;
-  readonly wishes: UserRequests;
+  readonly stored: Truth;
+  readonly userRequests: UserRequests;
   /** The containers that run on a host now. */
   readonly running: (node: string) => readonly HostContainer[];
   /** All that are there, running or not. */

@@ -4,7 +4,7 @@ import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
 import type { Invariant, Violation } from './invariants.js';
 import { START_MS } from './life.js';
 import { isInHours } from './reference.js';
-import type { Scene } from './scene.js';
+import type { ObservedWorld } from './scene.js';
 import type { TrueChange } from './truth.js';
 import type { WaveBook } from './wave-book.js';
 
@@ -54,8 +54,8 @@ export function turnsKeepHours(waves: WaveBook): Invariant {
     rule: 'a Pod is replaced by its host only by a turn that was given, and only in the hours that the policy had then',
     committed: (change, scene) => {
       const turn = book.committed(change, scene.nowMs);
-      const daemonSet = change.kind === 'Pod' && change.current && scene.truth.ownerOf(change.current);
-      const { policy } = scene.truth;
+      const daemonSet = change.kind === 'Pod' && change.current && scene.stored.ownerOf(change.current);
+      const { policy } = scene.stored;
       if (!turn || !daemonSet || !policy || !waves.governs(daemonSet, scene)) return undefined;
       return (
         !isOutside(turn, policy.spec) ||
@@ -82,7 +82,7 @@ function isOutside({ windows }: HostHandover, spec: RolloutPolicySpec): boolean 
 }
 
 /** By some time that the coordinator's clock ever made a host believe in; both show whole milliseconds. */
-function mayBeIn({ from, until }: { from: string; until: string }, scene: Scene): boolean {
+function mayBeIn({ from, until }: { from: string; until: string }, scene: ObservedWorld): boolean {
   const times = [...scene.coordinatorOffsetsMs].map(
     (offsetMs) => START_MS + Math.round(scene.nowMs) + offsetMs,
   );
@@ -121,7 +121,7 @@ export function revertsHaveReason(): Invariant {
   const startedAtMs = new Map<string, number>();
   const bootsBefore = new Map<string, number>();
 
-  const doubt = (podUid: string, reason: RevertReason, node: string, scene: Scene): Violation | undefined => {
+  const doubt = (podUid: string, reason: RevertReason, node: string, scene: ObservedWorld): Violation | undefined => {
     const { boots, reachableSinceMs, engineUpSinceMs } = scene.hostOf(node);
     const isFor = (sinceMs: number | undefined, ms: number) =>
       sinceMs !== undefined && scene.nowMs - sinceMs >= ms;

@@ -8,7 +8,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { NEWS_MS } from './availability.js';
 import { hasTemplateGeneration, waveIndexOf } from './reference.js';
-import type { Scene } from './scene.js';
+import type { ObservedWorld } from './scene.js';
 import { Since } from './since.js';
 import { isLeaving, isReady, type TrueChange, versionOf } from './truth.js';
 
@@ -48,8 +48,8 @@ export class WaveBook {
   readonly #here = new Since<string>();
 
   /** To be told of every change, before anything is asked. */
-  committed(change: TrueChange, scene: Scene): void {
-    const { truth, nowMs } = scene;
+  committed(change: TrueChange, scene: ObservedWorld): void {
+    const { stored: truth, nowMs } = scene;
     const text = truth.policy ? JSON.stringify(truth.policy.spec) : '';
     if (text !== this.#policy.text) this.#policy = { text, sinceMs: nowMs };
     for (const [name, node] of truth.nodes) {
@@ -73,14 +73,14 @@ export class WaveBook {
   }
 
   /** There is a policy, or was one within the last while. */
-  mayGovern({ spec }: DaemonSet, { truth, nowMs }: Scene): boolean {
+  mayGovern({ spec }: DaemonSet, { stored: truth, nowMs }: ObservedWorld): boolean {
     const isRolling = spec.updateStrategy?.type === 'RollingUpdate';
     return isRolling && (truth.policy !== undefined || this.#policy.sinceMs >= nowMs - NEWS_MS);
   }
 
   /** The policy is there, as it is, long enough for everybody to know; and the rollout has taken the DaemonSet up. */
-  governs(daemonSet: DaemonSet, scene: Scene): boolean {
-    const { truth, nowMs } = scene;
+  governs(daemonSet: DaemonSet, scene: ObservedWorld): boolean {
+    const { stored: truth, nowMs } = scene;
     const rollout = truth.rollouts.get(daemonSet.metadata.name);
     return (
       this.mayGovern(daemonSet, scene) &&
@@ -91,11 +91,11 @@ export class WaveBook {
     );
   }
 
-  isPaused({ truth }: Scene): boolean {
+  isPaused({ stored: truth }: ObservedWorld): boolean {
     return truth.policy?.spec.paused === true;
   }
 
-  isFrozen({ truth, coordinatorNowMs }: Scene): boolean {
+  isFrozen({ stored: truth, coordinatorNowMs }: ObservedWorld): boolean {
     const freezes = truth.policy?.spec.freezes ?? [];
     return freezes.some(
       ({ from, to }) => Date.parse(from) <= coordinatorNowMs && coordinatorNowMs < Date.parse(to),
@@ -103,7 +103,7 @@ export class WaveBook {
   }
 
   /** Made of the template as it is, for long enough that this is known. */
-  isNewest(daemonSet: DaemonSet, pod: Pod, { nowMs }: Scene): boolean {
+  isNewest(daemonSet: DaemonSet, pod: Pod, { nowMs }: ObservedWorld): boolean {
     const template = this.#templates.get(daemonSet.metadata.uid ?? '');
     if (!template || template.sinceMs >= nowMs - NEWS_MS) return false;
     return versionOf(pod) === template.version || hasTemplateGeneration(pod, daemonSet);
@@ -113,7 +113,7 @@ export class WaveBook {
    * The wave of the node may have been open when this Pod's turn was given: by the stored Rollout, within the last while. A Pod of the template
    * before this one has its turn by this one's revision alone.
    */
-  mayBeOpen(daemonSet: DaemonSet, pod: Pod, node: string, { nowMs }: Scene): boolean {
+  mayBeOpen(daemonSet: DaemonSet, pod: Pod, node: string, { nowMs }: ObservedWorld): boolean {
     const template = this.#templates.get(daemonSet.metadata.uid ?? '');
     const isFresh = template !== undefined && versionOf(pod) === template.before;
     const openings = this.#recent(daemonSet, nowMs).filter(
@@ -124,7 +124,7 @@ export class WaveBook {
   }
 
   /** It is of a revision that has failed, and hosts go back from it. */
-  mayGoBack(daemonSet: DaemonSet, pod: Pod, { nowMs }: Scene): boolean {
+  mayGoBack(daemonSet: DaemonSet, pod: Pod, { nowMs }: ObservedWorld): boolean {
     const isNew = versionOf(pod) === versionOf(daemonSet.spec.template);
     const template = this.#templates.get(daemonSet.metadata.uid ?? '');
     const wasNew = versionOf(pod) === template?.before && nowMs - (template?.sinceMs ?? 0) < NEWS_MS;
@@ -132,26 +132,26 @@ export class WaveBook {
   }
 
   /** There is another revision that hosts outside of open waves are to have. Without one, the newest is all there is. */
-  hasStable(daemonSet: DaemonSet, { truth }: Scene): boolean {
+  hasStable(daemonSet: DaemonSet, { stored: truth }: ObservedWorld): boolean {
     const { revision, stableRevision } = truth.rollouts.get(daemonSet.metadata.name)?.status ?? {};
     return stableRevision !== undefined && stableRevision !== revision;
   }
 
   /** How far the rollout is open now, in words. */
-  openIn(daemonSet: DaemonSet, { truth }: Scene): string {
+  openIn(daemonSet: DaemonSet, { stored: truth }: ObservedWorld): string {
     const { wave, phase } = truth.rollouts.get(daemonSet.metadata.name)?.status ?? {};
     return `${wave || 'none'} (${phase ?? 'no rollout'})`;
   }
 
   /** Nodes that have the newest revision and are in trouble by what is stored, for so long that everybody knows. */
-  failed({ metadata }: DaemonSet, { truth, nowMs }: Scene): string[] {
+  failed({ metadata }: DaemonSet, { stored: truth, nowMs }: ObservedWorld): string[] {
     return [...truth.nodes.keys()].filter((name) =>
       this.#trouble.isFor(`${metadata.uid}@${name}`, NEWS_MS, nowMs),
     );
   }
 
   /** The node uses budget of its wave: it is in contact, and has not failed. */
-  countsIn({ metadata }: DaemonSet, node: string, { nowMs }: Scene): boolean {
+  countsIn({ metadata }: DaemonSet, node: string, { nowMs }: ObservedWorld): boolean {
     const key = `${metadata.uid}@${node}`;
     const hasFailed = [this.#trouble, this.#late].some((each) => each.isWithin(key, NEWS_MS, nowMs));
     return this.#here.isFor(node, NEWS_MS, nowMs) && !hasFailed;
@@ -170,7 +170,7 @@ export class WaveBook {
     this.#openings.set(name, all.slice(-40));
   }
 
-  #noteTemplate(daemonSet: DaemonSet, { truth, nowMs, coordinatorNowMs }: Scene): void {
+  #noteTemplate(daemonSet: DaemonSet, { stored: truth, nowMs, coordinatorNowMs }: ObservedWorld): void {
     const { uid = '', name } = daemonSet.metadata;
     const version = versionOf(daemonSet.spec.template);
     const present = this.#templates.get(uid);

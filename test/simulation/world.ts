@@ -10,7 +10,7 @@ import { type HostDeps, SimulatedHost } from './host.js';
 import { type AcknowledgedWrite, type Invariant, invariants, type Verdict } from './invariants.js';
 import { type ProgramLifetime, type SpeedFactor, START_MS } from './life.js';
 import { Cable, join, SimulatedSocket } from './network.js';
-import type { SimulatedHostFacts, Scene } from './scene.js';
+import type { SimulatedHostFacts, ObservedWorld } from './scene.js';
 import { Seeded } from './seeded.js';
 import { count, emptyTallies } from './tally.js';
 import { Timeline } from './timeline.js';
@@ -26,11 +26,11 @@ export interface Sabotage {
   isDiskLying?: boolean;
 }
 
-export class World implements Scene {
+export class World implements ObservedWorld {
   readonly timeline = new Timeline();
   readonly chronicle = new Chronicle(this.timeline);
-  readonly truth = new Truth();
-  readonly wishes = { deleted: new Set<string>(), forced: new Set<string>(), answered: new Set<string>() };
+  readonly stored = new Truth();
+  readonly userRequests = { deleted: new Set<string>(), forced: new Set<string>(), answered: new Set<string>() };
   readonly network = { frames: 0, framesLost: 0 };
   readonly tallies = emptyTallies();
   readonly pace: SpeedFactor;
@@ -128,15 +128,15 @@ export class World implements Scene {
 
   /** A client was told that its write succeeded. */
   acknowledged(write: AcknowledgedWrite): void {
-    if (write.isDeletion) this.wishes.answered.add(write.uid);
+    if (write.isDeletion) this.userRequests.answered.add(write.uid);
     this.#hold((invariant) => invariant.acknowledged?.(write, this));
   }
 
   /** A backup took the place of what was stored. */
   restored(): void {
     this.note('a backup takes the place of the store');
-    this.wishes.answered.clear();
-    this.truth.replace(this.disk.content.values.values(), this.nowMs);
+    this.userRequests.answered.clear();
+    this.stored.replace(this.disk.content.values.values(), this.nowMs);
   }
 
   #addHost(name: string, index: number, may: Pick<HostDeps, 'hasManifests' | 'mayStarve'>): void {
@@ -198,7 +198,7 @@ export class World implements Scene {
   }
 
   #nameOf(podUid: string): string {
-    const { ever, promised } = this.truth;
+    const { ever, promised } = this.stored;
     return (ever.get(podUid) ?? promised.get(podUid))?.name ?? podUid;
   }
 
@@ -228,7 +228,7 @@ export class World implements Scene {
   }
 
   #committed(change: Change): void {
-    const told = this.truth.take(change, this.nowMs);
+    const told = this.stored.take(change, this.nowMs);
     if (!told) return;
     this.chronicle.record('store', describe(told.kind, told.previous, told.current));
     for (const event of eventsOf(told)) this.note(event);
