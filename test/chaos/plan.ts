@@ -1,5 +1,5 @@
 /** What happens in a round: people's changes and faults, and when. Plain data, drawn from a seed and the round's number. */
-import { Seeded } from '../simulation/seeded.js';
+import { SeededRandom } from '../simulation/seeded.js';
 
 export const DAEMON_SETS = ['alpha', 'beta', 'gamma'] as const;
 /** Of a registry that nobody runs: what an engine lacks, it is refused at once. */
@@ -139,7 +139,7 @@ export interface PlanOptions {
 
 /** The steps of a round, soonest first. The same for the same seed, number and options. */
 export function planOf(seed: string, number: number, options: PlanOptions): Step[] {
-  const chance = new Seeded(`${seed}/${number}`);
+  const chance = new SeededRandom(`${seed}/${number}`);
   const faults = Object.entries(FAULTS).filter(([kind]) => !options.without.includes(kind as FaultKind));
   // Now and then nobody changes anything: then no container may change on hosts whose engine is left alone.
   const changes = chance.pick([0, 1, 1, 2, 3]);
@@ -149,12 +149,12 @@ export function planOf(seed: string, number: number, options: PlanOptions): Step
   ];
   const steps = kinds.map((kind): Step => {
     const what = stepOf(kind as Step['kind'], chance, options.hosts);
-    return { atMs: chance.whole(0, LONGEST_MS), ...what };
+    return { atMs: chance.integer(0, LONGEST_MS), ...what };
   });
   return steps.sort((one, other) => one.atMs - other.atMs);
 }
 
-function weighted(kinds: readonly [string, number][], chance: Seeded): string {
+function weighted(kinds: readonly [string, number][], chance: SeededRandom): string {
   const total = kinds.reduce((sum, [, weight]) => sum + weight, 0);
   let left = chance.fraction() * total;
   for (const [kind, weight] of kinds) {
@@ -164,16 +164,16 @@ function weighted(kinds: readonly [string, number][], chance: Seeded): string {
   throw new Error('a round without faults');
 }
 
-function stepOf(kind: Step['kind'], chance: Seeded, hosts: number): UserStep | Fault {
-  const node = chance.whole(0, hosts - 1);
+function stepOf(kind: Step['kind'], chance: SeededRandom, hosts: number): UserStep | Fault {
+  const node = chance.integer(0, hosts - 1);
   const name = chance.pick(DAEMON_SETS);
-  const index = chance.whole(0, DAEMON_SETS.length - 1);
+  const index = chance.integer(0, DAEMON_SETS.length - 1);
   const forMs = chance.pick([200, 800, 2_000, 6_000]);
   switch (kind) {
     case 'set daemonset':
       return {
         ...{ kind, name, image: chance.pick(IMAGES) },
-        ...{ zone: chance.pick(ZONES), surges: chance.happens(0.25) },
+        ...{ zone: chance.pick(ZONES), surges: chance.isTrue(0.25) },
       };
     case 'set image':
       return { kind, name, image: chance.pick(IMAGES) };
@@ -182,7 +182,7 @@ function stepOf(kind: Step['kind'], chance: Seeded, hosts: number): UserStep | F
     case 'label node':
       return { kind, node, zone: chance.pick(ZONES) };
     case 'taint node':
-      return { kind, node, isTainted: chance.happens(0.3) };
+      return { kind, node, isTainted: chance.isTrue(0.3) };
     case 'delete pod':
     case 'kill container':
     case 'remove container':
@@ -209,10 +209,10 @@ function stepOf(kind: Step['kind'], chance: Seeded, hosts: number): UserStep | F
     case 'restore coordinator':
       return {
         ...{ kind, backupAgeMs: chance.pick([0, 800, 4_000]), unconfirmedMs: chance.pick([0, 1_000, 4_000]) },
-        ...{ changesAll: chance.happens(0.5), repeatsFirst: chance.happens(0.5) },
+        ...{ changesAll: chance.isTrue(0.5), repeatsFirst: chance.isTrue(0.5) },
       };
     case 'flap link':
-      return { kind, node, times: chance.whole(3, 8) };
+      return { kind, node, times: chance.integer(3, 8) };
     case 'lose packets':
       return { kind, node, percent: chance.pick([5, 20, 50]), forMs };
     case 'delay link':

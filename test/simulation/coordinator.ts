@@ -10,7 +10,7 @@ import type { Chronicle } from './chronicle.js';
 import { openSimulatedStore, type SimulatedDatabase } from './disk-store.js';
 import { type CrashPoint, ProgramLifetime, type SpeedFactor, type WallClock } from './life.js';
 import type { SimulatedSocket } from './network.js';
-import type { Seeded } from './seeded.js';
+import type { SeededRandom } from './seeded.js';
 import type { Timeline } from './timeline.js';
 
 const GRACE_MS = 40_000;
@@ -20,7 +20,7 @@ const NO_TRANSPORT = new Duplex();
 export interface CoordinatorDeps {
   disk: SimulatedDatabase;
   timeline: Timeline;
-  random: Seeded;
+  random: SeededRandom;
   speed: SpeedFactor;
   chronicle: Chronicle;
   /** Something between the programs and the registry: how tests break the product on purpose. */
@@ -156,7 +156,7 @@ export class SimulatedCoordinator {
   }
 
   /** As coordinator/main.ts does it. */
-  async #run(life: ProgramLifetime, chance: Seeded): Promise<void> {
+  async #run(life: ProgramLifetime, chance: SeededRandom): Promise<void> {
     const { disk, chronicle, wrapCore = (same) => same } = this.#parts;
     const log = chronicle.logger('coordinator', () => life.isOver);
     const store = openSimulatedStore(disk, life, () => this.crash());

@@ -11,7 +11,7 @@ import {
 } from './history.js';
 import type { CrashPoint } from './life.js';
 import type { Mix } from './mixes.js';
-import { Seeded } from './seeded.js';
+import { SeededRandom } from './seeded.js';
 
 const IMAGES = [
   'app:1',
@@ -42,28 +42,28 @@ const POINTS_IN_TIME_MS = [-1_767_000_000_000, -3_600_000, -20_000, 20_000, 86_4
 
 /** The history of a seed. */
 export function generateHistory(seed: string, mix: Mix): History {
-  const chance = new Seeded(seed);
-  const nodes = chance.whole(2, 5);
+  const chance = new SeededRandom(seed);
+  const nodes = chance.integer(2, 5);
   const first: Step[] = [{ ...stepOf('create daemonset', chance, nodes), afterMs: 100 } as Step];
   // Before there is one, hosts have no turns.
   if (mix['set host policy'] > 0)
     first.push({ ...stepOf('set host policy', chance, nodes), afterMs: 100 } as Step);
   const kinds = Object.entries(mix) as [keyof Mix, number][];
-  const steps = Array.from({ length: chance.whole(12, 40) }, (): Step => {
+  const steps = Array.from({ length: chance.integer(12, 40) }, (): Step => {
     const kind = weighted(kinds, chance);
-    const afterMs = kind === 'wait' ? chance.whole(...WAITS_MS) : pauseOf(chance);
+    const afterMs = kind === 'wait' ? chance.integer(...WAITS_MS) : pauseOf(chance);
     return { ...stepOf(kind, chance, nodes), afterMs } as Step;
   });
   return { seed, nodes, speed: chance.pick([0, 1, 1, 2]), steps: [...first, ...steps] };
 }
 
 /** Mostly soon after the last, now and then after a long time: much happens together, and some things run out in between. */
-function pauseOf(chance: Seeded): number {
+function pauseOf(chance: SeededRandom): number {
   const longest = chance.pick([20, 500, 500, 3_000, 10_000, 60_000]);
-  return chance.whole(0, longest);
+  return chance.integer(0, longest);
 }
 
-function weighted(kinds: readonly [keyof Mix, number][], chance: Seeded): keyof Mix {
+function weighted(kinds: readonly [keyof Mix, number][], chance: SeededRandom): keyof Mix {
   const total = kinds.reduce((sum, [, weight]) => sum + weight, 0);
   let left = chance.fraction() * total;
   for (const [kind, weight] of kinds) {
@@ -73,7 +73,7 @@ function weighted(kinds: readonly [keyof Mix, number][], chance: Seeded): keyof 
   throw new Error('a mix without weights');
 }
 
-function policyOf(chance: Seeded): Policy {
+function policyOf(chance: SeededRandom): Policy {
   return {
     soakSeconds: chance.pick([0, 10, 60]),
     approval: chance.pick(['Automatic', 'Automatic', 'Manual'] as const),
@@ -83,23 +83,23 @@ function policyOf(chance: Seeded): Policy {
   };
 }
 
-function turnsOf(chance: Seeded): HandoverRules {
+function turnsOf(chance: SeededRandom): HandoverRules {
   return {
     windowSeconds: chance.pick([null, 20, 60, 100]),
     confirmSeconds: chance.pick([null, 15, 60]),
     lockSeconds: chance.pick([null, 30, 120]),
-    prePulls: chance.happens(0.5),
+    prePulls: chance.isTrue(0.5),
   };
 }
 
-function stepOf(kind: keyof Mix, chance: Seeded, nodes: number): UserStep | Fault {
-  const node = () => nodeName(chance.whole(1, nodes));
+function stepOf(kind: keyof Mix, chance: SeededRandom, nodes: number): UserStep | Fault {
+  const node = () => nodeName(chance.integer(1, nodes));
   const name = () => chance.pick(DAEMON_SETS);
-  const doom = (): CrashPoint => ({ operation: chance.whole(1, 25), side: chance.pick(['before', 'after'] as const) });
-  const downMs = () => chance.pick([200, 2_000, 5_000, 60_000]) + chance.whole(0, 1_000);
+  const doom = (): CrashPoint => ({ operation: chance.integer(1, 25), side: chance.pick(['before', 'after'] as const) });
+  const downMs = () => chance.pick([200, 2_000, 5_000, 60_000]) + chance.integer(0, 1_000);
   const forMs = () => chance.pick([1_000, 8_000, 30_000, 90_000]);
   const zone = () => chance.pick(['a', 'b', null] as const);
-  const podName = () => `bare-${chance.whole(1, 3)}`;
+  const podName = () => `bare-${chance.integer(1, 3)}`;
   switch (kind) {
     case 'create daemonset':
       return {
@@ -124,16 +124,16 @@ function stepOf(kind: keyof Mix, chance: Seeded, nodes: number): UserStep | Faul
     case 'taint node':
       return { kind, node: node(), effect: chance.pick(['NoSchedule', 'NoExecute', null, null] as const) };
     case 'delete pod':
-      return { kind, node: node(), index: chance.whole(0, 2), force: chance.happens(0.5) };
+      return { kind, node: node(), index: chance.integer(0, 2), force: chance.isTrue(0.5) };
     case 'evict pod':
-      return { kind, node: node(), index: chance.whole(0, 2) };
+      return { kind, node: node(), index: chance.integer(0, 2) };
     case 'create pod':
     case 'replace pod':
       return { kind, name: podName(), node: node(), image: chance.pick(IMAGES.slice(0, 6)) };
     case 'delete node':
       return { kind, node: node() };
     case 'kill agent':
-      return { kind, node: node(), doom: doom(), downMs: downMs(), damagesCache: chance.happens(0.1) };
+      return { kind, node: node(), doom: doom(), downMs: downMs(), damagesCache: chance.isTrue(0.1) };
     case 'stop agent':
       return { kind, node: node(), downMs: downMs() };
     case 'kill coordinator':
@@ -145,7 +145,7 @@ function stepOf(kind: keyof Mix, chance: Seeded, nodes: number): UserStep | Faul
         kind,
         node: node(),
         downMs: chance.pick([10_000, 30_000, 120_000]),
-        damagesCache: chance.happens(0.3),
+        damagesCache: chance.isTrue(0.3),
       };
     case 'cut cable':
       return { kind, node: node(), forMs: forMs() };
@@ -157,11 +157,11 @@ function stepOf(kind: keyof Mix, chance: Seeded, nodes: number): UserStep | Faul
     case 'reset connections':
       return { kind, node: node() };
     case 'stop engine':
-      return { kind, node: node(), forMs: forMs(), killsContainers: chance.happens(0.5) };
+      return { kind, node: node(), forMs: forMs(), killsContainers: chance.isTrue(0.5) };
     case 'end container':
-      return { kind, node: node(), index: chance.whole(0, 3), code: chance.pick([0, 1, 137]) };
+      return { kind, node: node(), index: chance.integer(0, 3), code: chance.pick([0, 1, 137]) };
     case 'jump clock':
-      return { kind, node: chance.happens(0.3) ? null : node(), byMs: chance.pick(POINTS_IN_TIME_MS) };
+      return { kind, node: chance.isTrue(0.3) ? null : node(), byMs: chance.pick(POINTS_IN_TIME_MS) };
     case 'fill disk':
       return { kind, forMs: chance.pick([1_000, 5_000, 10_000]) };
     case 'back up':
@@ -174,7 +174,7 @@ function stepOf(kind: keyof Mix, chance: Seeded, nodes: number): UserStep | Faul
     case 'create tolerant pod':
       return { kind, name: podName(), node: node(), image: 'app:1', seconds: chance.pick([5, 60]) };
     case 'cordon node':
-      return { kind, node: node(), isCordoned: chance.happens(0.6) };
+      return { kind, node: node(), isCordoned: chance.isTrue(0.6) };
     case 'set policy':
       return { kind, policy: policyOf(chance) };
     case 'set host policy':
@@ -182,7 +182,7 @@ function stepOf(kind: keyof Mix, chance: Seeded, nodes: number): UserStep | Faul
     case 'freeze':
       return { kind, forSeconds: chance.pick([20, 120]) };
     case 'pause policy':
-      return { kind, isPaused: chance.happens(0.5) };
+      return { kind, isPaused: chance.isTrue(0.5) };
     case 'approve wave':
       return { kind, name: name(), wave: chance.pick(['first', 'second', 'second'] as const) };
     case 'delete policy':
@@ -192,7 +192,7 @@ function stepOf(kind: keyof Mix, chance: Seeded, nodes: number): UserStep | Faul
       return { kind, node: node(), forMs: forMs() };
     case 'busy host':
       return {
-        ...{ kind, node: chance.happens(0.4) ? null : node() },
+        ...{ kind, node: chance.isTrue(0.4) ? null : node() },
         forMs: chance.pick([8_000, 30_000, 150_000, 300_000]),
       };
     case 'spoil turn':
@@ -207,7 +207,7 @@ function stepOf(kind: keyof Mix, chance: Seeded, nodes: number): UserStep | Faul
     case 'hang engine':
       return { kind, node: node(), forMs: forMs() };
     case 'remove container':
-      return { kind, node: node(), index: chance.whole(0, 3) };
+      return { kind, node: node(), index: chance.integer(0, 3) };
     case 'write manifest':
       return {
         kind,

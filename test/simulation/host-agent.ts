@@ -15,7 +15,7 @@ import type { EngineWatcher, HostEngine } from './host-engine.js';
 import type { HostShortage } from './host-shortage.js';
 import { type CrashPoint, ProgramLifetime, type SpeedFactor, type WallClock } from './life.js';
 import type { SimulatedSocket } from './network.js';
-import type { Seeded } from './seeded.js';
+import type { SeededRandom } from './seeded.js';
 import type { Timeline } from './timeline.js';
 
 /** What an agent finds on its host, which outlives it. */
@@ -23,7 +23,7 @@ export interface AgentDeps {
   nodeName: string;
   labels: Record<string, string>;
   timeline: Timeline;
-  random: Seeded;
+  random: SeededRandom;
   speed: SpeedFactor;
   chronicle: Chronicle;
   wall: WallClock;
@@ -106,7 +106,7 @@ export class HostAgent {
   }
 
   /** As agent/main.ts does it. */
-  async #run(life: ProgramLifetime, chance: Seeded): Promise<void> {
+  async #run(life: ProgramLifetime, chance: SeededRandom): Promise<void> {
     const { nodeName, labels, chronicle, dial, timeline, disk, engine, shortage, isBusy } = this.#parts;
     const { amendStatus, hasManifests, handoverWatcher: turnWatcher, engineWatcher } = this.#parts;
     const clock = monotonicClock(life.clock);

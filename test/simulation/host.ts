@@ -8,7 +8,7 @@ import { type HostContainer, HostEngine } from './host-engine.js';
 import { HostShortage } from './host-shortage.js';
 import { type CrashPoint, ProgramLifetime, type SpeedFactor, type WallClock } from './life.js';
 import type { Cable, SimulatedSocket } from './network.js';
-import type { Seeded } from './seeded.js';
+import type { SeededRandom } from './seeded.js';
 import type { Timeline } from './timeline.js';
 
 export interface HostDeps {
@@ -17,7 +17,7 @@ export interface HostDeps {
   domain: Domain;
   clusterUID: string;
   timeline: Timeline;
-  random: Seeded;
+  random: SeededRandom;
   speed: SpeedFactor;
   chronicle: Chronicle;
   cable: Cable;

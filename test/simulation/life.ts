@@ -5,7 +5,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../shared/process/clock.js';
-import type { Seeded } from './seeded.js';
+import type { SeededRandom } from './seeded.js';
 import type { Timeline } from './timeline.js';
 
 /** 2026-01-01T00:00:00Z, where simulations begin. */
@@ -30,7 +30,7 @@ export interface SpeedFactor {
 export class ProgramLifetime {
   readonly clock: Clock;
   readonly #timeline: Timeline;
-  readonly #chance: Seeded;
+  readonly #chance: SeededRandom;
   readonly #pace: SpeedFactor;
   readonly #onDoom: () => void;
   readonly #ended = new AbortController();
@@ -38,7 +38,7 @@ export class ProgramLifetime {
   #doom: { at: number; side: CrashPoint['side'] } | undefined;
 
   /** `onDoom` is called where a doom strikes, and is to call `end`. */
-  constructor(timeline: Timeline, wall: WallClock, chance: Seeded, pace: SpeedFactor, onDoom: () => void) {
+  constructor(timeline: Timeline, wall: WallClock, chance: SeededRandom, pace: SpeedFactor, onDoom: () => void) {
     this.#timeline = timeline;
     this.#chance = chance;
     this.#pace = pace;

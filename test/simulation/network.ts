@@ -4,7 +4,7 @@
  */
 import { EventEmitter } from 'node:events';
 import type { ProgramLifetime, SpeedFactor } from './life.js';
-import type { Seeded } from './seeded.js';
+import type { SeededRandom } from './seeded.js';
 import type { Timeline } from './timeline.js';
 
 const ABNORMAL = 1006;
@@ -83,7 +83,7 @@ class Wire {
   constructor(
     readonly cable: Cable,
     private readonly timeline: Timeline,
-    private readonly chance: Seeded,
+    private readonly chance: SeededRandom,
     private readonly pace: SpeedFactor,
     private readonly receive: (frame: Frame) => void,
   ) {
@@ -107,7 +107,7 @@ class Wire {
 
   /** Loses what is on its way from some place on. */
   lose(): void {
-    const kept = this.chance.whole(0, this.#queue.length);
+    const kept = this.chance.integer(0, this.#queue.length);
     this.cable.counts.framesLost += this.#queue.length - kept;
     this.#queue.length = kept;
   }
@@ -238,7 +238,7 @@ export function join(
   other: SimulatedSocket,
   cable: Cable,
   timeline: Timeline,
-  chance: Seeded,
+  chance: SeededRandom,
   pace: SpeedFactor,
 ): void {
   one.connected(new Wire(cable, timeline, chance, pace, (frame) => other.receive(frame)));

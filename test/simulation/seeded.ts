@@ -1,7 +1,7 @@
 /** Chance that follows from a seed. Streams of one seed do not disturb each other: leaving out one draw changes no other stream. */
 import { createHash } from 'node:crypto';
 
-export class Seeded {
+export class SeededRandom {
   readonly #seed: string;
   #state: number;
 
@@ -11,8 +11,8 @@ export class Seeded {
   }
 
   /** A stream of its own, always the same for this seed and name. */
-  stream(name: string): Seeded {
-    return new Seeded(`${this.#seed}/${name}`);
+  stream(name: string): SeededRandom {
+    return new SeededRandom(`${this.#seed}/${name}`);
   }
 
   /** Uniform in [0, 1): mulberry32. */
@@ -24,11 +24,11 @@ export class Seeded {
   };
 
   /** A whole number of [from, to]. */
-  whole(from: number, to: number): number {
+  integer(from: number, to: number): number {
     return from + Math.floor(this.fraction() * (to - from + 1));
   }
 
-  happens(probability: number): boolean {
+  isTrue(probability: number): boolean {
     return this.fraction() < probability;
   }
 
@@ -40,7 +40,7 @@ export class Seeded {
 
   /** A uuid by its form alone. */
   readonly uuid = (): string => {
-    const hex = Array.from({ length: 4 }, () => this.whole(0, 0xffffffff).toString(16).padStart(8, '0')).join(
+    const hex = Array.from({ length: 4 }, () => this.integer(0, 0xffffffff).toString(16).padStart(8, '0')).join(
       '',
     );
     return [

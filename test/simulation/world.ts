@@ -11,7 +11,7 @@ import { type AcknowledgedWrite, type Invariant, invariants, type Verdict } from
 import { type ProgramLifetime, type SpeedFactor, START_MS } from './life.js';
 import { Cable, join, SimulatedSocket } from './network.js';
 import type { SimulatedHostFacts, ObservedWorld } from './scene.js';
-import { Seeded } from './seeded.js';
+import { SeededRandom } from './seeded.js';
 import { count, emptyTallies } from './tally.js';
 import { Timeline } from './timeline.js';
 import { Truth } from './truth.js';
@@ -37,7 +37,7 @@ export class World implements ObservedWorld {
   readonly disk: SimulatedDatabase;
   readonly coordinator: SimulatedCoordinator;
   readonly hosts = new Map<string, SimulatedHost>();
-  readonly #chance: Seeded;
+  readonly #chance: SeededRandom;
   readonly #invariants: Invariant[] = invariants();
   /** The first invariant that broke, and how. */
   violation: string | undefined;
@@ -48,7 +48,7 @@ export class World implements ObservedWorld {
   readonly #spoilers = new Map<string, () => void>();
 
   constructor(history: History, sabotage: Sabotage = {}) {
-    this.#chance = new Seeded(`${history.seed}/world`);
+    this.#chance = new SeededRandom(`${history.seed}/world`);
     this.pace = { scale: history.speed };
     const { timeline, chronicle, pace } = this;
     const identity = this.#chance.stream('identity');
@@ -212,7 +212,7 @@ export class World implements ObservedWorld {
       timeline.after(HANDSHAKE_TIMEOUT_MS, () => socket.failed('handshake timed out'));
       return socket;
     }
-    timeline.after(chance.whole(1, 100), () => {
+    timeline.after(chance.integer(1, 100), () => {
       const listening = coordinator.listening;
       if (!listening || socket.readyState === 3) return socket.failed('connect ECONNREFUSED');
       this.note('connection made');
@@ -220,7 +220,7 @@ export class World implements ObservedWorld {
       join(socket, far, host.cable, timeline, chance, pace);
       coordinator.accept(host.name, far);
       timeline.after(
-        chance.whole(1, 50),
+        chance.integer(1, 50),
         () => life.isOver || socket.readyState !== 1 || socket.emit('open'),
       );
     });
