@@ -8,7 +8,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { belongs, mayStay, maySurge, unavailableBudget } from './reference.js';
 import type { ObservedWorld } from './scene.js';
-import { Since } from './since.js';
+import { DurationTracker } from './since.js';
 import { isLeaving, isReady, readySince, type TrueChange } from './truth.js';
 
 /** Times that lie ahead by no more are those of hosts. */
@@ -35,13 +35,13 @@ interface Budget {
 
 export class Availability {
   /** Keys are `DaemonSet uid@node`. */
-  readonly #unavailable = new Since<string>();
-  readonly #wanted = new Since<string>();
-  readonly #misplaced = new Since<string>();
-  readonly #turned = new Since<string>();
+  readonly #unavailable = new DurationTracker<string>();
+  readonly #wanted = new DurationTracker<string>();
+  readonly #misplaced = new DurationTracker<string>();
+  readonly #turned = new DurationTracker<string>();
   /** Nodes that the rollout itself emptied, until they serve again. */
   readonly #emptied = new Set<string>();
-  readonly #ready = new Since<string>();
+  readonly #ready = new DurationTracker<string>();
   /** Uids of Pods that were ready, and then not, or had yet to be confirmed: whoever saw that may act on it a while after they are ready again. */
   readonly #faltered = new Set<string>();
   /** Since when Pods are ready by their own word, as it was told, and in true time: the coordinator's clock may be set afterwards. */

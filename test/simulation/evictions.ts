@@ -6,7 +6,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import { NEWS_MS } from './availability.js';
 import type { Invariant } from './invariants.js';
 import { toleratesFor } from './reference.js';
-import { Since } from './since.js';
+import { DurationTracker } from './since.js';
 import { isLeaving, type TrueChange, type Truth } from './truth.js';
 
 /** Stored times are whole seconds. */
@@ -21,7 +21,7 @@ const SILENCE: Taint = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecu
  */
 export function taintEvictionsWait(): Invariant {
   /** Keys are node and taint, and the node alone for any of them. */
-  const tainted = new Since<string>();
+  const tainted = new DurationTracker<string>();
   const lastFreedMs = new Map<string, number>();
 
   const note = ({ previous, current }: Extract<TrueChange, { kind: 'Node' }>, nowMs: number): void => {
@@ -62,7 +62,7 @@ export function taintEvictionsWait(): Invariant {
 /** When not one node is heard, it is the network that is cut, or we are. */
 export function offlineNodesAreNotEvicted(): Invariant {
   const isReady = (node: Node) => isConditionTrue(node.status?.conditions, 'Ready');
-  const dark = new Since<string>();
+  const dark = new DurationTracker<string>();
   /** It is there, and has been in the dark for longer than it tolerates silence. */
   const mayHaveGone = (pod: Pod, { ever }: Truth, nowMs: number): boolean => {
     const { maker, createdAtMs = nowMs } = ever.get(pod.metadata.uid ?? '') ?? {};

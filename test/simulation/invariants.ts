@@ -6,7 +6,7 @@ import { offlineNodesAreNotEvicted, taintEvictionsWait } from './evictions.js';
 import { FigureHistory } from './figures.js';
 import { maySurge } from './reference.js';
 import type { ObservedWorld } from './scene.js';
-import { Since } from './since.js';
+import { DurationTracker } from './since.js';
 import { isLeaving, type TrueChange } from './truth.js';
 import { busyHostsAreAsked, revertsHaveReason, turnsKeepHours } from './turns.js';
 import { WaveBook } from './wave-book.js';
@@ -70,7 +70,7 @@ export function invariants(): Invariant[] {
 
 /** Peers break this when a host comes back, or a manager is killed between two steps. */
 function oneCopy(): Invariant {
-  const surged = new Since<string>();
+  const surged = new DurationTracker<string>();
   return {
     rule: 'containers of two Pods of one DaemonSet never run on a node at once, unless its strategy surges',
     committed: ({ kind, current }, { nowMs }) => {

@@ -1,6 +1,6 @@
 /** For how long something has been so. */
 
-export class Since<K> {
+export class DurationTracker<K> {
   readonly #since = new Map<K, number>();
   /** When it last ended. */
   readonly #until = new Map<K, number>();

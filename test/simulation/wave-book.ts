@@ -9,7 +9,7 @@ import type { DaemonSet } from '../../shared/kube/workload.js';
 import { NEWS_MS } from './availability.js';
 import { hasTemplateGeneration, waveIndexOf } from './reference.js';
 import type { ObservedWorld } from './scene.js';
-import { Since } from './since.js';
+import { DurationTracker } from './since.js';
 import { isLeaving, isReady, type TrueChange, versionOf } from './truth.js';
 
 const WAVES = ['first', 'second', 'rest'];
@@ -42,10 +42,10 @@ export class WaveBook {
   readonly #openings = new Map<string, Opening[]>();
   readonly #templates = new Map<string, Template>();
   /** Keys are `DaemonSet uid@node`. */
-  readonly #trouble = new Since<string>();
+  readonly #trouble = new DurationTracker<string>();
   /** Not in trouble, and late: what a failure budget calls a failure, too. */
-  readonly #late = new Since<string>();
-  readonly #here = new Since<string>();
+  readonly #late = new DurationTracker<string>();
+  readonly #here = new DurationTracker<string>();
 
   /** To be told of every change, before anything is asked. */
   committed(change: TrueChange, scene: ObservedWorld): void {
