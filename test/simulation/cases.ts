@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Fault, History, Step, UserStep } from './history.js';
 import { type HistoryOutcome, runHistory } from './run-history.js';
-import { story } from './story.js';
+import { formatFailure } from './story.js';
 
 export const SECOND = 1_000;
 
@@ -39,7 +39,7 @@ export async function outcomesOf(nodes: number, steps: Step[], seeds: number): P
   for (let seed = 1; seed <= seeds; seed++) {
     const history: History = { seed: `case-${seed}`, nodes, speed: seed % 3, steps };
     const outcome = await runHistory(history);
-    assert.equal(outcome.violation, undefined, story(history, outcome));
+    assert.equal(outcome.violation, undefined, formatFailure(history, outcome));
     outcomes.push(outcome);
   }
   return outcomes;
@@ -53,7 +53,7 @@ export async function assertNoViolation(nodes: number, steps: Step[], seeds = 5)
 /** Nothing breaks, where chance has shown that it may. */
 export async function assertNoViolationIn(history: History): Promise<void> {
   const outcome = await runHistory(history);
-  assert.equal(outcome.violation, undefined, story(history, outcome));
+  assert.equal(outcome.violation, undefined, formatFailure(history, outcome));
 }
 
 /** How many containers started on a host. */

@@ -5,7 +5,7 @@ import { generateHistory } from './draw.js';
 import { MIXES, type MixName } from './mixes.js';
 import { type HistoryOutcome, runHistory } from './run-history.js';
 import { shrink } from './shrink.js';
-import { story } from './story.js';
+import { formatFailure } from './story.js';
 
 const SHRINKING_TRIES = 80;
 /** Most of what a history makes is soon garbage: with more room for what is new, less of it is ever moved. */
@@ -58,7 +58,7 @@ async function shorten(seed: string, mix: MixName, violation: string): Promise<S
   const failsAlike = async (candidate: ReturnType<typeof generateHistory>) =>
     (await runHistory(candidate)).violation?.startsWith(rule) ?? false;
   const short = await shrink(generateHistory(seed, MIXES[mix]), failsAlike, SHRINKING_TRIES);
-  return { story: story(short, await runHistory(short)), seconds: (performance.now() - begun) / 1_000 };
+  return { story: formatFailure(short, await runHistory(short)), seconds: (performance.now() - begun) / 1_000 };
 }
 
 if (!isMainThread) {

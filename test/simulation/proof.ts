@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Step } from './history.js';
 import { runHistory } from './run-history.js';
-import { story } from './story.js';
+import { formatFailure } from './story.js';
 import type { Sabotage } from './world.js';
 
 export interface Proof {
@@ -25,11 +25,11 @@ export async function violationOf({
 }: Proof): Promise<string> {
   const history = { seed: 'proof-1', nodes, pace: 1, steps };
   const right = await runHistory(history);
-  assert.equal(right.violation, undefined, story(history, right));
+  assert.equal(right.violation, undefined, formatFailure(history, right));
   let violation = '';
   await breaking(async () => {
     const wrong = await runHistory(history, sabotage);
-    violation = wrong.violation ?? story(history, wrong);
+    violation = wrong.violation ?? formatFailure(history, wrong);
   });
   return violation;
 }

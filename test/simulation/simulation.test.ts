@@ -13,7 +13,7 @@ import type { History } from './history.js';
 import { HistoryThread } from './history-thread.js';
 import { MIXES, type MixName } from './mixes.js';
 import { runHistory } from './run-history.js';
-import { story } from './story.js';
+import { formatFailure } from './story.js';
 import type { Sabotage } from './world.js';
 
 const SHARES: Partial<Record<MixName, number>> = {
@@ -48,7 +48,7 @@ describe('a hundred histories', () => {
       for (let number = 1; number <= count; number++) {
         const history = generateHistory(`${mix}-${number}`, MIXES[mix]);
         const outcome = await runHistory(history);
-        assert.equal(outcome.violation, undefined, story(history, outcome));
+        assert.equal(outcome.violation, undefined, formatFailure(history, outcome));
       }
     });
   }

@@ -5,7 +5,7 @@ import type { HistoryOutcome } from './run-history.js';
 /** The last so many lines say most. */
 const LINES = 160;
 
-export function story(history: History, outcome: HistoryOutcome): string {
+export function formatFailure(history: History, outcome: HistoryOutcome): string {
   const { lines, violation } = outcome;
   const left = lines.length - LINES;
   return [
