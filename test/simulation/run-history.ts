@@ -6,7 +6,7 @@ import { isUserStep } from './mixes.js';
 import { repairPods, repairPolicy, repairRollouts } from './policy-steps.js';
 import type { Request, UserDeps } from './requests.js';
 import { SETTLED_RULE, unsettledProblems } from './rest.js';
-import { count, type Tallies } from './tally.js';
+import { count, type EventCounts } from './tally.js';
 import { repairImages, requestsOf } from './user.js';
 import { type Sabotage, World } from './world.js';
 
@@ -26,7 +26,7 @@ export interface HistoryOutcome {
   /** Of everything that happened: equal for equal runs. */
   digest: string;
   lines: readonly string[];
-  tallies: Tallies;
+  tallies: EventCounts;
   frames: number;
   framesLost: number;
   simulatedMs: number;

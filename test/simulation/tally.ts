@@ -4,7 +4,7 @@
 export type Counts = Record<string, number>;
 
 /** What one history comes to. */
-export interface Tallies {
+export interface EventCounts {
   /** Steps carried out: what people did and what was broken. */
   readonly steps: Counts;
   /** What became of people's requests. */
@@ -15,9 +15,9 @@ export interface Tallies {
   readonly checks: Counts;
 }
 
-export const SECTIONS = ['steps', 'requests', 'events', 'checks'] as const satisfies (keyof Tallies)[];
+export const SECTIONS = ['steps', 'requests', 'events', 'checks'] as const satisfies (keyof EventCounts)[];
 
-export function emptyTallies(): Tallies {
+export function emptyTallies(): EventCounts {
   return { steps: {}, requests: {}, events: {}, checks: {} };
 }
 
@@ -26,7 +26,7 @@ export function count(counts: Counts, kind: string, by = 1): void {
 }
 
 /** Adds what one history came to. */
-export function addTo(sum: Tallies, more: Tallies): void {
+export function addTo(sum: EventCounts, more: EventCounts): void {
   for (const section of SECTIONS)
     for (const [kind, by] of Object.entries(more[section])) count(sum[section], kind, by);
 }

@@ -1,6 +1,6 @@
 /** What many histories come to: how many ran, what was done to them, what happened, what was judged, what broke. */
 import type { HistoryOutcome } from './run-history.js';
-import { addTo, type Counts, emptyTallies, SECTIONS, type Tallies } from './tally.js';
+import { addTo, type Counts, emptyTallies, SECTIONS, type EventCounts } from './tally.js';
 
 /** The totals as data. */
 export interface TotalsReport {
@@ -13,12 +13,12 @@ export interface TotalsReport {
   shorteningSeconds: number;
   frames: number;
   framesLost: number;
-  tallies: Tallies;
+  tallies: EventCounts;
   /** Seeds of the histories that broke. */
   broken: readonly string[];
 }
 
-const HEADINGS: Record<keyof Tallies, string> = {
+const HEADINGS: Record<keyof EventCounts, string> = {
   steps: 'what people did and what failed',
   requests: "what became of people's requests",
   events: 'what happened of it',
