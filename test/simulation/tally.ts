@@ -17,7 +17,7 @@ export interface EventCounts {
 
 export const SECTIONS = ['steps', 'requests', 'events', 'checks'] as const satisfies (keyof EventCounts)[];
 
-export function emptyTallies(): EventCounts {
+export function emptyEventCounts(): EventCounts {
   return { steps: {}, requests: {}, events: {}, checks: {} };
 }
 

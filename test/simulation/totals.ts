@@ -1,6 +1,6 @@
 /** What many histories come to: how many ran, what was done to them, what happened, what was judged, what broke. */
 import type { HistoryOutcome } from './run-history.js';
-import { addTo, type Counts, emptyTallies, SECTIONS, type EventCounts } from './tally.js';
+import { addTo, type Counts, emptyEventCounts, SECTIONS, type EventCounts } from './tally.js';
 
 /** The totals as data. */
 export interface TotalsReport {
@@ -28,7 +28,7 @@ const HEADINGS: Record<keyof EventCounts, string> = {
 export class Totals {
   readonly broken: string[] = [];
   histories = 0;
-  readonly #tallies = emptyTallies();
+  readonly #tallies = emptyEventCounts();
   readonly #begun = { cpu: process.cpuUsage(), wall: performance.now() };
   #frames = 0;
   #framesLost = 0;

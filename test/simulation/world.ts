@@ -12,7 +12,7 @@ import { type ProgramLifetime, type SpeedFactor, START_MS } from './life.js';
 import { Cable, join, SimulatedSocket } from './network.js';
 import type { SimulatedHostFacts, ObservedWorld } from './scene.js';
 import { SeededRandom } from './seeded.js';
-import { count, emptyTallies } from './tally.js';
+import { count, emptyEventCounts } from './tally.js';
 import { Timeline } from './timeline.js';
 import { Truth } from './truth.js';
 
@@ -32,7 +32,7 @@ export class World implements ObservedWorld {
   readonly stored = new Truth();
   readonly userRequests = { deleted: new Set<string>(), forced: new Set<string>(), answered: new Set<string>() };
   readonly network = { frames: 0, framesLost: 0 };
-  readonly tallies = emptyTallies();
+  readonly tallies = emptyEventCounts();
   readonly pace: SpeedFactor;
   readonly disk: SimulatedDatabase;
   readonly coordinator: SimulatedCoordinator;
