@@ -15,10 +15,10 @@ export interface PodRecord {
   readonly uid: string;
   readonly name: string;
   /** Uid of the DaemonSet that made it. */
-  readonly maker: string | undefined;
+  readonly controllerUid: string | undefined;
   readonly createdAtMs: number;
   /** Set when it left the store. */
-  goneAtMs?: number;
+  deletedAtMs?: number;
 }
 
 /** One committed change of a kind that invariants look at. */
