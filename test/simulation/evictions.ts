@@ -7,7 +7,7 @@ import { NEWS_MS } from './availability.js';
 import type { Invariant } from './invariants.js';
 import { toleratesFor } from './reference.js';
 import { DurationTracker } from './since.js';
-import { isLeaving, type TrueChange, type Truth } from './truth.js';
+import { isLeaving, type TrueChange, type StoredState } from './truth.js';
 
 /** Stored times are whole seconds. */
 const WHOLE_SECONDS_MS = 2_000;
@@ -45,7 +45,7 @@ export function taintEvictionsWait(): Invariant {
         return undefined;
       const { uid = '', name } = previous.metadata;
       const node = truth.nodes.get(previous.spec.nodeName ?? '');
-      const isMade = truth.ever.get(uid)?.maker ?? controllerOf(previous.metadata);
+      const isMade = truth.everStoredPods.get(uid)?.maker ?? controllerOf(previous.metadata);
       if (!node || isMade || wishes.deleted.has(uid)) return undefined;
       const where = node.metadata.name;
       const isDue = noExecuteTaints(node).some((taint) => {
@@ -64,7 +64,7 @@ export function offlineNodesAreNotEvicted(): Invariant {
   const isReady = (node: Node) => isConditionTrue(node.status?.conditions, 'Ready');
   const dark = new DurationTracker<string>();
   /** It is there, and has been in the dark for longer than it tolerates silence. */
-  const mayHaveGone = (pod: Pod, { ever }: Truth, nowMs: number): boolean => {
+  const mayHaveGone = (pod: Pod, { everStoredPods: ever }: StoredState, nowMs: number): boolean => {
     const { maker, createdAtMs = nowMs } = ever.get(pod.metadata.uid ?? '') ?? {};
     const waitMs = toleratesFor(pod, SILENCE) * 1_000 + NEWS_MS;
     return !maker && !isLeaving(pod) && nowMs - createdAtMs >= waitMs && dark.isFor('all', waitMs, nowMs);
@@ -86,7 +86,7 @@ export function offlineNodesAreNotEvicted(): Invariant {
         return undefined;
       const { uid = '', name } = previous.metadata;
       const node = truth.nodes.get(previous.spec.nodeName ?? '');
-      const isMade = truth.ever.get(uid)?.maker ?? controllerOf(previous.metadata);
+      const isMade = truth.everStoredPods.get(uid)?.maker ?? controllerOf(previous.metadata);
       if (!node || isMade || wishes.deleted.has(uid) || !dark.isFor('all', NEWS_MS, nowMs)) return undefined;
       const others = noExecuteTaints(node).filter(({ key }) => !key.startsWith('node.kubernetes.io/'));
       return others.length > 0 || `${name} is driven from ${node.metadata.name}, and nobody is heard`;

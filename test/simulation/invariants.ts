@@ -78,7 +78,7 @@ function oneCopy(): Invariant {
       return undefined;
     },
     podStarted: (podUid, node, { stored: truth, running, nowMs }) => {
-      const recordOf = (uid: string) => truth.ever.get(uid) ?? truth.promised.get(uid);
+      const recordOf = (uid: string) => truth.everStoredPods.get(uid) ?? truth.acknowledgedPods.get(uid);
       const started = recordOf(podUid);
       if (!started?.maker || surged.isWithin(started.maker, nowMs - started.createdAtMs + NEWS_MS, nowMs))
         return undefined;
@@ -142,7 +142,7 @@ function closedWavesStayStable(waves: WaveBook): Invariant {
         !daemonSet ||
         kind !== 'Pod' ||
         !current ||
-        scene.stored.promised.has(current.metadata.uid ?? '') ||
+        scene.stored.acknowledgedPods.has(current.metadata.uid ?? '') ||
         !waves.governs(daemonSet, scene) ||
         !waves.hasStable(daemonSet, scene)
       )
@@ -216,7 +216,7 @@ function nothingStopsUnasked(): Invariant {
     },
     podStopped: (podUid, node, scene) => {
       const { stored: truth, cutSinceMs } = scene;
-      const known = truth.ever.get(podUid);
+      const known = truth.everStoredPods.get(podUid);
       // A static Pod is the host's own.
       if (!known) return undefined;
       const askedAtMs = asked.get(podUid);
@@ -250,7 +250,7 @@ function stoppedStaysStopped(): Invariant {
     },
     podStarted: (podUid, node, { stored: truth }) =>
       confirmed.has(podUid) && !truth.pods.has(podUid)
-        ? `${truth.ever.get(podUid)?.name} starts on ${node} after it was stopped, confirmed and removed`
+        ? `${truth.everStoredPods.get(podUid)?.name} starts on ${node} after it was stopped, confirmed and removed`
         : undefined,
   };
 }
@@ -270,7 +270,7 @@ function nothingVanishes(): Invariant {
       if (kind === 'Rollout') return undefined;
       const isMade =
         kind === 'Pod' &&
-        (truth.ever.get(previous.metadata.uid ?? '')?.maker || controllerOf(previous.metadata));
+        (truth.everStoredPods.get(previous.metadata.uid ?? '')?.maker || controllerOf(previous.metadata));
       // A Pod for a Node that never came is collected, as upstream does it.
       const mayGo = (node: string) => drivenOut.has(node) || !truth.nodes.has(node);
       if (isMade || (kind === 'Pod' && mayGo(previous.spec.nodeName ?? ''))) return undefined;

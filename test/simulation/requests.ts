@@ -3,7 +3,7 @@ import type { Kind } from '../../coordinator/kinds/kind.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
 import type { AcknowledgedWrite } from './invariants.js';
-import type { Truth } from './truth.js';
+import type { StoredState } from './truth.js';
 
 const NAMESPACE = 'default';
 
@@ -12,7 +12,7 @@ export type Request = (registry: Registry) => Promise<AcknowledgedWrite[]>;
 
 /** What is deleted by a step is told before it is asked for, since it may happen unanswered. */
 export interface UserDeps {
-  stored: Truth;
+  stored: StoredState;
   /** What a person reads off the coordinator's clock, ms since the epoch. */
   now: () => number;
   deleting: (object: KubeObject, isForced: boolean) => void;

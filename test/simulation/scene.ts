@@ -1,6 +1,6 @@
 /** What invariants may look at: what is stored, what runs, and what users have asked for. */
 import type { HostContainer } from './host-engine.js';
-import type { Truth } from './truth.js';
+import type { StoredState } from './truth.js';
 
 /** What users asked for, whether they were answered or not. */
 export interface UserRequests {
@@ -35,7 +35,7 @@ export interface ObservedWorld {
   readonly coordinatorNowMs: number;
   /** How far its clock ever was from the truth: hosts go by what they have heard once. */
   readonly coordinatorOffsetsMs: ReadonlySet<number>;
-  readonly stored: Truth;
+  readonly stored: StoredState;
   readonly userRequests: UserRequests;
   /** The containers that run on a host now. */
   readonly running: (node: string) => readonly HostContainer[];

@@ -37,7 +37,7 @@ const KINDS: readonly [string, TrueChange['kind']][] = [
   ['/rollouts/', 'Rollout'],
 ];
 
-export class Truth {
+export class StoredState {
   readonly pods = new Map<string, Pod>();
   readonly nodes = new Map<string, Node>();
   readonly daemonSets = new Map<string, DaemonSet>();
@@ -48,9 +48,9 @@ export class Truth {
   /** By uid: the revision of the last write or of the deletion. */
   readonly revisions = new Map<string, number>();
   /** Every Pod that was ever stored, by uid. */
-  readonly ever = new Map<string, PodRecord>();
+  readonly everStoredPods = new Map<string, PodRecord>();
   /** Pods that hosts were given to make by themselves, in a turn: by uid, stored or not. */
-  readonly promised = new Map<string, PodRecord>();
+  readonly acknowledgedPods = new Map<string, PodRecord>();
 
   /** The Pods of each DaemonSet on each node, by both: rules ask for them at every change. */
   readonly #placed = new Map<string, Map<string, Pod>>();
@@ -102,7 +102,7 @@ export class Truth {
 
   #promise({ uid = '', name, ...metadata }: Pod['metadata'], now: number): void {
     const maker = controllerOf({ name, ...metadata })?.uid;
-    if (!this.promised.has(uid)) this.promised.set(uid, { uid, name, maker, createdAtMs: now });
+    if (!this.acknowledgedPods.has(uid)) this.acknowledgedPods.set(uid, { uid, name, maker, createdAtMs: now });
   }
 
   #keep(
@@ -122,9 +122,9 @@ export class Truth {
     this.#place(uid, previous as Pod | undefined, current as Pod | undefined);
     const successor = current && handoverOf(current as Pod)?.successor.metadata;
     if (successor?.uid) this.#promise(successor, now);
-    const known = this.ever.get(uid);
+    const known = this.everStoredPods.get(uid);
     if (current && !known) {
-      this.ever.set(uid, { uid, name, maker: controllerOf(current.metadata)?.uid, createdAtMs: now });
+      this.everStoredPods.set(uid, { uid, name, maker: controllerOf(current.metadata)?.uid, createdAtMs: now });
     } else if (current && known) delete known.goneAtMs;
     else if (known) known.goneAtMs = now;
   }

@@ -8,7 +8,7 @@ import { barePod, manifestOf, setImage, setSelector, strategyOf, tolerantPod } f
 import { policyRequests } from './policy-steps.js';
 import { hasTemplateGeneration } from './reference.js';
 import { changed, created, deleted, type Request, refOf, type UserDeps } from './requests.js';
-import type { Truth } from './truth.js';
+import type { StoredState } from './truth.js';
 
 /** The requests of a step, one after another. */
 export function requestsOf(step: UserStep, parts: UserDeps): Request[] {
@@ -140,7 +140,7 @@ async function evictPod(
   return [{ uid, name: pod.metadata.name, revision: 0, isDeletion: true }];
 }
 
-function podOn({ pods }: Truth, node: string, index: number): Pod | undefined {
+function podOn({ pods }: StoredState, node: string, index: number): Pod | undefined {
   const there = [...pods.values()].filter(({ spec }) => spec.nodeName === node);
   return there[index % Math.max(there.length, 1)];
 }

@@ -14,7 +14,7 @@ import type { SimulatedHostFacts, ObservedWorld } from './scene.js';
 import { SeededRandom } from './seeded.js';
 import { count, emptyEventCounts } from './tally.js';
 import { Timeline } from './timeline.js';
-import { Truth } from './truth.js';
+import { StoredState } from './truth.js';
 
 /** As systemd would. */
 const RESTART_MS = 2_000;
@@ -29,7 +29,7 @@ export interface Sabotage {
 export class World implements ObservedWorld {
   readonly timeline = new Timeline();
   readonly chronicle = new Chronicle(this.timeline);
-  readonly stored = new Truth();
+  readonly stored = new StoredState();
   readonly userRequests = { deleted: new Set<string>(), forced: new Set<string>(), answered: new Set<string>() };
   readonly network = { frames: 0, framesLost: 0 };
   readonly tallies = emptyEventCounts();
@@ -198,7 +198,7 @@ export class World implements ObservedWorld {
   }
 
   #nameOf(podUid: string): string {
-    const { ever, promised } = this.stored;
+    const { everStoredPods: ever, acknowledgedPods: promised } = this.stored;
     return (ever.get(podUid) ?? promised.get(podUid))?.name ?? podUid;
   }
 
