@@ -9,7 +9,7 @@ import type { DaemonSet } from '../../shared/kube/workload.js';
 import { belongs, mayStay, maySurge, unavailableBudget } from './reference.js';
 import type { ObservedWorld } from './scene.js';
 import { DurationTracker } from './since.js';
-import { isLeaving, isReady, readySince, type TrueChange } from './truth.js';
+import { isLeaving, isReady, readySince, type StoredChange } from './truth.js';
 
 /** Times that lie ahead by no more are those of hosts. */
 const AHEAD_MS = 2_000;
@@ -50,7 +50,7 @@ export class Availability {
   readonly #budgets = new Map<string, Budget[]>();
 
   /** To be told of every change, before anything is asked. Time alone makes Pods available: all DaemonSets are looked at. */
-  committed(change: TrueChange, scene: ObservedWorld): void {
+  committed(change: StoredChange, scene: ObservedWorld): void {
     if (change.kind === 'Pod') {
       const { uid = '' } = (change.current ?? change.previous)?.metadata ?? {};
       const isUnproved = change.current !== undefined && isUnconfirmed(change.current);
@@ -65,7 +65,7 @@ export class Availability {
 
   /** The Pod that a rollout has just told to stop, or its host to replace when it may, if it was of use. */
   stoppedByRollout(
-    { kind, previous, current }: TrueChange,
+    { kind, previous, current }: StoredChange,
     { stored: truth, userRequests: wishes, nowMs, coordinatorNowMs }: ObservedWorld,
   ): StoppedByRollout | undefined {
     if (kind !== 'Pod' || !previous || isLeaving(previous)) return undefined;

@@ -3,10 +3,10 @@ import { handoverAnnotationOf } from '../../shared/kube/host-turn.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { Rollout } from '../../shared/kube/rollout.js';
-import { isLeaving, isReady, type TrueChange, versionOf } from './truth.js';
+import { isLeaving, isReady, type StoredChange, versionOf } from './truth.js';
 
 /** All that has happened by this one change; mostly one thing, or nothing that counts. */
-export function eventsOf(change: TrueChange): string[] {
+export function eventsOf(change: StoredChange): string[] {
   const { kind, previous, current } = change;
   if (!previous) return [`${kind} made`];
   if (!current) return [`${kind} gone`];

@@ -7,7 +7,7 @@ import { NEWS_MS } from './availability.js';
 import type { Invariant } from './invariants.js';
 import { toleratesFor } from './reference.js';
 import { DurationTracker } from './since.js';
-import { isLeaving, type TrueChange, type StoredState } from './truth.js';
+import { isLeaving, type StoredChange, type StoredState } from './truth.js';
 
 /** Stored times are whole seconds. */
 const WHOLE_SECONDS_MS = 2_000;
@@ -24,7 +24,7 @@ export function taintEvictionsWait(): Invariant {
   const tainted = new DurationTracker<string>();
   const lastFreedMs = new Map<string, number>();
 
-  const note = ({ previous, current }: Extract<TrueChange, { kind: 'Node' }>, nowMs: number): void => {
+  const note = ({ previous, current }: Extract<StoredChange, { kind: 'Node' }>, nowMs: number): void => {
     const { name = '' } = (current ?? previous)?.metadata ?? {};
     const now = new Set(noExecuteTaints(current).map(({ key }) => key));
     for (const key of now) tainted.note(`${name} ${key}`, true, nowMs);

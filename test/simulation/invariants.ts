@@ -7,7 +7,7 @@ import { FigureHistory } from './figures.js';
 import { maySurge } from './reference.js';
 import type { ObservedWorld } from './scene.js';
 import { DurationTracker } from './since.js';
-import { isLeaving, type TrueChange } from './truth.js';
+import { isLeaving, type StoredChange } from './truth.js';
 import { busyHostsAreAsked, revertsHaveReason, turnsKeepHours } from './turns.js';
 import { WaveBook } from './wave-book.js';
 
@@ -29,7 +29,7 @@ export interface Invariant {
   /** A host has just decided to take a Pod back. */
   podReverted?(revert: { podUid: string; reason: RevertReason }, node: string, scene: ObservedWorld): Verdict;
   /** A change has just been committed; `scene` shows the state after it. */
-  committed?(change: TrueChange, scene: ObservedWorld): Verdict;
+  committed?(change: StoredChange, scene: ObservedWorld): Verdict;
   /** A client has just been told that its write of this object succeeded. */
   acknowledged?(write: AcknowledgedWrite, scene: ObservedWorld): Verdict;
 }

@@ -22,14 +22,14 @@ export interface PodRecord {
 }
 
 /** One committed change of a kind that invariants look at. */
-export type TrueChange =
+export type StoredChange =
   | { kind: 'Pod'; previous?: Pod; current?: Pod }
   | { kind: 'Node'; previous?: Node; current?: Node }
   | { kind: 'DaemonSet'; previous?: DaemonSet; current?: DaemonSet }
   | { kind: 'RolloutPolicy'; previous?: RolloutPolicy; current?: RolloutPolicy }
   | { kind: 'Rollout'; previous?: Rollout; current?: Rollout };
 
-const KINDS: readonly [string, TrueChange['kind']][] = [
+const KINDS: readonly [string, StoredChange['kind']][] = [
   ['/pods/', 'Pod'],
   ['/nodes/', 'Node'],
   ['/daemonsets/', 'DaemonSet'],
@@ -58,7 +58,7 @@ export class StoredState {
   readonly #byKey = new Map<string, KubeObject>();
 
   /** Takes in a commit; undefined for kinds that nobody looks at. */
-  take(change: Change, nowMs: number): TrueChange | undefined {
+  take(change: Change, nowMs: number): StoredChange | undefined {
     const kind = KINDS.find(([part]) => change.key.includes(part))?.[1];
     if (!kind) return undefined;
     const previous = change.previous && this.#byKey.get(change.key);
@@ -66,7 +66,7 @@ export class StoredState {
     put(this.#byKey, change.key, current);
     this.revisions.set((current ?? previous)?.metadata.uid ?? '', change.revision);
     this.#keep(kind, previous, current, nowMs);
-    return { kind, ...(previous && { previous }), ...(current && { current }) } as TrueChange;
+    return { kind, ...(previous && { previous }), ...(current && { current }) } as StoredChange;
   }
 
   /** A backup took the place of everything. */
@@ -106,7 +106,7 @@ export class StoredState {
   }
 
   #keep(
-    kind: TrueChange['kind'],
+    kind: StoredChange['kind'],
     previous: KubeObject | undefined,
     current: KubeObject | undefined,
     now: number,

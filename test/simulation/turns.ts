@@ -5,7 +5,7 @@ import type { Invariant, Violation } from './invariants.js';
 import { START_MS } from './life.js';
 import { isInHours } from './reference.js';
 import type { ObservedWorld } from './scene.js';
-import type { TrueChange } from './truth.js';
+import type { StoredChange } from './truth.js';
 import type { WaveBook } from './wave-book.js';
 
 /** From a host's decision to the disk that it stands on. */
@@ -30,7 +30,7 @@ class TurnBook {
   readonly #given = new Map<string, Given>();
 
   /** Answers a turn that was given just now. */
-  committed({ kind, previous, current }: TrueChange, nowMs: number): HostHandover | undefined {
+  committed({ kind, previous, current }: StoredChange, nowMs: number): HostHandover | undefined {
     const turn = kind === 'Pod' && current ? handoverOf(current) : undefined;
     if (!turn) return undefined;
     const before = kind === 'Pod' && previous ? handoverOf(previous) : undefined;

@@ -10,7 +10,7 @@ import { NEWS_MS } from './availability.js';
 import { hasTemplateGeneration, waveIndexOf } from './reference.js';
 import type { ObservedWorld } from './scene.js';
 import { DurationTracker } from './since.js';
-import { isLeaving, isReady, type TrueChange, versionOf } from './truth.js';
+import { isLeaving, isReady, type StoredChange, versionOf } from './truth.js';
 
 const WAVES = ['first', 'second', 'rest'];
 /** More restarts than this are trouble. */
@@ -48,7 +48,7 @@ export class WaveBook {
   readonly #here = new DurationTracker<string>();
 
   /** To be told of every change, before anything is asked. */
-  committed(change: TrueChange, scene: ObservedWorld): void {
+  committed(change: StoredChange, scene: ObservedWorld): void {
     const { stored: truth, nowMs } = scene;
     const text = truth.policy ? JSON.stringify(truth.policy.spec) : '';
     if (text !== this.#policy.text) this.#policy = { text, sinceMs: nowMs };
@@ -162,7 +162,7 @@ export class WaveBook {
     return all.filter((_, index) => (all[index + 1]?.atMs ?? nowMs) >= nowMs - NEWS_MS);
   }
 
-  #noteOpening({ previous, current }: Extract<TrueChange, { kind: 'Rollout' }>, nowMs: number): void {
+  #noteOpening({ previous, current }: Extract<StoredChange, { kind: 'Rollout' }>, nowMs: number): void {
     const { name = '' } = (current ?? previous)?.metadata ?? {};
     const { wave = '', revision = '', failure } = current?.status ?? {};
     const all = this.#openings.get(name) ?? [];
