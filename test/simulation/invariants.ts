@@ -8,7 +8,7 @@ import { maySurge } from './reference.js';
 import type { ObservedWorld } from './scene.js';
 import { DurationTracker } from './since.js';
 import { isLeaving, type StoredChange } from './truth.js';
-import { busyHostsAreAsked, revertsHaveReason, turnsKeepHours } from './turns.js';
+import { busyHostsAreAsked, revertsHaveReason, handoversKeepToWindows } from './turns.js';
 import { WaveBook } from './wave-book.js';
 
 /** A sentence that says what was broken, and by what. */
@@ -61,7 +61,7 @@ export function invariants(): Invariant[] {
     nothingVanishes(),
     taintEvictionsWait(),
     offlineNodesAreNotEvicted(),
-    turnsKeepHours(waves),
+    handoversKeepToWindows(waves),
     busyHostsAreAsked(),
     revertsHaveReason(),
     statusIsTrue(),

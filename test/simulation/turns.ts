@@ -48,7 +48,7 @@ class TurnBook {
 }
 
 /** A host that hears nobody goes by what it was told, and by the coordinator's time as it has heard it. */
-export function turnsKeepHours(waves: WaveBook): Invariant {
+export function handoversKeepToWindows(waves: WaveBook): Invariant {
   const book = new TurnBook();
   return {
     rule: 'a Pod is replaced by its host only by a turn that was given, and only in the hours that the policy had then',
