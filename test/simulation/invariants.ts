@@ -8,7 +8,7 @@ import { maySurge } from './reference.js';
 import type { ObservedWorld } from './scene.js';
 import { DurationTracker } from './since.js';
 import { isLeaving, type StoredChange } from './truth.js';
-import { busyHostsAreAsked, revertsHaveReason, handoversKeepToWindows } from './turns.js';
+import { busyHostsDecide, revertsHaveReason, handoversKeepToWindows } from './turns.js';
 import { WaveBook } from './wave-book.js';
 
 /** A sentence that says what was broken, and by what. */
@@ -62,7 +62,7 @@ export function invariants(): Invariant[] {
     taintEvictionsWait(),
     offlineNodesAreNotEvicted(),
     handoversKeepToWindows(waves),
-    busyHostsAreAsked(),
+    busyHostsDecide(),
     revertsHaveReason(),
     statusIsTrue(),
   ];

@@ -89,7 +89,7 @@ function mayBeIn({ from, until }: { from: string; until: string }, scene: Observ
   return times.some((time) => Date.parse(from) <= time && time < Date.parse(until) + WRITING_MS);
 }
 
-export function busyHostsAreAsked(): Invariant {
+export function busyHostsDecide(): Invariant {
   const book = new TurnBook();
   return {
     rule: 'a host that says "not now" has its Pod replaced only when it has said so for as long as it may',
