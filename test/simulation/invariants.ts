@@ -9,7 +9,7 @@ import type { ObservedWorld } from './scene.js';
 import { DurationTracker } from './since.js';
 import { isLeaving, type StoredChange } from './truth.js';
 import { busyHostsDecide, revertsHaveReason, handoversKeepToWindows } from './turns.js';
-import { WaveBook } from './wave-book.js';
+import { WaveHistory } from './wave-book.js';
 
 /** A sentence that says what was broken, and by what. */
 export type Violation = string;
@@ -45,7 +45,7 @@ export interface AcknowledgedWrite {
 /** All of them, for one history. */
 export function invariants(): Invariant[] {
   const availability = new Availability();
-  const waves = new WaveBook();
+  const waves = new WaveHistory();
   return [
     oneCopy(),
     // The book is kept first: the rules after it ask it.
@@ -94,7 +94,7 @@ function oneCopy(): Invariant {
 }
 
 /** By waves each wave has a budget of its own, of which hosts that have failed or are out of contact use nothing. */
-function unavailableWithinBudget(availability: Availability, waves: WaveBook): Invariant {
+function unavailableWithinBudget(availability: Availability, waves: WaveHistory): Invariant {
   return {
     rule: 'a rollout never stops an available Pod while the budget is used up',
     committed: (change, scene) => {
@@ -116,7 +116,7 @@ function unavailableWithinBudget(availability: Availability, waves: WaveBook): I
   };
 }
 
-function waveByWave(availability: Availability, waves: WaveBook): Invariant {
+function waveByWave(availability: Availability, waves: WaveHistory): Invariant {
   return {
     rule: 'where a policy governs, a rollout replaces only what is in an open wave, and nothing while it is paused or frozen',
     committed: (change, scene) => {
@@ -132,7 +132,7 @@ function waveByWave(availability: Availability, waves: WaveBook): Invariant {
   };
 }
 
-function closedWavesStayStable(waves: WaveBook): Invariant {
+function closedWavesStayStable(waves: WaveHistory): Invariant {
   return {
     rule: 'a Pod that is made in a wave that is not open is of the last completed revision',
     committed: ({ kind, previous, current }, scene) => {
@@ -155,7 +155,7 @@ function closedWavesStayStable(waves: WaveBook): Invariant {
   };
 }
 
-function failuresWithinBudget(availability: Availability, waves: WaveBook): Invariant {
+function failuresWithinBudget(availability: Availability, waves: WaveHistory): Invariant {
   return {
     rule: 'a rollout that has failed on more hosts than its budget allows replaces nothing more that serves',
     committed: (change, scene) => {

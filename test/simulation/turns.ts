@@ -6,7 +6,7 @@ import { START_MS } from './life.js';
 import { isInHours } from './reference.js';
 import type { ObservedWorld } from './scene.js';
 import type { StoredChange } from './truth.js';
-import type { WaveBook } from './wave-book.js';
+import type { WaveHistory } from './wave-book.js';
 
 /** From a host's decision to the disk that it stands on. */
 const WRITING_MS = 15_000;
@@ -48,7 +48,7 @@ class TurnBook {
 }
 
 /** A host that hears nobody goes by what it was told, and by the coordinator's time as it has heard it. */
-export function handoversKeepToWindows(waves: WaveBook): Invariant {
+export function handoversKeepToWindows(waves: WaveHistory): Invariant {
   const book = new TurnBook();
   return {
     rule: 'a Pod is replaced by its host only by a turn that was given, and only in the hours that the policy had then',

@@ -36,7 +36,7 @@ interface Template {
   revision: string;
 }
 
-export class WaveBook {
+export class WaveHistory {
   readonly #waves = new Map<string, Set<number>>();
   #policy = { text: '', sinceMs: 0 };
   readonly #openings = new Map<string, Opening[]>();
