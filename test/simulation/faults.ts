@@ -2,7 +2,7 @@
 import { epochFrom } from '../../coordinator/decisions/unknown-pod.js';
 import type { SimulatedDatabase } from './disk-store.js';
 import type { Fault } from './history.js';
-import type { World } from './world.js';
+import type { SimulatedWorld } from './world.js';
 
 /** As often as has a host take a Pod back, and so soon that it cannot be confirmed in between. */
 const REBOOTS = 3;
@@ -10,12 +10,12 @@ const REBOOT_EVERY_MS = 12_000;
 const REBOOT_MS = 3_000;
 
 export class HistoryFaults {
-  readonly #world: World;
+  readonly #world: SimulatedWorld;
   /** The oldest first. */
   readonly #backups: { content: ReturnType<SimulatedDatabase['copy']>; takenAt: number }[] = [];
   #eras = 0;
 
-  constructor(world: World) {
+  constructor(world: SimulatedWorld) {
     this.#world = world;
   }
 
@@ -91,7 +91,7 @@ export class HistoryFaults {
         }
         return;
       case 'spoil turn':
-        this.#world.atNextTurn(fault.node, () => this.#spoil(fault));
+        this.#world.atNextHandover(fault.node, () => this.#spoil(fault));
         return;
       case 'press host':
         host?.press(fault.condition, true);
@@ -158,7 +158,7 @@ export class HistoryFaults {
     const { hosts, coordinator, disk, chronicle, timeline } = this.#world;
     chronicle.record('everyone', 'faults end');
     disk.isFull = false;
-    this.#world.faultsEnd();
+    this.#world.endFaults();
     this.#world.restartAfter(1_000);
     coordinator.start();
     for (const host of hosts.values()) {

@@ -8,7 +8,7 @@ import type { Request, UserDeps } from './requests.js';
 import { SETTLED_RULE, unsettledProblems } from './rest.js';
 import { count, type EventCounts } from './tally.js';
 import { repairImages, requestsOf } from './user.js';
-import { type Sabotage, World } from './world.js';
+import { type Sabotage, SimulatedWorld } from './world.js';
 
 /** A client gives up on a coordinator that does not answer. */
 const TRIES = 20;
@@ -47,14 +47,14 @@ export async function runHistory(history: History, sabotage: Sabotage = {}): Pro
 }
 
 class Run {
-  readonly #world: World;
+  readonly #world: SimulatedWorld;
   readonly #history: History;
   readonly #faults: HistoryFaults;
   #restless: string[] = [];
 
   constructor(history: History, sabotage: Sabotage) {
     this.#history = history;
-    this.#world = new World(history, sabotage);
+    this.#world = new SimulatedWorld(history, sabotage);
     this.#faults = new HistoryFaults(this.#world);
   }
 

@@ -26,7 +26,7 @@ export interface Sabotage {
   isDiskLying?: boolean;
 }
 
-export class World implements ObservedWorld {
+export class SimulatedWorld implements ObservedWorld {
   readonly timeline = new Timeline();
   readonly chronicle = new Chronicle(this.timeline);
   readonly stored = new StoredState();
@@ -122,7 +122,7 @@ export class World implements ObservedWorld {
   }
 
   /** Whatever waits for a turn does not happen any more. */
-  faultsEnd(): void {
+  endFaults(): void {
     this.#spoilers.clear();
   }
 
@@ -187,7 +187,7 @@ export class World implements ObservedWorld {
   }
 
   /** Once this host has begun its next turn. */
-  atNextTurn(node: string, action: () => void): void {
+  atNextHandover(node: string, action: () => void): void {
     this.#spoilers.set(node, action);
   }
 
