@@ -54,7 +54,7 @@ export interface AgentDeps {
   /** Changes the status before it is told; a real host's is told as it is. */
   amendStatus?: (status: NodeStatus) => NodeStatus;
   /** Counts Pods by what is told of them; absent: nobody asks. */
-  podCounts?: Pick<PodCounts, 'reported' | 'removed'>;
+  podCounts?: Pick<PodCounts, 'recordReport' | 'forget'>;
   /** What the agent's process costs the host; absent for hosts that pretend. */
   cost?: () => ProcessUsage;
   /** How busy the host is, for its beats. */

@@ -78,6 +78,6 @@ export function createAgentPressure(options: AgentPressureOptions): Component {
 }
 
 async function removeDead({ driver, pods }: AgentPressureOptions): Promise<void> {
-  const over = new Set([...pods.all()].flatMap(({ uid, givenUp }) => (givenUp ? [uid] : [])));
+  const over = new Set([...pods.all()].flatMap(({ uid, terminal: givenUp }) => (givenUp ? [uid] : [])));
   for (const id of deadContainers(await driver.list(), (uid) => over.has(uid))) await driver.remove(id);
 }

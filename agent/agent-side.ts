@@ -24,7 +24,7 @@ export interface AgentLinkDelegateDeps {
   settings: Pick<AgentSettings, 'nodeName' | 'labels' | 'taints'>;
   cache: DesiredCache;
   config: ConfigCache;
-  handovers: Pick<AgentHandovers, 'podsChanged' | 'welcomed' | 'heardTime' | 'linkFailed' | 'told'>;
+  handovers: Pick<AgentHandovers, 'onPodsChanged' | 'onWelcome' | 'onCoordinatorTime' | 'onLinkFailed' | 'onAcknowledged'>;
   workers: PodWorkers;
   prefetched: PrefetchedImages;
   node: NodeStatusReporter;
@@ -46,7 +46,7 @@ export function createLinkDelegate(parts: AgentLinkDelegateDeps): LinkDelegate {
   const { settings, cache, config, workers, prefetched: held, node, handovers: turns, driver, clock, wallClock, log } = parts;
   const usage = new UsageMeter({ driver, readNode: readHostCounters, clock, wallClock });
   const heardTime = (hubTimeMs: number): void => {
-    turns.heardTime(hubTimeMs);
+    turns.onCoordinatorTime(hubTimeMs);
     workers.onCoordinatorTime(hubTimeMs);
   };
   return {
@@ -73,7 +73,7 @@ export function createLinkDelegate(parts: AgentLinkDelegateDeps): LinkDelegate {
         change.unassigned,
       );
       workers.onConfigChanged(given.changed);
-      turns.podsChanged();
+      turns.onPodsChanged();
       await durable.catch((error: unknown) => notKept(parts, error));
     },
     prefetchImages: (images) => {
@@ -82,7 +82,7 @@ export function createLinkDelegate(parts: AgentLinkDelegateDeps): LinkDelegate {
     },
     returnObject: (uid) => cache.returnObject(uid),
     openStream: (request, input, signal) => openStream(parts, usage, request, input, signal),
-    onHandoversAcknowledged: (uids) => turns.told(uids),
+    onHandoversAcknowledged: (uids) => turns.onAcknowledged(uids),
     assignedUids: () =>
       [...cache.all()]
         .map(({ uid }) => uid)
@@ -91,13 +91,13 @@ export function createLinkDelegate(parts: AgentLinkDelegateDeps): LinkDelegate {
           workers.orphanedUids(),
         ),
     onFailed: (reason) => {
-      turns.linkFailed(reason);
+      turns.onLinkFailed(reason);
       parts.onFailed?.(reason);
     },
     onLive: ({ clusterUID, serverTimeMs }) => {
       log.info({ clusterUID }, 'connected to the coordinator');
       workers.resendRemoved();
-      turns.welcomed();
+      turns.onWelcome();
       heardTime(serverTimeMs);
       parts.onLive?.();
     },

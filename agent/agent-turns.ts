@@ -27,7 +27,7 @@ interface AgentHandoversOptions {
   time: CoordinatorTime;
   workers: () => PodWorkers;
   engineUpSince: () => number;
-  link: () => Pick<Link, 'quietMs' | 'askForLife'>;
+  link: () => Pick<Link, 'silentMs' | 'ping'>;
   reportHandover: (turned: HandedOverPod) => void;
   /** Objects that a Pod needed may not be needed any more. */
   onSettled: () => void;
@@ -67,8 +67,8 @@ export function createAgentHandovers(options: AgentHandoversOptions): AgentHando
   const confirmations = new HandoverConfirmations({
     cache,
     bootMark,
-    silentMs: () => options.link().quietMs(),
-    pingHub: () => options.link().askForLife(),
+    silentMs: () => options.link().silentMs(),
+    pingHub: () => options.link().ping(),
     engineUpSince: options.engineUpSince,
     onChanged: changed,
     onRevert: warn(REVERTED_BY_HOST),
@@ -134,7 +134,7 @@ export function isNeededByHandover(cache: DesiredCache): (reference: ConfigRefer
   return (reference) => {
     const key = configKey(reference);
     const names = (pod: Pod) => configReferences(pod).some((each) => configKey(each) === key);
-    for (const held of cache.all()) if (held.turn && podsNeededBy(held).some(names)) return true;
+    for (const held of cache.all()) if (held.handover && podsNeededBy(held).some(names)) return true;
     return false;
   };
 }
@@ -144,5 +144,5 @@ function turnedPod({ uid, handover: turn }: AssignedPod): HandedOverPod | undefi
   if (!turn?.unreported) return undefined;
   const { uid: oldUid, pod, seal } = turn.predecessor;
   const object = Buffer.from(JSON.stringify(pod));
-  return { uid, predecessor: { uid: oldUid, object, ...(seal && { mac: seal }) } };
+  return { uid, predecessor: { uid: oldUid, object, ...(seal && { tag: seal }) } };
 }

@@ -156,11 +156,11 @@ function podReports(host: AgentDeps, to: () => { turns: AgentHandovers; link: Li
   return {
     putPod: (report) => {
       to().turns.onPodReported(report);
-      host.podCounts?.reported(report);
+      host.podCounts?.recordReport(report);
       endings.putPod(report);
     },
     putRemoved: (pod) => {
-      host.podCounts?.removed(pod.uid);
+      host.podCounts?.forget(pod.uid);
       endings.putRemoved(pod);
     },
     putEvent: (event) => to().link.outbox.putEvent(event),

@@ -32,7 +32,7 @@ export function createCachedPodSource(
       const held = cache.get(uid);
       if (!held) return;
       // Not on disk, it ends once more for the next agent.
-      cache.put({ ...held, ended: true }, ...startable(held)).catch(() => undefined);
+      cache.put({ ...held, containersRemoved: true }, ...startable(held)).catch(() => undefined);
     },
     markRevertCleared: async (uid) => {
       const held = cache.get(uid);

@@ -145,7 +145,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
     coordinatorTime: heardTime,
     journal,
     previousExit: await marker.markStarted(bootMark),
-    onLive: () => upgrades.proven(),
+    onLive: () => upgrades.confirm(),
     podCounts: metrics.pods,
     cost: readProcessUsage,
     load: hostLoad(dataDir, clock),

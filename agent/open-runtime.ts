@@ -70,7 +70,7 @@ async function openEngine(engine: Remembered, dataDir: string, clock: Clock): Pr
   const { name } = engine;
   if (name === 'hollow') {
     // Only hollow hosts carry its code.
-    const { openFakeRuntime } = await import('./runtime/open-fake.js');
+    const { openHollowRuntime: openFakeRuntime } = await import('./runtime/open-fake.js');
     return { name, processes: NO_ENGINE, ...(await openFakeRuntime(dataDir, clock)) };
   }
   return {

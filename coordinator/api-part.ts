@@ -33,9 +33,9 @@ interface ApiPartParts
   extends Pick<
     ApiDeps,
     | 'registry'
-    | 'explain'
-    | 'foresee'
-    | 'effects'
+    | 'explainer'
+    | 'planner'
+    | 'hostEffects'
     | 'calendars'
     | 'hosts'
     | 'readings'
@@ -99,7 +99,7 @@ export class ApiComponent implements Component {
       meters: hub.meters,
       agentLink: hub,
       agentFiles,
-      joining: () => this.#joinFacts(agentFiles),
+      joinFacts: () => this.#joinFacts(agentFiles),
       ...(oidcSignIn ? { oidcSignIn } : {}),
       settings: {
         ...DEFAULT_API_SETTINGS,
@@ -114,7 +114,7 @@ export class ApiComponent implements Component {
     });
     const listening = await this.#api.listen({ host, port });
     this.server = `https://${serverHost(host, advertise)}:${listening}`;
-    adminHash = await loadAdminAccess({ dataDir: data, server: this.server, caCertificate: pki.trust });
+    adminHash = await loadAdminAccess({ dataDir: data, server: this.server, caCertificate: pki.trustBundle });
     writeFileSync(pidPath(data), `${process.pid}\n`);
   }
 
@@ -122,10 +122,10 @@ export class ApiComponent implements Component {
     const before = this.pki.trustBundle;
     const pki = await this.#loadPki();
     this.#api?.renewCertificate(await this.#tls(pki));
-    if (pki.trust === before) return;
+    if (pki.trustBundle === before) return;
     this.#parts.hub.sendTrustBundle();
     const { data } = this.#settings;
-    await loadAdminAccess({ dataDir: data, server: this.server, caCertificate: pki.trust });
+    await loadAdminAccess({ dataDir: data, server: this.server, caCertificate: pki.trustBundle });
   }
 
   /** Ticket keys are nothing that a backup should hold: they are not with the certificates. */

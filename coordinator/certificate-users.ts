@@ -10,14 +10,14 @@ import { peerCertificateOf } from './pki/peer-certificate.js';
 
 /** The user of a client certificate. A node's counts while its key is registered, as on its link. */
 export function certificateUsers(
-  hub: Pick<Hub, 'knows'>,
+  hub: Pick<Hub, 'isRegisteredKey'>,
   clock: Clock,
 ): (socket: unknown) => UserInfo | undefined {
   return (socket) => {
     const peer = peerCertificateOf(socket, clock.now());
     if (!peer) return undefined;
     const saysNode = peer.organizations.includes(NODES_GROUP) || peer.commonName.startsWith(NODE_USER_PREFIX);
-    return saysNode && !hub.knows(peer) ? undefined : certificateUser(peer);
+    return saysNode && !hub.isRegisteredKey(peer) ? undefined : certificateUser(peer);
   };
 }
 

@@ -81,10 +81,10 @@ export async function startCoordinator(
     registry,
     informers,
     hub,
-    explain: new DaemonSetExplainer({ informers, clock, rollouts, refusals }),
+    explainer: new DaemonSetExplainer({ informers, clock, rollouts, refusals }),
     hosts: new HostIndex({ informers, liveness: presence, clock }),
     readings: { of: (name) => ({ ...hub.readings.of(name), changes: conditions.of(name) }) },
-    foresee: new ManifestPlanner({ registry, informers, clock }),
+    planner: new ManifestPlanner({ registry, informers, clock }),
     effects: new HostChangePreview({ informers, clock }),
     calendars: new PolicyCalendars({ informers, clock }),
     metrics: metrics.page(

@@ -81,7 +81,7 @@ function awakeUntil(stalls: readonly Stall[], since: number, ms: number): number
 /** An answer has its time from when it was asked for: this process may have stood still over the end, and long after it. */
 function liveStep(
   heardAt: number,
-  { askedAt, stalls, now }: Pick<ConfirmationFacts, 'askedAt' | 'stalls' | 'now'>,
+  { pingedAt: askedAt, stalls, now }: Pick<ConfirmationFacts, 'pingedAt' | 'stalls' | 'now'>,
   end: number,
   confirmMs: number,
 ): ConfirmationStep {

@@ -65,18 +65,18 @@ export function controllerUidOf({ controllerUid: maker, pod }: AssignedPod): str
  */
 export function afterAssign(
   before: AssignedPod | undefined,
-  given: Pick<AssignedPod, 'uid' | 'digest' | 'pod' | 'seal' | 'manifest'>,
+  given: Pick<AssignedPod, 'uid' | 'digest' | 'pod' | 'objectMac' | 'manifestFile'>,
   now: number,
 ): AssignedPod {
   const { deletionTimestamp, deletionGracePeriodSeconds } = given.pod.metadata;
   const maker = (before && controllerUidOf(before)) ?? controllerOf(given.pod.metadata)?.uid;
   const held = {
     ...given,
-    ...(maker && { maker }),
+    ...(maker && { controllerUid: maker }),
     acceptedAt: before?.acceptedAt ?? now,
     ...(before?.startableAt !== undefined && { startableAt: before.startableAt }),
     gone: false,
-    ...(before?.terminal && { givenUp: before.terminal }),
+    ...(before?.terminal && { terminal: before.terminal }),
     ...(before?.handover && { turn: before.handover }),
     ...(before?.confirmed && { confirmed: true }),
     ...(before?.lockedSince !== undefined && { heldSince: before.lockedSince }),
@@ -84,7 +84,7 @@ export function afterAssign(
   };
   const begun = before?.replacedBy === undefined ? {} : { turnedInto: before.replacedBy };
   if (!deletionTimestamp) {
-    const isBack = before?.unassigned && (before.unassignedInEpoch === undefined || before.unassignedInEpoch === given.seal?.era);
+    const isBack = before?.unassigned && (before.unassignedInEpoch === undefined || before.unassignedInEpoch === given.objectMac?.epoch);
     if (before?.deadline === undefined) return held;
     const { ended: _, ...fresh } = held;
     return isBack ? fresh : { ...held, ...begun, deadline: before.deadline };

@@ -11,9 +11,9 @@ interface StaticMirror {
 /** A Pod that ends is shown until it has ended, or until another takes its name. */
 export function mirrorsOf(pods: readonly AssignedPod[]): StaticMirror[] {
   const byName = new Map<string, AssignedPod>();
-  for (const held of pods.filter(({ manifest }) => manifest !== undefined)) {
+  for (const held of pods.filter(({ manifestFile: manifest }) => manifest !== undefined)) {
     const name = refText(held.pod.metadata);
-    if (!held.gone || !byName.has(name)) byName.set(name, held);
+    if (!held.unassigned || !byName.has(name)) byName.set(name, held);
   }
   return [...byName.values()].map(({ uid, pod }) => ({ uid, object: Buffer.from(JSON.stringify(pod)) }));
 }

@@ -10,7 +10,7 @@ export interface ActiveUpdateLock {
 
 /** What the decision reads. */
 export interface HandoverFacts {
-  handover: Pick<HostHandover, 'windows' | 'maxHoldSeconds' | 'forcedBy'>;
+  handover: Pick<HostHandover, 'windows' | 'maxLockSeconds' | 'forcedBy'>;
   /** The hub's time, ms since the epoch; undefined while none was heard since the host booted. */
   coordinatorTimeMs: number | undefined;
   /** Images of the successor that are not there, and why the last try failed. */
@@ -61,8 +61,8 @@ function windowWait(windows: readonly HandoverWindow[] | undefined, hubTime: num
 
 /** Undefined unless the host says 'not now', may say so, and has not said it for too long. */
 function holdWait({ handover: turn, updateLock: hold, lockedSince: heldSince, now }: HandoverFacts): HandoverStep | undefined {
-  if (!hold || turn.maxHoldSeconds === undefined || turn.forcedBy !== undefined) return undefined;
-  const leftMs = (heldSince ?? now) + turn.maxHoldSeconds * 1000 - now;
+  if (!hold || turn.maxLockSeconds === undefined || turn.forcedBy !== undefined) return undefined;
+  const leftMs = (heldSince ?? now) + turn.maxLockSeconds * 1000 - now;
   if (leftMs <= 0) return undefined;
   const againMs = Math.min(HOLD_RECHECK_MS, leftMs);
   return { kind: 'wait', reason: 'HeldLocally', message: hold.reason, againMs };
@@ -70,7 +70,7 @@ function holdWait({ handover: turn, updateLock: hold, lockedSince: heldSince, no
 
 /** What goes on against the host's word, in words for whoever looks later. */
 function overriding({ handover: turn, updateLock: hold }: HandoverFacts): { overridden?: string } {
-  if (!hold || turn.maxHoldSeconds === undefined) return {};
+  if (!hold || turn.maxLockSeconds === undefined) return {};
   if (turn.forcedBy !== undefined) return { overridden: `${hold.reason}; overridden by ${turn.forcedBy}` };
-  return { overridden: `${hold.reason}; held for longer than ${turn.maxHoldSeconds} s` };
+  return { overridden: `${hold.reason}; held for longer than ${turn.maxLockSeconds} s` };
 }

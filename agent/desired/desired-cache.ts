@@ -75,16 +75,16 @@ export class DesiredCache {
    */
   have(): ObjectDigest[] {
     const given = [...this.#pods.values()].filter(
-      ({ manifest, turn }) => manifest === undefined && !turn?.untold,
+      ({ manifestFile: manifest, handover: turn }) => manifest === undefined && !turn?.unreported,
     );
-    return given.map(({ uid, digest, gone }) => [uid, gone ? '' : digest]);
+    return given.map(({ uid, digest, unassigned: gone }) => [uid, gone ? '' : digest]);
   }
 
   /** The object as it was given: what `JSON.parse` made of the bytes, `JSON.stringify` makes into the same again. */
   returnObject(uid: string): ReturnedObject {
     const held = this.#pods.get(uid);
-    if (!held?.seal || held.gone) return { uid };
-    return { uid, object: Buffer.from(JSON.stringify(held.pod)), mac: held.seal };
+    if (!held?.objectMac || held.unassigned) return { uid };
+    return { uid, object: Buffer.from(JSON.stringify(held.pod)), mac: held.objectMac };
   }
 
   get(uid: string): AssignedPod | undefined {
@@ -107,15 +107,15 @@ export class DesiredCache {
       if (object.kind) continue;
       const pod = this.#decodePod(object);
       if (!pod) continue;
-      const { uid, digest, seal } = object;
+      const { uid, digest, tag: seal } = object;
       const given = { uid, digest, pod, ...(seal && { seal }) };
       this.#pods.set(object.uid, afterAssign(this.#pods.get(object.uid), given, now));
     }
     for (const uid of change.unassigned) {
       const held = this.#pods.get(uid);
-      if (held) this.#pods.set(uid, afterUnassign(held, now, change.era));
+      if (held) this.#pods.set(uid, afterUnassign(held, now, change.epoch));
     }
-    const { clusterUID, era, revision } = change;
+    const { clusterUID, epoch: era, revision } = change;
     this.#position = { clusterUID, epoch: era, revision };
     await this.#save();
   }
@@ -130,15 +130,15 @@ export class DesiredCache {
       manifests.flatMap(({ file, pod }) => (pod ? [[pod.metadata.uid ?? '', { file, pod }]] : [])),
     );
     const unusable = new Set(manifests.filter(({ pod }) => !pod).map(({ file }) => file));
-    const set = [...wanted.keys()].filter((uid) => this.#pods.get(uid)?.gone !== false);
+    const set = [...wanted.keys()].filter((uid) => this.#pods.get(uid)?.unassigned !== false);
     const gone = [...this.#pods.values()].filter(
-      ({ uid, manifest, gone: isGone }) =>
+      ({ uid, manifestFile: manifest, unassigned: isGone }) =>
         manifest !== undefined && !isGone && !wanted.has(uid) && !unusable.has(manifest),
     );
     for (const uid of set) {
       const { file, pod } = wanted.get(uid) ?? {};
       if (pod)
-        this.#pods.set(uid, afterAssign(undefined, { uid, digest: uid, pod, manifest: file ?? '' }, now));
+        this.#pods.set(uid, afterAssign(undefined, { uid, digest: uid, pod, manifestFile: file ?? '' }, now));
     }
     for (const held of gone) this.#pods.set(held.uid, afterUnassign(held, now));
     if (set.length > 0 || gone.length > 0) this.#saveSoon('static');

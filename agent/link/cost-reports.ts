@@ -8,11 +8,11 @@ const INTERVAL_MS = 3_600_000;
 
 export class ProcessCostReports {
   readonly #clock: Clock;
-  readonly #report: () => Omit<MetersReport, 'kind' | 'upMs'>;
+  readonly #report: () => Omit<MetersReport, 'kind' | 'uptimeMs'>;
   readonly #began: number;
   #timer: Timer | undefined;
 
-  constructor(clock: Clock, report: () => Omit<MetersReport, 'kind' | 'upMs'>) {
+  constructor(clock: Clock, report: () => Omit<MetersReport, 'kind' | 'uptimeMs'>) {
     this.#clock = clock;
     this.#report = report;
     this.#began = clock.monotonic();

@@ -10,19 +10,19 @@ export interface Fleet {
 }
 
 export class DesiredChanges {
-  readonly #agent: Pick<LinkDelegate, 'apply' | 'everything' | 'resume'>;
+  readonly #agent: Pick<LinkDelegate, 'apply' | 'assignedUids' | 'resumePoint'>;
   readonly #log: Logger;
   /** Resolves when all that came so far was tried. */
   #applied: Promise<void> = Promise.resolve();
 
-  constructor(agent: Pick<LinkDelegate, 'apply' | 'everything' | 'resume'>, log: Logger) {
+  constructor(agent: Pick<LinkDelegate, 'apply' | 'assignedUids' | 'resumePoint'>, log: Logger) {
     this.#agent = agent;
     this.#log = log;
   }
 
   /** Resolves when the difference is on the disk, after all before it. Rejects when it cannot be kept; the next is tried all the same. */
   apply({ set, removed: gone, revision }: Desired, fleet: Fleet): Promise<void> {
-    const kept = this.#applied.then(() => this.#agent.apply({ set, gone, revision, ...fleet }));
+    const kept = this.#applied.then(() => this.#agent.apply({ set, unassigned: gone, revision, ...fleet }));
     this.#applied = kept.catch(() => undefined);
     return kept;
   }
@@ -30,10 +30,10 @@ export class DesiredChanges {
   /** The Node was deleted: its Pods stop, as a kubelet's do. Only the own fleet's word counts. */
   async dropAllPods(goodbye: Goodbye): Promise<void> {
     await this.#applied;
-    const { clusterUID, era = '', revision } = this.#agent.resume();
+    const { clusterUID, epoch: era = '', revision } = this.#agent.resumePoint();
     if (clusterUID === undefined || goodbye.clusterUID !== clusterUID) return;
     try {
-      await this.#agent.apply({ set: [], gone: this.#agent.everything(), revision, clusterUID, era });
+      await this.#agent.apply({ set: [], unassigned: this.#agent.assignedUids(), revision, clusterUID, epoch: era });
     } catch (error) {
       this.#log.error({ err: error }, 'Pods of the deleted Node cannot be dropped');
     }

@@ -61,7 +61,7 @@ interface LinkOptions {
 }
 
 /** As the hub is told of it. */
-type ProcessCost = Omit<MetersReport, 'kind' | 'upMs' | 'roundTripMs'>;
+type ProcessCost = Omit<MetersReport, 'kind' | 'uptimeMs' | 'roundTripMs'>;
 
 export class Link {
   readonly outbox: Outbox;

@@ -45,7 +45,7 @@ export class Outbox implements Reports {
   readonly #events = new EventBacklog();
   readonly #clock: Clock;
   readonly #onTurnsTold: (uids: readonly string[]) => void;
-  readonly #journal: Pick<EventJournal, 'add' | 'due' | 'told'> | undefined;
+  readonly #journal: Pick<EventJournal, 'add' | 'pendingEvents' | 'clearAcknowledged'> | undefined;
   /** Behind this report what was missed is told: without it a Pod of that time may not be known. */
   #missedAfter: number | undefined;
   /** The report whose acknowledgement says that it has been heard. */
@@ -65,7 +65,7 @@ export class Outbox implements Reports {
     clock: Clock,
     onTurnsTold: (uids: readonly string[]) => void = () => undefined,
     wallTime: () => { wallTimeMs?: number } = () => ({}),
-    journal?: Pick<EventJournal, 'add' | 'due' | 'told'>,
+    journal?: Pick<EventJournal, 'add' | 'pendingEvents' | 'clearAcknowledged'>,
   ) {
     this.#journal = journal;
     this.#clock = clock;
@@ -141,7 +141,7 @@ export class Outbox implements Reports {
     this.#returned.clear();
     this.#found.clear();
     for (const values of [this.#pods, this.#removed, this.#node, this.#mirrors, this.#turned]) {
-      values.forgetDelivery();
+      values.resendAll();
     }
     this.#missedAfter = this.#lastId + 1;
     this.#flush();
@@ -187,9 +187,9 @@ export class Outbox implements Reports {
   }
 
   #tellMissed(acknowledged: number): void {
-    if (acknowledged === this.#missedBefore) this.#journal?.told();
+    if (acknowledged === this.#missedBefore) this.#journal?.clearAcknowledged();
     if (acknowledged !== this.#missedAfter) return;
-    const items = this.#journal?.due() ?? [];
+    const items = this.#journal?.pendingEvents() ?? [];
     if (items.length === 0) return;
     this.#send?.({ kind: 'events', items });
     this.#missedBefore = this.#lastId + 1;

@@ -54,7 +54,7 @@ export class OutgoingStreams {
         this.#pace.acknowledge(message.bytes);
         return true;
       case 'streamCredit':
-        this.#streams.get(message.stream)?.writer.grant(message.bytes);
+        this.#streams.get(message.stream)?.writer.addCredit(message.bytes);
         return true;
       case 'streamClose':
         this.#streams.get(message.stream)?.writer.close();

@@ -44,12 +44,12 @@ export function agentMetricsText(numbers: AgentMetricValues): string {
     counter(
       'kubelet_runtime_operations_total',
       'What the container engine was asked.',
-      operations.map(({ operation, asked }): Value => [{ operation_type: operation }, asked]),
+      operations.map(({ operation, calls: asked }): Value => [{ operation_type: operation }, asked]),
     ),
     counter(
       'kubelet_runtime_operations_errors_total',
       'What of it failed.',
-      operations.map(({ operation, failed }): Value => [{ operation_type: operation }, failed]),
+      operations.map(({ operation, errors: failed }): Value => [{ operation_type: operation }, failed]),
     ),
     gauge(
       'everynode_agent_engine_up',

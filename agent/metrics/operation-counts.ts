@@ -46,10 +46,10 @@ export class EngineOperationCounts {
   #count(operation: string, answer: unknown): unknown {
     const count = this.#counts.get(operation) ?? { operation, asked: 0, failed: 0 };
     this.#counts.set(operation, count);
-    count.asked += 1;
+    count.calls += 1;
     if (!(answer instanceof Promise)) return answer;
     return answer.catch((error: unknown) => {
-      count.failed += 1;
+      count.errors += 1;
       throw error;
     });
   }

@@ -17,7 +17,7 @@ export async function terminationMessageOf(
   ended: ObservedContainer,
 ): Promise<string> {
   const maxBytes = Math.min(MAX_MESSAGE_BYTES, Math.floor(MAX_POD_BYTES / allContainersOf(pod).length));
-  const written = host.files.readMessage(ended.identity, maxBytes);
+  const written = host.files.readMessageFile(ended.identity, maxBytes);
   const policy = findContainer(pod, ended.identity.container)?.terminationMessagePolicy;
   if (written !== '' || policy !== 'FallbackToLogsOnError' || !ended.exitCode) return written;
   return endOfLog(host, ended.id, Math.min(MAX_LOG_BYTES, maxBytes));

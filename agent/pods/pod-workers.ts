@@ -70,23 +70,23 @@ export class PodWorkers {
     const deadline = this.#host.clock.now() + graceSeconds * 1000;
     const held = this.#source.terminate(uid, { ...why, deadline });
     if (!held) return;
-    this.#workers.get(uid)?.say(event);
+    this.#workers.get(uid)?.emitEvent(event);
     this.#assign(held);
   }
 
   /** The engine has something of the Pod, as far as its worker has looked. */
   hasContainers(uid: string): boolean {
-    return this.#workers.get(uid)?.hasBegun ?? false;
+    return this.#workers.get(uid)?.hasContainers ?? false;
   }
 
   /** Tells of the Pod what others decided. */
   emitEvent(uid: string, event: PodEvent): void {
-    this.#workers.get(uid)?.say(event);
+    this.#workers.get(uid)?.emitEvent(event);
   }
 
   /** Says why the turn to replace the Pod has not begun. */
   setHandoverWaiting(uid: string, waiting: { reason: string; message: string }): void {
-    this.#workers.get(uid)?.turnWaits(waiting);
+    this.#workers.get(uid)?.setHandoverWaiting(waiting);
   }
 
   /** These ConfigMaps and Secrets are there, others or gone: the Pods that name them look again. */
@@ -95,13 +95,13 @@ export class PodWorkers {
     const keys = new Set(changed.map(configKey));
     for (const worker of this.#workers.values()) {
       const names = configReferences(worker.held.pod);
-      if (names.some((reference) => keys.has(configKey(reference)))) worker.configChanged();
+      if (names.some((reference) => keys.has(configKey(reference)))) worker.onConfigChanged();
     }
   }
 
   /** The coordinator says what time it is, ms: Pods whose tokens are not good then get others. */
   onCoordinatorTime(hubTimeMs: number): void {
-    for (const uid of this.#host.tokens?.podsWithInvalidTokensAt(hubTimeMs) ?? []) this.#workers.get(uid)?.configChanged();
+    for (const uid of this.#host.tokens?.podsWithInvalidTokensAt(hubTimeMs) ?? []) this.#workers.get(uid)?.onConfigChanged();
   }
 
   /** Looks again at the Pod that the engine names, or at all. */
@@ -109,7 +109,7 @@ export class PodWorkers {
     switch (event.kind) {
       case 'container': {
         const worker = this.#workers.get(event.podUid);
-        if (worker) worker.lookAgain();
+        if (worker) worker.requestReconcile();
         else if (this.#leftovers.needsRefreshFor(event.podUid)) await this.#findAndLook();
         return;
       }
@@ -128,7 +128,7 @@ export class PodWorkers {
   }
 
   #lookAgain(): void {
-    for (const worker of this.#workers.values()) worker.lookAgain();
+    for (const worker of this.#workers.values()) worker.requestReconcile();
   }
 
   /** Looks for Pods that only the engine knows. */
@@ -166,7 +166,7 @@ export class PodWorkers {
 
   /** Says anew which Pods have been ended and are held still: a coordinator that was restored has forgotten that it heard so. */
   resendRemoved(): void {
-    for (const worker of this.#workers.values()) worker.repeatRemoved();
+    for (const worker of this.#workers.values()) worker.resendRemoved();
   }
 
   /** Uids that only the engine knows, for the link's hello. */
@@ -221,7 +221,7 @@ export class PodWorkers {
   }
 
   #takenPorts(held: AssignedPod): HostPort[] {
-    const others = [...this.#workers.values()].filter((worker) => !worker.isOver);
+    const others = [...this.#workers.values()].filter((worker) => !worker.isFinished);
     return others.flatMap(({ held: other }) => (keepsPortFrom(other, held) ? hostPorts(other.pod.spec) : []));
   }
 
@@ -254,7 +254,7 @@ export class PodWorkers {
     for (const other of this.#workers.values()) {
       if (other.held.uid !== held.replacedBy && !isPredecessor(held, other.held)) continue;
       other.assign(this.#source.get(other.held.uid) ?? other.held);
-      other.lookAgain();
+      other.requestReconcile();
     }
   }
 

@@ -36,7 +36,7 @@ interface PressureWatchOptions {
   softGraceSeconds: number;
   read: () => Promise<PressureReadings>;
   pods: Pick<PodSource, 'all'>;
-  workers: Pick<PodWorkers, 'giveUp'>;
+  workers: Pick<PodWorkers, 'terminate'>;
   /** Wins back what nobody uses of this resource. */
   reclaim: (resource: StarvedResource) => Promise<void>;
   /** What runs on this host, measured as far as the resource asks for; Pods of which nothing runs are left out. */
@@ -114,8 +114,8 @@ export class PressureWatch {
     { observations, hasImageFs }: PressureReadings,
   ): Promise<boolean> {
     const { pods, measure, workers, softGraceSeconds, clock, log } = this.#options;
-    const held = [...pods.all()].filter(({ deadline, givenUp }) => deadline === undefined && !givenUp);
-    const statics = new Set(held.flatMap(({ uid, manifest }) => (manifest === undefined ? [] : [uid])));
+    const held = [...pods.all()].filter(({ deadline, terminal: givenUp }) => deadline === undefined && !givenUp);
+    const statics = new Set(held.flatMap(({ uid, manifestFile: manifest }) => (manifest === undefined ? [] : [uid])));
     const ranked = rankForEviction(await measure(held, resource), threshold.signal, resource, hasImageFs);
     for (const candidate of ranked) {
       const { uid, pod } = candidate;
@@ -127,7 +127,7 @@ export class PressureWatch {
       const graceSeconds = evictionGraceSeconds(threshold, pod.spec, softGraceSeconds);
       log.warn({ uid, name: pod.metadata.name, message }, 'evicting a pod');
       const end = { reason: EVICTED, message, graceSeconds, isDisruption: true as const };
-      workers.giveUp(uid, end, { type: 'Warning', reason: EVICTED, message });
+      workers.terminate(uid, end, { type: 'Warning', reason: EVICTED, message });
       this.#leaving = { uid, lateAt: clock.monotonic() + graceSeconds * 1000 + CLEANUP_MS };
       return true;
     }

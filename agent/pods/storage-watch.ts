@@ -18,7 +18,7 @@ const GRACE_SECONDS = 1;
 
 interface StorageWatchOptions {
   pods: Pick<PodSource, 'all'>;
-  workers: Pick<PodWorkers, 'giveUp'>;
+  workers: Pick<PodWorkers, 'terminate'>;
   driver: Pick<RuntimeDriver, 'storage'>;
   volumes: Pick<HostVolumes, 'storageOf'>;
   clock: Clock;
@@ -47,7 +47,7 @@ export class StorageLimitWatch {
   async check(): Promise<void> {
     const { pods, log } = this.#options;
     const limited = [...pods.all()].filter(
-      ({ pod, deadline, givenUp }) => deadline === undefined && !givenUp && isStorageLimited(pod),
+      ({ pod, deadline, terminal: givenUp }) => deadline === undefined && !givenUp && isStorageLimited(pod),
     );
     for (const { uid, pod } of limited) {
       try {
@@ -68,7 +68,7 @@ export class StorageLimitWatch {
     if (!message) return;
     log.info({ uid, name: pod.metadata.name, message }, 'evicting a pod');
     const end = { reason: EVICTED, message, graceSeconds: GRACE_SECONDS };
-    workers.giveUp(uid, end, { type: 'Warning', reason: EVICTED, message });
+    workers.terminate(uid, end, { type: 'Warning', reason: EVICTED, message });
   }
 
   #again(delayMs: number): void {

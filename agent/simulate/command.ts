@@ -46,7 +46,7 @@ export async function performCommand(command: SimulationCommand, fleet: Simulate
       for (const { network } of nodes) network.cut();
       break;
     case 'online':
-      for (const { network } of nodes) network.mend();
+      for (const { network } of nodes) network.restore();
       break;
     case 'slow':
       for (const { network } of nodes) network.slow(command.delayMs);

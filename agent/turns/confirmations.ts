@@ -177,7 +177,7 @@ export class HandoverConfirmations {
   /** Absent from what an earlier version wrote: then it is the beginning of the turn. */
   #startableAt(held: Unconfirmed): number | undefined {
     const waits = [...this.#parts.cache.all()].some((other) => isPredecessor(other, held));
-    return waits ? undefined : (held.startableAt ?? held.handover.begunAt);
+    return waits ? undefined : (held.startableAt ?? held.handover.startedAt);
   }
 
   #evidence(now: number): LinkEvidence {

@@ -33,7 +33,7 @@ const HANDOVER_REMOVED: HandoverWaiting = { reason: WITHDRAWN, message: 'the tur
 
 interface HandoverRunnerDeps {
   cache: DesiredCache;
-  images: Pick<PrefetchedImages, 'holdFor' | 'missing'>;
+  images: Pick<PrefetchedImages, 'prefetchFor' | 'missing'>;
   findConfig: FindConfig;
   updateLock: UpdateLock;
   coordinatorTime: Pick<CoordinatorTime, 'now'>;
@@ -104,7 +104,7 @@ export class HandoverRunner {
   #drop(uid: string): void {
     this.#pending.get(uid)?.timer?.cancel();
     this.#pending.delete(uid);
-    this.#parts.images.holdFor(ownerOf(uid), [], () => undefined);
+    this.#parts.images.prefetchFor(ownerOf(uid), [], () => undefined);
   }
 
   /** Said once it is on disk: an agent that starts anew must not begin what was given up by this word. */
@@ -163,7 +163,7 @@ export class HandoverRunner {
     const { uid, pod } = held;
     const wanted = podImages(turn.successor);
     const secrets = this.#keyrings(turn.successor);
-    images.holdFor(
+    images.prefetchFor(
       ownerOf(uid),
       wanted.map((image) => ({ image, secrets })),
       () => this.#lookAt(uid),
@@ -182,7 +182,7 @@ export class HandoverRunner {
   async #heldSince(held: AssignedPod, now: number): Promise<number> {
     if (held.lockedSince !== undefined) return held.lockedSince;
     const { cache } = this.#parts;
-    if (cache.get(held.uid) === held) await cache.put({ ...held, heldSince: now });
+    if (cache.get(held.uid) === held) await cache.put({ ...held, lockedSince: now });
     return now;
   }
 
@@ -224,7 +224,7 @@ export class HandoverRunner {
     log.info({ uid: held.uid, pod: refText(held.pod.metadata), successor: successor.uid }, 'turn begun');
     this.#pending.delete(held.uid);
     onBegun(held.uid, successor);
-    this.#parts.images.holdFor(ownerOf(held.uid), [], () => undefined);
+    this.#parts.images.prefetchFor(ownerOf(held.uid), [], () => undefined);
   }
 }
 

@@ -83,7 +83,7 @@ function OfDaemonSet({ plan }: { plan: DaemonSetPlan }) {
           <div className={table.frame}>
             <table className={table.table}>
               <tbody>
-                {changing.slice(0, MOST_HOSTS).map(({ node, action, wave, startSeconds, because }) => (
+                {changing.slice(0, MOST_HOSTS).map(({ node, action, wave, startSeconds, message: because }) => (
                   <tr key={node}>
                     <th scope="row">
                       <Link href={`/hosts/${node}`}>{node}</Link>

@@ -50,7 +50,7 @@ export function FleetMap({ groups }: { groups: readonly MapGroup<Host>[] }) {
 
 function describe(host: Host): string {
   const { pods, message, failing } = host.status;
-  const because = failing[0]?.because ?? message;
+  const because = failing[0]?.message ?? message;
   const words = [
     host.metadata.name,
     HOST_HEALTH_NAMES[hostHealth(host)],

@@ -116,7 +116,7 @@ export function toggledSort({ column, down }: Sort, id: string): string {
 }
 
 function troubleOf({ status }: Host): string {
-  return status.failing[0]?.because ?? status.pressures[0] ?? status.message ?? status.clockSkew ?? '';
+  return status.failing[0]?.message ?? status.pressures[0] ?? status.message ?? status.clockSkew ?? '';
 }
 
 /** With the day where it is not today's. */

@@ -52,7 +52,7 @@ function podsText({ status: { pods } }: Host): string {
 
 function troubleText({ status }: Host): string {
   const [failing] = status.failing;
-  if (failing) return `${failing.name}: ${failing.because}`;
+  if (failing) return `${failing.name}: ${failing.message}`;
   return status.pressures[0] ?? status.message ?? status.clockSkew ?? NONE;
 }
 

@@ -95,5 +95,5 @@ async function warnOfPlan(
   const plan = await foresee.planDaemonSet(after, before);
   if (!CHANGING_ACTIONS.some((action) => plan.counts[action] > 0)) return;
   warn(`plan: ${plan.sentence}`);
-  for (const text of plan.suppositions.slice(1)) warn(`plan: supposed that ${text}`);
+  for (const text of plan.assumptions.slice(1)) warn(`plan: supposed that ${text}`);
 }

@@ -130,21 +130,21 @@ async function announceReady(
     if (isAnnounced) return;
     isAnnounced = true;
     firstStart.keep();
-    progress.say(`  API         ${api.server}`);
-    progress.say(`  console     ${api.server}/console/`);
-    progress.say(`  kubeconfig  ${kubeconfigPath(settings.data)}`);
+    progress.print(`  API         ${api.server}`);
+    progress.print(`  console     ${api.server}/console/`);
+    progress.print(`  kubeconfig  ${kubeconfigPath(settings.data)}`);
   };
   await progress.step('waiting for the node to be Ready', () =>
     untilReady(settings.nodeName, api, (why) => {
       announce();
-      progress.say(`  still waiting: ${why}`);
+      progress.print(`  still waiting: ${why}`);
     }),
   );
   announce();
-  progress.say(`Node ${settings.nodeName} is Ready. In another terminal:`);
-  progress.say(`  export KUBECONFIG=${kubeconfigPath(settings.data)}`);
-  progress.say('  kubectl get nodes');
-  progress.say('Ctrl-C stops both programs and leaves the containers running.');
+  progress.print(`Node ${settings.nodeName} is Ready. In another terminal:`);
+  progress.print(`  export KUBECONFIG=${kubeconfigPath(settings.data)}`);
+  progress.print('  kubectl get nodes');
+  progress.print('Ctrl-C stops both programs and leaves the containers running.');
 }
 
 /** `onLate` is called once if it takes long, with what is missing. */

@@ -19,12 +19,12 @@ interface Known {
 }
 
 export class DaemonPodTemplates {
-  readonly #registry: Pick<Registry, 'model'>;
+  readonly #registry: Pick<Registry, 'prepareTemplate'>;
   /** Specs are shared by all states of a DaemonSet between two changes of them. */
   readonly #known = new WeakMap<DaemonSet['spec'], Known>();
   readonly #examples = new WeakMap<DaemonSet, Example>();
 
-  constructor(registry: Pick<Registry, 'model'>) {
+  constructor(registry: Pick<Registry, 'prepareTemplate'>) {
     this.#registry = registry;
   }
 
@@ -42,7 +42,7 @@ export class DaemonPodTemplates {
   templateFor({ spec, metadata: { namespace } }: DaemonSet, pod: Pod): ObjectTemplate<Pod> {
     const known = this.#known.get(spec);
     if (known && sameJson(known.metadata, pod.metadata)) return known.model;
-    const model = this.#registry.model(podKind, namespace, pod, daemonPodOn, pod.spec.nodeName ?? '');
+    const model = this.#registry.prepareTemplate(podKind, namespace, pod, daemonPodOn, pod.spec.nodeName ?? '');
     this.#known.set(spec, { metadata: pod.metadata, model });
     return model;
   }

@@ -227,7 +227,7 @@ export class DaemonPodWrites {
     let written: Pod | undefined;
     try {
       const record = reservation?.bound
-        ? await registry.createLike(this.#models.templateFor(daemonSet, pod), nodeName)
+        ? await registry.createFromTemplate(this.#models.templateFor(daemonSet, pod), nodeName)
         : await registry.create(podKind, daemonSet.metadata.namespace, pod);
       written = record.object();
       return written;

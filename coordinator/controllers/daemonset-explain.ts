@@ -78,7 +78,7 @@ function isMeant({ code, wave }: NodeRolloutStatus, wish: HostsWish): boolean {
 interface ExplainerParts {
   informers: Pick<Informers, 'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions'>;
   clock: Clock;
-  rollouts: Pick<ActiveRollouts, 'stanceOf' | 'rolloutOf'>;
+  rollouts: Pick<ActiveRollouts, 'nodeStatus' | 'rolloutOf'>;
   refusals: Pick<CreateRefusals, 'of'>;
 }
 
@@ -104,7 +104,7 @@ export class DaemonSetExplainer {
     const node = this.#parts.informers.nodes.get({ name: nodeName });
     const pods = this.#ownedPods(subject, nodeName);
     if (!node && pods.length === 0) throw notFound(nodeKind, nodeName);
-    const rollout = this.#parts.rollouts.stanceOf(ref, nodeName);
+    const rollout = this.#parts.rollouts.nodeStatus(ref, nodeName);
     const reason = reasonFor({ ...subject, node, pods, rollout });
     return {
       code: reason.code,
@@ -187,7 +187,7 @@ export class DaemonSetExplainer {
 
   #reason(subject: Subject, nodeName: string): Reason {
     const node = this.#parts.informers.nodes.get({ name: nodeName });
-    const rollout = this.#parts.rollouts.stanceOf(subject.daemonSet.metadata, nodeName);
+    const rollout = this.#parts.rollouts.nodeStatus(subject.daemonSet.metadata, nodeName);
     return reasonFor({ ...subject, node, pods: this.#ownedPods(subject, nodeName), rollout });
   }
 }

@@ -62,7 +62,7 @@ export class DaemonSetNodeReconciler {
     const { current } = tally.subject;
     const now = clock.now();
     const heldTo = tally.pinnedRevision(nodeName)?.daemonSet;
-    const view = observeNode(informers, daemonSet, current, nodeName, { restoredEra, heldTo, timeOf });
+    const view = observeNode(informers, daemonSet, current, nodeName, { restoredEra, pinnedTo: heldTo, timeOf });
     const { claims } = view;
     const node = this.#room.markLackingCapacity(daemonSet, tally, view.node);
     const backoff = tally.backoffs.get(nodeName);
@@ -71,7 +71,7 @@ export class DaemonSetNodeReconciler {
     if (tally.record(nodeName, record)) this.#signals.tallyMoved(fleetKey(daemonSet));
     if (this.#writing.has(nodeKey(daemonSet, nodeName))) tally.markInProgress(nodeName);
     const settled = node.pods.find(
-      ({ turn, terminating }) => turn?.withdrawn === 'Heard' && !terminating,
+      ({ handover: turn, terminating }) => turn?.withdrawn === 'Heard' && !terminating,
     )?.name;
     const roomAt = tally.lackingCapacitySince.has(nodeName) ? now + CAPACITY_RECHECK_MS : undefined;
     const times = [record.lookAgainAt, step.lookAgainAt, roomAt].filter((time) => time !== undefined);

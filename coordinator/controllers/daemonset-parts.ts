@@ -14,7 +14,7 @@ import type { QueueMeter } from './worker.js';
 export interface DaemonSetDeps {
   registry: Pick<
     Registry,
-    'get' | 'create' | 'model' | 'createLike' | 'reviewLike' | 'modify' | 'writeStatus' | 'delete'
+    'get' | 'create' | 'prepareTemplate' | 'createFromTemplate' | 'reviewFromTemplate' | 'modify' | 'writeStatus' | 'delete'
   >;
   informers: Pick<
     Informers,

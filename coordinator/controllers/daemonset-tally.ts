@@ -116,7 +116,7 @@ export class DaemonSetTally implements Fleet {
   /** Tells the follower of a node as it stands. */
   notify(name: string): void {
     const record = this.#records.get(name);
-    const situation = this.#underWay.has(name) ? 'underWay' : record?.place?.situation;
+    const situation = this.#underWay.has(name) ? 'underWay' : record?.updateStatus?.state;
     this.#follower?.(name, situation, record);
   }
 
@@ -164,7 +164,7 @@ export class DaemonSetTally implements Fleet {
 
   orderAction(name: string, turn: NodeAction): void {
     this.markInProgress(name);
-    this.#turns.set(name, { turn, wasCovered: this.#records.get(name)?.place?.covered ?? false });
+    this.#turns.set(name, { action: turn, wasCovered: this.#records.get(name)?.updateStatus?.covered ?? false });
   }
 
   /** Nodes whose host has a turn that was not taken back. */

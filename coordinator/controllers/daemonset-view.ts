@@ -124,7 +124,7 @@ export function placementOn(
   node: Node | undefined,
   daemonSet: DaemonSet,
   heldTo: DaemonSet | undefined,
-): Pick<DaemonNode, 'shouldRun' | 'shouldContinueRunning' | 'isWithheld'> {
+): Pick<DaemonNode, 'shouldRun' | 'shouldContinueRunning' | 'isBlocked'> {
   if (!node) return { shouldRun: false, shouldContinueRunning: false };
   const { shouldRun, shouldContinueRunning } = placementVerdict(node, daemonSet);
   const held = heldTo && placementVerdict(node, heldTo);

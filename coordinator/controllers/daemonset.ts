@@ -86,7 +86,7 @@ export class DaemonSetFleetReconciler {
     const { hash, old } = await this.#history.sync(daemonSet, turn, stopCounting);
     const tally = await this.#tally(daemonSet, hash);
     this.#giveTurns(daemonSet, tally, await this.#choose(daemonSet, tally, turn));
-    for (const name of tally.takeThawed()) this.#call(daemonSet, tally, name);
+    for (const name of tally.takeUnfrozen()) this.#call(daemonSet, tally, name);
     await this.#writeStatus(daemonSet, tally, turn);
     const stable = this.#rollouts.stableRevision(daemonSet, hash);
     const isInUse = (one: string) => one === stable || tally.carriedHashes.has(one);
@@ -125,7 +125,7 @@ export class DaemonSetFleetReconciler {
       ? chooseReplacements(tally, daemonSet.spec.updateStrategy)
       : NO_ACTIONS;
     // Nobody holds them to an older revision, which had no place there, any more.
-    return { ...turns, withdraw: tally.withdrawableHandovers(), fill: [...tally.nodes.withheld] };
+    return { ...turns, withdraw: tally.withdrawableHandovers(), createFirst: [...tally.nodes.withheld] };
   }
 
   #giveTurns(

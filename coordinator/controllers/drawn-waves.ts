@@ -58,7 +58,7 @@ export class WaveAssignments {
 
   /** They follow their tally no more. */
   forget(key: string): void {
-    this.#drawn.get(key)?.tally.follow(undefined);
+    this.#drawn.get(key)?.tally.subscribe(undefined);
     this.#drawn.delete(key);
   }
 
@@ -89,7 +89,7 @@ export class WaveAssignments {
     };
     const slice = new TimeSlice(clock);
     const { waves, order } = await runInSlices(buildWaveIndex(policy, draw), slice);
-    tally.subscribe((name, situation, record) => waves.put(name, situation, record));
+    tally.subscribe((name, situation, record) => waves.update(name, situation, record));
     this.#filling.add(waves);
     try {
       // The sets keep this order: it is that of the turns.
@@ -127,8 +127,8 @@ export class WaveAssignments {
   }
 
   #standsElse(name: string, moved: (fleetKey: string) => void): void {
-    for (const waves of this.#filling) waves.nodeChanged(name);
-    for (const { waves, key } of this.#drawn.values()) if (waves.nodeChanged(name)) moved(key);
+    for (const waves of this.#filling) waves.updateConnectivity(name);
+    for (const { waves, key } of this.#drawn.values()) if (waves.updateConnectivity(name)) moved(key);
   }
 
   /** What is known of a host since the coordinator's start. */

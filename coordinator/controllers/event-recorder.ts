@@ -18,7 +18,7 @@ export type RecordEvent = (
 ) => void;
 
 interface EventRecorderDeps {
-  registry: Pick<Registry, 'createOwn' | 'modify'>;
+  registry: Pick<Registry, 'createInternal' | 'modify'>;
   clock: Clock;
   log: Logger;
 }
@@ -143,7 +143,7 @@ export class EventRecorder {
       }
     };
     if (made.length < batch.length) await Promise.all(batch.filter((event) => !isNew(event)).map(countUp));
-    const refusals = await this.#parts.registry.createOwn(eventKind, made.map(ownOf));
+    const refusals = await this.#parts.registry.createInternal(eventKind, made.map(ownOf));
     for (const [at, event] of made.entries()) {
       if (refusals[at] !== undefined) refused.set(event, refusals[at]);
     }

@@ -32,7 +32,7 @@ export class HandoverCapacity {
   markLackingCapacity(daemonSet: DaemonSet, tally: DaemonSetTally, node: DaemonNode): DaemonNode {
     const since = tally.lackingCapacitySince.get(node.name);
     if (since === undefined) return node;
-    const old = node.pods.find(({ updated, terminating, turn }) => !updated && !terminating && !turn);
+    const old = node.pods.find(({ updated, terminating, handover: turn }) => !updated && !terminating && !turn);
     const { namespace } = daemonSet.metadata;
     const pod =
       old && this.#parts.informers.pods.get({ ...(namespace ? { namespace } : {}), name: old.name });

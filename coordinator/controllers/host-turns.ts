@@ -20,10 +20,10 @@ import type { DaemonPodTemplates } from './daemon-pod-models.js';
 const UNCHANGED = Symbol('unchanged');
 
 export class HandoverWrites {
-  readonly #registry: Pick<Registry, 'modify' | 'reviewLike'>;
+  readonly #registry: Pick<Registry, 'modify' | 'reviewFromTemplate'>;
   readonly #models: DaemonPodTemplates;
 
-  constructor(registry: Pick<Registry, 'modify' | 'reviewLike'>, models: DaemonPodTemplates) {
+  constructor(registry: Pick<Registry, 'modify' | 'reviewFromTemplate'>, models: DaemonPodTemplates) {
     this.#registry = registry;
     this.#models = models;
   }
@@ -74,7 +74,7 @@ export class HandoverWrites {
    */
   async #admitted(daemonSet: DaemonSet, hash: string, nodeName: string): Promise<Pod> {
     const model = this.#model(daemonSet, hash, nodeName);
-    return withoutBirth(await this.#registry.reviewLike(model, nodeName));
+    return withoutBirth(await this.#registry.reviewFromTemplate(model, nodeName));
   }
 
   #model(daemonSet: DaemonSet, hash: string, nodeName: string): ObjectTemplate<Pod> {

@@ -85,8 +85,8 @@ export async function startControllers(options: ControllersOptions): Promise<Run
     await startOthers();
   }
   return {
-    clockSet: () => {
-      for (const controller of running) controller.clockSet?.();
+    onClockStep: () => {
+      for (const controller of running) controller.onClockStep?.();
     },
     stop: async () => {
       isStopped = true;

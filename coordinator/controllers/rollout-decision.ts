@@ -55,11 +55,11 @@ interface Draw {
   nodes: readonly PlannedNode[];
   /** Hash of the revision on its way. */
   revision: string;
-  standing: (node: string) => NodeConnectivity;
+  connectivity: (node: string) => NodeConnectivity;
   /** Whether a revision failed before this one came; absent: none did. */
   isBarred?: ((hash: string) => boolean) | undefined;
   /** As in `RolloutWavesOptions`. */
-  failedBefore?: readonly string[] | undefined;
+  failedAndReverted?: readonly string[] | undefined;
   now: () => number;
 }
 
@@ -71,18 +71,18 @@ export function* buildWaveIndex(
   { metadata, spec }: RolloutPolicy,
   draw: Draw,
 ): Generator<undefined, { waves: WaveIndex; order: string[] }, undefined> {
-  const { nodes, revision, standing, isBarred, failedBefore, now } = draw;
+  const { nodes, revision, connectivity: standing, isBarred, failedAndReverted: failedBefore, now } = draw;
   const { waves = [], spreadBy } = spec;
   const plan = yield* assignWavesStepwise(nodes, waves, { seed: metadata.uid ?? '', revision, spreadBy });
   const rules = rulesIn(spec);
   const options = {
     plan,
     waves: waves.length + 1,
-    standing,
+    connectivity: standing,
     times: spec,
     rules,
     isBarred,
-    failedBefore,
+    failedAndReverted: failedBefore,
     now,
   };
   return { waves: new WaveIndex(options), order: [...plan.keys()] };
@@ -203,7 +203,7 @@ function estimateOf(
   const confirmMs = allowsSurge(updateStrategy) ? 0 : confirmSecondsOf(policy.spec) * 1000;
   return estimatedEnd({
     ...{ spec: policy.spec, phase, waves: counts, now },
-    openingsOf: (wave) => waves.windowOpenings(wave),
+    windowOpenings: (wave) => waves.windowOpenings(wave),
     ...{ wave: memory.wave, soakingSince: memory.soakingSince },
     budgetOf: (wave) => {
       const strategy = waveStrategy(policy.spec.waves?.[wave], updateStrategy);

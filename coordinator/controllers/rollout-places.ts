@@ -47,7 +47,7 @@ export class RolloutCodeCounts {
   failedAndReverted(waves: number): { lane: NodeRolloutState; count: number }[][] {
     const byWave: { lane: NodeRolloutState; count: number }[][] = Array.from({ length: waves }, () => []);
     for (const { place, count } of this.#counts.values()) {
-      if (place.remark === 'FailedBefore') byWave[place.wave]?.push({ lane: place.lane, count });
+      if (place.detail === 'FailedBefore') byWave[place.wave]?.push({ lane: place.state, count });
     }
     return byWave;
   }

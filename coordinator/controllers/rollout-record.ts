@@ -20,9 +20,9 @@ interface Governed {
 type Tell = (type: 'Normal' | 'Warning', reason: string, message: string) => void;
 
 export class RolloutStatusWriter {
-  readonly #parts: Pick<DaemonSetDeps, 'registry' | 'recordRollout'>;
+  readonly #parts: Pick<DaemonSetDeps, 'registry' | 'recordRolloutEvent'>;
 
-  constructor(parts: Pick<DaemonSetDeps, 'registry' | 'recordRollout'>) {
+  constructor(parts: Pick<DaemonSetDeps, 'registry' | 'recordRolloutEvent'>) {
     this.#parts = parts;
   }
 
@@ -44,7 +44,7 @@ export class RolloutStatusWriter {
     );
     turn.observeWrite(record.object());
     const tell: Tell = (type, reason, message) => {
-      const { recordRollout } = this.#parts;
+      const { recordRolloutEvent: recordRollout } = this.#parts;
       recordRollout(daemonSet, type, reason, message);
       recordRollout(rollout, type, reason, message);
       recordRollout(policy, type, reason, `DaemonSet ${daemonSet.metadata.name}: ${message}`);

@@ -43,7 +43,7 @@ export interface WaveIndexOptions {
   /** Whether a revision failed before the one on its way came. */
   isBarred?: ((hash: string) => boolean) | undefined;
   /** Hosts that failed with this revision, which is barred for that, before these waves were drawn; absent: none. */
-  failedBefore?: readonly string[] | undefined;
+  failedAndReverted?: readonly string[] | undefined;
   now: () => number;
 }
 
@@ -72,7 +72,7 @@ export class WaveIndex {
     this.#options = options;
     this.#waves = Array.from({ length: options.waves }, () => new WaveMembers());
     this.#zones = new WindowIndex(options.times);
-    this.#failed = new Set(options.failedBefore);
+    this.#failed = new Set(options.failedAndReverted);
     this.#isBarred = this.#failed.size > 0;
   }
 
@@ -107,7 +107,7 @@ export class WaveIndex {
     if (wasBarred && !this.#isBarred) this.#failed.clear();
     const affected = new Set(named.includes(ALL_TARGETS) ? this.#facts.keys() : named);
     const turned: readonly NodeRolloutState[] = hasTurned ? NOT_DONE : hasBegun ? ['failed'] : [];
-    for (const { lanes } of this.#waves) {
+    for (const { byState: lanes } of this.#waves) {
       for (const name of turned.flatMap((lane) => [...lanes[lane]])) affected.add(name);
     }
     for (const name of affected) this.#judge(name);
@@ -141,7 +141,7 @@ export class WaveIndex {
 
   /** When the first node that is outside its window may go on, ms since the epoch. */
   get nextWindowOpening(): number | undefined {
-    return this.#zones.nextOpening(this.#options.now());
+    return this.#zones.nextWindowOpening(this.#options.now());
   }
 
   /** Hosts of a wave whose windows are closed and that have yet to have their turn, zone by zone. */
@@ -174,7 +174,7 @@ export class WaveIndex {
    * since, whatever else is known of them, and whose turn is to something that is not wanted any more.
    */
   handoversToWithdraw(openUpTo: number): string[] {
-    return this.#turned.toWithdraw((name) => this.waveOf(name) > openUpTo || this.isSkipped(name));
+    return this.#turned.handoversToWithdraw((name) => this.waveOf(name) > openUpTo || this.isSkipped(name));
   }
 
   /** Hosts whose Pod is from before a retry, and may be replaced at this hour. */
@@ -194,7 +194,7 @@ export class WaveIndex {
 
   /** One that failed and is available all the same (it restarted twice, nobody hears it) has its window. */
   #mayLose(name: string): boolean {
-    const isAvailable = AVAILABLE_STATES.has(this.#facts.get(name)?.situation ?? 'empty');
+    const isAvailable = AVAILABLE_STATES.has(this.#facts.get(name)?.updateState ?? 'empty');
     return !this.#turned.has(name) && !(isAvailable && this.closedWindow(name) !== undefined);
   }
 
@@ -279,7 +279,7 @@ export class WaveIndex {
   #schedule(name: string, facts: NodeFacts, lane: NodeRolloutState, rules: FailureRules): void {
     const now = this.#options.now();
     const wave = this.#placed.get(name)?.wave;
-    wave?.forgive(name);
+    wave?.uncountFailure(name);
     if (lane !== 'failed') {
       const at = lane === 'deferred' ? earliestHandoverStart(facts) : deadlineOf(facts, rules);
       // One that is up changes nothing any more: the node was taken out, or is to have another Pod.
@@ -290,7 +290,7 @@ export class WaveIndex {
     const until = withinMs === undefined ? undefined : (failedSince(facts, now, rules) ?? now) + withinMs;
     this.#agenda.set(name, until !== undefined && until > now ? until : undefined);
     if (until !== undefined && until <= now) return;
-    wave?.charge(name, this.#late.has(name));
+    wave?.countFailure(name, this.#late.has(name));
   }
 
   #place(name: string, lane: NodeRolloutState | undefined): void {
@@ -304,15 +304,15 @@ export class WaveIndex {
     const place = lane && { wave: index, lane, ...(remark ? { remark } : {}) };
     this.codeCounts.set(name, place, facts?.exists !== false);
     if (before && (lane === undefined || before.wave !== wave)) before.wave.remove(name, before.lane);
-    before?.wave.countOutside(before.zone, -1);
+    before?.wave.countOutOfWindow(before.zone, -1);
     if (lane === undefined || !wave) {
       this.#placed.delete(name);
       this.#agenda.set(name, undefined);
       return;
     }
     const zone = OUT_OF_WINDOW_STATES.includes(lane) ? this.#zones.keyOf(name) : undefined;
-    wave.countOutside(zone, 1);
-    this.#placed.set(name, { wave, lane, zone });
+    wave.countOutOfWindow(zone, 1);
+    this.#placed.set(name, { wave, state: lane, zone });
     wave.put(name, lane, before?.wave === wave ? before.lane : undefined);
   }
 }

@@ -162,7 +162,7 @@ function pendingTurnOf(
     ...(waiting && { waitReason: waiting }),
     ...(waiting && !Number.isNaN(waitingSince) && { waitingSince }),
     forced,
-    ...(windows && { windows, until: Math.max(0, ...windows.map(({ until }) => until)) }),
+    ...(windows && { windows, lastWindowEndsAt: Math.max(0, ...windows.map(({ lastWindowEndsAt: until }) => until)) }),
     ...(isHeld && { holdEndsAt: waitingSince + holdMs }),
     ...(withdrawn !== undefined && { withdrawn: isHeard ? 'Heard' : 'Unheard' }),
     ...(labels && !isPodUpdated(labels, current) && { isOutdated: true }),

@@ -12,63 +12,63 @@ const steer =
 /** By code. */
 export const HOLD_MESSAGES: Readonly<Record<UpdateBlockCode, ReasonMessage>> = {
   Reverted: {
-    does: 'went back to its earlier revision on',
+    phrase: 'went back to its earlier revision on',
     advice: ({ namespace, daemonSet }) =>
       `mend the template, or go back: kubectl rollout undo -n ${namespace} ds/${daemonSet}`,
   },
-  Budget: { does: 'waits for others with its old Pod on', advice: status },
+  Budget: { phrase: 'waits for others with its old Pod on', advice: status },
   WaitingForApproval: {
-    does: 'waits with its old Pod on',
+    phrase: 'waits with its old Pod on',
     advice: steer('approve', ' WAVE'),
   },
-  WaitingForWave: { does: 'waits with its old Pod on', advice: status },
+  WaitingForWave: { phrase: 'waits with its old Pod on', advice: status },
   OutsideWindow: {
-    does: 'waits for its window with its old Pod on',
+    phrase: 'waits for its window with its old Pod on',
     advice: (subject) =>
       `if it cannot wait: ${steer('override-windows', ` ${subject.node} --reason WHY`)(subject)}`,
   },
   NotHeardYet: {
-    does: 'waits with its old Pod on',
+    phrase: 'waits with its old Pod on',
     advice: () => 'it goes on once its host is heard, or is deferred when that takes too long',
   },
   HeldLocally: {
-    does: 'is held back by its host on',
+    phrase: 'is held back by its host on',
     advice: (subject) =>
       `if it cannot wait: ${steer('force-hold', ` ${subject.node} --reason WHY`)(subject)}`,
   },
   ImageNotPulled: {
-    does: 'waits for its next image on',
+    phrase: 'waits for its next image on',
     advice: ({ node }) => `see kubectl describe node ${node}`,
   },
   NoTrustedTime: {
-    does: 'waits for the time on',
+    phrase: 'waits for the time on',
     advice: () => 'it goes on once its agent has been connected since the boot',
   },
   NoRoom: {
-    does: 'keeps its old Pod, for want of room for the next, on',
+    phrase: 'keeps its old Pod, for want of room for the next, on',
     advice: ({ node }) =>
       `free what is short (kubectl describe node ${node}), or lower the template's requests or host ports`,
   },
   RolloutPaused: {
-    does: 'keeps its old Pod on',
+    phrase: 'keeps its old Pod on',
     advice: (subject) =>
       `to go on: ${steer('resume')(subject)}, or set spec.paused of the policy to false: kubectl get rolloutpolicies -n ${subject.namespace}`,
   },
   Frozen: {
-    does: 'keeps what it has on',
+    phrase: 'keeps what it has on',
     advice: (subject) => `to go on: ${steer('resume')(subject)}, or see the freezes of its RolloutPolicy`,
   },
   RolloutFailed: {
-    does: 'keeps its old Pod on',
+    phrase: 'keeps its old Pod on',
     advice: ({ namespace, daemonSet }) =>
       `mend the template, or go back: kubectl rollout undo -n ${namespace} ds/${daemonSet}`,
   },
   Skipped: {
-    does: 'is left out of this rollout on',
+    phrase: 'is left out of this rollout on',
     advice: (subject) => `to take it in: ${steer('unskip', ` ${subject.node}`)(subject)}`,
   },
   DeferredOffline: {
-    does: 'is updated once it is back on',
+    phrase: 'is updated once it is back on',
     advice: () => "check the host's power, network and everynode-agent",
   },
 };

@@ -114,7 +114,7 @@ function podFacts(pods: readonly Pod[]): Pick<HostStatus, 'pods' | 'failing'> {
     const { code, because } = podProgress(pod);
     if (code === 'Running') ready += 1;
     const { namespace = '', name } = pod.metadata;
-    if (code === 'Failing' || code === 'BackOff') failing.push({ namespace, name, because });
+    if (code === 'Failing' || code === 'BackOff') failing.push({ namespace, name, message: because });
   }
   return {
     pods: { total: pods.length, ready, failing: failing.length },

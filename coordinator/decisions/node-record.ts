@@ -58,10 +58,10 @@ interface NewPodRecord {
 function newPodOf(present: readonly DaemonPod[]): NewPodRecord | undefined {
   const pod = present.find(({ updated, terminating }) => updated && !terminating);
   if (!pod) return undefined;
-  const { createdAt, startedAt, trouble, readySince, confirming } = pod;
+  const { createdAt, startedAt, failureReason: trouble, readySince, confirming } = pod;
   // A host stores the new Pod while the old one, which bears its turn, ends.
-  const predecessor = present.find(({ terminating, turn }) => terminating && turn);
-  const isHeldUp = pod.isHeldUp || predecessor !== undefined;
+  const predecessor = present.find(({ terminating, handover: turn }) => terminating && turn);
+  const isHeldUp = pod.awaitsPredecessor || predecessor !== undefined;
   const { endsBy: predecessorEndsBy } = predecessor ?? {};
   const made = {
     createdAt,
@@ -96,8 +96,8 @@ export function recordNode(node: DaemonNode, minReadySeconds: number, now: numbe
   const waits = present.map((pod) => availableAt(pod, minReadySeconds, now) ?? 0).filter((at) => at > now);
   const newPod = newPodOf(present);
   const old = present.find((pod) => !pod.updated && !pod.terminating);
-  const turned = present.find((pod) => pod.turn && !pod.terminating);
-  const { turn } = turned ?? {};
+  const turned = present.find((pod) => pod.handover && !pod.terminating);
+  const { handover: turn } = turned ?? {};
   // A successor has no place there any more, or what is there is what is wanted.
   const isOutdated = turn?.withdrawn === undefined && (!node.shouldRun || turned?.updated === true);
   return {

@@ -12,93 +12,93 @@ const describeNode = ({ node }: ReasonSubject) => `kubectl describe node ${node}
 /** By code: with HOLD_WORDINGS, this table is also what each code means. */
 const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
   ...HOLD_MESSAGES,
-  Running: { does: 'runs on', advice: () => 'nothing to do' },
+  Running: { phrase: 'runs on', advice: () => 'nothing to do' },
   Creating: {
-    does: 'is about to get a Pod on',
+    phrase: 'is about to get a Pod on',
     advice: ({ namespace, daemonSet }) =>
       `if it lasts, see what refuses the Pod: kubectl describe ds -n ${namespace} ${daemonSet}`,
   },
   FailedCreate: {
-    does: 'cannot get its Pod on',
+    phrase: 'cannot get its Pod on',
     advice: ({ namespace, daemonSet }) =>
       `the API refuses the Pod: once the cause is gone it is created at the next try, within 17 minutes, or at once after a change of the template; Events: kubectl describe ds -n ${namespace} ${daemonSet}`,
   },
   Starting: {
-    does: 'is starting on',
+    phrase: 'is starting on',
     advice: (subject, pod) => `if it lasts, see: ${describePod(subject, pod)}`,
   },
   NotReady: {
-    does: 'runs but is not ready on',
+    phrase: 'runs but is not ready on',
     advice: ({ namespace }, pod) => `see what it says: kubectl logs -n ${namespace} ${pod} --all-containers`,
   },
   Failing: {
-    does: 'fails on',
+    phrase: 'fails on',
     advice: (subject, pod) =>
       `see ${describePod(subject, pod)} and kubectl logs -n ${subject.namespace} ${pod} --all-containers --previous`,
   },
   BackOff: {
-    does: 'waits to try again on',
+    phrase: 'waits to try again on',
     advice: (subject, pod) =>
       `the Pod is replaced by itself after 1 s, then 2, 4 … up to 15 min, so mend the cause: ${describePod(subject, pod)}`,
   },
   Unschedulable: {
-    does: 'finds no room on',
+    phrase: 'finds no room on',
     advice: () => "free what is short on the node, or lower the template's requests or host ports",
   },
   Terminating: {
-    does: 'waits for its old Pod to stop on',
+    phrase: 'waits for its old Pod to stop on',
     advice: (subject) =>
       `a new one is made once it is gone; if it lasts, look after the agent: ${describeNode(subject)}`,
   },
   Updating: {
-    does: 'still has its old Pod on',
+    phrase: 'still has its old Pod on',
     advice: ({ namespace, daemonSet }) =>
       `the rolling update replaces it: kubectl rollout status -n ${namespace} ds/${daemonSet}`,
   },
   UpdateOnDelete: {
-    does: 'runs an older template on',
+    phrase: 'runs an older template on',
     advice: ({ namespace }, pod) =>
       `the update strategy is OnDelete, so delete the Pod to update it: kubectl delete pod -n ${namespace} ${pod}`,
   },
   NodeOffline: {
-    does: 'cannot be judged or changed on',
+    phrase: 'cannot be judged or changed on',
     advice: (_subject, pod) =>
       pod
         ? "containers keep running without the link; check the host's power, network and everynode-agent"
         : "it gets a Pod when it is back; check the host's power, network and everynode-agent",
   },
   KeptDespiteTaint: {
-    does: 'keeps the Pod that it has, but would start none, on',
+    phrase: 'keeps the Pod that it has, but would start none, on',
     advice: (subject) => `tolerate the taint in the template, or see why it is set: ${describeNode(subject)}`,
   },
   UntoleratedTaint: {
-    does: 'does not run on',
+    phrase: 'does not run on',
     advice: (subject) =>
       `if it should, tolerate the taint in the template, or see why it is set: ${describeNode(subject)}`,
   },
   NodeNameMismatch: {
-    does: 'does not run on',
+    phrase: 'does not run on',
     advice: () => "if it should, take nodeName out of the template's spec",
   },
   NodeSelectorMismatch: {
-    does: 'does not run on',
+    phrase: 'does not run on',
     advice: ({ node }) =>
       `if it should, label the node (kubectl label node ${node} KEY=VALUE) or change the template's nodeSelector`,
   },
   NodeAffinityMismatch: {
-    does: 'does not run on',
+    phrase: 'does not run on',
     advice: ({ node }) =>
       `if it should, label the node (kubectl label node ${node} KEY=VALUE) or change the template's affinity`,
   },
   NodeNotFound: {
-    does: 'has no place on',
+    phrase: 'has no place on',
     advice: (_subject, pod) =>
       pod
         ? 'the Pod is collected within two minutes unless the Node comes back'
         : 'check the name: kubectl get nodes',
   },
   DaemonSetDeleting: {
-    does: 'is being deleted and changes nothing on',
+    phrase: 'is being deleted and changes nothing on',
     advice: ({ namespace, daemonSet }) =>
       `if it lasts, see what it waits for: kubectl get ds -n ${namespace} ${daemonSet} -o yaml`,
   },
@@ -106,7 +106,7 @@ const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
 
 /** `default/web does not run on n3: untolerated taint gpu=yes:NoSchedule; if it should, …` */
 export function reasonSentence({ code, pod, because }: Reason, subject: ReasonSubject): string {
-  const { does, advice } = WORDINGS[code];
+  const { phrase: does, advice } = WORDINGS[code];
   const about = pod === undefined ? '' : ` (Pod ${pod})`;
   const what = `${subject.namespace}/${subject.daemonSet} ${does} ${subject.node}${about}`;
   return `${what}: ${because}; ${advice(subject, pod ?? '')}.`;

@@ -82,13 +82,13 @@ export function nodeUpdateStatus(
   if (!oldPod) {
     if (!newPod) return { state: node.isBlocked ? 'withheld' : 'empty', covered };
     // Its turn to a revision from which the DaemonSet has come back: until that is taken back, its host may begin it.
-    if (newPod.turn && mayBegin(newPod.turn, now))
+    if (newPod.handover && mayBegin(newPod.handover, now))
       return { state: 'turned', covered, oldPod: newPod.name };
     return { state: covered ? 'newAvailable' : 'newUnavailable', covered };
   }
   const about = { covered, oldPod: oldPod.name };
   if (newPod) return { state: available(newPod) ? 'pairAvailable' : 'pairUnavailable', ...about };
-  const { turn } = oldPod;
+  const { handover: turn } = oldPod;
   if (turn && mayBegin(turn, now)) return { state: 'turned', ...about };
   if (node.shouldRun) return { state: covered ? 'oldAvailable' : 'oldUnavailable', ...about };
   return { state: covered ? 'retiringAvailable' : 'retiringUnavailable', ...about };

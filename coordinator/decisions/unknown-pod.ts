@@ -18,7 +18,7 @@ export interface EpochPosition {
  */
 export function isAheadOfBackup(era: string, past: readonly KnownEpoch[], position: EpochPosition): boolean {
   if (position.epoch === undefined || position.epoch === era) return false;
-  const known = past.find((each) => each.era === position.epoch);
+  const known = past.find((each) => each.epoch === position.epoch);
   return known === undefined || position.revision > known.revision;
 }
 
@@ -38,11 +38,11 @@ function idOf(era: string): string | undefined {
  * last backup's, which was then restored again.
  */
 export function receivedUpTo(past: readonly KnownEpoch[], { epoch: era = '' }: EpochPosition): number {
-  const known = past.find((each) => each.era === era);
+  const known = past.find((each) => each.epoch === era);
   if (known) return known.revision;
   const [, revision, origin] = era.split(':');
   if (origin === undefined) return past.at(-1)?.revision ?? 0;
-  const shared = past.find((each) => idOf(each.era) === origin);
+  const shared = past.find((each) => idOf(each.epoch) === origin);
   return shared ? Math.min(Number(revision), shared.revision) : 0;
 }
 

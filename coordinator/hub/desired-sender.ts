@@ -120,7 +120,7 @@ export class DesiredSender {
       this.#isSettled = true;
       this.#onSettled();
     }
-    const { set, gone } = this.#takeDifference();
+    const { set, removed: gone } = this.#takeDifference();
     if (set.length === 0 && gone.length === 0) return;
     this.#lastId += 1;
     this.#inFlight = this.#lastId;
@@ -146,14 +146,14 @@ export class DesiredSender {
     return wasAsked === undefined ? 'gone' : this.#source.unknownPodVerdict(this.#held.get(uid) ?? '', wasAsked);
   }
 
-  #takeDifference(): Pick<Desired, 'set' | 'gone'> {
-    const difference: Pick<Desired, 'set' | 'gone'> = { set: [], gone: [] };
+  #takeDifference(): Pick<Desired, 'set' | 'removed'> {
+    const difference: Pick<Desired, 'set' | 'removed'> = { set: [], removed: [] };
     let bytes = 0;
     for (const [uid, object] of this.#dirtyInOrder()) {
       if (bytes >= MAX_MESSAGE_BYTES || difference.set.length >= MAX_MESSAGE_OBJECTS) break;
       this.#dirty.delete(uid);
       if (!object) {
-        if (this.#verdict(uid) === 'gone' && this.#held.delete(uid)) difference.gone.push(uid);
+        if (this.#verdict(uid) === 'gone' && this.#held.delete(uid)) difference.removed.push(uid);
         continue;
       }
       this.#strangers.delete(uid);

@@ -40,7 +40,7 @@ export interface EnrolmentDeps extends NameInUseDeps {
   clock: Clock;
   clusterUID: string;
   signer: ObjectSigner;
-  authority: Pick<CertificateAuthority, 'read' | 'sign' | 'trust'>;
+  authority: Pick<CertificateAuthority, 'read' | 'sign' | 'trustBundle'>;
   credentials: NodeCredentials;
   /** True when each new node waits for a person's word. */
   approveNodes?: boolean | undefined;
@@ -192,7 +192,7 @@ export class Enrolment {
   #answer(node: string, { hash, revision }: StoredCredential, certificate: string): JoinResponse {
     const { clusterUID, signer: sealer, authority } = this.#parts;
     const seal = signJoin(sealer, node, hash, revision);
-    return { node, clusterUID, mac: seal, certificate, ca: authority.trust() };
+    return { node, clusterUID, mac: seal, certificate, ca: authority.trustBundle() };
   }
 }
 

@@ -19,7 +19,7 @@ export interface ResyncTrackerDeps {
   informers: Informers;
   epoch: string;
   signer: ObjectSigner;
-  liveness: Pick<NodeLiveness, 'of'>;
+  liveness: Pick<NodeLiveness, 'stateOf'>;
   clock: Clock;
   log: Logger;
 }
@@ -81,7 +81,7 @@ export class ResyncTracker {
 
   /** What the store says of the host's Pods is as old as the last end of a coordinator, and the host may soon tell more. */
   isAwaitingResync(node: string): boolean {
-    const phase = this.#parts.liveness.of(node)?.phase;
+    const phase = this.#parts.liveness.stateOf(node)?.phase;
     return !this.#heardAt.has(node) && phase !== undefined && phase !== 'lost';
   }
 

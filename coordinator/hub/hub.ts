@@ -55,7 +55,7 @@ export interface HubOptions {
   /** Signs hosts' certificates. */
   authority: EnrolmentDeps['authority'] &
     NodeAuthenticatorDeps['authority'] &
-    Pick<CertificateAuthority, 'trustToCatchUp'>;
+    Pick<CertificateAuthority, 'trustBundleToResend'>;
   /** True when each new node waits for a person's word. */
   approveNodes?: boolean;
   /** A restore that a person has yet to confirm; absent when that cannot be. */
@@ -123,7 +123,7 @@ export class Hub {
     const lanes = new PerNodeQueue(informers);
     const onMissing = (node: string) => this.#live.get(node)?.session.goodbye(nodeDeletedGoodbye(clusterUID));
     const { recordEvent } = options;
-    const shared = { registry, informers, presence, lanes, live: this.#live, clock, log };
+    const shared = { registry, informers, liveness: presence, lanes, live: this.#live, clock, log };
     this.#conditions = new NodeStatusWriter({ ...shared, recordEvent, onMissing });
     const givenBack = new ReturnedPods({ registry, informers, signer: options.signer, log });
     const heard = new ResyncTracker({ ...options, log });
@@ -202,9 +202,9 @@ export class Hub {
 
   /** The authorities by which the coordinator is known have changed: all agents hear it before they are needed. */
   sendTrustBundle(): void {
-    const ca = this.#options.authority.trust();
+    const ca = this.#options.authority.trustBundle();
     for (const { session } of this.#live.all()) {
-      if (session.knowsCertificates) session.send({ kind: 'certified', ca });
+      if (session.acceptsCertificates) session.send({ kind: 'certified', ca });
     }
   }
 
@@ -252,7 +252,7 @@ export class Hub {
   }
 
   #reconsider(): void {
-    for (const { session } of this.#live.all()) session.sender?.reconsider();
+    for (const { session } of this.#live.all()) session.sender?.recheckUnknown();
   }
 
   #closed(session: Session, reason: string, end: LinkEnd): void {

@@ -88,7 +88,7 @@ export class AgentStreams {
         }
         return open?.reader.push(message.bytes) ?? true;
       case 'streamCredit':
-        open?.writer.grant(message.bytes);
+        open?.writer.addCredit(message.bytes);
         return true;
       case 'streamClose':
         this.#streams.delete(message.stream);

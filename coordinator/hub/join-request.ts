@@ -52,7 +52,7 @@ export async function readNodeRequest(
   const request = await authority.read(csr).catch((error: Error) => {
     throw badRequest(`the certificate signing request cannot be used: ${error.message}`);
   });
-  if (request.asksForMore || nodeOfSubject(request) !== node) {
+  if (request.requestsMore || nodeOfSubject(request) !== node) {
     throw badRequest(`the certificate signing request must be for ${subjectOfNode(node)} and nothing else`);
   }
   return request;

@@ -6,7 +6,7 @@ import type { LiveSession } from './live-sessions.js';
 /** Sends the Node's pace when its agent has another one; an agent that knows none keeps the standard. */
 export function sendLinkPace({ session }: Pick<LiveSession, 'session'>, { metadata }: Node): void {
   const pace = heartbeatConfigOf(metadata);
-  if (!isSame(pace, session.pace)) session.keepPace(pace);
+  if (!isSame(pace, session.pace)) session.setPace(pace);
 }
 
 function isSame(one: HeartbeatConfig, other: HeartbeatConfig): boolean {

@@ -51,7 +51,7 @@ export class LiveSessions {
   async sendTime(clock: Clock): Promise<void> {
     const slice = new TimeSlice(clock);
     for (const { session } of [...this.#byNode.values()]) {
-      session.tellTime(clock.now());
+      session.sendTime(clock.now());
       await slice.yieldIfUsedUp();
     }
   }

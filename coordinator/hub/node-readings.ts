@@ -18,10 +18,10 @@ interface Rings {
 
 export class NodeReadings {
   readonly #clock: Clock;
-  readonly #presence: Pick<NodeLiveness, 'lastHeardMs'>;
+  readonly #presence: Pick<NodeLiveness, 'lastSeenMs'>;
   readonly #byNode = new Map<string, Rings>();
 
-  constructor(clock: Clock, presence: Pick<NodeLiveness, 'lastHeardMs'>) {
+  constructor(clock: Clock, presence: Pick<NodeLiveness, 'lastSeenMs'>) {
     this.#clock = clock;
     this.#presence = presence;
   }
@@ -37,10 +37,10 @@ export class NodeReadings {
   }
 
   /** Empty columns for a host that has told nothing. */
-  of(node: string): Pick<HostReadings, 'lastHeardTime' | 'recent' | 'day'> {
+  of(node: string): Pick<HostReadings, 'lastContactTime' | 'recent' | 'day'> {
     const now = this.#clock.now();
     const { recent, day } = this.#byNode.get(node) ?? newRings();
-    const heardMs = this.#presence.lastHeardMs(node);
+    const heardMs = this.#presence.lastSeenMs(node);
     return {
       ...(heardMs === undefined ? {} : { lastHeardTime: toTimestamp(heardMs) }),
       recent: recent.series(now),

@@ -44,7 +44,7 @@ export class ObjectSigner {
   /** The seal of an object as it was at `revision`, for this node alone. */
   sign(node: string, { uid, object }: Omit<DesiredObject, 'digest'>, revision: number): ObjectMac {
     const { epoch: era } = this.#history;
-    return { epoch: era, revision, tag: this.#mac(node, uid, object, { era, revision }) };
+    return { epoch: era, revision, tag: this.#mac(node, uid, object, { epoch: era, revision }) };
   }
 
   /** True when this node was given exactly these bytes under this uid. */
@@ -68,7 +68,7 @@ export class ObjectSigner {
     return receivedUpTo(this.#history.pastEpochs, position);
   }
 
-  #mac(node: string, uid: string, object: Uint8Array, { era, revision }: Omit<ObjectMac, 'mac'>): string {
+  #mac(node: string, uid: string, object: Uint8Array, { epoch: era, revision }: Omit<ObjectMac, 'mac'>): string {
     const hmac = createHmac('sha256', this.#key);
     return hmac
       .update(`${JSON.stringify([node, era, revision, uid])}\n`)

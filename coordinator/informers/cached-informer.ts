@@ -50,7 +50,7 @@ export class CachedInformer<T extends KubeObject> implements Informer<T> {
   }
 
   indexed(index: string, value: string): readonly T[] {
-    return this.#indexes.get(index)?.under(value) ?? [];
+    return this.#indexes.get(index)?.lookup(value) ?? [];
   }
 
   onChange(handler: Handler<T>): void {

@@ -16,7 +16,7 @@ const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 /** kube-controller-manager's `--cluster-signing-duration`. */
 const LIFETIME_MS = days(365);
 
-type SigningPki = Pick<Pki, 'ca' | 'authorities' | 'trust' | 'trustToCatchUp'>;
+type SigningPki = Pick<Pki, 'ca' | 'authorities' | 'trustBundle' | 'trustBundleToResend'>;
 
 export class CertificateAuthority {
   readonly #pki: () => SigningPki;
@@ -37,7 +37,7 @@ export class CertificateAuthority {
 
   /** The same for a host that was away; undefined when it cannot have missed any. Every welcome asks: nothing is read anew for it. */
   trustBundleToResend(): string | undefined {
-    return this.#pki().trustToCatchUp;
+    return this.#pki().trustBundleToResend;
   }
 
   /** Whose certificate it is, when it is one of a client that this authority signed and good now. */

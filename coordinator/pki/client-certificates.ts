@@ -46,7 +46,7 @@ export async function readSigningRequest(requestPem: string): Promise<SigningReq
   return {
     commonName: valuesOf('CN')[0] ?? '',
     organizations: valuesOf('O'),
-    asksForMore:
+    requestsMore:
       request.extensions.length > 0 ||
       valuesOf('CN').length !== 1 ||
       parts.some(([key]) => key !== 'CN' && key !== 'O'),

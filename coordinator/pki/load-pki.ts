@@ -170,7 +170,7 @@ export async function loadPki(
     const trust = (supplied?.ca ?? '') + authorities;
     const caHash = publicKeyHash(new X509Certificate(trust));
     const trustToCatchUp = certificatesIn(trust).length > 1 || isReissued(ca.cert) ? trust : undefined;
-    return { ca, isCaAnew, authorities, trust, trustToCatchUp, serving, caHash };
+    return { ca, isCaReissued: isCaAnew, authorities, trustBundle: trust, trustBundleToResend: trustToCatchUp, serving, caHash };
   } catch (error) {
     if (error instanceof ExitError) throw error;
     const why = error instanceof Error ? error.message : String(error);

@@ -24,7 +24,7 @@ interface Own extends Readonly<Record<string, string>> {
 /** Stand where an object's own texts go; nothing that passes admission looks like them. */
 const HOLES: Own = { name: '\0name', uid: '\0uid', creationTimestamp: '\0time', text: '\0text' };
 
-type Making = Pick<RegistryDeps, 'clock' | 'chance' | 'findAccount'>;
+type Making = Pick<RegistryDeps, 'clock' | 'random' | 'findAccount'>;
 
 /** One of the objects that are to be made. */
 export interface TemplateSource<T extends KubeObject> {
@@ -46,7 +46,7 @@ export class AdmittedTemplate<T extends KubeObject> implements ObjectTemplate<T>
 
   /** Throws what a create of the example would: 400 and 422. */
   constructor({ kind, namespace, body, customize: fit, text }: TemplateSource<T>, parts: Making) {
-    const { clock, chance } = parts;
+    const { clock, random: chance } = parts;
     this.#parts = parts;
     this.kind = kind;
     const model = readObject(kind, copyJson(fit(body, text)), {});
@@ -60,7 +60,7 @@ export class AdmittedTemplate<T extends KubeObject> implements ObjectTemplate<T>
   }
 
   render(text: string): Rendered<T> {
-    const { clock, chance } = this.#parts;
+    const { clock, random: chance } = this.#parts;
     const own: Own = {
       name: generateName(this.#model.metadata.generateName ?? '', chance.random),
       uid: chance.uuid(),

@@ -28,16 +28,16 @@ export function readIdentity(database: Database.Database): Identity {
 }
 
 /** Names an era by the one that it goes on from, and the last revision of that. */
-export type NameEpoch = (from: Pick<PastEpoch, 'era' | 'revision'>) => string;
+export type NameEpoch = (from: Pick<PastEpoch, 'epoch' | 'revision'>) => string;
 
 /** Begins a new era in a restored database: no history, a revision far ahead, unconfirmed. `takenAt`: when the backup was taken, ms. */
 export function startEpoch(database: Database.Database, takenAt: number, nameEra: NameEpoch): void {
   database.transaction(() => {
     const { epoch: era, pastEpochs: pastEras } = readIdentity(database);
     const revision = lastRevision(database);
-    const past: readonly PastEpoch[] = [...pastEras, { era, revision, takenAt }];
+    const past: readonly PastEpoch[] = [...pastEras, { epoch: era, revision, takenAt }];
     const put = database.prepare('INSERT OR REPLACE INTO identity VALUES (?, ?)');
-    put.run('era', nameEra({ era, revision }));
+    put.run('era', nameEra({ epoch: era, revision }));
     put.run(PAST_ERAS, JSON.stringify(past));
     put.run(UNCONFIRMED, 'true');
     database.exec('DELETE FROM history');

@@ -42,7 +42,7 @@ export class WatchFanout {
     if (this.#watchers.size === 0 || this.#progress) return;
     this.#progress = this.#options.clock.after(this.#options.progressMs, () => {
       this.#progress = undefined;
-      for (const watcher of this.#watchers) watcher.tellProgress();
+      for (const watcher of this.#watchers) watcher.reportProgress();
     });
   }
 

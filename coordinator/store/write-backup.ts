@@ -41,7 +41,7 @@ export async function writeBackup({ dataDir, path, takenAt }: BackupRequest): Pr
 }
 
 /** One statement reads one state of the database, whoever writes meanwhile; what the copy holds is read from itself. */
-function copyDatabase(from: string, to: string): Pick<BackupManifest, 'clusterUID' | 'era' | 'revision'> {
+function copyDatabase(from: string, to: string): Pick<BackupManifest, 'clusterUID' | 'epoch' | 'revision'> {
   const source = openDatabase(from);
   try {
     makePrivateFile(to);
@@ -54,7 +54,7 @@ function copyDatabase(from: string, to: string): Pick<BackupManifest, 'clusterUI
     // One file, no journal beside it.
     copied.pragma('journal_mode = DELETE');
     const { clusterUID, epoch: era } = readIdentity(copied);
-    return { clusterUID, era, revision: lastRevision(copied) };
+    return { clusterUID, epoch: era, revision: lastRevision(copied) };
   } finally {
     copied.close();
   }

@@ -56,7 +56,7 @@ export function addSettingFlags(command: Command, schema: SettingsSchema): Comma
     if (setting.secretVariable) continue;
     const shown = setting.default === undefined || setting.default === false ? '' : describe(setting.default);
     const flag = setting.placeholder ? `${flagName(key)} <${setting.placeholder}>` : flagName(key);
-    command.addOption(new Option(flag, `${setting.meaning}${shown && ` (default ${shown})`}`));
+    command.addOption(new Option(flag, `${setting.description}${shown && ` (default ${shown})`}`));
   }
   return command;
 }

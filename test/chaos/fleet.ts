@@ -166,7 +166,7 @@ export class ChaosFleet {
   async lastLogLines(): Promise<string> {
     const words = await Promise.all(
       this.hosts.map(async (host) => {
-        const said = await host.lastWords().catch((error: unknown) => String(error));
+        const said = await host.lastLogLines().catch((error: unknown) => String(error));
         return `--- ${host.name}\n${said}`;
       }),
     );

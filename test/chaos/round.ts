@@ -56,8 +56,8 @@ export async function playRound({ fleet, requestedState: book, steps, timeoutMs:
   const twice = await watch.end();
   return {
     faults: faults.map(({ kind }) => kind),
-    restMs,
-    heldUpBy,
+    settleMs: restMs,
+    blockedBy: heldUpBy,
     violations: [
       ...twice,
       ...harm.violations,

@@ -41,7 +41,7 @@ export async function playRounds(options: RoundsOptions): Promise<FaultTable | s
       tally.add(outcome);
       say(summarizeRound(number, steps, outcome));
       if (outcome.violations.length === 0) continue;
-      say(await fleet.lastWords());
+      say(await fleet.lastLogLines());
       break;
     }
     return tally;

@@ -19,8 +19,8 @@ describe(`rollouts on ${NODES} hosts`, () => {
     const rows = scenario.rows ? ` (rows ${scenario.rows.join(', ')})` : '';
     test(`${scenario.name}${rows}`, async (context) => {
       const outcome = await scenario.play(stage);
-      context.diagnostic(`${outcome.phase}, ${outcome.ranBad ?? 0} hosts ran the bad release`);
-      assert.ok(isContained(outcome), `${outcome.ranBad} hosts ran it, ${outcome.mostBad} might`);
+      context.diagnostic(`${outcome.phase}, ${outcome.hostsWithBadRelease ?? 0} hosts ran the bad release`);
+      assert.ok(isContained(outcome), `${outcome.hostsWithBadRelease} hosts ran it, ${outcome.maxHostsWithBadRelease} might`);
     });
   }
 });

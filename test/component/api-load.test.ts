@@ -69,7 +69,7 @@ async function unreadList(api: TestApi, path: string, headers = '') {
 
 describe('large lists', () => {
   const STORED = 40;
-  const largeReads = { fromObjects: 10, atOnce: 1, waiting: 1, waitMs: 60_000 };
+  const largeReads = { fromObjects: 10, maxConcurrent: 1, waiting: 1, waitMs: 60_000 };
 
   async function filled(change: Partial<typeof largeReads> = {}): Promise<TestApi> {
     const store = new MemoryStore();
@@ -112,7 +112,7 @@ describe('large lists', () => {
   });
 
   test('slow readers of one user, whoever they impersonate, leave a place for the large list of another user', async () => {
-    const api = await filled({ atOnce: 8, waiting: 10, waitMs: 3_000 });
+    const api = await filled({ maxConcurrent: 8, waiting: 10, waitMs: 3_000 });
     const { list } = api.registry;
     let listed = 0;
     api.registry.list = (kind, request) => {
@@ -175,7 +175,7 @@ describe('large lists', () => {
 });
 
 test('an answer that takes too long is 504 Timeout', async () => {
-  const api = await withSettings({ answerTimeoutMs: 30 });
+  const api = await withSettings({ responseTimeoutMs: 30 });
   api.registry.get = () => new Promise(() => undefined);
   const answer = await call(api, `GET ${MAPS}/x`);
   assert.deepEqual([answer.code, answer.json<{ reason: string }>().reason], [504, 'Timeout']);

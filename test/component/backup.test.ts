@@ -40,7 +40,7 @@ async function restored(context: TestContext) {
   const { scratch, dataDir, store, known, file } = await fleet();
   await takeBackup(dataDir, file, TAKEN_AT);
   const lost = await store.create('/lost', bytes('1'));
-  const [era, clusterUID] = [store.era(), store.clusterUID()];
+  const [era, clusterUID] = [store.epoch(), store.clusterUID()];
   await store.close();
   const target = join(scratch, 'new machine');
   await restoreBackup({ file, dataDir: target, replace: false, now: TAKEN_AT, nameEpoch: nameEra });
@@ -101,8 +101,8 @@ describe('restore', () => {
   test('it is the same fleet in a new era that remembers the old one', async (context) => {
     const { back, known, era, clusterUID } = await restored(context);
     assert.equal(back.clusterUID(), clusterUID);
-    assert.equal(back.era(), `after ${era}`);
-    assert.deepEqual(back.pastEras(), [{ era, revision: known, takenAt: TAKEN_AT }]);
+    assert.equal(back.epoch(), `after ${era}`);
+    assert.deepEqual(back.pastEpochs(), [{ era, revision: known, takenAt: TAKEN_AT }]);
   });
   test('every resume point of the old era is too old, those after the backup too', async (context) => {
     const { back, known, lost } = await restored(context);
@@ -124,7 +124,7 @@ describe('restore', () => {
     await again.close();
     const later = await open(target);
     assert.equal(later.isUnconfirmed(), false);
-    assert.equal(later.pastEras().length, 1);
+    assert.equal(later.pastEpochs().length, 1);
     await later.close();
   });
   test('data that is there is refused, or moved aside when that was agreed', async () => {

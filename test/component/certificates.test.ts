@@ -83,7 +83,7 @@ for (const [how, madeAt] of [
     const directory = temporaryDirectory();
     const wrong = await loadPki(directory, NAMES, madeAt);
     const right = await loadPki(directory, NAMES, NOW);
-    assert.deepEqual([wrong.isCaAnew, right.isCaAnew, right.caHash], [false, true, wrong.caHash]);
+    assert.deepEqual([wrong.isCaReissued, right.isCaReissued, right.caHash], [false, true, wrong.caHash]);
     const [authority, former] = [right, wrong].map(({ ca }) => new X509Certificate(ca.cert));
     assert.ok(authority && former);
     for (const time of [madeAt, NOW, NOW + 3_600 * DAY_MS]) assert.ok(isInTime(authority, time));
@@ -95,7 +95,7 @@ for (const [how, madeAt] of [
     assert.equal(right.authorities, right.ca.cert);
     const again = await loadPki(directory, NAMES, NOW + DAY_MS);
     assert.deepEqual(again, { ...right, isCaAnew: false });
-    assert.equal((await loadPki(directory, NAMES, madeAt + 1)).isCaAnew, false);
+    assert.equal((await loadPki(directory, NAMES, madeAt + 1)).isCaReissued, false);
   });
 
 test('what an authority of the wrong time signs is good now: it is made anew first', async () => {
@@ -119,7 +119,7 @@ test('what an authority of the wrong time signs is good now: it is made anew fir
   clock.stepWallClock(NOW - clock.now());
   const certificate = await sign();
   assert.ok(isInTime(certificate, NOW) && isInTime(certificate, NOW + 364 * DAY_MS));
-  assert.equal(authority.trustBundleToResend(), pki.trust, 'hosts that were away know the former certificate');
+  assert.equal(authority.trustBundleToResend(), pki.trustBundle, 'hosts that were away know the former certificate');
 });
 
 test('what a host that was away is told is known since the load: no certificate is read for a welcome', () => {
@@ -127,7 +127,7 @@ test('what a host that was away is told is known since the load: no certificate 
   const loaded = { ca: unread, authorities: unread.cert, trust: unread.cert };
   for (const trustToCatchUp of [undefined, 'what was loaded']) {
     const authority = new CertificateAuthority(
-      () => ({ ...loaded, trustToCatchUp }),
+      () => ({ ...loaded, trustBundleToResend: trustToCatchUp }),
       new ManualClock(NOW),
       async () => undefined,
     );
@@ -192,22 +192,22 @@ const YEAR_MS = 365 * DAY_MS;
 test('an authority near its end is followed by another, which hosts trust before it signs', async () => {
   const directory = temporaryDirectory();
   const first = await loadPki(directory, NAMES, NOW);
-  assert.equal(first.trust, first.ca.cert);
-  assert.equal(first.trustToCatchUp, undefined);
+  assert.equal(first.trustBundle, first.ca.cert);
+  assert.equal(first.trustBundleToResend, undefined);
   const announced = await loadPki(directory, NAMES, NOW + 7.5 * YEAR_MS);
   assert.equal(announced.ca.cert, first.ca.cert);
-  assert.equal(announced.trustToCatchUp, announced.trust);
+  assert.equal(announced.trustBundleToResend, announced.trustBundle);
   const next = announced.authorities.slice(first.ca.cert.length);
   assert.ok(next.startsWith('-----BEGIN CERTIFICATE-----') && announced.caHash === first.caHash);
   const switched = await loadPki(directory, NAMES, NOW + 9 * YEAR_MS);
   assert.equal(switched.ca.cert, next);
   assert.equal(switched.authorities, next + first.ca.cert);
-  assert.equal(switched.trustToCatchUp, switched.trust);
+  assert.equal(switched.trustBundleToResend, switched.trustBundle);
   const serving = new X509Certificate(switched.serving.cert);
   const authority = new X509Certificate(next);
   assert.ok(serving.checkIssued(authority) && serving.verify(authority.publicKey));
   const alone = await loadPki(directory, NAMES, NOW + 10.1 * YEAR_MS);
-  assert.deepEqual([alone.authorities, alone.trustToCatchUp], [next, undefined]);
+  assert.deepEqual([alone.authorities, alone.trustBundleToResend], [next, undefined]);
 });
 
 test('a succession that was cut short between key and certificate goes on', async () => {

@@ -176,7 +176,7 @@ describe('everynode as a user', () => {
 
   /** A Kubernetes API that has no group of ours and takes every write. */
   async function otherCluster() {
-    const { serving, trust } = await sharedPki();
+    const { serving, trustBundle: trust } = await sharedPki();
     const asked: string[] = [];
     const server = createServer(serving, (request, response) => {
       asked.push(`${request.method} ${request.url}`);

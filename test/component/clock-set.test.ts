@@ -71,8 +71,8 @@ for (const [how, byMs] of SET) {
     const agent = await rawAgent(bench, 'n1');
     const { metadata } = await bench.boundPod('p', 'n1');
     const hostTime = plane.clock.now();
-    agent.say(helloOf('n1', { hostTimeMs: hostTime, wallTimeMs: hostTime }));
-    await agent.heard('welcome');
+    agent.send(helloOf('n1', { hostTimeMs: hostTime, wallTimeMs: hostTime }));
+    await agent.waitFor('welcome');
     plane.clock.stepWallClock(byMs);
     hub.onClockStep(byMs);
     await plane.advance(10_000);
@@ -92,7 +92,7 @@ for (const [how, byMs] of SET) {
     };
     const { uid = '' } = metadata;
     const pods = [{ uid, namespace: 'default', name: 'p', status }];
-    agent.say({ kind: 'status', id: 1, hostTimeMs: hostTime + 10_000, pods, removed: [] });
+    agent.send({ kind: 'status', id: 1, hostTimeMs: hostTime + 10_000, pods, removed: [] });
     const told = () => plane.informers.pods.byUid(uid)?.status?.containerStatuses?.[0]?.state?.running;
     await eventually(() => told() !== undefined);
     assert.equal(told()?.startedAt, toTimestamp(hostTime + byMs + 4_000));
@@ -102,16 +102,16 @@ for (const [how, byMs] of SET) {
     const { controlPlane: plane, hub } = bench;
     const old = await rawAgent(bench, 'n1');
     const agent = await bench.agent('n2');
-    old.say(helloOf('n1'));
-    await old.heard('welcome');
+    old.send(helloOf('n1'));
+    await old.waitFor('welcome');
     await eventually(() => hub.connected === 2 && agent.link.phase === 'live');
     plane.clock.stepWallClock(byMs);
     hub.onClockStep(byMs);
     await eventually(() => agent.times.length > 0);
     assert.deepEqual(agent.times, [plane.clock.now()]);
     // By what comes after it on the same link: the other was told nothing.
-    old.say({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [] });
-    await old.heard('statusAck');
+    old.send({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [] });
+    await old.waitFor('statusAck');
     assert.ok(old.received.every(({ kind }) => kind !== 'time'));
   });
 
@@ -119,7 +119,7 @@ for (const [how, byMs] of SET) {
     const { controlPlane: plane, hub } = bench;
     const agent = await rawAgent(bench, 'n1');
     const now = plane.clock.now();
-    agent.say(helloOf('n1', { hostTimeMs: now, wallTimeMs: now }));
+    agent.send(helloOf('n1', { hostTimeMs: now, wallTimeMs: now }));
     await eventually(() => conditionOf(bench, 'n1', 'ClockSkewed') === 'False');
     for (const [by, skewed] of [
       [byMs, 'True'],

@@ -50,7 +50,7 @@ async function begun() {
   const old: AssignedPod = { uid: 'old', digest: 'd', pod: podOf('old'), acceptedAt: 0, unassigned: false };
   const how = { now: clock.now(), linkWasLive: true, bootMark: 'boot-1' };
   const { old: leaving, successor } = afterHandoverStart(old, turn, how);
-  await cache.put({ ...leaving, ended: true }, successor);
+  await cache.put({ ...leaving, containersRemoved: true }, successor);
   let heardAt = clock.now();
   let asked = 0;
   const agent = (bootMark = 'boot-1') =>
@@ -80,8 +80,8 @@ async function begun() {
 test('a host that stands still right after it asked gives the answer its time all the same', async () => {
   const { process, agent, outcome, hear, asked } = await begun();
   const confirmations = agent();
-  confirmations.linkIsUp();
-  confirmations.sawReadiness('new', true);
+  confirmations.onLinkUp();
+  confirmations.onReadiness('new', true);
   await process.run(CONFIRM_SECONDS * 1000 + 500);
   assert.ok(asked() > 0);
   process.standStill(120_000);
@@ -96,8 +96,8 @@ test('a host that stands still right after it asked gives the answer its time al
 test('and goes back when none comes in the time that it was awake', async () => {
   const { process, agent, outcome } = await begun();
   const confirmations = agent();
-  confirmations.linkIsUp();
-  confirmations.sawReadiness('new', true);
+  confirmations.onLinkUp();
+  confirmations.onReadiness('new', true);
   await process.run(CONFIRM_SECONDS * 1000 + 500);
   process.standStill(120_000);
   await process.run(12_000);
@@ -108,13 +108,13 @@ test('and goes back when none comes in the time that it was awake', async () => 
 test('a Pod has all its time to become ready, however often the process stood still', async () => {
   const { process, agent, outcome, hear } = await begun();
   const confirmations = agent();
-  confirmations.linkIsUp();
+  confirmations.onLinkUp();
   for (let second = 0; second < CONFIRM_SECONDS - 12; second += 12) {
     await process.run(12_000);
     process.standStill(300_000);
   }
   assert.equal(outcome(), 'open');
-  confirmations.sawReadiness('new', true);
+  confirmations.onReadiness('new', true);
   for (let second = 0; second < CONFIRM_SECONDS; second += 1) {
     hear();
     await process.run(1_000);
@@ -131,7 +131,7 @@ test('a host that reboots again and again goes back before the Pod starts once m
     ['boot-4', 'HostRebooted'],
   ] as const) {
     const confirmations = agent(mark);
-    await confirmations.noteBoot();
+    await confirmations.recordBoot();
     assert.equal(outcome(), expected, mark);
     confirmations.start();
     await process.run(20_000);
@@ -143,15 +143,15 @@ test('a Pod has its time to become ready from when the one before it has ended',
   const { process, cache, agent, outcome } = await begun();
   const leaving = cache.get('old');
   assert.ok(leaving);
-  await cache.put({ ...leaving, ended: false });
+  await cache.put({ ...leaving, containersRemoved: false });
   const confirmations = agent();
-  confirmations.linkIsUp();
+  confirmations.onLinkUp();
   confirmations.start();
   await process.run(3 * CONFIRM_SECONDS * 1000);
   assert.equal(outcome(), 'open', 'it could not begin');
   const successor = cache.get('new');
   assert.ok(successor);
-  await cache.put({ ...leaving, ended: true }, { ...successor, startableAt: process.clock.now() });
+  await cache.put({ ...leaving, containersRemoved: true }, { ...successor, startableAt: process.clock.now() });
   await process.run(CONFIRM_SECONDS * 1000 - 1_000);
   assert.equal(outcome(), 'open');
   await process.run(2_000);

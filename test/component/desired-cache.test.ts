@@ -51,7 +51,7 @@ describe('desired cache', () => {
         if (isFull) throw new Error('ENOSPC');
         written = text;
       },
-      setAside: async (mark: string) => mark,
+      quarantine: async (mark: string) => mark,
     };
     await assert.rejects(
       give(await DesiredCache.open(file, clock, silentLogger), [podObject('a')]),
@@ -68,25 +68,25 @@ describe('desired cache', () => {
     const file = {
       read: async () => undefined,
       write: (text: string) => write(text),
-      setAside: async (mark: string) => mark,
+      quarantine: async (mark: string) => mark,
     };
     const cache = await DesiredCache.open(file, new ManualClock(0), silentLogger);
     await give(cache, [podObject('a')]);
     const held = cache.get('a');
     assert.ok(held);
     write = () => Promise.reject(new Error('ENOSPC'));
-    await assert.rejects(cache.replaceOnceKept(held, { ...held, turnedInto: 'b' }), /ENOSPC/);
+    await assert.rejects(cache.replaceDurably(held, { ...held, replacedBy: 'b' }), /ENOSPC/);
     assert.equal(cache.get('a'), held);
     let finish = (): void => undefined;
     write = () => new Promise((resolve) => (finish = resolve));
-    const replaced = cache.replaceOnceKept(held, { ...held, turnedInto: 'b' });
+    const replaced = cache.replaceDurably(held, { ...held, replacedBy: 'b' });
     await eventually(() => finish.length === 1);
     assert.equal(cache.get('a'), held);
     finish();
     write = async () => undefined;
-    assert.deepEqual([await replaced, cache.get('a')?.turnedInto], [true, 'b']);
-    assert.equal(await cache.replaceOnceKept(held, held), false);
-    assert.equal(cache.get('a')?.turnedInto, 'b');
+    assert.deepEqual([await replaced, cache.get('a')?.replacedBy], [true, 'b']);
+    assert.equal(await cache.replaceDurably(held, held), false);
+    assert.equal(cache.get('a')?.replacedBy, 'b');
   });
 
   test('a change that is written just before what waits to be kept is not overwritten by it', async () => {
@@ -98,7 +98,7 @@ describe('desired cache', () => {
         if (!finish) await new Promise<void>((resolve) => (finish = resolve));
         text = next;
       },
-      setAside: async (mark: string) => mark,
+      quarantine: async (mark: string) => mark,
     };
     const cache = await DesiredCache.open(file, new ManualClock(0), silentLogger);
     const first = give(cache, [podObject('a')]);
@@ -106,7 +106,7 @@ describe('desired cache', () => {
     const held = cache.get('a');
     assert.ok(held);
     const second = give(cache, [podObject('b')]);
-    const replaced = cache.replaceOnceKept(held, { ...held, turnedInto: 'c' });
+    const replaced = cache.replaceDurably(held, { ...held, replacedBy: 'c' });
     const third = give(cache, [podObject('a', 'd2')]);
     finish?.();
     assert.deepEqual(await Promise.all([first, second, third, replaced]), [
@@ -128,17 +128,17 @@ describe('desired cache', () => {
       JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [] } }),
     );
     const object = Buffer.from(JSON.stringify(pod));
-    await give(await open(), [{ uid: 'a', digest: 'd1', object, seal }]);
-    assert.deepEqual((await open()).giveBack('a'), { uid: 'a', object, seal });
+    await give(await open(), [{ uid: 'a', digest: 'd1', object, mac: seal }]);
+    assert.deepEqual((await open()).returnObject('a'), { uid: 'a', object, seal });
   });
 
   test('what is on its way out, unsealed or unknown is not given back', async () => {
-    const seal = { era: 'era-1', revision: 7, mac: 'm' };
+    const seal = { epoch: 'era-1', revision: 7, tag: 'm' };
     const cache = await open();
-    await give(cache, [{ ...podObject('a'), seal }, podObject('b')]);
+    await give(cache, [{ ...podObject('a'), tag: seal }, podObject('b')]);
     await give(cache, [], ['a']);
     assert.deepEqual(
-      ['a', 'b', 'c'].map((uid) => cache.giveBack(uid)),
+      ['a', 'b', 'c'].map((uid) => cache.returnObject(uid)),
       [{ uid: 'a' }, { uid: 'b' }, { uid: 'c' }],
     );
   });
@@ -154,8 +154,8 @@ describe('desired cache', () => {
     const cache = await open();
     await give(cache, [podObject('a')]);
     await give(cache, [], ['a']);
-    assert.deepEqual([cache.get('a')?.gone, cache.have()], [true, [['a', '']]]);
-    assert.equal((await open()).get('a')?.gone, true);
+    assert.deepEqual([cache.get('a')?.unassigned, cache.have()], [true, [['a', '']]]);
+    assert.equal((await open()).get('a')?.unassigned, true);
     cache.forget('a');
     await cache.flush();
     assert.deepEqual((await open()).have(), []);

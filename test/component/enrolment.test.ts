@@ -172,7 +172,7 @@ test('a host that is revoked while its certificate is made is not registered aga
     signer: sealer,
     authority: {
       read: (csr) => authority.read(csr),
-      trust: () => authority.trust(),
+      trustBundle: () => authority.trustBundle(),
       sign: async (csr) => {
         await meanwhile();
         return authority.sign(csr);
@@ -197,7 +197,7 @@ test('a host that was certified while the coordinator’s clock was set back a y
   const clock = { ...systemClock, now: () => systemClock.now() + time.shiftMs };
   const authority = await testAuthority(clock);
   const sealer = new ObjectSigner(Buffer.alloc(32), { epoch: 'e', pastEpochs: [] });
-  const parts = { registry, informers, credentials, clock, clusterUID: 'c', sealer, authority };
+  const parts = { registry, informers, credentials, clock, clusterUID: 'c', signer: sealer, authority };
   const enrolment = new Enrolment(parts);
   const csr = await certificateRequest(await generateKeyPem(), 'n1');
   const { keyHash } = await authority.read(csr);

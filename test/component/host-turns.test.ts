@@ -187,7 +187,7 @@ test('a host that is cut off goes on with its turn, and tells of it when it is b
 test('a release whose image cannot be had stops no Pod, and fails', async () => {
   const app = new Governed('missing');
   const failureBudget = { maxFailed: 0, progressDeadlineSeconds: 2 };
-  await app.start({ hostHold: {}, failureBudget });
+  await app.start({ updateLock: {}, failureBudget });
   const before = (await app.pods()).map(({ metadata }) => metadata.uid).sort();
   await app.release('app:missing', { 'simulate.everynode.dev/pull': 'fail' });
   const isFailed = async () => (await app.rollout()).status?.phase === 'Failed';
@@ -201,7 +201,7 @@ test('a release whose image cannot be had stops no Pod, and fails', async () => 
 
 test('a Pod that is orphaned loses its turn, and has another one of the DaemonSet that adopts it', async () => {
   const app = new Governed('orphan');
-  await app.start({ hostHold: {}, failureBudget: { maxFailed: 0 } });
+  await app.start({ updateLock: {}, failureBudget: { maxFailed: 0 } });
   const before = (await app.pods()).map(({ metadata }) => metadata.uid).sort();
   await app.release('app:never', { 'simulate.everynode.dev/pull': 'fail' });
   await app.until('a host to wait for the image', (all) => all.some(waitsForImage));

@@ -58,7 +58,7 @@ withHub(
     await eventually(() => agent.held.size === 3);
     assert.deepEqual(kindsSent(agent).sort().reverse(), ['Secret', 'Pod', 'ConfigMap']);
     assert.equal(kindsSent(agent).at(-1), 'Pod');
-    assert.deepEqual(decoded(agent.given.get(uid)), {
+    assert.deepEqual(decoded(agent.assigned.get(uid)), {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { uid, namespace: 'default', name: 's', annotations: { 'everynode.dev/offline': 'false' } },
@@ -119,7 +119,7 @@ withHub('a changed object comes again, one made later comes when it is there', a
     object.data = { key: 'changed' };
     return undefined;
   });
-  await eventually(() => decoded(agent.given.get(uid)).data.key === 'changed');
+  await eventually(() => decoded(agent.assigned.get(uid)).data.key === 'changed');
   // No news for a host: nothing that it holds has changed.
   const sent = agent.changes.length;
   await bench.controlPlane.registry.modify(configMapKind, { namespace: 'default', name: 'c' }, (object) => {
@@ -175,8 +175,8 @@ withHub('an agent that knows only Pods is sent only Pods', async (bench) => {
   await secret(bench, 's');
   await namingPod(bench, 'p', 'n1', { secrets: ['s'] });
   const agent = await rawAgent(bench, 'n1');
-  agent.say(helloOf('n1', { features: [] }));
-  const { set } = await agent.heard('desired');
+  agent.send(helloOf('n1', { features: [] }));
+  const { set } = await agent.waitFor('desired');
   assert.deepEqual(
     set.map((object) => decoded(object).kind),
     ['Pod'],
@@ -191,7 +191,7 @@ withHub('all nodes are sent the very same bytes', async (bench) => {
     agents.push(await bench.agent(node));
   }
   await eventually(() => agents.every((agent) => agent.held.has(uid)));
-  const [one, two] = agents.map((agent) => agent.given.get(uid));
+  const [one, two] = agents.map((agent) => agent.assigned.get(uid));
   assert.deepEqual(one, two);
-  assert.equal(one?.seal, undefined);
+  assert.equal(one?.mac, undefined);
 });

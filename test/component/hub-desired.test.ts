@@ -40,7 +40,7 @@ withHub('after any absence only the difference comes: new, changed and gone', as
     change?.set.map(({ uid }) => uid).sort(),
     [added, changed].map((pod) => pod.metadata.uid).sort(),
   );
-  assert.deepEqual(change?.gone, ['only-in-the-engine']);
+  assert.deepEqual(change?.unassigned, ['only-in-the-engine']);
   assert.ok(back.held.has(same.metadata.uid ?? ''));
 });
 
@@ -51,10 +51,10 @@ withHub(
     const pod = await bench.boundPod('p', 'n1');
     const { uid = '' } = pod.metadata;
     await eventually(() => agent.held.has(uid));
-    agent.link.outbox.putFound(['only-in-the-engine', uid]);
-    await eventually(() => agent.changes.some(({ gone }) => gone.includes('only-in-the-engine')));
+    agent.link.outbox.putUnknownUids(['only-in-the-engine', uid]);
+    await eventually(() => agent.changes.some(({ unassigned: gone }) => gone.includes('only-in-the-engine')));
     assert.deepEqual(
-      agent.changes.flatMap(({ gone }) => gone),
+      agent.changes.flatMap(({ unassigned: gone }) => gone),
       ['only-in-the-engine'],
     );
   },
@@ -72,7 +72,7 @@ withHub('a deleted Pod is stopped, confirmed, and then gone', async (bench) => {
   assert.ok(await bench.pod('p'), 'the store waits for the agent');
   agent.link.outbox.putRemoved({ uid, namespace: 'default', name: 'p' });
   await eventually(() => agent.held.size === 0);
-  assert.deepEqual(agent.changes[2]?.gone, [uid]);
+  assert.deepEqual(agent.changes[2]?.unassigned, [uid]);
   assert.equal(await bench.pod('p'), undefined);
 });
 
@@ -144,22 +144,22 @@ withHub(
   'until a difference is applied no other is sent, and what changed meanwhile merges',
   async (bench) => {
     const agent = await rawAgent(bench, 'n1');
-    agent.say(helloOf('n1'));
-    await agent.heard('welcome');
+    agent.send(helloOf('n1'));
+    await agent.waitFor('welcome');
     const first = await bench.boundPod('p1', 'n1');
-    const { id } = await agent.heard('desired');
+    const { id } = await agent.waitFor('desired');
     const [second, third] = [await bench.boundPod('p2', 'n1'), await bench.boundPod('p3', 'n1')];
     await bench.controlPlane.registry.delete(podKind, first.metadata, { gracePeriodSeconds: 0 });
     await bench.controlPlane.settle();
     const sent = () => agent.received.filter((message): message is Desired => message.kind === 'desired');
     assert.equal(sent().length, 1);
-    agent.say({ kind: 'applied', id });
+    agent.send({ kind: 'applied', id });
     await eventually(() => sent().length === 2);
     assert.deepEqual(
       sent()[1]?.set.map(({ uid }) => uid),
       [second.metadata.uid, third.metadata.uid],
     );
-    assert.deepEqual(sent()[1]?.gone, [first.metadata.uid]);
+    assert.deepEqual(sent()[1]?.removed, [first.metadata.uid]);
   },
 );
 
@@ -187,15 +187,15 @@ withHub('the images to hold are told when it connects, and when they change', as
       return undefined;
     });
   await annotate('app:2, side:3');
-  await eventually(() => agent.heldImages.length === 1);
+  await eventually(() => agent.pinnedImages.length === 1);
   await annotate('app:2,side:3,,');
   await annotate('');
-  await eventually(() => agent.heldImages.length === 2);
-  assert.deepEqual(agent.heldImages, [['app:2', 'side:3'], []]);
+  await eventually(() => agent.pinnedImages.length === 2);
+  assert.deepEqual(agent.pinnedImages, [['app:2', 'side:3'], []]);
   await annotate('app:4');
-  await eventually(() => agent.heldImages.length === 3);
+  await eventually(() => agent.pinnedImages.length === 3);
   agent.link.stop();
   const back = await bench.agent('n1', { instanceID: 'restarted', clusterUID: agent.clusterUID ?? '' });
-  await eventually(() => back.heldImages.length === 1);
-  assert.deepEqual(back.heldImages, [['app:4']]);
+  await eventually(() => back.pinnedImages.length === 1);
+  assert.deepEqual(back.pinnedImages, [['app:4']]);
 });

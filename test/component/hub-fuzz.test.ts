@@ -153,7 +153,7 @@ withHub(
     const other = await rawAgent(bench, 'other');
     const foreign = await bench.boundPod('bystander', 'other');
     other.sendRaw(encodeMessage(validHello({ node: 'other', own: foreign, foreign })));
-    await other.heard('welcome');
+    await other.waitFor('welcome');
     await bench.controlPlane.settle();
     const before = await othersOf(bench);
     let runs = 0;

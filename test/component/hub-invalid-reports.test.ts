@@ -15,8 +15,8 @@ const GOOD: NodeStatus = {
 
 async function liveAgent(bench: HubFixture, status: NodeStatus, hostTimeMs?: number) {
   const agent = await rawAgent(bench, 'n1');
-  agent.say(helloOf('n1', { status, hostTimeMs: hostTimeMs ?? bench.controlPlane.clock.now() }));
-  await agent.heard('welcome');
+  agent.send(helloOf('n1', { status, hostTimeMs: hostTimeMs ?? bench.controlPlane.clock.now() }));
+  await agent.waitFor('welcome');
   await bench.controlPlane.settle();
   return agent;
 }
@@ -24,8 +24,8 @@ async function liveAgent(bench: HubFixture, status: NodeStatus, hostTimeMs?: num
 withHub('an invalid quantity keeps the stored one, and the Node gets an Event', async (bench) => {
   const agent = await liveAgent(bench, GOOD);
   const node = { ...GOOD, capacity: { cpu: 'NaN', memory: '16Gi' } };
-  agent.say({ kind: 'status', id: 1, hostTimeMs: 0, node, pods: [], removed: [] });
-  await agent.heard('statusAck');
+  agent.send({ kind: 'status', id: 1, hostTimeMs: 0, node, pods: [], removed: [] });
+  await agent.waitFor('statusAck');
   const { status } = await bench.node('n1');
   assert.deepEqual(status?.capacity, { cpu: '4', memory: '16Gi' });
   const expected = /^InvalidNodeStatus: status\.capacity\["cpu"\]: quantities must match/;
@@ -49,8 +49,8 @@ withHub('times of a host whose steady clock is far off have years that clients d
     const { uid = '', namespace = '', name } = pod.metadata;
     const startTime = '2026-01-01T00:00:00Z';
     const pods = [{ uid, namespace, name, status: { phase: 'Running' as const, startTime } }];
-    agent.say({ kind: 'status', id: 1, hostTimeMs, pods, removed: [] });
-    await agent.heard('statusAck');
+    agent.send({ kind: 'status', id: 1, hostTimeMs, pods, removed: [] });
+    await agent.waitFor('statusAck');
     assert.match((await bench.pod(name))?.status?.startTime ?? '', /^(1970|20\d\d)-/);
     agent.socket.terminate();
     await eventually(() => bench.hub.connected === 0);
@@ -71,9 +71,9 @@ withHub('an Event is counted no further than an int32 goes', async (bench) => {
     const { records } = await registry.list(eventKind);
     return records.map((record) => record.object()).find(({ reason }) => reason === 'Counted')?.count;
   };
-  agent.say({ kind: 'events', items: [{ ...event, ...times, count: 2 ** 31 }] });
-  agent.say({ kind: 'events', items: [{ ...event, ...times, count: 2 ** 31 - 2 }] });
+  agent.send({ kind: 'events', items: [{ ...event, ...times, count: 2 ** 31 }] });
+  agent.send({ kind: 'events', items: [{ ...event, ...times, count: 2 ** 31 - 2 }] });
   await untilTrue(async () => assert.equal(await countOf(), 2 ** 31 - 2));
-  agent.say({ kind: 'events', items: [{ ...event, ...times, count: 2 ** 31 - 2 }] });
+  agent.send({ kind: 'events', items: [{ ...event, ...times, count: 2 ** 31 - 2 }] });
   await untilTrue(async () => assert.equal(await countOf(), 2 ** 31 - 1));
 });

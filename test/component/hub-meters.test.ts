@@ -14,7 +14,7 @@ withHub('both ends count the same bytes, by the same causes', async (bench) => {
   await soon(() => agent.link.phase === 'live');
   await bench.boundPod('p', 'n1');
   await soon(() => agent.held.size === 1);
-  agent.link.askForLife();
+  agent.link.ping();
   await soon(() => (bench.hub.meters.of('n1')?.link.up.beats ?? 0) > 0);
   await bench.controlPlane.settle();
   const counted = () => bench.hub.meters.of('n1')?.link;

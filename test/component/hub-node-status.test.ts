@@ -53,8 +53,8 @@ withHub('a host that has booted since is told of, once, also when nobody saw it 
     const agent = await rawAgent(bench, 'n1');
     const conditions = [{ type: 'Ready', status: 'True' } as const];
     const status = { conditions, nodeInfo: { ...nodeInfo(), bootID } };
-    agent.say(helloOf('n1', { instanceID, status }));
-    await agent.heard('welcome');
+    agent.send(helloOf('n1', { instanceID, status }));
+    await agent.waitFor('welcome');
     await eventually(
       () => bench.controlPlane.informers.nodes.get({ name: 'n1' })?.status?.nodeInfo?.bootID === bootID,
     );
@@ -72,11 +72,11 @@ withHub('a host that has booted since is told of, once, also when nobody saw it 
 withHub('a wrong clock is told, and counts for nothing', async (bench) => {
   const { clock } = bench.controlPlane;
   const agent = await rawAgent(bench, 'n1');
-  agent.say(helloOf('n1', { hostTimeMs: 0, wallTimeMs: 0 }));
-  await agent.heard('welcome');
+  agent.send(helloOf('n1', { hostTimeMs: 0, wallTimeMs: 0 }));
+  await agent.waitFor('welcome');
   await eventually(() => conditionOf(bench, 'n1', 'ClockSkewed') === 'True ClockSkew');
   const report = (wallTimeMs: number, id: number) =>
-    agent.say({ kind: 'status', id, hostTimeMs: 0, wallTimeMs, pods: [], removed: [] });
+    agent.send({ kind: 'status', id, hostTimeMs: 0, wallTimeMs, pods: [], removed: [] });
   report(clock.now() + 1_000, 1);
   await eventually(() => conditionOf(bench, 'n1', 'ClockSkewed') === 'False ClockInSync');
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True undefined');

@@ -56,8 +56,8 @@ withHub('after the grace nobody knows: Node, Pods and Events say so, once', asyn
 
 withHub('a link cut without a word is noticed by its silence', async (bench) => {
   const deaf = await rawAgent(bench, 'n1', false);
-  deaf.say(helloOf('n1'));
-  await deaf.heard('welcome');
+  deaf.send(helloOf('n1'));
+  await deaf.waitFor('welcome');
   await bench.controlPlane.settle();
   await bench.controlPlane.advance(14_999);
   assert.equal(bench.liveness.stateOf('n1')?.phase, 'connected');
@@ -139,8 +139,8 @@ withHub('a verdict that cannot be written is tried again', async (bench) => {
 
 withHub('a process that dies is told from one that stops', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
-  agent.say(helloOf('n1'));
-  await agent.heard('welcome');
+  agent.send(helloOf('n1'));
+  await agent.waitFor('welcome');
   await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'True LinkUp');
   agent.socket.terminate();
   await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'False LinkBroken');
@@ -197,8 +197,8 @@ withHub('a host that joins by a wrong clock: its conditions have been since now'
       lastTransitionTime: time,
       lastHeartbeatTime: time,
     } as const;
-    agent.say(helloOf(node, { status: { conditions: [ready] }, hostTimeMs: Date.parse(time) }));
-    await agent.heard('welcome');
+    agent.send(helloOf(node, { status: { conditions: [ready] }, hostTimeMs: Date.parse(time) }));
+    await agent.waitFor('welcome');
     await eventually(() => conditionOf(bench, node, 'Connected') === 'True LinkUp');
     const { status } = bench.controlPlane.informers.nodes.get({ name: node }) ?? {};
     const told = findCondition(status?.conditions, 'Ready');

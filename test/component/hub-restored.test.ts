@@ -16,7 +16,7 @@ import { helloOf, rawAgent } from '../harness/raw-agent.js';
 const BACKUP_REVISION = 3;
 const PAST = { era: 'before', revision: BACKUP_REVISION, takenAt: Date.parse('2025-12-31T00:00:00Z') };
 /** Of the coordinator that was lost. */
-const BEFORE = objectMacOf({ era: () => PAST.era, pastEras: () => [] });
+const BEFORE = objectMacOf({ epoch: () => PAST.era, pastEpochs: () => [] });
 
 function podOf(
   name: string,
@@ -29,7 +29,7 @@ function podOf(
 }
 
 /** A Pod as its host was given it by the lost coordinator. */
-function given(pod: Pod, revision: number, { node = 'n1', sealer = BEFORE } = {}): DesiredObject {
+function given(pod: Pod, revision: number, { node = 'n1', signer: sealer = BEFORE } = {}): DesiredObject {
   const metadata = { ...pod.metadata, resourceVersion: String(revision) };
   return encodeDesired({ ...pod, metadata }, node, sealer);
 }
@@ -117,7 +117,7 @@ const STRANGE: [string, DesiredObject][] = [
   [
     'was given by another fleet',
     given(podOf('p'), BACKUP_REVISION + 3, {
-      sealer: new ObjectSigner(Buffer.alloc(32, 'x'), { epoch: PAST.era, pastEpochs: [] }),
+      signer: new ObjectSigner(Buffer.alloc(32, 'x'), { epoch: PAST.era, pastEpochs: [] }),
     }),
   ],
   ['was changed on the host', { ...given(podOf('p'), BACKUP_REVISION + 3), object: Buffer.from('{}') }],
@@ -178,10 +178,10 @@ withRestored(
 withRestored('an agent that cannot give back is not asked, and stops nothing', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   const position = { era: PAST.era, revision: BACKUP_REVISION + 5 };
-  agent.say(helloOf('n1', { ...position, have: [['uid-p', 'd']] }));
-  await agent.heard('welcome');
+  agent.send(helloOf('n1', { ...position, objects: [['uid-p', 'd']] }));
+  await agent.waitFor('welcome');
   await bench.boundPod('later', 'n1');
-  assert.deepEqual((await agent.heard('desired')).gone, []);
+  assert.deepEqual((await agent.waitFor('desired')).removed, []);
   assert.equal(
     agent.received.some(({ kind }) => kind === 'ask'),
     false,
@@ -190,11 +190,11 @@ withRestored('an agent that cannot give back is not asked, and stops nothing', a
 
 withRestored('what nobody asked for is not stored', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
-  agent.say(helloOf('n1', { features: [RETURN_OBJECTS] }));
-  await agent.heard('welcome');
+  agent.send(helloOf('n1', { features: [RETURN_OBJECTS] }));
+  await agent.waitFor('welcome');
   const returned = [given(podOf('p'), BACKUP_REVISION + 3)];
-  agent.say({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [], returned });
-  await agent.heard('statusAck');
+  agent.send({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [], returned });
+  await agent.waitFor('statusAck');
   assert.equal(await bench.pod('p'), undefined);
 });
 
@@ -202,16 +202,16 @@ withRestored('until it has answered, a host is sent nothing', async (bench) => {
   const later = await bench.boundPod('later', 'n1');
   const agent = await rawAgent(bench, 'n1');
   const position = { era: PAST.era, revision: BACKUP_REVISION + 5, features: [RETURN_OBJECTS] };
-  agent.say(helloOf('n1', { ...position, have: [['uid-p', 'd']] }));
-  assert.deepEqual((await agent.heard('ask')).uids, ['uid-p']);
+  agent.send(helloOf('n1', { ...position, objects: [['uid-p', 'd']] }));
+  assert.deepEqual((await agent.waitFor('ask')).uids, ['uid-p']);
   await bench.controlPlane.settle();
   assert.equal(
     agent.received.some(({ kind }) => kind === 'desired'),
     false,
   );
-  agent.say({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [], returned: [{ uid: 'uid-p' }] });
+  agent.send({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [], returned: [{ uid: 'uid-p' }] });
   assert.deepEqual(
-    (await agent.heard('desired')).set.map(({ uid }) => uid),
+    (await agent.waitFor('desired')).set.map(({ uid }) => uid),
     [later.metadata.uid],
   );
 });

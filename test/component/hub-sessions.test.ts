@@ -70,13 +70,13 @@ withHub('deleting the Secret of a credential ends the session that it began, and
     ['n1', revoked],
     ['n2', other],
   ] as const) {
-    agent.say(helloOf(node));
-    await agent.heard('welcome');
+    agent.send(helloOf(node));
+    await agent.waitFor('welcome');
   }
   const own = certificateHeader(await bench.hostKey('n1'));
   await eventually(() => bench.hub.connected === 2);
   await bench.controlPlane.registry.delete(secretKind, { namespace: 'kube-system', name: 'node-credential-n1' });
-  const goodbye = await revoked.heard('goodbye');
+  const goodbye = await revoked.waitFor('goodbye');
   assert.deepEqual([goodbye.reason, goodbye.message], ['refused', 'the credential of this node was revoked']);
   await eventually(() => bench.hub.connected === 1);
   const headers = { ...own, 'sec-websocket-protocol': SUBPROTOCOL };
@@ -85,22 +85,22 @@ withHub('deleting the Secret of a credential ends the session that it began, and
 
 withHub('a credential speaks for its own node only', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
-  agent.say(helloOf('n2'));
-  assert.equal((await agent.heard('goodbye')).reason, 'refused');
+  agent.send(helloOf('n2'));
+  assert.equal((await agent.waitFor('goodbye')).reason, 'refused');
   assert.equal(bench.controlPlane.informers.nodes.size, 0);
 });
 
 withHub('an agent of another fleet is refused', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
-  agent.say(helloOf('n1', { clusterUID: 'another' }));
-  assert.equal((await agent.heard('goodbye')).reason, 'refused');
+  agent.send(helloOf('n1', { clusterUID: 'another' }));
+  assert.equal((await agent.waitFor('goodbye')).reason, 'refused');
   assert.equal(bench.controlPlane.informers.nodes.size, 0);
 });
 
 withHub('labels that no Node may have are refused with the reason', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
-  agent.say(helloOf('n1', { register: { labels: { 'not a label': 'x' }, taints: [] } }));
-  const goodbye = await agent.heard('goodbye');
+  agent.send(helloOf('n1', { register: { labels: { 'not a label': 'x' }, taints: [] } }));
+  const goodbye = await agent.waitFor('goodbye');
   assert.match(goodbye.message, /not a label/);
   assert.ok(goodbye.retryMs);
 });
@@ -118,7 +118,7 @@ for (const [what, frame] of RUBBISH) {
     const good = await bench.agent('n2');
     const bad = await rawAgent(bench, 'n1');
     bad.socket.send(frame);
-    assert.equal((await bad.heard('goodbye')).reason, 'refused');
+    assert.equal((await bad.waitFor('goodbye')).reason, 'refused');
     await eventually(() => bad.closed !== undefined);
     await eventually(() => good.link.phase === 'live');
   });
@@ -135,11 +135,11 @@ withHub('what the protocol forbids in a live session ends it', async (bench) => 
   const breaches: FromAgent[] = [helloOf('n1'), { kind: 'applied', id: 7 }];
   for (const breach of breaches) {
     const agent = await rawAgent(bench, 'n1');
-    agent.say(helloOf('n1'));
-    await agent.heard('welcome');
-    agent.say(data);
-    agent.say(breach);
-    assert.equal((await agent.heard('goodbye')).reason, 'refused');
+    agent.send(helloOf('n1'));
+    await agent.waitFor('welcome');
+    agent.send(data);
+    agent.send(breach);
+    assert.equal((await agent.waitFor('goodbye')).reason, 'refused');
   }
 });
 
@@ -153,12 +153,12 @@ withHub('who connects and says nothing is left after 15 s', async (bench) => {
 
 withHub('the same agent process replaces its old session', async (bench) => {
   const old = await rawAgent(bench, 'n1');
-  old.say(helloOf('n1'));
-  await old.heard('welcome');
+  old.send(helloOf('n1'));
+  await old.waitFor('welcome');
   const young = await rawAgent(bench, 'n1');
-  young.say(helloOf('n1'));
-  await young.heard('welcome');
-  assert.equal((await old.heard('goodbye')).reason, 'superseded');
+  young.send(helloOf('n1'));
+  await young.waitFor('welcome');
+  assert.equal((await old.waitFor('goodbye')).reason, 'superseded');
   await eventually(() => old.closed !== undefined);
   assert.equal(bench.liveness.stateOf('n1')?.phase, 'connected');
   assert.equal(bench.hub.connected, 1);
@@ -166,12 +166,12 @@ withHub('the same agent process replaces its old session', async (bench) => {
 
 withHub('a clone is refused while the first agent answers, and the Node tells of it', async (bench) => {
   const first = await rawAgent(bench, 'n1');
-  first.say(helloOf('n1'));
-  await first.heard('welcome');
+  first.send(helloOf('n1'));
+  await first.waitFor('welcome');
   await eventually(() => bench.controlPlane.informers.nodes.size === 1);
   const clone = await rawAgent(bench, 'n1');
-  clone.say(helloOf('n1', { instanceID: 'clone' }));
-  assert.equal((await clone.heard('goodbye')).reason, 'duplicate');
+  clone.send(helloOf('n1', { instanceID: 'clone' }));
+  assert.equal((await clone.waitFor('goodbye')).reason, 'duplicate');
   assert.equal(first.closed, undefined);
   await bench.controlPlane.settle();
   const events = await bench.controlPlane.eventsAbout('n1');
@@ -183,15 +183,15 @@ withHub('a clone is refused while the first agent answers, and the Node tells of
 
 withHub('an agent that does not answer any more is taken over', async (bench) => {
   const dead = await rawAgent(bench, 'n1', false);
-  dead.say(helloOf('n1'));
-  await dead.heard('welcome');
+  dead.send(helloOf('n1'));
+  await dead.waitFor('welcome');
   const young = await rawAgent(bench, 'n1');
-  young.say(helloOf('n1', { instanceID: 'young' }));
+  young.send(helloOf('n1', { instanceID: 'young' }));
   await eventually(() => {
     bench.controlPlane.clock.advance(1_000);
     return young.received.some(({ kind }) => kind === 'welcome');
   });
-  assert.equal((await dead.heard('goodbye')).reason, 'superseded');
+  assert.equal((await dead.waitFor('goodbye')).reason, 'superseded');
 });
 
 withHub('a Node deleted under its agent drops the Pods there and stays away', async (bench) => {
@@ -213,24 +213,24 @@ withHub('so it is when the Node was deleted while the agent was away', async (be
   const era = plane.store.epoch();
   const clusterUID = plane.store.clusterUID();
   const back = await rawAgent(bench, 'n1');
-  back.say(helloOf('n1', { nodeUid: 'of-old', era, clusterUID }));
-  const goodbye = await back.heard('goodbye');
+  back.send(helloOf('n1', { nodeUid: 'of-old', epoch: era, clusterUID }));
+  const goodbye = await back.waitFor('goodbye');
   assert.deepEqual(
     [goodbye.reason, goodbye.clusterUID, goodbye.retryMs],
     ['nodeDeleted', clusterUID, undefined],
   );
   const restored = await rawAgent(bench, 'n1');
-  restored.say(helloOf('n1', { nodeUid: 'of-old', era: 'before the restore', clusterUID }));
-  await restored.heard('welcome');
+  restored.send(helloOf('n1', { nodeUid: 'of-old', epoch: 'before the restore', clusterUID }));
+  await restored.waitFor('welcome');
 });
 
 withHub('a stop sends agents away for a moment', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
-  agent.say(helloOf('n1'));
-  await agent.heard('welcome');
+  agent.send(helloOf('n1'));
+  await agent.waitFor('welcome');
   const written = await bench.controlPlane.store.revision();
   await bench.hub.stop();
-  const goodbye = await agent.heard('goodbye');
+  const goodbye = await agent.waitFor('goodbye');
   assert.equal(goodbye.reason, 'draining');
   assert.ok(goodbye.retryMs);
   await bench.controlPlane.settle();
@@ -249,8 +249,8 @@ withHub(
     ];
     for (const [index, register] of hellos.entries()) {
       const agent = await rawAgent(bench, 'n1');
-      agent.say(helloOf('n1', { register }));
-      await agent.heard('welcome');
+      agent.send(helloOf('n1', { register }));
+      await agent.waitFor('welcome');
       agent.socket.terminate();
       await eventually(() => bench.hub.connected === 0);
       if (index > 0) continue;

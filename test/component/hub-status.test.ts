@@ -21,8 +21,8 @@ function reportOn(pod: Pod, status: PodStatus = RUNNING, id = 1): StatusReport {
 
 async function liveAgent(bench: HubFixture, node: string) {
   const agent = await rawAgent(bench, node);
-  agent.say(helloOf(node, { hostTimeMs: bench.controlPlane.clock.now() }));
-  await agent.heard('welcome');
+  agent.send(helloOf(node, { hostTimeMs: bench.controlPlane.clock.now() }));
+  await agent.waitFor('welcome');
   return agent;
 }
 
@@ -30,8 +30,8 @@ withHub('a report on a Pod of another node is acknowledged and dropped', async (
   const foreign = await bench.boundPod('p', 'n2');
   await bench.controlPlane.settle();
   const agent = await liveAgent(bench, 'n1');
-  agent.say(reportOn(foreign));
-  await agent.heard('statusAck');
+  agent.send(reportOn(foreign));
+  await agent.waitFor('statusAck');
   assert.equal((await bench.pod('p'))?.status?.phase, 'Pending');
 });
 
@@ -45,8 +45,8 @@ withHub(
     const agent = await liveAgent(bench, 'n1');
     const { uid = '', namespace = '', name } = foreign.metadata;
     const report = reportOn({ ...own, metadata: { ...own.metadata, uid: 'an earlier one' } });
-    agent.say({ ...report, removed: [{ uid, namespace, name }] });
-    await agent.heard('statusAck');
+    agent.send({ ...report, removed: [{ uid, namespace, name }] });
+    await agent.waitFor('statusAck');
     assert.ok(await bench.pod('p'));
     assert.equal((await bench.pod('own'))?.status?.phase, 'Pending');
   },
@@ -66,15 +66,15 @@ withHub('a report is acknowledged only when it is committed', async (bench) => {
     });
     return writeStatus(...call);
   };
-  agent.say(reportOn(pod));
+  agent.send(reportOn(pod));
   await bench.controlPlane.settle();
   assert.ok(!agent.received.some(({ kind }) => kind === 'statusAck'));
   commit();
-  await agent.heard('statusAck');
+  await agent.waitFor('statusAck');
   assert.equal((await bench.pod('p'))?.status?.phase, 'Running');
-  agent.say(reportOn(pod, { phase: 'Failed' }, 2));
-  agent.say(reportOn(pod, { phase: 'Failed' }, 3));
-  assert.equal((await agent.heard('goodbye')).reason, 'refused', 'one report at a time');
+  agent.send(reportOn(pod, { phase: 'Failed' }, 2));
+  agent.send(reportOn(pod, { phase: 'Failed' }, 3));
+  assert.equal((await agent.waitFor('goodbye')).reason, 'refused', 'one report at a time');
   commit();
 });
 
@@ -86,7 +86,7 @@ withHub('a report that the store fails to take ends the session without acknowle
   const { registry } = bench.controlPlane;
   const writeStatus = registry.writeStatus;
   registry.writeStatus = () => Promise.reject(new Error('disk full'));
-  agent.say(reportOn(pod));
+  agent.send(reportOn(pod));
   await eventually(() => agent.closed !== undefined);
   assert.ok(!agent.received.some(({ kind }) => kind === 'statusAck'));
   registry.writeStatus = writeStatus;
@@ -96,13 +96,13 @@ withHub('a report that says nothing new writes nothing', async (bench) => {
   const pod = await bench.boundPod('p', 'n1');
   await bench.controlPlane.settle();
   const agent = await liveAgent(bench, 'n1');
-  agent.say(reportOn(pod));
-  await agent.heard('statusAck');
+  agent.send(reportOn(pod));
+  await agent.waitFor('statusAck');
   await bench.controlPlane.settle();
   const revision = await bench.controlPlane.store.revision();
   agent.received.length = 0;
-  agent.say(reportOn(pod, RUNNING, 2));
-  await agent.heard('statusAck');
+  agent.send(reportOn(pod, RUNNING, 2));
+  await agent.waitFor('statusAck');
   assert.equal(await bench.controlPlane.store.revision(), revision);
 });
 
@@ -133,13 +133,13 @@ withHub('conditions of others stay, and a Pod that has ended stays so', async (b
   );
   await bench.controlPlane.settle();
   const agent = await liveAgent(bench, 'n1');
-  agent.say(reportOn(pod, { ...RUNNING, phase: 'Failed' }));
-  await agent.heard('statusAck');
+  agent.send(reportOn(pod, { ...RUNNING, phase: 'Failed' }));
+  await agent.waitFor('statusAck');
   assert.ok(isConditionTrue((await bench.pod('p'))?.status?.conditions, 'PodScheduled'));
   agent.received.length = 0;
   await bench.controlPlane.settle();
-  agent.say(reportOn(pod, RUNNING, 2));
-  await agent.heard('statusAck');
+  agent.send(reportOn(pod, RUNNING, 2));
+  await agent.waitFor('statusAck');
   assert.equal((await bench.pod('p'))?.status?.phase, 'Failed');
 });
 
@@ -168,7 +168,7 @@ withHub('Events are told of own objects only', async (bench) => {
   await bench.controlPlane.settle();
   const agent = await liveAgent(bench, 'n1');
   const time = '2026-01-01T00:00:00Z';
-  agent.say({
+  agent.send({
     kind: 'events',
     items: [own, foreign].map(({ metadata: { uid = '', name } }) => ({
       involvedObject: { kind: 'Pod', uid, name },
@@ -180,8 +180,8 @@ withHub('Events are told of own objects only', async (bench) => {
       lastTimestamp: time,
     })),
   });
-  agent.say(reportOn(own));
-  await agent.heard('statusAck');
+  agent.send(reportOn(own));
+  await agent.waitFor('statusAck');
   await bench.controlPlane.settle();
   assert.deepEqual(await bench.controlPlane.eventsAbout('own'), ['Pulled: there']);
   assert.deepEqual(await bench.controlPlane.eventsAbout('foreign'), []);
@@ -193,10 +193,10 @@ withHub('an Event keeps what its host counted, in our time', async (bench) => {
   const now = bench.controlPlane.clock.now();
   const wrongBy = 3_600_000;
   const agent = await rawAgent(bench, 'n1');
-  agent.say(helloOf('n1', { hostTimeMs: now - wrongBy }));
-  await agent.heard('welcome');
+  agent.send(helloOf('n1', { hostTimeMs: now - wrongBy }));
+  await agent.waitFor('welcome');
   const tell = (count: number, firstAt: number, lastAt: number) =>
-    agent.say({
+    agent.send({
       kind: 'events',
       items: [
         {

@@ -38,7 +38,7 @@ async function coordinator(era: string, pastEras: { era: string; revision: numbe
   const restore = { isWaiting: pastEras.length > 0 };
   const parts = {
     clock: systemClock,
-    sealer: new ObjectSigner(KEY, { epoch: era, pastEpochs: pastEras }),
+    signer: new ObjectSigner(KEY, { epoch: era, pastEpochs: pastEras }),
     authority: await testAuthority(systemClock),
     credentials: new NodeCredentials(registry),
     restore: { unconfirmed: () => (restore.isWaiting ? {} : undefined), confirmed: Promise.resolve() },
@@ -62,7 +62,7 @@ async function coordinator(era: string, pastEras: { era: string; revision: numbe
 /** A host that joined before all was lost, and the coordinator that was restored from what was known at `revision`. */
 async function lostAndRestored(revision = BACKUP_REVISION) {
   const host = await hostOf('n1');
-  const { seal } = await (await coordinator('before')).join(host);
+  const { mac: seal } = await (await coordinator('before')).join(host);
   return { host, seal, ...(await coordinator('now', [{ era: 'before', revision, takenAt: 0 }])) };
 }
 

@@ -10,15 +10,15 @@ withLink('statuses go one report at a time, the newest of each Pod', async ({ ag
   const pod = (phase: 'Pending' | 'Running') => ({ uid: 'u', namespace: 'd', name: 'p', status: { phase } });
   const hub = await next();
   outbox.putPod(pod('Pending'));
-  hub.say(WELCOME);
-  const first = await hub.heard('status');
+  hub.send(WELCOME);
+  const first = await hub.waitFor('status');
   assert.equal(first.pods[0]?.status.phase, 'Pending');
   outbox.putPod(pod('Pending'));
   outbox.putPod(pod('Running'));
   outbox.putRemoved({ uid: 'v', namespace: 'd', name: 'q' });
   hub.received.length = 0;
-  hub.say({ kind: 'statusAck', id: first.id });
-  const second = await hub.heard('status');
+  hub.send({ kind: 'statusAck', id: first.id });
+  const second = await hub.waitFor('status');
   assert.deepEqual(
     second.pods.map(({ status }) => status.phase),
     ['Running'],
@@ -34,13 +34,13 @@ withLink('a Pod that is back after its removal was told is told of as any other'
   const identity = { uid: 'u', namespace: 'd', name: 'p' };
   const hub = await next();
   outbox.putRemoved(identity);
-  hub.say(WELCOME);
-  const first = await hub.heard('status');
+  hub.send(WELCOME);
+  const first = await hub.waitFor('status');
   assert.deepEqual(first.removed, [identity]);
   outbox.putPod({ ...identity, status: { phase: 'Running' } });
   hub.received.length = 0;
-  hub.say({ kind: 'statusAck', id: first.id });
-  const second = await hub.heard('status');
+  hub.send({ kind: 'statusAck', id: first.id });
+  const second = await hub.waitFor('status');
   assert.deepEqual([second.pods.map(({ status }) => status.phase), second.removed], [['Running'], []]);
 });
 
@@ -65,25 +65,25 @@ withLink('word that a Pod is being started waits a moment for better', async ({ 
     lastTimestamp: '2026-01-01T00:00:00Z',
   };
   const hub = await next();
-  hub.say(WELCOME);
+  hub.send(WELCOME);
   await eventually(() => link.phase === 'live');
   outbox.putPod(report('quick', 'Pending', creating));
   outbox.putEvent(event);
   outbox.putPod(report('quick', 'Running', started));
-  const quick = await hub.heard('status');
+  const quick = await hub.waitFor('status');
   assert.deepEqual(
     quick.pods.map(({ status }) => status.phase),
     ['Running'],
   );
-  assert.deepEqual((await hub.heard('events')).items, [event]);
-  hub.say({ kind: 'statusAck', id: quick.id });
+  assert.deepEqual((await hub.waitFor('events')).items, [event]);
+  hub.send({ kind: 'statusAck', id: quick.id });
   hub.received.length = 0;
   outbox.putPod(report('slow', 'Pending', creating));
   clock.advance(499);
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(hub.received, []);
   clock.advance(1);
-  assert.equal((await hub.heard('status')).pods[0]?.uid, 'slow');
+  assert.equal((await hub.waitFor('status')).pods[0]?.uid, 'slow');
 });
 
 withLink(
@@ -93,20 +93,20 @@ withLink(
     const hub = await next();
     outbox.putPod({ uid: 'u', namespace: 'd', name: 'p', status: { phase: 'Running' } });
     outbox.putRemoved({ uid: 'v', namespace: 'd', name: 'q' });
-    hub.say(WELCOME);
-    await hub.heard('status');
+    hub.send(WELCOME);
+    await hub.waitFor('status');
     hub.socket.terminate();
     await eventually(() => link.phase === 'waiting');
     clock.advance(1_500);
     const again = await next();
-    assert.equal((await again.heard('hello')).nodeUid, 'node-uid');
-    again.say(WELCOME);
-    const report = await again.heard('status');
+    assert.equal((await again.waitFor('hello')).nodeUid, 'node-uid');
+    again.send(WELCOME);
+    const report = await again.waitFor('status');
     assert.deepEqual([report.pods.length, report.removed.length], [1, 1]);
     again.received.length = 0;
-    again.say({ kind: 'statusAck', id: report.id });
+    again.send({ kind: 'statusAck', id: report.id });
     outbox.putPod({ uid: 'w', namespace: 'd', name: 'r', status: { phase: 'Pending' } });
-    const last = await again.heard('status');
+    const last = await again.waitFor('status');
     assert.deepEqual([last.pods.map(({ uid }) => uid), last.removed], [['w'], []]);
   },
 );

@@ -16,8 +16,8 @@ const LOG: LogStreamRequest = {
 withLink('the hello says what the host holds', async ({ agent, nextConnection: next }) => {
   agent.held.set('uid-1', 'digest');
   const hub = await next();
-  const hello = await hub.heard('hello');
-  assert.deepEqual([hello.node, hello.have, hello.hostTimeMs], ['n1', [['uid-1', 'digest']], 1_000_000]);
+  const hello = await hub.waitFor('hello');
+  assert.deepEqual([hello.node, hello.objects, hello.hostTimeMs], ['n1', [['uid-1', 'digest']], 1_000_000]);
   assert.equal(hello.nodeUid, undefined);
 });
 
@@ -27,8 +27,8 @@ withLink(
     const { agent, link, clock, nextConnection: next } = scene;
     agent.held.set('uid-1', 'digest');
     const hub = await next();
-    hub.say({ ...WELCOME, clusterUID: 'an empty database' });
-    hub.say({ kind: 'desired', id: 1, revision: 9, set: [], gone: ['uid-1'] });
+    hub.send({ ...WELCOME, clusterUID: 'an empty database' });
+    hub.send({ kind: 'desired', id: 1, revision: 9, set: [], removed: ['uid-1'] });
     await eventually(() => link.phase === 'waiting');
     assert.deepEqual([...agent.held], [['uid-1', 'digest']]);
     assert.deepEqual([agent.welcomes, agent.changes], [[], []]);
@@ -40,9 +40,9 @@ withLink(
 
 withLink('a time that is told on the link is heard, but of no stranger', async ({ agent, nextConnection: next }) => {
   const hub = await next();
-  hub.say({ kind: 'time', serverTimeMs: 1 });
-  hub.say(WELCOME);
-  hub.say({ kind: 'time', serverTimeMs: 2 });
+  hub.send({ kind: 'time', serverTimeMs: 1 });
+  hub.send(WELCOME);
+  hub.send({ kind: 'time', serverTimeMs: 2 });
   await eventually(() => agent.times.length > 0);
   assert.deepEqual(agent.times, [2]);
 });
@@ -50,8 +50,8 @@ withLink('a time that is told on the link is heard, but of no stranger', async (
 withLink('before a welcome nothing is taken away', async ({ agent, nextConnection: next }) => {
   agent.held.set('uid-1', 'digest');
   const hub = await next();
-  hub.say({ kind: 'desired', id: 1, revision: 9, set: [], gone: ['uid-1'] });
-  hub.say(WELCOME);
+  hub.send({ kind: 'desired', id: 1, revision: 9, set: [], removed: ['uid-1'] });
+  hub.send(WELCOME);
   await eventually(() => agent.welcomes.length === 1);
   assert.deepEqual(agent.changes, []);
 });
@@ -63,9 +63,9 @@ withLink('a difference is acknowledged when it is on disk, not before', async ({
       written = resolve;
     });
   const hub = await next();
-  hub.say(WELCOME);
-  hub.say({ kind: 'desired', id: 4, revision: 9, set: [], gone: ['x'] });
-  hub.say({ kind: 'statusAck', id: 99 });
+  hub.send(WELCOME);
+  hub.send({ kind: 'desired', id: 4, revision: 9, set: [], removed: ['x'] });
+  hub.send({ kind: 'statusAck', id: 99 });
   await eventually(() => agent.welcomes.length === 1);
   assert.ok(!hub.received.some(({ kind }) => kind === 'applied'));
   await eventually(() => {
@@ -77,8 +77,8 @@ withLink('a difference is acknowledged when it is on disk, not before', async ({
 withLink('a difference that cannot be kept ends the connection', async ({ agent, link, nextConnection: next }) => {
   agent.apply = () => Promise.reject(new Error('disk full'));
   const hub = await next();
-  hub.say(WELCOME);
-  hub.say({ kind: 'desired', id: 4, revision: 9, set: [], gone: ['x'] });
+  hub.send(WELCOME);
+  hub.send({ kind: 'desired', id: 4, revision: 9, set: [], removed: ['x'] });
   await eventually(() => agent.lost.length === 1);
   assert.equal(link.phase, 'waiting');
   assert.ok(!hub.received.some(({ kind }) => kind === 'applied'));
@@ -88,7 +88,7 @@ withLink(
   'the first try after a live link is spread over what the hub named',
   async ({ clock, link, nextConnection: next }) => {
     const hub = await next();
-    hub.say(WELCOME);
+    hub.send(WELCOME);
     await eventually(() => link.phase === 'live');
     hub.socket.close();
     await eventually(() => link.phase === 'waiting');
@@ -121,8 +121,8 @@ withLink('a hub that answers pings is kept, one that never welcomes is left', as
     await eventually(() => hub.pings === beat);
     // What follows the pong has been answered: so the pong was heard.
     hub.received.length = 0;
-    hub.say({ kind: 'streamOpen', stream: beat, request: LOG });
-    await hub.heard('streamClose');
+    hub.send({ kind: 'streamOpen', stream: beat, request: LOG });
+    await hub.waitFor('streamClose');
   }
   assert.equal(link.phase, 'greeting');
   clock.advance(5_000);
@@ -143,7 +143,7 @@ for (const [what, frame] of [
 
 withLink('a goodbye without a time to return is for good', async ({ agent, link, clock, nextConnection: next }) => {
   const hub = await next();
-  hub.say({ kind: 'goodbye', reason: 'refused', message: 'not wanted' });
+  hub.send({ kind: 'goodbye', reason: 'refused', message: 'not wanted' });
   await eventually(() => link.phase === 'ended');
   clock.advance(3_600_000);
   assert.deepEqual(agent.ended, ['refused: not wanted']);
@@ -155,7 +155,7 @@ withLink(
   async ({ agent, link, nextConnection: next }) => {
     agent.held.set('uid-1', 'digest');
     const hub = await next();
-    hub.say({ kind: 'goodbye', reason: 'nodeDeleted', message: '', clusterUID: 'another' });
+    hub.send({ kind: 'goodbye', reason: 'nodeDeleted', message: '', clusterUID: 'another' });
     await eventually(() => link.phase === 'ended');
     assert.equal(agent.held.size, 1);
   },

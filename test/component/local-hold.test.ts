@@ -64,7 +64,7 @@ test('a time is trusted for the boot in which it was heard, by whichever agent, 
     CoordinatorTime.open({ bootMark, uptimeMs: () => uptime }, durableFile(path), silentLogger);
   const first = await open('boot-1');
   assert.equal(first.now(), undefined);
-  await first.heard(1_000_000);
+  await first.update(1_000_000);
   uptime += 5_000;
   assert.equal(first.now(), 1_005_000);
   assert.equal((await open('boot-1')).now(), 1_005_000, 'the next agent of the same boot');

@@ -193,7 +193,7 @@ describe('with a policy', () => {
         ['rest', 6, false],
       ],
     );
-    assert.ok(plan.suppositions.some((text) => text.includes('wave some is approved')));
+    assert.ok(plan.assumptions.some((text) => text.includes('wave some is approved')));
     assert.ok((plan.waves[1]?.startSeconds ?? 0) >= 60, 'the canaries are watched first');
     assert.deepEqual(plan.reasons, [
       { code: 'Updating', count: 2 },

@@ -74,7 +74,7 @@ function object(name: string, digest: string, kind?: 'Secret'): DesiredObject {
 type Work = (kept: Kept) => Promise<unknown>;
 
 const give = (revision: number, set: DesiredObject[], gone: string[] = []): Work => {
-  return ({ cache }) => cache.apply({ ...FLEET, revision, set, gone });
+  return ({ cache }) => cache.apply({ ...FLEET, revision, set, unassigned: gone });
 };
 const giveSecrets = (set: DesiredObject[], gone: string[] = []): Work => {
   return ({ config }) => config.apply({ set, gone }).durable;
@@ -86,16 +86,16 @@ const LIFE: readonly Work[] = [
   ({ directory }) => writeIdentity(directory, { node: 'host-1', ca: 'pem', key: 'key', ...FLEET }),
   giveSecrets([object('s1', 'd1', 'Secret'), object('s2', 'd1', 'Secret')]),
   give(1, [object(POD, 'd1'), object('uid-2', 'd1')]),
-  ({ images }) => images.pulled('app:1', 5),
+  ({ images }) => images.recordPull('app:1', 5),
   async ({ files }) => files.write(POD, { c1: { postStart: { doneAt: 1 } } }),
-  ({ heardTime }) => heardTime.heard(1_000),
+  ({ heardTime }) => heardTime.update(1_000),
   giveSecrets([object('s1', 'd2', 'Secret')], ['s2']),
   give(2, [object(POD, 'd2')], ['uid-2']),
   async ({ files }) =>
     files.write(POD, { c1: { postStart: { doneAt: 1 } }, c2: { postStart: { doneAt: 1 } } }),
-  ({ images }) => images.pulled('app:2', 6),
-  ({ images }) => images.removed(['app:1']),
-  ({ heardTime }) => heardTime.heard(900_000),
+  ({ images }) => images.recordPull('app:2', 6),
+  ({ images }) => images.forget(['app:1']),
+  ({ heardTime }) => heardTime.update(900_000),
   give(3, [], [POD]),
 ];
 

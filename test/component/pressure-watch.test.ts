@@ -43,7 +43,7 @@ function watch(settings: { soft?: boolean; mostSeconds?: number } = {}) {
     softGraceSeconds: settings.mostSeconds ?? 7,
     read,
     pods: bench,
-    workers: { giveUp: (uid, end, event) => bench.workers.terminate(uid, end, event) },
+    workers: { terminate: (uid, end, event) => bench.workers.terminate(uid, end, event) },
     reclaim: async (resource: StarvedResource) => {
       told.push(`reclaim ${resource}`);
       state.left['nodefs.available'] = (state.left['nodefs.available'] ?? 0) + state.images;
@@ -75,7 +75,7 @@ const asking = (memory: string): Partial<PodSpec> => ({
   containers: [{ name: 'app', image: 'app:1', resources: { requests: { memory } } }],
 });
 const evicted = () =>
-  [...bench.assignedPods.values()].flatMap(({ uid, givenUp }) => (givenUp ? [`${uid} ${givenUp.reason}`] : []));
+  [...bench.assignedPods.values()].flatMap(({ uid, terminal: givenUp }) => (givenUp ? [`${uid} ${givenUp.reason}`] : []));
 
 describe('pressure on a host', () => {
   test('enough of everything: nothing is said and nobody goes', async () => {
@@ -162,7 +162,7 @@ describe('pressure on a host', () => {
     await runs('static');
     const held = bench.assignedPods.get('uid-static');
     assert.ok(held);
-    bench.assignedPods.set('uid-static', { ...held, manifest: 'static.yaml' });
+    bench.assignedPods.set('uid-static', { ...held, manifestFile: 'static.yaml' });
     state.left['memory.available'] = 0;
     assert.equal(await pressure.check(), 10_000);
     assert.deepEqual(evicted(), []);
@@ -179,7 +179,7 @@ describe('pressure on a host', () => {
     await bench.pass(1);
     const now = bench.clock.now();
     await pressure.check();
-    assert.equal(bench.assignedPods.get('uid-a')?.givenUp?.deadline, now + 7_000);
+    assert.equal(bench.assignedPods.get('uid-a')?.terminal?.deadline, now + 7_000);
   });
 
   test('under pressure a new Pod is rejected, and a critical one let in', async () => {

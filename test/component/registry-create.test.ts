@@ -67,7 +67,7 @@ test('of our own objects each is stored or refused by itself', async () => {
   await registry.delete(namespaceKind, { name: 'ending' });
   await registry.create(configMapKind, 'default', configMapManifest('taken'));
   const objects = [own('default', 'a'), own('ending', 'b'), own('default', 'taken'), own('default', 'c')];
-  const refusals = (await registry.createOwn(configMapKind, objects)) as (ApiError | undefined)[];
+  const refusals = (await registry.createInternal(configMapKind, objects)) as (ApiError | undefined)[];
   assert.deepEqual(
     refusals.map((error) => error?.reason),
     [undefined, 'Forbidden', 'AlreadyExists', undefined],
@@ -96,7 +96,7 @@ test('our own objects are tried again when their namespace changed meanwhile', a
     return createAll(values);
   };
   const objects = [own('default', 'a'), own('default', 'b')];
-  assert.deepEqual(await registry.createOwn(configMapKind, objects), [undefined, undefined]);
+  assert.deepEqual(await registry.createInternal(configMapKind, objects), [undefined, undefined]);
   assert.equal(tries, 2);
 });
 

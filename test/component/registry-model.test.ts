@@ -15,12 +15,12 @@ const onNode = (pod: Pod, nodeName: string): Pod => ({ ...pod, spec: { ...pod.sp
 
 async function modelled() {
   const parts = await testRegistry();
-  return { ...parts, model: parts.registry.model(podKind, 'default', BODY, onNode, 'n1') };
+  return { ...parts, model: parts.registry.prepareTemplate(podKind, 'default', BODY, onNode, 'n1') };
 }
 
 test('an object of a model is the one that its create would have made', async () => {
   const { registry, model, store } = await modelled();
-  const alike = (await registry.createLike(model, 'n <2>')).object();
+  const alike = (await registry.createFromTemplate(model, 'n <2>')).object();
   const created = (await registry.create(podKind, 'default', onNode(BODY, 'n1'))).object();
   const { name, uid, resourceVersion } = alike.metadata;
   assert.match(name, /^web-[a-z0-9]{5}$/);
@@ -34,7 +34,7 @@ test('an object of a model is the one that its create would have made', async ()
 
 test('a status is put behind a value that was filled', async () => {
   const { registry, model, store } = await modelled();
-  const { metadata } = (await registry.createLike(model, 'n2')).object();
+  const { metadata } = (await registry.createFromTemplate(model, 'n2')).object();
   const written = await registry.writeStatus(podKind, metadata, () => ({ phase: 'Running' as const }));
   const stored = await store.get(`/registry/core/pods/default/${metadata.name}`);
   assert.equal(stored?.value.toString(), encodeObject(written.object()).toString());
@@ -48,8 +48,8 @@ test('each has a name of its own, also where the first one is taken', async () =
     tried.push(key);
     return create(tried.length === 2 ? (tried[0] ?? '') : key, value, condition);
   };
-  await registry.createLike(model, 'n1');
-  await registry.createLike(model, 'n2');
+  await registry.createFromTemplate(model, 'n1');
+  await registry.createFromTemplate(model, 'n2');
   assert.equal(tried.length, 3);
   assert.equal(new Set(tried).size, 3);
 });
@@ -57,7 +57,7 @@ test('each has a name of its own, also where the first one is taken', async () =
 test('a body that may not be created makes no model, and a model stores nothing in a namespace that is missing', async () => {
   const { registry } = await testRegistry();
   const empty = { ...BODY, spec: { containers: [] } };
-  assert.throws(() => registry.model(podKind, 'default', empty, onNode, 'n1'), /spec.containers/);
-  const model = registry.model(podKind, 'missing', BODY, onNode, 'n1');
-  assert.equal((await refusal(registry.createLike(model, 'n1'))).code, 404);
+  assert.throws(() => registry.prepareTemplate(podKind, 'default', empty, onNode, 'n1'), /spec.containers/);
+  const model = registry.prepareTemplate(podKind, 'missing', BODY, onNode, 'n1');
+  assert.equal((await refusal(registry.createFromTemplate(model, 'n1'))).code, 404);
 });

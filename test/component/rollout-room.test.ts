@@ -67,7 +67,7 @@ describe('a host without room for the next Pod', () => {
 
   withPolicy(
     'is told that its hold is overridden, once it has its turn',
-    { hostHold: {} },
+    { updateLock: {} },
     async (rolling) => {
       const { fleet } = rolling;
       fleet.agents.startsHandovers = false;

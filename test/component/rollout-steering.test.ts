@@ -176,7 +176,7 @@ function limited() {
 
 describe('a hold that is overridden', () => {
   for (const [rule, spec, told] of [
-    ['is told once to each host that has its turn', { hostHold: {} }, 10],
+    ['is told once to each host that has its turn', { updateLock: {} }, 10],
     ['is nothing to tell where no host may hold its turn off', { confirm: {} }, 0],
   ] as const) {
     const limit = limited();

@@ -158,7 +158,7 @@ const others = {
   renewCertificate: async () => undefined,
   settledMs: () => 0,
 };
-const wish = (schedule: string) => ({ schedule, dataDir: '/nowhere', directory: '/nowhere', kept: 1 });
+const wish = (schedule: string) => ({ schedule, dataDir: '/nowhere', directory: '/nowhere', keep: 1 });
 
 describe('schedules', () => {
   withControlPlane('they start and stop without keeping the process', async (plane) => {

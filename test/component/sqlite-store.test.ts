@@ -54,7 +54,7 @@ describe('sqlite store: reopening', () => {
     await first.close();
     const second = await open(dataDir);
     assert.deepEqual(await second.get('/a'), { key: '/a', value: Buffer.from('"ä"'), revision });
-    assert.deepEqual([second.clusterUID(), second.era()], [first.clusterUID(), first.era()]);
+    assert.deepEqual([second.clusterUID(), second.epoch()], [first.clusterUID(), first.epoch()]);
     assert.equal(await second.create('/b', Buffer.from('1')), revision + 1);
     await second.close();
   });

@@ -41,20 +41,20 @@ test('a host hears of the next authority, keeps it on disk, and goes on when tha
   assert.equal(identity.ca, present.ca.cert);
 
   const both = present.ca.cert + next.ca.cert;
-  pki = { ...present, authorities: both, trust: both, trustToCatchUp: both };
-  bench.hub.tellTrust();
+  pki = { ...present, authorities: both, trustBundle: both, trustBundleToResend: both };
+  bench.hub.sendTrustBundle();
   await eventually(() => identity.ca === both, PATIENCE_MS);
   assert.ok(readFileSync(identityFile(enrolled), 'utf8').includes(JSON.stringify(both).slice(1, -1)));
 
   const turned = next.ca.cert + present.ca.cert;
-  pki = { ...next, authorities: turned, trust: turned, trustToCatchUp: turned };
+  pki = { ...next, authorities: turned, trustBundle: turned, trustBundleToResend: turned };
   bench.api.renewCertificate({ ...next.serving, clientAuthorities: pki.authorities });
   link.stop();
   await eventually(() => bench.hub.connected === 0, PATIENCE_MS);
   const again = await bench.host(enrolled);
   await eventually(() => again.link.phase === 'live' && bench.hub.connected === 1, PATIENCE_MS);
   // What is told at the welcome while there are two: the one in use first.
-  await eventually(() => again.identity.ca === pki.trust, PATIENCE_MS);
+  await eventually(() => again.identity.ca === pki.trustBundle, PATIENCE_MS);
 
   const stranger = await bench.host(missed);
   await eventually(() => stranger.link.phase === 'waiting', PATIENCE_MS);

@@ -31,7 +31,7 @@ test('a host waits for approval, is seen as a request meanwhile, and goes into s
   const joining = joinCoordinator(
     bench.options({
       labels: { rack: 'a' },
-      askAgainMs: 20,
+      pollIntervalMs: 20,
       onWaiting: (message) => void heard.push(message),
     }),
   );
@@ -51,7 +51,7 @@ test('a host waits for approval, is seen as a request meanwhile, and goes into s
 
 test('a host that was denied is told so, once and for all', async (context) => {
   const bench = await startEnrolment(context, { approveNodes: true });
-  const joining = joinCoordinator(bench.options({ askAgainMs: 20 }));
+  const joining = joinCoordinator(bench.options({ pollIntervalMs: 20 }));
   joining.catch(() => undefined);
   await until(async () => (await requests(bench)).length === 1, {
     timeoutMs: 30_000,
@@ -173,7 +173,7 @@ test('a cloned disk is refused with an event while its original is connected, an
 
 test('signing requests go an hour after their decision, or a day after nobody decided', async (context) => {
   const bench = await startEnrolment(context, { approveNodes: true });
-  const joining = joinCoordinator(bench.options({ askAgainMs: 20 }));
+  const joining = joinCoordinator(bench.options({ pollIntervalMs: 20 }));
   await until(async () => (await requests(bench)).length === 1, {
     timeoutMs: 30_000,
     what: 'a request',

@@ -34,7 +34,7 @@ before(async () => {
   await fleet.taint('n4', [{ key: 'gpu', effect: 'NoSchedule' }]);
   await fleet.settle();
   api = await startTestApi({
-    explain: new DaemonSetExplainer(fleet),
+    explainer: new DaemonSetExplainer(fleet),
   });
   dataDir = mkdtempSync(join(tmpdir(), 'everynode-why-'));
   writeFileSync(join(dataDir, 'kubeconfig'), api.kubeconfig);

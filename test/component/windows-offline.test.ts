@@ -69,8 +69,8 @@ class CutOffHost {
     const host = new CutOffHost();
     const successor = podOf('new', 'app:2');
     const pod = podOf('old', 'app:1', { successor, ...(windows && { windows }) });
-    await host.#cache.put({ uid: 'old', digest: 'd', pod, acceptedAt: HOST_NOW, gone: false });
-    if (heard) await (await host.#heardTime()).heard(NOW);
+    await host.#cache.put({ uid: 'old', digest: 'd', pod, acceptedAt: HOST_NOW, unassigned: false });
+    if (heard) await (await host.#heardTime()).update(NOW);
     await host.startAgent();
     return host;
   }

@@ -21,7 +21,7 @@ test('a thousand hosts: counts add up, few rows are drawn, filters select, what 
   try {
     for (let index = 1; index <= IN_KIEL; index += 1) {
       const body = { metadata: { labels: { site: 'kiel' } } };
-      await fleet.api.ask('PATCH', `/api/v1/nodes/node-${index}`, body, MERGE);
+      await fleet.api.request('PATCH', `/api/v1/nodes/node-${index}`, body, MERGE);
     }
     const { server, token } = accessOf(fleet.kubeconfig);
     const { page, problems } = await visit(browser);

@@ -21,7 +21,7 @@ async function open(kind: EngineKind): Promise<DriverFixture | string> {
     prints: program(shell('echo one; echo two; echo three; exit 3')),
     unstartable: program(['/no/such/program']),
     greedy: program(shell('/bin/busybox sleep 0.5; exec /bin/busybox dd if=/dev/zero of=/dev/null bs=64M')),
-    tellsOutOfMemory: kind === 'docker',
+    reportsOutOfMemory: kind === 'docker',
     copies: program(['/bin/busybox', 'cat']),
     commands: {
       prints: ['busybox', 'echo', 'out'],

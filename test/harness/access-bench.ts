@@ -93,7 +93,7 @@ export async function startAccessFixture(
     api,
     admit,
     as: (user, line, body, headers = {}) => call(api, line, { token: admit(user), body, headers }),
-    give: async (user, rules) => {
+    grantRules: async (user, rules) => {
       const name = `of-${user.username}`;
       await asAdmin(`POST ${RBAC}/clusterroles`, { metadata: { name }, rules });
       await asAdmin(`POST ${RBAC}/clusterrolebindings`, {

@@ -95,7 +95,7 @@ const NO_PLANS: ChangePlanner = {
   },
   planDaemonSet: async ({ metadata: { namespace = '', name } }) => ({
     ...{ namespace, name, change: 'None', revision: '', sentence: '', reasons: [], waves: [] },
-    ...{ counts: { start: 0, stop: 0, replace: 0, wait: 0, keep: 0, none: 0 }, suppositions: [], hosts: [] },
+    ...{ counts: { start: 0, stop: 0, replace: 0, wait: 0, keep: 0, none: 0 }, assumptions: [], hosts: [] },
   }),
 };
 
@@ -170,14 +170,14 @@ export async function startTestApi(change: Partial<ApiServerOptions> = {}): Prom
   const server = createApiServer({
     registry,
     streams: NO_STREAMS,
-    explain: NO_DAEMON_SETS,
+    explainer: NO_DAEMON_SETS,
     hosts: NO_HOSTS,
     meters: { of: () => undefined },
     readings: { of: () => ({ recent: NO_READINGS, day: NO_READINGS, changes: [] }) },
-    foresee: NO_PLANS,
-    effects: NO_EFFECTS,
+    planner: NO_PLANS,
+    hostEffects: NO_EFFECTS,
     calendars: NO_CALENDARS,
-    joining: unasked,
+    joinFacts: unasked,
     restore: NOT_RESTORED,
     clock: systemClock,
     log,

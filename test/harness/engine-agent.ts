@@ -46,7 +46,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
   const source = {
     get: (uid: string) => held.get(uid),
     all: () => held.values(),
-    giveUp: () => undefined,
+    terminate: () => undefined,
     forget: ({ uid }: AssignedPod) => void held.delete(uid),
     ended: () => undefined,
     cleared: async () => undefined,

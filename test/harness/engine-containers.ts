@@ -3,8 +3,8 @@ import { DockerApi } from '../../agent/runtime/docker-api.js';
 import { loadImages } from '../../agent/runtime/docker-images.js';
 import { RuntimeError } from '../../agent/runtime/driver.js';
 
-const REFUSALS = { otherwise: 'EngineDown' };
-const MISSING = { 404: 'NotFound', otherwise: 'EngineDown' };
+const REFUSALS = { fallback: 'EngineDown' };
+const MISSING = { 404: 'NotFound', fallback: 'EngineDown' };
 const POD_NAME = 'everynode.dev/pod-name';
 const POD_UID = 'everynode.dev/pod-uid';
 const CONTAINER = 'everynode.dev/container';

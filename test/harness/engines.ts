@@ -265,7 +265,7 @@ async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Pro
 /** Podman removes no container whose namespaces another shares: what is refused at first goes with the next round. */
 async function removeContainers(socketPath: string): Promise<void> {
   const api = new DockerApi({ socketPath });
-  const refusals = { otherwise: 'EngineDown' };
+  const refusals = { fallback: 'EngineDown' };
   let refused: unknown;
   for (let round = 0; round < 3; round += 1) {
     const query = { all: '1' };

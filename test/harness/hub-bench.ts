@@ -198,8 +198,8 @@ export function nodeInfo() {
 }
 
 /** The sealer that a hub over this store has: of all benches alike, as of one fleet. */
-export function objectMacOf(store: Pick<Store, 'era' | 'pastEras'>): ObjectSigner {
-  return new ObjectSigner(Buffer.alloc(32, 's'), { epoch: store.era(), pastEpochs: store.pastEras() });
+export function objectMacOf(store: Pick<Store, 'epoch' | 'pastEpochs'>): ObjectSigner {
+  return new ObjectSigner(Buffer.alloc(32, 's'), { epoch: store.epoch(), pastEpochs: store.pastEpochs() });
 }
 
 async function listen(hub: Hub): Promise<Server> {
@@ -220,7 +220,7 @@ export function withHub(
     const plane = await startControlPlane(restored?.pastEras);
     const { registry, informers, clock, store, events } = plane;
     await registry.create(namespaceKind, undefined, { metadata: { name: 'kube-system' } });
-    for (const pod of restored?.pods ?? []) await registry.putBack(podKind, pod);
+    for (const pod of restored?.pods ?? []) await registry.restoreObject(podKind, pod);
     const restore = new RestoreState(store, silentLogger);
     const graceOf = (name: string) => nodeGraceMs(informers.nodes.get({ name })?.metadata ?? {}, GRACE_MS);
     const presence = new NodeLiveness(clock, { graceMs: GRACE_MS, graceOf, returnMs: RETURN_MS });
@@ -230,11 +230,11 @@ export function withHub(
       informers,
       liveness: presence,
       clusterUID: store.clusterUID(),
-      epoch: store.era(),
+      epoch: store.epoch(),
       signer: objectMacOf(store),
       authority,
       restore,
-      recordEvent: { asNodeController: events.from('node-controller'), asAgent: events.from('kubelet') },
+      recordEvent: { asNodeController: events.forComponent('node-controller'), asAgent: events.forComponent('kubelet') },
       clock,
       log,
     });
@@ -242,7 +242,7 @@ export function withHub(
     const agents: TestAgent[] = [];
     const { port } = server.address() as AddressInfo;
     const keys = new FixtureHostKeys(authority, registry);
-    const bench = benchFor({ plane, hub, presence, restore, port }, keys, agents);
+    const bench = benchFor({ controlPlane: plane, hub, liveness: presence, restoreState: restore, port }, keys, agents);
     try {
       await check(bench);
     } finally {
@@ -255,11 +255,11 @@ export function withHub(
 }
 
 function benchFor(
-  parts: Pick<HubFixture, 'plane' | 'hub' | 'presence' | 'restore' | 'port'>,
+  parts: Pick<HubFixture, 'controlPlane' | 'hub' | 'liveness' | 'restoreState' | 'port'>,
   keys: FixtureHostKeys,
   agents: TestAgent[],
 ): HubFixture {
-  const { plane, port } = parts;
+  const { controlPlane: plane, port } = parts;
   const { registry } = plane;
   return {
     ...parts,

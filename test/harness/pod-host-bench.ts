@@ -106,7 +106,7 @@ export class PodHostFixture implements PodSource {
 
   markContainersRemoved(uid: string): void {
     const held = this.assignedPods.get(uid);
-    if (held) this.assignedPods.set(uid, { ...held, ended: true });
+    if (held) this.assignedPods.set(uid, { ...held, containersRemoved: true });
   }
 
   async markRevertCleared(uid: string): Promise<AssignedPod | undefined> {

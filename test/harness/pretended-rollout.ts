@@ -135,7 +135,7 @@ export class SimulatedRollout {
       else if (pod && contact === 'here' && !pod.ready) {
         const isBroken = pod.hash === host.breaks;
         host.pod = isBroken
-          ? { ...pod, trouble: 'CrashLoopBackOff' }
+          ? { ...pod, failureReason: 'CrashLoopBackOff' }
           : { ...pod, ready: true, readySince: this.now };
       }
       if (host.pod?.hash === this.#hash) this.observedHosts.add(name);
@@ -271,11 +271,11 @@ export class SimulatedRollout {
       buildWaveIndex(this.#policy, {
         nodes,
         revision: hash,
-        standing,
+        connectivity: standing,
         now: () => this.now,
       }),
     );
-    tally.subscribe((name, situation, record) => waves.put(name, situation, record));
+    tally.subscribe((name, situation, record) => waves.update(name, situation, record));
     for (const name of order) tally.notify(name);
     return [tally, waves];
   }

@@ -73,7 +73,7 @@ export function withLink(
       taken += 1;
       const connection = seen[taken - 1];
       assert.ok(connection);
-      await connection.heard('hello');
+      await connection.waitFor('hello');
       return connection;
     };
     try {

@@ -21,7 +21,7 @@ export async function applyEverywhere(
 ): Promise<void> {
   const labels = { app: name };
   const spec = { containers: [{ name: 'main', image: 'app:1' }] };
-  await api.ask('POST', DAEMON_SETS, {
+  await api.request('POST', DAEMON_SETS, {
     metadata: { name },
     spec: { selector: { matchLabels: labels }, template: { metadata: { labels, annotations }, spec } },
   });
@@ -31,7 +31,7 @@ export async function numberReady(
   { api }: Pick<SimulatedFleet, 'api'>,
   name: string,
 ): Promise<number | undefined> {
-  return (await api.ask<DaemonSet>('GET', `${DAEMON_SETS}/${name}`)).status?.numberReady;
+  return (await api.request<DaemonSet>('GET', `${DAEMON_SETS}/${name}`)).status?.numberReady;
 }
 
 /** The status of a node's condition. */
@@ -40,6 +40,6 @@ export async function conditionOf(
   node: string,
   type: string,
 ): Promise<string | undefined> {
-  const { status } = await api.ask<Node>('GET', `/api/v1/nodes/${node}`);
+  const { status } = await api.request<Node>('GET', `/api/v1/nodes/${node}`);
   return findCondition(status?.conditions, type)?.status;
 }

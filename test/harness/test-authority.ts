@@ -16,11 +16,11 @@ export async function testAuthority(clock: Clock): Promise<CertificateAuthority>
 /** For fleets whose hosts show no certificates. */
 export const NO_AUTHORITY: Pick<
   CertificateAuthority,
-  'read' | 'sign' | 'trust' | 'trustToCatchUp' | 'recognise'
+  'read' | 'sign' | 'trustBundle' | 'trustBundleToResend' | 'recognise'
 > = {
   read: () => Promise.reject(new Error('this fleet signs nothing')),
   sign: () => Promise.reject(new Error('this fleet signs nothing')),
-  trust: () => '',
-  trustToCatchUp: () => undefined,
+  trustBundle: () => '',
+  trustBundleToResend: () => undefined,
   recognise: () => undefined,
 };

@@ -45,7 +45,7 @@ async function play(scenario: Scenario, stage: ScenarioFleet): Promise<Played> {
   try {
     const outcome = await scenario.play(stage);
     if (isContained(outcome)) return { scenario, outcome, seconds: seconds() };
-    const error = new Error(`${outcome.ranBad} hosts ran the bad release, ${outcome.mostBad} might`);
+    const error = new Error(`${outcome.hostsWithBadRelease} hosts ran the bad release, ${outcome.maxHostsWithBadRelease} might`);
     return { scenario, outcome, error, seconds: seconds() };
   } catch (error) {
     const found = error instanceof Error ? error : new Error(String(error));

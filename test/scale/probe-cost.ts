@@ -34,7 +34,7 @@ if (typeof bench === 'string') throw new Error(bench);
 try {
   for (const [name, handler] of Object.entries(PROBES)) {
     const pods = Array.from({ length: PODS }, (_, index) => `${name.toLowerCase()}-${index}`);
-    for (const pod of pods) bench.give(pod, podSpec(handler));
+    for (const pod of pods) bench.assignPod(pod, podSpec(handler));
     for (const pod of pods) await bench.untilReady(pod);
     await sleep(10_000);
     const before = bench.agentCpuMs();

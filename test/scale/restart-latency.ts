@@ -20,7 +20,7 @@ const bench = await EngineFixture.open(kind as EngineKind);
 if (typeof bench === 'string') throw new Error(bench);
 const { socketPath } = bench.engine;
 const api = new DockerApi({ socketPath });
-const otherwise = { otherwise: 'EngineDown' };
+const otherwise = { fallback: 'EngineDown' };
 
 async function throughAgent(open: EngineFixture, name: string): Promise<number> {
   open.assignPod(name, {

@@ -45,7 +45,7 @@ export function taintEvictionsWait(): Invariant {
         return undefined;
       const { uid = '', name } = previous.metadata;
       const node = truth.nodes.get(previous.spec.nodeName ?? '');
-      const isMade = truth.everStoredPods.get(uid)?.maker ?? controllerOf(previous.metadata);
+      const isMade = truth.everStoredPods.get(uid)?.controllerUid ?? controllerOf(previous.metadata);
       if (!node || isMade || wishes.deleted.has(uid)) return undefined;
       const where = node.metadata.name;
       const isDue = noExecuteTaints(node).some((taint) => {
@@ -65,7 +65,7 @@ export function offlineNodesAreNotEvicted(): Invariant {
   const dark = new DurationTracker<string>();
   /** It is there, and has been in the dark for longer than it tolerates silence. */
   const mayHaveGone = (pod: Pod, { everStoredPods: ever }: StoredState, nowMs: number): boolean => {
-    const { maker, createdAtMs = nowMs } = ever.get(pod.metadata.uid ?? '') ?? {};
+    const { controllerUid: maker, createdAtMs = nowMs } = ever.get(pod.metadata.uid ?? '') ?? {};
     const waitMs = toleratesFor(pod, SILENCE) * 1_000 + NEWS_MS;
     return !maker && !isLeaving(pod) && nowMs - createdAtMs >= waitMs && dark.isFor('all', waitMs, nowMs);
   };
@@ -86,7 +86,7 @@ export function offlineNodesAreNotEvicted(): Invariant {
         return undefined;
       const { uid = '', name } = previous.metadata;
       const node = truth.nodes.get(previous.spec.nodeName ?? '');
-      const isMade = truth.everStoredPods.get(uid)?.maker ?? controllerOf(previous.metadata);
+      const isMade = truth.everStoredPods.get(uid)?.controllerUid ?? controllerOf(previous.metadata);
       if (!node || isMade || wishes.deleted.has(uid) || !dark.isFor('all', NEWS_MS, nowMs)) return undefined;
       const others = noExecuteTaints(node).filter(({ key }) => !key.startsWith('node.kubernetes.io/'));
       return others.length > 0 || `${name} is driven from ${node.metadata.name}, and nobody is heard`;

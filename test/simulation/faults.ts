@@ -26,7 +26,7 @@ export class HistoryFaults {
     const later = (ms: number, action: () => void) => void timeline.after(ms, action);
     switch (fault.kind) {
       case 'kill agent':
-        host?.doomAgent(fault.doom);
+        host?.crashAgentAt(fault.crashAt);
         later(10_000, () => {
           host?.crashAgent();
           if (fault.damagesCache) host?.damageCache();
@@ -42,7 +42,7 @@ export class HistoryFaults {
         return;
       case 'kill coordinator':
         this.#world.restartAfter(fault.downMs);
-        coordinator.crashAt(fault.doom);
+        coordinator.crashAt(fault.crashAt);
         return;
       case 'stop coordinator':
         this.#world.restartAfter(fault.downMs);
@@ -55,7 +55,7 @@ export class HistoryFaults {
         return;
       case 'cut cable':
         host?.cable.cut(timeline.now);
-        later(fault.forMs, () => host?.cable.mend(timeline.now));
+        later(fault.forMs, () => host?.cable.reconnect(timeline.now));
         return;
       case 'cut zone':
         this.#cutZone(fault);
@@ -137,7 +137,7 @@ export class HistoryFaults {
     const cut = [...hosts.values()].filter(({ domain }) => zone === null || domain === zone);
     for (const { cable } of cut) cable.cut(timeline.now);
     timeline.after(forMs, () => {
-      for (const { cable } of cut) cable.mend(timeline.now);
+      for (const { cable } of cut) cable.reconnect(timeline.now);
     });
   }
 
@@ -162,7 +162,7 @@ export class HistoryFaults {
     this.#world.restartAfter(1_000);
     coordinator.start();
     for (const host of hosts.values()) {
-      host.cable.mend(timeline.now);
+      host.cable.reconnect(timeline.now);
       host.recover();
       if (host.isPowered) host.startEngine();
       host.boot();

@@ -9,7 +9,7 @@ describe('the simulation found', () => {
       1,
       [
         after(1, daemonSet('app:1', { selector: 'a' })),
-        after(9, { kind: 'kill agent', node: 'host-1', doom: KILLED, downMs: SECOND, damagesCache: true }),
+        after(9, { kind: 'kill agent', node: 'host-1', crashAt: KILLED, downMs: SECOND, damagesCache: true }),
         after(9.9, { kind: 'delete pod', node: 'host-1', index: 0, force: false }),
       ],
       20,
@@ -23,7 +23,7 @@ describe('the simulation found', () => {
         after(0.02, {
           kind: 'kill agent',
           node: 'host-1',
-          doom: { operation: 5, side: 'before' },
+          crashAt: { operation: 5, side: 'before' },
           downMs: 5 * SECOND,
           damagesCache: false,
         }),
@@ -38,7 +38,7 @@ describe('the simulation found', () => {
       after(20, {
         kind: 'kill agent',
         node: 'host-1',
-        doom: KILLED,
+        crashAt: KILLED,
         downMs: 60 * SECOND,
         damagesCache: false,
       }),
@@ -86,7 +86,7 @@ describe('the simulation found', () => {
         after(0.295, {
           kind: 'kill agent',
           node: 'host-1',
-          doom: { operation: 8, side: 'before' },
+          crashAt: { operation: 8, side: 'before' },
           downMs: 5_413,
           damagesCache: false,
         }),
@@ -99,7 +99,7 @@ describe('the simulation found', () => {
       after(10, {
         kind: 'kill agent',
         node: 'host-1',
-        doom: KILLED,
+        crashAt: KILLED,
         downMs: 60 * SECOND,
         damagesCache: true,
       }),
@@ -130,7 +130,7 @@ describe('the simulation found', () => {
   test('a restarted agent made its Pods look fresh, and a rollout went beyond its budget', () =>
     assertNoViolation(5, [
       after(1, daemonSet('app:1', { minReadySeconds: 5 })),
-      after(21, { kind: 'kill agent', node: 'host-5', doom: KILLED, downMs: SECOND, damagesCache: false }),
+      after(21, { kind: 'kill agent', node: 'host-5', crashAt: KILLED, downMs: SECOND, damagesCache: false }),
       after(8, setImage('app:stubborn')),
     ]));
 
@@ -138,7 +138,7 @@ describe('the simulation found', () => {
     assertNoViolation(1, [
       after(1, { kind: 'create pod', name: 'bare-1', node: 'host-1', image: 'app:1' }),
       after(9, { kind: 'stop engine', node: 'host-1', forMs: 90 * SECOND, killsContainers: false }),
-      after(1, { kind: 'kill agent', node: 'host-1', doom: KILLED, downMs: SECOND, damagesCache: true }),
+      after(1, { kind: 'kill agent', node: 'host-1', crashAt: KILLED, downMs: SECOND, damagesCache: true }),
       after(5, { kind: 'delete pod', node: 'host-1', index: 0, force: true }),
     ]));
 
@@ -203,7 +203,7 @@ describe('the simulation found', () => {
       [
         after(1, daemonSet('app:1')),
         after(5, { kind: 'back up' }),
-        after(1, { kind: 'kill agent', node: 'host-1', doom: KILLED, downMs: SECOND, damagesCache: true }),
+        after(1, { kind: 'kill agent', node: 'host-1', crashAt: KILLED, downMs: SECOND, damagesCache: true }),
         after(30, setImage('app:2')),
         after(30, { kind: 'restore backup', back: 0, downMs: SECOND, confirmAfterMs: 5 * SECOND }),
       ],
@@ -231,7 +231,7 @@ describe('the simulation found', () => {
       after(20, { kind: 'back up' }),
       after(1, setImage('app:2')),
       after(30, { kind: 'stop coordinator', downMs: 60 * SECOND }),
-      after(1, { kind: 'kill agent', node: 'host-1', doom: KILLED, downMs: SECOND, damagesCache: true }),
+      after(1, { kind: 'kill agent', node: 'host-1', crashAt: KILLED, downMs: SECOND, damagesCache: true }),
       after(20, { kind: 'restore backup', back: 0, downMs: SECOND, confirmAfterMs: 60 * SECOND }),
     ]));
 
@@ -259,7 +259,7 @@ describe('the simulation found', () => {
       after(1, daemonSet('app:1')),
       after(9, { kind: 'fill host disk', node: 'host-1', forMs: 90 * SECOND }),
       after(1, setImage('app:2')),
-      after(20, { kind: 'kill agent', node: 'host-1', doom: KILLED, downMs: SECOND, damagesCache: false }),
+      after(20, { kind: 'kill agent', node: 'host-1', crashAt: KILLED, downMs: SECOND, damagesCache: false }),
       after(9, { kind: 'cut cable', node: 'host-1', forMs: 60 * SECOND }),
     ]));
 
@@ -268,7 +268,7 @@ describe('the simulation found', () => {
       after(1, daemonSet('app:1')),
       after(9, { kind: 'fill host disk', node: 'host-1', forMs: 20 * SECOND }),
       after(1, setImage('app:2')),
-      after(60, { kind: 'kill agent', node: 'host-1', doom: KILLED, downMs: SECOND, damagesCache: false }),
+      after(60, { kind: 'kill agent', node: 'host-1', crashAt: KILLED, downMs: SECOND, damagesCache: false }),
     ]));
 
   test('a Pod that was deleted after its host had given it back was given back again', () =>
@@ -281,7 +281,7 @@ describe('the simulation found', () => {
         after(30, {
           kind: 'kill agent',
           node: 'host-2',
-          doom: KILLED,
+          crashAt: KILLED,
           downMs: 60 * SECOND,
           damagesCache: false,
         }),

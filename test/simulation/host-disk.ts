@@ -78,7 +78,7 @@ export class HostDisk {
     if (!/"turnedInto"|"revert"/.test(text)) return;
     const { pods } = JSON.parse(text.slice(text.indexOf('\n'))) as { pods: AssignedPod[] };
     const isNews = (what: string) => !this.#told.has(what) && this.#told.add(what);
-    for (const { uid, turnedInto, turn } of pods) {
+    for (const { uid, replacedBy: turnedInto, handover: turn } of pods) {
       if (turnedInto !== undefined && isNews(`${uid} begun`)) onBegun(uid, turnedInto);
       if (turn?.revert && isNews(`${uid} reverted`)) onReverted(uid, turn.revert.reason);
     }

@@ -80,11 +80,11 @@ function oneCopy(): Invariant {
     podStarted: (podUid, node, { stored: truth, running, nowMs }) => {
       const recordOf = (uid: string) => truth.everStoredPods.get(uid) ?? truth.acknowledgedPods.get(uid);
       const started = recordOf(podUid);
-      if (!started?.maker || surged.isWithin(started.maker, nowMs - started.createdAtMs + NEWS_MS, nowMs))
+      if (!started?.controllerUid || surged.isWithin(started.controllerUid, nowMs - started.createdAtMs + NEWS_MS, nowMs))
         return undefined;
       const other = running(node).find((container) => {
         const beside = recordOf(container.podUid);
-        return container.podUid !== podUid && beside?.maker === started.maker;
+        return container.podUid !== podUid && beside?.controllerUid === started.controllerUid;
       });
       return (
         !other || `${started.name} starts on ${node} while ${other.podName} of the same DaemonSet runs there`
@@ -270,7 +270,7 @@ function nothingVanishes(): Invariant {
       if (kind === 'Rollout') return undefined;
       const isMade =
         kind === 'Pod' &&
-        (truth.everStoredPods.get(previous.metadata.uid ?? '')?.maker || controllerOf(previous.metadata));
+        (truth.everStoredPods.get(previous.metadata.uid ?? '')?.controllerUid || controllerOf(previous.metadata));
       // A Pod for a Node that never came is collected, as upstream does it.
       const mayGo = (node: string) => drivenOut.has(node) || !truth.nodes.has(node);
       if (isMade || (kind === 'Pod' && mayGo(previous.spec.nodeName ?? ''))) return undefined;

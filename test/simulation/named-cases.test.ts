@@ -20,12 +20,12 @@ describe('other systems broke', () => {
         after(20, {
           kind: 'kill agent',
           node: 'host-1',
-          doom: KILLED,
+          crashAt: KILLED,
           downMs: 90 * SECOND,
           damagesCache: false,
         }),
         after(150, { kind: 'cut cable', node: 'host-2', forMs: 90 * SECOND }),
-        after(100, { kind: 'kill agent', node: 'host-2', doom: KILLED, downMs: SECOND, damagesCache: true }),
+        after(100, { kind: 'kill agent', node: 'host-2', crashAt: KILLED, downMs: SECOND, damagesCache: true }),
         after(60, { kind: 'stop coordinator', downMs: 90 * SECOND }),
       ],
       5,
@@ -51,16 +51,16 @@ describe('other systems broke', () => {
       after(1, { kind: 'delete pod', node: 'host-1', index: 0, force: false }),
       after(1, { kind: 'delete pod', node: 'host-1', index: 1, force: true }),
       after(1, { kind: 'delete daemonset', name: 'alpha', policy: 'Foreground' }),
-      after(60, { kind: 'kill coordinator', doom: { operation: 1, side: 'after' }, downMs: 70 * SECOND }),
+      after(60, { kind: 'kill coordinator', crashAt: { operation: 1, side: 'after' }, downMs: 70 * SECOND }),
     ]));
 
   test('agents and coordinator killed at every step of a rollout', async () => {
     for (let deed = 1; deed <= 30; deed++) {
-      const doom = { deed, side: deed % 2 === 0 ? 'before' : 'after' } as const;
+      const doom = { operation: deed, side: deed % 2 === 0 ? 'before' : 'after' } as const;
       const kill =
         deed % 3 === 0
-          ? ({ kind: 'kill coordinator', doom, downMs: SECOND } as const)
-          : ({ kind: 'kill agent', node: 'host-1', doom, downMs: SECOND, damagesCache: false } as const);
+          ? ({ kind: 'kill coordinator', crashAt: doom, downMs: SECOND } as const)
+          : ({ kind: 'kill agent', node: 'host-1', crashAt: doom, downMs: SECOND, damagesCache: false } as const);
       await assertNoViolation(
         2,
         [after(1, daemonSet('app:slow1')), after(20, kill), after(0, setImage('app:slow2'))],

@@ -281,10 +281,10 @@ const PROOFS: UnrestProof[] = [
     unrest: /host-1 has a container of bare-1, which is no Pod of it/,
     steps: [
       BARE,
-      after(9, { kind: 'kill agent', node: 'host-1', doom: KILLED, downMs: 20 * SECOND, damagesCache: true }),
+      after(9, { kind: 'kill agent', node: 'host-1', crashAt: KILLED, downMs: 20 * SECOND, damagesCache: true }),
       after(12, { kind: 'delete pod', node: 'host-1', index: 0, force: true }),
     ],
-    breaking: (check) => breakDuring(PodWorkers.prototype, { leftovers: () => [] }, check),
+    breaking: (check) => breakDuring(PodWorkers.prototype, { orphanedUids: () => [] }, check),
   },
   {
     what: 'an agent that does not show its static Pods',

@@ -79,7 +79,7 @@ const PROOFS: RuleProof[] = [
         tally.pinnedRevision = () => undefined;
         return turns;
       };
-      return breakDuring(RolloutReconciler.prototype, { step: forgetful }, check);
+      return breakDuring(RolloutReconciler.prototype, { reconcile: forgetful }, check);
     },
   },
   {
@@ -233,7 +233,7 @@ const PROOFS: RuleProof[] = [
       after(1, { kind: 'set host policy', policy: POLICY, turns: { ...TURNS, confirmSeconds: 60 } }),
       after(60, setImage('app:2')),
     ],
-    breaking: (check) => breakDuring(HandoverConfirmations.prototype, { sawReadiness: () => undefined }, check),
+    breaking: (check) => breakDuring(HandoverConfirmations.prototype, { onReadiness: () => undefined }, check),
   },
   {
     what: 'an agent that does not know which Pods are of one DaemonSet',

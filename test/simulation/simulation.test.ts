@@ -100,10 +100,10 @@ describe('a product that is broken on purpose is found out', () => {
       kept.set(subject.uid, tally);
       if (!before || before === tally) return tally;
       Object.assign(tally.counts, before.counts);
-      tally.whole = true;
+      tally.isComplete = true;
       return tally;
     };
-    await breakDuring(DaemonSetTallies.prototype, { begin: lazy }, async () => {
+    await breakDuring(DaemonSetTallies.prototype, { getOrStart: lazy }, async () => {
       assert.match((await firstBroken('rollouts', 20)) ?? '', /never tells a lie/);
     });
   });
@@ -119,13 +119,13 @@ describe('a product that is broken on purpose is found out', () => {
   });
 
   test('an agent that does not tell of containers that only its engine knows', async () => {
-    await breakDuring(PodWorkers.prototype, { leftovers: () => [] }, async () => {
+    await breakDuring(PodWorkers.prototype, { orphanedUids: () => [] }, async () => {
       assert.match((await firstBroken('deletions', 100)) ?? '', /never run on a node at once|no rest/);
     });
   });
 
   test('an agent that takes a report for received as soon as it is sent', async () => {
-    await breakDuring(LatestValues.prototype, { forgetDelivery: () => undefined }, async () => {
+    await breakDuring(LatestValues.prototype, { resendAll: () => undefined }, async () => {
       assert.match((await firstBroken('all', 40)) ?? '', /no rest when faults have ended/);
     });
   });

@@ -102,7 +102,7 @@ export class StoredState {
 
   #promise({ uid = '', name, ...metadata }: Pod['metadata'], now: number): void {
     const maker = controllerOf({ name, ...metadata })?.uid;
-    if (!this.acknowledgedPods.has(uid)) this.acknowledgedPods.set(uid, { uid, name, maker, createdAtMs: now });
+    if (!this.acknowledgedPods.has(uid)) this.acknowledgedPods.set(uid, { uid, name, controllerUid: maker, createdAtMs: now });
   }
 
   #keep(
@@ -124,9 +124,9 @@ export class StoredState {
     if (successor?.uid) this.#promise(successor, now);
     const known = this.everStoredPods.get(uid);
     if (current && !known) {
-      this.everStoredPods.set(uid, { uid, name, maker: controllerOf(current.metadata)?.uid, createdAtMs: now });
-    } else if (current && known) delete known.goneAtMs;
-    else if (known) known.goneAtMs = now;
+      this.everStoredPods.set(uid, { uid, name, controllerUid: controllerOf(current.metadata)?.uid, createdAtMs: now });
+    } else if (current && known) delete known.deletedAtMs;
+    else if (known) known.deletedAtMs = now;
   }
 }
 

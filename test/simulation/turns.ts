@@ -102,7 +102,7 @@ export function busyHostsDecide(): Invariant {
         return turns.some((turn) => wasPutOff(turn, firstAtMs, busyUntilMs)) || undefined;
       // It may have said so before, for the same Pod: that counts as well.
       const saidForMs = nowMs - firstAtMs;
-      const isHeld = turns.every(({ maxHoldSeconds = 0 }) => saidForMs < maxHoldSeconds * 1_000 - WHOLE_MS);
+      const isHeld = turns.every(({ maxLockSeconds: maxHoldSeconds = 0 }) => saidForMs < maxHoldSeconds * 1_000 - WHOLE_MS);
       if (!isHeld || nowMs - busySinceMs < WRITING_MS) return true;
       return `${node} has been busy for ${(nowMs - busySinceMs) / 1_000} s and begins a turn of ${saidForMs / 1_000} s`;
     },

@@ -98,7 +98,7 @@ export class SimulatedWorld implements ObservedWorld {
       boots: host?.boots ?? 0,
       busySinceMs: host?.busySinceMs,
       busyUntilMs: host?.busyUntilMs,
-      resourcesShortAtMs: host?.shortAtMs,
+      resourcesShortAtMs: host?.resourcesShortAtMs,
       engineUpSinceMs: host?.engineUpSinceMs,
       reachableSinceMs: reachable,
     };

@@ -48,10 +48,10 @@ test('a Pod that ran beside the one before it, as by a surge, has begun long ago
 
 test('a Pod of a turn that began before the other’s end was kept could begin at the latest when that is seen again', async () => {
   const { cache, source, held } = await holding(['second']);
-  await cache.put({ ...held('first'), deadline: 2_000, turnedInto: 'second' });
-  source.ended('first');
+  await cache.put({ ...held('first'), deadline: 2_000, replacedBy: 'second' });
+  source.markContainersRemoved('first');
   assert.equal(cache.get('second')?.startableAt, 31_000);
-  assert.equal(cache.get('first')?.ended, true);
+  assert.equal(cache.get('first')?.containersRemoved, true);
 });
 
 test('a Pod that waited for one that the engine alone knew could begin when that was gone', async () => {

@@ -54,30 +54,30 @@ describe('a Pod that took another one’s place', () => {
     ['is not confirmed by a link that only looks live', { link: silent(END - 1) }, 'wait'],
     [
       'for longer than an answer takes',
-      { link: silent(END - 1), askedAt: END, now: END + PONG_TIMEOUT_MS },
+      { link: silent(END - 1), pingedAt: END, now: END + PONG_TIMEOUT_MS },
       'wait',
     ],
     [
       'and goes back when none comes',
-      { link: silent(BEGUN), askedAt: END, now: END + PONG_TIMEOUT_MS },
+      { link: silent(BEGUN), pingedAt: END, now: END + PONG_TIMEOUT_MS },
       'LinkLost',
     ],
     ['asks first when it slept over the end', { link: silent(BEGUN), now: END + CONFIRM_MS }, 'wait'],
     [
       'gives the answer its time from then',
-      { link: silent(BEGUN), askedAt: END + CONFIRM_MS, now: END + CONFIRM_MS + PONG_TIMEOUT_MS - 1 },
+      { link: silent(BEGUN), pingedAt: END + CONFIRM_MS, now: END + CONFIRM_MS + PONG_TIMEOUT_MS - 1 },
       'wait',
     ],
     [
       'and goes back when none comes then',
-      { link: silent(BEGUN), askedAt: END + CONFIRM_MS, now: END + CONFIRM_MS + PONG_TIMEOUT_MS },
+      { link: silent(BEGUN), pingedAt: END + CONFIRM_MS, now: END + CONFIRM_MS + PONG_TIMEOUT_MS },
       'LinkLost',
     ],
     [
       'is given the time again for which the agent stood still while it waited for the answer',
       {
         link: silent(BEGUN),
-        askedAt: END,
+        pingedAt: END,
         now: END + 60_000,
         stalls: [{ until: END + 60_000, ms: 59_000 }],
       },
@@ -87,7 +87,7 @@ describe('a Pod that took another one’s place', () => {
       'and goes back when none comes in the time that is left',
       {
         link: silent(BEGUN),
-        askedAt: END,
+        pingedAt: END,
         now: END + 59_000 + PONG_TIMEOUT_MS,
         stalls: [{ until: END + 59_500, ms: 59_000 }],
       },
@@ -110,7 +110,7 @@ describe('a Pod that took another one’s place', () => {
     ],
     [
       'asks again when it asked before the end was put off',
-      { link: silent(BEGUN), askedAt: END - 10_000, now: END },
+      { link: silent(BEGUN), pingedAt: END - 10_000, now: END },
       'wait',
     ],
     ['goes back when it is not ready', { isReady: false }, 'NotReady'],
@@ -124,7 +124,7 @@ describe('a Pod that took another one’s place', () => {
     ],
     [
       'is confirmed without a link that was not there before',
-      { turn: dark, link: lost(0, 'unreachable') },
+      { handover: dark, link: lost(0, 'unreachable') },
       'confirm',
     ],
     [

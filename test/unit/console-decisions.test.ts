@@ -10,7 +10,7 @@ import { consoleModule } from '../harness/console-module.js';
 const pairs =
   await consoleModule<typeof import('../../console/layout/paired-lines.js')>('layout/paired-lines.ts');
 const zones = await consoleModule<typeof import('../../console/layout/host-zone.js')>('layout/host-zone.ts');
-const { allows } = await consoleModule<typeof import('../../console/api/rules.js')>('api/rules.ts');
+const { rulesAllow: allows } = await consoleModule<typeof import('../../console/api/rules.js')>('api/rules.ts');
 const attention =
   await consoleModule<typeof import('../../console/fleet/attention.js')>('fleet/attention.ts');
 const columns =
@@ -23,7 +23,7 @@ const palette =
   await consoleModule<typeof import('../../console/palette/palette-items.js')>('palette/palette-items.ts');
 
 describe('what stands beside each other', () => {
-  const { pairedLines } = pairs;
+  const { diffRows: pairedLines } = pairs;
   test('what was taken away stands beside what came for it, and alone where nothing did', () => {
     assert.deepEqual(pairedLines([' a', '-b', '-c', '+d', ' e', '+f', '\\ No newline']), [
       { before: 'a', after: 'a', isSame: true },
@@ -44,7 +44,7 @@ describe('where a host stands', () => {
     [{ country: 'Cuba', site: 'kiel' }, undefined],
   ];
   for (const [labels, zone] of TABLE) {
-    test(`${JSON.stringify(labels)}: ${zone}`, () => assert.equal(zones.zoneOfLabels(labels), zone));
+    test(`${JSON.stringify(labels)}: ${zone}`, () => assert.equal(zones.hostTimeZone(labels), zone));
   }
 });
 
@@ -95,32 +95,32 @@ describe('what needs attention', () => {
       [{ clockSkew: 'an hour ahead' }, ['clock']],
     ];
     for (const [status, expected] of TABLE)
-      assert.deepEqual(attention.troublesOf(host('n', status), { now, version: 'v1.0.0' }), expected);
+      assert.deepEqual(attention.issuesOf(host('n', status), { now, version: 'v1.0.0' }), expected);
   });
   test('rollouts that wait for a person are told', () => {
     const rollouts = [rollout('Failed'), rollout('Progressing'), rollout('AwaitingApproval')];
-    assert.equal(attention.standingStill(rollouts).length, 2);
+    assert.equal(attention.stalledRollouts(rollouts).length, 2);
   });
   test('the version is read from what the API says, and no skew is told where it says none', () => {
     assert.equal(attention.coordinatorVersion('v1.35.0+everynode.0.1.0-rc.1'), 'v0.1.0-rc.1');
     assert.equal(attention.coordinatorVersion('v1.35.0'), '');
-    assert.deepEqual(attention.troublesOf(host('n'), { now, version: '' }), []);
+    assert.deepEqual(attention.issuesOf(host('n'), { now, version: '' }), []);
   });
 });
 
 describe('the table in the URL', () => {
   test('columns are named, labels among them; the name is always there and nonsense is left out', () => {
-    const ids = (text: string | null) => columns.columnsOf(text).map(({ id }) => id);
+    const ids = (text: string | null) => columns.parseColumns(text).map(({ id }) => id);
     assert.deepEqual(ids(null), ['name', 'condition', 'since', 'pods', 'trouble']);
     assert.deepEqual(ids('version,label:site,nonsense'), ['name', 'version', 'label:site']);
-    assert.equal(columns.columnsText(columns.columnsOf(null)), '');
-    assert.equal(columns.columnsText(columns.columnsOf('label:site')), 'name,label:site');
+    assert.equal(columns.columnsText(columns.parseColumns(null)), '');
+    assert.equal(columns.columnsText(columns.parseColumns('label:site')), 'name,label:site');
   });
   test('a press sorts by a column, another one the other way round', () => {
-    const first = columns.pressed(columns.sortOf(null), 'name');
+    const first = columns.toggledSort(columns.parseSort(null), 'name');
     assert.equal(first, 'name');
-    assert.equal(columns.pressed(columns.sortOf(first), 'name'), '-name');
-    assert.equal(columns.pressed(columns.sortOf('-name'), 'name'), 'name');
+    assert.equal(columns.toggledSort(columns.parseSort(first), 'name'), '-name');
+    assert.equal(columns.toggledSort(columns.parseSort('-name'), 'name'), 'name');
   });
 });
 
@@ -219,17 +219,17 @@ describe('labels and taints that are being edited', () => {
   };
   test('nothing is written that is so already', () => {
     const there = drafts.withLabel(drafts.NO_DRAFT, node, 'site', 'bremen');
-    assert.deepEqual(drafts.changeOf(there), { labels: { site: 'bremen' } });
-    assert.equal(drafts.changeOf(drafts.withLabel(there, node, 'site', 'kiel')), undefined);
+    assert.deepEqual(drafts.changeOfDraft(there), { labels: { site: 'bremen' } });
+    assert.equal(drafts.changeOfDraft(drafts.withLabel(there, node, 'site', 'kiel')), undefined);
     const tainted = drafts.withTaint(drafts.NO_DRAFT, node, { key: 'old', value: '1', effect: 'NoSchedule' });
-    assert.equal(drafts.changeOf(tainted), undefined);
+    assert.equal(drafts.changeOfDraft(tainted), undefined);
   });
   test('a new taint that is taken away again is no change, and a present one is', () => {
     const taint = { key: 'new', effect: 'NoExecute' as const };
     const added = drafts.withTaint(drafts.NO_DRAFT, node, taint);
-    assert.equal(drafts.changeOf(drafts.withoutTaint(added, node, taint)), undefined);
+    assert.equal(drafts.changeOfDraft(drafts.withoutTaint(added, node, taint)), undefined);
     const removed = drafts.withoutTaint(drafts.NO_DRAFT, node, { key: 'old', effect: 'NoSchedule' });
-    assert.deepEqual(drafts.changeOf(removed), {
+    assert.deepEqual(drafts.changeOfDraft(removed), {
       taints: { add: [], remove: [{ key: 'old', effect: 'NoSchedule' }] },
     });
   });

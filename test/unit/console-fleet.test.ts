@@ -5,13 +5,13 @@ import fc from 'fast-check';
 import type { Host } from '../../shared/kube/host.js';
 import { consoleModule } from '../harness/console-module.js';
 
-const { FleetTally } =
+const { FleetCounters: FleetTally } =
   await consoleModule<typeof import('../../console/fleet/fleet-tally.js')>('fleet/fleet-tally.ts');
-const { HostOrder } =
+const { HostSorting: HostOrder } =
   await consoleModule<typeof import('../../console/fleet/host-order.js')>('fleet/host-order.ts');
-const { LabelTally } =
+const { LabelCounts: LabelTally } =
   await consoleModule<typeof import('../../console/fleet/label-tally.js')>('fleet/label-tally.ts');
-const { columnsOf, sortOf } =
+const { parseColumns: columnsOf, parseSort: sortOf } =
   await consoleModule<typeof import('../../console/fleet/host-columns.js')>('fleet/host-columns.ts');
 const plans =
   await consoleModule<typeof import('../../console/fleet/fleet-map-plan.js')>('fleet/fleet-map-plan.ts');
@@ -116,13 +116,13 @@ test('rows are sorted by any column, equal ones by name, the other way round as 
 
 test('cells keep their places as long as no group gets larger, smaller or another name', () => {
   const plan = (...groups: [name: string, count: number][]) =>
-    plans.planMap(
+    plans.layOutMap(
       groups.map(([name, count]) => ({ name, hosts: Array.from({ length: count }) })),
       500,
     );
   const first = plan(['kiel', 3], ['bonn', 2]);
-  assert.equal(plans.hasSamePlaces(first, plan(['kiel', 3], ['bonn', 2])), true);
-  assert.equal(plans.hasSamePlaces(first, plan(['kiel', 2], ['bonn', 3])), false);
-  assert.equal(plans.hasSamePlaces(first, plan(['kiel', 3], ['ulm', 2])), false);
-  assert.equal(plans.hasSamePlaces(first, plan(['kiel', 3])), false);
+  assert.equal(plans.hasSameLayout(first, plan(['kiel', 3], ['bonn', 2])), true);
+  assert.equal(plans.hasSameLayout(first, plan(['kiel', 2], ['bonn', 3])), false);
+  assert.equal(plans.hasSameLayout(first, plan(['kiel', 3], ['ulm', 2])), false);
+  assert.equal(plans.hasSameLayout(first, plan(['kiel', 3])), false);
 });

@@ -11,7 +11,7 @@ import { RuntimeError } from '../../agent/runtime/driver.js';
 import { createFileLogger, type Logger } from '../../shared/process/log.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 
-const REFUSALS = { otherwise: 'EngineDown' };
+const REFUSALS = { fallback: 'EngineDown' };
 const INFO = { method: 'GET', path: '/info' } as const;
 
 /** Starts an engine that handles requests with `answer`. Resolves with the path of its socket. */

@@ -8,7 +8,7 @@ import { dockerEvents } from '../../agent/runtime/docker-events.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 
 const OWNER = { clusterUID: 'c', nodeName: 'n' };
-const PULSE = { everyMs: 10, patienceMs: 200 };
+const PULSE = { everyMs: 10, timeoutMs: 200 };
 
 test('an engine that does not answer beside its stream of events is down, until it answers again', async () => {
   const socketPath = join(temporaryDirectory(), 'engine.sock');

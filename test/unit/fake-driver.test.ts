@@ -47,7 +47,7 @@ driverLaws('hollow', async () => {
       floods: ['zeros', '1000000'],
       missing: ['no-such-program'],
     },
-    tellsOutOfMemory: true,
+    reportsOutOfMemory: true,
     missingImage: 'foo:non-existent',
     restart: async () => {
       engine.command({ command: 'engine-down', message: 'the engine is gone' });

@@ -76,7 +76,7 @@ describe('a Pod that is held', () => {
 
   test('that was gone and comes back by a restore goes on ending, and is for the coordinator to let go again', () => {
     const gone = afterUnassign(afterAssign(undefined, given(podOf()), 0), 0, 'one');
-    const back = afterAssign(gone, { ...given(podOf()), seal: { era: 'two', revision: 1, mac: '' } }, 1);
+    const back = afterAssign(gone, { ...given(podOf()), objectMac: { era: 'two', revision: 1, mac: '' } }, 1);
     assert.deepEqual([desiredPodState(back), back.unassigned], [{ kind: 'stop', deadline: 30_000 }, false]);
   });
 });
@@ -138,7 +138,7 @@ describe('when a Pod could begin', () => {
     ...afterAssign(undefined, given(owned(uid, 'ds')), 0),
     ...change,
   });
-  const first = one('first', { deadline: 9, turnedInto: 'second' });
+  const first = one('first', { deadline: 9, replacedBy: 'second' });
 
   test('is when the one whose place it takes has ended', () => {
     assert.deepEqual(uidsOf(startableAfterEndOf(first, [first, one('second')], 7)), [['second', 7]]);
@@ -146,7 +146,7 @@ describe('when a Pod could begin', () => {
   });
 
   test('is not when the one in between has, which never began', () => {
-    const second = one('second', { deadline: 9, turnedInto: 'third' });
+    const second = one('second', { deadline: 9, replacedBy: 'third' });
     const all = [first, second, one('third')];
     assert.deepEqual(uidsOf(startableAfterEndOf(second, all, 5)), []);
     const left = [first, { ...second, ended: true }, one('third')];

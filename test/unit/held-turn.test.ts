@@ -67,16 +67,16 @@ describe('a turn that has begun', () => {
     const pod = podOf('old', 'app:1', TURN);
     assert.deepEqual(pendingHandover(heldOf(pod))?.confirmSeconds, 5);
     assert.equal(pendingHandover(heldOf(pod, { deadline: 5 })), undefined);
-    assert.equal(pendingHandover(heldOf(pod, { gone: true })), undefined);
+    assert.equal(pendingHandover(heldOf(pod, { unassigned: true })), undefined);
   });
 
   test('stands, whatever the hub still sends of either Pod', () => {
     const { old, successor } = begun();
-    const again = afterAssign(old, { uid: 'old', digest: 'x', pod: podOf('old', 'app:1'), seal }, NOW + 1);
+    const again = afterAssign(old, { uid: 'old', digest: 'x', pod: podOf('old', 'app:1'), objectMac: seal }, NOW + 1);
     assert.deepEqual([again.replacedBy, again.deadline], ['new', NOW + 4_000]);
     const known = afterAssign(
       successor,
-      { uid: 'new', digest: 'y', pod: podOf('new', 'app:2'), seal },
+      { uid: 'new', digest: 'y', pod: podOf('new', 'app:2'), objectMac: seal },
       NOW + 1,
     );
     assert.deepEqual([known.handover?.startedAt, known.acceptedAt], [NOW, NOW]);
@@ -150,7 +150,7 @@ describe('a host that reboots before its new Pod is confirmed', () => {
     const { successor } = begun();
     assert.equal(boots(successor, 'boot-1'), successor);
     const once = boots(successor, 'boot-2', 'boot-2', 'boot-2');
-    assert.deepEqual(once.turn?.boot, { mark: 'boot-2', reboots: 1 });
+    assert.deepEqual(once.handover?.boot, { mark: 'boot-2', reboots: 1 });
   });
 
   test('keeps it after a power cut or two, and goes back at the third before it starts once more', () => {
@@ -159,8 +159,8 @@ describe('a host that reboots before its new Pod is confirmed', () => {
     assert.deepEqual(desiredPodState(twice), { kind: 'run' });
     const third = boots(twice, 'boot-4');
     assert.deepEqual(desiredPodState(third), { kind: 'stop', deadline: NOW + 4_000 });
-    assert.equal(third.turn?.revert?.reason, 'HostRebooted');
-    assert.match(third.turn?.revert?.message ?? '', /rebooted 3 times before it was confirmed/);
+    assert.equal(third.handover?.revert?.reason, 'HostRebooted');
+    assert.match(third.handover?.revert?.message ?? '', /rebooted 3 times before it was confirmed/);
     assert.equal(imageOf(afterRevertCleared(third)), 'app:1');
     assert.equal(boots(third, 'boot-5'), third, 'decided once');
   });

@@ -103,7 +103,7 @@ test('Pods are counted, and those that fail are named with their reason, three a
     status.failing.map(({ name }) => name),
     ['a', 'b', 'c'],
   );
-  assert.match(status.failing[0]?.because ?? '', /CrashLoopBackOff/);
+  assert.match(status.failing[0]?.message ?? '', /CrashLoopBackOff/);
 });
 
 test('labels and cordon come along', () => {

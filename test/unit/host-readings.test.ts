@@ -63,12 +63,12 @@ describe('the ring', () => {
 });
 
 test('a host that is forgotten, or has told nothing, has empty columns', () => {
-  const readings = new NodeReadings(new ManualClock(START), { lastHeardMs: () => START });
+  const readings = new NodeReadings(new ManualClock(START), { lastSeenMs: () => START });
   readings.record('n', Uint8Array.of(9, 9));
   assert.deepEqual(readings.of('n').recent.times, []);
   readings.record('n', encodeHeartbeatReading({ cpu: 0.5 }));
   assert.deepEqual([readings.of('n').recent.cpu, readings.of('n').day.cpu], [[0.5], [0.5]]);
-  assert.equal(readings.of('n').lastHeardTime, new Date(START).toISOString().replace('.000', ''));
+  assert.equal(readings.of('n').lastContactTime, new Date(START).toISOString().replace('.000', ''));
   readings.forget('n');
   assert.deepEqual(readings.of('n').day.times, []);
 });

@@ -45,7 +45,7 @@ describe("a host's terms", () => {
   });
 
   test('have defaults', () => {
-    assert.deepEqual(termsOf({ confirm: {}, hostHold: {} }), { confirmSeconds: 300, maxHoldSeconds: 3600 });
+    assert.deepEqual(termsOf({ confirm: {}, updateLock: {} }), { confirmSeconds: 300, maxHoldSeconds: 3600 });
   });
 
   test('name who overrides the host, and why', () => {
@@ -53,9 +53,9 @@ describe("a host's terms", () => {
       { id: 1, verb: 'force-hold', targets: ['n1'], reason: 'recall', user: 'ada', time: '' },
       { id: 2, verb: 'force-hold', targets: ['n2'], user: 'bob', time: '' },
     ];
-    const terms = termsOf({ hostHold: { maxSeconds: 60 } }, { forced: ['n1', 'n2'], requests });
+    const terms = termsOf({ updateLock: { maxSeconds: 60 } }, { forced: ['n1', 'n2'], requests });
     assert.deepEqual(terms, { maxHoldSeconds: 60, forcedBy: 'ada: recall' });
-    assert.equal(termsOf({ hostHold: {} }, { forced: ['*'] })?.forcedBy, 'the rollout');
+    assert.equal(termsOf({ updateLock: {} }, { forced: ['*'] })?.forcedBy, 'the rollout');
     assert.equal(termsOf({ confirm: {} }, { forced: ['*'] })?.forcedBy, undefined);
   });
 
@@ -164,7 +164,7 @@ describe('a host that has its turn', () => {
     const turnOf = (pod: Pod) => toDaemonPod(pod, CURRENT).handover;
     const pod = bearing('new', NOW + HOUR, 'HeldLocally');
     assert.deepEqual(
-      turnOf(pod)?.windows?.map(({ until }) => until),
+      turnOf(pod)?.windows?.map(({ lastWindowEndsAt: until }) => until),
       [NOW + HOUR],
     );
     assert.equal(turnOf(pod)?.holdEndsAt, undefined, 'nobody knows since when it is held');
@@ -205,9 +205,9 @@ describe('a host that has its turn', () => {
       [{ contact: 'lost', lostAt: NOW, isWithdrawn: true }, 'failed'],
       [{ contact: 'lost', lostAt: NOW, isSkipped: true }, 'skipped'],
       [{ contact: 'lost', isOutdated: true }, 'deferred'],
-      [{ contact: 'away', waiting: 'HeldLocally' }, 'deferred'],
-      [{ contact: 'lost', waiting: 'OutsideWindow' }, 'deferred'],
-      [{ contact: 'lost', waiting: 'NoRoom' }, 'deferred'],
+      [{ contact: 'away', waitReason: 'HeldLocally' }, 'deferred'],
+      [{ contact: 'lost', waitReason: 'OutsideWindow' }, 'deferred'],
+      [{ contact: 'lost', waitReason: 'NoRoom' }, 'deferred'],
       [{ contact: 'here' }, 'turned'],
     ];
     for (const [change, lane] of cases) {

@@ -133,9 +133,9 @@ test('what was pulled is remembered across restarts; a damaged file means nothin
   const path = join(temporaryDirectory(), 'images.json');
   const records = await ImageRecords.open(path);
   assert.equal(existsSync(path), false);
-  await records.pulled('a', 5);
-  await records.pulled('b', 6);
-  await records.removed(['b', 'never']);
+  await records.recordPull('a', 5);
+  await records.recordPull('b', 6);
+  await records.forget(['b', 'never']);
   assert.deepEqual([...(await ImageRecords.open(path)).all()], [['a', { pulledAt: 5, lastUsedAt: 0 }]]);
   assert.ok(readFileSync(path, 'utf8').length > 0);
 });

@@ -104,7 +104,7 @@ describe('pulls', () => {
 
 test('a registry that has gone silent loses its place', async () => {
   const clock = new ManualClock(0);
-  const { engine, images } = open({ clock, pullsAtOnce: 1 });
+  const { engine, images } = open({ clock, maxParallelPulls: 1 });
   let progress = (): void => undefined;
   engine.answer = ({ image, onProgress = progress, signal }) => {
     progress = onProgress;

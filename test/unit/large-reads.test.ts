@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { LargeReads } from '../../coordinator/api/large-reads.js';
 import { ManualClock } from '../../shared/process/clock.js';
 
-const SETTINGS = { fromObjects: 500, atOnce: 2, waiting: 2, waitMs: 1_000 };
+const SETTINGS = { fromObjects: 500, maxConcurrent: 2, waiting: 2, waitMs: 1_000 };
 const TOO_MANY = { reason: 'TooManyRequests' };
 
 function limited(change: Partial<typeof SETTINGS> = {}) {
@@ -46,7 +46,7 @@ test('places go to those who wait in their order; leaving twice gives one place 
 });
 
 test('beyond the queue it is 429 at once, in the queue after the wait', async () => {
-  const { clock, reads } = limited({ atOnce: 1, waiting: 1 });
+  const { clock, reads } = limited({ maxConcurrent: 1, maxWaiting: 1 });
   const leave = await reads.enter('ann', new AbortController().signal);
   const waiting = reads.enter('ann', new AbortController().signal);
   await assert.rejects(reads.enter('ann', new AbortController().signal), TOO_MANY);
@@ -57,7 +57,7 @@ test('beyond the queue it is 429 at once, in the queue after the wait', async ()
 });
 
 test('a client that goes leaves the queue, or its place', async () => {
-  const { reads } = limited({ atOnce: 1 });
+  const { reads } = limited({ maxConcurrent: 1 });
   const [holder, waiter] = [new AbortController(), new AbortController()];
   await reads.enter('ann', holder.signal);
   const waiting = reads.enter('ann', waiter.signal);
@@ -69,7 +69,7 @@ test('a client that goes leaves the queue, or its place', async () => {
 });
 
 test('one user fills neither the places nor the queue: two of eight places, and a quarter of the queue, are for others', async () => {
-  const { clock, reads } = limited({ atOnce: 8, waiting: 100 });
+  const { clock, reads } = limited({ maxConcurrent: 8, waiting: 100 });
   const inOrder: string[] = [];
   const come = (user: string) => {
     const entered = reads.enter(user, new AbortController().signal);
@@ -97,7 +97,7 @@ test('whatever comes and goes, no more are in than there are places, and none is
   );
   await fc.assert(
     fc.asyncProperty(steps, async (actions) => {
-      const { clock, reads } = limited({ atOnce: 3, waiting: 4 });
+      const { clock, reads } = limited({ maxConcurrent: 3, waiting: 4 });
       const inside = new Set<() => void>();
       const callers: AbortController[] = [];
       for (const { kind, at } of actions) {

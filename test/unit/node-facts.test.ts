@@ -23,11 +23,11 @@ test('a new Pod that lies in the future, for the clock was set back, has its tim
 });
 
 const AHEAD: [string, NodeFacts][] = [
-  ['awaySince', { situation: 'turned', contact: 'away', awaySince: NOW + YEAR }],
-  ['lostAt', { situation: 'newAvailable', contact: 'lost', lostAt: NOW + YEAR }],
-  ['troubleAt', { situation: 'newUnavailable', contact: 'here', trouble: 'x', troubleAt: NOW + YEAR }],
-  ['startedAt', { situation: 'newUnavailable', contact: 'here', newPodAt: 0, startedAt: NOW + YEAR }],
-  ['waitingSince', { situation: 'turned', contact: 'here', waiting: 'NoRoom', waitingSince: NOW + YEAR }],
+  ['awaySince', { updateState: 'turned', contact: 'away', awaySince: NOW + YEAR }],
+  ['lostAt', { updateState: 'newAvailable', contact: 'lost', lostAt: NOW + YEAR }],
+  ['troubleAt', { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', failureReasonSince: NOW + YEAR }],
+  ['startedAt', { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, startedAt: NOW + YEAR }],
+  ['waitingSince', { updateState: 'turned', contact: 'here', waitReason: 'NoRoom', waitingSince: NOW + YEAR }],
 ];
 
 for (const [key, facts] of AHEAD) {

@@ -4,177 +4,177 @@ import { failedSince, nodeRolloutState, type NodeFacts } from '../../coordinator
 
 const OLD = { situation: 'oldAvailable', contact: 'here' } as const;
 const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
-  ['its link down before its turn', { situation: 'oldAvailable', contact: 'away' }, 'deferred'],
-  ['lost before its turn', { situation: 'oldUnavailable', contact: 'lost' }, 'deferred'],
-  ['unheard since a restore holds its wave', { situation: 'unheard', contact: 'here' }, 'unheard'],
-  ['unheard since a restore, and dark', { situation: 'unheard', contact: 'lost' }, 'deferred'],
-  ['its link down after its turn', { situation: 'newAvailable', contact: 'away' }, 'newAvailable'],
-  ['lost before its turn, and its Pod is gone', { situation: 'empty', contact: 'lost' }, 'deferred'],
-  ['lost after its turn', { situation: 'newUnavailable', contact: 'lost', newPodAt: 0 }, 'failed'],
-  ['lost beside its old Pod', { situation: 'pairUnavailable', contact: 'lost' }, 'failed'],
-  ['a crash loop', { situation: 'newUnavailable', contact: 'here', trouble: 'CrashLoopBackOff' }, 'failed'],
+  ['its link down before its turn', { updateState: 'oldAvailable', contact: 'away' }, 'deferred'],
+  ['lost before its turn', { updateState: 'oldUnavailable', contact: 'lost' }, 'deferred'],
+  ['unheard since a restore holds its wave', { updateState: 'unheard', contact: 'here' }, 'unheard'],
+  ['unheard since a restore, and dark', { updateState: 'unheard', contact: 'lost' }, 'deferred'],
+  ['its link down after its turn', { updateState: 'newAvailable', contact: 'away' }, 'newAvailable'],
+  ['lost before its turn, and its Pod is gone', { updateState: 'empty', contact: 'lost' }, 'deferred'],
+  ['lost after its turn', { updateState: 'newUnavailable', contact: 'lost', newPodAt: 0 }, 'failed'],
+  ['lost beside its old Pod', { updateState: 'pairUnavailable', contact: 'lost' }, 'failed'],
+  ['a crash loop', { updateState: 'newUnavailable', contact: 'here', failureReason: 'CrashLoopBackOff' }, 'failed'],
   [
     'an available Pod that keeps restarting',
-    { situation: 'newAvailable', contact: 'here', trouble: 'Restarting' },
+    { updateState: 'newAvailable', contact: 'here', failureReason: 'Restarting' },
     'failed',
   ],
   [
     'the old Pod in trouble is not the new revision’s',
-    { situation: 'oldUnavailable', contact: 'here', trouble: 'x' },
+    { updateState: 'oldUnavailable', contact: 'here', failureReason: 'x' },
     'oldUnavailable',
   ],
   [
     'a new Pod within its time',
-    { situation: 'newUnavailable', contact: 'here', newPodAt: 1 },
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 1 },
     'newUnavailable',
   ],
   [
     'a new Pod beyond it, while its host ends the one before it',
-    { situation: 'newUnavailable', contact: 'here', newPodAt: 0, isHeldUp: true },
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, awaitsPredecessor: true },
     'newUnavailable',
   ],
   [
     'the same within its time since that one should have ended',
-    { situation: 'newUnavailable', contact: 'here', newPodAt: 0, isHeldUp: true, predecessorEndsBy: 1 },
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, awaitsPredecessor: true, predecessorEndsBy: 1 },
     'newUnavailable',
   ],
   [
     'the same beyond that: the engine hangs, and the old Pod never ends',
-    { situation: 'newUnavailable', contact: 'here', newPodAt: 0, isHeldUp: true, predecessorEndsBy: 0 },
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, awaitsPredecessor: true, predecessorEndsBy: 0 },
     'failed',
   ],
   [
     'a new Pod within its time since its host could begin with it',
-    { situation: 'newUnavailable', contact: 'here', newPodAt: 0, startedAt: 1 },
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, startedAt: 1 },
     'newUnavailable',
   ],
   [
     'a new Pod beyond that',
-    { situation: 'newUnavailable', contact: 'here', newPodAt: 0, startedAt: 0 },
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, startedAt: 0 },
     'failed',
   ],
   [
     'a host that claims to have begun before the Pod was made',
-    { situation: 'newUnavailable', contact: 'here', newPodAt: 1, startedAt: -600 },
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 1, startedAt: -600 },
     'newUnavailable',
   ],
   [
     'lost while it ends the old Pod',
-    { situation: 'newUnavailable', contact: 'lost', newPodAt: 0, isHeldUp: true },
+    { updateState: 'newUnavailable', contact: 'lost', newPodAt: 0, awaitsPredecessor: true },
     'failed',
   ],
-  ['a new Pod beyond it', { situation: 'newUnavailable', contact: 'here', newPodAt: 0 }, 'failed'],
+  ['a new Pod beyond it', { updateState: 'newUnavailable', contact: 'here', newPodAt: 0 }, 'failed'],
   [
     'available, however long ago',
-    { situation: 'newAvailable', contact: 'here', newPodAt: 0 },
+    { updateState: 'newAvailable', contact: 'here', newPodAt: 0 },
     'newAvailable',
   ],
   [
     'not well, but taken out',
-    { situation: 'newUnavailable', contact: 'here', trouble: 'x', isSkipped: true },
+    { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', isSkipped: true },
     'skipped',
   ],
   [
     'well, and taken out later',
-    { situation: 'newAvailable', contact: 'here', isSkipped: true },
+    { updateState: 'newAvailable', contact: 'here', isSkipped: true },
     'newAvailable',
   ],
-  ['taken out, and dark', { situation: 'oldAvailable', contact: 'lost', isSkipped: true }, 'skipped'],
-  ['its window closed', { situation: 'oldAvailable', contact: 'here', isOutside: true }, 'outsideAvailable'],
+  ['taken out, and dark', { updateState: 'oldAvailable', contact: 'lost', isSkipped: true }, 'skipped'],
+  ['its window closed', { updateState: 'oldAvailable', contact: 'here', isOutOfWindow: true }, 'outsideAvailable'],
   [
     'its window closed, its Pod broken',
-    { situation: 'oldUnavailable', contact: 'here', isOutside: true },
+    { updateState: 'oldUnavailable', contact: 'here', isOutOfWindow: true },
     'outsideUnavailable',
   ],
   [
     'updated, and its window closed',
-    { situation: 'newAvailable', contact: 'here', isOutside: true },
+    { updateState: 'newAvailable', contact: 'here', isOutOfWindow: true },
     'outsideUpdated',
   ],
   [
     'what was begun is finished',
-    { situation: 'pairAvailable', contact: 'here', isOutside: true },
+    { updateState: 'pairAvailable', contact: 'here', isOutOfWindow: true },
     'pairAvailable',
   ],
   [
     'without a Pod it is served at any hour',
-    { situation: 'empty', contact: 'here', isOutside: true },
+    { updateState: 'empty', contact: 'here', isOutOfWindow: true },
     'empty',
   ],
-  ['dark, its window closed', { situation: 'oldAvailable', contact: 'away', isOutside: true }, 'deferred'],
+  ['dark, its window closed', { updateState: 'oldAvailable', contact: 'away', isOutOfWindow: true }, 'deferred'],
   [
     'failed, its window closed',
-    { situation: 'newUnavailable', contact: 'here', trouble: 'x', isOutside: true },
+    { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', isOutOfWindow: true },
     'failed',
   ],
   [
     'where no Pod belongs any more it has its turn, too',
-    { situation: 'retiringAvailable', contact: 'here' },
+    { updateState: 'retiringAvailable', contact: 'here' },
     'retiringAvailable',
   ],
   [
     'and not outside its window',
-    { situation: 'retiringUnavailable', contact: 'here', isOutside: true },
+    { updateState: 'retiringUnavailable', contact: 'here', isOutOfWindow: true },
     'outsideRetiring',
   ],
-  ['its first Pod withheld', { situation: 'withheld', contact: 'here' }, 'withheld'],
-  ['dark, its first Pod withheld', { situation: 'withheld', contact: 'lost' }, 'deferred'],
+  ['its first Pod withheld', { updateState: 'withheld', contact: 'here' }, 'withheld'],
+  ['dark, its first Pod withheld', { updateState: 'withheld', contact: 'lost' }, 'deferred'],
   [
     'taken out, its first Pod withheld',
-    { situation: 'withheld', contact: 'here', isSkipped: true },
+    { updateState: 'withheld', contact: 'here', isSkipped: true },
     'skipped',
   ],
   [
     'its first Pod comes in its window',
-    { situation: 'withheld', contact: 'here', isOutside: true },
+    { updateState: 'withheld', contact: 'here', isOutOfWindow: true },
     'outsideWithheld',
   ],
   ['not heard since the start, its Pod old', { ...OLD, isAwaited: true }, 'awaitedAvailable'],
   [
     'not heard since the start, its Pod old and broken',
-    { ...OLD, situation: 'oldUnavailable', isAwaited: true },
+    { ...OLD, updateState: 'oldUnavailable', isAwaited: true },
     'awaitedUnavailable',
   ],
   [
     'not heard since the start, updated',
-    { ...OLD, situation: 'newAvailable', isAwaited: true },
+    { ...OLD, updateState: 'newAvailable', isAwaited: true },
     'awaitedUpdated',
   ],
   [
     'not heard since the start, updated, and away before',
-    { ...OLD, situation: 'newAvailable', contact: 'away', isAwaited: true },
+    { ...OLD, updateState: 'newAvailable', contact: 'away', isAwaited: true },
     'newAvailable',
   ],
   [
     'not heard since the start, its window closed',
-    { ...OLD, isAwaited: true, isOutside: true },
+    { ...OLD, isAwaited: true, isOutOfWindow: true },
     'awaitedAvailable',
   ],
   ['not heard since the start, and dark before', { ...OLD, contact: 'away', isAwaited: true }, 'deferred'],
-  ['of a release that failed before, as this one has', { ...OLD, isStray: true }, 'strayAvailable'],
-  ['the same outside its window', { ...OLD, isStray: true, isOutside: true }, 'outsideAvailable'],
+  ['of a release that failed before, as this one has', { ...OLD, isStaleFailed: true }, 'strayAvailable'],
+  ['the same outside its window', { ...OLD, isStaleFailed: true, isOutOfWindow: true }, 'outsideAvailable'],
   [
     'the same, and of no use',
-    { situation: 'oldUnavailable', contact: 'here', isStray: true, isOutside: true },
+    { updateState: 'oldUnavailable', contact: 'here', isStaleFailed: true, isOutOfWindow: true },
     'strayUnavailable',
   ],
-  ['the same, in the dark', { ...OLD, contact: 'away', isStray: true }, 'deferred'],
-  ['the same, not heard since the start', { ...OLD, isAwaited: true, isStray: true }, 'awaitedAvailable'],
+  ['the same, in the dark', { ...OLD, contact: 'away', isStaleFailed: true }, 'deferred'],
+  ['the same, not heard since the start', { ...OLD, isAwaited: true, isStaleFailed: true }, 'awaitedAvailable'],
   ['not heard since the start, taken out', { ...OLD, isAwaited: true, isSkipped: true }, 'skipped'],
   [
     'its time ran out while there was no coordinator',
-    { situation: 'newUnavailable', contact: 'here', newPodAt: 0, isAwaited: true },
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, isAwaited: true },
     'newUnavailable',
   ],
   [
     'and begins anew when it is heard',
-    { situation: 'newUnavailable', contact: 'here', newPodAt: 0, heardAt: 1 },
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, heardAt: 1 },
     'newUnavailable',
   ],
-  ['to run out then', { situation: 'newUnavailable', contact: 'here', newPodAt: -600, heardAt: 0 }, 'failed'],
+  ['to run out then', { updateState: 'newUnavailable', contact: 'here', newPodAt: -600, heardAt: 0 }, 'failed'],
   [
     'a crash loop that was known before the start',
-    { situation: 'newUnavailable', contact: 'here', trouble: 'x', isAwaited: true },
+    { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', isAwaited: true },
     'failed',
   ],
 ];
@@ -185,7 +185,7 @@ for (const [name, facts, lane] of LANES) {
 
 test('without a budget no node has failed: it holds its wave, as upstream', () => {
   const facts = {
-    situation: 'newUnavailable',
+    updateState: 'newUnavailable',
     contact: 'lost',
     trouble: 'CrashLoopBackOff',
     newPodAt: 0,
@@ -196,49 +196,49 @@ test('without a budget no node has failed: it holds its wave, as upstream', () =
 /** Now is 600. */
 const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget?: string][] = [
   ['lost, nothing was heard of its turn', {}, 'failed', 'deferredTurned'],
-  ['lost, it lacked the image', { waiting: 'ImageNotPulled' }, 'failed', 'deferredTurned'],
+  ['lost, it lacked the image', { waitReason: 'ImageNotPulled' }, 'failed', 'deferredTurned'],
   [
     'its link down, it lacked the image',
-    { waiting: 'ImageNotPulled', contact: 'away' },
+    { waitReason: 'ImageNotPulled', contact: 'away' },
     'turned',
     'deferredTurned',
   ],
-  ['it has heard no time', { waiting: 'NoTrustedTime' }, 'deferred'],
-  ['its turn is to be taken back', { waiting: 'ImageNotPulled', isOutdated: true }, 'deferred'],
-  ['outside its window, and no other is named', { waiting: 'OutsideWindow', turnWindows: [] }, 'deferred'],
+  ['it has heard no time', { waitReason: 'NoTrustedTime' }, 'deferred'],
+  ['its turn is to be taken back', { waitReason: 'ImageNotPulled', isOutdated: true }, 'deferred'],
+  ['outside its window, and no other is named', { waitReason: 'OutsideWindow', handoverWindows: [] }, 'deferred'],
   [
     'outside its window, the next is to come',
-    { waiting: 'OutsideWindow', turnWindows: [{ from: 601, until: 900 }] },
+    { waitReason: 'OutsideWindow', handoverWindows: [{ from: 601, until: 900 }] },
     'deferred',
   ],
   [
     'outside its window, the next has opened since',
-    { waiting: 'OutsideWindow', turnWindows: [{ from: 600, until: 900 }] },
+    { waitReason: 'OutsideWindow', handoverWindows: [{ from: 600, until: 900 }] },
     'failed',
     'deferredTurned',
   ],
   [
     'the same, its link down only now',
-    { waiting: 'OutsideWindow', contact: 'away', turnWindows: [{ from: 600, until: 900 }] },
+    { waitReason: 'OutsideWindow', contact: 'away', handoverWindows: [{ from: 600, until: 900 }] },
     'turned',
     'deferredTurned',
   ],
   [
     'outside its window, one has opened and closed since',
-    { waiting: 'OutsideWindow', turnWindows: [{ from: 510, until: 520 }] },
+    { waitReason: 'OutsideWindow', handoverWindows: [{ from: 510, until: 520 }] },
     'failed',
     'deferredTurned',
   ],
   [
     'outside its window, all of them were over before it went dark',
-    { waiting: 'OutsideWindow', turnWindows: [{ from: 100, until: 500 }] },
+    { waitReason: 'OutsideWindow', handoverWindows: [{ from: 100, until: 500 }] },
     'deferred',
   ],
   [
     'the same, where nobody knows when it went dark',
     {
       ...{ waiting: 'OutsideWindow', waitingSince: 500, awaySince: 0 },
-      turnWindows: [{ from: 100, until: 500 }],
+      handoverWindows: [{ from: 100, until: 500 }],
     },
     'deferred',
   ],
@@ -246,29 +246,29 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
     'a window has opened since it was outside, and nobody knows when it went dark',
     {
       ...{ waiting: 'OutsideWindow', waitingSince: 500, awaySince: 0 },
-      turnWindows: [{ from: 510, until: 520 }],
+      handoverWindows: [{ from: 510, until: 520 }],
     },
     'failed',
     'deferredTurned',
   ],
-  ['it said ‘not now’, and may for longer', { waiting: 'HeldLocally', holdEndsAt: 601 }, 'deferred'],
+  ['it said ‘not now’, and may for longer', { waitReason: 'HeldLocally', holdEndsAt: 601 }, 'deferred'],
   [
     'it said ‘not now’ for as long as it may',
-    { waiting: 'HeldLocally', holdEndsAt: 600 },
+    { waitReason: 'HeldLocally', holdEndsAt: 600 },
     'failed',
     'deferredTurned',
   ],
   [
     'the same, its window closed by then',
-    { waiting: 'HeldLocally', holdEndsAt: 600, turnWindows: [{ from: 400, until: 600 }] },
+    { waitReason: 'HeldLocally', holdEndsAt: 600, handoverWindows: [{ from: 400, until: 600 }] },
     'deferred',
   ],
   [
     'the same, in a later window',
     {
-      waiting: 'HeldLocally',
+      waitReason: 'HeldLocally',
       holdEndsAt: 550,
-      turnWindows: [
+      handoverWindows: [
         { from: 400, until: 540 },
         { from: 590, until: 700 },
       ],
@@ -295,21 +295,21 @@ test('a host that may have begun in the dark has failed since it may have', () =
 const RETRIES: [string, NodeFacts, string][] = [
   [
     'a crash loop from before',
-    { situation: 'newUnavailable', contact: 'here', trouble: 'x', newPodAt: 100 },
+    { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', newPodAt: 100 },
     'again',
   ],
   [
     'a crash loop since',
-    { situation: 'newUnavailable', contact: 'here', trouble: 'x', newPodAt: 101 },
+    { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', newPodAt: 101 },
     'failed',
   ],
   [
     'restarts before, available now',
-    { situation: 'newAvailable', contact: 'here', trouble: 'x', newPodAt: 100 },
+    { updateState: 'newAvailable', contact: 'here', failureReason: 'x', newPodAt: 100 },
     'newAvailable',
   ],
-  ['dark before', { situation: 'newUnavailable', contact: 'lost', newPodAt: 50, lostAt: 60 }, 'deferred'],
-  ['dark since', { situation: 'newUnavailable', contact: 'lost', newPodAt: 50, lostAt: 160 }, 'failed'],
+  ['dark before', { updateState: 'newUnavailable', contact: 'lost', newPodAt: 50, lostAt: 60 }, 'deferred'],
+  ['dark since', { updateState: 'newUnavailable', contact: 'lost', newPodAt: 50, lostAt: 160 }, 'failed'],
 ];
 
 for (const [name, facts, lane] of RETRIES) {
@@ -319,10 +319,10 @@ for (const [name, facts, lane] of RETRIES) {
 }
 
 for (const [name, facts, lane] of [
-  ['restarts before, available now', { situation: 'newAvailable', newPodAt: 99 }, 'newAvailable'],
+  ['restarts before, available now', { updateState: 'newAvailable', newPodAt: 99 }, 'newAvailable'],
   [
     'restarts before, available now, outside its window',
-    { situation: 'newAvailable', newPodAt: 99, isOutside: true },
+    { updateState: 'newAvailable', newPodAt: 99, isOutside: true },
     'outsideUpdated',
   ],
   ['a crash loop from before', { situation: 'newUnavailable', newPodAt: 99 }, 'failed'],
@@ -338,8 +338,8 @@ test('since when a node has failed', () => {
   const rules = { deadlineMs: 600 };
   const since = (facts: Partial<NodeFacts>) =>
     failedSince({ updateState: 'newUnavailable', contact: 'here', ...facts }, 1_000, rules);
-  assert.equal(since({ trouble: 'x', troubleAt: 5, newPodAt: 1 }), 5);
-  assert.equal(since({ trouble: 'x', newPodAt: 1 }), 1);
+  assert.equal(since({ failureReason: 'x', failureReasonSince: 5, newPodAt: 1 }), 5);
+  assert.equal(since({ failureReason: 'x', newPodAt: 1 }), 1);
   assert.equal(since({ contact: 'lost', lostAt: 7 }), 7);
   assert.equal(since({ newPodAt: 100 }), 700);
   assert.equal(since({ newPodAt: 500 }), undefined);

@@ -33,7 +33,7 @@ const NO_WAY_BACK = {
 testVerdicts([
   [
     'who has it stays with it where the stable revision is gone',
-    { ...NO_WAY_BACK, waves: [wave({ updated: 1, touched: 1 }), DONE] },
+    { ...NO_WAY_BACK, waves: [wave({ updated: 1, onRevision: 1 }), DONE] },
     'Failed',
     -1,
   ],
@@ -47,7 +47,7 @@ testVerdicts([
     'nor one whose hosts have all failed, within the budget',
     {
       memory: memory({}),
-      waves: [wave({ nodes: 1, failed: 1, touched: 1 }), OUTSTANDING, OUTSTANDING],
+      waves: [wave({ nodes: 1, failed: 1, onRevision: 1 }), OUTSTANDING, OUTSTANDING],
       requests: [approval('half')],
     },
     'AwaitingHosts',
@@ -82,7 +82,7 @@ testVerdicts([
     {
       spec: { ...SPEC, failureBudget: { action: 'RollBack' } },
       memory: memory({ stable: 'q' }),
-      waves: [wave({ failed: 1, touched: 1 }), OUTSTANDING, OUTSTANDING],
+      waves: [wave({ failed: 1, onRevision: 1 }), OUTSTANDING, OUTSTANDING],
     },
     'Failed',
     -1,
@@ -102,14 +102,14 @@ testVerdicts([
     {
       spec: { ...SPEC, failureBudget: { action: 'RollBack' } },
       memory: memory({ stable: 'q', failure: 'x', rolledBack: true }),
-      waves: [wave({ failed: 1, touched: 1 }), OUTSTANDING, OUTSTANDING],
+      waves: [wave({ failed: 1, onRevision: 1 }), OUTSTANDING, OUTSTANDING],
     },
     'RolledBack',
     -1,
   ],
   [
     'what was rolled back under a policy that would not do so any more',
-    { memory: memory({ stable: 'q', failure: 'x', rolledBack: true }), waves: [wave({ touched: 1 })] },
+    { memory: memory({ stable: 'q', failure: 'x', rolledBack: true }), waves: [wave({ onRevision: 1 })] },
     'RolledBack',
     -1,
   ],
@@ -117,7 +117,7 @@ testVerdicts([
     'a retry after it was rolled back',
     {
       memory: memory({ stable: 'q', failure: 'x', rolledBack: true }),
-      waves: [wave({ failed: 2, touched: 2 }), OUTSTANDING, OUTSTANDING],
+      waves: [wave({ failed: 2, onRevision: 2 }), OUTSTANDING, OUTSTANDING],
       requests: [request(1, 'retry')],
     },
     'Failed',
@@ -188,7 +188,7 @@ test('what was rolled back is remembered over a restart of the coordinator', () 
   const late = {
     spec,
     memory: memoryOf(rollout, spec),
-    waves: [wave({ touched: 1 }), OUTSTANDING, OUTSTANDING],
+    waves: [wave({ onRevision: 1 }), OUTSTANDING, OUTSTANDING],
   };
   assert.deepEqual([step(late).phase, step(late).revert], ['RolledBack', 'all']);
 });
@@ -196,7 +196,7 @@ test('what was rolled back is remembered over a restart of the coordinator', () 
 test('hosts go back only where there is a revision to go back to', () => {
   const input = {
     spec: { ...SPEC, failureBudget: { action: 'RollBack' as const } },
-    waves: [wave({ failed: 2, touched: 2 })],
+    waves: [wave({ failed: 2, onRevision: 2 })],
   };
   assert.equal(step({ ...input, memory: memory({ stable: 'q' }) }).revert, 'all');
   assert.equal(step({ ...input, memory: memory({}) }).revert, undefined);
@@ -221,7 +221,7 @@ test('those that follow late and fail go back alone; a retry begins with them, n
   const late = {
     spec: { ...SPEC, failureBudget: { action: 'RollBack' as const } },
     memory: memory({ wave: 2, completedAt: 1, stable: 'q' }),
-    waves: [DONE, DONE, wave({ updated: 1, failed: 1, lateFailures: 1, touched: 2 })],
+    waves: [DONE, DONE, wave({ updated: 1, failed: 1, lateFailures: 1, onRevision: 2 })],
   };
   const first = step(late);
   assert.deepEqual([first.phase, first.revert, first.openUpTo], ['Failed', 'late', -1]);

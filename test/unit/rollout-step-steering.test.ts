@@ -85,7 +85,7 @@ testVerdicts([
     'aborted',
     {
       memory: memory({ stable: 'q' }),
-      waves: [wave({ updated: 2, touched: 2 }), OUTSTANDING, OUTSTANDING],
+      waves: [wave({ updated: 2, onRevision: 2 }), OUTSTANDING, OUTSTANDING],
       requests: [request(1, 'abort')],
     },
     'Failed',
@@ -101,7 +101,7 @@ testVerdicts([
     'aborted after it was completed',
     {
       memory: memory({ stable: 'q', wave: 2, completedAt: 1, caughtUp: true }),
-      waves: [DONE, DONE, wave({ updated: 2, touched: 2 })],
+      waves: [DONE, DONE, wave({ updated: 2, onRevision: 2 })],
       requests: [request(1, 'abort')],
     },
     'Failed',
@@ -140,7 +140,7 @@ test('a retry asks for approvals anew; a pause stops hosts from going back by th
   const paused = {
     spec: { ...SPEC, paused: true, failureBudget: { action: 'RollBack' as const } },
     memory: memory({ stable: 'q' }),
-    waves: [wave({ failed: 1, touched: 1 }), OUTSTANDING, OUTSTANDING],
+    waves: [wave({ failed: 1, onRevision: 1 }), OUTSTANDING, OUTSTANDING],
   };
   assert.equal(step(paused).revert, undefined);
   assert.equal(step({ ...paused, requests: [request(1, 'abort')] }).revert, 'all');

@@ -52,7 +52,7 @@ test('a Pod that waits for one of which nothing is known has its time from when 
 test('hosts outside their windows are counted by zone, as they come and go', () => {
   let labels: Record<string, string> = { tz: 'Europe.Berlin' };
   const windows = [{ schedule: '0 3 * * *', durationSeconds: 3600, timeZoneLabel: 'tz', timeZone: 'UTC' }];
-  const waves = wavesOf({ times: { windows }, standing: () => ({ contact: 'here', labels }) });
+  const waves = wavesOf({ times: { windows }, connectivity: () => ({ contact: 'here', labels }) });
   const put = (name: string, situation: NodeUpdateState) => waves.update(name, situation, record(situation));
   put('a', 'oldAvailable');
   put('b', 'oldUnavailable');
@@ -75,9 +75,9 @@ test('hosts outside their windows are counted by zone, as they come and go', () 
 
 test('a turn is taken back from a host that was taken out, also while it is dark', () => {
   const contacts = new Map<string, NodeContact>([['dark', 'away']]);
-  const waves = wavesOf({ standing: (name) => ({ contact: contacts.get(name) ?? 'here' }) });
+  const waves = wavesOf({ connectivity: (name) => ({ contact: contacts.get(name) ?? 'here' }) });
   for (const name of ['dark', 'here', 'other']) {
-    waves.update(name, 'turned', record('turned', { turn: { forced: false } }));
+    waves.update(name, 'turned', record('turned', { handover: { forced: false } }));
   }
   waves.applyMemory({
     revision: 'r',
@@ -86,7 +86,7 @@ test('a turn is taken back from a host that was taken out, also while it is dark
     steering: { handled: 1, skipped: ['dark', 'here'] },
   });
   assert.deepEqual(waves.handoversToWithdraw(1), ['dark', 'here']);
-  waves.update('dark', 'turned', record('turned', { turn: { forced: false, withdrawn: 'Unheard' } }));
+  waves.update('dark', 'turned', record('turned', { handover: { forced: false, withdrawn: 'Unheard' } }));
   assert.deepEqual(waves.handoversToWithdraw(1), ['here'], 'once');
 });
 

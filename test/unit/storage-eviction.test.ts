@@ -107,9 +107,9 @@ test('the watch looks every ten seconds, passes over a silent engine, and gives 
   const state = { isUp: false, isRunning: true, layerBytes: 0 };
   const evicted: string[] = [];
   const watch = new StorageLimitWatch({
-    pods: { all: () => [{ uid: 'uid-a', digest: '', pod, acceptedAt: 0, gone: false }] },
+    pods: { all: () => [{ uid: 'uid-a', digest: '', pod, acceptedAt: 0, unassigned: false }] },
     workers: {
-      giveUp: (uid, { reason, graceSeconds }) => void evicted.push(`${uid} ${reason} ${graceSeconds}`),
+      terminate: (uid, { reason, graceSeconds }) => void evicted.push(`${uid} ${reason} ${graceSeconds}`),
     },
     driver: {
       storage: async () => {

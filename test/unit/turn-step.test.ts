@@ -21,35 +21,35 @@ function reasonOf(change: Partial<HandoverFacts>): string {
 describe('a turn', () => {
   const cases: [string, Partial<HandoverFacts>, string][] = [
     ['begins when nothing stands against it', {}, 'begin'],
-    ['waits for a time of the coordinator, windows or not', { hubTime: undefined }, 'NoTrustedTime'],
+    ['waits for a time of the coordinator, windows or not', { coordinatorTimeMs: undefined }, 'NoTrustedTime'],
     ['waits for its images', { missing: [{ image: 'app:2' }] }, 'ImageNotPulled'],
-    ['begins inside its window', { turn: { windows: [WINDOW] } }, 'begin'],
-    ['begins at its first moment', { turn: { windows: [WINDOW] }, hubTime: NOW - HOUR }, 'begin'],
-    ['does not at its last', { turn: { windows: [WINDOW] }, hubTime: NOW + HOUR }, 'OutsideWindow'],
-    ['does not before', { turn: { windows: [WINDOW] }, hubTime: NOW - HOUR - 1 }, 'OutsideWindow'],
-    ['has no window at all', { turn: { windows: [] } }, 'OutsideWindow'],
-    ['waits for a busy host', { turn: { maxHoldSeconds: 60 }, hold: { reason: 'sale' } }, 'HeldLocally'],
+    ['begins inside its window', { handover: { windows: [WINDOW] } }, 'begin'],
+    ['begins at its first moment', { handover: { windows: [WINDOW] }, coordinatorTimeMs: NOW - HOUR }, 'begin'],
+    ['does not at its last', { handover: { windows: [WINDOW] }, coordinatorTimeMs: NOW + HOUR }, 'OutsideWindow'],
+    ['does not before', { handover: { windows: [WINDOW] }, coordinatorTimeMs: NOW - HOUR - 1 }, 'OutsideWindow'],
+    ['has no window at all', { handover: { windows: [] } }, 'OutsideWindow'],
+    ['waits for a busy host', { handover: { maxLockSeconds: 60 }, updateLock: { reason: 'sale' } }, 'HeldLocally'],
     [
       'does not wait for longer than it may be held',
-      { turn: { maxHoldSeconds: 60 }, hold: { reason: 'sale' }, heldSince: 0, now: 60_000 },
+      { handover: { maxLockSeconds: 60 }, updateLock: { reason: 'sale' }, lockedSince: 0, now: 60_000 },
       'begin',
     ],
-    ['is not held where the policy does not say so', { hold: { reason: 'sale' } }, 'begin'],
+    ['is not held where the policy does not say so', { updateLock: { reason: 'sale' } }, 'begin'],
     [
       'is not held against the word of the centre',
-      { turn: { maxHoldSeconds: 60, forcedBy: 'ada: recall' }, hold: { reason: 'sale' } },
+      { handover: { maxLockSeconds: 60, forcedBy: 'ada: recall' }, updateLock: { reason: 'sale' } },
       'begin',
     ],
     [
       'is outside its window even if it is forced',
-      { turn: { maxHoldSeconds: 60, forcedBy: 'ada', windows: [WINDOW] }, hubTime: NOW + 2 * HOUR },
+      { handover: { maxLockSeconds: 60, forcedBy: 'ada', windows: [WINDOW] }, coordinatorTimeMs: NOW + 2 * HOUR },
       'OutsideWindow',
     ],
   ];
   for (const [name, change, reason] of cases) test(name, () => assert.equal(reasonOf(change), reason));
 
   test('says when its window opens, and looks again then', () => {
-    const step = handoverStep(facts({ turn: { windows: [WINDOW] }, hubTime: NOW - 3 * HOUR }));
+    const step = handoverStep(facts({ handover: { windows: [WINDOW] }, coordinatorTimeMs: NOW - 3 * HOUR }));
     assert.deepEqual(step, {
       kind: 'wait',
       reason: 'OutsideWindow',
@@ -60,7 +60,7 @@ describe('a turn', () => {
 
   test('that goes on against the host says whom it overrode, and by whose word', () => {
     const turn = { maxHoldSeconds: 60, forcedBy: 'ada: recall' };
-    const step = handoverStep(facts({ turn, hold: { reason: 'sale' } }));
+    const step = handoverStep(facts({ handover: turn, updateLock: { reason: 'sale' } }));
     assert.deepEqual(step, { kind: 'begin', overridden: 'sale; overridden by ada: recall' });
   });
 
@@ -79,14 +79,14 @@ describe('a turn', () => {
       fc.property(any, ({ windows, hubTime, isMissing, hold, forced }) => {
         const step = handoverStep(
           facts({
-            turn: {
+            handover: {
               windows: windows.map(({ from, length }) => ({ from: at(from), until: at(from + length) })),
-              maxHoldSeconds: 10,
+              maxLockSeconds: 10,
               ...(forced && { forcedBy: 'ada' }),
             },
-            hubTime: hubTime === undefined ? undefined : NOW + hubTime * HOUR,
+            coordinatorTimeMs: hubTime === undefined ? undefined : NOW + hubTime * HOUR,
             missing: isMissing ? [{ image: 'app:2' }] : [],
-            hold,
+            updateLock: hold,
           }),
         );
         const isOpen =

@@ -71,7 +71,7 @@ async function taken({ pastEras = [], owners = [owner('ds')], phase = 'Running',
       pods: { byUid: (uid: string) => (uid === 'old' ? present : undefined) },
       waitFor: async () => undefined,
     },
-    sealer: new ObjectSigner(KEY, { epoch: 'now', pastEpochs: pastEras }),
+    signer: new ObjectSigner(KEY, { epoch: 'now', pastEpochs: pastEras }),
     clock: new ManualClock(0),
     log: silentLogger,
   } as unknown as HandoverReportsDeps);

@@ -24,7 +24,7 @@ async function told(
     allowed: rights.includes(`${verb} ${resource}`),
   });
   const parts = {
-    ...{ foresee, identities: { authorizer: { decide } } },
+    ...{ planner: foresee, identities: { authorizer: { decide } } },
     log: { error: ({ err }: { err: unknown }) => logged.push(err) },
   } as unknown as ApiDeps;
   const request = {
@@ -48,7 +48,7 @@ test('who may list Nodes is told their names, and nobody else', async () => {
 test('an error of a warning is logged, and the write stands', async () => {
   const error = new Error('a bug');
   const fail = () => Promise.reject(error);
-  assert.deepEqual(await told(rolloutPolicyKind, { remarksOn: fail }), { warnings: [], logged: [error] });
+  assert.deepEqual(await told(rolloutPolicyKind, { warningsFor: fail }), { warnings: [], logged: [error] });
   const planned = await told(daemonSetKind, { planDaemonSet: fail }, { dryRun: true });
   assert.deepEqual(planned, { warnings: [], logged: [error] });
 });

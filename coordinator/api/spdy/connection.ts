@@ -78,7 +78,7 @@ export class SpdyConnection {
       // Cut, or no SPDY: there is nobody to tell.
     } finally {
       this.#socket.destroy();
-      for (const stream of this.#streams.values()) stream.abandon();
+      for (const stream of this.#streams.values()) stream.abort();
       this.#reader.close();
       this.#writer.close();
     }
@@ -117,7 +117,7 @@ export class SpdyConnection {
         await this.#open(frame.payload, frame.flags);
         return;
       case FRAME.resetStream:
-        this.#streams.get(frame.payload.readUInt32BE(0))?.abandon();
+        this.#streams.get(frame.payload.readUInt32BE(0))?.abort();
         this.#streams.delete(frame.payload.readUInt32BE(0));
         return;
       case FRAME.ping:

@@ -99,7 +99,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
     ...(previous === undefined || previous === current.hash ? {} : { previousRevision: previous }),
     sentence: planSentence(told),
     reasons: countReasons(planned, [...new Set<string>([...ROLLOUT_REASON_CODES, ...REASON_CODES])]),
-    suppositions: [
+    assumptions: [
       pace.isMeasured
         ? `a Pod takes ${pace.startMs / 1000} s to become ready, as the present ones did`
         : `a Pod takes ${pace.startMs / 1000} s to become ready: none has shown yet how long`,
@@ -129,13 +129,13 @@ function hostTurnsBy(
   policy: RolloutPolicy | undefined,
   { after, world }: PlanSubject,
   now: number,
-): Pick<SimulatedHostsOptions, 'confirmMs' | 'isHostTurn'> {
-  if (!policy || allowsSurge(after.spec.updateStrategy)) return { confirmMs: 0, isHostTurn: () => false };
+): Pick<SimulatedHostsOptions, 'confirmMs' | 'isHandover'> {
+  if (!policy || allowsSurge(after.spec.updateStrategy)) return { confirmMs: 0, isHandover: () => false };
   const termsFor = handoverTerms(policy.spec, undefined, now);
   const labelsOf = (name: string) => world.nodeReader.nodes.get({ name })?.metadata.labels;
   return {
     confirmMs: confirmSecondsOf(policy.spec) * 1000,
-    isHostTurn: (name) => termsFor({ name, labels: labelsOf(name) }) !== undefined,
+    isHandover: (name) => termsFor({ name, labels: labelsOf(name) }) !== undefined,
   };
 }
 
@@ -177,7 +177,7 @@ async function hostsBefore(
     hosts.push({
       ...observeNode(places, after, current, name).node,
       contact: node ? contactOf(node) : 'here',
-      heldTo: (other) => placementOn(node, after, other),
+      pinnedTo: (other) => placementOn(node, after, other),
     });
     await slice.yieldIfUsedUp();
   }

@@ -75,7 +75,7 @@ export class SimulatedHosts {
     const order = tally.takeAction(name)?.action;
     const { now } = timeline;
     const other = tally.pinnedRevision(name);
-    const node: DaemonNode = { ...host, ...(other && host.heldTo(other.daemonSet)), pods: course.pods };
+    const node: DaemonNode = { ...host, ...(other && host.pinnedTo(other.daemonSet)), pods: course.pods };
     const backoff = this.#backoffs.get(name);
     const step = nodeStep({ node, spec: daemonSet.spec, current, backoff, now });
     const record = recordNode(node, daemonSet.spec.minReadySeconds ?? 0, now);

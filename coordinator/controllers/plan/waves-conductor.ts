@@ -70,7 +70,7 @@ export class WaveStrategy implements RolloutStrategy {
     const draw = { nodes, revision: hash, standing, failedBefore, now: () => timeline.now };
     const drawn = await runInSlices(buildWaveIndex(policy, draw), slice);
     this.#waves = drawn.waves;
-    tally.subscribe((name, situation, record) => drawn.waves.put(name, situation, record));
+    tally.subscribe((name, situation, record) => drawn.waves.update(name, situation, record));
     for (const name of drawn.order) {
       tally.notify(name);
       await slice.yieldIfUsedUp();

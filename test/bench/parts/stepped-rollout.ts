@@ -64,12 +64,12 @@ export class SteppedRollout {
     const drawing = buildWaveIndex(POLICY, {
       nodes: names.map((name, index) => ({ name, labels: labels[index], rank: index % 3 })),
       revision: 'new',
-      standing: (name) => ({ contact: 'here', labels: labels[Number(name.slice(5))] }),
+      connectivity: (name) => ({ contact: 'here', labels: labels[Number(name.slice(5))] }),
       now: () => NOW,
     });
     const { waves, order } = runToEnd(drawing, onPause);
     this.#waves = waves;
-    this.#tally.subscribe((name, situation, seen) => waves.put(name, situation, seen));
+    this.#tally.subscribe((name, situation, seen) => waves.update(name, situation, seen));
     for (const name of order) this.#tally.notify(name);
   }
 

@@ -26,10 +26,10 @@ async function play(
   await meanwhile?.(rolled);
   const status = await rolled.reaches('RolledBack');
   if (wave) assert.equal(status.wave, wave);
-  const ran = rolled.thatRan(2);
+  const ran = rolled.hostsThatRan(2);
   await rolled.remove();
   const mostBad = nodesOfOpenWaves(status);
-  return { phase: `${status.phase} in ${status.wave}`, ranBad: ran.length, mostBad };
+  return { phase: `${status.phase} in ${status.wave}`, hostsWithBadRelease: ran.length, maxHostsWithBadRelease: mostBad };
 }
 
 /** Names of the hosts on which one release in fifty crashes. */
@@ -84,7 +84,7 @@ const NO_IMAGE: Scenario = {
   isLong: true,
   play: async (stage) => {
     const outcome = await play(stage, 'noimage', { pull: 'fail' }, { wave: 'lab' });
-    assert.equal(outcome.ranBad, 0, 'nothing of it was ever started');
+    assert.equal(outcome.hostsWithBadRelease, 0, 'nothing of it was ever started');
     return outcome;
   },
 };
@@ -106,7 +106,7 @@ const CUTS_OFF: Scenario = {
     assert.equal(status.wave, 'lab');
     await stage.slow(lab, 0);
     await rolled.runsEverywhere(1);
-    const ranBad = rolled.thatRan(2).length;
+    const ranBad = rolled.hostsThatRan(2).length;
     await rolled.remove();
     const mostBad = scaledAmount(MAX_UNAVAILABLE, nodesOfWave(status, 'lab'), Math.ceil);
     return { phase: `${status.phase} in ${status.wave}`, ranBad, mostBad };
@@ -126,7 +126,7 @@ const ONLY_THE_TOUCHED: Scenario = {
     const after = await rolled.podsByNode();
     const replaced = [...before].filter(([node, uid]) => after.get(node) !== uid);
     assert.ok(replaced.length <= nodesOfWave(status, 'lab'), `${replaced.length} Pods were replaced`);
-    const ranBad = rolled.thatRan(2).length;
+    const ranBad = rolled.hostsThatRan(2).length;
     // One whose new Pod was taken away before it started has never run it.
     assert.ok(ranBad <= replaced.length, `${ranBad} hosts ran it, ${replaced.length} Pods were replaced`);
     await rolled.remove();

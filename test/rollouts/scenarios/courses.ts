@@ -18,11 +18,11 @@ const GOOD: Scenario = {
     await rolled.release(2);
     const soaking = await rolled.reaches('Soaking', 'lab');
     const lab = namesOfLab(stage);
-    assert.deepEqual(rolled.thatRan(2).sort(), lab, 'the lab, all of it, and nobody else');
+    assert.deepEqual(rolled.hostsThatRan(2).sort(), lab, 'the lab, all of it, and nobody else');
     assert.equal(nodesOfWave(soaking, 'lab'), lab.length);
     const status = await rolled.reaches('Completed', 'rest');
     const ms = performance.now() - begun;
-    assert.equal(rolled.thatRan(2).length, stage.nodes);
+    assert.equal(rolled.hostsThatRan(2).length, stage.nodes);
     await rolled.remove();
     return { phase: status.phase, took: { ms, floorMs: floorOf(THREE_WAVES, status, stage.ready.realMs) } };
   },
@@ -73,7 +73,7 @@ const SECOND_RELEASE: Scenario = {
     const least =
       stage.nodes - lab - Math.ceil(0.3 * nodesOfWave(status, 'tenth')) - Math.ceil(0.25 * stage.nodes);
     assert.ok(lowest >= least, `${lowest} were available at the lowest, ${least} must be`);
-    const ranBad = rolled.thatRan(2).length;
+    const ranBad = rolled.hostsThatRan(2).length;
     await rolled.remove();
     return { phase: status.phase, ranBad, mostBad: lab };
   },
@@ -90,7 +90,7 @@ const POLICY_CHANGED: Scenario = {
     assert.ok(lab);
     await rolled.changePolicy({ waves: [lab, { name: 'fifth', nodes: '20%', approval: 'Manual' }] });
     const waiting = await rolled.reaches('AwaitingApproval', 'lab');
-    assert.equal(rolled.thatRan(2).length, nodesOfWave(waiting, 'lab'), 'nobody but the lab has it yet');
+    assert.equal(rolled.hostsThatRan(2).length, nodesOfWave(waiting, 'lab'), 'nobody but the lab has it yet');
     assert.equal(nodesOfWave(waiting, 'fifth'), Math.ceil(0.2 * stage.nodes));
     await rolled.steer('approve', 'fifth');
     const { phase } = await rolled.reaches('Completed', 'rest');
@@ -117,7 +117,7 @@ const DARK: Scenario = {
     await rolled.runsEverywhere(3);
     await stage.reconnect();
     await rolled.until('them to follow', ({ updated }) => updated === stage.nodes);
-    const ranBad = rolled.thatRan(2);
+    const ranBad = rolled.hostsThatRan(2);
     assert.ok(dark.every(({ name }) => !ranBad.includes(name)));
     await rolled.remove();
     return { phase: 'Completed', ranBad: ranBad.length, mostBad: nodesOfOpenWaves(failed) };
@@ -136,7 +136,7 @@ const KILLED: Scenario = {
     await rolled.reaches('AwaitingApproval', 'lab');
     await stage.killCoordinator();
     const waiting = await rolled.reaches('AwaitingApproval', 'lab');
-    assert.equal(rolled.thatRan(2).length, nodesOfWave(waiting, 'lab'), 'no kill opened a wave');
+    assert.equal(rolled.hostsThatRan(2).length, nodesOfWave(waiting, 'lab'), 'no kill opened a wave');
     await rolled.steer('approve', 'tenth');
     await rolled.until('the last wave to begin', ({ wave }) => wave === 'rest');
     await stage.killCoordinator();
@@ -148,7 +148,7 @@ const KILLED: Scenario = {
     await stage.killCoordinator();
     await rolled.reaches('RolledBack', 'lab');
     await rolled.runsEverywhere(2);
-    const ranBad = rolled.thatRan(3).length;
+    const ranBad = rolled.hostsThatRan(3).length;
     await rolled.remove();
     return { phase: status.phase, ranBad, mostBad: nodesOfOpenWaves(status) };
   },

@@ -37,7 +37,7 @@ const WINDOWS: Scenario = {
     const isHeld = ({ codes }: { codes?: Record<string, number> }) =>
       codes?.Updated === inBerlin.length && codes.OutsideWindow === others;
     await rolled.until('Berlin to be done and Tokyo to wait', isHeld);
-    assert.deepEqual(rolled.thatRan(2).sort(), namesOf(inBerlin));
+    assert.deepEqual(rolled.hostsThatRan(2).sort(), namesOf(inBerlin));
     await rolled.steer('override-windows', '*', 'the shops are closed today');
     const { phase, steering } = await rolled.reaches('Completed');
     const [request] = (steering?.requests ?? []).filter(({ verb }) => verb === 'override-windows');
@@ -51,9 +51,9 @@ const BUSY: Scenario = {
   name: 'a good release past hosts that say ‘not now’',
   rows: [7],
   play: async (stage) => {
-    const rolled = await ScenarioDaemonSet.start(stage, 'busy', { hostHold: { maxSeconds: 3600 } });
+    const rolled = await ScenarioDaemonSet.start(stage, 'busy', { updateLock: { maxSeconds: 3600 } });
     const busy = stage.select(({ labels }) => labels[LAB_LABEL] === 'yes').slice(0, 3);
-    for (const host of busy) host.holdUp('a till in the middle of a sale');
+    for (const host of busy) host.lockUpdates('a till in the middle of a sale');
     await rolled.release(2);
     const isHeld = ({ codes, updated }: { codes?: Record<string, number>; updated: number }) =>
       codes?.HeldLocally === busy.length && updated === stage.nodes - busy.length;
@@ -64,7 +64,7 @@ const BUSY: Scenario = {
     await rolled.steer('force-hold', forced.name, 'a recall');
     await rolled.until('the one to go on all the same', ({ codes }) => codes?.HeldLocally === patient.length);
     assert.ok(patient.every((host) => !host.hasRun('busy:2')));
-    for (const host of busy) host.holdUp(undefined);
+    for (const host of busy) host.lockUpdates(undefined);
     const { phase } = await rolled.reaches('Completed');
     await rolled.remove();
     return { phase };
@@ -98,7 +98,7 @@ const AHEAD: Scenario = {
     }
     assert.equal(most.site, 1, 'no site fetches twice at once');
     assert.ok(most.fleet > 1 && most.fleet <= Math.ceil(0.15 * stage.nodes), `${most.fleet} fetched at once`);
-    assert.equal(rolled.thatRan(2).length, 0, 'and nothing was replaced');
+    assert.equal(rolled.hostsThatRan(2).length, 0, 'and nothing was replaced');
     await rolled.steer('approve', 'all');
     const { phase } = await rolled.reaches('Completed', 'rest');
     await rolled.remove();
