@@ -53,7 +53,7 @@ export async function bundleConsole(root) {
   // Names carry hashes: what an earlier build left would stay for ever.
   rmSync(outdir, { recursive: true, force: true });
   const { metafile } = await build({
-    entryPoints: [join(root, 'console/main.tsx')],
+    entryPoints: [join(root, 'console/console-app.tsx')],
     outdir,
     bundle: true,
     splitting: true,
@@ -69,7 +69,7 @@ export async function bundleConsole(root) {
     logLevel: 'warning',
   });
   const outputs = Object.entries(metafile.outputs);
-  const [script, { cssBundle }] = outputs.find(([, { entryPoint }]) => entryPoint === 'console/main.tsx');
+  const [script, { cssBundle }] = outputs.find(([, { entryPoint }]) => entryPoint === 'console/console-app.tsx');
   const page = readFileSync(join(root, 'console/index.html'), 'utf8')
     .replace('/console/main.js', `/console/${basename(script)}`)
     .replace('/console/main.css', `/console/${basename(cssBundle)}`);

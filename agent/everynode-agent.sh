@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts the agent with the flags of shared/process/small-heap.ts, by the Node in EVERYNODE_NODE, else the one in PATH. The version
+# Starts the agent with the flags of shared/process/service/small-heap.ts, by the Node in EVERYNODE_NODE, else the one in PATH. The version
 # of Node decides one of them at each start: before 24, --lite-mode warns on stderr without --no-expose-wasm; 24 refuses that flag.
 set -eu
 node=${EVERYNODE_NODE:-node}

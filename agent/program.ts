@@ -1,14 +1,14 @@
 /** Where the agent in one file begins: as the program, or as one of its parts that want a process of their own. */
 import { DIAL_HELPER } from './runtime/network-dialer.js';
-import { FLEET_WORKER } from './simulate/hosts.js';
+import { FLEET_WORKER } from './simulate/fleet-supervisor.js';
 
 switch (process.argv[2]) {
   case DIAL_HELPER.name:
     void import('./runtime/dial-helper.js');
     break;
   case FLEET_WORKER.name:
-    void import('./simulate/hosts-process.js');
+    void import('./simulate/fleet-worker.js');
     break;
   default:
-    void import('./cli.js');
+    void import('./program/agent-cli.js');
 }

@@ -1,11 +1,11 @@
 /** Whom the API takes the other end of a TLS connection for; and a host that a proxy hides, by what its link was given. */
 
-import type { UserInfo } from '../shared/kube/rbac.js';
-import type { Clock } from '../shared/process/clock.js';
-import { certificateUser } from './access/groups.js';
+import type { UserInfo } from '../shared/kube/access/rbac-types.js';
+import type { Clock } from '../shared/process/time/clock.js';
+import { certificateUser } from './access/user-groups.js';
 import type { Authenticator } from './access/identities.js';
 import type { Hub } from './hub/hub.js';
-import { NODE_USER_PREFIX, NODES_GROUP } from './hub/node-subject.js';
+import { NODE_USER_PREFIX, NODES_GROUP } from './hub/identity/node-subject.js';
 import { peerCertificateOf } from './pki/peer-certificate.js';
 
 /** The user of a client certificate. A node's counts while its key is registered, as on its link. */

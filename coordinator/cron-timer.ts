@@ -1,8 +1,8 @@
 /** Runs a job at the times of a cron pattern, by this machine's wall clock and zone, whatever is done to that clock. */
-import { parseCron } from '../shared/calendar/cron.js';
-import { nextMatch } from '../shared/calendar/openings.js';
+import { parseCron } from '../shared/calendar/cron-pattern.js';
+import { nextMatch } from '../shared/calendar/cron-matches.js';
 import { timeZone } from '../shared/calendar/time-zone.js';
-import type { Clock, Timer } from '../shared/process/clock.js';
+import type { Clock, Timer } from '../shared/process/time/clock.js';
 
 /** So late at most is noticed that the clock was set, ms. */
 const LOOK_MS = 60_000;

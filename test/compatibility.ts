@@ -7,9 +7,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { run } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { CLIENT_NAMES } from './harness/client-binaries.js';
-import { TABLE_BEGIN, TABLE_END } from './harness/compatibility-table.js';
-import { npmScript, parseScriptArguments } from './harness/npm-script.js';
+import { CLIENT_NAMES } from './harness/clients/client-binaries.js';
+import { TABLE_BEGIN, TABLE_END } from './harness/clients/compatibility-table.js';
+import { npmScript, parseScriptArguments } from './harness/processes/npm-script.js';
 
 const DIST = dirname(fileURLToPath(import.meta.url));
 const README = resolve(DIST, '../../README.md');

@@ -9,8 +9,8 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 import { Argument, InvalidArgumentError } from 'commander';
-import { LEFT_OUT_PREFIX } from './harness/leave-out.js';
-import { npmScript, parseScriptArguments } from './harness/npm-script.js';
+import { LEFT_OUT_PREFIX } from './harness/basics/skip-reason.js';
+import { npmScript, parseScriptArguments } from './harness/processes/npm-script.js';
 
 const ROOT = dirname(fileURLToPath(import.meta.url));
 /** Suites whose files are run together, so many at a time. */

@@ -1,11 +1,11 @@
 /** The Pods this host was given, on disk: they must come back after a reboot with no coordinator in reach. */
 import { createHash } from 'node:crypto';
-import type { Pod } from '../../shared/kube/pod.js';
-import type { DesiredObject, ObjectDigest, ReturnedObject } from '../../shared/link/messages.js';
-import type { Clock, Timer } from '../../shared/process/clock.js';
-import type { Logger } from '../../shared/process/log.js';
-import { type AssignedPod, afterTermination, afterUnassign, afterAssign } from '../decisions/held-pod.js';
-import type { PodTermination } from '../decisions/pod-view.js';
+import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import type { DesiredObject, ObjectDigest, ReturnedObject } from '../../shared/link/messages/link-messages.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
+import type { Logger } from '../../shared/process/output/logger.js';
+import { type AssignedPod, afterTermination, afterUnassign, afterAssign } from '../decisions/pods/assigned-pod.js';
+import type { PodTermination } from '../decisions/pods/pod-view.js';
 import type { DurableFile } from './durable-file.js';
 
 const FORMAT = 1;

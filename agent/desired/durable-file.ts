@@ -1,7 +1,7 @@
 /** The file under the desired cache. */
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
+import { readIfPresent, writePrivateFile } from '../../shared/process/files/private-file.js';
 
 /** One text that is whole or not there, whatever happens while it is written. */
 export interface DurableFile {

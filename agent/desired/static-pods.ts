@@ -1,11 +1,11 @@
 /** Static Pods: what lies in the manifest directory runs on this host, with a coordinator or without. */
-import type { MirrorPod } from '../../shared/link/messages.js';
-import type { Clock, Timer } from '../../shared/process/clock.js';
-import type { Logger } from '../../shared/process/log.js';
-import { mirrorsOf } from '../decisions/static-mirrors.js';
+import type { MirrorPod } from '../../shared/link/messages/link-messages.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
+import type { Logger } from '../../shared/process/output/logger.js';
+import { mirrorsOf } from '../decisions/static-pods/static-pod-mirrors.js';
 import type { DesiredCache } from './desired-cache.js';
-import type { ManifestDirectory } from './manifest-directory.js';
-import { readManifests } from './manifest-files.js';
+import type { ManifestDirectory } from './static-pod-directory.js';
+import { readManifests } from './static-pod-files.js';
 
 /** The directory is read so often even when nothing tells of a change (kubelet's fileCheckFrequency). */
 const RESCAN_MS = 20_000;

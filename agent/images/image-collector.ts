@@ -1,14 +1,14 @@
 /** Removes images that nobody uses when the disk fills (pkg/kubelet/images/image_gc_manager.go). */
-import type { Clock, Timer } from '../../shared/process/clock.js';
-import type { Logger } from '../../shared/process/log.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
+import type { Logger } from '../../shared/process/output/logger.js';
 import {
   bytesToFree,
   type CollectableImage,
   type CollectionThresholds,
   collectable,
   type DiskUse,
-} from '../decisions/image-collection.js';
-import type { RuntimeDriver } from '../runtime/driver.js';
+} from '../decisions/images/image-collection.js';
+import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 import type { ImageRecords } from './image-records.js';
 
 /** As a kubelet's ImageGCPeriod. */

@@ -1,5 +1,5 @@
 /** Which images this agent brought here, across its restarts: no other may ever be removed by it. */
-import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
+import { readIfPresent, writePrivateFile } from '../../shared/process/files/private-file.js';
 
 /** Times in ms since the epoch, by the host's clock. */
 interface ImageRecord {

@@ -1,7 +1,7 @@
 /** What this host knows of registries: credentials and mirrors, in a file that may change while the agent runs. */
 import { readFile, stat } from 'node:fs/promises';
-import { type Keyring, parseDockerConfig } from '../decisions/registry-credentials.js';
-import { RuntimeError } from '../runtime/driver.js';
+import { type Keyring, parseDockerConfig } from '../decisions/images/registry-credentials.js';
+import { RuntimeError } from '../runtime/runtime-driver.js';
 
 interface KnownRegistries {
   keyring: Keyring;

@@ -7,13 +7,13 @@ import {
   requireSystemd,
   requireWritable,
   runCommandOnHost,
-} from '../../shared/process/host-service.js';
-import { writePrivateFile } from '../../shared/process/private-file.js';
-import { updateSettingsFile } from '../../shared/process/settings-file.js';
-import { VERSION } from '../../shared/process/version.js';
-import { joinWithSettings, type JoinSettings } from '../become-node.js';
-import { type EngineLocations, requireEngine } from '../open-runtime.js';
-import type { AgentSettings } from '../settings.js';
+} from '../../shared/process/service/host-commands.js';
+import { writePrivateFile } from '../../shared/process/files/private-file.js';
+import { updateSettingsFile } from '../../shared/process/settings/settings-file.js';
+import { VERSION } from '../../shared/process/program-version.js';
+import { joinWithSettings, type JoinSettings } from '../identity/join-with-settings.js';
+import { type EngineLocations, requireEngine } from '../assembly/open-runtime.js';
+import type { AgentSettings } from '../program/agent-settings.js';
 import {
   COMMAND_LINK,
   CONFIG_DIR,
@@ -24,9 +24,9 @@ import {
   SERVICE,
   UNIT_DIR,
   VERSIONS_DIR,
-} from './places.js';
-import { unitText } from './units.js';
-import { InstalledVersions } from './versions.js';
+} from './install-paths.js';
+import { unitText } from './systemd-units.js';
+import { InstalledVersions } from './installed-versions.js';
 
 const WHAT = 'everynode-agent install';
 const HEAD = `# Settings of the Everynode agent; everynode-agent --help lists them all. Labels and taints may be maps and lists:

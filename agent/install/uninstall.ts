@@ -2,9 +2,9 @@
 
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { isAbsentOrOwnLink, requireSystemd, runCommandOnHost, commandSucceeds } from '../../shared/process/host-service.js';
-import { confirmAtTerminal } from '../../shared/process/terminal-output.js';
-import { countPods, removeContainers } from '../remove-containers.js';
+import { isAbsentOrOwnLink, requireSystemd, runCommandOnHost, commandSucceeds } from '../../shared/process/service/host-commands.js';
+import { confirmAtTerminal } from '../../shared/process/output/terminal-output.js';
+import { countPods, removeContainers } from '../program/remove-containers.js';
 import { removeFolder } from '../volumes/pod-folders.js';
 import {
   COMMAND_LINK,
@@ -16,7 +16,7 @@ import {
   SERVICE,
   UNIT_DIR,
   VERSIONS_DIR,
-} from './places.js';
+} from './install-paths.js';
 
 interface UninstallOptions {
   /** Stop and remove running Pods without asking. */

@@ -1,7 +1,7 @@
 /** Has the agent make true what the hub wants of this host, one difference after another: as they came over one connection. */
-import type { Desired, Goodbye } from '../../shared/link/messages.js';
-import type { Logger } from '../../shared/process/log.js';
-import type { LinkDelegate } from './agent-side.js';
+import type { Desired, Goodbye } from '../../shared/link/messages/link-messages.js';
+import type { Logger } from '../../shared/process/output/logger.js';
+import type { LinkDelegate } from './link-delegate.js';
 
 /** The fleet of the hub at the other end, and which log of it. */
 export interface Fleet {

@@ -1,5 +1,5 @@
 /** Events that wait for a link: equal ones counted together, oldest dropped when too many. */
-import type { ReportedEvent } from '../../shared/link/messages.js';
+import type { ReportedEvent } from '../../shared/link/messages/link-messages.js';
 
 /** As many as a bad hour brings; they are hints for people, not state. */
 const MAX_EVENTS = 200;

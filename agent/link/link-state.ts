@@ -1,5 +1,5 @@
 /** The states of an agent's link and its one transition. */
-import type { GoodbyeReason } from '../../shared/link/messages.js';
+import type { GoodbyeReason } from '../../shared/link/messages/link-messages.js';
 
 /** Full jitter grows to this. */
 export const MAX_RECONNECT_MS = 60_000;

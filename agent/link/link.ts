@@ -2,16 +2,16 @@
  * The agent's link: connects, and comes back after a break. Reports go out through its `outbox`; what the coordinator
  * wants comes in through the `AgentSide` it was given.
  */
-import type { HeartbeatReading } from '../../shared/link/beat-reading.js';
+import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
 import { LinkBytes, LinkMeter } from '../../shared/link/link-meter.js';
-import type { Goodbye, MetersReport, Welcome } from '../../shared/link/messages.js';
-import type { Clock, Timer } from '../../shared/process/clock.js';
-import type { Logger } from '../../shared/process/log.js';
-import type { LinkDelegate } from './agent-side.js';
-import { LinkSession } from './conversation.js';
-import { ProcessCostReports } from './cost-reports.js';
-import type { EventJournal } from './journal.js';
-import type { LinkCertificateHandler } from './link-certificates.js';
+import type { Goodbye, MetersReport, Welcome } from '../../shared/link/messages/link-messages.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
+import type { Logger } from '../../shared/process/output/logger.js';
+import type { LinkDelegate } from './link-delegate.js';
+import { LinkSession } from './link-session.js';
+import { ProcessCostReports } from './process-cost-reports.js';
+import type { EventJournal } from './event-journal.js';
+import type { LinkCertificateHandler } from './link-certificate-handler.js';
 import {
   FIRST_STATE,
   type LinkEvent,

@@ -1,8 +1,8 @@
 /** The streams that readers have open on this host. */
-import { StreamError, StreamReader, StreamWriter } from '../../shared/link/byte-stream.js';
-import type { FromHub, StreamOpen, StreamRequest } from '../../shared/link/messages.js';
-import { StreamCongestion } from '../../shared/link/stream-pace.js';
-import type { HubConnection } from './connection.js';
+import { StreamError, StreamReader, StreamWriter } from '../../shared/link/streams/byte-stream.js';
+import type { FromHub, StreamOpen, StreamRequest } from '../../shared/link/messages/link-messages.js';
+import { StreamCongestion } from '../../shared/link/streams/stream-congestion.js';
+import type { HubConnection } from './hub-connection.js';
 
 /** `input`: what the reader sends, for a request that has any. */
 type OpenStream = (

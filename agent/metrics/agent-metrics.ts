@@ -1,6 +1,6 @@
 /** What is counted of an agent, put together when somebody asks. */
-import type { AgentMetricValues } from './metrics-text.js';
-import { EngineOperationCounts } from './operation-counts.js';
+import type { AgentMetricValues } from './agent-metrics-text.js';
+import { EngineOperationCounts } from './engine-operation-counts.js';
 import { PodCounts } from './pod-counts.js';
 
 /** What the rest of the agent knows of itself. */

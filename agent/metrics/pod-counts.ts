@@ -1,5 +1,5 @@
 /** How many Pods and containers run, by what was last said of them. */
-import type { PodReport } from '../../shared/link/messages.js';
+import type { PodReport } from '../../shared/link/messages/link-messages.js';
 
 /** A kubelet's words for the state of a container (`kubelet_running_containers`). */
 export type CountedState = 'created' | 'running' | 'exited';

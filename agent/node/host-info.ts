@@ -1,7 +1,7 @@
 /** What this host is: read from the kernel and the usual files, never by starting a program. */
 import { readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { arch, cpus, networkInterfaces, platform, release, totalmem } from 'node:os';
-import { parseResolvConf, type Resolver } from '../decisions/resolver.js';
+import { parseResolvConf, type Resolver } from '../decisions/container-spec/dns-resolver.js';
 
 /** Facts that do not change while the host runs, save its address and disk. */
 export interface HostInfo {

@@ -1,7 +1,7 @@
 /** How busy this host is, for its beats: counters of the kernel and one question to the file system. */
-import type { HeartbeatReading } from '../../shared/link/beat-reading.js';
-import type { Clock } from '../../shared/process/clock.js';
-import type { HostCounters } from './node-usage.js';
+import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
+import type { Clock } from '../../shared/process/time/clock.js';
+import type { HostCounters } from './host-counters.js';
 
 interface HostLoadDeps {
   /** Throws where the kernel does not tell. */

@@ -1,10 +1,10 @@
 /** The Node's status from the host and the engine, in a kubelet's words (pkg/kubelet/nodestatus/setters.go). */
-import { type Condition, withCondition } from '../../shared/kube/conditions.js';
-import { toTimestamp } from '../../shared/kube/meta.js';
-import type { NodeStatus } from '../../shared/kube/node.js';
-import type { ResourceList } from '../../shared/kube/pod.js';
-import type { Pressure } from '../decisions/eviction-thresholds.js';
-import type { EngineInfo } from '../runtime/driver.js';
+import { type Condition, withCondition } from '../../shared/kube/objects/conditions.js';
+import { toTimestamp } from '../../shared/kube/objects/meta.js';
+import type { NodeStatus } from '../../shared/kube/nodes/node-types.js';
+import type { ResourceList } from '../../shared/kube/pods/pod-types.js';
+import type { Pressure } from '../decisions/eviction/eviction-thresholds.js';
+import type { EngineInfo } from '../runtime/runtime-driver.js';
 import type { HostInfo } from './host-info.js';
 
 /** Pods a node takes by default. */

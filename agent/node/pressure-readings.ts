@@ -1,7 +1,7 @@
 /** What the host has left, by the kernel's own count: a few small reads, and nothing written. */
 import { readFile, stat, statfs } from 'node:fs/promises';
-import type { Observation, PressureReadings, Signal } from '../decisions/eviction-thresholds.js';
-import { workingSet } from './node-usage.js';
+import type { Observation, PressureReadings, Signal } from '../decisions/eviction/eviction-thresholds.js';
+import { workingSet } from './host-counters.js';
 
 /** Reads now; what the host does not tell is missing. `imageDir` is the engine's, undefined while nobody knows it. */
 export async function readPressureSignals(nodeDir: string, imageDir: string | undefined): Promise<PressureReadings> {

@@ -11,9 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { countWrittenBytes } from '../../shared/process/written-bytes.js';
-import type { ContainerLocalState } from '../decisions/pod-view.js';
-import type { ContainerIdentity } from '../runtime/driver.js';
+import { countWrittenBytes } from '../../shared/process/files/written-bytes.js';
+import type { ContainerLocalState } from '../decisions/pods/pod-view.js';
+import type { ContainerIdentity } from '../runtime/runtime-driver.js';
 
 /** By container id. */
 type Lives = Record<string, ContainerLocalState>;

@@ -1,25 +1,25 @@
 /** One Pod on this host: look, decide, do one thing, look again. It can be killed at any line and started anew. */
-import type { HostPort } from '../../shared/kube/host-ports.js';
-import type { Timer } from '../../shared/process/clock.js';
-import type { Rejection } from '../decisions/admission.js';
-import { isCritical } from '../decisions/eviction-ranking.js';
-import { type AssignedPod, desiredPodState } from '../decisions/held-pod.js';
-import { confirmationOf } from '../decisions/held-turn.js';
-import { nextAction } from '../decisions/next-action.js';
-import { podAddress } from '../decisions/pod-address.js';
-import type { PodEvent } from '../decisions/pod-events.js';
-import type { PodView } from '../decisions/pod-view.js';
-import type { ProbeKind } from '../decisions/probe-state.js';
-import type { NextAction } from '../decisions/steps.js';
-import { localStateAfterProbe, wantedProbes } from '../decisions/wanted-probes.js';
-import type { ObservedContainer } from '../runtime/driver.js';
-import { isEngineDown } from './engine-down.js';
-import { terminationMessageOf } from './last-words.js';
-import type { PodWorkerDeps } from './pod-host.js';
-import { PodWorkerState } from './pod-memory.js';
-import { PodProbes } from './pod-probes.js';
+import type { HostPort } from '../../shared/kube/pods/host-ports.js';
+import type { Timer } from '../../shared/process/time/clock.js';
+import type { Rejection } from '../decisions/admission/pod-admission.js';
+import { isCritical } from '../decisions/eviction/eviction-ranking.js';
+import { type AssignedPod, desiredPodState } from '../decisions/pods/assigned-pod.js';
+import { confirmationOf } from '../decisions/handovers/assigned-pod-handover.js';
+import { nextAction } from '../decisions/pods/pod-next-action.js';
+import { podAddress } from '../decisions/pods/pod-address.js';
+import type { PodEvent } from '../decisions/pods/pod-status-events.js';
+import type { PodView } from '../decisions/pods/pod-view.js';
+import type { ProbeKind } from '../decisions/probes/probe-state.js';
+import type { NextAction } from '../decisions/pods/pod-step-types.js';
+import { localStateAfterProbe, wantedProbes } from '../decisions/probes/wanted-probes.js';
+import type { ObservedContainer } from '../runtime/runtime-driver.js';
+import { isEngineDown } from './steps/engine-down.js';
+import { terminationMessageOf } from './steps/termination-message.js';
+import type { PodWorkerDeps } from './pod-worker-deps.js';
+import { PodWorkerState } from './pod-worker-state.js';
+import { PodProbes } from './pod-probe-runner.js';
 import { PodReporter } from './pod-reporter.js';
-import { PodSteps } from './pod-steps.js';
+import { PodSteps } from './steps/pod-steps.js';
 
 /** After an error that is no refusal; doubles with each in a row. The engine's return wakes the worker sooner. */
 const FIRST_ERROR_RETRY_MS = 500;

@@ -1,9 +1,9 @@
 /** One worker per Pod uid. Containers that already run are adopted: their worker finds them by their labels. */
 
-import { type ConfigReference, configKey, configReferences } from '../../shared/kube/config-reference.js';
-import { type HostPort, hostPorts } from '../../shared/kube/host-ports.js';
-import { DEFAULT_GRACE_SECONDS } from '../../shared/kube/pod-defaults.js';
-import type { Rejection } from '../decisions/admission.js';
+import { type ConfigReference, configKey, configReferences } from '../../shared/kube/pods/config-reference.js';
+import { type HostPort, hostPorts } from '../../shared/kube/pods/host-ports.js';
+import { DEFAULT_GRACE_SECONDS } from '../../shared/kube/pods/pod-defaults.js';
+import type { Rejection } from '../decisions/admission/pod-admission.js';
 import {
   type AssignedPod,
   afterUnassign,
@@ -12,14 +12,14 @@ import {
   isPredecessor,
   keepsPortFrom,
   controllerUidOf,
-} from '../decisions/held-pod.js';
-import { runsForController } from '../decisions/leftovers.js';
-import type { PodEvent } from '../decisions/pod-events.js';
-import { DEADLINE_EXCEEDED } from '../decisions/pod-over.js';
-import type { PodTermination } from '../decisions/pod-view.js';
-import type { RuntimeEvent } from '../runtime/driver.js';
-import { OrphanedPods } from './leftover-pods.js';
-import type { PodWorkerDeps, PodSource } from './pod-host.js';
+} from '../decisions/pods/assigned-pod.js';
+import { runsForController } from '../decisions/pods/orphaned-containers.js';
+import type { PodEvent } from '../decisions/pods/pod-status-events.js';
+import { DEADLINE_EXCEEDED } from '../decisions/pods/pod-completion.js';
+import type { PodTermination } from '../decisions/pods/pod-view.js';
+import type { RuntimeEvent } from '../runtime/runtime-driver.js';
+import { OrphanedPods } from './orphaned-pods.js';
+import type { PodWorkerDeps, PodSource } from './pod-worker-deps.js';
 import { PodWorker } from './pod-worker.js';
 
 /** Why a Pod is given up, and how long its containers have to end. */

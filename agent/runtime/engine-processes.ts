@@ -1,7 +1,7 @@
 /** The processes behind an engine's socket: containers are started among their mounts. */
 import { readdir, readFile, readlink, realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { EngineAddress } from './engine-address.js';
+import type { EngineAddress } from './docker/engine-address.js';
 
 /** Of `/proc/net/unix`: the socket accepts connections. */
 const LISTENS = '00010000';

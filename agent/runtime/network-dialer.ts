@@ -6,8 +6,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
-import { childArguments, isSingleExecutable, type ChildProgram } from '../../shared/process/own-program.js';
-import { RuntimeError } from './driver.js';
+import { childArguments, isSingleExecutable, type ChildProgram } from '../../shared/process/service/child-program.js';
+import { RuntimeError } from './runtime-driver.js';
 
 /** The process inside a Pod's network. */
 export const DIAL_HELPER: ChildProgram = {

@@ -1,7 +1,7 @@
 /** A connection over which each byte takes a while, in both directions. */
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import type { Clock } from '../../shared/process/clock.js';
+import type { Clock } from '../../shared/process/time/clock.js';
 
 export class DelayedStream extends Duplex {
   readonly #wire: Socket;

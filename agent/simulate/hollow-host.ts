@@ -1,9 +1,9 @@
 /** What a pretended host is like, where nobody says otherwise. */
-import type { AgentDeps } from '../agent-host.js';
-import { inMemoryImageHandling } from '../agent-images.js';
+import type { AgentDeps } from '../assembly/agent-deps.js';
+import { inMemoryImageHandling } from '../assembly/agent-images.js';
 import type { HostInfo } from '../node/host-info.js';
 import { NO_POD_FILES } from '../pods/pod-files.js';
-import type { PodVolumes } from '../pods/pod-host.js';
+import type { PodVolumes } from '../pods/pod-worker-deps.js';
 
 /** Pods of pretended hosts get no folders. */
 const NO_VOLUMES: PodVolumes = {

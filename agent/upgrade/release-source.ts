@@ -8,8 +8,8 @@ import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { countWrittenBytes } from '../../shared/process/written-bytes.js';
-import { RuntimeError } from '../runtime/driver.js';
+import { countWrittenBytes } from '../../shared/process/files/written-bytes.js';
+import { RuntimeError } from '../runtime/runtime-driver.js';
 
 /** A line that is silent for so long is given up; the Pod's back-off asks again. */
 const SILENCE_MS = 60_000;

@@ -5,9 +5,9 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
-import { countWrittenBytes } from '../../shared/process/written-bytes.js';
-import type { VolumeFile } from '../decisions/volume-files.js';
-import { ensureFolder } from './folder.js';
+import { countWrittenBytes } from '../../shared/process/files/written-bytes.js';
+import type { VolumeFile } from '../decisions/container-spec/volume-files.js';
+import { ensureFolder } from './ensure-folder.js';
 
 const CURRENT = '..data';
 const NEXT = '..data_tmp';

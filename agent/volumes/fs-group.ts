@@ -1,8 +1,8 @@
 /** The group that owns a Pod's volumes (pkg/volume/volume_linux.go SetVolumeOwnership). */
 import { lchown } from 'node:fs/promises';
-import type { PodSecurityContext } from '../../shared/kube/pod.js';
-import { FileDescriptor } from './descriptor.js';
-import { walkTree } from './tree.js';
+import type { PodSecurityContext } from '../../shared/kube/pods/pod-types.js';
+import { FileDescriptor } from './file-descriptor.js';
+import { walkTree } from './folder-tree.js';
 
 /** What the group may do with files and folders; new files in these folders stay the group's. */
 interface GroupBits {

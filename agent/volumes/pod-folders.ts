@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { FileDescriptor } from './descriptor.js';
-import { removeTree } from './tree.js';
+import { FileDescriptor } from './file-descriptor.js';
+import { removeTree } from './folder-tree.js';
 
 /** Memory-backed folder of the host, one a user. */
 const MEMORY_ROOT = '/dev/shm/everynode';

@@ -1,7 +1,7 @@
 /** Removes what Pods kept on a host that leaves its fleet. */
-import type { FindProcesses } from './engine-mounts.js';
+import type { FindProcesses } from './engine-mount-namespace.js';
 import { podFolders, podsWithFolders, removeMemory, removePodFolders } from './pod-folders.js';
-import { type NO_ENGINE, SubPathPreparation } from './sub-paths.js';
+import { type NO_ENGINE, SubPathPreparation } from './sub-path-preparation.js';
 import { VolumeError } from './volume-error.js';
 
 /**

@@ -1,9 +1,9 @@
 /** A watched list as React sees it: an unchanging snapshot at a time, renewed at most once a frame. */
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
-import type { KubeObject } from '../../shared/kube/meta.js';
-import type { ApiCallError } from './call.js';
-import { reportContact } from './contact.js';
-import { type WatchEvent, type WatchPhase, watch } from './watch.js';
+import type { KubeObject } from '../../shared/kube/objects/meta.js';
+import type { ApiCallError } from './api-call.js';
+import { reportContact } from './coordinator-contact.js';
+import { type WatchEvent, type WatchPhase, watch } from './list-watch.js';
 
 interface Live<T> {
   /** In order of namespace and name. The same array as long as nothing changed. */

@@ -1,10 +1,10 @@
 /** Changing a Node, or barring its key. */
-import type { Secret } from '../../shared/kube/config.js';
-import type { HostEffect } from '../../shared/kube/host-effect.js';
-import type { Node } from '../../shared/kube/node.js';
-import { inverseChange, type NodeChange, taintsAfter } from '../../shared/kube/node-change.js';
-import { credentialSecretName, ENROLMENT_NAMESPACE, revokedData } from '../../shared/kube/node-credential.js';
-import { ApiCallError, callApi, requestApi } from './call.js';
+import type { Secret } from '../../shared/kube/objects/config-types.js';
+import type { HostEffect } from '../../shared/kube/fleet/host-effect-types.js';
+import type { Node } from '../../shared/kube/nodes/node-types.js';
+import { inverseChange, type NodeChange, taintsAfter } from '../../shared/kube/nodes/node-change.js';
+import { credentialSecretName, ENROLMENT_NAMESPACE, revokedData } from '../../shared/kube/nodes/node-credential-secret.js';
+import { ApiCallError, callApi, requestApi } from './api-call.js';
 
 const MERGE = 'application/merge-patch+json';
 /** Others may write the same Node at the same time: its taints are a list, and a list is written whole. */

@@ -1,15 +1,15 @@
 /** Who did what, from where, and what came of it: the newest first. What is asked for stands in the URL. */
 import { useCallback, useEffect, useState } from 'react';
-import type { AuditEvent } from '../../shared/kube/audit.js';
-import { ApiCallError, callApi } from '../api/call.js';
+import type { AuditEvent } from '../../shared/kube/access/audit-types.js';
+import { ApiCallError, callApi } from '../api/api-call.js';
 import { useInterval } from '../api/live-list.js';
-import { CopyCommand } from '../layout/command.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
-import { PageShell } from '../layout/shell.js';
-import { RelativeTime } from '../layout/time-text.js';
-import { useFrozenValue } from '../layout/use-held.js';
-import { useUrlQuery } from '../layout/use-query.js';
+import { PageShell } from '../layout/shell/page-shell.js';
+import { RelativeTime } from '../layout/time/relative-time.js';
+import { useFrozenValue } from '../layout/use-frozen-value.js';
+import { useUrlQuery } from '../layout/use-url-query.js';
 import classes from './audit-page.module.css';
 
 /** As the API takes them. */

@@ -1,16 +1,16 @@
 /** What may change where in the next days: windows and freezes of all policies, by the time zones of their hosts. */
 import { useCallback, useEffect, useState } from 'react';
-import type { ChangeCalendar } from '../../shared/kube/change-calendar.js';
-import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
-import { callApi } from '../api/call.js';
+import type { ChangeCalendar } from '../../shared/kube/fleet/change-calendar-types.js';
+import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
+import { callApi } from '../api/api-call.js';
 import { useInterval, useLiveList } from '../api/live-list.js';
-import { CopyCommand } from '../layout/command.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import controls from '../layout/controls.module.css';
-import { PageShell } from '../layout/shell.js';
-import { useUrlQuery } from '../layout/use-query.js';
+import { PageShell } from '../layout/shell/page-shell.js';
+import { useUrlQuery } from '../layout/use-url-query.js';
 import classes from './calendar-page.module.css';
-import { SPAN_LABELS, type SpanKind } from './spans.js';
-import { ZoneRow } from './zone-row.js';
+import { SPAN_LABELS, type SpanKind } from './span-appearance.js';
+import { ZoneRow } from './calendar-zone-row.js';
 
 const POLICIES = '/apis/fleet.everynode.dev/v1';
 const DAYS = ['3', '7', '14', '30'];

@@ -1,10 +1,10 @@
 /** Two revisions of a DaemonSet side by side: the lines of their templates that differ. Which two stands in the URL. */
 import { stringify } from 'yaml';
-import type { ControllerRevision } from '../../shared/kube/workload.js';
-import { CopyCommand } from '../layout/command.js';
+import type { ControllerRevision } from '../../shared/kube/daemonsets/daemonset-types.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import controls from '../layout/controls.module.css';
-import { SideBySideDiff } from '../layout/side-by-side.js';
-import { useUrlQuery } from '../layout/use-query.js';
+import { SideBySideDiff } from '../layout/text/side-by-side-diff.js';
+import { useUrlQuery } from '../layout/use-url-query.js';
 
 interface CompareRevisionsProps {
   namespace: string;

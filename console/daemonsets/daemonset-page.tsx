@@ -1,20 +1,20 @@
 /** One DaemonSet: where it runs, where not and why, its manifest and its revisions. */
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
-import type { DaemonSet } from '../../shared/kube/workload.js';
+import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import { useLiveList } from '../api/live-list.js';
-import { useIsAllowed } from '../api/rights.js';
-import { useApiResource } from '../api/use-answer.js';
-import { CopyCommand } from '../layout/command.js';
+import { useIsAllowed } from '../api/access-checks.js';
+import { useApiResource } from '../api/use-api-resource.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import controls from '../layout/controls.module.css';
-import { ScrolledText } from '../layout/scrolled-text.js';
-import { PageShell } from '../layout/shell.js';
-import { useUrlQuery } from '../layout/use-query.js';
+import { ScrolledText } from '../layout/text/scrolled-text.js';
+import { PageShell } from '../layout/shell/page-shell.js';
+import { useUrlQuery } from '../layout/use-url-query.js';
 import { EventList } from '../pods/event-list.js';
 import classes from './daemonset-page.module.css';
 import { ManifestEditor } from './manifest-editor.js';
 import { manifestText } from './manifest-text.js';
-import { Revisions } from './revisions.js';
+import { Revisions } from './revision-list.js';
 
 interface Reasons {
   sentence: string;

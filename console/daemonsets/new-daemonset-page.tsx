@@ -1,7 +1,7 @@
 /** Making a DaemonSet: the same editor as for one that is there, with something to begin with. */
 import { Link, useLocation } from 'wouter';
 import controls from '../layout/controls.module.css';
-import { PageShell } from '../layout/shell.js';
+import { PageShell } from '../layout/shell/page-shell.js';
 import { ManifestEditor } from './manifest-editor.js';
 
 const BEGINNING = `apiVersion: apps/v1

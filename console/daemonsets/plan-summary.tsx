@@ -1,6 +1,6 @@
 /** What a change would do to hosts, as `everynode plan` says it: in one line, by wave, and host by host. */
 import { Link } from 'wouter';
-import { CHANGING_ACTIONS, type DaemonSetPlan, type Plan } from '../../shared/kube/plan.js';
+import { CHANGING_ACTIONS, type DaemonSetPlan, type Plan } from '../../shared/kube/fleet/plan-types.js';
 import controls from '../layout/controls.module.css';
 import table from '../layout/table.module.css';
 

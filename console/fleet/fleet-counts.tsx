@@ -1,7 +1,7 @@
 /** How many hosts are in which condition; a press shows those alone. The counts add up to the fleet. */
-import { countText } from '../../shared/kube/count-text.js';
+import { countText } from '../../shared/kube/objects/count-text.js';
 import classes from './fleet-counts.module.css';
-import { HOST_HEALTH_NAMES, HOST_HEALTH_STATES, type HostHealth } from './host-condition.js';
+import { HOST_HEALTH_NAMES, HOST_HEALTH_STATES, type HostHealth } from './host-health.js';
 
 interface FleetCountsProps {
   total: number;

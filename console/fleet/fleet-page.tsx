@@ -1,26 +1,26 @@
 /** The fleet: what needs attention, every host on the map, and the same as a table. What is chosen stands in the URL. */
 import { memo, useDeferredValue, useMemo, useState } from 'react';
 import { Link } from 'wouter';
-import type { Host } from '../../shared/kube/host.js';
+import type { Host } from '../../shared/kube/fleet/host-types.js';
 import { useLiveList } from '../api/live-list.js';
-import { ACCESS, useIsAllowed } from '../api/rights.js';
+import { ACCESS, useIsAllowed } from '../api/access-checks.js';
 import controls from '../layout/controls.module.css';
-import { PageShell } from '../layout/shell.js';
-import { useUrlQuery } from '../layout/use-query.js';
-import { type FleetContext, ISSUES, type Issue, issuesOf } from './attention.js';
-import { IssueList, useFleetContext } from './attention-list.js';
-import { BulkBar } from './bulk-bar.js';
+import { PageShell } from '../layout/shell/page-shell.js';
+import { useUrlQuery } from '../layout/use-url-query.js';
+import { type FleetContext, ISSUES, type Issue, issuesOf } from './host-issues.js';
+import { IssueList, useFleetContext } from './issue-list.js';
+import { BulkBar } from './bulk/bulk-bar.js';
 import { FleetCounts } from './fleet-counts.js';
 import { FleetFilter } from './fleet-filter.js';
-import { FleetMap } from './fleet-map.js';
-import { FleetCounters } from './fleet-tally.js';
-import { groupHosts } from './group-hosts.js';
-import { parseColumns, parseSort } from './host-columns.js';
-import { hostHealth, HOST_HEALTH_STATES, type HostHealth } from './host-condition.js';
-import { HostTable } from './host-table.js';
-import { hostFilter } from './label-filter.js';
-import { LabelCounts } from './label-tally.js';
-import { TableSettings } from './table-settings.js';
+import { FleetMap } from './map/fleet-map.js';
+import { FleetCounters } from './fleet-counters.js';
+import { groupHosts } from './map/map-groups.js';
+import { parseColumns, parseSort } from './table/host-columns.js';
+import { hostHealth, HOST_HEALTH_STATES, type HostHealth } from './host-health.js';
+import { HostTable } from './table/host-table.js';
+import { hostFilter } from './host-filter.js';
+import { LabelCounts } from './table/label-counts.js';
+import { TableSettings } from './table/table-settings.js';
 
 const HOSTS = '/apis/fleet.everynode.dev/v1/hosts';
 

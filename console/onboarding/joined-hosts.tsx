@@ -2,11 +2,11 @@
 
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
-import { countText } from '../../shared/kube/count-text.js';
-import type { Host } from '../../shared/kube/host.js';
+import { countText } from '../../shared/kube/objects/count-text.js';
+import type { Host } from '../../shared/kube/fleet/host-types.js';
 import { useLiveList } from '../api/live-list.js';
 import { ListTable } from '../layout/list-table.js';
-import { RelativeTime } from '../layout/time-text.js';
+import { RelativeTime } from '../layout/time/relative-time.js';
 import classes from './onboarding.module.css';
 
 const HOSTS = '/apis/fleet.everynode.dev/v1/hosts';

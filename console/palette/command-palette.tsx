@@ -1,11 +1,11 @@
 /** Ctrl-K: one field to go anywhere and do what is about the person. A combobox as ARIA's practices have it. */
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
-import type { KubeObject } from '../../shared/kube/meta.js';
-import { callApi } from '../api/call.js';
-import { isSignedInByCertificate } from '../api/user.js';
-import { signOut } from '../layout/person.js';
-import { applyTheme } from '../layout/themes.js';
+import type { KubeObject } from '../../shared/kube/objects/meta.js';
+import { callApi } from '../api/api-call.js';
+import { isSignedInByCertificate } from '../api/signed-in-user.js';
+import { signOut } from '../layout/shell/user-menu.js';
+import { applyTheme } from '../layout/shell/theme-storage.js';
 import classes from './command-palette.module.css';
 import { type PaletteItem, type PaletteObjects, paletteItems } from './palette-items.js';
 

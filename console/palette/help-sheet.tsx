@@ -1,7 +1,7 @@
 /** The sheet of shortcuts. */
 import { useEffect, useRef, useState } from 'react';
 import controls from '../layout/controls.module.css';
-import { NAV_ITEMS } from '../layout/places.js';
+import { NAV_ITEMS } from '../layout/shell/navigation.js';
 import table from '../layout/table.module.css';
 import classes from './help-sheet.module.css';
 import { areSingleKeysEnabled, setSingleKeys } from './single-keys.js';

@@ -1,7 +1,7 @@
 /** What the command palette offers for what was typed. Pure. */
-import type { KubeObject } from '../../shared/kube/meta.js';
-import { NAV_ITEMS } from '../layout/places.js';
-import { THEMES, type Theme } from '../layout/theme-names.js';
+import type { KubeObject } from '../../shared/kube/objects/meta.js';
+import { NAV_ITEMS } from '../layout/shell/navigation.js';
+import { THEMES, type Theme } from '../layout/shell/theme-names.js';
 
 export type PaletteItem = { id: string; text: string; hint: string } & (
   | { go: string }

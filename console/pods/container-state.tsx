@@ -1,9 +1,9 @@
 /** One container: what it does now, why it ended the last time, and when it is started again. */
-import type { ContainerStateTerminated, ContainerStatus } from '../../shared/kube/pod.js';
+import type { ContainerStateTerminated, ContainerStatus } from '../../shared/kube/pods/pod-types.js';
 import controls from '../layout/controls.module.css';
-import { ScrolledText } from '../layout/scrolled-text.js';
-import { RelativeTime } from '../layout/time-text.js';
-import { explainExit, nextRestartTime } from './explain-end.js';
+import { ScrolledText } from '../layout/text/scrolled-text.js';
+import { RelativeTime } from '../layout/time/relative-time.js';
+import { explainExit, nextRestartTime } from './exit-explanation.js';
 
 interface ContainerStateProps {
   status: ContainerStatus;

@@ -1,9 +1,9 @@
 /** What happened to an object, the newest first. */
-import type { KubeEvent } from '../../shared/kube/event.js';
+import type { KubeEvent } from '../../shared/kube/objects/event-types.js';
 import { useLiveList } from '../api/live-list.js';
 import table from '../layout/table.module.css';
 import { TableCard } from '../layout/table-card.js';
-import { RelativeTime } from '../layout/time-text.js';
+import { RelativeTime } from '../layout/time/relative-time.js';
 
 const MOST = 50;
 

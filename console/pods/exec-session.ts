@@ -2,7 +2,7 @@
  * A command in a container, over the WebSocket that kubectl uses (`v5.channel.k8s.io`): frames that begin with the number of
  * their channel.
  */
-import type { Status } from '../../shared/kube/status.js';
+import type { Status } from '../../shared/kube/objects/api-status.js';
 
 const PROTOCOL = 'v5.channel.k8s.io';
 const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4 } as const;

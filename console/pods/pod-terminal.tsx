@@ -1,8 +1,8 @@
 /** The place of a terminal on a Pod's page: which container, which command; how it ended, and once more. */
 import { type FormEvent, lazy, Suspense, useCallback, useState } from 'react';
-import { CopyCommand } from '../layout/command.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import controls from '../layout/controls.module.css';
-import { splitCommand } from './command-words.js';
+import { splitCommand } from './split-command.js';
 
 const Terminal = lazy(async () => ({ default: (await import('./terminal.js')).Terminal }));
 

@@ -4,7 +4,7 @@ import { type ITheme, Terminal as Xterm } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
 import { useEffect, useRef } from 'react';
 import { ExecSession, type ExecTarget } from './exec-session.js';
-import { withStrictStyles } from './strict-styles.js';
+import { withStrictStyles } from './csp-styles.js';
 import classes from './terminal.module.css';
 
 /** Lines that can be scrolled back to. */

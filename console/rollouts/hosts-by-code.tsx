@@ -1,11 +1,11 @@
 /** Hosts by their one reason code; a code's hosts are asked for when it is opened. */
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { Rollout } from '../../shared/kube/rollout.js';
-import { useApiResource } from '../api/use-answer.js';
+import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
+import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
-import { RolloutButtons } from './offers.js';
-import { actionsOfHost, rolloutPath } from './steering.js';
+import { RolloutButtons } from './rollout-buttons.js';
+import { actionsOfHost, rolloutPath } from './rollout-actions.js';
 
 interface RolloutHosts {
   hosts: readonly { node: string; sentence: string }[];

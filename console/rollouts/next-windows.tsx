@@ -1,10 +1,10 @@
 /** When hosts may be changed next, by their time zones: on the viewer's clock, and on theirs. */
 import { Link } from 'wouter';
-import type { CalendarZone, ChangeCalendar } from '../../shared/kube/change-calendar.js';
-import { useApiResource } from '../api/use-answer.js';
+import type { CalendarZone, ChangeCalendar } from '../../shared/kube/fleet/change-calendar-types.js';
+import { useApiResource } from '../api/use-api-resource.js';
 import table from '../layout/table.module.css';
 import { TableCard } from '../layout/table-card.js';
-import { RelativeTime } from '../layout/time-text.js';
+import { RelativeTime } from '../layout/time/relative-time.js';
 
 const DAYS = 14;
 

@@ -1,11 +1,11 @@
 /** The rollouts of a DaemonSet before this one: how each ended, how long it took, and why it failed. */
 import { Link } from 'wouter';
-import { PAST_ROLLOUT_LABEL, type Rollout } from '../../shared/kube/rollout.js';
+import { PAST_ROLLOUT_LABEL, type Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import { useLiveList } from '../api/live-list.js';
-import { CopyCommand } from '../layout/command.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import table from '../layout/table.module.css';
 import { TableCard } from '../layout/table-card.js';
-import { RelativeTime } from '../layout/time-text.js';
+import { RelativeTime } from '../layout/time/relative-time.js';
 
 export function PastRollouts({ namespace, name }: { namespace: string; name: string }) {
   const selector = encodeURIComponent(`${PAST_ROLLOUT_LABEL}=${name}`);

@@ -5,21 +5,21 @@ import {
   type Rollout,
   type RolloutStatus,
   requestsOfRevision,
-} from '../../shared/kube/rollout.js';
-import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
+} from '../../shared/kube/rollouts/rollout-types.js';
+import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 import { useLiveList } from '../api/live-list.js';
-import { CopyCommand } from '../layout/command.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import controls from '../layout/controls.module.css';
-import { PageShell } from '../layout/shell.js';
+import { PageShell } from '../layout/shell/page-shell.js';
 import table from '../layout/table.module.css';
-import { RelativeTime } from '../layout/time-text.js';
-import { FailedHostLogs } from './failed-hosts.js';
+import { RelativeTime } from '../layout/time/relative-time.js';
+import { FailedHostLogs } from './failed-host-logs.js';
 import { HostsByCode } from './hosts-by-code.js';
 import { NextWindows } from './next-windows.js';
-import { RolloutButtons } from './offers.js';
+import { RolloutButtons } from './rollout-buttons.js';
 import { PastRollouts } from './past-rollouts.js';
-import { SoakCountdown } from './soak.js';
-import { actionsOfRollout, policiesPath } from './steering.js';
+import { SoakCountdown } from './soak-countdown.js';
+import { actionsOfRollout, policiesPath } from './rollout-actions.js';
 import { WaveBar } from './wave-bar.js';
 
 export function RolloutPage() {

@@ -1,5 +1,5 @@
 /** How far the hosts of a wave are: a bar, and the same in words. */
-import type { RolloutCounts } from '../../shared/kube/rollout.js';
+import type { RolloutCounts } from '../../shared/kube/rollouts/rollout-types.js';
 import classes from './wave-bar.module.css';
 
 const PARTS = [

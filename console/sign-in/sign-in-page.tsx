@@ -1,8 +1,8 @@
 /** Signing in: with a token that the API takes, or at the issuer that the coordinator trusts. */
 import { type FormEvent, useEffect, useId, useState } from 'react';
-import { signInErrorText } from '../../shared/kube/sign-in-refusal.js';
-import { ApiCallError, requestApi } from '../api/call.js';
-import { fetchSignInMethods } from '../api/user.js';
+import { signInErrorText } from '../../shared/kube/access/sign-in-errors.js';
+import { ApiCallError, requestApi } from '../api/api-call.js';
+import { fetchSignInMethods } from '../api/signed-in-user.js';
 import controls from '../layout/controls.module.css';
 import { saveReturnPath } from './return-path.js';
 import classes from './sign-in-page.module.css';

@@ -1,5 +1,5 @@
 /** Everything that is known of who may come and what they may do, as the API and the hub use it. */
-import type { UserInfo } from '../../shared/kube/rbac.js';
+import type { UserInfo } from '../../shared/kube/access/rbac-types.js';
 import type { Authorizer } from './rbac-authorizer.js';
 import { type ServiceAccountTokens, TokenRefused } from './service-account-tokens.js';
 

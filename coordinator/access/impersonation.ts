@@ -1,14 +1,14 @@
 /** `Impersonate-*` headers: someone acts as someone else, when they may (apiserver `pkg/endpoints/filters/impersonation.go`). */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Access, UserInfo } from '../../shared/kube/rbac.js';
-import { badRequest } from '../../shared/kube/status.js';
+import type { Access, UserInfo } from '../../shared/kube/access/rbac-types.js';
+import { badRequest } from '../../shared/kube/objects/api-status.js';
 import {
   ANONYMOUS,
   serviceAccountGroups,
   serviceAccountOf,
   UNAUTHENTICATED,
   withAuthenticated,
-} from './groups.js';
+} from './user-groups.js';
 
 const USER = 'impersonate-user';
 const UID = 'impersonate-uid';

@@ -1,27 +1,27 @@
 #!/usr/bin/env node
 /** The `everynode` program: one command a file. */
-import { ApiError } from '../../shared/kube/status.js';
-import { createCommandLine, runCommandLine } from '../../shared/process/command-line.js';
+import { ApiError } from '../../shared/kube/objects/api-status.js';
+import { createCommandLine, runCommandLine } from '../../shared/process/settings/command-line.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { runProgram } from '../../shared/process/lifecycle.js';
-import { agentCommand } from './agent.js';
-import { auditCommand } from './audit.js';
-import { backupCommand } from './backup.js';
-import { coordinatorCommand } from './coordinator.js';
-import { downCommand } from './down.js';
-import { nodeCommand } from './node.js';
-import { planCommand } from './plan.js';
-import { refusalText } from './refusal.js';
-import { releaseCommand } from './release.js';
-import { restoreCommands } from './restore.js';
-import { rolloutCommand } from './rollout.js';
-import { secretsKeyCommand } from './secrets-key.js';
-import { simulateCommand } from './simulate.js';
-import { tokenCommand } from './token.js';
-import { upCommand } from './up.js';
-import { userCommand } from './user.js';
-import { versionCommand } from './version.js';
-import { whyCommand } from './why.js';
+import { runProgram } from '../../shared/process/service/program-lifecycle.js';
+import { agentCommand } from './commands/agent-command.js';
+import { auditCommand } from './commands/audit-command.js';
+import { backupCommand } from './commands/backup-command.js';
+import { coordinatorCommand } from './commands/coordinator-command.js';
+import { downCommand } from './commands/down-command.js';
+import { nodeCommand } from './commands/node-command.js';
+import { planCommand } from './commands/plan-command.js';
+import { refusalText } from './client/refusal-text.js';
+import { releaseCommand } from './commands/release-command.js';
+import { restoreCommands } from './commands/restore-command.js';
+import { rolloutCommand } from './commands/rollout-command.js';
+import { secretsKeyCommand } from './commands/secrets-key-command.js';
+import { simulateCommand } from './commands/simulate-command.js';
+import { tokenCommand } from './commands/token-command.js';
+import { upCommand } from './commands/up-command.js';
+import { userCommand } from './commands/user-command.js';
+import { versionCommand } from './commands/version-command.js';
+import { whyCommand } from './commands/why-command.js';
 
 await runProgram(async () => {
   const program = createCommandLine('everynode', 'DaemonSets for machines that have no Kubernetes.');

@@ -1,25 +1,25 @@
 /** Which controllers run. */
-import type { Clock } from '../../shared/process/clock.js';
-import type { Logger } from '../../shared/process/log.js';
-import type { EvictionRates } from '../decisions/zone-health.js';
+import type { Clock } from '../../shared/process/time/clock.js';
+import type { Logger } from '../../shared/process/output/logger.js';
+import type { EvictionRates } from '../decisions/nodes/zone-health.js';
 import type { Informers } from '../informers/informer.js';
 import type { Registry } from '../registry/registry.js';
-import { ensureBuiltInRoles } from './built-in-roles.js';
-import { CreateRefusals } from './create-refusals.js';
-import { startDaemonSetController } from './daemonset-controller.js';
-import { DefaultServiceAccounts } from './default-accounts.js';
-import type { EventRecorder } from './event-recorder.js';
-import { GarbageCollector } from './garbage-collector.js';
-import type { ResyncStatus } from './heard-since-start.js';
-import { NamespaceController } from './namespace.js';
-import { NodeReservations } from './node-ledger.js';
-import { NodeLifecycle } from './node-lifecycle.js';
-import { PodGarbageCollector } from './pod-garbage-collector.js';
-import { RoleAggregation } from './role-aggregation.js';
-import { ActiveRollouts } from './rollout-board.js';
-import { Scheduler } from './scheduler.js';
-import { TaintEviction } from './taint-eviction.js';
-import type { QueueMeter } from './worker.js';
+import { ensureBuiltInRoles } from './access/built-in-roles.js';
+import { CreateRefusals } from './daemonsets/create-refusals.js';
+import { startDaemonSetController } from './daemonsets/daemonset-controller.js';
+import { DefaultServiceAccounts } from './access/default-service-accounts.js';
+import type { EventRecorder } from './events/event-recorder.js';
+import { GarbageCollector } from './gc/garbage-collector.js';
+import type { ResyncStatus } from './rollouts/resync-status.js';
+import { NamespaceController } from './gc/namespace-controller.js';
+import { NodeReservations } from './nodes/node-reservations.js';
+import { NodeLifecycle } from './nodes/node-lifecycle.js';
+import { PodGarbageCollector } from './gc/pod-garbage-collector.js';
+import { RoleAggregation } from './access/role-aggregation.js';
+import { ActiveRollouts } from './rollouts/active-rollouts.js';
+import { Scheduler } from './nodes/scheduler.js';
+import { TaintEviction } from './nodes/taint-eviction.js';
+import type { QueueMeter } from './queue/reconcile-worker.js';
 
 interface ControllersOptions {
   registry: Registry;

@@ -1,8 +1,8 @@
 /** The cache of one kind. It is fed by `createInformers`, which decides when. */
-import { type KubeObject, type ObjectRef, refText } from '../../shared/kube/meta.js';
-import type { Logger } from '../../shared/process/log.js';
+import { type KubeObject, type ObjectRef, refText } from '../../shared/kube/objects/meta.js';
+import type { Logger } from '../../shared/process/output/logger.js';
 import type { ObjectRecord } from '../registry/registry.js';
-import { Index, type IndexFunctions } from './indexes.js';
+import { Index, type IndexFunctions } from './informer-indexes.js';
 import type { Informer, ObjectChange } from './informer.js';
 
 type Handler<T extends KubeObject> = (change: ObjectChange<T>) => void;

@@ -1,18 +1,18 @@
 /** One tail of the registry feeds the caches of all kinds that controllers and hub look at. */
-import type { CertificateSigningRequest } from '../../shared/kube/certificate-signing-request.js';
-import type { ConfigMap, Namespace, Secret } from '../../shared/kube/config.js';
-import { type KubeObject, refText } from '../../shared/kube/meta.js';
-import type { Node } from '../../shared/kube/node.js';
-import type { Pod } from '../../shared/kube/pod.js';
-import type { Role, RoleBinding } from '../../shared/kube/rbac.js';
-import type { Rollout } from '../../shared/kube/rollout.js';
-import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
-import type { ServiceAccount } from '../../shared/kube/service.js';
-import { ApiError } from '../../shared/kube/status.js';
-import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
-import type { Clock } from '../../shared/process/clock.js';
-import type { Logger } from '../../shared/process/log.js';
-import { TimeSlice } from '../../shared/process/slice.js';
+import type { CertificateSigningRequest } from '../../shared/kube/access/certificate-signing-request.js';
+import type { ConfigMap, Namespace, Secret } from '../../shared/kube/objects/config-types.js';
+import { type KubeObject, refText } from '../../shared/kube/objects/meta.js';
+import type { Node } from '../../shared/kube/nodes/node-types.js';
+import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import type { Role, RoleBinding } from '../../shared/kube/access/rbac-types.js';
+import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
+import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
+import type { ServiceAccount } from '../../shared/kube/objects/service-types.js';
+import { ApiError } from '../../shared/kube/objects/api-status.js';
+import type { ControllerRevision, DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
+import type { Clock } from '../../shared/process/time/clock.js';
+import type { Logger } from '../../shared/process/output/logger.js';
+import { TimeSlice } from '../../shared/process/time/time-slice.js';
 import {
   certificateSigningRequestKind,
   clusterRoleBindingKind,
@@ -31,10 +31,10 @@ import {
   serviceAccountKind,
 } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
-import { CREDENTIAL_SECRET_TYPE } from '../kinds/secret.js';
+import { CREDENTIAL_SECRET_TYPE } from '../kinds/config/secret-kind.js';
 import type { KindTail, ObjectRecord, Registry } from '../registry/registry.js';
 import { CachedInformer } from './cached-informer.js';
-import { BINDING_INDEXES, COMMON_INDEXES, type IndexFunctions, POD_INDEXES } from './indexes.js';
+import { BINDING_INDEXES, COMMON_INDEXES, type IndexFunctions, POD_INDEXES } from './informer-indexes.js';
 import type { Informers } from './informer.js';
 import { RevisionWaiters } from './revision-waiters.js';
 

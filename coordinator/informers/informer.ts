@@ -1,5 +1,5 @@
 /** An indexed cache of one kind, fed by list + watch, and never ending by itself. */
-import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
+import type { KubeObject, ObjectRef } from '../../shared/kube/objects/meta.js';
 
 /** What handlers hear. `previous` is absent on an addition, `current` on a deletion. Objects are shared: do not change them. */
 export interface ObjectChange<T extends KubeObject> {
@@ -24,26 +24,26 @@ export interface Informer<T extends KubeObject> {
 
 /** All caches advance together in revision order, so what one has seen, the others have too. */
 export interface Informers {
-  readonly pods: Informer<import('../../shared/kube/pod.js').Pod>;
-  readonly nodes: Informer<import('../../shared/kube/node.js').Node>;
-  readonly daemonSets: Informer<import('../../shared/kube/workload.js').DaemonSet>;
-  readonly controllerRevisions: Informer<import('../../shared/kube/workload.js').ControllerRevision>;
-  readonly rolloutPolicies: Informer<import('../../shared/kube/rollout-policy.js').RolloutPolicy>;
-  readonly rollouts: Informer<import('../../shared/kube/rollout.js').Rollout>;
-  readonly namespaces: Informer<import('../../shared/kube/config.js').Namespace>;
-  readonly serviceAccounts: Informer<import('../../shared/kube/service.js').ServiceAccount>;
-  readonly roles: Informer<import('../../shared/kube/rbac.js').Role>;
-  readonly clusterRoles: Informer<import('../../shared/kube/rbac.js').Role>;
-  readonly roleBindings: Informer<import('../../shared/kube/rbac.js').RoleBinding>;
-  readonly clusterRoleBindings: Informer<import('../../shared/kube/rbac.js').RoleBinding>;
+  readonly pods: Informer<import('../../shared/kube/pods/pod-types.js').Pod>;
+  readonly nodes: Informer<import('../../shared/kube/nodes/node-types.js').Node>;
+  readonly daemonSets: Informer<import('../../shared/kube/daemonsets/daemonset-types.js').DaemonSet>;
+  readonly controllerRevisions: Informer<import('../../shared/kube/daemonsets/daemonset-types.js').ControllerRevision>;
+  readonly rolloutPolicies: Informer<import('../../shared/kube/rollouts/rollout-policy-types.js').RolloutPolicy>;
+  readonly rollouts: Informer<import('../../shared/kube/rollouts/rollout-types.js').Rollout>;
+  readonly namespaces: Informer<import('../../shared/kube/objects/config-types.js').Namespace>;
+  readonly serviceAccounts: Informer<import('../../shared/kube/objects/service-types.js').ServiceAccount>;
+  readonly roles: Informer<import('../../shared/kube/access/rbac-types.js').Role>;
+  readonly clusterRoles: Informer<import('../../shared/kube/access/rbac-types.js').Role>;
+  readonly roleBindings: Informer<import('../../shared/kube/access/rbac-types.js').RoleBinding>;
+  readonly clusterRoleBindings: Informer<import('../../shared/kube/access/rbac-types.js').RoleBinding>;
   readonly certificateSigningRequests: Informer<
-    import('../../shared/kube/certificate-signing-request.js').CertificateSigningRequest
+    import('../../shared/kube/access/certificate-signing-request.js').CertificateSigningRequest
   >;
   /** Every other kind that is served but Events, of each object its type and metadata alone; by kind. */
   readonly metadata: ReadonlyMap<import('../kinds/kind.js').Kind, Informer<KubeObject>>;
-  readonly configMaps: Informer<import('../../shared/kube/config.js').ConfigMap>;
+  readonly configMaps: Informer<import('../../shared/kube/objects/config-types.js').ConfigMap>;
   /** Of the agents' credentials, which no Pod may be given, of the data the key's hash alone. */
-  readonly secrets: Informer<import('../../shared/kube/config.js').Secret>;
+  readonly secrets: Informer<import('../../shared/kube/objects/config-types.js').Secret>;
   /** Waits until every cache has passed this revision. */
   waitFor(revision: number): Promise<void>;
   /** The revision that all caches have passed. */

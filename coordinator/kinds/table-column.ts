@@ -1,5 +1,5 @@
 /** Columns that most kinds share. */
-import type { KubeObject } from '../../shared/kube/meta.js';
+import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import { ageText } from './duration-text.js';
 import type { Column } from './kind.js';
 

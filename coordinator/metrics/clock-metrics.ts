@@ -1,7 +1,7 @@
 /** Hosts whose clock is wrong, as Prometheus sees them: one line each, none for those whose clock is right. */
 import { Gauge, type Registry } from 'prom-client';
-import { findCondition } from '../../shared/kube/conditions.js';
-import { CLOCK_SKEWED, skewOf } from '../decisions/clock-skew.js';
+import { findCondition } from '../../shared/kube/objects/conditions.js';
+import { CLOCK_SKEWED, skewOf } from '../decisions/nodes/clock-skew.js';
 import type { Informers } from '../informers/informer.js';
 
 /** Adds the gauge. */

@@ -1,6 +1,6 @@
 /** What the agents' links carry: the fleet's sums on `/metrics`, each agent on a page of its own, for ten thousand of them are many lines. */
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { LINK_CAUSES, type LinkCause, type LinkDirection } from '../../shared/kube/host-meters.js';
+import { LINK_CAUSES, type LinkCause, type LinkDirection } from '../../shared/kube/fleet/host-meter-types.js';
 
 const DIRECTIONS: readonly LinkDirection[] = ['up', 'down'];
 /** Seconds: from a fast network to a satellite. */

@@ -1,6 +1,6 @@
 /** Requests on the API, by upstream's names (kube-apiserver's `apiserver_request_*`). */
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { LoggedRequest } from '../api/request-log.js';
+import type { LoggedRequest } from '../api/http/request-log.js';
 
 /** Upstream's buckets, seconds, without those that no answer of ours falls between. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 1, 2, 5, 10, 30, 60];

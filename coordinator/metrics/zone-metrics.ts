@@ -1,8 +1,8 @@
 /** Failure domains as the node lifecycle controller counts them, by upstream's names (pkg/controller/nodelifecycle metrics.go). */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { findCondition } from '../../shared/kube/conditions.js';
-import { isNodeReady } from '../decisions/node-taints.js';
-import { type ZoneCounts, zoneOf } from '../decisions/zone-health.js';
+import { findCondition } from '../../shared/kube/objects/conditions.js';
+import { isNodeReady } from '../decisions/nodes/node-taints.js';
+import { type ZoneCounts, zoneOf } from '../decisions/nodes/zone-health.js';
 import type { Informers } from '../informers/informer.js';
 
 /** Told of a node that is being emptied, by its zone. */

@@ -11,7 +11,7 @@ import {
   SubjectKeyIdentifierExtension,
   X509CertificateGenerator,
 } from '@peculiar/x509';
-import { importKey, SIGNATURE_ALGORITHM } from '../../shared/process/private-key.js';
+import { importKey, SIGNATURE_ALGORITHM } from '../../shared/process/files/private-key.js';
 import { issuerName } from './client-certificates.js';
 import { days, type KeyPair, serialNumber, validity } from './key-pair.js';
 import { isInTime } from './peer-certificate.js';

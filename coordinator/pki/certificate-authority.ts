@@ -1,6 +1,6 @@
 /** The fleet's certificate authority as its users see it: whom it signs for, and what its hosts are to trust. */
 import { X509Certificate } from 'node:crypto';
-import type { Clock } from '../../shared/process/clock.js';
+import type { Clock } from '../../shared/process/time/clock.js';
 import {
   type IssuedCertificate,
   readSigningRequest,

@@ -11,7 +11,7 @@ import {
   Pkcs10CertificateRequestGenerator,
   X509CertificateGenerator,
 } from '@peculiar/x509';
-import { importKey, SIGNATURE_ALGORITHM } from '../../shared/process/private-key.js';
+import { importKey, SIGNATURE_ALGORITHM } from '../../shared/process/files/private-key.js';
 import { type KeyPair, serialNumber, validity } from './key-pair.js';
 
 /** A request is a few hundred bytes; a subject may hold many groups. */

@@ -15,13 +15,13 @@ import {
 } from '@peculiar/x509';
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
-import { importKey, generateKeyPem, SIGNATURE_ALGORITHM } from '../../shared/process/private-key.js';
+import { readIfPresent, writePrivateFile } from '../../shared/process/files/private-file.js';
+import { importKey, generateKeyPem, SIGNATURE_ALGORITHM } from '../../shared/process/files/private-key.js';
 import { ensureValidCa, isReissued, makeCaCertificate } from './ca-certificate.js';
 import { issuerName } from './client-certificates.js';
 import { certificatesIn, days, type KeyPair, MAX_CLOCK_ERROR_DAYS, serialNumber, validity } from './key-pair.js';
-import { finishRotation, rotate } from './rotation.js';
-import type { Supplied } from './supplied.js';
+import { finishRotation, rotate } from './ca-rotation.js';
+import type { Supplied } from './supplied-certificates.js';
 
 const SERVING_DAYS = 365;
 /** A serving certificate with less left is made anew. */

@@ -1,8 +1,8 @@
 /** The store's laws in their shortest form: nothing outlives the process. */
 import { randomUUID } from 'node:crypto';
-import { type Clock, systemClock } from '../../shared/process/clock.js';
-import { ChangeLog } from './change-log.js';
-import { PresentValues } from './present-values.js';
+import { type Clock, systemClock } from '../../shared/process/time/clock.js';
+import { ChangeLog } from './log/change-log.js';
+import { PresentValues } from './log/present-values.js';
 import {
   Expired,
   type ListOptions,
@@ -14,7 +14,7 @@ import {
   type StoreWatch,
   type WriteCondition,
 } from './store.js';
-import { WatchFanout } from './watch-fanout.js';
+import { WatchFanout } from './log/watch-fanout.js';
 import { checkWrite, valueAfter, type Write } from './write-rules.js';
 
 interface MemoryStoreOptions {

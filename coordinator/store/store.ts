@@ -1,6 +1,6 @@
 /**
  * The store: a revisioned key-value log. It knows keys, bytes and revisions, and no kind.
- * Its laws are test/laws/store.ts, run against every implementation.
+ * Its laws are test/laws/store-laws.ts, run against every implementation.
  */
 
 /** A value at rest. `revision` is that of the write that made it. */

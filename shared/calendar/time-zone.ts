@@ -1,5 +1,5 @@
 /** Clocks on the walls of time zones, daylight saving included. Times are ms since the epoch. */
-import type { CalendarDay } from './cron.js';
+import type { CalendarDay } from './cron-pattern.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;

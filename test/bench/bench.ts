@@ -8,15 +8,15 @@ import { cpus, loadavg } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Argument } from 'commander';
-import { npmScript, parseScriptArguments } from '../harness/npm-script.js';
-import { measureHollow } from './hollow/hollow.js';
-import { measureLinks } from './links/links.js';
-import { measureInternals } from './parts/parts.js';
-import { measureReal } from './real/real.js';
-import { judge, type Result, type Section } from './result.js';
-import type { BenchContext } from './section.js';
+import { npmScript, parseScriptArguments } from '../harness/processes/npm-script.js';
+import { measureHollow } from './hollow/measure-hollow.js';
+import { measureLinks } from './links/measure-links.js';
+import { measureInternals } from './internals/measure-internals.js';
+import { measureReal } from './real/measure-real.js';
+import { judge, type Result, type Section } from './bench-result.js';
+import type { BenchContext } from './bench-section.js';
 import { StepTimes } from './step-times.js';
-import { line, markdown, TABLE_BEGIN, TABLE_END } from './table.js';
+import { line, markdown, TABLE_BEGIN, TABLE_END } from './bench-table.js';
 
 const README = resolve(dirname(fileURLToPath(import.meta.url)), '../../../README.md');
 

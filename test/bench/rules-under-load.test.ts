@@ -1,6 +1,6 @@
 /** The rules under load, with a fleet that CI can bear; `npm run load` checks them with ten thousand. */
 import { test } from 'node:test';
-import { withFleets } from './hollow/hollow.js';
+import { withFleets } from './hollow/measure-hollow.js';
 import { checkRulesUnderLoad } from './rules/rules-under-load.js';
 
 const AGENTS = 300;

@@ -1,12 +1,12 @@
 /** A host that chaos may do anything to. What it is made of, `plain-host.ts` and `systemd-host.ts` say. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { EngineContainers } from '../harness/engine-containers.js';
-import type { EngineKind } from '../harness/engines.js';
-import type { SmallDisk } from '../harness/small-disk.js';
-import type { FakeClock } from './fake-clock.js';
-import type { WrongClock } from './plan.js';
-import type { LinkProxy } from './wire.js';
+import type { EngineContainers } from '../harness/engines/engine-containers.js';
+import type { EngineKind } from '../harness/engines/test-engines.js';
+import type { SmallDisk } from '../harness/pods/small-disk.js';
+import type { FakeClock } from './libfaketime-clock.js';
+import type { WrongClock } from './chaos-plan.js';
+import type { LinkProxy } from './link-proxy.js';
 
 const COMMAND_MS = 60_000;
 const execute = promisify(execFile);

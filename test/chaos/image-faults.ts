@@ -1,8 +1,8 @@
 /** Images that are away for a while. An engine that is hit as well meanwhile may have lost any part of them. */
-import { until } from '../harness/until.js';
+import { until } from '../harness/basics/wait-until.js';
 import type { ChaosHost } from './chaos-host.js';
-import { appImages } from './images.js';
-import { IMAGES } from './plan.js';
+import { appImages } from './chaos-images.js';
+import { IMAGES } from './chaos-plan.js';
 
 /** An engine that was hit meanwhile answers again by then. */
 const ANSWER_MS = 60_000;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { forEachKubectl } from '../harness/each-kubectl.js';
+import { forEachKubectl } from '../harness/clients/each-kubectl.js';
 
 /** From `dist/test/clients` to the sources: the compiler copies no YAML. */
 const SHAPES = new URL('../../../test/fixtures/chart-shapes.yaml', import.meta.url);

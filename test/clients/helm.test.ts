@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import { ConformanceFleet } from '../conformance/scenarios/fleet.js';
-import { writeChart } from '../harness/chart.js';
-import { findClient } from '../harness/client-binaries.js';
-import { createHelm, type Helm } from '../harness/helm.js';
-import { leaveOut } from '../harness/leave-out.js';
+import { ConformanceFleet } from '../conformance/scenarios/conformance-fleet.js';
+import { writeChart } from '../harness/clients/helm-chart.js';
+import { findClient } from '../harness/clients/client-binaries.js';
+import { createHelm, type Helm } from '../harness/clients/helm.js';
+import { leaveOut } from '../harness/basics/skip-reason.js';
 
 /** Every kind of the chart. */
 const KINDS = 'ds,sa,svc,cm,secret,role,rolebinding,clusterrole,clusterrolebinding';

@@ -1,9 +1,9 @@
 /** The scenarios of `npm run rollouts` with fewer hosts: good releases end, bad ones reach no host beyond the open wave. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { ALL_SCENARIOS } from '../rollouts/play.js';
-import { isContained } from '../rollouts/scenario.js';
-import { ScenarioFleet } from '../rollouts/stage.js';
+import { ALL_SCENARIOS } from '../rollouts/play-scenarios.js';
+import { isContained } from '../rollouts/rollout-scenario.js';
+import { ScenarioFleet } from '../rollouts/scenario-fleet.js';
 
 const NODES = 100;
 const SPEED = 1_200;

@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { build } from 'esbuild';
-import { apiClientFromKubeconfig } from '../../coordinator/cli/api-client.js';
-import { createToken } from '../../coordinator/cli/token.js';
-import { CoordinatorApi } from '../harness/coordinator-api.js';
-import { leaveOut } from '../harness/leave-out.js';
-import { type CoordinatorProcess, startCoordinatorProcess } from '../harness/processes.js';
-import { applyEverywhere, conditionOf, numberReady } from '../harness/simulated-actions.js';
-import { until } from '../harness/until.js';
+import { apiClientFromKubeconfig } from '../../coordinator/cli/client/api-client.js';
+import { createToken } from '../../coordinator/cli/commands/token-command.js';
+import { CoordinatorApi } from '../harness/api/coordinator-api.js';
+import { leaveOut } from '../harness/basics/skip-reason.js';
+import { type CoordinatorProcess, startCoordinatorProcess } from '../harness/processes/everynode-processes.js';
+import { applyEverywhere, conditionOf, numberReady } from '../harness/simulated/simulated-actions.js';
+import { until } from '../harness/basics/wait-until.js';
 
 /** An early commit whose agents have certificates. */
 const EARLIER_COMMIT = 'c1b2559';
@@ -57,7 +57,7 @@ async function buildAgentOfThen(): Promise<string | undefined> {
     return `the history of this clone lacks ${EARLIER_COMMIT}`;
   }
   await build({
-    entryPoints: [join(source, 'agent/cli.ts')],
+    entryPoints: [join(source, 'agent/program/agent-cli.ts')],
     outfile: BUNDLE,
     bundle: true,
     platform: 'node',

@@ -1,12 +1,12 @@
 /** A thousand hosts in the console, in a real browser: pretended hosts, each with the agent's own code and a link of its own. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { accessOf, signIn, startBrowser, visit, whyNoBrowser } from '../harness/browser.js';
-import { leaveOut } from '../harness/leave-out.js';
-import { runCommand } from '../harness/simulated-actions.js';
-import { startSimulatedFleet } from '../harness/simulated-fleet.js';
-import { until } from '../harness/until.js';
-import { browseLargeFleet } from './large-fleet.js';
+import { accessOf, signIn, startBrowser, visit, whyNoBrowser } from '../harness/console/browser.js';
+import { leaveOut } from '../harness/basics/skip-reason.js';
+import { runCommand } from '../harness/simulated/simulated-actions.js';
+import { startSimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
+import { until } from '../harness/basics/wait-until.js';
+import { browseLargeFleet } from './large-fleet-steps.js';
 
 const NODES = 1_000;
 const IN_KIEL = 20;

@@ -1,12 +1,12 @@
 /** A rollout in the console, in a real browser: followed, and steered with the hosts that each step touches. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { Pod } from '../../shared/kube/pod.js';
-import { PHONE, violationsOf } from '../harness/browser.js';
-import { ConsoleFixture, describeInBrowser } from '../harness/console-bench.js';
-import { applyEverywhere, numberReady } from '../harness/simulated-actions.js';
-import type { SimulatedFleet } from '../harness/simulated-fleet.js';
-import { until } from '../harness/until.js';
+import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import { PHONE, violationsOf } from '../harness/console/browser.js';
+import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
+import { applyEverywhere, numberReady } from '../harness/simulated/simulated-actions.js';
+import type { SimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
+import { until } from '../harness/basics/wait-until.js';
 
 const NODES = 3;
 const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';

@@ -4,12 +4,12 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Rollout } from '../../shared/kube/rollout.js';
-import { accessOf, DESK, PHONE, signIn, startBrowser, visit } from '../harness/browser.js';
-import { npmScript, wholeNumber, parseScriptArguments } from '../harness/npm-script.js';
-import { runCommand } from '../harness/simulated-actions.js';
-import { type SimulatedFleet, startSimulatedFleet } from '../harness/simulated-fleet.js';
-import { until } from '../harness/until.js';
+import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
+import { accessOf, DESK, PHONE, signIn, startBrowser, visit } from '../harness/console/browser.js';
+import { npmScript, wholeNumber, parseScriptArguments } from '../harness/processes/npm-script.js';
+import { runCommand } from '../harness/simulated/simulated-actions.js';
+import { type SimulatedFleet, startSimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
+import { until } from '../harness/basics/wait-until.js';
 
 const SITES = ['berlin', 'bremen', 'hamburg', 'kiel', 'rostock'];
 const ZONES = ['Europe.Berlin', 'Europe.Lisbon', 'America.New_York'];

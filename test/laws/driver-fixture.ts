@@ -4,7 +4,7 @@ import {
   type ContainerOwner,
   type RuntimeDriver,
   SANDBOX,
-} from '../../agent/runtime/driver.js';
+} from '../../agent/runtime/runtime-driver.js';
 
 /** An image and what to run in it. */
 interface Program {

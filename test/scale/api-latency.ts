@@ -5,9 +5,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CoordinatorApi } from '../harness/coordinator-api.js';
-import { startCoordinatorProcess } from '../harness/processes.js';
-import { until } from '../harness/until.js';
+import { CoordinatorApi } from '../harness/api/coordinator-api.js';
+import { startCoordinatorProcess } from '../harness/processes/everynode-processes.js';
+import { until } from '../harness/basics/wait-until.js';
 
 const TIMES = Number(process.argv[2] ?? 300);
 const MAPS = '/api/v1/namespaces/default/configmaps';

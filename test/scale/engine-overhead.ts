@@ -4,11 +4,11 @@
  *   node dist/test/scale/engine-overhead.js [ROUNDS]
  */
 import { Agent, request } from 'node:http';
-import { DockerEngine } from '../../agent/runtime/docker-engine.js';
-import type { NetworkMode } from '../../agent/runtime/driver.js';
-import { askEngine } from '../../agent/runtime/find-engine.js';
-import { type EngineKind, startEngine } from '../harness/engines.js';
-import { loadTestImages, WAITS } from '../harness/test-images.js';
+import { DockerEngine } from '../../agent/runtime/docker/docker-engine.js';
+import type { NetworkMode } from '../../agent/runtime/runtime-driver.js';
+import { askEngine } from '../../agent/runtime/docker/find-engine.js';
+import { type EngineKind, startEngine } from '../harness/engines/test-engines.js';
+import { loadTestImages, WAITS } from '../harness/engines/test-images.js';
 import { config } from '../laws/driver-fixture.js';
 
 const ROUNDS = Number(process.argv[2] ?? 12);

@@ -4,8 +4,8 @@
  */
 import { daemonSetKind, podKind } from '../../coordinator/kinds/index.js';
 import type { Registry, WriteOptions } from '../../coordinator/registry/registry.js';
-import type { Pod } from '../../shared/kube/pod.js';
-import { testRegistry } from '../harness/test-registry.js';
+import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import { testRegistry } from '../harness/controllers/registry-fixture.js';
 
 const WRITES = Number(process.argv[2] ?? 2_000);
 const WARM_UP = 200;

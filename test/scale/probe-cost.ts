@@ -3,11 +3,11 @@
  *   node dist/test/scale/probe-cost.js docker|podman [SECONDS]
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PodSpec } from '../../shared/kube/pod.js';
-import type { Handler } from '../../shared/kube/probe.js';
-import { EngineFixture } from '../harness/engine-bench.js';
-import type { EngineKind } from '../harness/engines.js';
-import { shell } from '../harness/test-images.js';
+import type { PodSpec } from '../../shared/kube/pods/pod-types.js';
+import type { Handler } from '../../shared/kube/pods/probe-types.js';
+import { EngineFixture } from '../harness/engines/engine-fixture.js';
+import type { EngineKind } from '../harness/engines/test-engines.js';
+import { shell } from '../harness/engines/test-images.js';
 
 const PODS = 20;
 const SERVER = `

@@ -3,11 +3,11 @@
  * the same event and asks for the next container at once, in turns on one engine.
  *   node dist/test/scale/restart-latency.js docker|podman [ROUNDS]
  */
-import { DockerApi } from '../../agent/runtime/docker-api.js';
-import { jsonLines } from '../../agent/runtime/json-lines.js';
-import { EngineFixture } from '../harness/engine-bench.js';
-import type { EngineKind } from '../harness/engines.js';
-import { shell } from '../harness/test-images.js';
+import { DockerApi } from '../../agent/runtime/docker/docker-api.js';
+import { jsonLines } from '../../agent/runtime/docker/json-lines.js';
+import { EngineFixture } from '../harness/engines/engine-fixture.js';
+import type { EngineKind } from '../harness/engines/test-engines.js';
+import { shell } from '../harness/engines/test-images.js';
 
 const LIFE = 'busybox sleep 0.5; [ -e /dev/shm/never ]';
 

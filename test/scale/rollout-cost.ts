@@ -2,7 +2,7 @@
  * What a rollout by waves costs its controller: `node dist/test/scale/rollout-cost.js [NODES …]`. Prints the time to draw the
  * waves, and that of one event of a Pod with the step that follows it, which must not grow with the fleet.
  */
-import { SteppedRollout } from '../bench/parts/stepped-rollout.js';
+import { SteppedRollout } from '../bench/internals/stepped-rollout.js';
 
 function measure(count: number): void {
   let longestCpu = 0;

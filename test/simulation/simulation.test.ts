@@ -3,18 +3,18 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { LatestValues } from '../../agent/link/latest-values.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
-import { CoordinatorTime } from '../../agent/turns/heard-time.js';
-import { DaemonSetTallies } from '../../coordinator/controllers/daemonset-tallies.js';
-import { DaemonSetTally } from '../../coordinator/controllers/daemonset-tally.js';
-import type { CoordinatorCore } from '../../coordinator/core.js';
-import { breakDuring } from './broken.js';
-import { generateHistory } from './draw.js';
-import type { History } from './history.js';
-import { HistoryThread } from './history-thread.js';
-import { MIXES, type MixName } from './mixes.js';
-import { runHistory } from './run-history.js';
-import { formatFailure } from './story.js';
-import type { Sabotage } from './world.js';
+import { CoordinatorTime } from '../../agent/handovers/coordinator-time.js';
+import { DaemonSetTallies } from '../../coordinator/controllers/daemonsets/daemonset-tallies.js';
+import { DaemonSetTally } from '../../coordinator/controllers/daemonsets/daemonset-tally.js';
+import type { CoordinatorCore } from '../../coordinator/coordinator-core.js';
+import { breakDuring } from './sabotage/break-during.js';
+import { generateHistory } from './histories/draw-history.js';
+import type { History } from './histories/history.js';
+import { HistoryThread } from './runs/history-thread.js';
+import { MIXES, type MixName } from './histories/history-mixes.js';
+import { runHistory } from './runs/run-history.js';
+import { formatFailure } from './runs/failure-report.js';
+import type { Sabotage } from './machines/simulated-world.js';
 
 const SHARES: Partial<Record<MixName, number>> = {
   all: 20,

@@ -1,8 +1,8 @@
 /** The image whose container holds a Pod's network and IPC namespaces: one program, made here, pulled from nowhere. */
 import { createHash } from 'node:crypto';
-import { RuntimeError } from '../driver.js';
-import { imageArchive } from './image-archive.js';
-import { SANDBOX_PROGRAMS } from './program.js';
+import { RuntimeError } from '../runtime-driver.js';
+import { imageArchive } from './sandbox-image-archive.js';
+import { SANDBOX_PROGRAMS } from './sandbox-program.js';
 
 interface SandboxImage {
   /** Names the content, so another program is another image; `localhost/` is asked of no registry. */

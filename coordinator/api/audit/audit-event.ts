@@ -1,9 +1,9 @@
 /** Which requests are audited, and what is written of each. */
-import type { AuditEvent } from '../../../shared/kube/audit.js';
-import { toTimestamp } from '../../../shared/kube/meta.js';
-import type { UserInfo } from '../../../shared/kube/rbac.js';
-import type { RequestInfo, ResourceRequest } from '../request-info.js';
-import type { LoggedRequest } from '../request-log.js';
+import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
+import type { RequestInfo, ResourceRequest } from '../http/request-info.js';
+import type { LoggedRequest } from '../http/request-log.js';
 
 const READING = new Set(['get', 'list', 'watch']);
 /** Questions: they change nothing, and clients ask them all the time. */

@@ -4,9 +4,9 @@ import { createReadStream } from 'node:fs';
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { AuditEvent } from '../../../shared/kube/audit.js';
-import type { Logger } from '../../../shared/process/log.js';
-import { makePrivateDirectory } from '../../../shared/process/private-file.js';
+import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
+import { makePrivateDirectory } from '../../../shared/process/files/private-file.js';
 
 interface AuditFileSettings {
   path: string;

@@ -1,7 +1,7 @@
 /** Everybody who signs in to the console, or fails to, is told to the request log and the audit log. */
 import type { FastifyRequest } from 'fastify';
-import type { UserInfo } from '../../../shared/kube/rbac.js';
-import type { LoggedRequest } from '../request-log.js';
+import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
+import type { LoggedRequest } from '../http/request-log.js';
 
 /** Where it is told. */
 export type SignInRecorder = (request: LoggedRequest) => void;

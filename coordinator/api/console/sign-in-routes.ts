@@ -2,11 +2,11 @@
 import type { Server } from 'node:https';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type OidcSignIn, SignInRefused } from '../../access/oidc-sign-in.js';
-import type { ClientLimits } from '../client-limits.js';
-import type { AuthFilter } from '../gate.js';
-import { networkOf } from '../origin.js';
-import { cookieOf } from './cookies.js';
-import type { ConsoleSessions } from './sessions.js';
+import type { ClientLimits } from '../limits/client-limits.js';
+import type { AuthFilter } from '../auth/auth-filter.js';
+import { networkOf } from '../limits/peer-network.js';
+import { cookieOf } from './request-cookies.js';
+import type { ConsoleSessions } from './console-sessions.js';
 import { type SignInRecorder, recordSignIn } from './sign-in-records.js';
 
 const WAYS_PATH = '/console/sign-in';

@@ -5,7 +5,7 @@ import {
   makePrivateDirectory,
   readIfPresent,
   writePrivateFile,
-} from '../../../shared/process/private-file.js';
+} from '../../../shared/process/files/private-file.js';
 import { isReleaseVersion } from '../../../shared/process/release-version.js';
 import { ReleaseError } from './signed-sums.js';
 

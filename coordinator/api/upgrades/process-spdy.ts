@@ -3,9 +3,9 @@
  * named by the header `streamtype` (`staging/…/cri/streaming/remotecommand/httpstream.go`).
  */
 import type { Duplex } from 'node:stream';
-import { CHANNEL, closeFrame, framesOf } from '../../../shared/link/channel.js';
-import type { ExecStreamRequest } from '../../../shared/link/messages.js';
-import { SpdyConnection, type SpdyStream } from '../spdy/connection.js';
+import { CHANNEL, closeFrame, framesOf } from '../../../shared/link/streams/stream-channels.js';
+import type { ExecStreamRequest } from '../../../shared/link/messages/link-messages.js';
+import { SpdyConnection, type SpdyStream } from '../spdy/spdy-connection.js';
 
 /** The channels by which frames go out, by the names of their streams. */
 const OUTPUT: Readonly<Record<number, string>> = {

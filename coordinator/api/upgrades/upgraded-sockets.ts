@@ -3,12 +3,12 @@ import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
-import { type ApiError, badRequest } from '../../../shared/kube/status.js';
-import { STREAM_PROTOCOL } from '../../../shared/kube/stream-protocol.js';
-import { statusFrame } from '../../../shared/link/channel.js';
-import { closeSocket, sendMessage } from './frame-queue.js';
-import { handshakeFault, protocolsFault, protocolsOf } from './handshake.js';
-import type { UpgradeRequest } from './upgrade.js';
+import { type ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
+import { STREAM_PROTOCOL } from '../../../shared/kube/objects/stream-protocol.js';
+import { statusFrame } from '../../../shared/link/streams/stream-channels.js';
+import { closeSocket, sendMessage } from './socket-frame-queue.js';
+import { handshakeFault, protocolsFault, protocolsOf } from './websocket-handshake.js';
+import type { UpgradeRequest } from './upgrade-request.js';
 
 /** Newest first. Version 5 adds the end of the input; without it, the input ends with the connection. */
 const CHANNEL_PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];

@@ -1,7 +1,7 @@
 /** The rules of a ClusterRole that gathers those of others (`pkg/controller/clusterroleaggregation`). */
 import { isDeepStrictEqual } from 'node:util';
-import type { PolicyRule, Role } from '../../../shared/kube/rbac.js';
-import { compileLabelSelector } from '../../../shared/kube/selectors.js';
+import type { PolicyRule, Role } from '../../../shared/kube/access/rbac-types.js';
+import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
 
 /** The union in the order of the selectors and of the roles' names, each rule once. */
 export function aggregatedRules(role: Role, all: Iterable<Role>): PolicyRule[] {

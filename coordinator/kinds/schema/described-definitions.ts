@@ -1,6 +1,6 @@
 /** The definitions with descriptions, for `kubectl explain`. The texts are our own, for the kinds at the centre. */
 import { readFileSync } from 'node:fs';
-import { DEFINITIONS, type Schema } from './schema.js';
+import { DEFINITIONS, type Schema } from './schema-definitions.js';
 
 /** By definition, then by field; "" describes the type itself. */
 type Descriptions = Readonly<Record<string, Readonly<Record<string, string>>>>;

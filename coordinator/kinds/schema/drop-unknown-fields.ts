@@ -1,5 +1,5 @@
 /** Makes an object what upstream's decoder would have made of it. */
-import { definitionOf, fieldSchema, itemSchema, type Schema } from './schema.js';
+import { definitionOf, fieldSchema, itemSchema, type Schema } from './schema-definitions.js';
 
 /**
  * Drops, in place, what upstream's decoder would not keep: fields that the type lacks, and nulls. `object` has

@@ -1,5 +1,5 @@
 /** The 409 of an apply that would take fields from others (`managedfields/internal/conflict.go`). */
-import { ApiError, type StatusCause } from '../../../shared/kube/status.js';
+import { ApiError, type StatusCause } from '../../../shared/kube/objects/api-status.js';
 import type { ApplyConflict } from './apply-fields.js';
 import type { ManagerName } from './field-managers.js';
 import { pathsOf } from './field-set.js';

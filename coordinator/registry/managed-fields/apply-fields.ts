@@ -1,7 +1,7 @@
 /** Server-side apply as a function of plain data (`merge.Updater.Apply`). */
 import type { Kind } from '../../kinds/kind.js';
-import { definitionOf } from '../../kinds/schema/schema.js';
-import type { JsonMap } from '../json-value.js';
+import { definitionOf } from '../../kinds/schema/schema-definitions.js';
+import type { JsonMap } from '../encoding/json-value.js';
 import { compareFields, writtenFields, withoutFields } from './compare-fields.js';
 import {
   type FieldManagers,
@@ -11,10 +11,10 @@ import {
   withManager,
 } from './field-managers.js';
 import { difference, EMPTY_SET, type FieldSet, intersection, isEmptySet, outside } from './field-set.js';
-import { fieldSetOf } from './field-set-of.js';
+import { fieldSetOf } from './object-field-set.js';
 import { mergeApplied } from './merge-applied.js';
-import { prune } from './prune.js';
-import { METADATA_ITSELF, untrackedFields } from './tracked-fields.js';
+import { prune } from './prune-fields.js';
+import { METADATA_ITSELF, untrackedFields } from './untracked-fields.js';
 
 /** Fields of another manager that the manifest wants otherwise. */
 export interface ApplyConflict {

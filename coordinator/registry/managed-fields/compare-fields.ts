@@ -1,9 +1,9 @@
 /** Which fields a write changed (structured-merge-diff `typed/compare.go`). */
-import { fieldSchema, type Schema } from '../../kinds/schema/schema.js';
-import { isJsonMap, type JsonMap, sameJson } from '../json-value.js';
+import { fieldSchema, type Schema } from '../../kinds/schema/schema-definitions.js';
+import { isJsonMap, type JsonMap, sameJson } from '../encoding/json-value.js';
 import { EMPTY_SET, type FieldSet, fieldSet, MEMBER, outside, union } from './field-set.js';
 import { fieldElement, itemElement } from './path-element.js';
-import { type Shape, shapeOf } from './shape.js';
+import { type Shape, shapeOf } from './schema-shape.js';
 
 interface Comparison {
   added: FieldSet;

@@ -1,6 +1,6 @@
 /** Who owns which fields of one object: metadata.managedFields, decoded (`managedfields/internal/managedfields.go`). */
-import type { KubeObject, ManagedFieldsEntry, Timestamp } from '../../../shared/kube/meta.js';
-import { isJsonMap } from '../json-value.js';
+import type { KubeObject, ManagedFieldsEntry, Timestamp } from '../../../shared/kube/objects/meta.js';
+import { isJsonMap } from '../encoding/json-value.js';
 import { type FieldSet, isEmptySet, union } from './field-set.js';
 import { decodeFieldsV1, encodeFieldsV1 } from './fields-v1.js';
 

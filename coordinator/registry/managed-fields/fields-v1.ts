@@ -1,5 +1,5 @@
 /** FieldsV1: the JSON form of a set of paths (`fieldpath.Set` ToJSON, FromJSON). */
-import { isJsonMap, type JsonMap, setOwn } from '../json-value.js';
+import { isJsonMap, type JsonMap, setOwn } from '../encoding/json-value.js';
 import { type FieldSet, fieldSet, sortedBranches } from './field-set.js';
 import { readElement } from './path-element.js';
 

@@ -1,10 +1,10 @@
 /** The annotation of kubectl's client-side apply, which its server-side apply takes over (`managedfields/internal/lastapplied*.go`). */
 import type { Kind } from '../../kinds/kind.js';
-import { definitionOf } from '../../kinds/schema/schema.js';
-import { copyJson, isJsonMap, type JsonMap } from '../json-value.js';
+import { definitionOf } from '../../kinds/schema/schema-definitions.js';
+import { copyJson, isJsonMap, type JsonMap } from '../encoding/json-value.js';
 import type { ApplyConflict } from './apply-fields.js';
 import { difference, EMPTY_SET, type FieldSet, isEmptySet } from './field-set.js';
-import { fieldSetOf } from './field-set-of.js';
+import { fieldSetOf } from './object-field-set.js';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 /** The only manager that is taken for the one that applied on the client's side before. */

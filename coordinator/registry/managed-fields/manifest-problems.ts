@@ -1,8 +1,8 @@
 /** What makes a manifest unfit for apply, in the words of structured-merge-diff's validation. */
-import { fieldSchema, itemSchema, type Schema } from '../../kinds/schema/schema.js';
-import { isJsonMap, type JsonMap } from '../json-value.js';
+import { fieldSchema, itemSchema, type Schema } from '../../kinds/schema/schema-definitions.js';
+import { isJsonMap, type JsonMap } from '../encoding/json-value.js';
 import { itemElement, lacksKey, pathText } from './path-element.js';
-import { type Shape, shapeOf } from './shape.js';
+import { type Shape, shapeOf } from './schema-shape.js';
 
 /**
  * Fields that the type lacks, list items without their key, and items of one key: each as `PATH: what is wrong`.

@@ -1,8 +1,8 @@
 /** The live object with an applied manifest laid over it (structured-merge-diff `typed/merge.go`). */
-import { fieldSchema, type Schema } from '../../kinds/schema/schema.js';
-import { isJsonMap, type JsonMap, setOwn } from '../json-value.js';
+import { fieldSchema, type Schema } from '../../kinds/schema/schema-definitions.js';
+import { isJsonMap, type JsonMap, setOwn } from '../encoding/json-value.js';
 import { itemElement } from './path-element.js';
-import { type Shape, shapeOf } from './shape.js';
+import { type Shape, shapeOf } from './schema-shape.js';
 
 /** Fields of `applied` win; what it does not name stays. Shares parts with both, changes neither. */
 export function mergeApplied(live: unknown, applied: unknown, schema: Schema | undefined): unknown {

@@ -1,6 +1,6 @@
 /** One step of a path into an object: its text in FieldsV1, and as error messages show it (`fieldpath.PathElement`). */
-import { fieldSchema, type Schema } from '../../kinds/schema/schema.js';
-import { isJsonMap, type JsonMap } from '../json-value.js';
+import { fieldSchema, type Schema } from '../../kinds/schema/schema-definitions.js';
+import { isJsonMap, type JsonMap } from '../encoding/json-value.js';
 
 /** `f:NAME`: a field of a struct or a key of a map. */
 export function fieldElement(name: string): string {

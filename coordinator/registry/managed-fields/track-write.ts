@@ -1,8 +1,8 @@
 /** Ownership after a write that is no apply: who changes a field owns it (`merge.Updater.Update`). */
-import type { KubeObject, ManagedFieldsEntry } from '../../../shared/kube/meta.js';
-import { toTimestamp } from '../../../shared/kube/meta.js';
+import type { KubeObject, ManagedFieldsEntry } from '../../../shared/kube/objects/meta.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
-import { definitionOf } from '../../kinds/schema/schema.js';
+import { definitionOf } from '../../kinds/schema/schema-definitions.js';
 import type { WriteOptions } from '../registry.js';
 import { compareFields, writtenFields, withoutFields } from './compare-fields.js';
 import {
@@ -18,7 +18,7 @@ import {
   withManager,
 } from './field-managers.js';
 import { difference, EMPTY_SET, isEmptySet, union } from './field-set.js';
-import { untrackedFields, ZERO_OBJECT } from './tracked-fields.js';
+import { untrackedFields, ZERO_OBJECT } from './untracked-fields.js';
 
 /** Who a change is put down to that a controller or the hub makes to what somebody else tracks. */
 const INTERNAL_MANAGER = 'everynode';

@@ -1,7 +1,7 @@
 /** Floor of an orchestrator: it knows what to do and asks the engines for just that. */
-import { WAITS } from '../../harness/test-images.js';
-import type { BenchEngine } from '../real/engines.js';
-import type { MeasuredFleet } from '../real/fleet.js';
+import { WAITS } from '../../harness/engines/test-images.js';
+import type { BenchEngine } from '../real/bench-engines.js';
+import type { MeasuredFleet } from '../real/measured-fleet.js';
 
 export class BareFleet implements MeasuredFleet {
   readonly #engines: readonly BenchEngine[];

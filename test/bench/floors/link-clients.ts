@@ -3,9 +3,9 @@ import { createSecureContext } from 'node:tls';
 import { pack } from 'msgpackr';
 import { WebSocket } from 'ws';
 import { ResumingTls } from '../../../agent/link/resuming-tls.js';
-import { SimulatedHostNetwork } from '../../../agent/simulate/network.js';
-import { HEARTBEAT_INTERVAL_MS } from '../../../shared/link/messages.js';
-import { systemClock } from '../../../shared/process/clock.js';
+import { SimulatedHostNetwork } from '../../../agent/simulate/simulated-host-network.js';
+import { HEARTBEAT_INTERVAL_MS } from '../../../shared/link/messages/link-messages.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 
 export interface ClientsOrder {
   port: number;

@@ -8,10 +8,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { WebSocketServer } from 'ws';
 import { loadPki } from '../../../coordinator/pki/load-pki.js';
-import { FanOut } from './fan-out.js';
-import { PodList } from './pod-list.js';
+import { FanOut } from './apply-floor.js';
+import { PodList } from './pod-list-floor.js';
 import { SqliteRows } from './sqlite-rows.js';
-import { WatchFanOut } from './watch-fan-out.js';
+import { WatchFanOut } from './watch-floor.js';
 
 /** `apply`: to all agents and back. `watch`: so many events to all watchers. */
 export type FloorOrder =

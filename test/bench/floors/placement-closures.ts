@@ -1,6 +1,6 @@
 /** Floor of placing one node: each DaemonSet compiled once to a function that looks at nothing but what it must. */
-import type { PlacementNode, PlacementSpec } from '../../../coordinator/decisions/placement.js';
-import type { NodeSelectorRequirement, Toleration } from '../../../shared/kube/pod-placement.js';
+import type { PlacementNode, PlacementSpec } from '../../../coordinator/decisions/placement/placement.js';
+import type { NodeSelectorRequirement, Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
 
 type Test = (labels: Record<string, string>) => boolean;
 

@@ -1,7 +1,7 @@
 /** Floor of placing from scratch: a bit a node for each label value and each taint; a DaemonSet is a few ANDs and ORs. */
-import type { PlacementNode, PlacementSpec } from '../../../coordinator/decisions/placement.js';
-import type { Taint } from '../../../shared/kube/node.js';
-import type { NodeSelectorRequirement, Toleration } from '../../../shared/kube/pod-placement.js';
+import type { PlacementNode, PlacementSpec } from '../../../coordinator/decisions/placement/placement.js';
+import type { Taint } from '../../../shared/kube/nodes/node-types.js';
+import type { NodeSelectorRequirement, Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
 
 type Bits = Uint32Array;
 

@@ -1,5 +1,5 @@
 /** The rules of placement read off the manifest, as naively as can be: what index, closures and product must agree with. */
-import type { PlacementNode, PlacementSpec } from '../../../coordinator/decisions/placement.js';
+import type { PlacementNode, PlacementSpec } from '../../../coordinator/decisions/placement/placement.js';
 
 export function mayRun(node: PlacementNode, spec: PlacementSpec): boolean {
   const labels = new Map(Object.entries(node.metadata.labels ?? {}));

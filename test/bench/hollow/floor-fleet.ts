@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ClientsOrder } from '../floors/link-clients.js';
 import type { FloorAnswer, FloorOrder } from '../floors/link-server.js';
-import { ProcessCost } from '../process-cost.js';
+import { ProcessCost } from '../server-cost.js';
 
 type Order = FloorOrder extends infer Each ? (Each extends unknown ? Omit<Each, 'id'> : never) : never;
 

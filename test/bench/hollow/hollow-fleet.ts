@@ -1,15 +1,15 @@
 /** The product as users run it: a coordinator process with TLS and a durable store, and pretended hosts with the real agent's code. */
-import { FleetSupervisor } from '../../../agent/simulate/hosts.js';
-import { numberedNodes } from '../../../agent/simulate/node-plans.js';
-import { SIMULATE_SETTINGS } from '../../../agent/simulate/settings.js';
-import { apiClientFromKubeconfig } from '../../../coordinator/cli/api-client.js';
-import { createToken } from '../../../coordinator/cli/token.js';
-import { loadSettings } from '../../../shared/process/settings.js';
-import { CoordinatorApi } from '../../harness/coordinator-api.js';
-import { freePort } from '../../harness/free-port.js';
-import { type CoordinatorProcess, startCoordinatorProcess } from '../../harness/processes.js';
-import { until } from '../../harness/until.js';
-import { ProcessCost } from '../process-cost.js';
+import { FleetSupervisor } from '../../../agent/simulate/fleet-supervisor.js';
+import { numberedNodes } from '../../../agent/simulate/node-templates.js';
+import { SIMULATE_SETTINGS } from '../../../agent/simulate/simulate-settings.js';
+import { apiClientFromKubeconfig } from '../../../coordinator/cli/client/api-client.js';
+import { createToken } from '../../../coordinator/cli/commands/token-command.js';
+import { loadSettings } from '../../../shared/process/settings/settings-schema.js';
+import { CoordinatorApi } from '../../harness/api/coordinator-api.js';
+import { freePort } from '../../harness/basics/free-port.js';
+import { type CoordinatorProcess, startCoordinatorProcess } from '../../harness/processes/everynode-processes.js';
+import { until } from '../../harness/basics/wait-until.js';
+import { ProcessCost } from '../server-cost.js';
 
 /** All of a fleet come or come back within this. */
 const FLEET_MS = 900_000;

@@ -4,9 +4,9 @@
  */
 import { WebSocket } from 'ws';
 import { ResumingTls } from '../../../agent/link/resuming-tls.js';
-import { SimulatedHostNetwork } from '../../../agent/simulate/network.js';
-import { LINK_PATH, SUBPROTOCOL } from '../../../shared/link/messages.js';
-import { systemClock } from '../../../shared/process/clock.js';
+import { SimulatedHostNetwork } from '../../../agent/simulate/simulated-host-network.js';
+import { LINK_PATH, SUBPROTOCOL } from '../../../shared/link/messages/link-messages.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 
 /** What a host shows in its handshake. */
 export interface HostCertificate {

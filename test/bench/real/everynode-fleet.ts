@@ -1,9 +1,9 @@
 /** Everynode as a fleet that is measured: DaemonSets through its API. */
-import type { CoordinatorApi } from '../../harness/coordinator-api.js';
-import { WAITS } from '../../harness/test-images.js';
-import { BenchDaemonSet } from '../bench-daemon-set.js';
-import { IMAGE } from './engines.js';
-import type { MeasuredFleet } from './fleet.js';
+import type { CoordinatorApi } from '../../harness/api/coordinator-api.js';
+import { WAITS } from '../../harness/engines/test-images.js';
+import { BenchDaemonSet } from '../bench-daemonset.js';
+import { IMAGE } from './bench-engines.js';
+import type { MeasuredFleet } from './measured-fleet.js';
 
 const MERGE = 'application/merge-patch+json';
 

@@ -1,7 +1,7 @@
 /** Docker Swarm as a fleet that is measured: global services through its API, with no delay before a restart. */
-import { until } from '../../harness/until.js';
+import { until } from '../../harness/basics/wait-until.js';
 import type { BareEngine } from '../floors/bare-engine.js';
-import type { MeasuredFleet } from './fleet.js';
+import type { MeasuredFleet } from './measured-fleet.js';
 
 const SHOWN_MS = 60_000;
 /** How often the manager is asked; its own events tell of no task. */

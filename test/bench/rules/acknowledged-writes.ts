@@ -1,6 +1,6 @@
 /** Clients that write without pause and remember what they were promised. */
-import type { ConfigMap } from '../../../shared/kube/config.js';
-import type { CoordinatorApi } from '../../harness/coordinator-api.js';
+import type { ConfigMap } from '../../../shared/kube/objects/config-types.js';
+import type { CoordinatorApi } from '../../harness/api/coordinator-api.js';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 const MERGE = 'application/merge-patch+json';

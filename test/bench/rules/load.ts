@@ -1,6 +1,6 @@
 /** `npm run load -- [AGENTS]`: the rules under load at any size. */
-import { npmScript, wholeNumber, parseScriptArguments } from '../../harness/npm-script.js';
-import { withFleets } from '../hollow/hollow.js';
+import { npmScript, wholeNumber, parseScriptArguments } from '../../harness/processes/npm-script.js';
+import { withFleets } from '../hollow/measure-hollow.js';
 import { checkRulesUnderLoad } from './rules-under-load.js';
 
 const script = npmScript('load', 'Holds a fleet under load against rules; exit code 1 when one is broken.');

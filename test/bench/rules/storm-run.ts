@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { npmScript, wholeNumber, parseScriptArguments } from '../../harness/npm-script.js';
-import { BenchDaemonSet } from '../bench-daemon-set.js';
+import { npmScript, wholeNumber, parseScriptArguments } from '../../harness/processes/npm-script.js';
+import { BenchDaemonSet } from '../bench-daemonset.js';
 import { HollowFleet } from '../hollow/hollow-fleet.js';
-import { checkDetection } from './detection.js';
-import { checkStorm } from './storm.js';
+import { checkDetection } from './check-detection.js';
+import { checkStorm } from './check-storm.js';
 
 const script = npmScript(
   'storm',

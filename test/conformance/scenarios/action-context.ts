@@ -1,6 +1,6 @@
 /** What an action is given, and what its command answered. */
-import type { ApiAnswer } from '../../harness/coordinator-api.js';
-import type { ConformanceFleet } from './fleet.js';
+import type { ApiAnswer } from '../../harness/api/coordinator-api.js';
+import type { ConformanceFleet } from './conformance-fleet.js';
 
 /** `set` is the first one created, until the step names another. */
 export interface ActionContext {

@@ -1,8 +1,8 @@
 /** Expectations about nodes, and about what the step's command answered. */
-import { findCondition } from '../../../shared/kube/conditions.js';
-import type { Status } from '../../../shared/kube/status.js';
-import { requireKeys } from '../table.js';
-import { type Check, expectTrue, expectEqual } from './look.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import type { Status } from '../../../shared/kube/objects/api-status.js';
+import { requireKeys } from '../tables/conformance-table.js';
+import { type Check, expectTrue, expectEqual } from './scenario-check.js';
 
 function collapse(text: string): string {
   return text.replace(/\s+/g, ' ').trim();

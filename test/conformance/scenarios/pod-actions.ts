@@ -1,9 +1,9 @@
 /** Actions on the Pod of a host: what its containers do, and its labels. */
-import type { Pod } from '../../../shared/kube/pod.js';
-import { pause, until } from '../../harness/until.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { pause, until } from '../../harness/basics/wait-until.js';
 import type { ActionContext, ActionOutcome } from './action-context.js';
-import type { HollowCommand } from './fleet.js';
-import { ownerName } from './snapshot.js';
+import type { HollowCommand } from './conformance-fleet.js';
+import { ownerName } from './cluster-snapshot.js';
 
 const POD_TIMEOUT_MS = 30_000;
 const REPLACEMENT_POLL_MS = 100;

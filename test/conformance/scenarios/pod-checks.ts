@@ -1,9 +1,9 @@
 /** Expectations about Pods. */
 
-import { controllerOf } from '../../../shared/kube/meta.js';
-import { type Pod, targetNodeOf } from '../../../shared/kube/pod.js';
-import { requireKeys } from '../table.js';
-import { type Check, daemonSetIn, expectTrue, type ExpectationContext, expectEqual } from './look.js';
+import { controllerOf } from '../../../shared/kube/objects/meta.js';
+import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
+import { requireKeys } from '../tables/conformance-table.js';
+import { type Check, daemonSetIn, expectTrue, type ExpectationContext, expectEqual } from './scenario-check.js';
 import {
   isReady,
   replayPods,
@@ -11,8 +11,8 @@ import {
   onePodPerNodeAndRevision,
   shortestOverlapSeconds,
   unavailableCounts,
-} from './replay.js';
-import { imageOf, isLive, ownerName, podsOfSet } from './snapshot.js';
+} from './pod-replay.js';
+import { imageOf, isLive, ownerName, podsOfSet } from './cluster-snapshot.js';
 
 const POD_KEYS = ['image', 'count', 'ready', 'same', 'owner', 'terminating'];
 

@@ -1,9 +1,9 @@
 /** Actions that make ControllerRevisions by hand. */
-import type { ControllerRevision, DaemonSet } from '../../../shared/kube/workload.js';
-import { REVISION_HASH_LABEL } from '../../../shared/kube/workload.js';
-import { until } from '../../harness/until.js';
+import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { until } from '../../harness/basics/wait-until.js';
 import type { ActionContext, ActionOutcome } from './action-context.js';
-import { imageOf, isLive, podsOfSet, revisionsOfSet, takeSnapshot } from './snapshot.js';
+import { imageOf, isLive, podsOfSet, revisionsOfSet, takeSnapshot } from './cluster-snapshot.js';
 
 const REVISIONS = '/apis/apps/v1/namespaces/default/controllerrevisions';
 const ROLL_TIMEOUT_MS = 60_000;

@@ -1,16 +1,16 @@
 /** Plays one scenario: each step acts, then is looked at until all of its expectations hold at once, and once more. */
-import { pause } from '../../harness/until.js';
-import { requireCaseKeys, requireKeys, type Verdict } from '../table.js';
+import { pause } from '../../harness/basics/wait-until.js';
+import { requireCaseKeys, requireKeys, type Verdict } from '../tables/conformance-table.js';
 import type { ActionOutcome } from './action-context.js';
-import { ACTIONS } from './actions.js';
+import { ACTIONS } from './scenario-actions.js';
 import { COMMAND_CHECKS } from './command-checks.js';
-import { ConformanceFleet } from './fleet.js';
-import type { Check, ExpectationContext } from './look.js';
+import { ConformanceFleet } from './conformance-fleet.js';
+import type { Check, ExpectationContext } from './scenario-check.js';
 import { POD_CHECKS } from './pod-checks.js';
-import { StepRecording } from './recording.js';
-import { type DaemonSetShorthand, NODE_KEYS, type Scenario, type Step } from './scenario.js';
-import { SET_CHECKS } from './set-checks.js';
-import { takeSnapshot } from './snapshot.js';
+import { StepRecording } from './step-recording.js';
+import { type DaemonSetShorthand, NODE_KEYS, type Scenario, type Step } from './conformance-scenario.js';
+import { SET_CHECKS } from './daemonset-checks.js';
+import { takeSnapshot } from './cluster-snapshot.js';
 
 const CHECKS: Readonly<Record<string, Check>> = { ...POD_CHECKS, ...SET_CHECKS, ...COMMAND_CHECKS };
 /** Words in `expect` that are not checks. */

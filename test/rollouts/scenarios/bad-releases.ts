@@ -1,10 +1,10 @@
 /** Releases that are bad in different ways: how far each comes before it is stopped and taken back. */
 import { strict as assert } from 'node:assert';
-import { scaledAmount } from '../../../coordinator/decisions/wave-plan.js';
-import { ScenarioDaemonSet } from '../rolled.js';
-import type { ScenarioOutcome, Scenario } from '../scenario.js';
-import { HARDWARE_LABEL, LAB_LABEL, type ScenarioFleet } from '../stage.js';
-import { MAX_UNAVAILABLE, nodesOfOpenWaves, nodesOfWave, THREE_WAVES } from './policies.js';
+import { scaledAmount } from '../../../coordinator/decisions/rollouts/wave-plan.js';
+import { ScenarioDaemonSet } from '../scenario-daemonset.js';
+import type { ScenarioOutcome, Scenario } from '../rollout-scenario.js';
+import { HARDWARE_LABEL, LAB_LABEL, type ScenarioFleet } from '../scenario-fleet.js';
+import { MAX_UNAVAILABLE, nodesOfOpenWaves, nodesOfWave, THREE_WAVES } from './scenario-policies.js';
 
 /** Every fiftieth host is one on which the release crashes; none of them is in the lab. */
 const BAD_EVERY = 50;

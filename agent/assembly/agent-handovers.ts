@@ -1,0 +1,148 @@
+/** Turns of this host, wired together: when one begins, whether it is confirmed, and telling the coordinator. */
+import { isConditionTrue } from '../../shared/kube/objects/conditions.js';
+import { type ConfigReference, configKey, configReferences } from '../../shared/kube/pods/config-reference.js';
+import { REVERTED_BY_HOST } from '../../shared/kube/handovers/host-handover.js';
+import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import type { PodReport, HandedOverPod } from '../../shared/link/messages/link-messages.js';
+import type { Clock } from '../../shared/process/time/clock.js';
+import type { Component } from '../../shared/process/service/program-lifecycle.js';
+import type { Logger } from '../../shared/process/output/logger.js';
+import type { FindConfig } from '../decisions/container-spec/config-lookup.js';
+import type { AssignedPod } from '../decisions/pods/assigned-pod.js';
+import { afterHandoverAcknowledged, podsNeededBy } from '../decisions/handovers/assigned-pod-handover.js';
+import type { DesiredCache } from '../desired/desired-cache.js';
+import type { PrefetchedImages } from '../images/prefetched-images.js';
+import type { Link } from '../link/link.js';
+import type { PodWorkers } from '../pods/pod-workers.js';
+import { HandoverConfirmations } from '../handovers/handover-confirmations.js';
+import type { CoordinatorTime } from '../handovers/coordinator-time.js';
+import type { UpdateLock } from '../handovers/update-lock.js';
+import { HandoverRunner } from '../handovers/handover-runner.js';
+
+interface AgentHandoversOptions {
+  cache: DesiredCache;
+  prefetched: PrefetchedImages;
+  findConfig: FindConfig;
+  updateLock: UpdateLock;
+  time: CoordinatorTime;
+  workers: () => PodWorkers;
+  engineUpSince: () => number;
+  link: () => Pick<Link, 'silentMs' | 'ping'>;
+  reportHandover: (turned: HandedOverPod) => void;
+  /** Objects that a Pod needed may not be needed any more. */
+  onSettled: () => void;
+  /** Of the boot that this process runs in. */
+  bootMark: string;
+  clock: Clock;
+  log: Logger;
+}
+
+/** What the rest of the agent tells of and asks for. */
+export interface AgentHandovers {
+  /** To be started before Pods are. */
+  bootComponent: Component;
+  component: Component;
+  /** Pods of the host changed. */
+  onPodsChanged(): void;
+  /** A Pod's status is about to be reported. */
+  onPodReported(report: PodReport): void;
+  onWelcome(): void;
+  /** The coordinator says what time it is, ms since the epoch. */
+  onCoordinatorTime(serverTimeMs: number): void;
+  onLinkFailed(reason: string): void;
+  /** The coordinator knows of these turns, by uid of the successor. */
+  onAcknowledged(uids: readonly string[]): void;
+}
+
+/** Turns and their confirmations; nothing runs before their parts are started. */
+export function createAgentHandovers(options: AgentHandoversOptions): AgentHandovers {
+  const { cache, time, workers, reportHandover: putTurned, bootMark, clock } = options;
+  const log = options.log.child({ component: 'turns' });
+  const changed = (uid: string): void => {
+    workers().update([uid], []);
+    if (cache.get(uid)?.handover === undefined) options.onSettled();
+  };
+  const warn = (reason: string) => (pod: Pod, message: string) =>
+    workers().emitEvent(pod.metadata.uid ?? '', { type: 'Warning', reason, message });
+  const confirmations = new HandoverConfirmations({
+    cache,
+    bootMark,
+    silentMs: () => options.link().silentMs(),
+    pingHub: () => options.link().ping(),
+    engineUpSince: options.engineUpSince,
+    onChanged: changed,
+    onRevert: warn(REVERTED_BY_HOST),
+    clock,
+    log,
+  });
+  const turns = new HandoverRunner({
+    cache,
+    images: options.prefetched,
+    findConfig: options.findConfig,
+    updateLock: options.updateLock,
+    coordinatorTime: time,
+    bootMark,
+    linkIsLive: () => confirmations.linkIsLive,
+    onWaiting: (uid, waiting) => workers().setHandoverWaiting(uid, waiting),
+    onStarted: (oldUid, successor) => {
+      const turned = turnedPod(successor);
+      if (turned) putTurned(turned);
+      workers().update([oldUid, successor.uid], []);
+      confirmations.reconcile();
+    },
+    onOverridden: warn('HoldOverridden'),
+    clock,
+    log,
+  });
+  return {
+    bootComponent: { name: 'turns of earlier boots', start: () => confirmations.recordBoot() },
+    component: {
+      name: 'turns',
+      start: () => {
+        for (const held of cache.all()) {
+          const turned = turnedPod(held);
+          if (turned) putTurned(turned);
+        }
+        confirmations.start();
+        turns.start();
+      },
+      stop: () => {
+        turns.stop();
+        confirmations.stop();
+      },
+    },
+    onPodsChanged: () => turns.reconcile(),
+    onPodReported: ({ uid, status }) =>
+      confirmations.onReadiness(uid, isConditionTrue(status.conditions, 'Ready')),
+    onWelcome: () => confirmations.onLinkUp(),
+    onCoordinatorTime: (serverTimeMs) => {
+      void time.update(serverTimeMs);
+      turns.reconcile();
+    },
+    onLinkFailed: (reason) => confirmations.onLinkFailed(reason),
+    onAcknowledged: (uids) => {
+      const told = uids.flatMap((uid) => cache.get(uid) ?? []).map(afterHandoverAcknowledged);
+      if (told.length === 0) return;
+      cache.put(...told).catch((error: unknown) => log.warn({ err: error }, 'turn is told once more'));
+      for (const { uid } of told) changed(uid);
+    },
+  };
+}
+
+/** Whether a Pod that may be put back, or is to come, names the object: it is kept although the hub lets go of it. */
+export function isNeededByHandover(cache: DesiredCache): (reference: ConfigReference) => boolean {
+  return (reference) => {
+    const key = configKey(reference);
+    const names = (pod: Pod) => configReferences(pod).some((each) => configKey(each) === key);
+    for (const held of cache.all()) if (held.handover && podsNeededBy(held).some(names)) return true;
+    return false;
+  };
+}
+
+/** Undefined for a Pod that the coordinator knows of. */
+function turnedPod({ uid, handover: turn }: AssignedPod): HandedOverPod | undefined {
+  if (!turn?.unreported) return undefined;
+  const { uid: oldUid, pod, seal } = turn.predecessor;
+  const object = Buffer.from(JSON.stringify(pod));
+  return { uid, predecessor: { uid: oldUid, object, ...(seal && { tag: seal }) } };
+}

@@ -1,0 +1,103 @@
+/** Images on this host, wired together: pulls, those held ahead of their Pods, and what goes when the disk fills. */
+import { join } from 'node:path';
+import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import type { Clock } from '../../shared/process/time/clock.js';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import type { Component } from '../../shared/process/service/program-lifecycle.js';
+import type { Logger } from '../../shared/process/output/logger.js';
+import type { CollectionThresholds, DiskUse } from '../decisions/images/image-collection.js';
+import { fullImageName } from '../decisions/images/image-name.js';
+import { PrefetchedImages } from '../images/prefetched-images.js';
+import { ImageCollector } from '../images/image-collector.js';
+import { ImageRecords } from '../images/image-records.js';
+import { ImagePuller, type LocalImage } from '../images/image-puller.js';
+import { RegistrySettings } from '../images/registry-settings.js';
+import { readFileSystemUsage } from '../node/file-system-usage.js';
+import type { RuntimeDriver } from '../runtime/runtime-driver.js';
+import type { AgentSettings } from '../program/agent-settings.js';
+
+/** How this host deals with images. */
+export interface ImageHandling {
+  registries: RegistrySettings;
+  pullsAtOnce: number;
+  records: ImageRecords;
+  /** Absent where nothing is collected. */
+  collection?: { thresholds: CollectionThresholds; disk: () => Promise<DiskUse> };
+}
+
+/** Throws `ExitError` for thresholds between which nothing lies. */
+export function checkImageThresholds(settings: AgentSettings): void {
+  const { imageGcHighThreshold: high, imageGcLowThreshold: low } = settings;
+  if (low <= high) return;
+  const why = `--image-gc-low-threshold ${low} is above --image-gc-high-threshold ${high}`;
+  throw new ExitError(EXIT_CODES.usage, `${why}: images would be removed without end.`);
+}
+
+/** By the host's settings. */
+export async function imageHandling(settings: AgentSettings, driver: RuntimeDriver): Promise<ImageHandling> {
+  const { data, registries } = settings;
+  return {
+    registries: new RegistrySettings(registries ?? join(data, 'registries.json')),
+    pullsAtOnce: settings.maxParallelImagePulls,
+    records: await ImageRecords.open(join(data, 'images.json')),
+    collection: {
+      thresholds: { high: settings.imageGcHighThreshold, low: settings.imageGcLowThreshold },
+      disk: async () => readFileSystemUsage((await driver.info()).rootDir ?? data),
+    },
+  };
+}
+
+/** For hosts that pretend. */
+export function inMemoryImageHandling(): ImageHandling {
+  return { registries: new RegistrySettings(undefined), pullsAtOnce: 3, records: ImageRecords.inMemory() };
+}
+
+interface AgentImages {
+  images: ImagePuller;
+  prefetched: PrefetchedImages;
+  /** Absent where nothing is collected. */
+  removeUnused?: () => Promise<void>;
+  components: Component[];
+}
+
+interface AgentImagesOptions {
+  driver: RuntimeDriver;
+  handling: ImageHandling;
+  /** Pods of this host: their images stay. */
+  pods: () => Iterable<Pod>;
+  /** A Warning about the node. */
+  warn: (reason: string, message: string) => void;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Pulls, held images and their removal, by the handling that the host asks for; nothing runs before its parts are started. */
+export function createAgentImages(options: AgentImagesOptions): AgentImages {
+  const { driver, handling, clock, warn } = options;
+  const { registries, pullsAtOnce, records, collection } = handling;
+  const log = options.log.child({ component: 'images' });
+  const onPulled = ({ name }: LocalImage, wasThere: boolean): void => {
+    // Somebody else put it here: it is theirs, newer or not.
+    if (wasThere && !records.all().has(name)) return;
+    records
+      .recordPull(name, clock.now())
+      .catch((error: unknown) => log.warn({ image: name, err: error }, 'pulled image not noted'));
+  };
+  const images = new ImagePuller({ driver, clock, registries, maxParallelPulls: pullsAtOnce, onPulled });
+  const held = new PrefetchedImages(images, clock, log);
+  const parts: Component[] = [{ name: 'held images', stop: () => held.stop() }];
+  let removeUnused: AgentImages['removeUnused'];
+  if (collection) {
+    const pinned = (): string[] => [...held.names(), ...namesOf(options.pods())];
+    const collector = new ImageCollector({ driver, records, ...collection, pinned, warn, clock, log });
+    removeUnused = () => collector.removeUnused();
+    parts.push({ name: 'image collection', start: () => collector.start(), stop: () => collector.stop() });
+  }
+  return { images, prefetched: held, components: parts, ...(removeUnused ? { removeUnused } : {}) };
+}
+
+function namesOf(pods: Iterable<Pod>): string[] {
+  return [...pods].flatMap(({ spec }) =>
+    [...(spec.initContainers ?? []), ...spec.containers].map(({ image }) => fullImageName(image)),
+  );
+}

@@ -1,0 +1,74 @@
+/** The workers of one host's Pods, wired to its cache, its engine and its facts. */
+import { ROOT_CA_CONFIG_MAP } from '../../shared/kube/access/service-account-token.js';
+import type { ConfigMap } from '../../shared/kube/objects/config-types.js';
+import type { ConfigReference } from '../../shared/kube/pods/config-reference.js';
+import type { AgentDeps } from './agent-deps.js';
+import { createCachedPodSource } from './cached-pod-source.js';
+import { hostIsolation } from '../decisions/admission/host-isolation.js';
+import type { ImagePuller } from '../images/image-puller.js';
+import { allocatableOf } from '../node/node-status.js';
+import type { NodeStatusReporter } from '../node/node-status-reporter.js';
+import { PodTokenCache } from '../pods/steps/pod-token-cache.js';
+import type { HostFacts, PodReports } from '../pods/pod-worker-deps.js';
+import { PodWorkers } from '../pods/pod-workers.js';
+import { ContainerProbeHandlers } from '../probes/probe-handlers.js';
+
+/** The workers of a host's Pods. `onForgotten` is called when nothing of a Pod is left. */
+export function createAgentWorkers(
+  host: AgentDeps,
+  parts: { images: ImagePuller; node: NodeStatusReporter; reports: PodReports },
+  onForgotten: () => void,
+): PodWorkers {
+  const { images, node, reports } = parts;
+  const { driver, clock, cache } = host;
+  const source = createCachedPodSource(cache, clock, {
+    hasContainers: (uid) => workers.hasContainers(uid),
+    onForgotten,
+  });
+  const workers = new PodWorkers(source, {
+    driver,
+    images,
+    volumes: host.volumes,
+    findConfig: (reference) => host.config.find(reference) ?? rootAuthority(host, reference),
+    ...(host.api ? { tokens: new PodTokenCache(host.api.askToken, clock), apiServer: host.api.server } : {}),
+    handlers: new ContainerProbeHandlers(driver, clock),
+    files: host.files,
+    reports,
+    clock,
+    log: host.log.child({ component: 'pods' }),
+    facts: hostFacts(host, node),
+  });
+  return workers;
+}
+
+/** The authority of the API, which each host knows: no object of that name has to be kept in every namespace. */
+function rootAuthority(
+  { api }: AgentDeps,
+  { kind, namespace, name }: ConfigReference,
+): ConfigMap | undefined {
+  if (!api || kind !== 'ConfigMap' || name !== ROOT_CA_CONFIG_MAP) return undefined;
+  return { apiVersion: 'v1', kind, metadata: { name, namespace }, data: { 'ca.crt': api.ca() } };
+}
+
+/** Asked for several times a step, and worked out once for each reading of the host and the engine. */
+function hostFacts(host: AgentDeps, node: NodeStatusReporter): () => HostFacts {
+  let of: readonly unknown[] = [];
+  let facts: HostFacts | undefined;
+  return () => {
+    const now = [node.host, node.engine, node.engineUpSince, node.pressures];
+    if (facts && now.every((each, index) => each === of[index])) return facts;
+    of = now;
+    facts = {
+      nodeName: host.settings.nodeName,
+      ...(node.host.address ? { hostIP: node.host.address } : {}),
+      allocatable: allocatableOf(node.host),
+      engine: host.engine,
+      bootMark: node.host.bootMark,
+      resolver: node.host.resolver,
+      engineUpSince: node.engineUpSince,
+      pressures: node.pressures,
+      isolation: hostIsolation(node.host, node.engine, host.isolation),
+    };
+    return facts;
+  };
+}

@@ -1,0 +1,83 @@
+/** Pressure on this host, wired together: what is measured, what is won back, and who has to go. */
+import { parseGoDuration } from '../../shared/kube/objects/go-duration.js';
+import type { Clock } from '../../shared/process/time/clock.js';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import type { Component } from '../../shared/process/service/program-lifecycle.js';
+import type { Logger } from '../../shared/process/output/logger.js';
+import { deadContainers } from '../decisions/containers/dead-containers.js';
+import { type PressureReadings, type Threshold, thresholdsOf } from '../decisions/eviction/eviction-thresholds.js';
+import type { NodeStatusReporter } from '../node/node-status-reporter.js';
+import { readPressureSignals } from '../node/pressure-readings.js';
+import type { PodSource, PodVolumes } from '../pods/pod-worker-deps.js';
+import { measurePods } from '../pods/eviction/pod-usage-measurement.js';
+import type { PodWorkers } from '../pods/pod-workers.js';
+import { PressureWatch } from '../pods/eviction/pressure-watch.js';
+import type { RuntimeDriver } from '../runtime/runtime-driver.js';
+import type { AgentSettings } from '../program/agent-settings.js';
+
+/** When this host counts as short of something, and how that is measured. */
+export interface PressureHandling {
+  thresholds: readonly Threshold[];
+  transitionMs: number;
+  softGraceSeconds: number;
+  /** `imageDir`: where the engine keeps images; undefined while nobody knows. */
+  readSignals: (imageDir: string | undefined) => Promise<PressureReadings>;
+}
+
+/** By the host's settings. Throws `ExitError` for a soft threshold without its grace period. */
+export function pressureHandling(settings: AgentSettings): PressureHandling {
+  try {
+    return {
+      thresholds: thresholdsOf(settings),
+      transitionMs: parseGoDuration(settings.evictionPressureTransitionPeriod) ?? 0,
+      softGraceSeconds: settings.evictionMaxPodGracePeriod,
+      readSignals: (imageDir) => readPressureSignals(settings.data, imageDir),
+    };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ExitError(EXIT_CODES.usage, `--eviction-soft: ${why}; set --eviction-soft-grace-period.`);
+  }
+}
+
+interface AgentPressureOptions {
+  handling: PressureHandling;
+  driver: RuntimeDriver;
+  volumes: PodVolumes;
+  pods: Pick<PodSource, 'all'>;
+  workers: PodWorkers;
+  node: NodeStatusReporter;
+  /** Removes images that nobody uses; absent where none are collected. */
+  removeUnusedImages?: () => Promise<void>;
+  /** A Warning about the node. */
+  warn: (reason: string, message: string) => void;
+  clock: Clock;
+  log: Logger;
+}
+
+/** The part that looks at the host every few seconds, and frees what it is short of. */
+export function createAgentPressure(options: AgentPressureOptions): Component {
+  const { handling, driver, node, pods, clock, warn } = options;
+  const log = options.log.child({ component: 'pressure' });
+  const watch = new PressureWatch({
+    ...handling,
+    read: () => handling.readSignals(node.engine?.rootDir),
+    pods,
+    workers: options.workers,
+    reclaim: async () => {
+      await removeDead(options);
+      await options.removeUnusedImages?.();
+    },
+    measure: (held, resource) => measurePods(options, held, resource),
+    isGone: async (uid) => (await driver.inspectPod(uid)).length === 0,
+    onPressures: (pressures) => node.setPressures(pressures),
+    warn,
+    clock,
+    log,
+  });
+  return { name: 'pressure', start: () => watch.start(), stop: () => watch.stop() };
+}
+
+async function removeDead({ driver, pods }: AgentPressureOptions): Promise<void> {
+  const over = new Set([...pods.all()].flatMap(({ uid, terminal: givenUp }) => (givenUp ? [uid] : [])));
+  for (const id of deadContainers(await driver.list(), (uid) => over.has(uid))) await driver.remove(id);
+}

@@ -1,0 +1,70 @@
+/** Which namespaces a container has for itself, shares or is lent by the host, and the names that it finds there. */
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { ContainerConfig, NetworkMode } from '../../runtime/runtime-driver.js';
+import { podResolver, type Resolver } from './dns-resolver.js';
+
+type Namespaces = Pick<
+  ContainerConfig,
+  'network' | 'ipc' | 'pid' | 'hostname' | 'domainname' | 'extraHosts' | 'resolver'
+>;
+
+/** Zone of the names that Pods have; nothing serves it, but a Pod finds its own name there. */
+const CLUSTER_DOMAIN = 'cluster.local';
+const MAX_HOSTNAME = 63;
+/** What the kernel takes. */
+const MAX_FULL_HOSTNAME = 64;
+
+/** `sandboxID`: the sandbox to join; absent for the sandbox itself, and where there is none. `host`: the host's own resolver. */
+export function namespacesOf(pod: Pod, sandboxID: string | undefined, host: Resolver): Namespaces {
+  const { hostNetwork, hostIPC, hostPID, shareProcessNamespace } = pod.spec;
+  const joined = sandboxID === undefined ? undefined : ({ kind: 'container', id: sandboxID } as const);
+  const network: NetworkMode = hostNetwork ? { kind: 'host' } : (joined ?? { kind: 'bridge' });
+  return {
+    network,
+    ipc: hostIPC ? { kind: 'host' } : (joined ?? { kind: 'shareable' }),
+    pid: hostPID ? { kind: 'host' } : shareProcessNamespace && joined ? joined : { kind: 'private' },
+    // Names and their files belong to whoever holds the network namespace: engines refuse them on members.
+    ...(network.kind === 'container' ? {} : { ...extraHostsOf(pod), ...resolverOf(pod, host) }),
+    ...(network.kind === 'bridge' ? hostnameOf(pod) : {}),
+  };
+}
+
+/** Why the Pod's sandbox cannot have its name; undefined when it can (pkg/kubelet/util.go GetNodenameForKernel). */
+export function hostnameRefusal(pod: Pod): string | undefined {
+  const full = fullHostname(pod);
+  if (!pod.spec.setHostnameAsFQDN || pod.spec.hostNetwork || full.length <= MAX_FULL_HOSTNAME)
+    return undefined;
+  const limit = `${MAX_FULL_HOSTNAME} characters is the max, ${full.length} characters requested`;
+  return `Failed to construct FQDN from Pod hostname and cluster domain, FQDN ${full} is too long (${limit})`;
+}
+
+/** pkg/kubelet/kubelet_pods.go GeneratePodHostNameAndDomain */
+function hostnameOf(pod: Pod): Pick<Namespaces, 'hostname' | 'domainname'> {
+  if (pod.spec.setHostnameAsFQDN) return { hostname: fullHostname(pod) };
+  const domainname = domainOf(pod);
+  return { hostname: shortHostname(pod), ...(domainname ? { domainname } : {}) };
+}
+
+function shortHostname(pod: Pod): string {
+  return (pod.spec.hostname ?? pod.metadata.name).slice(0, MAX_HOSTNAME).replace(/[-.]+$/, '');
+}
+
+function domainOf({ spec, metadata }: Pod): string {
+  return spec.subdomain ? `${spec.subdomain}.${metadata.namespace}.svc.${CLUSTER_DOMAIN}` : '';
+}
+
+function fullHostname(pod: Pod): string {
+  const domain = domainOf(pod);
+  return domain ? `${shortHostname(pod)}.${domain}` : shortHostname(pod);
+}
+
+function extraHostsOf(pod: Pod): Pick<Namespaces, 'extraHosts'> {
+  const aliases = pod.spec.hostAliases ?? [];
+  const extraHosts = aliases.flatMap(({ ip, hostnames }) => (hostnames ?? []).map((name) => `${name}:${ip}`));
+  return extraHosts.length > 0 ? { extraHosts } : {};
+}
+
+function resolverOf(pod: Pod, host: Resolver): Pick<Namespaces, 'resolver'> {
+  const resolver = podResolver(pod.spec, host);
+  return resolver ? { resolver } : {};
+}

@@ -1,0 +1,74 @@
+/** What `fieldRef` and `resourceFieldRef` resolve to (pkg/fieldpath, pkg/api/v1/resource). */
+
+import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
+import { parseQuantity, type Quantity } from '../../../shared/kube/objects/quantity.js';
+import { goQuote } from './go-quote.js';
+
+/** Facts of the host and the engine that a Pod may ask for. */
+export interface FieldFacts {
+  nodeName: string;
+  hostIP: string;
+  /** Address of the Pod; empty while unknown. */
+  podIP: string;
+  /** Allocatable of the node: what a limit is where none is set. */
+  allocatable: Record<string, Quantity>;
+}
+
+const SUBSCRIPT = /^metadata\.(labels|annotations)\['(.+)'\]$/;
+
+/** The field's value as text, or undefined for a path that is not offered. */
+export function fieldValue(pod: Pod, path: string, facts: FieldFacts): string | undefined {
+  const subscript = SUBSCRIPT.exec(path);
+  if (subscript) {
+    const map = subscript[1] === 'labels' ? pod.metadata.labels : pod.metadata.annotations;
+    return ownValue(map, subscript[2] ?? '') ?? '';
+  }
+  switch (path) {
+    case 'metadata.name':
+      return pod.metadata.name;
+    case 'metadata.labels':
+      return mapText(pod.metadata.labels);
+    case 'metadata.annotations':
+      return mapText(pod.metadata.annotations);
+    case 'metadata.namespace':
+      return pod.metadata.namespace ?? '';
+    case 'metadata.uid':
+      return pod.metadata.uid ?? '';
+    case 'spec.nodeName':
+      return facts.nodeName;
+    case 'spec.serviceAccountName':
+      return pod.spec.serviceAccountName ?? '';
+    case 'status.hostIP':
+    case 'status.hostIPs':
+      return facts.hostIP;
+    case 'status.podIP':
+    case 'status.podIPs':
+      return pod.spec.hostNetwork ? facts.hostIP : facts.podIP;
+    default:
+      return undefined;
+  }
+}
+
+/** One `key="value"` a line, sorted (pkg/fieldpath FormatMap). */
+function mapText(map: Record<string, string> = {}): string {
+  const keys = Object.keys(map).sort();
+  return keys.map((key) => `${key}=${goQuote(map[key] ?? '')}`).join('\n');
+}
+
+/** `limits.memory` and the like, divided by `divisor` and rounded up; undefined for a resource that is not offered. */
+export function resourceValue(
+  container: Container,
+  resource: string,
+  divisor: Quantity | undefined,
+  facts: FieldFacts,
+): string | undefined {
+  const [kind, name] = resource.split('.') as [string, string | undefined];
+  if ((kind !== 'limits' && kind !== 'requests') || !name) return undefined;
+  const set = ownValue(container.resources?.[kind], name);
+  const fallback = kind === 'limits' ? ownValue(facts.allocatable, name) : '0';
+  const value = parseQuantity(set ?? fallback);
+  if (value === undefined) return undefined;
+  const unit = parseQuantity(divisor) || 1;
+  return String(Math.ceil(Number((value / unit).toFixed(6))));
+}

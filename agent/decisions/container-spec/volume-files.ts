@@ -1,0 +1,154 @@
+/**
+ * The files of volumes that show objects: ConfigMaps, Secrets, the Pod's own fields, and several in one
+ * (pkg/volume/configmap, secret, downwardapi, projected).
+ */
+import type { TokenSource } from '../../../shared/kube/access/service-account-token.js';
+import type { ConfigReference } from '../../../shared/kube/pods/config-reference.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { DownwardAPIVolumeFile, KeyToPath, Volume, VolumeProjection } from '../../../shared/kube/pods/volume-types.js';
+import { configData, type FindConfig, notFoundMessage } from './config-lookup.js';
+import { containerNamed } from './container-environment.js';
+import { type FieldFacts, fieldValue, resourceValue } from './field-ref.js';
+
+/** One file of a volume: its content and permission bits. */
+export interface VolumeFile {
+  content: Buffer;
+  mode: number;
+}
+
+/** Files by their path in the volume, or why there are none. */
+type VolumeFiles =
+  | { kind: 'files'; files: ReadonlyMap<string, VolumeFile> }
+  | { kind: 'refused'; message: string };
+
+/** What files may be told of. */
+export interface FileFacts extends FieldFacts {
+  findConfig: FindConfig;
+  /** The token of the Pod's account for that source; absent while the coordinator is not in reach. */
+  findToken?: (podUid: string, source: TokenSource) => string | undefined;
+}
+
+/** Where the volume's files come from; all of them memory-backed but a ConfigMap's. */
+type FileSource = 'configMap' | 'secret' | 'downwardAPI' | 'projected';
+
+const SOURCES: readonly FileSource[] = ['configMap', 'secret', 'downwardAPI', 'projected'];
+const DEFAULT_MODE = 0o644;
+
+/** The source of a volume that shows objects as files; undefined for every other volume. */
+export function fileSourceOf(volume: Volume): FileSource | undefined {
+  return SOURCES.find((source) => volume[source] !== undefined);
+}
+
+/** True when something of the Pod follows objects that may change while it runs. */
+export function showsFiles(pod: Pod): boolean {
+  return (pod.spec.volumes ?? []).some((volume) => fileSourceOf(volume) !== undefined);
+}
+
+/** The files of a volume that shows objects. */
+export function volumeFiles(pod: Pod, volume: Volume, facts: FileFacts): VolumeFiles {
+  const found = sourcesOf(volume).map((source) => filesOf(pod, source, facts));
+  const refusals = found.flatMap((each) => (each.kind === 'refused' ? [each.message] : []));
+  if (refusals.length > 0) return { kind: 'refused', message: aggregate(refusals) };
+  return {
+    kind: 'files',
+    files: new Map(found.flatMap((each) => (each.kind === 'files' ? [...each.files] : []))),
+  };
+}
+
+/** One source with the default mode of its volume; a volume of one kind is a projection of one source. */
+interface ModedSource {
+  source: VolumeProjection;
+  mode: number;
+}
+
+function sourcesOf({ configMap, secret, downwardAPI, projected }: Volume): ModedSource[] {
+  if (configMap) return [{ source: { configMap }, mode: configMap.defaultMode ?? DEFAULT_MODE }];
+  if (secret) {
+    const { secretName = '', ...rest } = secret;
+    return [{ source: { secret: { name: secretName, ...rest } }, mode: secret.defaultMode ?? DEFAULT_MODE }];
+  }
+  if (downwardAPI) return [{ source: { downwardAPI }, mode: downwardAPI.defaultMode ?? DEFAULT_MODE }];
+  const mode = projected?.defaultMode ?? DEFAULT_MODE;
+  return (projected?.sources ?? []).map((source) => ({ source, mode }));
+}
+
+function filesOf(pod: Pod, { source, mode }: ModedSource, facts: FileFacts): VolumeFiles {
+  const { configMap, secret, downwardAPI, serviceAccountToken } = source;
+  const named = configMap ?? secret;
+  if (named) {
+    const kind = configMap ? 'ConfigMap' : 'Secret';
+    const reference: ConfigReference = {
+      kind,
+      namespace: pod.metadata.namespace ?? '',
+      name: named.name ?? '',
+    };
+    return configFiles(reference, named, mode, facts.findConfig);
+  }
+  if (downwardAPI) return fieldFiles(pod, downwardAPI.items ?? [], mode, facts);
+  if (serviceAccountToken) {
+    const token = facts.findToken?.(pod.metadata.uid ?? '', serviceAccountToken);
+    const file =
+      token === undefined ? [] : [[serviceAccountToken.path, { content: Buffer.from(token), mode }] as const];
+    return { kind: 'files', files: new Map(file) };
+  }
+  // Trust bundles are warned of when they are applied.
+  return { kind: 'files', files: new Map() };
+}
+
+function configFiles(
+  reference: ConfigReference,
+  { items, optional }: { items?: KeyToPath[]; optional?: boolean },
+  defaultMode: number,
+  find: FindConfig,
+): VolumeFiles {
+  const object = find(reference);
+  if (!object && !optional) return { kind: 'refused', message: notFoundMessage(reference) };
+  const data = object ? configData(object) : new Map<string, Buffer>();
+  const wanted: KeyToPath[] = items?.length ? items : [...data.keys()].map((key) => ({ key, path: key }));
+  const files = new Map<string, VolumeFile>();
+  for (const { key, path, mode } of wanted) {
+    const content = data.get(key);
+    if (content) files.set(path, { content, mode: mode ?? defaultMode });
+    else if (!optional) return { kind: 'refused', message: missingKey(reference.kind, key) };
+  }
+  return { kind: 'files', files };
+}
+
+function missingKey(kind: ConfigReference['kind'], key: string): string {
+  return kind === 'ConfigMap'
+    ? `configmap references non-existent config key: ${key}`
+    : `references non-existent secret key: ${key}`;
+}
+
+function fieldFiles(
+  pod: Pod,
+  items: readonly DownwardAPIVolumeFile[],
+  defaultMode: number,
+  facts: FieldFacts,
+): VolumeFiles {
+  const files = new Map<string, VolumeFile>();
+  const refusals: string[] = [];
+  for (const item of items) {
+    const value = fileValue(pod, item, facts);
+    if (value === undefined) refusals.push(`unsupported fieldPath: ${item.fieldRef?.fieldPath ?? item.path}`);
+    else files.set(item.path, { content: Buffer.from(value), mode: item.mode ?? defaultMode });
+  }
+  return refusals.length > 0 ? { kind: 'refused', message: aggregate(refusals) } : { kind: 'files', files };
+}
+
+function fileValue(
+  pod: Pod,
+  { fieldRef, resourceFieldRef }: DownwardAPIVolumeFile,
+  facts: FieldFacts,
+): string | undefined {
+  if (fieldRef) return fieldValue(pod, fieldRef.fieldPath, facts);
+  const container = containerNamed(pod, resourceFieldRef?.containerName ?? '');
+  if (!container || !resourceFieldRef) return undefined;
+  return resourceValue(container, resourceFieldRef.resource, resourceFieldRef.divisor, facts);
+}
+
+/** As upstream joins several errors (k8s.io/apimachinery/pkg/util/errors Aggregate). */
+function aggregate(messages: readonly string[]): string {
+  const distinct = [...new Set(messages)];
+  return distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`;
+}

@@ -1,0 +1,134 @@
+/** One container's status as a kubelet words it (pkg/kubelet/kubelet_pods.go convertToAPIContainerStatuses). */
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import type {
+  Container,
+  ContainerState,
+  ContainerStateTerminated,
+  ContainerStateWaiting,
+  ContainerStatus,
+} from '../../../shared/kube/pods/pod-types.js';
+import type { ObservedContainer } from '../../runtime/runtime-driver.js';
+import { attemptsOf, containerExitOf, restartTimeOf, terminatedState } from './container-attempts.js';
+import { isPostStartPending, isReady, isStarted, localStateOf } from './container-local-state.js';
+import { imageRetryState } from '../images/image-backoff.js';
+import { currentAttempt } from '../pods/init-progress.js';
+import { initContainersOf, containerRole } from '../pods/pod-containers.js';
+import { isPodFinished } from '../pods/pod-completion.js';
+import type { PodView } from '../pods/pod-view.js';
+import { restartsAfter } from './restart-policy.js';
+
+/** The status of one container of the Pod's spec; `engine` is the scheme of container ids, e.g. `docker`. */
+export function containerStatus(view: PodView, container: Container, engine: string): ContainerStatus {
+  const [current, previous] = attemptsOf(view, container.name);
+  if (!current) return neverStarted(view, container);
+  const ended = (attempt: ObservedContainer | undefined): ContainerStateTerminated | undefined => {
+    const ending = attempt && containerExitOf(view, attempt);
+    return ending && terminatedState(attempt, ending, `${engine}://${attempt.id}`);
+  };
+  const terminated = ended(current);
+  const waiting = terminated ? waitingAfterEnd(view, container, current) : undefined;
+  // Once the next attempt is awaited, the newest ending is the last state, as after its start.
+  const last = waiting ? terminated : ended(previous);
+  const state = stateOf(view, container, current, terminated, waiting);
+  return {
+    name: container.name,
+    state,
+    lastState: last ? { terminated: last } : {},
+    ready: isInit(view, container) ? state.terminated?.exitCode === 0 : isReady(view, container, current),
+    restartCount: current.identity.attempt,
+    image: current.image,
+    imageID: current.imageID,
+    containerID: `${engine}://${current.id}`,
+    started: isStarted(view, container, current),
+  };
+}
+
+/** One that is ready once it has done its work. */
+function isInit({ pod }: PodView, container: Container): boolean {
+  return containerRole(pod, container.name) === 'init';
+}
+
+function neverStarted(view: PodView, container: Container): ContainerStatus {
+  const waiting = startTrouble(view, container, 0) ?? notYet(view);
+  return {
+    name: container.name,
+    state: { waiting },
+    lastState: {},
+    ready: false,
+    restartCount: 0,
+    image: container.image,
+    imageID: '',
+    started: false,
+  };
+}
+
+/** What a container that has no trouble waits for. */
+function notYet({ pod }: PodView): ContainerStateWaiting {
+  return { reason: initContainersOf(pod).length > 0 ? 'PodInitializing' : 'ContainerCreating' };
+}
+
+/** Until its postStart hook is done, a container does not show as running. */
+function stateOf(
+  view: PodView,
+  container: Container,
+  current: ObservedContainer,
+  terminated: ContainerStateTerminated | undefined,
+  waiting: ContainerStateWaiting | undefined,
+): ContainerState {
+  if (waiting) return { waiting };
+  if (terminated) return { terminated };
+  if (localStateOf(view, current.id).postStart === 'failed') return { waiting: { reason: 'PostStartHookError' } };
+  if (current.state === 'running' && !isPostStartPending(view, container, current)) {
+    return { running: { startedAt: toTimestamp(current.startedAt ?? current.createdAt) } };
+  }
+  return { waiting: notYet(view) };
+}
+
+/** Why the next attempt after an ended one is not there yet; undefined when none is to come or it comes at once. */
+function waitingAfterEnd(
+  view: PodView,
+  container: Container,
+  current: ObservedContainer,
+): ContainerStateWaiting | undefined {
+  const ending = containerExitOf(view, current);
+  if (!ending || view.desired.kind === 'stop' || view.terminal || isPodFinished(view)) return undefined;
+  // What it had set up is gone: it has its work before it again.
+  const startsFirst = containerRole(view.pod, container.name) !== 'main';
+  if (startsFirst && !currentAttempt(view, container.name)) return notYet(view);
+  if (!restartsAfter(view, container, current, ending)) return undefined;
+  const trouble = startTrouble(view, container, current.identity.attempt + 1);
+  if (trouble) return trouble;
+  const restart = restartTimeOf(view, current, ending);
+  if (restart.delayMs === 0 || restart.at <= view.now) return undefined;
+  return { reason: 'CrashLoopBackOff', message: crashLoopMessage(view, container.name, restart.delayMs) };
+}
+
+/** `back-off 10s restarting failed container=app pod=ds-x_default(uid)`. */
+function crashLoopMessage(view: PodView, container: string, delayMs: number): string {
+  const { name, namespace, uid } = view.pod.metadata;
+  return `back-off ${durationText(delayMs)} restarting failed container=${container} pod=${name}_${namespace}(${uid})`;
+}
+
+/** `10s`, `1m20s`, `5m0s`: a duration as Go prints it. */
+export function durationText(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+}
+
+/** What keeps this attempt from being created: its image, or the engine's refusal. */
+function startTrouble(
+  view: PodView,
+  container: Container,
+  attempt: number,
+): ContainerStateWaiting | undefined {
+  const image = ownValue(view.progress.images, container.name);
+  const failed = image && image.kind !== 'ready' ? image.failed : undefined;
+  if (failed) {
+    const { reason, message } = imageRetryState(container.image, failed, view.now);
+    return { reason, message };
+  }
+  const failure = ownValue(view.progress.failures, container.name);
+  if (failure?.attempt !== attempt) return undefined;
+  return { reason: failure.reason, message: failure.message };
+}

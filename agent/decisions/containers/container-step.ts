@@ -1,0 +1,101 @@
+/** What one container of a Pod needs next, its turn having come. */
+
+import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import type { Container } from '../../../shared/kube/pods/pod-types.js';
+import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
+import { attemptsOf, containerExitOf, restartTimeOf } from './container-attempts.js';
+import { isPostStartPending, localStateOf } from './container-local-state.js';
+import { imageRetryState } from '../images/image-backoff.js';
+import { currentAttempt } from '../pods/init-progress.js';
+import { containerRole } from '../pods/pod-containers.js';
+import type { PodView } from '../pods/pod-view.js';
+import { isChanged, restartsAfter } from './restart-policy.js';
+import { needsSandbox } from '../pods/sandbox-need.js';
+import type { NextAction, StopReason } from '../pods/pod-step-types.js';
+import { stopStep } from './container-stop-order.js';
+
+const WAIT: NextAction = { kind: 'wait' };
+
+/** One step for this container, or until when it waits. */
+export function containerStep(view: PodView, container: Container): NextAction {
+  const [current] = attemptsOf(view, container.name);
+  if (!current) return startStep(view, container, 0, 0);
+  const next = current.identity.attempt + 1;
+  if (current.state === 'running') return runningStep(view, container, current);
+  if (isChanged(view, container, current)) return startStep(view, container, next, 0);
+  const ending = containerExitOf(view, current);
+  if (!ending) {
+    const { attempt } = current.identity;
+    return { kind: 'start-container', id: current.id, container: container.name, attempt };
+  }
+  const isOfAnotherRun = containerRole(view.pod, container.name) !== 'main' && !currentAttempt(view, container.name);
+  if (isOfAnotherRun && ending.exitCode === 0) return startStep(view, container, next, 0);
+  if (!restartsAfter(view, container, current, ending)) return WAIT;
+  const restart = restartTimeOf(view, current, ending);
+  if (restart.at > view.now) return { kind: 'wait', until: restart.at };
+  return startStep(view, container, next, restart.nextBackoffMs);
+}
+
+/** Whether it is on its way up and has met no trouble yet: those after it wait that long. */
+export function isComingUp(view: PodView, container: Container): boolean {
+  const { images, failures } = view.progress;
+  const [current] = attemptsOf(view, container.name);
+  if (current?.state === 'running') return isPostStartPending(view, container, current);
+  if (current && current.identity.attempt > 0) return false;
+  if (current) return containerExitOf(view, current) === undefined;
+  return ownValue(images, container.name)?.kind !== 'failed' && !ownValue(failures, container.name);
+}
+
+function runningStep(view: PodView, container: Container, current: ObservedContainer): NextAction {
+  const why = reasonToEnd(view, container, current);
+  if (why) return stopStep(view, [current], view.now + graceMs(view, container, why), why);
+  const isBegun = localStateOf(view, current.id).postStart !== undefined;
+  if (!isBegun && isPostStartPending(view, container, current)) {
+    return { kind: 'run-post-start', id: current.id, container: container.name };
+  }
+  return WAIT;
+}
+
+function reasonToEnd(
+  view: PodView,
+  container: Container,
+  current: ObservedContainer,
+): StopReason | undefined {
+  if (isChanged(view, container, current)) return 'changed';
+  const { postStart, unhealthy } = localStateOf(view, current.id);
+  return postStart === 'failed' ? 'post-start-failed' : unhealthy;
+}
+
+/** A failed probe may bring a grace of its own (pkg/kubelet/kuberuntime setTerminationGracePeriod). */
+function graceMs(view: PodView, container: Container, why: StopReason): number {
+  const probe =
+    why === 'liveness' ? container.livenessProbe : why === 'startup' ? container.startupProbe : undefined;
+  const seconds = probe?.terminationGracePeriodSeconds ?? view.pod.spec.terminationGracePeriodSeconds ?? 30;
+  return seconds * 1000;
+}
+
+function startStep(view: PodView, container: Container, attempt: number, backoffMs: number): NextAction {
+  const { name } = container;
+  const failure = ownValue(view.progress.failures, name);
+  // A start that failed is an ended attempt: the next one waits for the restart back-off alone.
+  if (failure?.attempt === attempt && failure.retryAt > view.now) {
+    return { kind: 'wait', until: failure.retryAt };
+  }
+  const image = ownValue(view.progress.images, name) ?? { kind: 'unchecked' };
+  switch (image.kind) {
+    case 'unchecked':
+      return { kind: 'ensure-image', container: name };
+    case 'fetching':
+      return WAIT;
+    case 'failed': {
+      const wait = imageRetryState(container.image, image.failed, view.now);
+      if (wait.retryAt > view.now) return { kind: 'wait', until: wait.nextChangeAt };
+      return { kind: 'ensure-image', container: name };
+    }
+    case 'ready': {
+      const [sandbox] = needsSandbox(view.pod) ? attemptsOf(view, SANDBOX) : [];
+      const joined = sandbox ? { sandboxID: sandbox.id } : {};
+      return { kind: 'create-container', container: name, attempt, backoffMs, ...joined };
+    }
+  }
+}

@@ -1,0 +1,29 @@
+/** Which attempt's log is meant (pkg/kubelet/kubelet.go validateContainerLogStatus). */
+import type { ObservedContainer } from '../../runtime/runtime-driver.js';
+import { attemptsOf } from './container-attempts.js';
+
+type LogAttempt = { kind: 'attempt'; id: string } | { kind: 'none'; message: string };
+
+/** The newest attempt that has started; with `previous`, the newest that has ended before the present one. */
+export function chooseAttempt(
+  containers: readonly ObservedContainer[],
+  container: string,
+  previous: boolean,
+): LogAttempt {
+  const attempts = attemptsOf({ containers }, container);
+  const [newest] = attempts;
+  const pod = newest?.identity.podName ?? containers[0]?.identity.podName;
+  const where = `container "${container}" in pod ${pod === undefined ? '' : `"${pod}" `}`;
+  if (previous) {
+    const ended = (newest?.state === 'exited' ? attempts : attempts.slice(1)).find(isEnded);
+    if (ended) return { kind: 'attempt', id: ended.id };
+    return { kind: 'none', message: `previous terminated ${where}not found` };
+  }
+  const started = attempts.find((attempt) => attempt.state !== 'created');
+  if (started) return { kind: 'attempt', id: started.id };
+  return { kind: 'none', message: `${where}is waiting to start: ContainerCreating` };
+}
+
+function isEnded(container: ObservedContainer): boolean {
+  return container.state === 'exited';
+}

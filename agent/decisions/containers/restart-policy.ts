@@ -1,0 +1,38 @@
+/** Whether an ended container is started again (pkg/kubelet/container/helpers.go ShouldContainerBeRestarted). */
+import type { Container } from '../../../shared/kube/pods/pod-types.js';
+import type { ObservedContainer } from '../../runtime/runtime-driver.js';
+import type { ContainerExit } from './container-attempts.js';
+import { localStateOf } from './container-local-state.js';
+import { fullImageName } from '../images/image-name.js';
+import { containerRole } from '../pods/pod-containers.js';
+import type { PodView } from '../pods/pod-view.js';
+
+/** Only another image restarts a container (pkg/kubelet/container HashContainer); an init container's work stays done. */
+export function isChanged(
+  view: Pick<PodView, 'pod'>,
+  container: Container,
+  current: ObservedContainer,
+): boolean {
+  return containerRole(view.pod, container.name) !== 'init' && current.image !== fullImageName(container.image);
+}
+
+/** Whether this end is followed by another attempt. What an unhealthy container leaves as its exit code says nothing. */
+export function restartsAfter(
+  view: Pick<PodView, 'pod' | 'progress'>,
+  container: Container,
+  current: ObservedContainer,
+  ending: ContainerExit,
+): boolean {
+  const { restartPolicy } = view.pod.spec;
+  if (isChanged(view, container, current)) return true;
+  switch (containerRole(view.pod, container.name)) {
+    case 'sidecar':
+      return true;
+    case 'init':
+      return ending.exitCode !== 0 && restartPolicy !== 'Never';
+    case 'main':
+      if (restartPolicy === 'Never') return false;
+      if (restartPolicy !== 'OnFailure') return true;
+      return ending.exitCode !== 0 || localStateOf(view, current.id).unhealthy !== undefined;
+  }
+}

@@ -1,0 +1,165 @@
+/** Observed containers to the Pod's status (pkg/kubelet/kubelet_pods.go generateAPIPodStatus, status/generate.go). */
+import { type Condition, withCondition } from '../../../shared/kube/objects/conditions.js';
+import {
+  CONFIRMED_CONDITION,
+  isDifferentHandover,
+  REVERTED_BY_HOST,
+  REVERTED_CONDITION,
+  HANDOVER_CONDITION,
+  WAITS_FOR_PREDECESSOR,
+} from '../../../shared/kube/handovers/host-handover.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import type { Container, ContainerStatus, PodPhase, PodStatus } from '../../../shared/kube/pods/pod-types.js';
+import { qualityOfService } from '../../../shared/kube/pods/quality-of-service.js';
+import { attemptsOf } from '../containers/container-attempts.js';
+import { readySince, upSince } from '../containers/container-local-state.js';
+import { containerStatus } from '../containers/container-status.js';
+import { currentInitIndex } from './init-progress.js';
+import { podAddress } from './pod-address.js';
+import { initContainersOf, isSidecar, containerRole, sidecarsOf } from './pod-containers.js';
+import { podPhase, type Statuses } from './pod-phase.js';
+import type { PodView } from './pod-view.js';
+
+interface PodStatusContext {
+  /** Scheme of container ids: `docker`, `podman`, `hollow`. */
+  engine: string;
+  /** The node's address; absent while unknown. */
+  hostIP?: string;
+  /** The status computed before this one, for honest transition times. */
+  previous?: PodStatus;
+}
+
+/** The status of the Pod now: phase, this node's conditions, addresses and container statuses. */
+export function podStatus(view: PodView, context: PodStatusContext): PodStatus {
+  const { pod, terminal: givenUp } = view;
+  const statusOf = (container: Container): ContainerStatus =>
+    containerStatus(view, container, context.engine);
+  // Of a Pod that the host never let in there is nothing to tell.
+  const isBare = givenUp !== undefined && view.containers.length === 0;
+  const statuses: Statuses = isBare
+    ? { init: [], main: [] }
+    : { init: initContainersOf(pod).map(statusOf), main: pod.spec.containers.map(statusOf) };
+  const phase = podPhase(view, statuses);
+  const podIP = podAddress(view, context.hostIP);
+  return {
+    phase,
+    ...(givenUp && phase === 'Failed' && { reason: givenUp.reason, message: givenUp.message }),
+    conditions: podConditions(view, context, phase, statuses),
+    ...(context.hostIP ? { hostIP: context.hostIP, hostIPs: [{ ip: context.hostIP }] } : {}),
+    ...(podIP ? { podIP, podIPs: [{ ip: podIP }] } : {}),
+    // As a kubelet has not begun with a Pod whose predecessor of that name ends (pkg/kubelet/pod_workers.go allowStaticPodStart).
+    ...(view.waitsForPredecessor && view.containers.length === 0
+      ? {}
+      : { startTime: toTimestamp(view.startableAt ?? view.acceptedAt) }),
+    ...(statuses.init.length > 0 ? { initContainerStatuses: statuses.init } : {}),
+    ...(isBare ? {} : { containerStatuses: statuses.main }),
+    qosClass: qualityOfService(pod.spec),
+  };
+}
+
+function podConditions(
+  view: PodView,
+  context: PodStatusContext,
+  phase: PodPhase,
+  statuses: Statuses,
+): Condition[] {
+  const now = toTimestamp(view.now);
+  const contained = readyCondition(view, phase, statuses);
+  const since = contained.status === 'True' ? readyAt(view) : undefined;
+  const transition = since === undefined ? {} : { lastTransitionTime: toTimestamp(since) };
+  const { reverted, handoverWaiting: turnWaiting, isConfirmed, terminal: givenUp } = view;
+  const wanted: Condition[] = [
+    { type: 'PodReadyToStartContainers', ...startableCondition(view) },
+    { type: 'Initialized', ...initializedCondition(view, phase, statuses) },
+    { type: 'Ready', ...(reverted ? revertedCondition(reverted) : { ...contained, ...transition }) },
+    { type: 'ContainersReady', ...contained, ...transition },
+    // A Pod that is here has its node, whoever gave it.
+    { type: 'PodScheduled', status: 'True', lastTransitionTime: toTimestamp(view.acceptedAt) },
+    ...(reverted ? [{ type: REVERTED_CONDITION, status: 'True' as const, ...reverted }] : []),
+    ...(isConfirmed === undefined ? [] : [confirmedCondition(isConfirmed, reverted)]),
+    ...(turnWaiting ? [{ type: HANDOVER_CONDITION, status: 'False' as const, ...turnWaiting }] : []),
+    ...(givenUp?.isDisruption && phase === 'Failed' ? [disruptionCondition(givenUp.message)] : []),
+  ];
+  return wanted.map((condition) => {
+    const [merged] = withCondition(
+      context.previous?.conditions?.filter(
+        (before) => before.type === condition.type && !isDifferentHandover(before, condition),
+      ),
+      { ...condition, lastProbeTime: null },
+      now,
+    );
+    return merged ?? condition;
+  });
+}
+
+/** When the last of the containers became ready: a restarted agent then tells the same time as before. */
+function readyAt(view: PodView): number | undefined {
+  const lasting = [...sidecarsOf(view.pod), ...view.pod.spec.containers];
+  const times = lasting.map((container) => {
+    const [current] = attemptsOf(view, container.name);
+    return current && readySince(view, container, current);
+  });
+  return times.every((time) => time !== undefined) ? Math.max(...times) : undefined;
+}
+
+/** Where a time stands, it is that of the change itself, which an agent that starts anew did not see. */
+type Verdict = Pick<Condition, 'status' | 'reason' | 'message' | 'lastTransitionTime'>;
+
+/** As a kubelet's of a Pod that it evicts to save the node (pkg/kubelet/eviction). */
+function disruptionCondition(message: string): Condition {
+  return { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet', message };
+}
+
+function confirmedCondition(isConfirmed: boolean, reverted: PodView['reverted']): Condition {
+  const type = CONFIRMED_CONDITION;
+  if (isConfirmed) return { type, status: 'True' };
+  return { type, status: 'False', reason: reverted ? REVERTED_BY_HOST : 'Confirming' };
+}
+
+/** What runs is well, and it is not what this Pod is to be. */
+function revertedCondition({ message }: { message: string }): Verdict {
+  return { status: 'False', reason: REVERTED_BY_HOST, message };
+}
+
+function startableCondition({ containers, waitsForPredecessor }: PodView): Verdict {
+  const running = containers.filter(({ state }) => state === 'running');
+  if (waitsForPredecessor) {
+    return { status: 'False', reason: WAITS_FOR_PREDECESSOR, message: 'the Pod before it has yet to end' };
+  }
+  if (running.length === 0) return { status: 'False' };
+  const since = Math.min(...running.map(({ startedAt, createdAt }) => startedAt ?? createdAt));
+  return { status: 'True', lastTransitionTime: toTimestamp(since) };
+}
+
+function initializedCondition(view: PodView, phase: PodPhase, { init }: Statuses): Verdict {
+  if (phase === 'Succeeded') return { status: 'True', reason: 'PodCompleted' };
+  const inits = initContainersOf(view.pod);
+  const hasBegun = currentInitIndex(view) === inits.length;
+  const isDone = (status: ContainerStatus, container: Container | undefined): boolean =>
+    container && isSidecar(container) ? hasBegun || status.started === true : status.ready;
+  const incomplete = init.filter((status, index) => !isDone(status, inits[index])).map(({ name }) => name);
+  if (incomplete.length === 0)
+    return { status: 'True', lastTransitionTime: toTimestamp(initializedAt(view)) };
+  const message = `containers with incomplete status: [${incomplete.join(' ')}]`;
+  return { status: 'False', reason: 'ContainersNotInitialized', message };
+}
+
+/** When the last init container was done; a Pod without any was initialized as it came. */
+function initializedAt(view: PodView): number {
+  const times = initContainersOf(view.pod).map((container) => {
+    const [current] = attemptsOf(view, container.name);
+    if (!current) return 0;
+    return isSidecar(container) ? (upSince(view, container, current) ?? 0) : (current.finishedAt ?? 0);
+  });
+  return Math.max(view.acceptedAt, ...times);
+}
+
+function readyCondition(view: PodView, phase: PodPhase, { init, main }: Statuses): Verdict {
+  if (phase === 'Succeeded') return { status: 'False', reason: 'PodCompleted' };
+  if (phase === 'Failed') return { status: 'False', reason: 'PodFailed' };
+  const sidecars = init.filter(({ name }) => containerRole(view.pod, name) === 'sidecar');
+  const unready = [...sidecars, ...main].filter((status) => !status.ready).map((status) => status.name);
+  if (unready.length === 0) return { status: 'True' };
+  const message = `containers with unready status: [${unready.join(' ')}]`;
+  return { status: 'False', reason: 'ContainersNotReady', message };
+}

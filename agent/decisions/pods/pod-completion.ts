@@ -1,0 +1,44 @@
+/** Whether a Pod has ended by itself, so that nothing of it is started again, or has run as long as it may. */
+import type { Container } from '../../../shared/kube/pods/pod-types.js';
+import { attemptsOf, containerExitOf } from '../containers/container-attempts.js';
+import { currentInitIndex } from './init-progress.js';
+import { initContainersOf } from './pod-containers.js';
+import type { PodView } from './pod-view.js';
+import { restartsAfter } from '../containers/restart-policy.js';
+
+/** pkg/kubelet/active_deadline.go */
+export const DEADLINE_EXCEEDED = {
+  reason: 'DeadlineExceeded',
+  message: 'Pod was active on the node longer than the specified deadline',
+} as const;
+
+/**
+ * When `activeDeadlineSeconds` ends the Pod, ms since the epoch; undefined without one. It counts from the startTime that is told, so not
+ * while the Pod may not begin.
+ */
+export function activeDeadline({
+  pod,
+  acceptedAt,
+  startableAt,
+  waitsForPredecessor,
+}: Pick<PodView, 'pod' | 'acceptedAt' | 'startableAt' | 'waitsForPredecessor'>): number | undefined {
+  const seconds = pod.spec.activeDeadlineSeconds;
+  if (seconds === undefined || waitsForPredecessor) return undefined;
+  return (startableAt ?? acceptedAt) + seconds * 1000;
+}
+
+/** True once all containers have ended for good, or an init container has failed that must not be tried again. */
+export function isPodFinished(view: PodView): boolean {
+  const { containers, restartPolicy } = view.pod.spec;
+  if (containers.length === 0) return false;
+  if (containers.every((container) => hasEndedForGood(view, container))) return true;
+  const init = initContainersOf(view.pod)[currentInitIndex(view)];
+  return init !== undefined && restartPolicy === 'Never' && hasEndedForGood(view, init);
+}
+
+function hasEndedForGood(view: PodView, container: Container): boolean {
+  const [current] = attemptsOf(view, container.name);
+  if (!current) return false;
+  const ending = containerExitOf(view, current);
+  return ending !== undefined && !restartsAfter(view, container, current, ending);
+}

@@ -1,0 +1,196 @@
+/** The one step that brings a Pod's containers nearer to what is wanted (pkg/kubelet/kuberuntime computePodActions). */
+import type { Container } from '../../../shared/kube/pods/pod-types.js';
+import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
+import { policyRejection, type Rejection, podRejection } from '../admission/pod-admission.js';
+import { attemptsOf, containerExitOf, restartTimeOf } from '../containers/container-attempts.js';
+import { containerStep, isComingUp } from '../containers/container-step.js';
+import { currentInitIndex } from './init-progress.js';
+import { initContainersOf, isSidecar } from './pod-containers.js';
+import { activeDeadline, isPodFinished } from './pod-completion.js';
+import { EVICTED, type PodTermination, type PodView } from './pod-view.js';
+import { pressureRejection } from '../eviction/pressure-admission.js';
+import { restartsAfter } from '../containers/restart-policy.js';
+import { needsSandbox } from './sandbox-need.js';
+import type { NextAction, StopReason } from './pod-step-types.js';
+import { stopStep } from '../containers/container-stop-order.js';
+import { showsFiles } from '../container-spec/volume-files.js';
+
+const WAIT: NextAction = { kind: 'wait' };
+
+/** Attempts of one container that are kept: the newest, and the one before it for `lastState` and `logs --previous`. */
+const KEPT_ATTEMPTS = 2;
+
+/** Exactly one step; performing it and asking again ends in `wait` (or, for a Pod to be ended, in `finish`). */
+export function nextAction(view: PodView): NextAction {
+  if (view.desired.kind === 'stop') return nextStopAction(view, view.desired.deadline);
+  if (view.terminal) return nextGivenUpAction(view, view.terminal);
+  if (view.waitsForPredecessor || isTold(view)) return superseded(view) ?? WAIT;
+  const isNew = view.containers.length === 0;
+  const rejection = isNew ? refusal(view) : policyRejection(view.pod, view.isolation);
+  if (rejection) return { kind: 'reject', rejection };
+  return isPodFinished(view) ? nextOverAction(view) : nextRunAction(view);
+}
+
+function refusal({ pod, isolation, takenPorts, pressures = [] }: PodView): Rejection | undefined {
+  return podRejection(pod, isolation, takenPorts) ?? pressureRejection(pod, pressures);
+}
+
+/**
+ * Ends the containers and gives back what they took of the host. Those of an eviction go too, to free their layers
+ * (pkg/kubelet deleteContainersInPod); others stay for their logs until the Pod is deleted.
+ */
+function nextGivenUpAction(view: PodView, { deadline, reason }: PodTermination): NextAction {
+  const stop = stopAll(view, deadline, 'over');
+  if (stop) return stop;
+  if (reason === EVICTED && view.containers.length > 0) return removeAll(view);
+  return view.progress.volumes.kind === 'removed' ? WAIT : { kind: 'remove-volumes' };
+}
+
+function removeAll(view: PodView): NextAction {
+  return { kind: 'remove-containers', ids: view.containers.map((container) => container.id) };
+}
+
+/** Ends what runs, the sandbox after all others; undefined when nothing does. */
+function stopAll(view: PodView, deadline: number, why: StopReason): NextAction | undefined {
+  const running = runningOf(view);
+  if (running.length > 0) return stopStep(view, running, deadline, why);
+  const sandbox = view.containers.filter(({ state }) => state === 'running');
+  return sandbox.length > 0 ? stopStep(view, sandbox, deadline, why) : undefined;
+}
+
+/** A hollow host may be told that the Pod is over; nothing is started then, and nothing stopped. */
+function isTold(view: PodView): boolean {
+  return view.containers.some((container) => container.podPhase !== undefined);
+}
+
+function nextStopAction(view: PodView, deadline: number): NextAction {
+  const running = runningOf(view);
+  if (running.length > 0) return stopStep(view, running, deadline, 'deletion');
+  // A sandbox that still runs has nothing to say for itself: it is killed.
+  if (view.containers.length > 0) return removeAll(view);
+  return view.progress.volumes.kind === 'removed' ? { kind: 'finish' } : { kind: 'remove-volumes' };
+}
+
+/** Stops what still runs and keeps what has ended: its states and logs can be asked for until the Pod is deleted. */
+function nextOverAction(view: PodView): NextAction {
+  return stopAll(view, view.now + graceMs(view), 'over') ?? superseded(view) ?? WAIT;
+}
+
+function nextRunAction(view: PodView): NextAction {
+  const deadline = activeDeadline(view);
+  if (deadline !== undefined && view.now >= deadline) return { kind: 'exceed-deadline' };
+  const wanted = wantedNow(view);
+  const blocked = volumeStep(view, wanted) ?? sandboxStep(view, wanted);
+  if (blocked) return blocked;
+  const refreshAt = refreshTime(view);
+  if (refreshAt !== undefined && refreshAt <= view.now) return { kind: 'refresh-volumes' };
+  const steps = containerSteps(view, wanted);
+  const active = steps.find((step) => step.kind !== 'wait');
+  if (active) return active;
+  const times = [deadline, refreshAt].filter((until) => until !== undefined);
+  return (
+    superseded(view) ?? earliest([...steps, ...times.map((until) => ({ kind: 'wait', until }) as const)])
+  );
+}
+
+/** When the files of a Pod that runs are to be looked at; an agent that has just started does not know how they are. */
+function refreshTime({ progress: { volumes }, pod, containers }: PodView): number | undefined {
+  if (volumes.kind === 'ready') return volumes.refreshAt;
+  const isRunning = containers.some(({ state }) => state === 'running');
+  return volumes.kind === 'unprepared' && isRunning && showsFiles(pod) ? 0 : undefined;
+}
+
+/** The containers that should run now: sidecars as far as they have come, then one init container or all the others. */
+function wantedNow(view: PodView): Container[] {
+  const inits = initContainersOf(view.pod);
+  const reached = currentInitIndex(view);
+  const sidecars = inits.slice(0, reached).filter(isSidecar);
+  const next = inits[reached];
+  return [...sidecars, ...(next ? [next] : view.pod.spec.containers)];
+}
+
+/** A container waits for those before it to come up for the first time, hooks included, as upstream starts them in turn. */
+function containerSteps(view: PodView, wanted: readonly Container[]): NextAction[] {
+  let isHeld = false;
+  return wanted.map((container) => {
+    const step = containerStep(view, container);
+    const held = isHeld && (step.kind === 'create-container' || step.kind === 'start-container');
+    isHeld ||= isComingUp(view, container);
+    return held ? WAIT : step;
+  });
+}
+
+function volumeStep(view: PodView, wanted: readonly Container[]): NextAction | undefined {
+  const { volumes } = view.progress;
+  if (volumes.kind === 'ready' || !wanted.some((container) => isToStart(view, container))) return undefined;
+  if (volumes.kind === 'failed' && view.now < volumes.failure.retryAt) {
+    return { kind: 'wait', until: volumes.failure.retryAt };
+  }
+  return { kind: 'prepare-volumes' };
+}
+
+/** True unless it runs already or has ended for good. */
+function isToStart(view: PodView, container: Container): boolean {
+  const [current] = attemptsOf(view, container.name);
+  if (!current) return true;
+  if (current.state === 'running') return false;
+  const ending = containerExitOf(view, current);
+  return ending === undefined || restartsAfter(view, container, current, ending);
+}
+
+/** What must happen before the containers can join a running sandbox; undefined when nothing. */
+function sandboxStep(view: PodView, wanted: readonly Container[]): NextAction | undefined {
+  if (!needsSandbox(view.pod)) return undefined;
+  const [sandbox] = attemptsOf(view, SANDBOX);
+  if (sandbox?.state === 'running') return undefined;
+  const running = runningOf(view);
+  if (running.length > 0) return stopStep(view, running, view.now + graceMs(view), 'sandbox-lost');
+  if (!wanted.some((container) => isToStart(view, container))) return undefined;
+  if (sandbox?.state === 'created' && !containerExitOf(view, sandbox)) {
+    return { kind: 'start-container', id: sandbox.id, container: SANDBOX, attempt: sandbox.identity.attempt };
+  }
+  return newSandbox(view, sandbox);
+}
+
+function newSandbox(view: PodView, last: ObservedContainer | undefined): NextAction {
+  const failure = view.progress.failures[SANDBOX];
+  if (failure && failure.retryAt > view.now) return { kind: 'wait', until: failure.retryAt };
+  if (!last) return { kind: 'create-sandbox', attempt: 0, backoffMs: 0 };
+  const ending = containerExitOf(view, last) ?? { exitCode: 0, finishedAt: last.createdAt, reason: 'Error' };
+  const restart = restartTimeOf(view, last, ending);
+  if (restart.at > view.now) return { kind: 'wait', until: restart.at };
+  return {
+    kind: 'create-sandbox',
+    attempt: last.identity.attempt + 1,
+    backoffMs: restart.nextBackoffMs,
+  };
+}
+
+/** Running containers of the spec, without the sandbox. */
+function runningOf(view: PodView): ObservedContainer[] {
+  return view.containers.filter(
+    ({ state, identity }) => state === 'running' && identity.container !== SANDBOX,
+  );
+}
+
+function graceMs(view: PodView): number {
+  return (view.pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
+}
+
+/** Removes attempts that no one can ask about any more, once nothing more urgent is left. */
+function superseded(view: PodView): NextAction | undefined {
+  const names = new Set(view.containers.map((container) => container.identity.container));
+  const ids = [...names].flatMap((name) => {
+    const kept = name === SANDBOX ? 1 : KEPT_ATTEMPTS;
+    const old = attemptsOf(view, name).slice(kept);
+    return old.filter((container) => container.state !== 'running').map((container) => container.id);
+  });
+  return ids.length > 0 ? { kind: 'remove-containers', ids } : undefined;
+}
+
+function earliest(steps: readonly NextAction[]): NextAction {
+  const times = steps.flatMap((step) =>
+    step.kind === 'wait' && step.until !== undefined ? [step.until] : [],
+  );
+  return times.length > 0 ? { kind: 'wait', until: Math.min(...times) } : WAIT;
+}

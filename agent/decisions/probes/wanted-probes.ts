@@ -1,0 +1,78 @@
+/** Which probes a Pod's containers are to be asked now (pkg/kubelet/prober/worker.go doProbe). */
+import type { Container } from '../../../shared/kube/pods/pod-types.js';
+import type { Probe } from '../../../shared/kube/pods/probe-types.js';
+import type { ObservedContainer } from '../../runtime/runtime-driver.js';
+import { attemptsOf } from '../containers/container-attempts.js';
+import { isPostStartPending, isHollow, isStarted, localStateOf } from '../containers/container-local-state.js';
+import { allContainersOf } from '../pods/pod-containers.js';
+import { isPodFinished } from '../pods/pod-completion.js';
+import type { ContainerLocalState, PodView } from '../pods/pod-view.js';
+import type { ProbeKind, ProbeState } from './probe-state.js';
+
+/** One probe of one running container. */
+export interface WantedProbe {
+  kind: ProbeKind;
+  probe: Probe;
+  container: Container;
+  /** The engine's id of the container. */
+  id: string;
+  /** When the container started, ms since the epoch. */
+  startedAt: number;
+  /** What is known of it already. */
+  known?: NonNullable<ProbeState['outcome']>;
+}
+
+/** The startup probe until it succeeds, then the others; a Pod that ends is asked for its readiness alone. */
+export function wantedProbes(view: PodView): WantedProbe[] {
+  const isEnding = view.desired.kind === 'stop' || view.terminal !== undefined || isPodFinished(view);
+  return allContainersOf(view.pod).flatMap((container) => {
+    const [current] = attemptsOf(view, container.name);
+    if (current?.state !== 'running' || isHollow(current)) return [];
+    const life = localStateOf(view, current.id);
+    if (life.unhealthy || life.postStart === 'failed' || isPostStartPending(view, container, current)) return [];
+    const kinds: ProbeKind[] = isStarted(view, container, current) ? ['liveness', 'readiness'] : ['startup'];
+    return kinds
+      .filter((kind) => !isEnding || kind === 'readiness')
+      .flatMap((kind) => wantedProbe(kind, container, current, life));
+  });
+}
+
+function wantedProbe(
+  kind: ProbeKind,
+  container: Container,
+  current: ObservedContainer,
+  life: ContainerLocalState,
+): WantedProbe[] {
+  const probe = container[`${kind}Probe`];
+  if (!probe) return [];
+  const known = knownOutcome(kind, life);
+  const startedAt = current.startedAt ?? current.createdAt;
+  return [{ kind, probe, container, id: current.id, startedAt, ...(known ? { known } : {}) }];
+}
+
+/** A container counts as alive until its probe has said otherwise. */
+function knownOutcome(kind: ProbeKind, { readiness }: ContainerLocalState): ProbeState['outcome'] {
+  if (kind === 'liveness') return 'success';
+  if (kind === 'startup' || !readiness) return undefined;
+  return readiness.ready ? 'success' : 'failure';
+}
+
+/** What an outcome makes of a container's life. The same outcome once more changes nothing. */
+export function localStateAfterProbe(
+  life: ContainerLocalState,
+  kind: ProbeKind,
+  outcome: NonNullable<ProbeState['outcome']>,
+  now: number,
+): ContainerLocalState {
+  switch (kind) {
+    case 'startup':
+      if (outcome === 'failure') return { ...life, unhealthy: 'startup' };
+      return life.startedAt === undefined ? { ...life, startedAt: now } : life;
+    case 'liveness':
+      return outcome === 'failure' ? { ...life, unhealthy: 'liveness' } : life;
+    case 'readiness': {
+      const ready = outcome === 'success';
+      return life.readiness?.ready === ready ? life : { ...life, readiness: { ready, at: now } };
+    }
+  }
+}

@@ -1,0 +1,81 @@
+/** A manifest of this host to a Pod that runs here without a coordinator (pkg/kubelet/config/common.go, file.go). */
+import { createHash } from 'node:crypto';
+import { configReferences } from '../../../shared/kube/pods/config-reference.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import {
+  referencedApiObjects,
+  HASH_ANNOTATION,
+  SEEN_ANNOTATION,
+  SOURCE_ANNOTATION,
+} from '../../../shared/kube/pods/static-pod-annotations.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { setPodDefaults } from '../../../shared/kube/pods/pod-defaults.js';
+
+/** The Pod, or why the manifest is none. */
+type StaticPod = { kind: 'pod'; pod: Pod } | { kind: 'refused'; message: string };
+
+/** Where a manifest was found. */
+interface ManifestPlace {
+  /** Absolute path of the file. */
+  path: string;
+  nodeName: string;
+}
+
+const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+const UID_CHARACTERS = 32;
+
+/**
+ * The Pod of a decoded manifest: its uid is the hash of what it says and where, so another text is another Pod.
+ * `now`: ms since the epoch.
+ */
+export function staticPod(manifest: unknown, { path, nodeName }: ManifestPlace, now: number): StaticPod {
+  const refusal = refusalOf(manifest);
+  if (refusal !== undefined) return { kind: 'refused', message: refusal };
+  const given = structuredClone(manifest) as Pod;
+  const hash = createHash('sha256')
+    .update(JSON.stringify([nodeName, path, manifest]))
+    .digest('hex');
+  const uid = hash.slice(0, UID_CHARACTERS);
+  const { name, namespace = 'default', labels, annotations } = given.metadata;
+  const pod: Pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: `${name}-${nodeName}`,
+      namespace,
+      uid,
+      creationTimestamp: toTimestamp(now),
+      ...(labels && { labels }),
+      annotations: {
+        ...annotations,
+        [HASH_ANNOTATION]: uid,
+        [SOURCE_ANNOTATION]: 'file',
+        [SEEN_ANNOTATION]: toTimestamp(now),
+      },
+    },
+    spec: {
+      ...given.spec,
+      nodeName,
+      // Nobody can evict what this host starts again.
+      tolerations: [...(given.spec.tolerations ?? []), { operator: 'Exists', effect: 'NoExecute' }],
+    },
+  };
+  setPodDefaults(pod);
+  return { kind: 'pod', pod };
+}
+
+/** What the agent cannot do without; the API's whole validation follows when the mirror is made. */
+function refusalOf(manifest: unknown): string | undefined {
+  const { apiVersion, kind, metadata, spec } = (manifest ?? {}) as Partial<Pod>;
+  if (apiVersion !== 'v1' || kind !== 'Pod') return 'not a v1 Pod';
+  if (typeof metadata?.name !== 'string' || !NAME.test(metadata.name))
+    return 'metadata.name is missing or no name';
+  const containers = spec?.containers;
+  if (!spec || !Array.isArray(containers) || containers.length === 0) return 'spec.containers is missing';
+  if (!containers.every(({ name, image }) => typeof name === 'string' && typeof image === 'string')) {
+    return 'a container lacks its name or image';
+  }
+  const [config] = configReferences({ metadata, spec });
+  const named = config ? `${config.kind.toLowerCase()}s` : referencedApiObjects({ spec });
+  return named && `static pods may not reference ${named}`;
+}

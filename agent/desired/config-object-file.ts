@@ -1,0 +1,54 @@
+/** How one ConfigMap or Secret lies on this host's disk: a line that says what follows, and the object; a Secret's is sealed. */
+import { createHash } from 'node:crypto';
+import type { ConfigMap, Secret } from '../../shared/kube/objects/config-types.js';
+import type { AtRestCipher } from './at-rest-cipher.js';
+
+const FORMAT = 1;
+
+/** An object that was given to this host. */
+export interface CachedConfig {
+  uid: string;
+  /** Hash of the bytes that were given. */
+  digest: string;
+  object: ConfigMap | Secret;
+}
+
+interface Heading {
+  format: number;
+  sealed: boolean;
+  /** Of what follows, hex. */
+  sha256: string;
+}
+
+/** Unreadable: not as it was written. Sealed: under a key that this host does not have now. */
+type DecodedConfig = { kind: 'held'; held: CachedConfig } | { kind: 'unreadable' } | { kind: 'sealed' };
+
+/** The file's bytes. The digest of a Secret is sealed with it: with it, a short password could be guessed. */
+export function encodeConfigFile(held: CachedConfig, box: AtRestCipher): Buffer {
+  const sealed = held.object.kind === 'Secret';
+  const plain = Buffer.from(JSON.stringify(held));
+  const body = sealed ? box.encrypt(plain, held.uid) : plain;
+  const heading: Heading = { format: FORMAT, sealed, sha256: checksum(body) };
+  return Buffer.concat([Buffer.from(`${JSON.stringify(heading)}\n`), body]);
+}
+
+/** What `encodeConfigFile` made of the object with this uid. */
+export function decodeConfigFile(bytes: Buffer, uid: string, box: AtRestCipher): DecodedConfig {
+  const end = bytes.indexOf('\n');
+  const body = bytes.subarray(end + 1);
+  try {
+    const { format, sealed, sha256 } = JSON.parse(bytes.toString('utf8', 0, end)) as Heading;
+    if (format !== FORMAT || sha256 !== checksum(body)) return { kind: 'unreadable' };
+    const plain = sealed ? box.decrypt(body, uid) : body;
+    if (!plain) return { kind: 'sealed' };
+    const held = JSON.parse(plain.toString('utf8')) as CachedConfig;
+    return held.uid === uid ? { kind: 'held', held } : { kind: 'unreadable' };
+  } catch {
+    // Torn or not ours. What the parser says could quote a Secret.
+    return { kind: 'unreadable' };
+  }
+}
+
+function checksum(body: Buffer): string {
+  return createHash('sha256').update(body).digest('hex');
+}

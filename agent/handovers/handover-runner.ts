@@ -1,0 +1,233 @@
+/**
+ * Carries out the turns that stand on Pods of this host: waits until one may begin, then puts the successor in its Pod's
+ * place, on disk first. Level-triggered: it can be killed at any line and looks again.
+ */
+import { type HostHandover, type HandoverBlockReason, WITHDRAWN, withdrawnMessage } from '../../shared/kube/handovers/host-handover.js';
+import { refText } from '../../shared/kube/objects/meta.js';
+import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
+import type { Logger } from '../../shared/process/output/logger.js';
+import type { FindConfig } from '../decisions/container-spec/config-lookup.js';
+import type { AssignedPod } from '../decisions/pods/assigned-pod.js';
+import { afterHandoverStart, hasNoHandover, pendingHandover, withdrawnSuccessorName } from '../decisions/handovers/assigned-pod-handover.js';
+import { podImages } from '../decisions/pods/pod-containers.js';
+import { pullSecrets } from '../decisions/images/pull-secrets.js';
+import type { Keyring } from '../decisions/images/registry-credentials.js';
+import { type HandoverStep, handoverStep } from '../decisions/handovers/handover-step.js';
+import type { DesiredCache } from '../desired/desired-cache.js';
+import type { PrefetchedImages } from '../images/prefetched-images.js';
+import type { CoordinatorTime } from './coordinator-time.js';
+import type { UpdateLock } from './update-lock.js';
+
+/** After a look that failed, mostly for want of room on the disk. */
+const RETRY_MS = 10_000;
+
+/** Why a turn has not begun, or that it was taken back, for the Pod's status. */
+interface HandoverWaiting {
+  reason: HandoverBlockReason | typeof WITHDRAWN;
+  message: string;
+}
+
+/** Nobody waits for this word: the Pod has lost the controller that gave the turn, or a restored coordinator the turn. */
+const HANDOVER_REMOVED: HandoverWaiting = { reason: WITHDRAWN, message: 'the turn is no longer on the Pod' };
+
+interface HandoverRunnerDeps {
+  cache: DesiredCache;
+  images: Pick<PrefetchedImages, 'prefetchFor' | 'missing'>;
+  findConfig: FindConfig;
+  updateLock: UpdateLock;
+  coordinatorTime: Pick<CoordinatorTime, 'now'>;
+  /** Of the boot that this process runs in. */
+  bootMark: string;
+  linkIsLive: () => boolean;
+  /** Hears why a Pod's turn waits. */
+  onWaiting: (uid: string, waiting: HandoverWaiting) => void;
+  /** Hears of a turn that has begun, when it is on disk. */
+  onStarted: (oldUid: string, successor: AssignedPod) => void;
+  /** Hears that the host's 'not now' was overridden. */
+  onOverridden: (pod: Pod, message: string) => void;
+  clock: Clock;
+  log: Logger;
+}
+
+/** One turn that waits. */
+interface Pending {
+  looking: boolean;
+  /** Something changed since the look under way began. */
+  isOutdated: boolean;
+  timer?: Timer;
+}
+
+export class HandoverRunner {
+  readonly #parts: HandoverRunnerDeps;
+  readonly #pending = new Map<string, Pending>();
+  /** By Pod: name of the successor whose turn was taken back, as it was said. */
+  readonly #withdrawn = new Map<string, string>();
+  /** Until what could not be kept is tried again. */
+  #retry: Timer | undefined;
+  #isStopped = false;
+
+  constructor(parts: HandoverRunnerDeps) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.reconcile();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#retry?.cancel();
+    for (const uid of [...this.#pending.keys()]) this.#drop(uid);
+  }
+
+  /** Looks at all turns again: Pods changed, a time was heard, an image came. */
+  reconcile(): void {
+    if (this.#isStopped) return;
+    const due = new Set<string>();
+    for (const held of this.#parts.cache.all()) {
+      if (pendingHandover(held)) due.add(held.uid);
+      this.#noteWithdrawal(held);
+    }
+    for (const uid of [...this.#withdrawn.keys()])
+      if (!this.#parts.cache.get(uid)) this.#withdrawn.delete(uid);
+    for (const uid of [...this.#pending.keys()]) if (!due.has(uid)) this.#lost(uid);
+    for (const uid of due) this.#lookAt(uid);
+  }
+
+  #lost(uid: string): void {
+    this.#drop(uid);
+    const held = this.#parts.cache.get(uid);
+    if (held && hasNoHandover(held)) this.#parts.onWaiting(uid, HANDOVER_REMOVED);
+  }
+
+  #drop(uid: string): void {
+    this.#pending.get(uid)?.timer?.cancel();
+    this.#pending.delete(uid);
+    this.#parts.images.prefetchFor(ownerOf(uid), [], () => undefined);
+  }
+
+  /** Said once it is on disk: an agent that starts anew must not begin what was given up by this word. */
+  #noteWithdrawal(held: AssignedPod): void {
+    const { cache, onWaiting, clock, log } = this.#parts;
+    const { uid } = held;
+    const name = withdrawnSuccessorName(held);
+    if (name === undefined || this.#withdrawn.get(uid) === name) return;
+    this.#withdrawn.set(uid, name);
+    const say = () => onWaiting(uid, { reason: WITHDRAWN, message: withdrawnMessage(name) });
+    cache.flush().then(say, (error: unknown) => {
+      log.warn({ uid, err: error }, 'withdrawal of a turn is not kept; said when it is');
+      this.#withdrawn.delete(uid);
+      this.#retry ??= clock.after(RETRY_MS, () => {
+        this.#retry = undefined;
+        this.reconcile();
+      });
+    });
+  }
+
+  #lookAt(uid: string): void {
+    const pending = this.#pending.get(uid) ?? { looking: false, isOutdated: false };
+    this.#pending.set(uid, pending);
+    pending.isOutdated = true;
+    if (pending.looking) return;
+    pending.looking = true;
+    pending.timer?.cancel();
+    void this.#run(uid, pending)
+      .catch((error: unknown) => {
+        this.#parts.log.warn({ uid, err: error }, 'turn could not be looked at; again soon');
+        this.#again(uid, pending, RETRY_MS);
+      })
+      .finally(() => {
+        pending.looking = false;
+        // A call between the last look and this line found one that was already over.
+        if (pending.isOutdated && this.#pending.get(uid) === pending) this.#lookAt(uid);
+      });
+  }
+
+  async #run(uid: string, pending: Pending): Promise<void> {
+    while (pending.isOutdated && !this.#isStopped) {
+      pending.isOutdated = false;
+      const held = this.#parts.cache.get(uid);
+      const turn = held && pendingHandover(held);
+      if (!held || !turn) return;
+      const step = await this.#decide(held, turn);
+      // Whatever came meanwhile is decided anew: nothing begins on an old word.
+      if (pending.isOutdated || this.#parts.cache.get(uid) !== held) pending.isOutdated = true;
+      else if (step.kind === 'begin') await this.#begin(held, pending, turn, step.overridden);
+      else this.#wait(held, pending, step);
+    }
+  }
+
+  async #decide(held: AssignedPod, turn: HostHandover): Promise<HandoverStep> {
+    const { images, coordinatorTime: time, clock, updateLock: hold } = this.#parts;
+    const { uid, pod } = held;
+    const wanted = podImages(turn.successor);
+    const secrets = this.#keyrings(turn.successor);
+    images.prefetchFor(
+      ownerOf(uid),
+      wanted.map((image) => ({ image, secrets })),
+      () => this.#lookAt(uid),
+    );
+    const facts = { turn, missing: images.missing(ownerOf(uid)), heldSince: held.lockedSince };
+    const before = handoverStep({ ...facts, coordinatorTimeMs: time.now(), updateLock: undefined, now: clock.now() });
+    if (before.kind === 'wait' || turn.maxLockSeconds === undefined) return before;
+    const { namespace = '', name } = pod.metadata;
+    const said = await hold.ask({ namespace, pod: name, images: wanted });
+    const now = clock.now();
+    const heldSince = said && (await this.#heldSince(held, now));
+    return handoverStep({ ...facts, lockedSince: heldSince, coordinatorTimeMs: time.now(), updateLock: said, now });
+  }
+
+  /** Kept on disk: an agent that restarts does not let the host hold up a turn for twice as long. */
+  async #heldSince(held: AssignedPod, now: number): Promise<number> {
+    if (held.lockedSince !== undefined) return held.lockedSince;
+    const { cache } = this.#parts;
+    if (cache.get(held.uid) === held) await cache.put({ ...held, lockedSince: now });
+    return now;
+  }
+
+  #keyrings(pod: Pod): Keyring[] {
+    try {
+      return pullSecrets(pod, this.#parts.findConfig).rings;
+    } catch (error) {
+      this.#parts.log.warn({ pod: refText(pod.metadata), err: error }, 'pull secret cannot be used');
+      return [];
+    }
+  }
+
+  #wait(held: AssignedPod, pending: Pending, { reason, message, againMs }: HandoverStep & { kind: 'wait' }): void {
+    this.#parts.onWaiting(held.uid, { reason, message });
+    if (againMs !== undefined) this.#again(held.uid, pending, againMs);
+  }
+
+  #again(uid: string, pending: Pending, delayMs: number): void {
+    pending.timer?.cancel();
+    if (this.#isStopped) return;
+    pending.timer = this.#parts.clock.after(delayMs, () => this.#lookAt(uid));
+  }
+
+  async #begin(
+    held: AssignedPod,
+    pending: Pending,
+    turn: HostHandover,
+    overridden: string | undefined,
+  ): Promise<void> {
+    const { cache, clock, log, linkIsLive, bootMark, onStarted: onBegun, onOverridden } = this.#parts;
+    const how = { now: clock.now(), linkWasLive: linkIsLive(), bootMark };
+    const { old, successor } = afterHandoverStart(held, turn, how);
+    // Before it is on disk nothing stops: an agent that dies now, or whose disk is full, finds the Pod as it was.
+    if (!(await cache.replaceDurably(held, old, successor))) {
+      pending.isOutdated = true;
+      return;
+    }
+    if (overridden !== undefined) onOverridden(held.pod, overridden);
+    log.info({ uid: held.uid, pod: refText(held.pod.metadata), successor: successor.uid }, 'turn begun');
+    this.#pending.delete(held.uid);
+    onBegun(held.uid, successor);
+    this.#parts.images.prefetchFor(ownerOf(held.uid), [], () => undefined);
+  }
+}
+
+function ownerOf(uid: string): string {
+  return `turn ${uid}`;
+}

@@ -1,0 +1,154 @@
+/**
+ * Keeps the host's certificate good: renewed over the link in time; asked for over HTTPS by the host's own key when the
+ * link is refused, as after months on a shelf, which a person may have to allow.
+ */
+import { X509Certificate } from 'node:crypto';
+import { CERTIFICATE_PATH, type CertificateIssued } from '../../shared/link/messages/link-messages.js';
+import { publicKeyHash } from '../../shared/link/public-key-hash.js';
+import type { Random } from '../../shared/process/time/random.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
+import type { Logger } from '../../shared/process/output/logger.js';
+import { certificateRequest, publicKeyHashOf } from './host-certificate-request.js';
+import { requestCertificate } from './coordinator-client.js';
+import { certificateRenewalTimeMs } from '../decisions/certificate-renewal-time.js';
+import type { HostIdentity } from './host-identity.js';
+import type { LinkCertificateHandler } from '../link/link-certificate-handler.js';
+
+/** Timers are set no further: the runtime's count milliseconds in 31 bits. */
+const MAX_WAIT_MS = 24 * 60 * 60 * 1000;
+/** A renewal that was not answered is asked for again. */
+const RETRY_MS = 60_000;
+/** Between two questions whether a person has decided. */
+const ASK_AGAIN_MS = 10_000;
+
+interface CertificateRenewerOptions {
+  identity: HostIdentity;
+  server: URL;
+  /** Steady. */
+  clock: Clock;
+  random: Random;
+  log: Logger;
+  pollIntervalMs?: number;
+}
+
+export class CertificateRenewer implements LinkCertificateHandler {
+  readonly #options: CertificateRenewerOptions;
+  /** One draw a process: jitter that is drawn anew at each look would come to its smallest. */
+  readonly #draw: number;
+  #timer: Timer | undefined;
+  #isAsking = false;
+  #isStopped = false;
+
+  constructor(options: CertificateRenewerOptions) {
+    this.#options = options;
+    this.#draw = options.random.random();
+  }
+
+  onLive(serverTimeMs: number, ask: ((csr: string) => void) | undefined): void {
+    const { clock } = this.#options;
+    if (!ask) return;
+    const offsetMs = serverTimeMs - clock.now();
+    this.#watch(offsetMs, ask);
+  }
+
+  onLost(): void {
+    this.#timer?.cancel();
+  }
+
+  onCertified({ certificate, ca }: CertificateIssued): void {
+    // Said at each welcome while there are two authorities: what is known costs no write.
+    if (certificate === undefined && ca === this.#options.identity.ca) return;
+    const change = {
+      ...(certificate === undefined ? {} : { certificate }),
+      ...(ca === undefined ? {} : { ca }),
+    };
+    void this.#take(change);
+  }
+
+  onRefused(again: () => void): void {
+    void this.#askByHttps(again);
+  }
+
+  /** Asks nothing more. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+  }
+
+  /** `offsetMs`: how far the hub's clock is before the host's. */
+  #watch(offsetMs: number, ask: (csr: string) => void): void {
+    const { identity, clock } = this.#options;
+    const { validFrom, validTo } = new X509Certificate(identity.certificate ?? '');
+    const times = { notBeforeMs: Date.parse(validFrom), notAfterMs: Date.parse(validTo) };
+    const dueInMs = certificateRenewalTimeMs(times, this.#draw) - (clock.now() + offsetMs);
+    const waitMs = dueInMs <= 0 ? RETRY_MS : Math.min(dueInMs, MAX_WAIT_MS);
+    if (dueInMs <= 0) void this.#request().then(ask, (error: unknown) => this.#tell(error));
+    this.#timer?.cancel();
+    this.#timer = clock.after(waitMs, () => this.#watch(offsetMs, ask));
+  }
+
+  async #request(): Promise<string> {
+    const { identity } = this.#options;
+    return certificateRequest(identity.key, identity.enrolment.node);
+  }
+
+  /** A certificate for another key, or one that cannot be read, changes nothing. */
+  async #take(change: { certificate?: string; ca?: string }): Promise<void> {
+    const { identity, log } = this.#options;
+    try {
+      const isForeign = change.certificate !== undefined && !this.#isForOurKey(change.certificate);
+      if (isForeign) throw new Error('the certificate is for another key');
+      if (change.ca !== undefined) new X509Certificate(change.ca);
+      await identity.update(change);
+      log.info({ what: Object.keys(change) }, 'certified anew');
+    } catch (error) {
+      this.#tell(error);
+    }
+  }
+
+  #isForOurKey(certificate: string): boolean {
+    return publicKeyHash(new X509Certificate(certificate)) === publicKeyHashOf(this.#options.identity.key);
+  }
+
+  /** Asks by the host's key until the coordinator has decided. */
+  async #askByHttps(again: () => void): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    try {
+      await this.#askUntilDecided();
+      again();
+    } catch (error) {
+      this.#tell(error);
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+
+  async #askUntilDecided(): Promise<void> {
+    const { identity, server, clock, log, pollIntervalMs: askAgainMs = ASK_AGAIN_MS } = this.#options;
+    const { node } = identity.enrolment;
+    const request = { node, csr: await this.#request() };
+    for (;;) {
+      const { ca, certificate: own } = identity;
+      const trusted = { server, ca, certificate: own };
+      const answer = await requestCertificate(trusted, CERTIFICATE_PATH, request);
+      if (answer.state === 'joined') {
+        const { certificate, ca, seal } = answer;
+        if (certificate === undefined || !this.#isForOurKey(certificate))
+          throw new Error('no certificate for our key came');
+        await identity.update({ certificate, ...(ca && { ca }), ...(seal && { seal }) });
+        log.info('this host has a new certificate');
+        return;
+      }
+      log.warn({ request: answer.request }, answer.message);
+      await new Promise<void>((resolve) => void clock.after(askAgainMs, resolve));
+      if (this.#isStopped) throw new Error('the agent stops');
+    }
+  }
+
+  #tell(error: unknown): void {
+    if (this.#isStopped) return;
+    const message = error instanceof Error ? error.message : String(error);
+    this.#options.log.warn({ message }, 'no new certificate');
+  }
+}

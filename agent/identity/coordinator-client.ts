@@ -1,0 +1,144 @@
+/** What a host asks of its coordinator over HTTPS: to join, or to have its key certified anew. */
+import type { ClientRequestArgs } from 'node:http';
+import { type Agent, request } from 'node:https';
+import type { ConnectionOptions } from 'node:tls';
+import { JOIN_PATH, type JoinRequest, type PendingJoinResponse } from '../../shared/link/messages/link-messages.js';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { escapeLine } from '../../shared/process/output/terminal-output.js';
+import { connectTrusting } from '../link/server-trust.js';
+
+const TIMEOUT_MS = 15_000;
+/** Answers are far smaller. */
+const MAX_ANSWER_BYTES = 262_144;
+
+/**
+ * Why a host could not become a node, in one sentence for a person. `temporary`: trying again may help. `isRefusal`: the coordinator
+ * has answered that it did not register the host's key; otherwise its answer may have been lost.
+ */
+export class JoinError extends Error {
+  constructor(
+    message: string,
+    readonly isTemporary: boolean,
+    readonly isRefusal = false,
+  ) {
+    super(message);
+    this.name = 'EnrolError';
+  }
+}
+
+/** The same for a program that ends with it. */
+export function toExitError({ message, isTemporary: temporary }: JoinError): ExitError {
+  const code = temporary ? EXIT_CODES.environment : EXIT_CODES.refused;
+  // The message may quote the coordinator's answer.
+  const line = escapeLine(message);
+  return new ExitError(code, `${line.charAt(0).toUpperCase()}${line.slice(1)}.`);
+}
+
+/** A coordinator that is trusted, because a join token names its authority or since the host has joined. */
+export interface TrustedCoordinator {
+  server: URL;
+  /** The address as the user typed it, for errors; absent after the join. */
+  serverText?: string;
+  /** PEM of its certificate authorities. */
+  ca: string;
+  /** The host's own, PEM, once it has one: the time has passed its beginning. */
+  certificate?: string | undefined;
+  /** What the call is authorised with; absent where the request's own signature is enough. */
+  bearer?: string;
+}
+
+/** What a coordinator answers to a host that it lets in. */
+export interface Registration {
+  clusterUID: string;
+  seal?: string;
+  certificate?: string;
+  ca?: string;
+}
+
+/** `waiting`: for a person's word. */
+type CertificateAnswer = ({ state: 'joined' } & Registration) | ({ state: 'waiting' } & PendingJoinResponse);
+
+/** Asks at this path; `connections` may keep sockets for many. Throws `EnrolError`. */
+export async function requestCertificate(
+  coordinator: TrustedCoordinator,
+  path: string,
+  body: JoinRequest,
+  connections: Agent | false = false,
+): Promise<CertificateAnswer> {
+  const { code, text } = await post(coordinator, path, JSON.stringify(body), connections);
+  const answer = parseAnswer(text);
+  const { clusterUID, message } = answer;
+  if (code === 200 && typeof clusterUID === 'string') {
+    return { state: 'joined', clusterUID, ...textsOf(answer, 'seal', 'certificate', 'ca') };
+  }
+  if (code === 202 && typeof message === 'string') {
+    return { state: 'waiting', message, request: String(answer.request) };
+  }
+  throw new JoinError(
+    `the coordinator at ${nameOf(coordinator)} refused to let this host join: ${typeof message === 'string' ? message : `status ${code}`}${adviceOn(code, path)}`,
+    code >= 500 || code === 429,
+    code < 500,
+  );
+}
+
+/** The coordinator's address for errors: as typed, if known. */
+function nameOf({ server, serverText }: TrustedCoordinator): string {
+  return serverText ?? server.host;
+}
+
+/** The coordinator answers every bad token with `Unauthorized`, so that guessing teaches nothing; list the possible causes here. */
+function adviceOn(code: number, path: string): string {
+  if (code !== 401 || path !== JOIN_PATH) return '';
+  return ' (the join token is wrong, expired, revoked or spent by another host); make a new one with: everynode token create';
+}
+
+function textsOf<K extends string>(answer: Record<string, unknown>, ...keys: K[]): { [key in K]?: string } {
+  const texts = keys.filter((key) => typeof answer[key] === 'string').map((key) => [key, answer[key]]);
+  return Object.fromEntries(texts) as { [key in K]?: string };
+}
+
+function parseAnswer(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch {
+    return { message: 'an answer that is not JSON' };
+  }
+}
+
+/** One POST to a server whose certificate `ca` has signed. */
+function post(
+  coordinator: TrustedCoordinator,
+  path: string,
+  body: string,
+  connections: Agent | false,
+): Promise<{ code: number; text: string }> {
+  const { server, ca, bearer, certificate } = coordinator;
+  const url = new URL(path, server);
+  const trusting = (options: ClientRequestArgs) =>
+    connectTrusting(options as ConnectionOptions, { ca, certificate });
+  const way = connections ? { ca, agent: connections } : { createConnection: trusting };
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error) =>
+      reject(
+        new JoinError(`the coordinator at ${nameOf(coordinator)} cannot be reached: ${error.message}`, true),
+      );
+    const headers = {
+      'content-type': 'application/json',
+      ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+    };
+    const sent = request(url, { method: 'POST', headers, timeout: TIMEOUT_MS, ...way }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        text += chunk;
+        if (text.length > MAX_ANSWER_BYTES) response.destroy(new Error('the answer is too long'));
+      });
+      response.on('end', () => resolve({ code: response.statusCode ?? 0, text }));
+      response.on('error', fail);
+    });
+    sent.on('timeout', () => sent.destroy(new Error('no answer')));
+    sent.on('error', fail);
+    sent.end(body);
+  });
+}

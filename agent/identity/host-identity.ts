@@ -1,0 +1,69 @@
+/** Who this host is, as it stands now: the link reads it at each connect, and what changes is on disk before it counts. */
+import type { Socket } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+import type { Enrolment } from './join-coordinator.js';
+import { writeIdentity } from './identity-file.js';
+import type { LinkTarget } from '../link/link-target.js';
+import { ResumingTls } from '../link/resuming-tls.js';
+import { connectTrusting } from '../link/server-trust.js';
+
+export class HostIdentity implements LinkTarget {
+  readonly url: string;
+  readonly #dataDir: string;
+  readonly #tls = new ResumingTls(undefined, (options) => connectTrusting(options, this));
+  #enrolment: Enrolment;
+  #bearer: string | undefined;
+
+  /** `url`: `wss://HOST:PORT/link`. */
+  constructor(url: string, dataDir: string, enrolment: Enrolment) {
+    this.url = url;
+    this.#dataDir = dataDir;
+    this.#enrolment = enrolment;
+  }
+
+  readonly connect = (options: ConnectionOptions): Socket => this.#tls.connect(options);
+
+  get enrolment(): Readonly<Enrolment> {
+    return this.#enrolment;
+  }
+
+  get ca(): string {
+    return this.#enrolment.ca;
+  }
+
+  get key(): string {
+    return this.#enrolment.key;
+  }
+
+  get certificate(): string | undefined {
+    return this.#enrolment.certificate;
+  }
+
+  get clusterUID(): string {
+    return this.#enrolment.clusterUID;
+  }
+
+  get node(): string {
+    return this.#enrolment.node;
+  }
+
+  get joinMac(): string | undefined {
+    return this.#enrolment.joinMac;
+  }
+
+  /** What this link was given to be known by over HTTPS; undefined where the certificate is seen. */
+  get bearer(): string | undefined {
+    return this.#bearer;
+  }
+
+  onWelcome(bearer: string | undefined): void {
+    this.#bearer = bearer;
+  }
+
+  /** Resolves when the change is on disk. Rejects with the system's error, and nothing has changed. */
+  async update(change: Partial<Enrolment>): Promise<void> {
+    const next = { ...this.#enrolment, ...change };
+    await writeIdentity(this.#dataDir, next);
+    this.#enrolment = next;
+  }
+}

@@ -1,0 +1,43 @@
+/** The join token that a host was given: never an argument, which every user of the host can read and sudo logs. */
+import { readFile } from 'node:fs/promises';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { printErrorLine } from '../../shared/process/output/terminal-output.js';
+import type { AgentSettings } from '../program/agent-settings.js';
+
+/** Means standard input. */
+export const STANDARD_INPUT = '-';
+
+/** The first line of the file, else the variable's value; undefined when neither was given. Throws `ExitError`. */
+export async function readJoinToken({
+  token,
+  tokenFile,
+}: Pick<AgentSettings, 'token' | 'tokenFile'>): Promise<string | undefined> {
+  if (tokenFile === undefined) return token?.trim();
+  const line = tokenFile === STANDARD_INPUT ? await firstInputLine() : await firstLineOf(tokenFile);
+  if (line?.trim()) return line.trim();
+  const source = tokenFile === STANDARD_INPUT ? 'standard input' : tokenFile;
+  throw new ExitError(EXIT_CODES.usage, `--token-file: ${source} holds no join token.`);
+}
+
+async function firstLineOf(file: string): Promise<string | undefined> {
+  try {
+    return (await readFile(file, 'utf8')).split('\n', 1)[0];
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ExitError(EXIT_CODES.usage, `--token-file: ${file} cannot be read: ${why}.`);
+  }
+}
+
+/** Undefined when the input ends before a line. */
+async function firstInputLine(): Promise<string | undefined> {
+  const { createInterface } = await import('node:readline');
+  if (process.stdin.isTTY) printErrorLine('Paste the join token and press Enter:');
+  return new Promise((resolve) => {
+    const lines = createInterface({ input: process.stdin });
+    lines.once('line', (line) => {
+      resolve(line);
+      lines.close();
+    });
+    lines.once('close', () => resolve(undefined));
+  });
+}

@@ -1,0 +1,134 @@
+/** Images that this host is to have before any container asks for them: as the coordinator lists them, or for a turn to come. */
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
+import type { Logger } from '../../shared/process/output/logger.js';
+import { imageRetryState } from '../decisions/images/image-backoff.js';
+import { fullImageName } from '../decisions/images/image-name.js';
+import type { Keyring } from '../decisions/images/registry-credentials.js';
+import { RuntimeError } from '../runtime/runtime-driver.js';
+import type { ImagePuller } from './image-puller.js';
+
+/** An image, as Pods name it, and what it may be pulled with beside the host's own credentials. */
+interface WantedImage {
+  image: string;
+  secrets?: readonly Keyring[];
+}
+
+/** An image that is not here yet, and why the last try failed. */
+interface MissingImage {
+  image: string;
+  failure?: string;
+}
+
+interface Holding extends WantedImage {
+  abort: AbortController;
+  timer?: Timer;
+  isHere: boolean;
+  sizeBytes?: number;
+  failure?: string;
+  /** Who wants it, and hears when that changes. */
+  owners: Map<string, () => void>;
+}
+
+/** Whose list the coordinator's is. */
+const NODE = 'node';
+
+/** Level-triggered: the newest list of an owner is what holds, and losing it costs a look. */
+export class PrefetchedImages {
+  readonly #images: Pick<ImagePuller, 'ensure'>;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #held = new Map<string, Holding>();
+  #isAsked = false;
+
+  constructor(images: Pick<ImagePuller, 'ensure'>, clock: Clock, log: Logger) {
+    this.#images = images;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** Full names of the images that are held: they are not collected. */
+  names(): string[] {
+    return [...this.#held.keys()].map(fullImageName);
+  }
+
+  /** The images that the coordinator lists from now on. One that nobody names any more is let go of. */
+  prefetch(images: readonly string[], onChange: () => void = () => undefined): void {
+    this.#isAsked = true;
+    this.prefetchFor(
+      NODE,
+      images.map((image) => ({ image })),
+      onChange,
+    );
+  }
+
+  /** The images that `owner` wants from now on; `onChange` is called when one of them came, or could not. */
+  prefetchFor(owner: string, wanted: readonly WantedImage[], onChange: () => void): void {
+    const names = new Set(wanted.map(({ image }) => image));
+    for (const [image, holding] of this.#held) {
+      if (names.has(image) || !holding.owners.delete(owner) || holding.owners.size > 0) continue;
+      holding.abort.abort();
+      holding.timer?.cancel();
+      this.#held.delete(image);
+    }
+    for (const each of wanted) {
+      const present = this.#held.get(each.image);
+      if (present) {
+        present.owners.set(owner, onChange);
+        continue;
+      }
+      const owners = new Map([[owner, onChange]]);
+      const holding: Holding = { ...each, abort: new AbortController(), isHere: false, owners };
+      this.#held.set(each.image, holding);
+      void this.#fetch(holding, 0);
+    }
+  }
+
+  /** Those of the coordinator's list that are here, and how much they take; undefined when it never sent one. */
+  present(): { image: string; sizeBytes?: number }[] | undefined {
+    if (!this.#isAsked) return undefined;
+    const held = [...this.#held.values()].filter(({ owners, isHere }) => owners.has(NODE) && isHere);
+    return held.map(({ image, sizeBytes }) => ({ image, ...(sizeBytes && { sizeBytes }) }));
+  }
+
+  /** What `owner` wants and does not have yet. */
+  missing(owner: string): MissingImage[] {
+    const wanted = [...this.#held.values()].filter(({ owners, isHere }) => owners.has(owner) && !isHere);
+    return wanted.map(({ image, failure }) => ({ image, ...(failure !== undefined && { failure }) }));
+  }
+
+  stop(): void {
+    for (const owner of new Set([...this.#held.values()].flatMap(({ owners }) => [...owners.keys()]))) {
+      this.prefetchFor(owner, [], () => undefined);
+    }
+  }
+
+  /** Again with the back-off of a Pod's pull, until it is here or let go of. */
+  async #fetch(holding: Holding, failures: number): Promise<void> {
+    const { image, secrets, abort } = holding;
+    try {
+      const request = { image, pullPolicy: 'IfNotPresent', ...(secrets && { secrets }) } as const;
+      const ensured = await this.#images.ensure(request, abort.signal, () =>
+        this.#log.info({ image }, 'pulling an image ahead of its pods'),
+      );
+      if (abort.signal.aborted) return;
+      holding.isHere = true;
+      holding.sizeBytes = ensured.image.sizeBytes;
+      delete holding.failure;
+    } catch (error) {
+      if (abort.signal.aborted) return;
+      this.#retry(holding, error, failures + 1);
+    }
+    for (const tell of holding.owners.values()) tell();
+  }
+
+  #retry(holding: Holding, error: unknown, failures: number): void {
+    const { image } = holding;
+    const { reason, message } =
+      error instanceof RuntimeError ? error : { reason: 'ErrImagePull', message: String(error) };
+    this.#log.warn({ image, reason, message }, 'image not pulled ahead; trying again');
+    holding.failure = message;
+    const now = this.#clock.now();
+    const { retryAt } = imageRetryState(image, { reason, message, failedAt: now, failures }, now);
+    holding.timer = this.#clock.after(retryAt - now, () => void this.#fetch(holding, failures));
+  }
+}

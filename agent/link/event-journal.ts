@@ -1,0 +1,236 @@
+/**
+ * What happened on this host while nobody could be told: Events, kept over a restart of the agent and of the host, and told
+ * with their true times when the coordinator is there again. Bounded in number, and in bytes a day.
+ */
+import { toTimestamp } from '../../shared/kube/objects/meta.js';
+import { truncateText, MAX_EVENT_MESSAGE, truncatedEvent } from '../../shared/link/encoding/event-schema.js';
+import type { ReportedEvent } from '../../shared/link/messages/link-messages.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
+import type { Logger } from '../../shared/process/output/logger.js';
+import { firstEventTime, type HostMoment, reportedTimes } from '../decisions/event-journal-times.js';
+import type { EventJournalFile } from './event-journal-file.js';
+
+/** As many as one message may hold; the oldest go first. */
+const MOST_EVENTS = 200;
+/** What happens together is written together. */
+const PATIENCE_MS = 5_000;
+/** An Event that repeats is written again so seldom. */
+const REPEAT_MS = 10 * 60_000;
+/** With so much of it, the newest: the rest is room for what comes. */
+const MOST_REWRITTEN_BYTES = 96 * 1024;
+/** Beyond that, what happens on a day is known to this process alone. */
+const MOST_BYTES_A_DAY = 512 * 1024;
+/** A file that has grown so long is written anew with what still counts. */
+const MOST_FILE_BYTES = 128 * 1024;
+const DAY_MS = 86_400_000;
+/** Mark of an Event of an earlier boot in which nobody said what time it was. */
+const ESTIMATED = ' (time estimated: the host had not heard what time it was)';
+const MOST_COUNT = 2 ** 31;
+/** Past the year 9000 nothing is a time any more, ms. */
+const MOST_MS = 2.3e14;
+
+/** One Event, as often as it happened. */
+interface JournalEntry {
+  event: Omit<ReportedEvent, 'count' | 'firstTimestamp' | 'lastTimestamp'>;
+  count: number;
+  first: HostMoment;
+  last: HostMoment;
+}
+
+interface JournalOptions {
+  /** Absent: it lives as long as the process, for hosts that pretend. */
+  file?: EventJournalFile;
+  /** This very moment. */
+  now: () => HostMoment;
+  /** A steady clock, the one that reports' times are read off. */
+  clock: Clock;
+  log: Logger;
+}
+
+export class EventJournal {
+  readonly #parts: JournalOptions;
+  readonly #entries = new Map<string, JournalEntry>();
+  /** Keys that the file does not have as they are now; when each was last written, by the monotonic clock. */
+  readonly #unwritten = new Set<string>();
+  readonly #writtenAt = new Map<string, number>();
+  #fileBytes = 0;
+  #day = { since: 0, bytes: 0 };
+  #timer: Timer | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(parts: JournalOptions) {
+    this.#parts = parts;
+  }
+
+  /** With what earlier agents of this host could not tell. A file that cannot be read is begun anew. */
+  static async open(parts: JournalOptions): Promise<EventJournal> {
+    const journal = new EventJournal(parts);
+    try {
+      const text = (await parts.file?.read()) ?? '';
+      journal.#fileBytes = Buffer.byteLength(text);
+      for (const line of text.split('\n')) journal.#take(line);
+    } catch (error) {
+      parts.log.warn({ err: error }, 'what happened before cannot be read');
+    }
+    return journal;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** This happened, and there is nobody to tell. */
+  add({ count, firstTimestamp: _, lastTimestamp: __, ...event }: ReportedEvent): void {
+    const key = keyOf(event);
+    const known = this.#entries.get(key);
+    const now = this.#parts.now();
+    this.#put(key, { event, count: count + (known?.count ?? 0), first: known?.first ?? now, last: now });
+    this.#unwritten.add(key);
+    this.#timer ??= this.#parts.clock.after(PATIENCE_MS, () => {
+      this.#timer = undefined;
+      void this.flush();
+    });
+  }
+
+  /** All that waits, oldest first, in the steady clock's time; that of the coordinator is known by now. */
+  pendingEvents(): ReportedEvent[] {
+    const entries = [...this.#entries.values()];
+    if (entries.length === 0) return [];
+    const { now: moment, clock } = this.#parts;
+    const steady = clock.now();
+    const present = moment();
+    const now = { ...present, hubMs: present.hubMs ?? steady };
+    const inSteady = (ms: number) => toTimestamp(ms - now.hubMs + steady);
+    const lasts = reportedTimes(
+      entries.map(({ last }) => last),
+      now,
+    );
+    const events = entries.map(({ event, count, first, last }, index) => {
+      const told = lasts[index] ?? { ms: now.hubMs, isEstimate: true };
+      return {
+        ...event,
+        message: told.isEstimate ? estimated(event.message) : event.message,
+        count: Math.min(count, MOST_COUNT),
+        firstTimestamp: inSteady(firstEventTime(first, last, told, now)),
+        lastTimestamp: inSteady(told.ms),
+      };
+    });
+    return events.map(truncatedEvent).filter((event) => event !== undefined);
+  }
+
+  /** The coordinator has heard all of it. */
+  clearAcknowledged(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#entries.clear();
+    this.#unwritten.clear();
+    this.#writtenAt.clear();
+    if (this.#fileBytes === 0) return;
+    this.#fileBytes = 0;
+    this.#write(() => this.#parts.file?.replace(''));
+  }
+
+  /** Resolves when the disk has what it should have; never rejects. */
+  flush(): Promise<void> {
+    const now = this.#parts.clock.monotonic();
+    const lines: string[] = [];
+    for (const key of this.#unwritten) {
+      const entry = this.#entries.get(key);
+      if (entry && now - (this.#writtenAt.get(key) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS) continue;
+      this.#unwritten.delete(key);
+      if (!entry) continue;
+      this.#writtenAt.set(key, now);
+      lines.push(`${JSON.stringify(entry)}\n`);
+    }
+    const text = lines.join('');
+    if (text === '') return this.#writing;
+    const isFull = this.#fileBytes + Buffer.byteLength(text) > MOST_FILE_BYTES;
+    const written = isFull ? this.#newest() : text;
+    const bytes = Buffer.byteLength(written);
+    if (!this.#mayWrite(bytes, now)) return this.#writing;
+    this.#fileBytes = isFull ? bytes : this.#fileBytes + bytes;
+    const { file } = this.#parts;
+    return this.#write(() => (isFull ? file?.replace(written) : file?.append(written)));
+  }
+
+  /** The lines of a file that is written anew, oldest first. */
+  #newest(): string {
+    const lines: string[] = [];
+    let bytes = 0;
+    for (const entry of [...this.#entries.values()].reverse()) {
+      const line = `${JSON.stringify(entry)}\n`;
+      bytes += Buffer.byteLength(line);
+      if (bytes > MOST_REWRITTEN_BYTES) break;
+      lines.unshift(line);
+    }
+    return lines.join('');
+  }
+
+  #mayWrite(bytes: number, now: number): boolean {
+    if (now - this.#day.since >= DAY_MS) this.#day = { since: now, bytes: 0 };
+    if (this.#day.bytes + bytes > MOST_BYTES_A_DAY) return false;
+    this.#day.bytes += bytes;
+    return true;
+  }
+
+  #write(write: () => Promise<void> | undefined): Promise<void> {
+    this.#writing = this.#writing.then(write).catch((error: unknown) => {
+      this.#parts.log.warn({ err: error }, 'what happens is not kept: a restart of this agent forgets it');
+    });
+    return this.#writing;
+  }
+
+  #take(line: string): void {
+    const entry = decode(line);
+    if (entry) this.#put(keyOf(entry.event), entry);
+  }
+
+  #put(key: string, entry: JournalEntry): void {
+    // Deleting first moves the key to the end: what was seen last is dropped last.
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    if (this.#entries.size <= MOST_EVENTS) return;
+    for (const oldest of this.#entries.keys()) {
+      this.#entries.delete(oldest);
+      this.#unwritten.delete(oldest);
+      this.#writtenAt.delete(oldest);
+      return;
+    }
+  }
+}
+
+function keyOf({ involvedObject: { kind, uid, name }, reason, message }: JournalEntry['event']): string {
+  return JSON.stringify([kind, uid ?? name, reason, message]);
+}
+
+/** The message with the mark of its time, which no length may cost it. */
+function estimated(message: string): string {
+  return `${truncateText(message, MAX_EVENT_MESSAGE - ESTIMATED.length)}${ESTIMATED}`;
+}
+
+/** A line that was cut off by a power cut, that was never ours, or that the hub would not take counts as none. */
+function decode(line: string): JournalEntry | undefined {
+  try {
+    const { event, count, first, last } = JSON.parse(line) as Partial<JournalEntry>;
+    const someTime = toTimestamp(0);
+    const whole = truncatedEvent({ ...event, count, firstTimestamp: someTime, lastTimestamp: someTime });
+    if (!whole || !isMoment(first) || !isMoment(last)) return undefined;
+    const { firstTimestamp: _, lastTimestamp: __, count: ___, ...kept } = whole;
+    return { event: kept, count: whole.count, first, last };
+  } catch {
+    return undefined;
+  }
+}
+
+function isMoment(moment: Partial<HostMoment> | undefined): moment is HostMoment {
+  return (
+    typeof moment?.boot === 'string' &&
+    isTime(moment.uptimeMs) &&
+    isTime(moment.wallMs) &&
+    (moment.hubMs === undefined || isTime(moment.hubMs))
+  );
+}
+
+function isTime(ms: unknown): boolean {
+  return typeof ms === 'number' && Math.abs(ms) <= MOST_MS;
+}

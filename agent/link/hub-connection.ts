@@ -1,0 +1,240 @@
+/** One WebSocket to the hub: typed messages in and out, pings, and exactly one end. */
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import { WebSocket } from 'ws';
+import type { HeartbeatConfig } from '../../shared/kube/nodes/heartbeat-config.js';
+import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
+import { decodeFromHub, encodeMessage } from '../../shared/link/encoding/frame-codec.js';
+import type { LinkMeter } from '../../shared/link/link-meter.js';
+import type { FromAgent, FromHub } from '../../shared/link/messages/link-messages.js';
+import { CHALLENGE_HEADER, signChallenge } from '../../shared/link/key-proof.js';
+import { ProtocolError } from '../../shared/link/encoding/schema-combinators.js';
+import { SilenceTimer } from '../../shared/link/silence-timer.js';
+import type { Clock } from '../../shared/process/time/clock.js';
+import { Heartbeats } from './heartbeats.js';
+import { type LinkTarget, openSocket } from './link-target.js';
+
+/** Of a refusal's body only this much is read. */
+const MAX_REFUSAL_BYTES = 4_096;
+/** WebSocket close codes (RFC 6455, 7.4.1). */
+const CLOSE_PROTOCOL_ERROR = 1002;
+const CLOSE_GOING_AWAY = 1001;
+/** How long a goodbye of our own may take to be delivered. */
+const LEAVE_MS = 1_000;
+
+/** What a connection tells of itself. */
+interface ConnectionEvents {
+  onOpen(): void;
+  onMessage(message: FromHub): void;
+  /** Called once, whatever happened; nothing follows it. `reason` is for the log; `code` that of an upgrade that was refused. */
+  onClose(reason: string, code?: number): void;
+  /** What a beat may carry of how busy the host is; absent: nothing is told. */
+  readLoad?(): HeartbeatReading;
+}
+
+export class HubConnection {
+  readonly #socket: WebSocket;
+  readonly #events: ConnectionEvents;
+  readonly #clock: Clock;
+  readonly #meter: LinkMeter;
+  readonly #beats: Heartbeats;
+  #transport: Socket | undefined;
+  #silence: SilenceTimer | undefined;
+  #isGathering = false;
+  #compresses = false;
+  readonly #target: LinkTarget;
+  #nonce: string | undefined;
+  #endReason: string | undefined;
+  #refusalCode: number | undefined;
+
+  /** `meter` counts what the connection carries. */
+  constructor(target: LinkTarget, events: ConnectionEvents, clock: Clock, meter: LinkMeter) {
+    this.#events = events;
+    this.#clock = clock;
+    this.#meter = meter;
+    this.#target = target;
+    this.#beats = new Heartbeats(
+      (payload) => this.#ping(payload),
+      () => events.readLoad?.(),
+      clock,
+    );
+    this.#socket = openSocket(target);
+    this.#listen();
+  }
+
+  /** Queues a message; on a connection that has ended it goes nowhere, and one too large for a frame ends it. */
+  send(message: FromAgent): void {
+    void this.sendDrained(message);
+  }
+
+  /** Resolves when the operating system took the message, or never will: for bytes that should not pile up here. */
+  async sendDrained(message: FromAgent): Promise<void> {
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    try {
+      const frame = encodeMessage(message, { compress: this.#compresses });
+      this.#meter.message('up', message, frame.length);
+      this.#gather();
+      await new Promise<void>((resolve) => this.#socket.send(frame, () => resolve()));
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      this.end(error.message);
+    }
+  }
+
+  /** What is said in one turn of the event loop leaves in one piece: a segment less each way, and one read less at the other end. */
+  #gather(): void {
+    const transport = this.#transport;
+    if (!transport || this.#isGathering) return;
+    this.#isGathering = true;
+    transport.cork();
+    process.nextTick(() => {
+      this.#isGathering = false;
+      transport.uncork();
+    });
+  }
+
+  /** From the next beat on, pings come so often. */
+  setHeartbeatIntervalMs(intervalMs: number): void {
+    this.#beats.setIntervalMs(intervalMs);
+  }
+
+  /** From now on; the other end may count from its word on. */
+  applyHeartbeatConfig({ heartbeatMs: beatMs, silenceMs, compress: compresses }: HeartbeatConfig): void {
+    this.#compresses = compresses;
+    this.#silence?.setTimeoutMs(silenceMs);
+    this.#beats.setIntervalMs(beatMs);
+    this.#beats.send();
+    this.#beats.start();
+  }
+
+  /** How long the hub was not heard, ms. */
+  silentMs(): number {
+    return this.#silence?.silentForMs() ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Has the hub answer soon: that counts as a sign of life. */
+  ping(): void {
+    this.#beats.send();
+  }
+
+  /** From a beat to its answer, ms; undefined before the first. */
+  get roundTripMs(): number | undefined {
+    return this.#beats.roundTripMs;
+  }
+
+  /** Ends the connection at once. `closed` follows with this reason. */
+  end(reason: string): void {
+    this.#endReason ??= reason;
+    this.#socket.terminate();
+  }
+
+  /** Says that this agent stops, and ends the connection: at once when nobody listens, else when the hub has heard it. */
+  closeGracefully(): void {
+    this.#endReason ??= 'left';
+    if (this.#socket.readyState !== WebSocket.OPEN) {
+      this.#socket.terminate();
+      return;
+    }
+    this.#socket.close(CLOSE_GOING_AWAY);
+    this.#clock.after(LEAVE_MS, () => this.#socket.terminate());
+  }
+
+  #listen(): void {
+    const socket = this.#socket;
+    socket.on('upgrade', (response) => {
+      this.#transport = response.socket;
+      const nonce = response.headers[CHALLENGE_HEADER];
+      this.#nonce = typeof nonce === 'string' ? nonce : undefined;
+    });
+    socket.on('open', () => this.#opened());
+    socket.on('message', (data, isBinary) => this.#received(data, isBinary));
+    socket.on('pong', () => {
+      this.#silence?.recordActivity();
+      this.#beats.onPong();
+    });
+    socket.on('unexpected-response', (_request, response) => void this.#refused(response));
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      // Of several addresses that all failed there is no message, only what the first one said.
+      this.#endReason ??= error.message || error.code || error.name;
+    });
+    socket.on('close', (code) => this.#closed(code));
+  }
+
+  #opened(): void {
+    this.#meterUpgrade();
+    const bytesRead = () => this.#transport?.bytesRead ?? 0;
+    this.#silence = new SilenceTimer(this.#clock, bytesRead, () => this.end('silence'));
+    this.#beats.start();
+    this.#prove();
+    this.#events.onOpen();
+  }
+
+  #meterUpgrade(): void {
+    const transport = this.#transport;
+    if (!transport) return;
+    const isResumed = transport instanceof TLSSocket && transport.isSessionReused();
+    this.#meter.connected(isResumed, { up: transport.bytesWritten, down: transport.bytesRead });
+  }
+
+  /** Before everything else, where the hub asks for it. */
+  #prove(): void {
+    const { key, clusterUID, node } = this.#target;
+    if (this.#nonce === undefined || !key || !clusterUID || !node) return;
+    this.#socket.send(signChallenge(key, { clusterUID, node, nonce: this.#nonce }));
+  }
+
+  /** False when the connection does not stand. */
+  #ping(payload?: Uint8Array): boolean {
+    if (this.#socket.readyState !== WebSocket.OPEN) return false;
+    this.#meter.heartbeat('up', payload?.length);
+    this.#socket.ping(payload);
+    return true;
+  }
+
+  #received(data: unknown, isBinary: boolean): void {
+    if (this.#endReason !== undefined) return;
+    this.#silence?.recordActivity();
+    try {
+      if (!isBinary || !Buffer.isBuffer(data)) throw new ProtocolError('frame is not binary');
+      const message = decodeFromHub(data);
+      this.#meter.message('down', message, data.length);
+      this.#events.onMessage(message);
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      this.#endReason = error.message;
+      this.#socket.close(CLOSE_PROTOCOL_ERROR);
+    }
+  }
+
+  async #refused(response: IncomingMessage): Promise<void> {
+    let body = '';
+    try {
+      for await (const chunk of response) {
+        body += String(chunk);
+        if (body.length > MAX_REFUSAL_BYTES) break;
+      }
+    } catch {
+      body = 'answer cut short';
+    }
+    this.#refusalCode = response.statusCode;
+    this.end(`refused with ${response.statusCode}: ${statusMessage(body)}`);
+  }
+
+  #closed(code: number): void {
+    this.#silence?.stop();
+    this.#beats.stop();
+    this.#events.onClose(this.#endReason ?? `closed with ${code}`, this.#refusalCode);
+  }
+}
+
+/** The message of a Status in JSON, else the text itself. */
+function statusMessage(body: string): string {
+  try {
+    const status: unknown = JSON.parse(body);
+    const hasMessage = typeof status === 'object' && status !== null && 'message' in status;
+    return hasMessage ? String(status.message) : body;
+  } catch {
+    return body;
+  }
+}

@@ -1,0 +1,204 @@
+/** What is said over one connection, from the hello to its end. When there is a connection at all is the link's to say. */
+import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
+import type { LinkMeter } from '../../shared/link/link-meter.js';
+import type { Desired, FromHub, Goodbye, Hello, Welcome } from '../../shared/link/messages/link-messages.js';
+import { CERTIFICATES, CHANNELS, FEATURES, HOST_HANDOVERS, METERS } from '../../shared/link/link-features.js';
+import type { Clock } from '../../shared/process/time/clock.js';
+import type { Logger } from '../../shared/process/output/logger.js';
+import type { LinkDelegate } from './link-delegate.js';
+import { HubConnection } from './hub-connection.js';
+import type { ProcessCostReports } from './process-cost-reports.js';
+import { DesiredChanges, type Fleet } from './desired-changes.js';
+import type { LinkCertificateHandler } from './link-certificate-handler.js';
+import type { LinkTarget } from './link-target.js';
+import type { Outbox } from './outbox.js';
+import { OutgoingStreams } from './outgoing-streams.js';
+
+interface LinkSessionDeps {
+  target: LinkTarget;
+  delegate: LinkDelegate;
+  outbox: Outbox;
+  /** Absent where nobody renews what the target shows. */
+  certificates: LinkCertificateHandler | undefined;
+  /** Absent for hosts that pretend. */
+  costs: ProcessCostReports | undefined;
+  /** How busy the host is; absent: its beats tell nothing. */
+  load: (() => HeartbeatReading) | undefined;
+  clock: Clock;
+  log: Logger;
+}
+
+/** What of a conversation changes the link. Nothing is told after `leave`. */
+interface LinkSessionEvents {
+  /** The hub waits for the hello. */
+  onOpen(): void;
+  /** The hello was accepted: reports go out when this returns. */
+  onWelcome(welcome: Welcome): void;
+  /** The hub is another fleet's: nothing it says is done. */
+  onOtherFleet(): void;
+  onGoodbye(goodbye: Goodbye): void;
+  /** The connection is gone; `code` is that of an upgrade that was refused. */
+  onClose(reason: string, code?: number): void;
+}
+
+/** What a hello tells beside what the agent knows. */
+type Introduction = Pick<
+  Hello,
+  'node' | 'bootID' | 'instanceID' | 'agentVersion' | 'nodeUid' | 'hostTimeMs' | 'wallTimeMs'
+>;
+
+export class LinkSession {
+  readonly #parts: LinkSessionDeps;
+  readonly #events: LinkSessionEvents;
+  readonly #connection: HubConnection;
+  readonly #streams: OutgoingStreams;
+  readonly #changes: DesiredChanges;
+  /** Known from the welcome on. */
+  #fleet: Fleet | undefined;
+  /** Sends a request for a new certificate, where the hub takes any. */
+  #ask: ((csr: string) => void) | undefined;
+  #isLeft = false;
+
+  /** Begins to connect. */
+  constructor(parts: LinkSessionDeps, meter: LinkMeter, events: LinkSessionEvents) {
+    const { target, delegate: agent, load, clock, log } = parts;
+    this.#parts = parts;
+    this.#events = events;
+    this.#changes = new DesiredChanges(agent, log);
+    this.#connection = new HubConnection(
+      target,
+      {
+        onOpen: () => this.#isLeft || events.onOpen(),
+        onMessage: (message) => this.#isLeft || this.#received(message),
+        onClose: (reason, code) => this.#isLeft || events.onClose(reason, code),
+        ...(load ? { readLoad: load } : {}),
+      },
+      clock,
+      meter,
+    );
+    this.#streams = new OutgoingStreams(
+      this.#connection,
+      (request, input, signal) => agent.openStream(request, input, signal),
+      () => clock.monotonic(),
+    );
+  }
+
+  /** How long the hub was not heard, ms. */
+  silentMs(): number {
+    return this.#connection.silentMs();
+  }
+
+  /** From a beat to its answer, ms; undefined before the first one. */
+  get roundTripMs(): number | undefined {
+    return this.#connection.roundTripMs;
+  }
+
+  /** Has the hub answer soon, if it is there. */
+  ping(): void {
+    this.#connection.ping();
+  }
+
+  sendHello(introduction: Introduction): void {
+    const { delegate: agent } = this.#parts;
+    this.#connection.send({
+      kind: 'hello',
+      ...introduction,
+      ...agent.resumePoint(),
+      features: [...FEATURES],
+      register: agent.registration(),
+      status: agent.nodeStatus(),
+    });
+  }
+
+  /** Ends it from this side. `isStop`: the hub is to know that it was no crash. */
+  end(isStop: boolean): void {
+    this.#isLeft = true;
+    this.#streams.closeAll();
+    if (isStop) this.#connection.closeGracefully();
+    else this.#connection.end('left');
+  }
+
+  /** The Node was deleted: resolves when its Pods are given up, those that were still on their way included. */
+  dropAllPods(goodbye: Goodbye): Promise<void> {
+    return this.#changes.dropAllPods(goodbye);
+  }
+
+  #received(message: FromHub): void {
+    const { delegate: agent, outbox, certificates } = this.#parts;
+    switch (message.kind) {
+      case 'welcome':
+        this.#welcomed(message);
+        return;
+      case 'pace':
+        this.#connection.applyHeartbeatConfig(message);
+        outbox.setDebounceMs(message.batchMs);
+        return;
+      case 'time':
+        if (this.#fleet) this.#heardTime(message.serverTimeMs);
+        return;
+      case 'desired':
+        if (this.#fleet) void this.#apply(message, this.#fleet);
+        return;
+      case 'ask':
+        for (const uid of message.uids) outbox.putReturned(agent.returnObject(uid));
+        return;
+      case 'holdImages':
+        agent.prefetchImages(message.images);
+        return;
+      case 'statusAck':
+        outbox.acknowledge(message.id);
+        return;
+      case 'goodbye':
+        this.#events.onGoodbye(message);
+        return;
+      case 'certified':
+        certificates?.onCertified(message);
+        return;
+      case 'streamOpen':
+      case 'streamData':
+      case 'streamArrived':
+      case 'streamCredit':
+      case 'streamClose':
+        if (!this.#streams.receive(message)) this.#connection.end('more bytes than granted');
+        return;
+    }
+  }
+
+  #welcomed(welcome: Welcome): void {
+    const { delegate: agent, outbox, costs, certificates, log } = this.#parts;
+    const { clusterUID, epoch: era, features } = welcome;
+    const ours = agent.resumePoint().clusterUID;
+    if (ours !== undefined && ours !== clusterUID) {
+      log.error({ ours, theirs: clusterUID }, 'coordinator belongs to another fleet: nothing is changed');
+      this.#events.onOtherFleet();
+      return;
+    }
+    this.#fleet = { clusterUID, epoch: era };
+    const connection = this.#connection;
+    connection.setHeartbeatIntervalMs(welcome.heartbeatIntervalMs);
+    if (features.includes(CHANNELS)) this.#streams.enablePacing();
+    this.#events.onWelcome(welcome);
+    outbox.setDebounceMs(0);
+    outbox.startSession((message) => connection.send(message), { turns: features.includes(HOST_HANDOVERS) });
+    if (features.includes(METERS)) costs?.start((report) => connection.send(report));
+    if (features.includes(CERTIFICATES)) this.#ask = (csr) => connection.send({ kind: 'renew', csr });
+    certificates?.onLive(welcome.serverTimeMs, this.#ask);
+  }
+
+  /** Windows and renewals go by the hub's clock, which was set. */
+  #heardTime(serverTimeMs: number): void {
+    const { delegate: agent, certificates } = this.#parts;
+    agent.onCoordinatorTime(serverTimeMs);
+    certificates?.onLive(serverTimeMs, this.#ask);
+  }
+
+  async #apply(desired: Desired, fleet: Fleet): Promise<void> {
+    try {
+      await this.#changes.apply(desired, fleet);
+      this.#connection.send({ kind: 'applied', id: desired.id });
+    } catch (error) {
+      this.#parts.log.error({ err: error }, 'desired objects cannot be kept');
+      this.#connection.end('desired objects cannot be kept');
+    }
+  }
+}

@@ -1,0 +1,97 @@
+/** The agent's numbers in Prometheus' text format; by a kubelet's names where it has one for the same thing. */
+import { LINK_CAUSES, type LinkCause, type LinkDirection } from '../../shared/kube/fleet/host-meter-types.js';
+import type { OperationCount } from './engine-operation-counts.js';
+import type { CountedState } from './pod-counts.js';
+
+export interface AgentMetricValues {
+  node: string;
+  isConnected: boolean;
+  isEngineUp: boolean;
+  /** Absent before the first beat was answered. */
+  roundTripMs?: number;
+  desiredPods: number;
+  runningPods: number;
+  containers: Record<CountedState, number>;
+  operations: Iterable<OperationCount>;
+  linkBytes: (direction: LinkDirection, cause: LinkCause) => number;
+  memoryBytes: number;
+  cpuSeconds: number;
+  /** Seconds since the epoch. */
+  startTime: number;
+  writtenBytes: number;
+  storedBytes?: number;
+}
+
+type Value = [labels: Record<string, string>, value: number | undefined];
+
+/** The page. */
+export function agentMetricsText(numbers: AgentMetricValues): string {
+  const { node, roundTripMs, containers, linkBytes } = numbers;
+  const operations = [...numbers.operations];
+  const only = (value: number | undefined): Value[] => [[{}, value]];
+  const bytes = (['up', 'down'] as const).flatMap((direction) =>
+    LINK_CAUSES.map((cause): Value => [{ direction, cause }, linkBytes(direction, cause)]),
+  );
+  return [
+    gauge('kubelet_node_name', "The node's name; always 1.", [[{ node }, 1]]),
+    gauge('kubelet_desired_pods', 'Pods that this host was given.', only(numbers.desiredPods)),
+    gauge('kubelet_running_pods', 'Pods that run.', only(numbers.runningPods)),
+    gauge(
+      'kubelet_running_containers',
+      'Containers by state.',
+      Object.entries(containers).map(([state, count]): Value => [{ container_state: state }, count]),
+    ),
+    counter(
+      'kubelet_runtime_operations_total',
+      'What the container engine was asked.',
+      operations.map(({ operation, calls: asked }): Value => [{ operation_type: operation }, asked]),
+    ),
+    counter(
+      'kubelet_runtime_operations_errors_total',
+      'What of it failed.',
+      operations.map(({ operation, errors: failed }): Value => [{ operation_type: operation }, failed]),
+    ),
+    gauge(
+      'everynode_agent_engine_up',
+      '1 while the container engine answers.',
+      only(Number(numbers.isEngineUp)),
+    ),
+    gauge(
+      'everynode_agent_connected',
+      '1 while the link to the coordinator stands.',
+      only(Number(numbers.isConnected)),
+    ),
+    gauge(
+      'everynode_link_round_trip_seconds',
+      'To the coordinator and back, as of the last beat.',
+      only(roundTripMs === undefined ? undefined : roundTripMs / 1000),
+    ),
+    counter('everynode_link_bytes_total', 'Bytes on the link, headers by estimate.', bytes),
+    counter('everynode_agent_written_bytes_total', 'Bytes written into files.', only(numbers.writtenBytes)),
+    counter(
+      'everynode_agent_stored_bytes_total',
+      "Bytes to a disk, by the kernel's count.",
+      only(numbers.storedBytes),
+    ),
+    gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', only(numbers.memoryBytes)),
+    counter('process_cpu_seconds_total', 'User and system CPU time, in seconds.', only(numbers.cpuSeconds)),
+    gauge('process_start_time_seconds', 'Start of the process, since the epoch.', only(numbers.startTime)),
+  ].join('');
+}
+
+function gauge(name: string, help: string, values: readonly Value[]): string {
+  return family(name, 'gauge', help, values);
+}
+
+function counter(name: string, help: string, values: readonly Value[]): string {
+  return family(name, 'counter', help, values);
+}
+
+function family(name: string, type: string, help: string, values: readonly Value[]): string {
+  const lines = values.flatMap(([labels, value]) => {
+    if (value === undefined) return [];
+    const pairs = Object.entries(labels).map(([key, text]) => `${key}="${text}"`);
+    return [`${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${value}\n`];
+  });
+  return lines.length > 0 ? `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}` : '';
+}

@@ -1,0 +1,61 @@
+/** Labels and taints that a host asks for when its Node is made (pkg/kubelet/kubelet_node_status.go). */
+import { isLabelKey, isLabelValue, isSubdomain } from '../../shared/kube/objects/label-syntax.js';
+import type { Taint, TaintEffect } from '../../shared/kube/nodes/node-types.js';
+
+const EFFECTS: readonly TaintEffect[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+
+/** What a kubelet says of its host beside what the user gave. */
+export function standardLabels(
+  node: string,
+  operatingSystem: string,
+  architecture: string,
+): Record<string, string> {
+  return {
+    'beta.kubernetes.io/arch': architecture,
+    'beta.kubernetes.io/os': operatingSystem,
+    'kubernetes.io/arch': architecture,
+    'kubernetes.io/hostname': node,
+    'kubernetes.io/os': operatingSystem,
+  };
+}
+
+function items(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+/** `a=b,c=` as labels. Throws an Error that says what is expected. */
+export function parseLabels(text: string): Record<string, string> {
+  const pairs = items(text).map((item) => {
+    const at = item.indexOf('=');
+    if (at <= 0) throw new Error('must be KEY=VALUE,…');
+    return checked(item.slice(0, at), item.slice(at + 1));
+  });
+  return Object.fromEntries(pairs);
+}
+
+/** A name that a Node can have. Throws an Error that says what is expected. */
+export function parseNodeName(text: string): string {
+  if (isSubdomain(text)) return text;
+  throw new Error('must be of lower case letters, digits, "-" and "."');
+}
+
+function checked(key: string, value: string): [key: string, value: string] {
+  if (!isLabelKey(key)) throw new Error('must have keys that labels can have');
+  if (!isLabelValue(value)) throw new Error('must have values that labels can have');
+  return [key, value];
+}
+
+/** `key=value:Effect,key:Effect` as taints. Throws an Error that says what is expected. */
+export function parseTaints(text: string): Taint[] {
+  return items(text).map((item) => {
+    const match = /^([^=:]+)(?:=([^:]*))?:(\w+)$/.exec(item);
+    const effect = EFFECTS.find((each) => each === match?.[3]);
+    if (!match?.[1] || !effect)
+      throw new Error(`must be KEY[=VALUE]:EFFECT,… with EFFECT one of ${EFFECTS.join(', ')}`);
+    const [key, value] = checked(match[1], match[2] ?? '');
+    return { key, ...(value ? { value } : {}), effect };
+  });
+}

@@ -1,0 +1,177 @@
+/** Keeps the Node's status true to the host and the engine, and says so when it changes. */
+import type { NodeStatus } from '../../shared/kube/nodes/node-types.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
+import type { Pressure } from '../decisions/eviction/eviction-thresholds.js';
+import type { EngineInfo, RuntimeDriver, RuntimeEvent } from '../runtime/runtime-driver.js';
+import type { HostInfo } from './host-info.js';
+import { type EngineHealth, nodeStatus } from './node-status.js';
+
+/** How often the host is read anew: its address and its disk may change without an event. */
+const REREAD_MS = 60_000;
+/** A wall clock that was set by so much is news: with a report goes what it shows. */
+const SET_MS = 15_000;
+
+interface NodeStatusReporterOptions {
+  nodeName: string;
+  agentVersion: string;
+  driver: Pick<RuntimeDriver, 'info'>;
+  readHost: () => HostInfo;
+  /** Changes each status before it is told; for hosts that pretend. */
+  transformStatus?: (status: NodeStatus) => NodeStatus;
+  /** Called with each status that differs from the one before. */
+  onChange: (status: NodeStatus) => void;
+  /** Called when the engine stops answering, and when it answers again. */
+  onEngineChange?: (health: EngineHealth) => void;
+  clock: Clock;
+  /** The host's, which people and programs set. */
+  wallClock: Pick<Clock, 'now'>;
+}
+
+export class NodeStatusReporter {
+  readonly #options: NodeStatusReporterOptions;
+  #host: HostInfo;
+  #engine: EngineHealth = { kind: 'down', message: 'not asked yet' };
+  /** What `onEngineChange` was last called with. An engine is expected to be up at the start. */
+  #reportedEngine: EngineHealth['kind'] = 'up';
+  #lastEngine: EngineInfo | undefined;
+  #engineUpSince = 0;
+  #pressures: readonly Pressure[] = [];
+  #seenBridge: string | undefined;
+  #wasDown = false;
+  #status: NodeStatus | undefined;
+  /** What `onChange` was last called with, without heartbeats. */
+  #told: string | undefined;
+  /** The wall clock less the steady one, as it was when `onChange` was last called. */
+  #toldShiftMs = 0;
+  #timer: Timer | undefined;
+
+  constructor(options: NodeStatusReporterOptions) {
+    this.#options = options;
+    this.#host = options.readHost();
+  }
+
+  get host(): HostInfo {
+    return this.#host;
+  }
+
+  /** As it was when it last answered; undefined before it first did. */
+  get engine(): EngineInfo | undefined {
+    return this.#lastEngine;
+  }
+
+  /** What the host is short of. */
+  get pressures(): readonly Pressure[] {
+    return this.#pressures;
+  }
+
+  /** The host is short of these from now on, and says so. */
+  setPressures(pressures: readonly Pressure[]): void {
+    this.#pressures = pressures;
+    this.#tellChange();
+  }
+
+  get isEngineUp(): boolean {
+    return this.#engine.kind === 'up';
+  }
+
+  /** When the engine last came back while we watched, ms since the epoch; 0 = it never went away. */
+  get engineUpSince(): number {
+    return this.#engineUpSince;
+  }
+
+  /** The status as of now, also when nothing changed. Whoever was told of another hears of it first. */
+  status(): NodeStatus {
+    this.#status = this.#compute();
+    if (this.#told !== undefined) this.#tellIfNews(this.#status);
+    return this.#status;
+  }
+
+  start(): void {
+    this.#timer = this.#options.clock.after(REREAD_MS, () => {
+      this.refresh();
+      this.start();
+    });
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+  }
+
+  /** `down` makes the node not ready; `resync` means that the engine answers. */
+  async onRuntimeEvent(event: RuntimeEvent): Promise<void> {
+    switch (event.kind) {
+      case 'container':
+        return;
+      case 'down':
+        this.#wasDown = true;
+        this.#setEngine({ kind: 'down', message: event.message });
+        this.#tellChange();
+        return;
+      case 'resync':
+        await this.#askEngine();
+        this.#tellChange();
+        return;
+    }
+  }
+
+  async #askEngine(): Promise<void> {
+    try {
+      const info = await this.#options.driver.info();
+      if (this.#wasDown) this.#engineUpSince = this.#options.clock.now();
+      this.#wasDown = false;
+      this.#lastEngine = info;
+      this.#setEngine({ kind: 'up', info });
+    } catch (error) {
+      this.#setEngine({ kind: 'down', message: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  #setEngine(health: EngineHealth): void {
+    this.#engine = health;
+    if (health.kind === this.#reportedEngine) return;
+    this.#reportedEngine = health.kind;
+    this.#options.onEngineChange?.(health);
+  }
+
+  #compute(): NodeStatus {
+    const { nodeName, agentVersion, clock } = this.#options;
+    const bridge = this.#lastEngine?.podNetwork?.device;
+    if (bridge !== undefined && this.#host.devices?.includes(bridge)) this.#seenBridge = bridge;
+    const facts = {
+      nodeName,
+      agentVersion,
+      host: this.#host,
+      engine: this.#engine,
+      ...(this.#lastEngine ? { lastEngine: this.#lastEngine } : {}),
+      pressures: this.#pressures,
+      ...(this.#seenBridge === undefined ? {} : { seenBridge: this.#seenBridge }),
+      now: clock.now(),
+    };
+    const status = nodeStatus(facts, this.#status);
+    return this.#options.transformStatus?.(status) ?? status;
+  }
+
+  /** Reads the host anew and tells what changed. */
+  refresh(): void {
+    this.#host = this.#options.readHost();
+    this.#tellChange();
+  }
+
+  #tellChange(): void {
+    this.#tellIfNews(this.status());
+  }
+
+  #tellIfNews(status: NodeStatus): void {
+    const text = withoutHeartbeats(status);
+    const { clock, wallClock } = this.#options;
+    const shiftMs = wallClock.now() - clock.now();
+    if (text === this.#told && Math.abs(shiftMs - this.#toldShiftMs) < SET_MS) return;
+    this.#toldShiftMs = shiftMs;
+    this.#told = text;
+    this.#options.onChange(status);
+  }
+}
+
+function withoutHeartbeats(status: NodeStatus): string {
+  return JSON.stringify(status, (key, value: unknown) => (key === 'lastHeartbeatTime' ? undefined : value));
+}

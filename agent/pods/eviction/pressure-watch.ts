@@ -1,0 +1,163 @@
+/**
+ * Keeps the host alive when it is short of memory, disk or processes: says so, wins back what nobody uses, and then gives
+ * up one Pod after another (pkg/kubelet/eviction). It asks nobody: a host without a coordinator does the same.
+ */
+import type { Clock, Timer } from '../../../shared/process/time/clock.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
+import { evictionGraceSeconds } from '../../decisions/eviction/eviction-grace.js';
+import { evictionMessage } from '../../decisions/eviction/eviction-message.js';
+import { type EvictionCandidate, isCritical, rankForEviction } from '../../decisions/eviction/eviction-ranking.js';
+import {
+  type Observations,
+  type Pressure,
+  type PressureReadings,
+  resourceOf,
+  type StarvedResource,
+  type Threshold,
+} from '../../decisions/eviction/eviction-thresholds.js';
+import type { AssignedPod } from '../../decisions/pods/assigned-pod.js';
+import { EVICTED } from '../../decisions/pods/pod-view.js';
+import { isMet, evaluatePressure, NO_PRESSURE, type PressureHistory } from '../../decisions/eviction/pressure-state.js';
+import type { PodSource } from '../pod-worker-deps.js';
+import type { PodWorkers } from '../pod-workers.js';
+
+/** As often as a kubelet's eviction manager looks. */
+const PERIOD_MS = 10_000;
+/** How often it is asked whether an evicted Pod is gone. */
+const CLEANUP_POLL_MS = 1_000;
+/** How long that is waited for once its grace is over: a kubelet has waited for its end before it begins to count. */
+const CLEANUP_MS = 30_000;
+
+interface PressureWatchOptions {
+  thresholds: readonly Threshold[];
+  /** How long a condition lasts after its cause. */
+  transitionMs: number;
+  /** The most that a Pod gets to end when a soft threshold takes it; less than 0: its own grace period. */
+  softGraceSeconds: number;
+  read: () => Promise<PressureReadings>;
+  pods: Pick<PodSource, 'all'>;
+  workers: Pick<PodWorkers, 'terminate'>;
+  /** Wins back what nobody uses of this resource. */
+  reclaim: (resource: StarvedResource) => Promise<void>;
+  /** What runs on this host, measured as far as the resource asks for; Pods of which nothing runs are left out. */
+  measure: (pods: readonly AssignedPod[], resource: StarvedResource) => Promise<EvictionCandidate[]>;
+  /** True once nothing of the Pod is left. */
+  isGone: (uid: string) => Promise<boolean>;
+  /** Hears which conditions are True, whenever that changes. */
+  onPressures: (pressures: readonly Pressure[]) => void;
+  /** A Warning about the node. */
+  warn: (reason: string, message: string) => void;
+  clock: Clock;
+  log: Logger;
+}
+
+export class PressureWatch {
+  readonly #options: PressureWatchOptions;
+  #memory: PressureHistory = NO_PRESSURE;
+  #pressures: readonly Pressure[] = [];
+  #leaving: { uid: string; lateAt: number } | undefined;
+  #timer: Timer | undefined;
+  #isStopped = false;
+
+  constructor(options: PressureWatchOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#again(0);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+  }
+
+  /** One look, and at most one eviction. Resolves with the time to the next look, ms. */
+  async check(): Promise<number> {
+    if (await this.#isCleaningUp()) return CLEANUP_POLL_MS;
+    const { thresholds, transitionMs, clock, read } = this.#options;
+    const readings = await read();
+    const { observations } = readings;
+    const now = clock.monotonic();
+    const { memory, pressures } = evaluatePressure(this.#memory, thresholds, observations, now, transitionMs);
+    this.#memory = memory;
+    this.#tell(pressures, observations);
+    const [first] = memory.due;
+    if (!first || !(await this.#winBack(first, readings))) return PERIOD_MS;
+    return CLEANUP_POLL_MS;
+  }
+
+  #tell(pressures: readonly Pressure[], observations: Observations): void {
+    if (pressures.join() === this.#pressures.join()) return;
+    this.#pressures = pressures;
+    const { log, onPressures } = this.#options;
+    log.info({ pressures, left: Object.fromEntries(observations) }, 'pressure on this host changed');
+    onPressures(pressures);
+  }
+
+  /** True when a Pod has to go, and goes. */
+  async #winBack(threshold: Threshold, readings: PressureReadings): Promise<boolean> {
+    const { warn, reclaim, read, thresholds, log } = this.#options;
+    const resource = resourceOf(threshold.signal);
+    warn('EvictionThresholdMet', `Attempting to reclaim ${resource}`);
+    if (resource === 'ephemeral-storage' || resource === 'inodes') {
+      await reclaim(resource).catch((error: unknown) => log.warn({ err: error }, 'nothing was won back'));
+      const { observations } = await read();
+      if (!thresholds.some((each) => isMet(each, observations, true))) return false;
+    }
+    return this.#evictOne(threshold, resource, readings);
+  }
+
+  async #evictOne(
+    threshold: Threshold,
+    resource: StarvedResource,
+    { observations, hasImageFs }: PressureReadings,
+  ): Promise<boolean> {
+    const { pods, measure, workers, softGraceSeconds, clock, log } = this.#options;
+    const held = [...pods.all()].filter(({ deadline, terminal: givenUp }) => deadline === undefined && !givenUp);
+    const statics = new Set(held.flatMap(({ uid, manifestFile: manifest }) => (manifest === undefined ? [] : [uid])));
+    const ranked = rankForEviction(await measure(held, resource), threshold.signal, resource, hasImageFs);
+    for (const candidate of ranked) {
+      const { uid, pod } = candidate;
+      if (isCritical(pod, statics.has(uid))) {
+        log.info({ uid, name: pod.metadata.name }, 'a critical pod is not evicted');
+        continue;
+      }
+      const message = evictionMessage(candidate, resource, this.#memory.due, observations);
+      const graceSeconds = evictionGraceSeconds(threshold, pod.spec, softGraceSeconds);
+      log.warn({ uid, name: pod.metadata.name, message }, 'evicting a pod');
+      const end = { reason: EVICTED, message, graceSeconds, isDisruption: true as const };
+      workers.terminate(uid, end, { type: 'Warning', reason: EVICTED, message });
+      this.#leaving = { uid, lateAt: clock.monotonic() + graceSeconds * 1000 + CLEANUP_MS };
+      return true;
+    }
+    log.warn({ resource, pods: held.length }, 'no pod can be evicted from this host');
+    return false;
+  }
+
+  /** What a Pod gives back is there only when it has ended: until then the next one is not asked. */
+  async #isCleaningUp(): Promise<boolean> {
+    const leaving = this.#leaving;
+    if (!leaving) return false;
+    const { clock, isGone } = this.#options;
+    const isLate = clock.monotonic() >= leaving.lateAt;
+    if (!isLate && !(await isGone(leaving.uid))) return true;
+    this.#leaving = undefined;
+    return false;
+  }
+
+  #again(delayMs: number): void {
+    if (this.#isStopped) return;
+    this.#timer = this.#options.clock.after(delayMs, () => void this.#round());
+  }
+
+  async #round(): Promise<void> {
+    let delayMs = PERIOD_MS;
+    try {
+      delayMs = await this.check();
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'pressure on this host not measured');
+    }
+    this.#again(delayMs);
+  }
+}

@@ -1,0 +1,50 @@
+/** What a worker remembers of its Pod, which the decisions read. The lives of its containers are on disk as well. */
+import type { ContainerLocalState, ImageState, StepFailure, VolumesState } from '../decisions/pods/pod-view.js';
+import type { ObservedContainer } from '../runtime/runtime-driver.js';
+import type { PodFiles } from './pod-files.js';
+
+export class PodWorkerState {
+  readonly #files: PodFiles;
+  readonly #podUid: string;
+  #isClosed = false;
+
+  readonly progress = {
+    volumes: { kind: 'unprepared' } as VolumesState,
+    images: {} as Record<string, ImageState>,
+    stopping: {} as Record<string, number>,
+    endBy: {} as Record<string, number>,
+    failures: {} as Record<string, StepFailure>,
+    lives: {} as Record<string, ContainerLocalState>,
+    messages: {} as Record<string, string>,
+  };
+
+  constructor(files: PodFiles, podUid: string) {
+    this.#files = files;
+    this.#podUid = podUid;
+    this.progress.lives = files.read(podUid);
+  }
+
+  localStateOf(id: string): ContainerLocalState {
+    return this.progress.lives[id] ?? {};
+  }
+
+  /** Kept for the next agent, too. */
+  setLocalState(id: string, life: ContainerLocalState): void {
+    this.progress.lives[id] = life;
+    if (!this.#isClosed) this.#files.write(this.#podUid, this.progress.lives);
+  }
+
+  /** Forgets the containers that are no longer there. */
+  prune(containers: readonly ObservedContainer[]): void {
+    const present = new Set(containers.map(({ id }) => id));
+    const { lives, endBy, messages } = this.progress;
+    for (const map of [lives, endBy, messages]) {
+      for (const id of Object.keys(map)) if (!present.has(id)) delete map[id];
+    }
+  }
+
+  /** The Pod's folder is taken away: nothing is written into it any more. */
+  close(): void {
+    this.#isClosed = true;
+  }
+}

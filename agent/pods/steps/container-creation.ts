@@ -1,0 +1,134 @@
+/** Creates the sandbox and the containers of one Pod, with all that their configuration is worked out from. */
+
+import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
+import { containerConfig, sandboxConfig } from '../../decisions/container-spec/container-config.js';
+import { createdContainer } from '../../decisions/containers/created-container.js';
+import { environmentOf } from '../../decisions/container-spec/container-environment.js';
+import { isolationShortfalls } from '../../decisions/admission/isolation-shortfall.js';
+import { hostnameRefusal } from '../../decisions/container-spec/container-namespaces.js';
+import type { Steps } from '../../decisions/pods/pod-step-types.js';
+import {
+  type ContainerConfig,
+  type Mount,
+  type ObservedContainer,
+  RuntimeError,
+  SANDBOX,
+} from '../../runtime/runtime-driver.js';
+import { CONFIG_ERROR, EngineAttempts } from './engine-attempts.js';
+import { fieldFacts } from './field-facts.js';
+import { portInUse } from './host-port-check.js';
+import type { PodWorkerDeps } from '../pod-worker-deps.js';
+import type { PodWorkerState } from '../pod-worker-state.js';
+import type { PodReporter } from '../pod-reporter.js';
+
+const DEFAULT_MESSAGE_PATH = '/dev/termination-log';
+
+export class ContainerCreation {
+  readonly #host: PodWorkerDeps;
+  readonly #reporter: PodReporter;
+  readonly #memory: PodWorkerState;
+  readonly #attempts: EngineAttempts;
+
+  constructor(host: PodWorkerDeps, reporter: PodReporter, memory: PodWorkerState) {
+    this.#host = host;
+    this.#reporter = reporter;
+    this.#memory = memory;
+    this.#attempts = new EngineAttempts(host, reporter, memory);
+  }
+
+  /** Creates and starts it. A refusal becomes its failure. */
+  createSandbox(step: Steps['create-sandbox'], pod: Pod): Promise<void> {
+    const request = {
+      container: SANDBOX,
+      attempt: step.attempt,
+      fallbackReason: 'CreatePodSandboxError',
+    };
+    return this.#attempts.run(pod, request, async () => {
+      const { bootMark, isolation, resolver: hostResolver } = this.#host.facts();
+      const refusal = hostnameRefusal(pod);
+      if (refusal) throw new RuntimeError('CreatePodSandboxError', refusal, false);
+      const image = await this.#host.driver.ensureSandboxImage();
+      const config = sandboxConfig(pod, image, { ...step, bootMark, isolation, hostResolver });
+      await this.#assertPortsFree(config);
+      const id = await this.#host.driver.create(config);
+      await this.#host.driver.start(id);
+    });
+  }
+
+  /** Answers the container as the engine would show it, not started yet; undefined when it was refused, or is there already. */
+  async createContainer(
+    step: Steps['create-container'],
+    pod: Pod,
+    container: Container,
+    podIP: string,
+  ): Promise<ObservedContainer | undefined> {
+    const { name } = container;
+    const warn = (message: string): void =>
+      this.#reporter.event(pod, { type: 'Warning', reason: 'IsolationReduced', message, container: name });
+    const request = { container: name, attempt: step.attempt, fallbackReason: 'CreateContainerError' };
+    let created: ObservedContainer | undefined;
+    await this.#attempts.run(pod, request, async () => {
+      const config = await this.#configOf(pod, container, step, podIP);
+      await this.#assertPortsFree(config);
+      for (const text of isolationShortfalls(pod, container, this.#host.facts().isolation)) warn(text);
+      const id = await this.#host.driver.create(config, warn);
+      created = createdContainer(id, config, this.#host.clock.now());
+      // The next attempt asks for its image anew, as its policy wants.
+      delete this.#memory.progress.images[name];
+      const message = `Created container: ${name}`;
+      this.#reporter.event(pod, { type: 'Normal', reason: 'Created', message, container: name });
+    });
+    return created;
+  }
+
+  async #configOf(
+    pod: Pod,
+    container: Container,
+    step: Steps['create-container'],
+    podIP: string,
+  ): Promise<ContainerConfig> {
+    const { bootMark, isolation, resolver: hostResolver } = this.#host.facts();
+    const facts = fieldFacts(this.#host, pod, podIP);
+    const environment = environmentOf(pod, container, facts);
+    if (environment.kind === 'refused') throw new RuntimeError(CONFIG_ERROR, environment.message, false);
+    const mounts = await this.#mountsOf(pod, container, step.attempt, environment.values);
+    const image = ownValue(this.#memory.progress.images, container.name);
+    const { user: imageUser = '', engineName } = image?.kind === 'ready' ? image : {};
+    const engineImage = engineName ? { engineImage: engineName } : {};
+    const host = { bootMark, isolation, hostResolver };
+    const context = { ...step, ...facts, ...host, mounts, imageUser, ...engineImage };
+    const result = containerConfig(pod, container, context);
+    if (result.kind === 'config') return result.config;
+    throw new RuntimeError(CONFIG_ERROR, result.message, false);
+  }
+
+  /** Of a first attempt: a later one follows its own kind, whose ports the engine may not have let go of yet. */
+  async #assertPortsFree({ ports, identity }: ContainerConfig): Promise<void> {
+    if (identity.attempt > 0 || this.#host.facts().engine === 'hollow') return;
+    const trouble = await portInUse(ports);
+    if (trouble) throw new RuntimeError('CreateContainerError', trouble, true);
+  }
+
+  /** Its volumes, and the file for its last words. */
+  async #mountsOf(
+    pod: Pod,
+    container: Container,
+    attempt: number,
+    environment: ReadonlyMap<string, string>,
+  ): Promise<Mount[]> {
+    const mounts = await this.#host.volumes.mountsOf(pod, container, environment);
+    const { uid = '', namespace = '', name } = pod.metadata;
+    const identity = {
+      podUid: uid,
+      podNamespace: namespace,
+      podName: name,
+      container: container.name,
+      attempt,
+    };
+    const hostPath = this.#host.files.createMessageFile(identity);
+    if (hostPath === undefined) return mounts;
+    const containerPath = container.terminationMessagePath || DEFAULT_MESSAGE_PATH;
+    return [...mounts, { hostPath, containerPath, readOnly: false, propagation: 'private' }];
+  }
+}

@@ -1,0 +1,88 @@
+/** Ends the running containers of one Pod, each with the words of a kubelet. */
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { Steps, StopReason } from '../../decisions/pods/pod-step-types.js';
+import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
+import type { PodWorkerDeps } from '../pod-worker-deps.js';
+import type { PodWorkerState } from '../pod-worker-state.js';
+import type { PodReporter } from '../pod-reporter.js';
+
+/** Containers always get a moment between the signal and the kill (pkg/kubelet/kuberuntime minimumGracePeriodInSeconds). */
+const MIN_GRACE_SECONDS = 2;
+/** How long a stop that the engine failed at is left alone. */
+const RETRY_MS = 10_000;
+
+export class ContainerStops {
+  readonly #host: Pick<PodWorkerDeps, 'driver' | 'clock' | 'log'>;
+  readonly #reporter: PodReporter;
+  readonly #memory: PodWorkerState;
+  /** Called when a container has ended. */
+  readonly #wake: () => void;
+
+  constructor(host: PodWorkerDeps, reporter: PodReporter, memory: PodWorkerState, wake: () => void) {
+    this.#host = host;
+    this.#reporter = reporter;
+    this.#memory = memory;
+    this.#wake = wake;
+  }
+
+  /** The container is to end from now on: says so once, and fixes until when. */
+  startStopping(
+    pod: Pod,
+    id: string,
+    container: string,
+    { deadline, why }: { deadline: number; why: StopReason },
+  ): void {
+    const { endBy } = this.#memory.progress;
+    const known = endBy[id];
+    endBy[id] = Math.min(deadline, known ?? deadline);
+    if (known === undefined && container !== SANDBOX) this.#say(pod, container, why);
+  }
+
+  /** Sends the signals and waits in the background, so that a shorter grace that arrives meanwhile can be acted upon. */
+  stop(step: Steps['stop-containers'], pod: Pod, containers: readonly ObservedContainer[]): void {
+    const seconds = Math.ceil((step.deadline - this.#host.clock.now()) / 1000);
+    for (const id of step.ids) {
+      const container = containers.find((one) => one.id === id)?.identity.container ?? SANDBOX;
+      this.startStopping(pod, id, container, step);
+      this.#memory.progress.stopping[id] = step.deadline;
+      void this.#stopOne(id, Math.max(seconds, MIN_GRACE_SECONDS), step.deadline);
+    }
+  }
+
+  async #stopOne(id: string, graceSeconds: number, deadline: number): Promise<void> {
+    try {
+      await this.#host.driver.stop(id, graceSeconds);
+    } catch (error) {
+      this.#host.log.warn({ id, err: error }, 'container did not stop; trying again');
+      await new Promise<void>((resolve) => this.#host.clock.after(RETRY_MS, resolve));
+    }
+    const { stopping } = this.#memory.progress;
+    if (stopping[id] === deadline) delete stopping[id];
+    this.#wake();
+  }
+
+  #say(pod: Pod, container: string, why: StopReason): void {
+    const reason = why === 'sandbox-lost' ? 'SandboxChanged' : 'Killing';
+    const message = stopMessage(pod, container, why);
+    this.#reporter.event(pod, { type: 'Normal', reason, message, container });
+  }
+}
+
+function stopMessage({ spec }: Pod, container: string, why: StopReason): string {
+  switch (why) {
+    case 'deletion':
+    case 'over':
+      return `Stopping container ${container}`;
+    case 'changed':
+      return `Container ${container} definition changed, will be restarted`;
+    case 'liveness':
+    case 'startup': {
+      const next = spec.restartPolicy === 'Never' ? '' : ', will be restarted';
+      return `Container ${container} failed ${why} probe${next}`;
+    }
+    case 'post-start-failed':
+      return 'FailedPostStartHook';
+    case 'sandbox-lost':
+      return 'Pod sandbox changed, it will be killed and re-created.';
+  }
+}

@@ -1,0 +1,66 @@
+/** One request to the engine for one container: what it refuses becomes the container's failure, success clears that. */
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { RuntimeError, SANDBOX } from '../../runtime/runtime-driver.js';
+import { VolumeError } from '../../volumes/volume-error.js';
+import { isEngineDown } from './engine-down.js';
+import type { PodWorkerDeps } from '../pod-worker-deps.js';
+import type { PodWorkerState } from '../pod-worker-state.js';
+import type { PodReporter } from '../pod-reporter.js';
+
+/** Reason of a container whose configuration cannot be worked out; the kubelet's ErrCreateContainerConfig. */
+export const CONFIG_ERROR = 'CreateContainerConfigError';
+/** How long a refused create or start is left alone. */
+const RETRY_MS = 10_000;
+
+/** What is asked of the engine, for the words of its refusal. */
+interface EngineRequest {
+  /** Container name in the Pod, or `SANDBOX`. */
+  container: string;
+  attempt: number;
+  /** Reason of a refusal for which Kubernetes has none. */
+  fallbackReason: string;
+}
+
+export class EngineAttempts {
+  readonly #host: Pick<PodWorkerDeps, 'clock' | 'log'>;
+  readonly #reporter: PodReporter;
+  readonly #memory: PodWorkerState;
+
+  constructor(host: Pick<PodWorkerDeps, 'clock' | 'log'>, reporter: PodReporter, memory: PodWorkerState) {
+    this.#host = host;
+    this.#reporter = reporter;
+    this.#memory = memory;
+  }
+
+  /** Throws only what is nobody's fault in particular: `RuntimeError` EngineDown, and the unexpected. */
+  async run(pod: Pod, request: EngineRequest, call: () => Promise<unknown>): Promise<void> {
+    try {
+      await call();
+      delete this.#memory.progress.failures[request.container];
+    } catch (error) {
+      if (isEngineDown(error)) throw error;
+      // This attempt exists: what the next look shows is the truth.
+      if (error instanceof RuntimeError && error.reason === 'Conflict') return;
+      this.#refused(pod, request, error);
+    }
+  }
+
+  #refused(pod: Pod, { container, attempt, fallbackReason }: EngineRequest, error: unknown): void {
+    const { reason, message } = refusalOf(error, fallbackReason);
+    const failedAt = this.#host.clock.now();
+    const retryAt = failedAt + RETRY_MS;
+    this.#memory.progress.failures[container] = { reason, message, failedAt, retryAt, attempt };
+    if (container === SANDBOX) {
+      const text = `Failed to create pod sandbox: ${message}`;
+      this.#reporter.event(pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message: text });
+    }
+    this.#host.log.debug({ uid: pod.metadata.uid, container, reason, err: error }, 'step refused');
+  }
+}
+
+function refusalOf(error: unknown, fallback: string): { reason: string; message: string } {
+  if (error instanceof VolumeError) return { reason: CONFIG_ERROR, message: error.message };
+  if (!(error instanceof RuntimeError)) throw error;
+  const reason = error.reason === 'NotFound' ? fallback : error.reason;
+  return { reason, message: error.message };
+}

@@ -1,0 +1,103 @@
+/** Gets the images of one Pod's containers, with the words of a kubelet. */
+
+import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { ImageFailure } from '../../decisions/images/image-backoff.js';
+import type { ImageState } from '../../decisions/pods/pod-view.js';
+import { missingSecretsText, pullSecrets } from '../../decisions/images/pull-secrets.js';
+import { pulledText } from '../../decisions/images/pulled-message.js';
+import type { Keyring } from '../../decisions/images/registry-credentials.js';
+import { RuntimeError } from '../../runtime/runtime-driver.js';
+import { isEngineDown } from './engine-down.js';
+import type { PodWorkerDeps } from '../pod-worker-deps.js';
+import type { PodWorkerState } from '../pod-worker-state.js';
+import type { PodReporter } from '../pod-reporter.js';
+
+export class PodImagePulls {
+  readonly #host: Pick<PodWorkerDeps, 'images' | 'findConfig' | 'clock'>;
+  readonly #reporter: PodReporter;
+  readonly #memory: PodWorkerState;
+  /** Called when an image has come, or cannot be had; `engine`: what the engine shows is not to be relied on. */
+  readonly #wake: (changed: 'memory' | 'engine') => void;
+  readonly #signal: AbortSignal;
+
+  constructor(
+    host: PodWorkerDeps,
+    reporter: PodReporter,
+    memory: PodWorkerState,
+    wake: (changed: 'memory' | 'engine') => void,
+    signal: AbortSignal,
+  ) {
+    this.#host = host;
+    this.#reporter = reporter;
+    this.#memory = memory;
+    this.#wake = wake;
+    this.#signal = signal;
+  }
+
+  /** Goes on in the background: a long pull must not keep the Pod's other containers, or its end, waiting. */
+  startEnsure(pod: Pod, container: Container): void {
+    const { images } = this.#memory.progress;
+    const before = ownValue(images, container.name);
+    const failed = before && before.kind !== 'ready' ? before.failed : undefined;
+    images[container.name] = failed ? { kind: 'fetching', failed } : { kind: 'fetching' };
+    void this.#fetch(pod, container, failed).then(this.#wake);
+  }
+
+  async #fetch(
+    pod: Pod,
+    container: Container,
+    before: ImageFailure | undefined,
+  ): Promise<'memory' | 'engine'> {
+    const { name, image } = container;
+    const say = (reason: string, message: string): void =>
+      this.#reporter.event(pod, { type: 'Normal', reason, message, container: name });
+    try {
+      const request = { image, pullPolicy: container.imagePullPolicy, secrets: this.#pullSecrets(pod) };
+      const ensured = await this.#host.images.ensure(request, this.#signal, () =>
+        say('Pulling', `Pulling image "${image}"`),
+      );
+      const { name: engineName, user } = ensured.image;
+      this.#memory.progress.images[name] = { kind: 'ready', engineName, user };
+      const figures = ensured.kind === 'pulled' ? { ...ensured, ...ensured.image } : undefined;
+      say('Pulled', pulledText(image, figures));
+    } catch (error) {
+      if (this.#signal.aborted) return 'memory';
+      this.#memory.progress.images[name] = this.#troubleOf(error, before);
+      // A look at an engine that is down fails and waits; without it, the image would be asked for again at once.
+      if (isEngineDown(error)) return 'engine';
+    }
+    return 'memory';
+  }
+
+  #pullSecrets(pod: Pod): Keyring[] {
+    try {
+      const { rings, missing } = pullSecrets(pod, this.#host.findConfig);
+      if (missing.length > 0) {
+        const message = missingSecretsText(missing);
+        this.#reporter.event(pod, { type: 'Warning', reason: 'FailedToRetrieveImagePullSecret', message });
+      }
+      return rings;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new RuntimeError('ErrImagePull', why, true);
+    }
+  }
+
+  #troubleOf(error: unknown, before: ImageFailure | undefined): ImageState {
+    // An engine that is down says nothing about the image: it is asked again when the engine is back.
+    if (isEngineDown(error)) return before ? { kind: 'failed', failed: before } : { kind: 'unchecked' };
+    if (!(error instanceof RuntimeError)) throw error;
+    const { reason, message } = error;
+    const failures = (before?.failures ?? 0) + 1;
+    return {
+      kind: 'failed',
+      failed: {
+        reason: reason === 'NotFound' ? 'ErrImagePull' : reason,
+        message,
+        failedAt: this.#host.clock.now(),
+        failures,
+      },
+    };
+  }
+}

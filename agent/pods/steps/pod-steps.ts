@@ -1,0 +1,171 @@
+/** Performs the steps that `nextAction` names, for one Pod. Each ends where a later look can go on from. */
+
+import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { AssignedPod } from '../../decisions/pods/assigned-pod.js';
+import { findContainer } from '../../decisions/pods/pod-containers.js';
+import type { NextAction, Steps } from '../../decisions/pods/pod-step-types.js';
+import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
+import { ContainerCreation } from './container-creation.js';
+import { CONFIG_ERROR, EngineAttempts } from './engine-attempts.js';
+import { fieldFacts } from './field-facts.js';
+import { PodHooks } from './pod-hooks.js';
+import type { PodWorkerDeps } from '../pod-worker-deps.js';
+import { PodImagePulls } from './pod-image-pulls.js';
+import type { PodWorkerState } from '../pod-worker-state.js';
+import type { PodReporter } from '../pod-reporter.js';
+import { ContainerStops } from './container-stops.js';
+import { VolumeSteps } from './volume-steps.js';
+
+/** What a step is told about its Pod as it is performed. */
+interface StepTarget {
+  held: AssignedPod;
+  containers: readonly ObservedContainer[];
+  /** Empty while the Pod has no address. */
+  podIP: string;
+}
+
+/** `engine`: containers changed, look again; `memory`: only what the worker knows. */
+type BackgroundEffect = 'engine' | 'memory';
+
+/** `done`: nothing is left to do; `created`: there is one container more, not started yet. */
+type StepEffect = BackgroundEffect | 'done' | { created: ObservedContainer };
+
+type Performers = { [Kind in keyof Steps]: (step: Steps[Kind], target: StepTarget) => Promise<StepEffect> };
+
+/** The steps of one Pod, and what they have come to in its memory. */
+export class PodSteps {
+  readonly #host: PodWorkerDeps;
+  readonly #reporter: PodReporter;
+  readonly #memory: PodWorkerState;
+  readonly #attempts: EngineAttempts;
+  readonly #creation: ContainerCreation;
+  readonly #volumes: VolumeSteps;
+  readonly #images: PodImagePulls;
+  readonly #hooks: PodHooks;
+  readonly #stops: ContainerStops;
+
+  readonly #performers: Performers = {
+    wait: async () => 'done',
+    'prepare-volumes': async (_, { held: { pod } }) => {
+      await this.#volumes.prepare(pod, fieldFacts(this.#host, pod, ''));
+      return 'memory';
+    },
+    'refresh-volumes': async (_, { held: { pod } }) => {
+      await this.#volumes.refresh(pod, fieldFacts(this.#host, pod, ''));
+      return 'memory';
+    },
+    'ensure-image': async ({ container }, { held }) => {
+      this.#images.startEnsure(held.pod, containerOf(held.pod, container));
+      return 'memory';
+    },
+    'create-sandbox': async (step, { held }) => {
+      await this.#creation.createSandbox(step, held.pod);
+      return 'engine';
+    },
+    'create-container': (step, target) => this.#createContainer(step, target),
+    'start-container': (step, target) => this.#start(step, target.held.pod),
+    'run-post-start': async (step, { held, podIP }) => {
+      this.#hooks.startPostStart(step, held.pod, podIP);
+      return 'memory';
+    },
+    'run-pre-stop': async (step, { held, podIP }) => {
+      this.#stops.startStopping(held.pod, step.id, step.container, step);
+      this.#hooks.startPreStop(step, held.pod, podIP);
+      return 'memory';
+    },
+    'stop-containers': async (step, { held, containers }) => {
+      this.#stops.stop(step, held.pod, containers);
+      return 'memory';
+    },
+    'remove-containers': (step, target) => this.#remove(step, target),
+    'remove-volumes': async (_, { held: { uid } }) => {
+      await this.#volumes.remove(uid);
+      return 'memory';
+    },
+    reject: async () => 'done',
+    'exceed-deadline': async () => 'done',
+    finish: async () => 'done',
+  };
+
+  /** `wake` is called when work in the background has changed what the worker knows, or the containers as well. */
+  constructor(
+    host: PodWorkerDeps,
+    reporter: PodReporter,
+    memory: PodWorkerState,
+    wake: (changed: BackgroundEffect) => void,
+    signal: AbortSignal,
+  ) {
+    this.#host = host;
+    this.#reporter = reporter;
+    this.#memory = memory;
+    this.#attempts = new EngineAttempts(host, reporter, memory);
+    this.#creation = new ContainerCreation(host, reporter, memory);
+    this.#volumes = new VolumeSteps(host, reporter, memory);
+    this.#images = new PodImagePulls(host, reporter, memory, wake, signal);
+    this.#hooks = new PodHooks(host, reporter, memory, () => wake('memory'));
+    this.#stops = new ContainerStops(host, reporter, memory, () => wake('engine'));
+  }
+
+  /** Throws only what is nobody's fault in particular: `RuntimeError` EngineDown, and the unexpected. */
+  perform(action: NextAction, target: StepTarget): Promise<StepEffect> {
+    const perform = this.#performers[action.kind] as (
+      step: NextAction,
+      target: StepTarget,
+    ) => Promise<StepEffect>;
+    return perform(action, target);
+  }
+
+  /** A ConfigMap, a Secret or a field of the Pod is another now: what was refused for it is tried again. */
+  onContentChanged(): void {
+    this.#volumes.onContentChanged();
+    const { failures } = this.#memory.progress;
+    for (const [name, { reason }] of Object.entries(failures)) {
+      if (reason === CONFIG_ERROR) delete failures[name];
+    }
+  }
+
+  async #createContainer(
+    step: Steps['create-container'],
+    { held: { pod }, containers }: StepTarget,
+  ): Promise<StepEffect> {
+    const podIP = containers.find(({ id }) => id === step.sandboxID)?.ip ?? '';
+    const container = containerOf(pod, step.container);
+    const created = await this.#creation.createContainer(step, pod, container, podIP);
+    return created ? { created } : 'engine';
+  }
+
+  async #start(step: Steps['start-container'], pod: Pod): Promise<StepEffect> {
+    const { id, container, attempt } = step;
+    if (!(await this.#host.volumes.hasMounts(pod.metadata.uid ?? '', container))) {
+      // Created before a reboot. Without its mounts the engine would refuse it; the next look creates it again.
+      await this.#host.driver.remove(id);
+      return 'engine';
+    }
+    const request = { container, attempt, fallbackReason: 'RunContainerError' };
+    await this.#attempts.run(pod, request, () => this.#host.driver.start(id));
+    if (container === SANDBOX) return 'engine';
+    const failure = ownValue(this.#memory.progress.failures, container);
+    this.#reporter.event(
+      pod,
+      failure
+        ? { type: 'Warning', reason: 'Failed', message: `Error: ${failure.message}`, container }
+        : { type: 'Normal', reason: 'Started', message: `Started container ${container}`, container },
+    );
+    return 'engine';
+  }
+
+  async #remove({ ids }: Steps['remove-containers'], { containers }: StepTarget): Promise<StepEffect> {
+    await Promise.all(ids.map((id) => this.#host.driver.remove(id)));
+    for (const { id, identity } of containers) {
+      if (ids.includes(id)) this.#host.files.removeMessageFile(identity);
+    }
+    return 'engine';
+  }
+}
+
+function containerOf(pod: Pod, name: string): Container {
+  const container = findContainer(pod, name);
+  if (!container) throw new Error(`Pod ${pod.metadata.name} has no container ${name}`);
+  return container;
+}

@@ -1,0 +1,124 @@
+/** The httpGet of probes and hooks (pkg/probe/http). */
+import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import { request as httpsRequest, type RequestOptions } from 'node:https';
+import type { HTTPGetAction } from '../../shared/kube/pods/probe-types.js';
+import type { ProbeResult } from '../decisions/probes/probe-state.js';
+import { dialErrorMessage, hostAndPort, portNumber, type ProbeTarget } from './probe-target.js';
+
+/** As much of a body as is read (pkg/probe/http maxRespBodyLength). */
+const MAX_BODY_BYTES = 10 * 1024;
+/** As Go's client. */
+const MAX_REDIRECTS = 10;
+const USER_AGENT = 'kube-probe/1.32';
+
+interface HttpAnswer {
+  status: number;
+  body: string;
+  location?: string;
+}
+
+/** The URL that is asked. Throws an Error where the port cannot be told. */
+export function probeUrl(action: HTTPGetAction, target: ProbeTarget): URL {
+  const scheme = (action.scheme ?? 'HTTP').toLowerCase();
+  const where = hostAndPort(action.host || target.podIP, portNumber(action.port, target));
+  return new URL(action.path ?? '/', `${scheme}://${where}/`);
+}
+
+/** Success is 2xx or 3xx; a redirect to another host is not followed and a warning. */
+export async function probeHttp(
+  action: HTTPGetAction,
+  target: ProbeTarget,
+  timeoutMs: number,
+): Promise<ProbeResult> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const start = probeUrl(action, target);
+  let url = start;
+  for (let redirects = 0; ; redirects += 1) {
+    let answer: HttpAnswer;
+    try {
+      answer = await get(url, headersOf(action), signal);
+    } catch (error) {
+      return { kind: 'failure', message: `Get "${url}": ${failureWords(error, url, signal)}` };
+    }
+    const next = redirectOf(answer, url);
+    if (!next) return verdict(answer);
+    if (next.hostname !== start.hostname) {
+      return { kind: 'warning', message: `Probe terminated redirects, Response body: ${answer.body}` };
+    }
+    if (redirects >= MAX_REDIRECTS) {
+      return { kind: 'failure', message: `Get "${next}": stopped after ${MAX_REDIRECTS} redirects` };
+    }
+    url = next;
+  }
+}
+
+/** Sends the request of a hook; any answer will do. Throws an Error that says why there was none. */
+export async function sendHookRequest(action: HTTPGetAction, target: ProbeTarget, signal: AbortSignal): Promise<void> {
+  const url = probeUrl(action, target);
+  try {
+    await get(url, headersOf(action), signal);
+  } catch (error) {
+    throw new Error(`Get "${url}": ${failureWords(error, url, signal)}`);
+  }
+}
+
+function headersOf({ httpHeaders }: HTTPGetAction): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = {};
+  const names = new Map<string, string>();
+  for (const { name, value } of httpHeaders ?? []) {
+    const known = names.get(name.toLowerCase());
+    if (known === undefined) {
+      names.set(name.toLowerCase(), name);
+      headers[name] = value;
+    } else headers[known] = [headers[known] ?? [], value].flat();
+  }
+  // A header that is there but empty takes the default away.
+  if (!names.has('user-agent')) headers['User-Agent'] = USER_AGENT;
+  if (!names.has('accept')) headers.Accept = '*/*';
+  return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ''));
+}
+
+function get(url: URL, headers: OutgoingHttpHeaders, signal: AbortSignal): Promise<HttpAnswer> {
+  // Certificates are not looked at, as upstream: what is asked is whether the server answers.
+  const options: RequestOptions = { headers, signal, agent: false, rejectUnauthorized: false };
+  return new Promise((resolve, reject) => {
+    const outgoing = url.protocol === 'https:' ? httpsRequest(url, options) : httpRequest(url, options);
+    outgoing.on('error', reject);
+    outgoing.on('response', (answer) => {
+      read(answer).then(resolve, reject);
+    });
+    outgoing.end();
+  });
+}
+
+async function read(answer: IncomingMessage): Promise<HttpAnswer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer) {
+    chunks.push(chunk as Buffer);
+    size += (chunk as Buffer).length;
+    if (size >= MAX_BODY_BYTES) break;
+  }
+  const { location } = answer.headers;
+  return {
+    status: answer.statusCode ?? 0,
+    body: Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString('utf8'),
+    ...(location ? { location } : {}),
+  };
+}
+
+function redirectOf({ status, location }: HttpAnswer, from: URL): URL | undefined {
+  const isRedirect = [301, 302, 303, 307, 308].includes(status);
+  return isRedirect && location && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+}
+
+function verdict({ status }: HttpAnswer): ProbeResult {
+  if (status >= 200 && status < 400) return { kind: 'success' };
+  return { kind: 'failure', message: `HTTP probe failed with statuscode: ${status}` };
+}
+
+function failureWords(error: unknown, url: URL, signal: AbortSignal): string {
+  if (signal.aborted) return 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
+  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
+  return dialErrorMessage(error, hostAndPort(url.hostname.replace(/^\[|\]$/g, ''), port));
+}

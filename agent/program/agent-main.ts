@@ -1,0 +1,287 @@
+/** Builds the agent and wires its parts: read it as the table of contents. */
+import { cpus, totalmem, uptime } from 'node:os';
+import { LINK_LABEL, METERED } from '../../shared/kube/nodes/heartbeat-config.js';
+import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
+import { LINK_PATH } from '../../shared/link/messages/link-messages.js';
+import { systemRandom } from '../../shared/process/time/random.js';
+import { type Clock, monotonicClock, systemClock } from '../../shared/process/time/clock.js';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { type Component, type RunningComponents, startComponents } from '../../shared/process/service/program-lifecycle.js';
+import type { Logger } from '../../shared/process/output/logger.js';
+import { trackNewFiles, trackNewFolders } from '../../shared/process/files/new-file-cleanup.js';
+import { type Agent, createAgent } from '../assembly/create-agent.js';
+import { checkImageThresholds, imageHandling } from '../assembly/agent-images.js';
+import { pressureHandling } from '../assembly/agent-pressure.js';
+import { podTokenRequester } from '../identity/pod-token-request.js';
+import { joinWithSettings } from '../identity/join-with-settings.js';
+import { CertificateRenewer } from '../identity/certificate-renewer.js';
+import {
+  cachePath,
+  configDirectory,
+  coordinatorTimePath,
+  hostKeyPath,
+  journalPath,
+  lockDataDir,
+  makeManifestDirectory,
+  prepareDataDir,
+  reservePath,
+} from './agent-data-directory.js';
+import { ConfigCache } from '../desired/config-object-cache.js';
+import { DesiredCache } from '../desired/desired-cache.js';
+import { DiskReserve } from '../desired/disk-reserve.js';
+import { durableFile } from '../desired/durable-file.js';
+import { loadHostKey } from '../desired/host-key.js';
+import { manifestDirectory } from '../desired/static-pod-directory.js';
+import { AtRestCipher } from '../desired/at-rest-cipher.js';
+import { findTpmSealer } from '../desired/tpm-sealer.js';
+import { HostIdentity } from '../identity/host-identity.js';
+import { hasIdentity } from '../identity/identity-file.js';
+import { isolationSettingsOf } from '../assembly/isolation-settings.js';
+import { EventJournal } from '../link/event-journal.js';
+import { eventJournalFile } from '../link/event-journal-file.js';
+import { type AgentMetricInputs, AgentMetrics } from '../metrics/agent-metrics.js';
+import { AgentMetricsServer, parseMetricsAddress } from '../metrics/agent-metrics-server.js';
+import { agentMetricsText } from '../metrics/agent-metrics-text.js';
+import { readFileSystemUsage, usedFraction } from '../node/file-system-usage.js';
+import { readHostInfo } from '../node/host-info.js';
+import { HostLoad } from '../node/host-load.js';
+import { readHostCounters } from '../node/host-counters.js';
+import { readProcessUsage } from '../node/process-usage.js';
+import { type EngineLocations, openRuntime } from '../assembly/open-runtime.js';
+import { FolderPodFiles } from '../pods/pod-files.js';
+import { readHostPolicy } from './read-host-policy.js';
+import { hostMayWrite, waitForWritableDisk } from './wait-for-writable-disk.js';
+import { RunMarker } from './run-marker.js';
+import type { AgentSettings } from './agent-settings.js';
+import { type BootClock, CoordinatorTime } from '../handovers/coordinator-time.js';
+import { updateLockAt } from '../handovers/update-lock.js';
+import { AgentUpgrades } from '../upgrade/agent-upgrades.js';
+import { HostVolumes } from '../volumes/host-volumes.js';
+
+/** Parameters of an agent's start besides its settings. */
+interface Surroundings {
+  places: EngineLocations;
+  log: Logger;
+  /** Called when an operator has to approve this host first. */
+  onWaiting?: (message: string) => void;
+  /** Resolves when the agent is to end. */
+  stop?: Promise<unknown>;
+}
+
+/**
+ * Starts the agent; stopping it touches no container. Resolves with undefined when `stop` came before the host had joined. A start that fails or is stopped
+ * before the host has asked to join leaves no file behind. Throws `ExitError` for what an operator can repair.
+ */
+export async function startAgent(
+  settings: AgentSettings,
+  surroundings: Surroundings,
+): Promise<RunningComponents | undefined> {
+  const { data: dataDir } = settings;
+  const clock = monotonicClock(systemClock);
+  checkImageThresholds(settings);
+  const policy = await readHostPolicy(settings);
+  const removeNewFolders = trackNewFolders(dataDir);
+  const directory = await takeDataDir(dataDir, clock, surroundings.log);
+  // With the lock of the directory held, no other agent writes there.
+  const removeNewFiles = trackNewFiles(dataDir);
+  let running: RunningComponents | undefined;
+  try {
+    running = await startWith({ settings, policy, directory, clock, ...surroundings });
+    return running;
+  } finally {
+    if (!running && !hasIdentity(dataDir)) {
+      removeNewFiles();
+      removeNewFolders();
+    }
+  }
+}
+
+interface AgentStart extends Surroundings {
+  settings: AgentSettings;
+  policy: Awaited<ReturnType<typeof readHostPolicy>>;
+  /** Parts that hold the data directory. */
+  directory: readonly Component[];
+  clock: Clock;
+}
+
+async function startWith(start: AgentStart): Promise<RunningComponents | undefined> {
+  const { settings, places, policy, directory, clock, log } = start;
+  const { data: dataDir, nodeName } = settings;
+  const pressure = pressureHandling(settings);
+  // Before all that may fail or wait: a version on trial is counted by its starts.
+  const upgrades = await beginUpgrades(dataDir, clock, log);
+  const marker = new RunMarker(dataDir, log);
+  const { bootMark } = readHostInfo(dataDir, settings.nodeIp);
+  const runtime = await openRuntime(settings.runtime, places, dataDir, clock);
+  const joined = await joinUnlessStopped(start);
+  if (!joined) return undefined;
+  const { enrolment, server } = joined;
+  const identity = new HostIdentity(linkUrl(server), dataDir, enrolment);
+  const keeping = { identity, server, clock, chance: systemRandom };
+  const certificates = new CertificateRenewer({ ...keeping, log: log.child({ component: 'certificates' }) });
+  const { reserve, cache, config } = await openDesired(dataDir, clock, log.child({ component: 'desired' }));
+  const engine = runtime.driverFor({ clusterUID: enrolment.clusterUID, nodeName });
+  const metrics = new AgentMetrics(systemClock.now());
+  const driver = metrics.operations.instrument(upgrades.driver(engine, { server, ca: () => identity.ca }));
+  const boot = { bootMark, uptimeMs: () => uptime() * 1000 };
+  const heardTime = await CoordinatorTime.open(boot, durableFile(coordinatorTimePath(dataDir)), log);
+  const journal = await openJournal(dataDir, boot, heardTime, clock, log);
+  const agent = createAgent({
+    settings: { ...settings, labels: labelsOf(settings) },
+    target: identity,
+    certificates,
+    driver,
+    engine: runtime.name,
+    cache,
+    config,
+    manifests: manifestDirectory(settings.manifests ?? makeManifestDirectory(dataDir)),
+    volumes: new HostVolumes(dataDir, runtime.processes),
+    api: { askToken: podTokenRequester(server, identity), server, ca: () => identity.ca },
+    isolation: isolationSettingsOf(settings, policy),
+    files: new FolderPodFiles(dataDir),
+    images: await imageHandling(settings, driver),
+    pressure,
+    updateLock: updateLockAt(settings.hold, clock, systemClock),
+    coordinatorTime: heardTime,
+    journal,
+    previousExit: await marker.markStarted(bootMark),
+    onLive: () => upgrades.confirm(),
+    podCounts: metrics.pods,
+    cost: readProcessUsage,
+    load: hostLoad(dataDir, clock),
+    readHost: () => readHostInfo(dataDir, settings.nodeIp),
+    clock,
+    wallClock: systemClock,
+    random: systemRandom,
+    log,
+  });
+  return startComponents(
+    [
+      ...directory,
+      { name: 'run marker', stop: () => marker.markStopped() },
+      { name: 'upgrades', stop: () => upgrades.stop() },
+      { name: 'runtime', stop: () => runtime.close() },
+      { name: 'driver', stop: () => driver.close() },
+      { name: 'reserve', stop: () => reserve.stop() },
+      { name: 'cache', stop: () => cache.flush() },
+      { name: 'journal', stop: () => journal.flush() },
+      { name: 'config', stop: () => config.flush() },
+      { name: 'certificates', stop: () => certificates.stop() },
+      ...metricsPart(settings, () => agentMetricsText(metrics.values(agentFacts(agent, nodeName, cache.size)))),
+      ...agent.components,
+    ],
+    log,
+  );
+}
+
+/** The node that this host is; undefined when the agent was told to end first: a join may wait for an operator for days. */
+function joinUnlessStopped({
+  settings,
+  log,
+  onWaiting,
+  stop,
+}: AgentStart): Promise<Awaited<ReturnType<typeof joinWithSettings>> | undefined> {
+  const joining = joinWithSettings(settings, (message) => {
+    log.warn(message);
+    onWaiting?.(message);
+  });
+  return stop ? Promise.race([joining, stop.then(() => undefined)]) : joining;
+}
+
+/** Moments of this boot, by the coordinator's time where it has been heard: what an agent before a reboot heard is worth nothing. */
+function openJournal(
+  dataDir: string,
+  { bootMark, uptimeMs }: BootClock,
+  heardTime: CoordinatorTime,
+  clock: Clock,
+  log: Logger,
+): Promise<EventJournal> {
+  const moment = () => {
+    const hubMs = heardTime.now();
+    const here = { boot: bootMark, uptimeMs: uptimeMs(), wallMs: systemClock.now() };
+    return { ...here, ...(hubMs === undefined ? {} : { hubMs }) };
+  };
+  return EventJournal.open({ file: eventJournalFile(journalPath(dataDir)), now: moment, clock, log });
+}
+
+/** Makes the directory where it is missing, and locks it for this process. */
+async function takeDataDir(dataDir: string, clock: Clock, log: Logger): Promise<Component[]> {
+  const isWritable = prepareDataDir(dataDir);
+  const lock = await lockDataDir(dataDir);
+  const held: Component = { name: 'lock', stop: () => lock.release() };
+  return isWritable ? [held] : [held, ...readOnlyPart(dataDir, clock, log)];
+}
+
+/** Of an agent that cannot write, if it is a service that is started again when it ends. */
+function readOnlyPart(dataDir: string, clock: Clock, log: Logger): Component[] {
+  log.error({ dataDir }, 'the disk is read-only: what this host is given from now on is in memory alone');
+  // Where the host may write and its service may not, somebody wanted it so.
+  if (!process.env.INVOCATION_ID || hostMayWrite(dataDir)) return [];
+  const beginAnew = (): void => {
+    log.info({ dataDir }, 'the disk takes writes again: the agent begins anew, and containers go on');
+    process.kill(process.pid, 'SIGTERM');
+  };
+  return [waitForWritableDisk(() => hostMayWrite(dataDir), beginAnew, clock)];
+}
+
+/** What the host was given last, and room to go on writing it. Secrets are sealed under the host's key. */
+async function openDesired(dataDir: string, clock: Clock, log: Logger) {
+  const reserve = new DiskReserve(reservePath(dataDir), clock, log);
+  await reserve.allocate();
+  const cache = await DesiredCache.open(reserve.withReserve(durableFile(cachePath(dataDir))), clock, log);
+  const box = new AtRestCipher(await loadHostKey(hostKeyPath(dataDir), await findTpmSealer(), log));
+  const config = await ConfigCache.open({ directory: configDirectory(dataDir), box }, log);
+  return { reserve, cache, config };
+}
+
+/** Counts this start of a version on trial. Throws `ExitError` where the one before it is to come back. */
+async function beginUpgrades(dataDir: string, clock: Clock, log: Logger): Promise<AgentUpgrades> {
+  const upgrades = new AgentUpgrades({ dataDir, clock, wallClock: systemClock, chance: systemRandom, log });
+  if (await upgrades.start()) return upgrades;
+  const sentence = 'This version of the agent did not stay up; the one before it comes back.';
+  throw new ExitError(EXIT_CODES.environment, sentence);
+}
+
+/** How busy the host is when somebody asks. */
+function hostLoad(dataDir: string, clock: Clock): () => HeartbeatReading {
+  const load = new HostLoad({
+    counters: readHostCounters,
+    cpus: cpus().length,
+    memoryBytes: totalmem(),
+    diskUse: async () => usedFraction(await readFileSystemUsage(dataDir)),
+    clock,
+  });
+  return () => load.read();
+}
+
+function metricsPart({ metricsAddress }: AgentSettings, page: () => string): Component[] {
+  const address = parseMetricsAddress(metricsAddress);
+  if (!address) return [];
+  const server = new AgentMetricsServer(address, page);
+  const start = async () => void (await server.start());
+  return [{ name: 'metrics', start, stop: () => server.stop() }];
+}
+
+function agentFacts({ node, link }: Agent, nodeName: string, desiredPods: number): AgentMetricInputs {
+  const { roundTripMs } = link;
+  return {
+    ...readProcessUsage(),
+    node: nodeName,
+    isConnected: link.phase === 'live',
+    isEngineUp: node.isEngineUp,
+    ...(roundTripMs === undefined ? {} : { roundTripMs }),
+    desiredPods,
+    linkBytes: (direction, cause) => link.bytes.of(direction, cause),
+  };
+}
+
+/** What the host says of its link is a label of its Node, where a person can say it as well. */
+function labelsOf({ labels, lowData }: AgentSettings): Record<string, string> {
+  return lowData ? { ...labels, [LINK_LABEL]: METERED } : labels;
+}
+
+function linkUrl(server: URL): string {
+  const url = new URL(LINK_PATH, server);
+  url.protocol = 'wss:';
+  return url.href;
+}

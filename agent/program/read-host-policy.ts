@@ -1,0 +1,26 @@
+/** Reads the host's policy file, at the agent's start and at each reload. One that cannot be read keeps it from starting. */
+import { parse } from 'yaml';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { readIfPresent } from '../../shared/process/files/private-file.js';
+import { type HostPolicy, parseHostPolicy } from '../decisions/admission/host-policy.js';
+import type { AgentSettings } from './agent-settings.js';
+
+/** Where the host's owner says what no Pod may do here. */
+const DEFAULT_POLICY = '/etc/everynode/policy.yaml';
+
+/** The policy, undefined when there is no such file and nobody named it. Throws `ExitError`. */
+export async function readHostPolicy(
+  settings: Pick<AgentSettings, 'policy'>,
+): Promise<HostPolicy | undefined> {
+  const { policy: path = DEFAULT_POLICY } = settings;
+  const isNamed = settings.policy !== undefined;
+  try {
+    const text = await readIfPresent(path);
+    if (text === undefined && !isNamed) return undefined;
+    if (text === undefined) throw new Error('there is no such file');
+    return parseHostPolicy(parse(text));
+  } catch (error) {
+    const why = error instanceof Error ? error.message.split('\n')[0] : String(error);
+    throw new ExitError(EXIT_CODES.usage, `The policy ${path} cannot be used: ${why}.`);
+  }
+}

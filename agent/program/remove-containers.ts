@@ -1,0 +1,83 @@
+/** Takes a host out of its fleet: removes its containers, and nobody else's, from the engine, with their volumes and mounts. */
+import { systemClock } from '../../shared/process/time/clock.js';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { lockDataDir } from './agent-data-directory.js';
+import { readIdentity } from '../identity/identity-file.js';
+import { reopenRuntime } from '../assembly/open-runtime.js';
+import { type RuntimeDriver, RuntimeError } from '../runtime/runtime-driver.js';
+import { removeAllVolumes } from '../volumes/remove-volumes.js';
+import { VolumeError } from '../volumes/volume-error.js';
+
+/** How long each container is given to end by itself. */
+const GRACE_SECONDS = 10;
+
+/**
+ * Stops and removes the containers labelled with this fleet's clusterUID and node; answers how many.
+ * Throws `ExitError` when the engine fails: what it still holds must not be forgotten.
+ */
+export async function removeContainers(dataDir: string): Promise<number> {
+  const identity = await readIdentity(dataDir);
+  const runtime = await reopenRuntime(dataDir, systemClock);
+  // Never joined, or never with an engine: nothing here can be ours.
+  if (identity?.clusterUID === undefined || !runtime) return 0;
+  const lock = await lockDataDir(dataDir);
+  const driver = runtime.driverFor({ clusterUID: identity.clusterUID, nodeName: identity.node });
+  try {
+    const removed = await removeAll(driver);
+    await removeAllVolumes(dataDir, runtime.processes);
+    await removeSandboxImage(driver);
+    return removed;
+  } catch (error) {
+    if (error instanceof VolumeError) throw new ExitError(EXIT_CODES.environment, `${error.message}.`);
+    if (!(error instanceof RuntimeError)) throw error;
+    throw new ExitError(
+      EXIT_CODES.environment,
+      `This host's containers cannot be removed: ${error.message}.`,
+    );
+  } finally {
+    driver.close();
+    runtime.close();
+    lock.release();
+  }
+}
+
+/** Pods that have containers on this host. Throws `ExitError` when the engine does not answer. */
+export async function countPods(dataDir: string): Promise<number> {
+  const identity = await readIdentity(dataDir);
+  const runtime = await reopenRuntime(dataDir, systemClock);
+  if (identity?.clusterUID === undefined || !runtime) return 0;
+  const driver = runtime.driverFor({ clusterUID: identity.clusterUID, nodeName: identity.node });
+  try {
+    const containers = await driver.list();
+    return new Set(containers.map(({ identity: { podUid } }) => podUid)).size;
+  } catch (error) {
+    if (!(error instanceof RuntimeError)) throw error;
+    throw new ExitError(
+      EXIT_CODES.environment,
+      `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`,
+    );
+  } finally {
+    driver.close();
+    runtime.close();
+  }
+}
+
+async function removeAll(driver: RuntimeDriver): Promise<number> {
+  const containers = await driver.list();
+  await Promise.all(
+    containers.map(async ({ id }) => {
+      await driver.stop(id, GRACE_SECONDS);
+      await driver.remove(id);
+    }),
+  );
+  return containers.length;
+}
+
+/** It was made here, for this host's Pods alone. */
+async function removeSandboxImage(driver: RuntimeDriver): Promise<void> {
+  const name = await driver.ensureSandboxImage();
+  await driver.removeImage(name).catch((error: unknown) => {
+    // Another fleet's agent on this engine has containers of it.
+    if (!(error instanceof RuntimeError)) throw error;
+  });
+}

@@ -1,0 +1,70 @@
+/** A command in a container from start to end, for probes and hooks. */
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
+import { type ExecProcess, type RuntimeDriver, RuntimeError } from './runtime-driver.js';
+
+/** As much of the output as a kubelet keeps of a probe's (`pkg/probe/exec` maxReadLength). */
+export const MAX_OUTPUT_BYTES = 10 * 1024;
+
+/** How a command came out. `output` is its first bytes, stdout and stderr as they came, never more than the limit. */
+type CommandResult = { kind: 'ended'; exitCode: number; output: Buffer } | { kind: 'late'; output: Buffer };
+
+/**
+ * Runs `command` in a running container and waits for its end, at most `deadlineMs`: what is late then is killed where
+ * the agent may (`ExecProcess.kill`) and let go in any case. Throws `RuntimeError` as `exec` does.
+ */
+export async function runContainerCommand(
+  driver: Pick<RuntimeDriver, 'exec'>,
+  id: string,
+  command: readonly string[],
+  deadlineMs: number,
+  clock: Clock,
+): Promise<CommandResult> {
+  const letGo = new AbortController();
+  const collected = new FirstBytes(MAX_OUTPUT_BYTES);
+  let running: ExecProcess | undefined;
+  let timer: Timer | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = clock.after(deadlineMs, () => resolve('late'));
+  });
+  const ended = (async () => {
+    running = await driver.exec(id, { command, stdin: false, tty: false }, letGo.signal);
+    for await (const { bytes } of running.output) collected.add(bytes);
+    return running.exitCode();
+  })();
+  try {
+    const exitCode = await Promise.race([ended, late]);
+    if (exitCode !== 'late') return { kind: 'ended', exitCode, output: collected.bytes };
+    await running?.kill().catch(ignoreRefusal);
+    return { kind: 'late', output: collected.bytes };
+  } finally {
+    timer?.cancel();
+    letGo.abort();
+    // What was let go may still fail; nobody waits for it.
+    ended.catch(() => undefined);
+  }
+}
+
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof RuntimeError)) throw error;
+}
+
+/** Keeps the beginning of what it is given. */
+class FirstBytes {
+  readonly #chunks: Uint8Array[] = [];
+  #left: number;
+
+  constructor(limit: number) {
+    this.#left = limit;
+  }
+
+  add(bytes: Uint8Array): void {
+    if (this.#left === 0) return;
+    const kept = bytes.subarray(0, this.#left);
+    this.#left -= kept.length;
+    this.#chunks.push(kept);
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.#chunks);
+  }
+}

@@ -1,0 +1,167 @@
+/** Processes in containers by the Docker Engine API, which has no call to end one. */
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DockerApi, ErrorReasons } from './docker-api.js';
+import {
+  type AttachedStreams,
+  type AttachRequest,
+  type ExecProcess,
+  type ExecRequest,
+  RuntimeError,
+  type TerminalSize,
+} from '../runtime-driver.js';
+import { HijackedStreams } from './hijacked-streams.js';
+
+const REFUSALS: ErrorReasons = { 404: 'NotFound', 409: 'NotRunning', fallback: 'EngineDown' };
+/** The engine hears of a start and an end by another way than the bytes: asked again after 5 ms, doubling to half a second. */
+const FIRST_LOOK_MS = 5;
+const LAST_LOOK_MS = 500;
+/** How long a process may take to be there before it is given up to be sized or killed. */
+const START_MS = 5_000;
+
+/** What `GET /exec/ID/json` answers, the part that is read. */
+interface ExecAnswer {
+  Running: boolean;
+  ExitCode: number | null;
+  /** As the engine's host numbers it; 0 before the start. */
+  Pid: number;
+}
+
+/** Starts a process in the container `id`. Throws `RuntimeError`. */
+export async function dockerExec(
+  api: DockerApi,
+  id: string,
+  { command, stdin, tty }: ExecRequest,
+  signal: AbortSignal,
+): Promise<ExecProcess> {
+  const body = { Cmd: command, AttachStdin: stdin, AttachStdout: true, AttachStderr: true, Tty: tty };
+  const call = { method: 'POST', path: `/containers/${id}/exec`, body, signal } as const;
+  const { Id } = await api.json<{ Id: string }>(call, REFUSALS);
+  const path = `/exec/${Id}`;
+  const socket = await api.hijack(
+    { method: 'POST', path: `${path}/start`, body: { Detach: false, Tty: tty }, signal },
+    REFUSALS,
+  );
+  const streams = new HijackedStreams({
+    socket,
+    bytes: api.bytesOf(socket),
+    tty,
+    stdin,
+    signal,
+    resize: (size) => resize(api, path, size),
+  });
+  return new DockerProcess(api, path, id, streams, signal);
+}
+
+/** The streams of the container's first process. Throws `RuntimeError`. */
+export async function dockerAttach(
+  api: DockerApi,
+  id: string,
+  { stdin }: AttachRequest,
+  tty: boolean,
+  signal: AbortSignal,
+): Promise<AttachedStreams> {
+  const path = `/containers/${id}`;
+  const query = { stream: '1', stdout: '1', stderr: '1', ...(stdin ? { stdin: '1' } : {}) };
+  const socket = await api.hijack({ method: 'POST', path: `${path}/attach`, query, signal }, REFUSALS);
+  const bytes = api.bytesOf(socket);
+  return new HijackedStreams({
+    socket,
+    bytes,
+    tty,
+    stdin,
+    signal,
+    resize: (size) => resize(api, path, size),
+  });
+}
+
+function resize(api: DockerApi, path: string, { width, height }: TerminalSize): Promise<unknown> {
+  const query = { w: String(width), h: String(height) };
+  return api.json({ method: 'POST', path: `${path}/resize`, query }, REFUSALS);
+}
+
+class DockerProcess implements ExecProcess {
+  readonly output: AttachedStreams['output'];
+
+  constructor(
+    private readonly api: DockerApi,
+    private readonly path: string,
+    private readonly container: string,
+    private readonly streams: AttachedStreams,
+    private readonly signal: AbortSignal,
+  ) {
+    this.output = streams.output;
+  }
+
+  write(bytes: Uint8Array): Promise<void> {
+    return this.streams.write(bytes);
+  }
+
+  endInput(): void {
+    this.streams.endInput();
+  }
+
+  /** The first size comes with the first keys, at times before the process: an engine refuses it until then. */
+  async resize(size: TerminalSize): Promise<void> {
+    const patience = AbortSignal.any([this.signal, AbortSignal.timeout(START_MS)]);
+    let refusal: unknown;
+    for await (const { Pid } of this.#looks(patience)) {
+      refusal = await this.streams.resize(size).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (refusal === undefined || Pid !== 0) break;
+    }
+    if (refusal !== undefined) throw refusal;
+  }
+
+  close(): void {
+    this.streams.close();
+  }
+
+  async exitCode(): Promise<number> {
+    for await (const { Running, ExitCode } of this.#looks(this.signal)) {
+      if (!Running && ExitCode !== null) return ExitCode;
+    }
+    throw new RuntimeError('EngineDown', 'the process was let go before its end', true);
+  }
+
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<boolean> {
+    for await (const { Running, Pid } of this.#looks(AbortSignal.timeout(START_MS))) {
+      if (!Running) return true;
+      // Its streams are there before the process is.
+      if (Pid !== 0) return isInContainer(Pid, this.container) && signalled(Pid, signal);
+    }
+    return false;
+  }
+
+  /** Looks at the process again and again, until `signal` aborts. */
+  async *#looks(signal: AbortSignal): AsyncGenerator<ExecAnswer, void> {
+    for (let delayMs = FIRST_LOOK_MS; ; delayMs = Math.min(delayMs * 2, LAST_LOOK_MS)) {
+      yield await this.#look();
+      await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+    }
+  }
+
+  #look(): Promise<ExecAnswer> {
+    return this.api.json<ExecAnswer>({ method: 'GET', path: `${this.path}/json` }, REFUSALS);
+  }
+}
+
+function signalled(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
+
+/** False where the number means another process: on an engine whose processes this host does not see. */
+function isInContainer(pid: number, container: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cgroup`, 'utf8').includes(container);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,129 @@
+/** Images of an engine: look, pull, load. */
+import type { DockerApi } from './docker-api.js';
+import { type EngineImage, type PullRequest, RuntimeError } from '../runtime-driver.js';
+import { jsonLines } from './json-lines.js';
+
+/** What `GET /images/NAME/json` answers, the part that is read. */
+interface ImageAnswer {
+  Id: string;
+  RepoDigests: string[] | null;
+  Size?: number;
+  Config?: { User?: string } | null;
+}
+
+/** One line of an engine's progress. */
+interface Progress {
+  error?: string;
+  errorDetail?: { message?: string };
+}
+
+/** The image as the engine knows it, undefined when it does not. */
+export async function inspectImage(api: DockerApi, image: string): Promise<ImageAnswer | undefined> {
+  try {
+    return await api.json<ImageAnswer>(
+      { method: 'GET', path: `/images/${image}/json` },
+      { 404: 'NotFound', 400: 'InvalidImageName', fallback: 'ErrImagePull' },
+    );
+  } catch (error) {
+    if (error instanceof RuntimeError && error.reason === 'NotFound') return undefined;
+    throw error;
+  }
+}
+
+/** From the answer of `/images/NAME/json`. */
+export function toEngineImage({ Id, Size, Config }: ImageAnswer): EngineImage {
+  return { id: withAlgorithm(Id), user: Config?.User ?? '', sizeBytes: Size ?? 0 };
+}
+
+/** Pulls, or throws ErrImagePull or InvalidImageName in the registry's words. */
+export async function pullImage(
+  api: DockerApi,
+  { image, auth, signal, onProgress }: PullRequest,
+): Promise<void> {
+  const stream = await api.stream(
+    {
+      method: 'POST',
+      path: '/images/create',
+      query: { fromImage: withTag(image) },
+      headers: auth === undefined ? {} : { 'X-Registry-Auth': auth },
+      signal,
+    },
+    { 400: 'InvalidImageName', fallback: 'ErrImagePull' },
+  );
+  await finish(stream, 'ErrImagePull', onProgress);
+}
+
+/** Gives the image a second name. Throws `ErrImagePull`. */
+export async function tagImage(api: DockerApi, image: string, name: string): Promise<void> {
+  const colon = name.lastIndexOf(':');
+  const [repo, tag] = [name.slice(0, colon), name.slice(colon + 1)];
+  await api.json(
+    { method: 'POST', path: `/images/${image}/tag`, query: { repo, tag } },
+    { fallback: 'ErrImagePull' },
+  );
+}
+
+/** Ids of the images of all containers that the engine has. */
+export async function imagesInUse(api: DockerApi): Promise<Set<string>> {
+  const containers = await api.json<{ ImageID: string }[]>(
+    { method: 'GET', path: '/containers/json', query: { all: '1' } },
+    { fallback: 'EngineDown' },
+  );
+  return new Set(containers.map(({ ImageID }) => withAlgorithm(ImageID)));
+}
+
+/** An image that is gone already is no error. */
+export async function removeImage(api: DockerApi, image: string): Promise<void> {
+  try {
+    await api.json(
+      { method: 'DELETE', path: `/images/${image}` },
+      { 404: 'NotFound', 409: 'Conflict', fallback: 'EngineDown' },
+    );
+  } catch (error) {
+    if (!(error instanceof RuntimeError && error.reason === 'NotFound')) throw error;
+  }
+}
+
+/** Podman leaves it out in some answers. */
+function withAlgorithm(id: string): string {
+  return id.includes(':') ? id : `sha256:${id}`;
+}
+
+/** Loads an archive of images. */
+export async function loadImages(api: DockerApi, archive: Uint8Array): Promise<void> {
+  const stream = await api.stream(
+    {
+      method: 'POST',
+      path: '/images/load',
+      query: { quiet: '1' },
+      archive,
+      headers: { 'Content-Type': 'application/x-tar' },
+    },
+    { fallback: 'CreateContainerError' },
+  );
+  await finish(stream, 'CreateContainerError');
+}
+
+/** Engines say 200 first and tell of a failure in the progress; a stream that breaks off is one too. */
+async function finish(
+  stream: AsyncIterable<Uint8Array>,
+  reason: string,
+  onProgress?: () => void,
+): Promise<void> {
+  try {
+    for await (const { error, errorDetail } of jsonLines<Progress>(stream)) {
+      onProgress?.();
+      const message = errorDetail?.message ?? error;
+      if (message) throw new RuntimeError(reason, message, true);
+    }
+  } catch (error) {
+    if (error instanceof RuntimeError && error.reason === reason) throw error;
+    throw new RuntimeError(reason, error instanceof Error ? error.message : String(error), true);
+  }
+}
+
+/** Asked for a name without tag, an engine would pull all of its tags. */
+function withTag(image: string): string {
+  const last = image.slice(image.lastIndexOf('/') + 1);
+  return last.includes(':') || last.includes('@') ? image : `${image}:latest`;
+}

@@ -1,0 +1,58 @@
+/** What containers take on the disk: the layer that they write, and their log. */
+import { readdir, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { DockerApi, ErrorReasons } from './docker-api.js';
+import { toIdentity } from './docker-convert.js';
+import { type ContainerStorage, RuntimeError, SANDBOX } from '../runtime-driver.js';
+
+const LOOK: ErrorReasons = { 404: 'NotFound', fallback: 'EngineDown' };
+
+/** What `GET /containers/json?size=1` answers, the part that is read. */
+interface ListedContainer {
+  Id: string;
+  Labels: Record<string, string>;
+  State: string;
+  SizeRw?: number;
+}
+
+/** Of all containers with these labels, sandboxes apart. The engine walks through their layers to tell. */
+export async function dockerStorage(api: DockerApi, label: string[]): Promise<ContainerStorage[]> {
+  const query = { all: '1', size: '1', filters: JSON.stringify({ label }) };
+  const found = await api.json<ListedContainer[]>({ method: 'GET', path: '/containers/json', query }, LOOK);
+  const storages = found.map(async ({ Id, Labels, State, SizeRw = 0 }): Promise<ContainerStorage> => {
+    const { container, attempt } = toIdentity(Labels);
+    const isRunning = State === 'running';
+    return { container, attempt, isRunning, layerBytes: SizeRw, logBytes: await logBytes(api, Id) };
+  });
+  return (await Promise.all(storages)).filter(({ container }) => container !== SANDBOX);
+}
+
+/** The log with its rotated files; 0 where the engine keeps none or the agent may not look. */
+async function logBytes(api: DockerApi, id: string): Promise<number> {
+  const path = await logPath(api, id);
+  if (!path) return 0;
+  try {
+    const names = await readdir(dirname(path));
+    const logs = names.filter((name) => name.startsWith(basename(path)));
+    const sizes = await Promise.all(logs.map(async (name) => (await stat(join(dirname(path), name))).size));
+    return sizes.reduce((sum, size) => sum + size, 0);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // Rotated away meanwhile, on another host, or not ours to read.
+    if (code === 'ENOENT' || code === 'EACCES') return 0;
+    throw error;
+  }
+}
+
+async function logPath(api: DockerApi, id: string): Promise<string | undefined> {
+  try {
+    const { LogPath } = await api.json<{ LogPath?: string }>(
+      { method: 'GET', path: `/containers/${id}/json` },
+      LOOK,
+    );
+    return LogPath;
+  } catch (error) {
+    if (error instanceof RuntimeError && error.reason === 'NotFound') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,60 @@
+/** What containers use, as the engine reads it off the kernel. */
+import type { DockerApi, ErrorReasons } from './docker-api.js';
+import { toIdentity } from './docker-convert.js';
+import { type ContainerUsage, RuntimeError, SANDBOX } from '../runtime-driver.js';
+
+const LOOK: ErrorReasons = { 404: 'NotFound', 409: 'NotRunning', fallback: 'EngineDown' };
+
+/** What `GET /containers/ID/stats` answers, the part that is read. Ended containers have no figures. */
+interface StatsAnswer {
+  cpu_stats?: { cpu_usage?: { total_usage?: number } };
+  pids_stats?: { current?: number };
+  memory_stats?: { usage?: number; stats?: { total_inactive_file?: number; inactive_file?: number } };
+}
+
+/** Of the running containers with these labels, sandboxes apart; one that ends meanwhile is left out. */
+export async function dockerUsage(api: DockerApi, label: string[]): Promise<ContainerUsage[]> {
+  const filters = JSON.stringify({ label, status: ['running'] });
+  const found = await api.json<{ Id: string; Labels: Record<string, string> }[]>(
+    { method: 'GET', path: '/containers/json', query: { filters } },
+    LOOK,
+  );
+  const usages = await Promise.all(found.map(({ Id, Labels }) => usageOf(api, Id, Labels)));
+  return usages.filter((usage) => usage !== undefined);
+}
+
+async function usageOf(
+  api: DockerApi,
+  id: string,
+  labels: Record<string, string>,
+): Promise<ContainerUsage | undefined> {
+  const { podUid, container } = toIdentity(labels);
+  if (container === SANDBOX) return undefined;
+  try {
+    // One reading: without `one-shot` the engine waits a second for a second one.
+    const query = { stream: 'false', 'one-shot': 'true' };
+    const stats = await api.json<StatsAnswer>(
+      { method: 'GET', path: `/containers/${id}/stats`, query },
+      LOOK,
+    );
+    const cpuNanos = stats.cpu_stats?.cpu_usage?.total_usage;
+    if (cpuNanos === undefined) return undefined;
+    const processes = stats.pids_stats?.current;
+    return {
+      id,
+      podUid,
+      container,
+      cpuNanos,
+      memoryBytes: workingSet(stats),
+      ...(processes === undefined ? {} : { processes }),
+    };
+  } catch (error) {
+    if (error instanceof RuntimeError && error.reason !== 'EngineDown') return undefined;
+    throw error;
+  }
+}
+
+/** cgroup v1 and v2 name the inactive pages differently. */
+function workingSet({ memory_stats: { usage = 0, stats = {} } = {} }: StatsAnswer): number {
+  return Math.max(usage - (stats.total_inactive_file ?? stats.inactive_file ?? 0), 0);
+}

@@ -1,0 +1,67 @@
+/** Runtime events between an engine's pace and the agent's, in memory bounded by the number of Pods. */
+import type { RuntimeEvent } from './runtime-driver.js';
+
+/**
+ * Holds what has not been read yet. An event only says "look again", so two for one Pod are one, and a `resync`
+ * swallows all others. Iterating ends when `signal` aborts.
+ */
+export class RuntimeEventQueue {
+  readonly #pods = new Set<string>();
+  #resync = false;
+  #down: string | undefined;
+  #wake: () => void = () => undefined;
+
+  push(event: RuntimeEvent): void {
+    switch (event.kind) {
+      case 'container':
+        if (!this.#resync) this.#pods.add(event.podUid);
+        break;
+      case 'resync':
+        this.#resync = true;
+        this.#down = undefined;
+        this.#pods.clear();
+        break;
+      case 'down':
+        this.#down = event.message;
+        break;
+    }
+    this.#wake();
+  }
+
+  /** Events in the order: engine down, resync, single Pods. */
+  async *read(signal: AbortSignal): AsyncGenerator<RuntimeEvent, void> {
+    while (!signal.aborted) {
+      const event = this.#take();
+      if (event) yield event;
+      else await this.#changed(signal);
+    }
+  }
+
+  #take(): RuntimeEvent | undefined {
+    if (this.#down !== undefined) {
+      const message = this.#down;
+      this.#down = undefined;
+      return { kind: 'down', message };
+    }
+    if (this.#resync) {
+      this.#resync = false;
+      return { kind: 'resync' };
+    }
+    for (const podUid of this.#pods) {
+      this.#pods.delete(podUid);
+      return { kind: 'container', podUid };
+    }
+    return undefined;
+  }
+
+  #changed(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      this.#wake = done;
+      signal.addEventListener('abort', done);
+    });
+  }
+}

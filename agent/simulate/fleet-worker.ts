@@ -1,0 +1,57 @@
+/** A process full of pretended hosts, steered over its IPC channel; it ends with the channel. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { createLogger } from '../../shared/process/output/logger.js';
+import { JoinError, toExitError } from '../identity/coordinator-client.js';
+import { parseCommand, performCommand } from './simulation-command.js';
+import { SimulatedNodeFleet } from './simulated-node-fleet.js';
+import type { FromFleetWorker, ToFleetWorker } from './fleet-worker-messages.js';
+
+const COUNTS_EVERY_MS = 500;
+const LEAVE_WITHIN_MS = 5_000;
+
+let fleet: SimulatedNodeFleet | undefined;
+
+function tell(message: FromFleetWorker): void {
+  // A channel that closes meanwhile has told that nobody listens any more.
+  if (process.connected) process.send?.(message, () => undefined);
+}
+
+function fail(error: unknown): void {
+  const { code, sentence } = error instanceof JoinError ? toExitError(error) : unexpected(error);
+  tell({ kind: 'failed', code, message: sentence });
+}
+
+function unexpected(error: unknown): ExitError {
+  return new ExitError(EXIT_CODES.environment, error instanceof Error ? error.message : String(error));
+}
+
+async function start(order: ToFleetWorker & { kind: 'start' }): Promise<void> {
+  const remark = (text: string) => tell({ kind: 'remark', text });
+  fleet = new SimulatedNodeFleet({ ...order, log: createLogger(order.logLevel), warn: remark });
+  const counted = fleet;
+  setInterval(() => tell({ kind: 'counts', counts: counted.counts() }), COUNTS_EVERY_MS);
+  await fleet.start();
+  tell({ kind: 'started' });
+}
+
+async function command(line: string): Promise<void> {
+  const parsed = parseCommand(line);
+  const nodes = parsed && fleet ? await performCommand(parsed, fleet) : 0;
+  tell({ kind: 'performed', nodes });
+}
+
+/** Nothing here is worth keeping: hosts that do not end in time end with their process. */
+async function stop(): Promise<void> {
+  await Promise.race([fleet?.stop(), pause(LEAVE_WITHIN_MS)]);
+  process.exit(0);
+}
+
+process.on('message', (message: ToFleetWorker) => {
+  const done = message.kind === 'start' ? start(message) : command(message.line);
+  done.catch(fail);
+});
+process.on('disconnect', () => void stop());
+// A Ctrl-C reaches every process of the terminal: the one that talks to the user ends this one.
+process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => void stop());

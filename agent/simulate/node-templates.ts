@@ -1,0 +1,62 @@
+/** The nodes to pretend: numbered ones, or those of a file of Node manifests. */
+import type { Condition } from '../../shared/kube/objects/conditions.js';
+import type { Node, NodeStatus } from '../../shared/kube/nodes/node-types.js';
+import { manifestError } from './node-manifest-check.js';
+
+/** A Node as it is to register. */
+export type NodeTemplate = Pick<Node, 'metadata' | 'spec' | 'status'>;
+
+/** `count` nodes named `PREFIX-1` and so on. */
+export function numberedNodes(prefix: string, count: number): NodeTemplate[] {
+  return Array.from({ length: count }, (_, index) => ({
+    metadata: { name: `${prefix}-${index + 1}`, labels: { 'simulate.everynode.dev/fleet': prefix } },
+  }));
+}
+
+/** Nodes of decoded YAML documents: Nodes, and Lists of them as `kubectl get nodes -o yaml` prints. Throws an Error that names what is no Node. */
+export function nodesFromDocuments(documents: readonly unknown[]): NodeTemplate[] {
+  const plans = documents.filter((document) => document !== null).flatMap(nodesOf);
+  const names = new Set<string>();
+  for (const { metadata } of plans) {
+    if (names.has(metadata.name)) throw new Error(`node "${metadata.name}" stands there twice`);
+    names.add(metadata.name);
+  }
+  return plans;
+}
+
+function nodesOf(document: unknown): NodeTemplate[] {
+  const { kind, items, metadata } = (document ?? {}) as Partial<Node> & { kind?: unknown; items?: unknown };
+  if (Array.isArray(items)) return items.flatMap(nodesOf);
+  if (kind !== 'Node' || typeof metadata?.name !== 'string') {
+    throw new Error(`a ${String(kind ?? 'document without a kind')} is no Node with a name`);
+  }
+  const wrong = manifestError(document);
+  if (wrong) throw new Error(`node "${metadata.name}": ${wrong}`);
+  return [document as NodeTemplate];
+}
+
+/** What a pretended host says of itself, with the plan's own words above it. */
+export function statusFromTemplate(told: NodeStatus, plan: NodeTemplate, changed: readonly Condition[]): NodeStatus {
+  const { capacity, allocatable, addresses, nodeInfo, conditions = [] } = plan.status ?? {};
+  const heartbeat = told.conditions?.[0]?.lastHeartbeatTime;
+  const own = mergeConditions(conditions, changed).map((condition) => ({
+    ...condition,
+    ...(heartbeat ? { lastHeartbeatTime: heartbeat } : {}),
+  }));
+  return {
+    ...told,
+    ...(capacity ? { capacity } : {}),
+    ...(allocatable ? { allocatable } : {}),
+    ...(addresses ? { addresses } : {}),
+    ...(nodeInfo && told.nodeInfo
+      ? { nodeInfo: { ...told.nodeInfo, ...nodeInfo, bootID: told.nodeInfo.bootID } }
+      : {}),
+    conditions: mergeConditions(told.conditions ?? [], own),
+  };
+}
+
+/** `above` takes the place of conditions of its types. */
+function mergeConditions(below: readonly Condition[], above: readonly Condition[]): Condition[] {
+  const types = new Set(above.map(({ type }) => type));
+  return [...below.filter(({ type }) => !types.has(type)), ...above];
+}

@@ -1,0 +1,82 @@
+/** What a Pod's annotations ask of its pretended containers. */
+import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import type { ImageBehaviour } from '../runtime/hollow/image-behaviours.js';
+import { parseNodeQuery, type QueriedNode } from './node-query.js';
+
+/** Of every annotation that is meant for a simulation. */
+export const SIMULATION_PREFIX = 'simulate.everynode.dev/';
+const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+
+/** Where the Pod pretends, and how many times faster than it says. */
+export interface SimulationContext {
+  node: QueriedNode;
+  speed: number;
+  /** The host has come up again since the Pod was there first. */
+  isRebooted: boolean;
+}
+
+/**
+ * The behaviour of a Pod's containers and pulls; undefined when no annotation is there. One that cannot be read counts
+ * as absent: a manifest is never refused for it (`pretenceMistakes` tells).
+ */
+export function simulatedBehaviour(pod: Pod, { node, speed, isRebooted }: SimulationContext): ImageBehaviour | undefined {
+  const annotations = pod.metadata.annotations ?? {};
+  if (!Object.keys(annotations).some((key) => key.startsWith(SIMULATION_PREFIX))) return undefined;
+  const text = (name: string): string | undefined => annotations[SIMULATION_PREFIX + name];
+  const duration = (name: string): number | undefined => {
+    const ms = durationMs(text(name));
+    return ms === undefined ? undefined : ms / speed;
+  };
+  const readyAfter = duration('ready-after');
+  const waitsForReboot = text('fail-after-reboot') === 'true' && !isRebooted;
+  const exit = exitOf(text, duration, !waitsForReboot && isMeant(text('fail-on'), node));
+  const pull = pullOf(text('pull') === 'fail', duration('pull-time'));
+  return {
+    ...(readyAfter === undefined ? {} : { ready: { afterMs: readyAfter } }),
+    ...(exit ? { exit } : {}),
+    ...(pull ? { pull } : {}),
+  };
+}
+
+/** Whether the Pod asks that its host is cut off as long as a container of it runs. */
+export function cutsLink({ metadata }: Pod): boolean {
+  return metadata.annotations?.[`${SIMULATION_PREFIX}cut-link`] === 'true';
+}
+
+/** `1h2m3.5s`, `500ms`, as milliseconds; undefined for anything else. */
+export function durationMs(text: string | undefined): number | undefined {
+  if (text === undefined || !/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined;
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
+  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * MS[unit as keyof typeof MS], 0);
+}
+
+/** A crash comes before an end that was planned. `fail-on` or `fail-after-reboot` alone means a crash at once. */
+function exitOf(
+  text: (name: string) => string | undefined,
+  duration: (name: string) => number | undefined,
+  meant: boolean,
+): ImageBehaviour['exit'] {
+  const code = Number.parseInt(text('exit-code') ?? '', 10);
+  const failAfter = duration('fail-after');
+  const asks = ['fail-on', 'fail-after-reboot'].some((name) => text(name) !== undefined);
+  const fails = text('fail') === 'true' || failAfter !== undefined || asks;
+  if (fails && meant) return { afterMs: failAfter ?? 0, code: code || 1 };
+  const exitAfter = duration('exit-after');
+  return exitAfter === undefined ? undefined : { afterMs: exitAfter, code: code || 0 };
+}
+
+function isMeant(failOn: string | undefined, node: QueriedNode): boolean {
+  if (failOn === undefined) return true;
+  try {
+    return parseNodeQuery(failOn)(node);
+  } catch {
+    // Names nobody: the same as a selector that matches nothing.
+    return false;
+  }
+}
+
+function pullOf(fails: boolean, afterMs: number | undefined): ImageBehaviour['pull'] {
+  if (!fails && afterMs === undefined) return undefined;
+  const error = { reason: 'ErrImagePull', message: 'the pull fails, as the Pod’s annotation asks' };
+  return { ...(afterMs === undefined ? {} : { afterMs }), ...(fails ? { error } : {}) };
+}

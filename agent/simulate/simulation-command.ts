@@ -1,0 +1,80 @@
+/** What a script or a person may do to pretended hosts while they run: one command a line. */
+import type { SimulatedNodeFleet } from './simulated-node-fleet.js';
+import { type NodeQuery, parseNodeQuery } from './node-query.js';
+import { durationMs } from './simulation-annotations.js';
+
+const STATUSES = ['True', 'False', 'Unknown'] as const;
+
+export type SimulationCommand =
+  | { kind: 'offline' | 'online' | 'reboot'; nodes: NodeQuery }
+  | { kind: 'slow'; delayMs: number; nodes: NodeQuery }
+  | { kind: 'condition'; type: string; status: (typeof STATUSES)[number]; nodes: NodeQuery }
+  /** For scripts. */
+  | { kind: 'wait'; ms: number };
+
+export const COMMANDS_HELP = `offline NODES | online NODES | reboot NODES | slow DURATION NODES (0s: as before)
+condition TYPE=True|False|Unknown NODES | wait DURATION
+NODES: names (node-3,node-7), a label selector (zone=a), or *`;
+
+/** The command of a line; undefined for an empty one or a comment. Throws an Error that says what is wrong. */
+export function parseCommand(line: string): SimulationCommand | undefined {
+  const [word = '', ...rest] = line.replace(/#.*$/, '').trim().split(/\s+/);
+  switch (word) {
+    case '':
+      return undefined;
+    case 'offline':
+    case 'online':
+    case 'reboot':
+      return { kind: word, nodes: nodesOf(rest) };
+    case 'slow':
+      return { kind: word, delayMs: durationOf(rest[0]), nodes: nodesOf(rest.slice(1)) };
+    case 'condition':
+      return { kind: word, ...conditionOf(rest[0]), nodes: nodesOf(rest.slice(1)) };
+    case 'wait':
+      return { kind: word, ms: durationOf(rest[0]) };
+    default:
+      throw new Error(`unknown command "${word}"\n${COMMANDS_HELP}`);
+  }
+}
+
+/** Does it; answers how many hosts were meant. `wait` is the caller's to do. */
+export async function performCommand(command: SimulationCommand, fleet: SimulatedNodeFleet): Promise<number> {
+  if (command.kind === 'wait') return 0;
+  const nodes = fleet.select(command.nodes);
+  switch (command.kind) {
+    case 'offline':
+      for (const { network } of nodes) network.cut();
+      break;
+    case 'online':
+      for (const { network } of nodes) network.restore();
+      break;
+    case 'slow':
+      for (const { network } of nodes) network.slow(command.delayMs);
+      break;
+    case 'condition':
+      for (const node of nodes) node.setCondition(command.type, command.status);
+      break;
+    case 'reboot':
+      await Promise.all(nodes.map((node) => node.reboot()));
+      break;
+  }
+  return nodes.length;
+}
+
+function nodesOf(words: readonly string[]): NodeQuery {
+  if (words.length === 0) throw new Error('which nodes? names, a label selector, or *');
+  return parseNodeQuery(words.join(' '));
+}
+
+function durationOf(text: string | undefined): number {
+  const ms = durationMs(text);
+  if (ms === undefined) throw new Error(`"${text ?? ''}" is no duration such as 300ms or 1m30s`);
+  return ms;
+}
+
+function conditionOf(text = ''): { type: string; status: (typeof STATUSES)[number] } {
+  const [type, value] = text.split('=');
+  const status = STATUSES.find((each) => each === value);
+  if (!type || !status) throw new Error(`"${text}" is not of the form TYPE=True|False|Unknown`);
+  return { type, status };
+}

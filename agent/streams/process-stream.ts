@@ -1,0 +1,127 @@
+/** Serves `kubectl exec` and `attach`: a process in a container, in frames (`shared/link/streams/stream-channels.ts`). */
+import type { Status } from '../../shared/kube/objects/api-status.js';
+import { StreamError } from '../../shared/link/streams/byte-stream.js';
+import { CHANNEL, framesOf, statusFrame } from '../../shared/link/streams/stream-channels.js';
+import type { AttachStreamRequest, ExecStreamRequest } from '../../shared/link/messages/link-messages.js';
+import { attemptsOf } from '../decisions/containers/container-attempts.js';
+import type { AttachedStreams, ExecProcess, ObservedContainer, RuntimeDriver } from '../runtime/runtime-driver.js';
+import { RuntimeError } from '../runtime/runtime-driver.js';
+
+type ProcessDriver = Pick<RuntimeDriver, 'inspectPod' | 'exec' | 'attach'>;
+
+const SUCCESS: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
+
+/**
+ * Starts the command, or takes part in the container's first process, and answers its frames. `input` are the
+ * client's. When the client goes, a command with a terminal is hung up; one without goes on, as a kubelet's.
+ * Throws `StreamError`.
+ */
+export async function openProcess(
+  driver: ProcessDriver,
+  request: ExecStreamRequest | AttachStreamRequest,
+  input: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Uint8Array>> {
+  const { id } = await runningContainer(driver, request.podUid, request.container);
+  try {
+    if (request.type === 'attach') {
+      const attached = await driver.attach(id, { stdin: request.stdin }, signal);
+      feed(attached, input).catch(() => attached.close());
+      return outputFrames(attached, request, async () => SUCCESS);
+    }
+    const { command, stdin, tty } = request;
+    const process = await driver.exec(id, { command, stdin, tty }, signal);
+    feed(process, input).catch(() => process.close());
+    if (tty) signal.addEventListener('abort', () => hangUp(process), { once: true });
+    if (tty && signal.aborted) hangUp(process);
+    return outputFrames(process, request, async () => exitStatus(await process.exitCode()));
+  } catch (error) {
+    if (error instanceof RuntimeError && ['NotRunning', 'NotFound'].includes(error.reason)) {
+      throw containerNotFound(request.container);
+    }
+    throw error;
+  }
+}
+
+/** Throws `StreamError` in a kubelet's words (`pkg/kubelet/kubelet_pods.go` GetExec). */
+async function runningContainer(
+  driver: ProcessDriver,
+  podUid: string,
+  name: string,
+): Promise<ObservedContainer> {
+  const containers = await driver.inspectPod(podUid);
+  const running = attemptsOf({ containers }, name).find(({ state }) => state === 'running');
+  if (!running) throw containerNotFound(name);
+  return running;
+}
+
+function containerNotFound(name: string): StreamError {
+  return new StreamError('InternalError', `container not found ("${name}")`);
+}
+
+/** The Status that kubectl turns into an exit code (`k8s.io/apimachinery` NonZeroExitCodeReason). */
+function exitStatus(code: number): Status {
+  if (code === 0) return SUCCESS;
+  return {
+    ...SUCCESS,
+    status: 'Failure',
+    reason: 'NonZeroExitCode',
+    message: `command terminated with non-zero exit code: exit status ${code}`,
+    details: { causes: [{ reason: 'ExitCode', message: String(code) }] },
+  };
+}
+
+async function* outputFrames(
+  { output }: AttachedStreams,
+  wanted: Pick<ExecStreamRequest, 'stdout' | 'stderr'>,
+  outcome: () => Promise<Status>,
+): AsyncGenerator<Uint8Array, void> {
+  for await (const { from, bytes } of output) {
+    if (wanted[from]) yield* framesOf(CHANNEL[from], bytes);
+  }
+  yield statusFrame(await outcome());
+}
+
+/** Hands on what the client sends, as fast as the process reads it. */
+async function feed(streams: AttachedStreams, input: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const frame of input) {
+    const payload = frame.subarray(1);
+    switch (frame[0]) {
+      case CHANNEL.stdin:
+        await streams.write(payload);
+        break;
+      case CHANNEL.resize:
+        await resize(streams, payload);
+        break;
+      case CHANNEL.close:
+        if (payload[0] === CHANNEL.stdin) streams.endInput();
+        break;
+    }
+  }
+  streams.endInput();
+}
+
+/** A terminal that cannot take the size keeps the one it has. */
+async function resize(streams: AttachedStreams, json: Uint8Array): Promise<void> {
+  const { width, height } = sizeIn(json);
+  if (width > 0 && height > 0) await streams.resize({ width, height }).catch(() => undefined);
+}
+
+function sizeIn(json: Uint8Array): { width: number; height: number } {
+  try {
+    const { Width, Height } = JSON.parse(Buffer.from(json).toString()) as Record<string, unknown>;
+    return { width: sideOf(Width), height: sideOf(Height) };
+  } catch {
+    return { width: 0, height: 0 };
+  }
+}
+
+/** Terminals count their sides in 16 bits. */
+function sideOf(value: unknown): number {
+  return Number.isInteger(value) && Number(value) <= 0xffff ? Number(value) : 0;
+}
+
+function hangUp(process: ExecProcess): void {
+  // Where the agent may not, the process stays, as documented.
+  process.kill('SIGHUP').catch(() => false);
+}

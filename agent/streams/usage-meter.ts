@@ -1,0 +1,90 @@
+/** Serves `kubectl top`: what the host and its containers use, measured when somebody asks. */
+import type { HostUsage, ResourceUse } from '../../shared/link/messages/link-messages.js';
+import type { Clock } from '../../shared/process/time/clock.js';
+import type { ContainerUsage, RuntimeDriver } from '../runtime/runtime-driver.js';
+
+/** What a host has used since its start, and holds now. */
+interface NodeUsage {
+  cpuNanos: number;
+  memoryBytes: number;
+}
+
+/** All that was read at one moment. */
+interface Sample {
+  /** By the wall clock; `at` by one that never jumps. Both ms. */
+  timeMs: number;
+  at: number;
+  node: NodeUsage;
+  containers: ContainerUsage[];
+}
+
+/** A rate needs two readings: a window shorter than this says little, one longer than that little of now. */
+const LEAST_WINDOW_MS = 1_000;
+const MOST_WINDOW_MS = 60_000;
+
+interface UsageMeterDeps {
+  driver: Pick<RuntimeDriver, 'usage'>;
+  readNode: () => NodeUsage;
+  clock: Clock;
+  /** The host's own, for the times that are told. */
+  wallClock: Clock;
+}
+
+export class UsageMeter {
+  readonly #parts: UsageMeterDeps;
+  #last: Sample | undefined;
+  #underWay: Promise<HostUsage> | undefined;
+
+  constructor(parts: UsageMeterDeps) {
+    this.#parts = parts;
+  }
+
+  /** Usage since the last time somebody asked; the first waits a second for it. Who asks meanwhile gets the same. */
+  measure(): Promise<HostUsage> {
+    this.#underWay ??= this.#measure().finally(() => {
+      this.#underWay = undefined;
+    });
+    return this.#underWay;
+  }
+
+  async #measure(): Promise<HostUsage> {
+    const age = this.#last ? this.#parts.clock.monotonic() - this.#last.at : Number.POSITIVE_INFINITY;
+    if (age > MOST_WINDOW_MS) this.#last = await this.#sample();
+    if (age > MOST_WINDOW_MS || age < LEAST_WINDOW_MS) await this.#wait(LEAST_WINDOW_MS);
+    const before = this.#last as Sample;
+    const now = await this.#sample();
+    this.#last = now;
+    return usageBetween(before, now);
+  }
+
+  async #sample(): Promise<Sample> {
+    const { driver, readNode, clock, wallClock } = this.#parts;
+    const containers = await driver.usage();
+    return { timeMs: wallClock.now(), at: clock.monotonic(), node: readNode(), containers };
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#parts.clock.after(ms, resolve));
+  }
+}
+
+/** Rates between two samples. A container that began between them has none yet and is left out, as upstream. */
+export function usageBetween(before: Sample, now: Sample): HostUsage {
+  const windowMs = Math.max(Math.round(now.at - before.at), 1);
+  const useOf = (was: NodeUsage, is: NodeUsage): ResourceUse => ({
+    timeMs: Math.round(now.timeMs),
+    windowMs,
+    cpuMicro: Math.max(Math.round((is.cpuNanos - was.cpuNanos) / windowMs), 0),
+    memoryBytes: Math.max(Math.round(is.memoryBytes), 0),
+  });
+  const earlier = new Map(before.containers.map((container) => [container.id, container]));
+  const pods = new Map<string, HostUsage['pods'][number]>();
+  for (const container of now.containers) {
+    const was = earlier.get(container.id);
+    if (!was) continue;
+    const pod = pods.get(container.podUid) ?? { uid: container.podUid, containers: [] };
+    pod.containers.push({ name: container.container, ...useOf(was, container) });
+    pods.set(container.podUid, pod);
+  }
+  return { node: useOf(before.node, now.node), pods: [...pods.values()] };
+}

@@ -1,0 +1,104 @@
+/** hostPath volumes: what the type asks of the path, checked or created (pkg/volume/hostpath/host_path.go). */
+import { constants, type Stats } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import type { HostPathVolumeSource } from '../../shared/kube/pods/pod-types.js';
+import { FileDescriptor } from './file-descriptor.js';
+import { openBeneath, WHOLE_HOST } from './open-beneath.js';
+
+interface TypeCheck {
+  holds(stats: Stats): boolean;
+  /** Ends the sentence `PATH is not …`. */
+  name: string;
+}
+
+const DIRECTORY: TypeCheck = { holds: (stats) => stats.isDirectory(), name: 'a directory' };
+const FILE: TypeCheck = { holds: (stats) => stats.isFile(), name: 'a file' };
+
+const CHECKS: Record<string, TypeCheck> = {
+  Directory: DIRECTORY,
+  DirectoryOrCreate: DIRECTORY,
+  File: FILE,
+  FileOrCreate: FILE,
+  Socket: { holds: (stats) => stats.isSocket(), name: 'a socket file' },
+  CharDevice: { holds: (stats) => stats.isCharacterDevice(), name: 'a character device' },
+  BlockDevice: { holds: (stats) => stats.isBlockDevice(), name: 'a block device' },
+};
+
+/** Upstream's modes. They are set explicitly, since the agent's umask would take all access from other users. */
+const DIRECTORY_MODE = 0o755;
+const FILE_MODE = 0o644;
+
+/**
+ * Makes sure that the path is what its type says. Throws an Error with upstream's message when it is not.
+ * Without a type nothing is checked, and a path that is missing becomes a directory, as container runtimes do.
+ */
+export async function prepareHostPath({ path, type = '' }: HostPathVolumeSource): Promise<void> {
+  const present = await statOrUndefined(path);
+  if (type === '') {
+    if (!present) await makeDirectory(path);
+    return;
+  }
+  const check = CHECKS[type];
+  if (!check) throw new Error(`${type} is an invalid volume type`);
+  if (present ? check.holds(present) : await create(path, type)) return;
+  throw new Error(`hostPath type check failed: ${path} is not ${check.name}`);
+}
+
+/** Creates what `…OrCreate` asks for; false for the other types. A file's folder is never created. */
+async function create(path: string, type: string): Promise<boolean> {
+  if (type === 'DirectoryOrCreate') {
+    await makeDirectory(path);
+    return true;
+  }
+  if (type === 'FileOrCreate') {
+    await makeFile(path);
+    return true;
+  }
+  return false;
+}
+
+/**
+ * Creates what is missing of the path. Another Pod's container may write to a folder above it: links that are there are followed, as the
+ * engine follows them, but nothing is created through one that leads to nothing, or that is put there meanwhile.
+ */
+async function makeDirectory(path: string): Promise<void> {
+  await onHost(async (root) => {
+    const make = (parent: FileDescriptor, name: string) => parent.makeFolder(name, DIRECTORY_MODE);
+    const made = await openBeneath(root, path, { ...WHOLE_HOST, make });
+    await made.close();
+  });
+}
+
+async function makeFile(path: string): Promise<void> {
+  await onHost(async (root) => {
+    const folder = await openBeneath(root, dirname(path), WHOLE_HOST);
+    try {
+      const flags = constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW | constants.O_WRONLY;
+      const file = await open(folder.entry(basename(path)), flags, FILE_MODE);
+      await file.chmod(FILE_MODE);
+      await file.close();
+    } finally {
+      await folder.close();
+    }
+  });
+}
+
+async function onHost(run: (root: FileDescriptor) => Promise<void>): Promise<void> {
+  const root = await FileDescriptor.open('/');
+  try {
+    await run(root);
+  } finally {
+    await root.close();
+  }
+}
+
+async function statOrUndefined(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}

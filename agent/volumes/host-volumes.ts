@@ -1,0 +1,187 @@
+/** A Pod's volumes, made ready on the host and turned into mounts of its containers. */
+import type { Container, Pod, Volume, VolumeMount } from '../../shared/kube/pods/pod-types.js';
+import { type FileFacts, fileSourceOf, volumeFiles } from '../decisions/container-spec/volume-files.js';
+import type { Mount } from '../runtime/runtime-driver.js';
+import { writeAtomically } from './atomic-files.js';
+import { folderBytes } from './folder-size.js';
+import { prepareEmptyDir } from './empty-dir.js';
+import type { FindProcesses } from './engine-mount-namespace.js';
+import { ensureFolder } from './ensure-folder.js';
+import { applyFsGroup, READ_ONLY } from './fs-group.js';
+import { prepareHostPath } from './host-path-volume.js';
+import {
+  type PodFolders,
+  podFolders,
+  podsWithFolders,
+  prepareMemoryRoot,
+  removePodFolders,
+  volumeFolder,
+} from './pod-folders.js';
+import { subPathOf } from './sub-path-resolution.js';
+import { type NO_ENGINE, SubPathPreparation } from './sub-path-preparation.js';
+import { VolumeError } from './volume-error.js';
+
+/** Prepares, mounts and removes volumes below one data directory. */
+export class HostVolumes {
+  readonly #folders: PodFolders;
+  readonly #subPaths: SubPathPreparation;
+
+  /** `engine` finds the processes that may be the engine's. */
+  constructor(dataDir: string, engine: FindProcesses | typeof NO_ENGINE) {
+    this.#folders = podFolders(dataDir);
+    this.#subPaths = new SubPathPreparation(dataDir, engine);
+  }
+
+  /** Makes every volume of the Pod ready. Throws `VolumeError` for the first that cannot be had. */
+  async prepare(pod: Pod, facts: FileFacts): Promise<void> {
+    for (const volume of pod.spec.volumes ?? []) {
+      await named(volume, () => this.#prepareOne(pod, volume, facts));
+    }
+  }
+
+  /** Brings the files of volumes that show objects up to date, and touches no other. Throws `VolumeError`; its files stay as they were. */
+  async refresh(pod: Pod, facts: FileFacts): Promise<void> {
+    for (const volume of pod.spec.volumes ?? []) {
+      if (fileSourceOf(volume)) await named(volume, () => this.#writeFiles(pod, volume, facts));
+    }
+  }
+
+  /**
+   * The mounts of one container that is about to be created, in the spec's order. Throws `VolumeError` for one that names a path outside
+   * its volume, or a path that this host cannot mount safely.
+   */
+  async mountsOf(pod: Pod, container: Container, environment: ReadonlyMap<string, string>): Promise<Mount[]> {
+    const mounts: Mount[] = [];
+    await this.#subPaths.removeFormerMounts(pod, container);
+    for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
+      const volume = pod.spec.volumes?.find(({ name }) => name === mount.name);
+      if (!volume) throw new VolumeError(mount.name, `volume "${mount.name}" not found in the Pod`);
+      const propagation = propagationOf(mount);
+      const root = volume.hostPath?.path ?? this.#folderOf(pod, volume);
+      const path = subPathOf(mount, environment);
+      const wish = { pod, container, index, volume, root, path, propagation };
+      mounts.push({
+        containerPath: mount.mountPath,
+        // What shows objects is never written to (pkg/volume: these mounters' attributes).
+        readOnly: (mount.readOnly ?? false) || fileSourceOf(volume) !== undefined,
+        propagation,
+        hostPath: path ? await this.#subPaths.prepare(wish) : root,
+      });
+    }
+    return mounts;
+  }
+
+  /** False when the host was rebooted since the container was created: its mounts of subPaths are gone, and it must be created again. */
+  hasMounts(podUid: string, container: string): Promise<boolean> {
+    return this.#subPaths.areMounted(podUid, container);
+  }
+
+  /**
+   * Removes what the Pod kept on this host; hostPath is the host's own and stays. What a read-only disk keeps goes with the next
+   * `sweep` that may: the Pod's end does not wait for it.
+   */
+  async remove(podUid: string): Promise<void> {
+    await this.#subPaths.remove(podUid);
+    await removePodFolders(this.#folders, podUid).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EROFS') throw error;
+    });
+  }
+
+  /**
+   * Removes the folders of Pods that are unknown to the agent and returns their uids (pkg/kubelet cleanupOrphanedPodDirs). A folder that
+   * cannot be removed, such as one with a mount in it, does not keep the others: throws AggregateError at the end.
+   */
+  async sweep(isKnown: (podUid: string) => boolean): Promise<string[]> {
+    const removed: string[] = [];
+    const failures: unknown[] = [];
+    for (const podUid of await podsWithFolders(this.#folders)) {
+      if (isKnown(podUid)) continue;
+      try {
+        await this.#subPaths.remove(podUid);
+        await removePodFolders(this.#folders, podUid);
+        removed.push(podUid);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('; '));
+    return removed;
+  }
+
+  /** What the Pod's volumes take on this host, in bytes; hostPath is the host's own. */
+  async storageOf(pod: Pod): Promise<{ emptyDirs: Map<string, number>; otherVolumes: number }> {
+    const emptyDirs = new Map<string, number>();
+    let otherVolumes = 0;
+    for (const volume of pod.spec.volumes ?? []) {
+      if (volume.hostPath) continue;
+      const bytes = await folderBytes(this.#folderOf(pod, volume));
+      if (volume.emptyDir) emptyDirs.set(volume.name, bytes);
+      else if (!isInMemory(volume)) otherVolumes += bytes;
+    }
+    return { emptyDirs, otherVolumes };
+  }
+
+  /** Leaves everything as it is for the next agent. */
+  close(): Promise<void> {
+    return this.#subPaths.close();
+  }
+
+  async #prepareOne(pod: Pod, volume: Volume, facts: FileFacts): Promise<void> {
+    if (volume.hostPath) return prepareHostPath(volume.hostPath);
+    if (fileSourceOf(volume)) return this.#writeFiles(pod, volume, facts);
+    if (volume.emptyDir) {
+      if (isInMemory(volume)) await prepareMemoryRoot(this.#folders);
+      const folder = this.#folderOf(pod, volume);
+      await prepareEmptyDir(folder);
+      return applyFsGroup(folder, pod.spec.securityContext);
+    }
+    const source = Object.keys(volume).find((key) => key !== 'name') ?? 'volume without a source';
+    throw new Error(`${source} is not supported`);
+  }
+
+  async #writeFiles(pod: Pod, volume: Volume, facts: FileFacts): Promise<void> {
+    const wanted = volumeFiles(pod, volume, facts);
+    if (wanted.kind === 'refused') throw new Error(wanted.message);
+    if (isInMemory(volume)) await prepareMemoryRoot(this.#folders);
+    const folder = this.#folderOf(pod, volume);
+    await ensureFolder(folder, 0o755);
+    await writeAtomically(folder, wanted.files, (directory) =>
+      applyFsGroup(directory, pod.spec.securityContext, READ_ONLY),
+    );
+  }
+
+  #folderOf(pod: Pod, volume: Volume): string {
+    return volumeFolder(this.#folders, pod.metadata.uid ?? '', {
+      kind: fileSourceOf(volume) ? 'files' : 'empty-dir',
+      name: volume.name,
+      inMemory: isInMemory(volume),
+    });
+  }
+}
+
+/** What may be secret is kept off the disk. */
+function isInMemory(volume: Volume): boolean {
+  const source = fileSourceOf(volume);
+  return source ? source !== 'configMap' : volume.emptyDir?.medium === 'Memory';
+}
+
+/** Runs it; what goes wrong is said as a kubelet's FailedMount event does. */
+async function named({ name }: Volume, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new VolumeError(name, `MountVolume.SetUp failed for volume "${name}" : ${why}`);
+  }
+}
+
+function propagationOf(mount: VolumeMount): string {
+  switch (mount.mountPropagation) {
+    case 'HostToContainer':
+      return 'rslave';
+    case 'Bidirectional':
+      return 'rshared';
+    default:
+      return 'private';
+  }
+}

@@ -1,0 +1,68 @@
+/** The part of a volume that a mount asks for (pkg/kubelet/kubelet_pods.go makeMounts, pkg/volume/util/subpath). */
+import { realpath } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
+import type { Container, VolumeMount } from '../../shared/kube/pods/pod-types.js';
+import type { FileDescriptor } from './file-descriptor.js';
+import { openBeneath } from './open-beneath.js';
+import { VolumeError } from './volume-error.js';
+
+/** The mount's path in its volume, `$(VAR)` in `subPathExpr` replaced; "" for the whole volume. Throws `VolumeError` in a kubelet's words. */
+export function subPathOf(mount: VolumeMount, environment: ReadonlyMap<string, string>): string {
+  const { name, subPath = '', subPathExpr } = mount;
+  if (!subPathExpr) return subPath;
+  const expanded = subPathExpr.replace(/\$(\$|\(([^)]*)\))/g, (_, what: string, variable = '') => {
+    if (what === '$') return '$';
+    const value = environment.get(variable);
+    if (value === undefined) throw new VolumeError(name, `missing value for "${variable}"`);
+    return value;
+  });
+  if (isAbsolute(expanded))
+    throw new VolumeError(name, `error SubPath "${expanded}" must not be an absolute path`);
+  if (expanded.split('/').includes('..')) {
+    throw new VolumeError(name, `unable to provision SubPath "${expanded}": must not contain '..'`);
+  }
+  return expanded;
+}
+
+/** A mount of a container, as a kubelet names it in what it reports. */
+interface NamedMount {
+  mount: VolumeMount;
+  container: Pick<Container, 'name'>;
+}
+
+/** The error that a kubelet reports. It leaves out the cause, which could reveal files of the host; `reason` names what the host lacks. */
+export function subPathError({ mount, container }: NamedMount, cause: unknown, reason?: string): VolumeError {
+  const what = `volumeMount "${mount.name}" of container "${container.name}"`;
+  const message = `failed to prepare subPath for ${what}${reason === undefined ? '' : `: ${reason}`}`;
+  return new VolumeError(mount.name, message, { cause });
+}
+
+/**
+ * Opens `path` below the volume at `root`. Missing folders are created with the mode of the volume (SafeMakeDir).
+ * Links are followed as long as they stay inside. Throws `VolumeError` for a link that leads out.
+ */
+export async function openSubPath(
+  volume: FileDescriptor,
+  root: string,
+  path: string,
+  named: NamedMount,
+): Promise<FileDescriptor> {
+  const prefixes = [root, await realpath(root).catch(() => root)];
+  const make = async (parent: FileDescriptor, name: string): Promise<void> => {
+    try {
+      await parent.makeFolder(name, volume.stats.mode & 0o7777);
+    } catch (cause) {
+      const what = `volumeMount "${named.mount.name}" of container "${named.container.name}"`;
+      throw new VolumeError(named.mount.name, `failed to create subPath directory for ${what}`, { cause });
+    }
+  };
+  const belowTop = (target: string) => {
+    const prefix = prefixes.find((one) => target === one || target.startsWith(one === '/' ? one : `${one}/`));
+    return prefix === undefined ? undefined : target.slice(prefix.length);
+  };
+  try {
+    return await openBeneath(volume, path, { aboveTop: 'refuse', belowTop, make });
+  } catch (cause) {
+    throw cause instanceof VolumeError ? cause : subPathError(named, cause);
+  }
+}

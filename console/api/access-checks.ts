@@ -1,0 +1,134 @@
+/**
+ * What the person may do: what they may not is not offered. Asked once for each namespace (SelfSubjectRulesReview), and once for each
+ * thing at the cluster's scope (SelfSubjectAccessReview), for rules of a namespace do not say what holds outside of it.
+ */
+import { useEffect, useReducer, useState } from 'react';
+import { callApi } from './api-call.js';
+import { rulesAllow, type ResourceRule, type AccessCheck } from './access-rules.js';
+
+const REVIEWS = '/apis/authorization.k8s.io/v1';
+const API_VERSION = 'authorization.k8s.io/v1';
+
+const asked = new Map<string, Promise<boolean>>();
+const known = new Map<string, boolean>();
+const rulesOf = new Map<string, Promise<RulesStatus>>();
+
+interface RulesStatus {
+  resourceRules: readonly ResourceRule[];
+  /** Some roles could not be read: what is not among the rules may be allowed all the same. */
+  incomplete: boolean;
+}
+
+/** False until it is known. */
+export function useIsAllowed(wish: AccessCheck): boolean {
+  return useIsAllowedInAny(wish, [wish.namespace ?? '']);
+}
+
+/** False until all of it is known: what is offered does not come later than the rest, and push it aside. */
+export function useAreChecksLoaded(wishes: readonly AccessCheck[]): boolean {
+  const together = JSON.stringify(wishes.map(keyOf));
+  const [settled, setSettled] = useState('');
+  useEffect(() => {
+    let isHere = true;
+    const keys = JSON.parse(together) as string[];
+    void Promise.all(keys.map((key) => checkAccess(wishOf(key)))).then(() => isHere && setSettled(together));
+    return () => {
+      isHere = false;
+    };
+  }, [together]);
+  return settled === together;
+}
+
+/** Whether they may do it in one of these namespaces at least; false until it is known. */
+export function useIsAllowedInAny(wish: AccessCheck, namespaces: readonly string[]): boolean {
+  const keys = namespaces.map((namespace) => keyOf({ ...wish, namespace }));
+  const together = JSON.stringify(keys);
+  const [, renew] = useReducer((count: number) => count + 1, 0);
+  useEffect(() => {
+    let isHere = true;
+    for (const key of JSON.parse(together) as string[]) {
+      if (!known.has(key)) void checkAccess(wishOf(key)).then(() => isHere && renew());
+    }
+    return () => {
+      isHere = false;
+    };
+  }, [together]);
+  return keys.some((key) => known.get(key) ?? false);
+}
+
+/** The same outside of a page. A review that fails allows nothing, and is asked again the next time. */
+export function checkAccess(wish: AccessCheck): Promise<boolean> {
+  const key = keyOf(wish);
+  const present = asked.get(key);
+  if (present) return present;
+  const answer = (wish.namespace ? inNamespace(wish, wish.namespace) : review(wish)).then(
+    (isAllowed) => {
+      known.set(key, isAllowed);
+      return isAllowed;
+    },
+    () => {
+      asked.delete(key);
+      return false;
+    },
+  );
+  asked.set(key, answer);
+  return answer;
+}
+
+function keyOf({ verb, group = '', resource, subresource = '', namespace = '' }: AccessCheck): string {
+  return JSON.stringify([verb, group, resource, subresource, namespace]);
+}
+
+function wishOf(key: string): AccessCheck {
+  const [verb = '', group = '', resource = '', subresource = '', namespace = ''] = JSON.parse(
+    key,
+  ) as string[];
+  return { verb, group, resource, subresource, namespace };
+}
+
+async function inNamespace(wish: AccessCheck, namespace: string): Promise<boolean> {
+  const present = rulesOf.get(namespace) ?? rulesIn(namespace);
+  rulesOf.set(namespace, present);
+  const { resourceRules, incomplete } = await present.catch((error: unknown) => {
+    rulesOf.delete(namespace);
+    throw error;
+  });
+  return rulesAllow(resourceRules, wish) || (incomplete && (await review(wish)));
+}
+
+async function rulesIn(namespace: string): Promise<RulesStatus> {
+  const body = { apiVersion: API_VERSION, kind: 'SelfSubjectRulesReview', spec: { namespace } };
+  const { status } = await callApi<{ status: RulesStatus }>(`${REVIEWS}/selfsubjectrulesreviews`, {
+    method: 'POST',
+    body,
+    isQuestion: true,
+  });
+  return status;
+}
+
+async function review({ verb, group, resource, subresource, namespace }: AccessCheck): Promise<boolean> {
+  const resourceAttributes = { verb, group, resource, subresource, namespace };
+  const body = { apiVersion: API_VERSION, kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } };
+  const { status } = await callApi<{ status: { allowed: boolean } }>(`${REVIEWS}/selfsubjectaccessreviews`, {
+    method: 'POST',
+    body,
+    isQuestion: true,
+  });
+  return status.allowed;
+}
+
+/** What several pages ask for. */
+export const ACCESS = {
+  changeNodes: { verb: 'patch', resource: 'nodes' },
+  deleteNodes: { verb: 'delete', resource: 'nodes' },
+  evict: { verb: 'create', resource: 'pods', subresource: 'eviction', namespace: '' },
+  readSecrets: { verb: 'list', resource: 'secrets', namespace: 'kube-system' },
+  revoke: { verb: 'patch', resource: 'secrets', namespace: 'kube-system' },
+  makeTokens: { verb: 'create', resource: 'secrets', namespace: 'kube-system' },
+  deleteTokens: { verb: 'delete', resource: 'secrets', namespace: 'kube-system' },
+  approve: {
+    ...{ verb: 'update', group: 'certificates.k8s.io' },
+    ...{ resource: 'certificatesigningrequests', subresource: 'approval' },
+  },
+  foresee: { verb: 'create', group: 'fleet.everynode.dev', resource: 'hosteffects' },
+} as const satisfies Record<string, AccessCheck>;

@@ -1,0 +1,59 @@
+/** What the API tells on and on, a watch or a log, over a WebSocket: `STREAM_PROTOCOL` says why. */
+import type { Status } from '../../shared/kube/objects/api-status.js';
+import { STREAM_PROTOCOL } from '../../shared/kube/objects/stream-protocol.js';
+import { ApiCallError, errorOfStatus } from './api-call.js';
+import { coordinatorLostSignal } from './coordinator-contact.js';
+
+/** Ends as the answer does. Fails with `CallError` when it is refused or breaks off. Leaves when `signal` aborts. */
+export function openStream(path: string, signal: AbortSignal): ReadableStream<string> {
+  const decoder = new TextDecoder();
+  // The page's signals live on when the stream is over: what listens to them goes with it.
+  const over = new AbortController();
+  let close = (): void => undefined;
+  return new ReadableStream<string>({
+    start: (controller) => {
+      const socket = new WebSocket(`wss://${location.host}${path}`, STREAM_PROTOCOL);
+      socket.binaryType = 'arraybuffer';
+      close = () => {
+        over.abort();
+        socket.close();
+      };
+      const end = (error?: ApiCallError) => {
+        if (over.signal.aborted) return;
+        if (error) controller.error(error);
+        else controller.close();
+        close();
+      };
+      const gone = new ApiCallError(0, 'Unreachable', 'the coordinator does not answer');
+      socket.onmessage = ({ data }) => {
+        if (typeof data === 'string') end(errorOfStatus(JSON.parse(data) as Status));
+        else if (!over.signal.aborted)
+          controller.enqueue(decoder.decode(data as ArrayBuffer, { stream: true }));
+      };
+      socket.onclose = ({ wasClean }) => end(wasClean ? undefined : gone);
+      for (const leave of [signal, coordinatorLostSignal()]) {
+        leave.addEventListener('abort', () => end(gone), { signal: over.signal });
+        if (leave.aborted) end(gone);
+      }
+    },
+    cancel: () => close(),
+  });
+}
+
+/** Its lines, as many at a time as have arrived; a last one that has no end comes at the end. */
+export async function* readLines(path: string, signal: AbortSignal): AsyncGenerator<string[]> {
+  const reader = openStream(path, signal).getReader();
+  let rest = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      const lines = (rest + value).split('\n');
+      rest = lines.pop() ?? '';
+      if (lines.length > 0) yield lines;
+    }
+    if (rest !== '') yield [rest];
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}

@@ -1,0 +1,88 @@
+/** A list and all that changes in it, kept up over lost links: what informers do, for the screen. */
+import type { KubeObject } from '../../shared/kube/objects/meta.js';
+import { ApiCallError } from './api-call.js';
+import { readLines } from './api-stream.js';
+
+export interface WatchEvent<T> {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: T;
+}
+
+/** `live`: all that is known is shown. `lost`: the link is down, what is shown may be old. `refused`: it will stay so. */
+export type WatchPhase = 'loading' | 'live' | 'lost' | 'refused';
+
+interface WatchReader<T> {
+  /** A new beginning: what is not among `objects` is gone. */
+  onReset(objects: T[]): void;
+  onEvents(events: WatchEvent<T>[]): void;
+  onPhase(phase: WatchPhase, error?: ApiCallError): void;
+}
+
+const FIRST_RETRY_MS = 500;
+const LONGEST_RETRY_MS = 10_000;
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
+
+/** Watches `path` from its beginning until `signal` aborts. Each (re)connection begins with all objects. */
+export async function watch<T extends KubeObject>(
+  path: string,
+  reader: WatchReader<T>,
+  signal: AbortSignal,
+): Promise<void> {
+  let retryMs = FIRST_RETRY_MS;
+  while (!signal.aborted) {
+    try {
+      await readOnce(path, reader, signal);
+      retryMs = FIRST_RETRY_MS;
+    } catch (error) {
+      if (signal.aborted) return;
+      const refused = error instanceof ApiCallError && REFUSALS.has(error.code);
+      reader.onPhase(refused ? 'refused' : 'lost', error instanceof ApiCallError ? error : undefined);
+      if (refused) return;
+      await wait(retryMs, signal);
+      retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
+    }
+  }
+}
+
+async function readOnce<T extends KubeObject>(
+  path: string,
+  reader: WatchReader<T>,
+  signal: AbortSignal,
+): Promise<void> {
+  const query = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+  const asked = `${path}${path.includes('?') ? '&' : '?'}watch=true&${query}`;
+  let beginning: T[] | undefined = [];
+  for await (const lines of readLines(asked, signal)) {
+    const events = lines.map((line) => JSON.parse(line) as WatchEvent<T>);
+    const failed = events.find(({ type }) => type === 'ERROR');
+    if (failed) throw new ApiCallError(410, 'Expired', 'the watch has to begin anew');
+    const endsAt: number = beginning ? events.findIndex(isInitialEnd) : -1;
+    if (beginning && endsAt < 0) {
+      for (const { object } of events) beginning.push(object);
+      continue;
+    }
+    if (beginning) {
+      reader.onReset([...beginning, ...events.slice(0, endsAt).map(({ object }) => object)]);
+      reader.onPhase('live');
+      beginning = undefined;
+    }
+    const changes = events.slice(endsAt + 1).filter(({ type }) => type !== 'BOOKMARK');
+    if (changes.length > 0) reader.onEvents(changes);
+  }
+}
+
+function isInitialEnd<T extends KubeObject>({ type, object }: WatchEvent<T>): boolean {
+  return type === 'BOOKMARK' && object.metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
+}
+
+function wait(delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, delayMs);
+    signal.addEventListener('abort', done);
+  });
+}

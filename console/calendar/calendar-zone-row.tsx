@@ -1,0 +1,98 @@
+/** Hosts of the same zones: a line of time, and the same in words. */
+
+import type { CalendarSpan, CalendarZone } from '../../shared/kube/fleet/change-calendar-types.js';
+import { countText } from '../../shared/kube/objects/count-text.js';
+import controls from '../layout/controls.module.css';
+import { RelativeTime } from '../layout/time/relative-time.js';
+import classes from './calendar-page.module.css';
+import { SPAN_LABELS, spanKindOf, midnightsBetween, spanPosition, wallClockText } from './span-appearance.js';
+
+/** Windows of each minute would be a book. */
+const MOST_LISTED = 100;
+
+interface ZoneRowProps {
+  zone: CalendarZone;
+  from: string;
+  to: string;
+}
+
+export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProps) {
+  const names = zones.join(', ') || 'any zone';
+  // Windows' zones come before those of freezes.
+  const [own] = zones;
+  const [now, next] = spans;
+  return (
+    <div className={classes.zone}>
+      <h3>
+        {names} · {countText(hosts, 'host')}
+      </h3>
+      <div className={classes.track} aria-hidden="true">
+        {spans.map((span) => {
+          const { left, width } = spanPosition(span, from, to);
+          return (
+            <span
+              key={span.from}
+              className={classes.span}
+              data-look={spanKindOf(span)}
+              title={`${wallClockText(span.from, own)} to ${wallClockText(span.to, own)}: ${SPAN_LABELS[spanKindOf(span)]}`}
+              style={{ left: percent(left), width: percent(width) }}
+            />
+          );
+        })}
+        {midnightsBetween(from, to).map((day) => (
+          <span
+            key={day.getTime()}
+            className={classes.day}
+            style={{ left: percent(spanPosition({ from: day.toISOString(), to, may: 'nothing' }, from, to).left) }}
+          >
+            {day.toLocaleDateString(undefined, { weekday: 'short', day: 'numeric' })}
+          </span>
+        ))}
+      </div>
+      {now && (
+        <p>
+          Now: {SPAN_LABELS[spanKindOf(now)]}
+          {now.why && ` (${now.why})`}
+          {next && (
+            <>
+              , until {wallClockText(now.to, own)}
+              {own && ` ${own}`} (<RelativeTime at={now.to} />)
+            </>
+          )}
+          .
+        </p>
+      )}
+      <Changes spans={spans} zone={own} />
+    </div>
+  );
+}
+
+/** What may be read aloud, and on a phone: each time something may change, in the hosts' zone and the viewer's. */
+function Changes({ spans, zone }: { spans: readonly CalendarSpan[]; zone: string | undefined }) {
+  const told = spans.filter((span) => spanKindOf(span) !== 'closed');
+  if (told.length === 0 || spans.length === 1) return null;
+  return (
+    <details>
+      <summary>{countText(told.length, 'time')} in all</summary>
+      <ul>
+        {told.slice(0, MOST_LISTED).map((span) => (
+          <li key={span.from}>
+            {wallClockText(span.from, zone)} to {wallClockText(span.to, zone)}
+            {zone && ` ${zone}`}: {SPAN_LABELS[spanKindOf(span)]}
+            {zone && (
+              <span className={controls.dim}>
+                {' '}
+                · for you {wallClockText(span.from)} to {wallClockText(span.to)}
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+      {told.length > MOST_LISTED && <p>and {told.length - MOST_LISTED} more</p>}
+    </details>
+  );
+}
+
+function percent(part: number): string {
+  return `${(part * 100).toFixed(3)}%`;
+}

@@ -1,0 +1,67 @@
+/** The web console: who one is, then the pages. */
+import { lazy, StrictMode, Suspense } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Route, Router, Switch } from 'wouter';
+import { FleetPage } from './fleet/fleet-page.js';
+import { NotFoundPage } from './layout/shell/not-found-page.js';
+import { KeyboardShortcuts } from './palette/keyboard-shortcuts.js';
+import { SignInGate } from './sign-in/sign-in-gate.js';
+import './theme.css';
+
+/** Loaded when somebody goes there: the fleet is what is looked at first. */
+const AuditPage = lazy(async () => ({ default: (await import('./audit/audit-page.js')).AuditPage }));
+const CalendarPage = lazy(async () => ({
+  default: (await import('./calendar/calendar-page.js')).CalendarPage,
+}));
+const DaemonSetPage = lazy(async () => ({
+  default: (await import('./daemonsets/daemonset-page.js')).DaemonSetPage,
+}));
+const DaemonSetsPage = lazy(async () => ({
+  default: (await import('./daemonsets/daemonsets-page.js')).DaemonSetsPage,
+}));
+const NewDaemonSetPage = lazy(async () => ({
+  default: (await import('./daemonsets/new-daemonset-page.js')).NewDaemonSetPage,
+}));
+const HostPage = lazy(async () => ({ default: (await import('./hosts/host-page.js')).HostPage }));
+const OnboardingPage = lazy(async () => ({
+  default: (await import('./onboarding/onboarding-page.js')).OnboardingPage,
+}));
+const PodPage = lazy(async () => ({ default: (await import('./pods/pod-page.js')).PodPage }));
+const RolloutPage = lazy(async () => ({ default: (await import('./rollouts/rollout-page.js')).RolloutPage }));
+const RolloutsPage = lazy(async () => ({
+  default: (await import('./rollouts/rollouts-page.js')).RolloutsPage,
+}));
+
+function Console() {
+  return (
+    <Router base="/console">
+      <SignInGate>
+        <Suspense fallback={<p role="status">Loading…</p>}>
+          <Switch>
+            <Route path="/" component={FleetPage} />
+            <Route path="/hosts/:name" component={HostPage} />
+            <Route path="/rollouts" component={RolloutsPage} />
+            <Route path="/rollouts/:namespace/:name" component={RolloutPage} />
+            <Route path="/daemonsets" component={DaemonSetsPage} />
+            <Route path="/daemonsets/new" component={NewDaemonSetPage} />
+            <Route path="/daemonsets/:namespace/:name" component={DaemonSetPage} />
+            <Route path="/pods/:namespace/:name" component={PodPage} />
+            <Route path="/calendar" component={CalendarPage} />
+            <Route path="/onboarding" component={OnboardingPage} />
+            <Route path="/audit" component={AuditPage} />
+            <Route component={NotFoundPage} />
+          </Switch>
+        </Suspense>
+        <KeyboardShortcuts />
+      </SignInGate>
+    </Router>
+  );
+}
+
+const root = document.getElementById('root');
+if (!root) throw new Error('the page has no place for the console');
+createRoot(root).render(
+  <StrictMode>
+    <Console />
+  </StrictMode>,
+);

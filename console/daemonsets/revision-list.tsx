@@ -1,0 +1,91 @@
+/** The revisions of a DaemonSet, the newest first, and going back to one. */
+
+import { useState } from 'react';
+import { countText } from '../../shared/kube/objects/count-text.js';
+import type { ControllerRevision, DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
+import { requestApi } from '../api/api-call.js';
+import { useLiveList } from '../api/live-list.js';
+import { useIsAllowed } from '../api/access-checks.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
+import { ConfirmDialog } from '../layout/confirm-dialog.js';
+import controls from '../layout/controls.module.css';
+import table from '../layout/table.module.css';
+import { TableCard } from '../layout/table-card.js';
+import { RelativeTime } from '../layout/time/relative-time.js';
+import { CompareRevisions } from './compare-revisions.js';
+
+const CHANGE_CAUSE = 'kubernetes.io/change-cause';
+
+export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
+  const { namespace = '', name, uid } = daemonSet.metadata;
+  const { objects, phase } = useLiveList<ControllerRevision>(
+    `/apis/apps/v1/namespaces/${namespace}/controllerrevisions`,
+  );
+  const [asked, setAsked] = useState<ControllerRevision>();
+  const mayGoBack = useIsAllowed({ verb: 'patch', group: 'apps', resource: 'daemonsets', namespace });
+  const own = objects
+    .filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid))
+    .sort((a, b) => b.revision - a.revision);
+  if (phase === 'refused' || own.length === 0) return null;
+  const undo = (revision: number) =>
+    `kubectl -n ${namespace} rollout undo daemonset/${name} --to-revision=${revision}`;
+  return (
+    <TableCard label="Revisions">
+      <h2>Revisions</h2>
+      <table className={table.table}>
+        <tbody>
+          {own.map((revision, index) => (
+            <tr key={revision.metadata.uid}>
+              <th scope="row">{revision.revision}</th>
+              <td>{revision.metadata.annotations?.[CHANGE_CAUSE] ?? ''}</td>
+              <td>
+                {revision.metadata.creationTimestamp && <RelativeTime at={revision.metadata.creationTimestamp} />}
+              </td>
+              <td>
+                {index === 0
+                  ? 'current'
+                  : mayGoBack && (
+                      <button type="button" className={controls.button} onClick={() => setAsked(revision)}>
+                        Go back to {revision.revision}
+                      </button>
+                    )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {own.length > 1 && <CompareRevisions namespace={namespace} name={name} revisions={own} />}
+      {asked && (
+        <ConfirmDialog
+          question={{
+            title: `Go back to revision ${asked.revision}?`,
+            text: (
+              <>
+                <p>
+                  The template becomes that of revision {asked.revision}, and is rolled out to{' '}
+                  {countText(daemonSet.status?.desiredNumberScheduled ?? 0, 'host')} under the rules that hold
+                  now.
+                </p>
+                <CopyCommand text={undo(asked.revision)} />
+              </>
+            ),
+            act: `Go back to ${asked.revision}`,
+            reason: 'none',
+            perform: () => goBack(daemonSet, asked),
+          }}
+          onClose={() => setAsked(undefined)}
+        />
+      )}
+    </TableCard>
+  );
+}
+
+/** As `kubectl rollout undo`: the revision's own patch, applied to the DaemonSet. */
+async function goBack(daemonSet: DaemonSet, { data }: ControllerRevision): Promise<void> {
+  const { namespace = '', name } = daemonSet.metadata;
+  await requestApi(`/apis/apps/v1/namespaces/${namespace}/daemonsets/${name}`, {
+    method: 'PATCH',
+    contentType: 'application/strategic-merge-patch+json',
+    body: data,
+  });
+}

@@ -1,0 +1,90 @@
+/** A manifest under the hands of somebody who edits it: its text, what is wrong with it, what it would do, who was faster. */
+import { useCallback, useState } from 'react';
+import type { Plan } from '../../shared/kube/fleet/plan-types.js';
+import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
+import { ApiCallError } from '../api/api-call.js';
+import { type Problem, problemsOf, readManifest } from './manifest-text.js';
+import { fetchIfChanged, checkWrite, fetchPlan, storeManifest, prepareWrite } from './manifest-write.js';
+
+/** A look at what an apply would do, of exactly this text. */
+export interface Preview {
+  text: string;
+  manifest: Record<string, unknown>;
+  plan: Plan;
+}
+
+/** `firstBase`: what is edited, undefined where it is to be made. `onDone` is called with what was stored. */
+export function useManifestEdit(
+  firstBase: DaemonSet | undefined,
+  firstText: string,
+  onDone: (written: DaemonSet) => void,
+) {
+  const [base, setBase] = useState(firstBase);
+  const [text, setText] = useState(firstText);
+  const [problems, setProblems] = useState<readonly Problem[]>();
+  const [preview, setPreview] = useState<Preview>();
+  const [trouble, setTrouble] = useState('');
+  const [theirs, setTheirs] = useState<DaemonSet>();
+
+  const change = useCallback((next: string) => {
+    setText(next);
+    setProblems(undefined);
+    setPreview(undefined);
+    setTrouble('');
+  }, []);
+  const check = useCallback(
+    async (checked: string) => {
+      const found = await problemsIn(checked, base);
+      setProblems(found);
+      return found;
+    },
+    [base],
+  );
+
+  /** True when somebody else has changed it: that is shown instead. */
+  const isLate = async () => {
+    const changed = base && (await fetchIfChanged(base));
+    setTheirs(changed);
+    if (changed) setPreview(undefined);
+    return changed !== undefined;
+  };
+  const look = async () => {
+    setTrouble('');
+    const read = readManifest(text);
+    if ('problems' in read) return setProblems(read.problems);
+    try {
+      if (await isLate()) return;
+      const plan = await fetchPlan(await prepareWrite(read.manifest, base));
+      setPreview({ text, manifest: read.manifest, plan });
+    } catch (error) {
+      setTrouble(error instanceof Error ? error.message : String(error));
+    }
+  };
+  const apply = async ({ manifest }: Preview) => {
+    try {
+      onDone(await storeManifest(manifest, base));
+    } catch (error) {
+      if (!(error instanceof ApiCallError && error.reason === 'Conflict' && (await isLate()))) throw error;
+    }
+  };
+  const settle = (merged: string, from: DaemonSet) => {
+    setBase(from);
+    setTheirs(undefined);
+    change(merged);
+  };
+  return { base, text, problems, preview, trouble, theirs, change, check, look, apply, settle };
+}
+
+/** What the text itself lacks, else what the API would refuse. */
+async function problemsIn(text: string, base: DaemonSet | undefined): Promise<readonly Problem[]> {
+  const read = readManifest(text);
+  if ('problems' in read) return read.problems;
+  try {
+    await checkWrite(await prepareWrite(read.manifest, base));
+    return [];
+  } catch (error) {
+    // A conflict is no fault of the text: it is settled when somebody applies.
+    if (!(error instanceof ApiCallError) || error.reason === 'Conflict' || error.code === 0) return [];
+    return problemsOf(text, error);
+  }
+}

@@ -1,0 +1,93 @@
+/** What can be done to many hosts at once, as data. */
+import { isLabelKey, isLabelValue } from '../../../shared/kube/objects/label-syntax.js';
+import { MAINTENANCE_TAINT, type NodeChange, parseTaint, taintText } from '../../../shared/kube/nodes/node-change.js';
+
+export interface BulkAction {
+  id: string;
+  /** On its button. */
+  name: string;
+  /** What has to be typed for it, as an example; absent: nothing. */
+  hint?: string;
+  /** The change; `text`: what was typed. Undefined for a text that does not fit. Absent for what is no change of Nodes. */
+  change?: (text: string) => NodeChange | undefined;
+  /** What will be, in a sentence. */
+  effect: string;
+  /** As kubectl would be told; NAMES stands for the hosts. */
+  command: (text: string, names: string) => string;
+}
+
+const MAINTENANCE = taintText(MAINTENANCE_TAINT);
+
+/** In the order in which they are offered. */
+export const NODE_ACTIONS: readonly BulkAction[] = [
+  {
+    id: 'label',
+    name: 'Label',
+    hint: 'site=kiel, or site- to take it away',
+    change: labelChange,
+    effect: 'The label is set, or taken away.',
+    command: (text, names) => `kubectl label nodes --overwrite ${names} ${text.trim()}`,
+  },
+  {
+    id: 'taint',
+    name: 'Taint',
+    hint: 'repair=yes:NoSchedule, or repair:NoSchedule-',
+    change: taintChange,
+    effect: 'The taint is set, or taken away.',
+    command: (text, names) => `kubectl taint nodes --overwrite ${names} ${text.trim()}`,
+  },
+  {
+    id: 'cordon',
+    name: 'Cordon',
+    change: () => ({ unschedulable: true }),
+    effect: 'Pods that are there stay, and those of DaemonSets are made all the same.',
+    command: (_, names) => `kubectl cordon ${names}`,
+  },
+  {
+    id: 'uncordon',
+    name: 'Uncordon',
+    change: () => ({ unschedulable: false }),
+    effect: 'Pods may be scheduled to them again.',
+    command: (_, names) => `kubectl uncordon ${names}`,
+  },
+  {
+    id: 'maintenance',
+    name: 'Maintenance',
+    change: () => ({ unschedulable: true, taints: { add: [MAINTENANCE_TAINT] } }),
+    effect: 'They are cordoned and tainted: all Pods go that do not tolerate it, until it is ended.',
+    command: (_, names) => `kubectl cordon ${names} && kubectl taint nodes ${names} ${MAINTENANCE}`,
+  },
+  {
+    id: 'end-maintenance',
+    name: 'End maintenance',
+    change: () => ({ unschedulable: false, taints: { remove: [MAINTENANCE_TAINT] } }),
+    effect: 'Cordon and taint are taken away; Pods of DaemonSets come back.',
+    command: (_, names) => `kubectl uncordon ${names} && kubectl taint nodes ${names} ${MAINTENANCE}-`,
+  },
+];
+
+/** Bars keys. */
+export const REVOKE: BulkAction = {
+  id: 'revoke',
+  name: 'Revoke',
+  effect:
+    'Their links are closed and their keys barred. To return, a host joins again with an empty data directory, after its Node was deleted or under another name. Their containers run on. This cannot be undone.',
+  command: (_, names) => `for host in ${names}; do everynode node revoke $host; done`,
+};
+
+function labelChange(text: string): NodeChange | undefined {
+  const [, key = '', sign, value = ''] = /^([^=\s]+?)(?:(=)(.*)|-)?$/.exec(text.trim()) ?? [];
+  const takesAway = sign === undefined && text.trim().endsWith('-');
+  // As kubectl: an empty value is said by `=`.
+  if (sign === undefined && !takesAway) return undefined;
+  if (!isLabelKey(key) || !isLabelValue(value)) return undefined;
+  return { labels: { [key]: takesAway ? null : value } };
+}
+
+function taintChange(text: string): NodeChange | undefined {
+  const trimmed = text.trim();
+  const taint = parseTaint(trimmed.replace(/-$/, ''));
+  if (!taint || !isLabelKey(taint.key) || !isLabelValue(taint.value ?? '')) return undefined;
+  const { key, effect } = taint;
+  return { taints: trimmed.endsWith('-') ? { remove: [{ key, effect }] } : { add: [taint] } };
+}

@@ -1,0 +1,170 @@
+/** What is done to the chosen hosts: offered with their number, asked, told as it goes, and undone where that can be. */
+
+import { useState } from 'react';
+import { countText } from '../../../shared/kube/objects/count-text.js';
+import { ApiCallError } from '../../api/api-call.js';
+import { changeNode, revokeNode } from '../../api/node-writes.js';
+import { ACCESS, useIsAllowed } from '../../api/access-checks.js';
+import { CopyCommand } from '../../layout/text/copy-command.js';
+import { ConfirmDialog, type Confirmation } from '../../layout/confirm-dialog.js';
+import controls from '../../layout/controls.module.css';
+import { HostEffectText } from '../../layout/effect-text.js';
+import { type BulkAction, NODE_ACTIONS, REVOKE } from './bulk-actions.js';
+import classes from './bulk-bar.module.css';
+import { BulkProgress } from './bulk-progress.js';
+import { type BulkState, runBulk } from './bulk-run.js';
+
+interface BulkBarProps {
+  /** Names of the chosen hosts. */
+  names: readonly string[];
+  /** How many of them the table does not show at the moment. */
+  hidden: number;
+  onClear: () => void;
+}
+
+/** What runs, or has run. */
+interface Work {
+  title: string;
+  state: BulkState;
+  stop: () => void;
+  undo?: () => void;
+}
+
+/** What one host's part answers: how to undo it. */
+type Deed = (name: string) => Promise<(() => Promise<unknown>) | undefined>;
+
+export function BulkBar({ names, hidden, onClear }: BulkBarProps) {
+  const mayChange = useIsAllowed(ACCESS.changeNodes);
+  const mayRevoke = useIsAllowed(ACCESS.revoke);
+  const [question, setQuestion] = useState<Confirmation>();
+  const [work, setWork] = useState<Work>();
+  const actions = [...(mayChange ? NODE_ACTIONS : []), ...(mayRevoke ? [REVOKE] : [])];
+
+  const start = async (title: string, targets: readonly string[], deed: Deed) => {
+    const leave = new AbortController();
+    const stop = () => leave.abort();
+    const undone = await runBulk({
+      names: targets,
+      act: deed,
+      patience,
+      onProgress: (state) => setWork({ title, state, stop }),
+      signal: leave.signal,
+    });
+    const ways = new Map(undone.map(({ name, undo }) => [name, undo]));
+    if (![...ways.values()].some(Boolean)) return;
+    const undo = () => {
+      const back: Deed = async (name) => {
+        await ways.get(name)?.();
+        return undefined;
+      };
+      void start(`Undo: ${title}`, [...ways.keys()], back);
+    };
+    setWork((present) => present && { ...present, undo });
+  };
+  const ask = (action: BulkAction, text: string) => {
+    const targets = [...names];
+    setQuestion(
+      questionFor(action, text, targets, () => void start(action.name, targets, deedOf(action, text))),
+    );
+  };
+
+  return (
+    <>
+      {names.length > 0 && (
+        <section className={classes.bar} aria-label="Chosen hosts">
+          <p role="status">
+            <strong>{countText(names.length, 'host')}</strong> chosen
+            {hidden > 0 && `, ${hidden} of them not shown`}
+          </p>
+          {actions.map((action) => (
+            <ActionButton key={action.id} action={action} onAsk={(text) => ask(action, text)} />
+          ))}
+          <button type="button" className={controls.button} onClick={onClear}>
+            Choose none
+          </button>
+        </section>
+      )}
+      {work && <BulkProgress {...work} onDismiss={() => setWork(undefined)} />}
+      {question && <ConfirmDialog question={question} onClose={() => setQuestion(undefined)} />}
+    </>
+  );
+}
+
+function ActionButton({ action, onAsk }: { action: BulkAction; onAsk: (text: string) => void }) {
+  const [text, setText] = useState('');
+  const isGood = action.change === undefined || action.change(text) !== undefined;
+  if (!action.hint) {
+    return (
+      <button type="button" className={controls.button} onClick={() => onAsk('')}>
+        {action.name}…
+      </button>
+    );
+  }
+  return (
+    <form
+      className={classes.typed}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isGood) onAsk(text);
+      }}
+    >
+      <input
+        className={controls.input}
+        aria-label={`${action.name} for the chosen hosts`}
+        placeholder={action.hint}
+        aria-invalid={text !== '' && !isGood}
+        autoComplete="off"
+        spellCheck={false}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <button type="submit" className={controls.button} disabled={!isGood}>
+        {action.name}…
+      </button>
+    </form>
+  );
+}
+
+function questionFor(
+  action: BulkAction,
+  text: string,
+  targets: readonly string[],
+  begin: () => void,
+): Confirmation {
+  const change = action.change?.(text);
+  const some = targets.slice(0, 3).join(' ') + (targets.length > 3 ? ' …' : '');
+  return {
+    title: `${action.name}: ${countText(targets.length, 'host')}?`,
+    text: (
+      <>
+        <p>{action.effect}</p>
+        {change && <HostEffectText hosts={targets} change={change} />}
+        <CopyCommand text={action.command(text, some)} />
+      </>
+    ),
+    act: `${action.name} ${countText(targets.length, 'host')}`,
+    reason: 'none',
+    // It goes on behind the dialog, where it can be watched and stopped.
+    perform: async () => begin(),
+  };
+}
+
+function deedOf(action: BulkAction, text: string): Deed {
+  const change = action.change?.(text);
+  if (!change) {
+    return async (name) => {
+      await revokeNode(name);
+      return undefined;
+    };
+  }
+  return async (name) => {
+    const inverse = await changeNode(name, change);
+    return () => changeNode(name, inverse);
+  };
+}
+
+/** Asked to wait, or nobody there: the same again in a moment. */
+function patience(error: unknown): number | undefined {
+  if (!(error instanceof ApiCallError)) return undefined;
+  return error.code === 429 || error.code === 503 || error.code === 0 ? 1_000 : undefined;
+}

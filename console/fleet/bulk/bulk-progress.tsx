@@ -1,0 +1,57 @@
+/** How far something that is done to many hosts has come, what failed, and the way back. */
+import controls from '../../layout/controls.module.css';
+import classes from './bulk-bar.module.css';
+import type { BulkState } from './bulk-run.js';
+
+const MOST_SHOWN = 20;
+
+interface BulkProgressProps {
+  title: string;
+  state: BulkState;
+  stop: () => void;
+  /** Absent while it goes on, and where there is no way back. */
+  undo?: () => void;
+  onDismiss: () => void;
+}
+
+export function BulkProgress({ title, state, stop, undo, onDismiss }: BulkProgressProps) {
+  const { total, done, failed, isOver } = state;
+  const left = total - done - failed.length;
+  return (
+    <section className={controls.card} aria-label="Progress">
+      <p role="status">
+        {title}: {done} of {total} done{failed.length > 0 && `, ${failed.length} failed`}
+        {isOver && left > 0 && `, ${left} not begun`}
+        {isOver && '.'}
+      </p>
+      <progress className={classes.progress} value={done + failed.length} max={total} aria-label={title} />
+      {failed.length > 0 && (
+        <ul>
+          {failed.slice(0, MOST_SHOWN).map(({ name, problem }) => (
+            <li key={name}>
+              <strong>{name}</strong> {problem}
+            </li>
+          ))}
+          {failed.length > MOST_SHOWN && <li>and {failed.length - MOST_SHOWN} more</li>}
+        </ul>
+      )}
+      <div className={controls.row}>
+        {!isOver && (
+          <button type="button" className={controls.button} onClick={stop}>
+            Stop
+          </button>
+        )}
+        {isOver && undo && (
+          <button type="button" className={controls.button} onClick={undo}>
+            Undo {done}
+          </button>
+        )}
+        {isOver && (
+          <button type="button" className={controls.button} onClick={onDismiss}>
+            Close
+          </button>
+        )}
+      </div>
+    </section>
+  );
+}

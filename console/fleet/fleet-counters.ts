@@ -1,0 +1,46 @@
+/** The fleet's counts, kept up with what changes: each host is looked at when it changes, and not with every picture of the fleet. */
+import type { Host } from '../../shared/kube/fleet/host-types.js';
+import { type FleetContext, ISSUES, type Issue, issuesOf } from './host-issues.js';
+import { hostHealth, HOST_HEALTH_STATES, type HostHealth } from './host-health.js';
+import { diffHosts } from './host-list-diff.js';
+
+interface FleetCount {
+  /** Adds up to the number of hosts. */
+  conditions: Readonly<Record<HostHealth, number>>;
+  /** A host may have several. `rollouts` is 0: they are no hosts. */
+  troubles: Readonly<Record<Issue, number>>;
+}
+
+/** Remembers the last picture; what it answers depends on its arguments alone. */
+export class FleetCounters {
+  #hosts: readonly Host[] = [];
+  #surroundings: FleetContext | undefined;
+  #conditions = nothingOf(HOST_HEALTH_STATES);
+  #troubles = nothingOf(ISSUES);
+
+  /** `hosts` in order of their names. */
+  of(hosts: readonly Host[], surroundings: FleetContext): FleetCount {
+    if (this.#surroundings !== surroundings) this.#forget(surroundings);
+    const { gone, come } = diffHosts(this.#hosts, hosts);
+    for (const host of gone) this.#count(host, surroundings, -1);
+    for (const host of come) this.#count(host, surroundings, 1);
+    this.#hosts = hosts;
+    return { conditions: { ...this.#conditions }, troubles: { ...this.#troubles } };
+  }
+
+  #forget(surroundings: FleetContext): void {
+    this.#hosts = [];
+    this.#surroundings = surroundings;
+    this.#conditions = nothingOf(HOST_HEALTH_STATES);
+    this.#troubles = nothingOf(ISSUES);
+  }
+
+  #count(host: Host, surroundings: FleetContext, by: 1 | -1): void {
+    this.#conditions[hostHealth(host)] += by;
+    for (const trouble of issuesOf(host, surroundings)) this.#troubles[trouble] += by;
+  }
+}
+
+function nothingOf<T extends string>(kinds: readonly T[]): Record<T, number> {
+  return Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<T, number>;
+}

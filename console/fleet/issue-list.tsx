@@ -1,0 +1,95 @@
+/** What needs a person first, with how many; a press shows those hosts, or the rollouts. */
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import { Link } from 'wouter';
+import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
+import { callApi } from '../api/api-call.js';
+import { useInterval, useLiveList } from '../api/live-list.js';
+import controls from '../layout/controls.module.css';
+import { useFrozenValue } from '../layout/use-frozen-value.js';
+import {
+  coordinatorVersion,
+  type FleetContext,
+  stalledRollouts,
+  ISSUES,
+  type Issue,
+  issueName,
+} from './host-issues.js';
+import classes from './issue-list.module.css';
+
+const ROLLOUTS = '/apis/fleet.everynode.dev/v1/rollouts';
+const MINUTE_MS = 60_000;
+
+interface AttentionListProps {
+  /** Of hosts. */
+  counts: Readonly<Record<Issue, number>>;
+  /** Others are left out of account. */
+  isFiltered: boolean;
+  chosen: Issue | undefined;
+  onChoose: (trouble: Issue | undefined) => void;
+}
+
+export function IssueList({ counts: ofHosts, isFiltered, chosen, onChoose }: AttentionListProps) {
+  const { objects: rollouts } = useLiveList<Rollout>(ROLLOUTS);
+  const [isPointedAt, setPointedAt] = useState(false);
+  const counts = { ...ofHosts, rollouts: stalledRollouts(rollouts).length };
+  const present = ISSUES.filter((trouble) => counts[trouble] > 0 || trouble === chosen);
+  // What is about to be pressed stays where it is.
+  const shown = useFrozenValue(present, isPointedAt);
+  return (
+    <section
+      className={controls.card}
+      aria-label="Needs attention"
+      onPointerEnter={() => setPointedAt(true)}
+      onPointerLeave={() => setPointedAt(false)}
+    >
+      <h2>Needs attention</h2>
+      {shown.length === 0 && (
+        <p className={controls.dim}>
+          {isFiltered
+            ? 'Nothing among the hosts that fit the filter.'
+            : 'Nothing. All hosts do what they should.'}
+        </p>
+      )}
+      <ul className={classes.list}>
+        {shown.map((trouble) => (
+          <li key={trouble}>
+            {trouble === 'rollouts' ? (
+              <Link href="/rollouts" className={classes.item} data-trouble={trouble}>
+                <strong>{counts[trouble]}</strong> {issueName(trouble, counts[trouble])}
+              </Link>
+            ) : (
+              <button
+                type="button"
+                className={classes.item}
+                data-trouble={trouble}
+                aria-pressed={trouble === chosen}
+                onClick={() => onChoose(trouble === chosen ? undefined : trouble)}
+              >
+                <strong>{counts[trouble]}</strong> {issueName(trouble, counts[trouble])}
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The time, each minute anew, and the coordinator's version. */
+export function useFleetContext(): FleetContext {
+  const [now, setNow] = useState(Date.now);
+  const [version, setVersion] = useState('');
+  useInterval(
+    MINUTE_MS,
+    useCallback(() => setNow(Date.now()), []),
+  );
+  useEffect(() => {
+    const leave = new AbortController();
+    void callApi<{ gitVersion?: string }>('/version', { signal: leave.signal }).then(
+      ({ gitVersion = '' }) => setVersion(coordinatorVersion(gitVersion)),
+      () => undefined,
+    );
+    return () => leave.abort();
+  }, []);
+  return useMemo(() => ({ now, version }), [now, version]);
+}

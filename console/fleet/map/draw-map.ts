@@ -1,0 +1,75 @@
+/** Draws the map of the fleet. */
+import type { Host } from '../../../shared/kube/fleet/host-types.js';
+import { hasSameLayout, type MapLayout } from './map-layout.js';
+import { hostHealth, type HostHealth } from '../host-health.js';
+import type { MapColours } from './map-colours.js';
+
+const GAP_PX = 2;
+const TITLE_BASE_PX = 16;
+/** Those who do not tell red from green see a mark in what needs them. */
+const MARKED: ReadonlySet<HostHealth> = new Set(['failing', 'notReady', 'dark']);
+
+/** All that a picture depends on. */
+export interface DrawnMap {
+  plan: MapLayout<Host>;
+  /** px */
+  width: number;
+  colours: MapColours;
+  /** Of the screen's pixels to those of the page. */
+  ratio: number;
+}
+
+/** Makes of the picture `before` the one of `wanted`: draws the cells whose colour is another, or everything when places are others. */
+export function drawMap(canvas: HTMLCanvasElement, wanted: DrawnMap, before?: DrawnMap): void {
+  const context = canvas.getContext('2d');
+  if (!context) return;
+  const { plan, width, colours, ratio } = wanted;
+  const isSame = before?.width === width && before.colours === colours && before.ratio === ratio;
+  const kept = isSame && hasSameLayout(before.plan, plan) ? before.plan : undefined;
+  if (!kept) begin(canvas, context, wanted);
+  for (const [at, { name, hosts, top, cellsTop }] of plan.groups.entries()) {
+    if (!kept) {
+      context.fillStyle = colours.text;
+      context.fillText(`${name} · ${hosts.length}`, 0, top + TITLE_BASE_PX);
+    }
+    const past = kept?.groups[at]?.hosts;
+    for (const [index, host] of hosts.entries()) {
+      const old = past?.[index];
+      if (old === host) continue;
+      const condition = hostHealth(host);
+      if (old && hostHealth(old) === condition) continue;
+      const x = (index % plan.columns) * plan.pitch;
+      const y = cellsTop + Math.floor(index / plan.columns) * plan.pitch;
+      drawCell(context, { x, y, side: plan.pitch - GAP_PX, condition, colours });
+    }
+  }
+}
+
+/** Empties it, `width` px wide, sharp on any screen. */
+function begin(
+  canvas: HTMLCanvasElement,
+  context: CanvasRenderingContext2D,
+  { plan, width, ratio }: DrawnMap,
+): void {
+  canvas.width = width * ratio;
+  canvas.height = plan.height * ratio;
+  canvas.style.height = `${plan.height}px`;
+  context.scale(ratio, ratio);
+  context.font = '600 13px system-ui, sans-serif';
+}
+
+interface Cell {
+  x: number;
+  y: number;
+  side: number;
+  condition: HostHealth;
+  colours: MapColours;
+}
+
+function drawCell(context: CanvasRenderingContext2D, { x, y, side, condition, colours }: Cell): void {
+  context.fillStyle = colours[condition];
+  context.fillRect(x, y, side, side);
+  if (!MARKED.has(condition)) return;
+  context.fillStyle = colours.page;
+  context.fillRect(x + side / 2 - 1, y + side / 4, 2, side / 2);
+}

@@ -1,0 +1,23 @@
+/** Hosts by the value of a label, for the map. */
+import type { Host } from '../../../shared/kube/fleet/host-types.js';
+import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import type { MapGroup } from './map-layout.js';
+
+const WITHOUT = 'without this label';
+/** As people count: site-2 before site-10. */
+const { compare } = new Intl.Collator(undefined, { numeric: true });
+
+/** Groups in order of their names, those without the label last; hosts stay in the order they are given in, so nothing jumps. */
+export function groupHosts(hosts: readonly Host[], label: string): MapGroup<Host>[] {
+  if (label === '') return [{ name: 'All hosts', hosts }];
+  const groups = new Map<string | undefined, Host[]>();
+  for (const host of hosts) {
+    const value = ownValue(host.metadata.labels, label);
+    const group = groups.get(value);
+    if (group) group.push(host);
+    else groups.set(value, [host]);
+  }
+  return [...groups]
+    .sort(([a], [b]) => (a === undefined ? 1 : b === undefined ? -1 : compare(a, b)))
+    .map(([value, members]) => ({ name: value ?? WITHOUT, hosts: members }));
+}

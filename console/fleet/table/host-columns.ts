@@ -1,0 +1,128 @@
+/** What the table of hosts can show, and how it is named in the URL. */
+import type { Host } from '../../../shared/kube/fleet/host-types.js';
+import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { HOST_HEALTH_NAMES, hostHealth, HOST_HEALTH_STATES } from '../host-health.js';
+
+export interface HostColumn {
+  /** In the URL: `name`, or `label:site`. */
+  id: string;
+  name: string;
+  /** What rows are ordered by. */
+  order: (host: Host) => string | number;
+  text: (host: Host) => string;
+}
+
+const DAY_MS = 86_400_000;
+
+/** In the order in which they are offered. */
+export const COLUMNS: readonly HostColumn[] = [
+  { id: 'name', name: 'Name', order: ({ metadata }) => metadata.name, text: ({ metadata }) => metadata.name },
+  {
+    id: 'condition',
+    name: 'Condition',
+    order: (host) => HOST_HEALTH_STATES.indexOf(hostHealth(host)),
+    text: (host) => HOST_HEALTH_NAMES[hostHealth(host)],
+  },
+  {
+    id: 'since',
+    name: 'Since',
+    order: ({ status }) => status.since ?? '',
+    text: ({ status }) => momentText(status.since),
+  },
+  {
+    id: 'pods',
+    name: 'Pods ready',
+    order: ({ status }) => status.pods.ready - status.pods.total,
+    text: ({ status }) => `${status.pods.ready}/${status.pods.total}`,
+  },
+  {
+    id: 'trouble',
+    name: 'Trouble',
+    order: (host) => troubleOf(host),
+    text: (host) => troubleOf(host),
+  },
+  {
+    id: 'version',
+    name: 'Agent',
+    order: ({ status }) => status.agentVersion,
+    text: ({ status }) => status.agentVersion,
+  },
+  {
+    id: 'scheduling',
+    name: 'Scheduling',
+    order: ({ status }) => Number(status.unschedulable),
+    text: ({ status }) => (status.unschedulable ? 'Cordoned' : ''),
+  },
+  {
+    id: 'taints',
+    name: 'Taints',
+    order: ({ status }) => status.taints,
+    text: ({ status }) => (status.taints > 0 ? String(status.taints) : ''),
+  },
+  {
+    id: 'certificate',
+    name: 'Certificate ends',
+    order: ({ status }) => status.certificateEnds ?? '~',
+    text: ({ status }) => momentText(status.certificateEnds),
+  },
+  {
+    id: 'joined',
+    name: 'Joined',
+    order: ({ metadata }) => metadata.creationTimestamp ?? '',
+    text: ({ metadata }) => momentText(metadata.creationTimestamp ?? undefined),
+  },
+];
+
+const FIRST_SHOWN = ['name', 'condition', 'since', 'pods', 'trouble'];
+const LABEL = 'label:';
+
+/** The column of a label. */
+export function labelColumn(key: string): HostColumn {
+  const value = ({ metadata }: Host) => ownValue(metadata.labels, key) ?? '';
+  return { id: LABEL + key, name: key, order: value, text: value };
+}
+
+/** Those that the URL names, in its order; the usual ones when it names none. The name is always there. Pure. */
+export function parseColumns(text: string | null): HostColumn[] {
+  const ids = text ? text.split(',') : FIRST_SHOWN;
+  const found = ids.flatMap((id) => {
+    if (id.startsWith(LABEL)) return [labelColumn(id.slice(LABEL.length))];
+    return COLUMNS.filter((column) => column.id === id);
+  });
+  const others = found.filter(({ id }) => id !== 'name');
+  return [...COLUMNS.filter(({ id }) => id === 'name'), ...others];
+}
+
+/** As the URL has them; "" for the usual ones. */
+export function columnsText(columns: readonly HostColumn[]): string {
+  const text = columns.map(({ id }) => id).join(',');
+  return text === FIRST_SHOWN.join(',') ? '' : text;
+}
+
+export interface Sort {
+  column: string;
+  down: boolean;
+}
+
+/** `since`, or `-since` for the other way round; by condition when the URL says nothing. */
+export function parseSort(text: string | null): Sort {
+  if (!text) return { column: 'condition', down: false };
+  return text.startsWith('-') ? { column: text.slice(1), down: true } : { column: text, down: false };
+}
+
+/** The sort after a press on a column's head, as the URL has it. */
+export function toggledSort({ column, down }: Sort, id: string): string {
+  return column === id && !down ? `-${id}` : id;
+}
+
+function troubleOf({ status }: Host): string {
+  return status.failing[0]?.message ?? status.pressures[0] ?? status.message ?? status.clockSkew ?? '';
+}
+
+/** With the day where it is not today's. */
+function momentText(at: string | undefined): string {
+  if (!at) return '';
+  const date = new Date(at);
+  const isRecent = Math.abs(Date.now() - date.getTime()) < DAY_MS;
+  return isRecent ? date.toLocaleTimeString() : date.toLocaleString();
+}

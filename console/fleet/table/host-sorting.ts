@@ -1,0 +1,63 @@
+/** The fleet in the order of a column, kept up with what changes: only what changed looks for its place. */
+import type { Host } from '../../../shared/kube/fleet/host-types.js';
+import { COLUMNS, type HostColumn, type Sort } from './host-columns.js';
+import { diffHosts } from '../host-list-diff.js';
+
+interface Entry {
+  host: Host;
+  key: string | number;
+}
+
+type Compare = (a: Entry, b: Entry) => number;
+
+/** Remembers the last picture; what it answers depends on its arguments alone. */
+export class HostSorting {
+  #hosts: readonly Host[] = [];
+  #entries: readonly Entry[] = [];
+  #order: HostColumn['order'] | undefined;
+  #down = false;
+
+  /** `hosts` are in order of their names, and equal ones stay so; of a column that there is not, all are equal. */
+  of(hosts: readonly Host[], columns: readonly HostColumn[], { column, down }: Sort): readonly Host[] {
+    const order = [...columns, ...COLUMNS].find(({ id }) => id === column)?.order;
+    if (!order) return hosts;
+    if (order !== this.#order || down !== this.#down) this.#forget(order, down);
+    const { gone, come } = diffHosts(this.#hosts, hosts);
+    const left = new Set(gone);
+    const compare = comparison(down);
+    const kept = left.size > 0 ? this.#entries.filter(({ host }) => !left.has(host)) : this.#entries;
+    const added = come.map((host) => ({ host, key: order(host) })).sort(compare);
+    this.#entries = merged(kept, added, compare);
+    this.#hosts = hosts;
+    return this.#entries.map(({ host }) => host);
+  }
+
+  #forget(order: HostColumn['order'], down: boolean): void {
+    this.#hosts = [];
+    this.#entries = [];
+    this.#order = order;
+    this.#down = down;
+  }
+}
+
+function comparison(down: boolean): Compare {
+  const sign = down ? -1 : 1;
+  return (a, b) => {
+    if (a.key !== b.key) return a.key < b.key ? -sign : sign;
+    return a.host.metadata.name < b.host.metadata.name ? -1 : 1;
+  };
+}
+
+function merged(kept: readonly Entry[], added: readonly Entry[], compare: Compare): readonly Entry[] {
+  if (added.length === 0) return kept;
+  const all: Entry[] = [];
+  let next = 0;
+  for (const entry of kept) {
+    for (let first = added[next]; first && compare(first, entry) < 0; first = added[next]) {
+      all.push(first);
+      next += 1;
+    }
+    all.push(entry);
+  }
+  return [...all, ...added.slice(next)];
+}

@@ -1,0 +1,161 @@
+/** Hosts in rows, sortable and choosable; only the rows on the screen exist. While somebody points at them, they keep their places. */
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useMemo, useRef, useState } from 'react';
+import { Link } from 'wouter';
+import type { Host } from '../../../shared/kube/fleet/host-types.js';
+import { ScrollFrame } from '../../layout/scroll-frame.js';
+import { useFrozenValue } from '../../layout/use-frozen-value.js';
+import { type HostColumn, toggledSort, type Sort } from './host-columns.js';
+import { HostSorting } from './host-sorting.js';
+import classes from './host-table.module.css';
+
+const ROW_PX = 40;
+
+interface HostTableProps {
+  hosts: readonly Host[];
+  columns: readonly HostColumn[];
+  sort: Sort;
+  onSort: (sort: string) => void;
+  /** Names of those that are chosen; absent: nothing can be done with them, so none can be. */
+  chosen?: ReadonlySet<string> | undefined;
+  onChoose: (names: ReadonlySet<string>) => void;
+}
+
+export function HostTable({ hosts, columns, sort, onSort, chosen, onChoose }: HostTableProps) {
+  const frame = useRef<HTMLDivElement>(null);
+  const [isPointedAt, setPointedAt] = useState(false);
+  const rows = useRows(hosts, columns, sort, isPointedAt);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => ROW_PX,
+    overscan: 10,
+  });
+  const shown = virtual.getVirtualItems();
+  const above = shown[0]?.start ?? 0;
+  const below = virtual.getTotalSize() - (shown.at(-1)?.end ?? 0);
+  const width = columns.length + (chosen ? 1 : 0);
+  const all =
+    chosen !== undefined && rows.length > 0 && rows.every(({ metadata }) => chosen.has(metadata.name));
+  const toggle = (name: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(name)) next.add(name);
+    onChoose(next);
+  };
+  return (
+    <ScrollFrame
+      ref={frame}
+      className={classes.frame}
+      label="Hosts"
+      onPointerEnter={() => setPointedAt(true)}
+      onPointerLeave={() => setPointedAt(false)}
+    >
+      <table className={classes.table} aria-rowcount={rows.length + 1}>
+        <thead>
+          <tr>
+            {chosen && (
+              <th scope="col" className={classes.check}>
+                <input
+                  type="checkbox"
+                  aria-label={`Choose all ${rows.length}`}
+                  checked={all}
+                  onChange={() => onChoose(new Set(all ? [] : rows.map(({ metadata }) => metadata.name)))}
+                />
+              </th>
+            )}
+            {columns.map(({ id, name }) => (
+              <th key={id} scope="col" aria-sort={ariaSort(sort, id)}>
+                <button type="button" onClick={() => onSort(toggledSort(sort, id))}>
+                  {name}
+                </button>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {above > 0 && <Spacer height={above} columns={width} />}
+          {shown.map(({ index }) => {
+            const host = rows[index];
+            if (!host) return null;
+            const { name } = host.metadata;
+            const isChosen = chosen?.has(name);
+            return (
+              <Row
+                key={name}
+                {...{ host, columns, index }}
+                {...(isChosen === undefined ? {} : { isChosen, onToggle: toggle })}
+              />
+            );
+          })}
+          {below > 0 && <Spacer height={below} columns={width} />}
+        </tbody>
+      </table>
+    </ScrollFrame>
+  );
+}
+
+/** Sorted; while `isHeld` in the order of before, with those that are gone left out and new ones at the end. */
+function useRows(
+  hosts: readonly Host[],
+  columns: readonly HostColumn[],
+  sort: Sort,
+  isHeld: boolean,
+): readonly Host[] {
+  const [order] = useState(() => new HostSorting());
+  const sorted = useMemo(() => order.of(hosts, columns, sort), [order, hosts, columns, sort]);
+  const heldSort = `${sort.column} ${sort.down}`;
+  const last = useFrozenValue({ sort: heldSort, hosts: sorted }, isHeld);
+  return useMemo(() => {
+    if (last.hosts === sorted || last.sort !== heldSort) return sorted;
+    const left = new Map(sorted.map((host) => [host.metadata.name, host]));
+    const kept: Host[] = [];
+    for (const { metadata } of last.hosts) {
+      const host = left.get(metadata.name);
+      if (host) kept.push(host);
+      left.delete(metadata.name);
+    }
+    return [...kept, ...left.values()];
+  }, [last, sorted, heldSort]);
+}
+
+interface RowProps {
+  host: Host;
+  columns: readonly HostColumn[];
+  index: number;
+  isChosen?: boolean;
+  onToggle?: (name: string) => void;
+}
+
+function Row({ host, columns, index, isChosen = false, onToggle }: RowProps) {
+  const { name } = host.metadata;
+  return (
+    <tr aria-rowindex={index + 2}>
+      {onToggle && (
+        <td className={classes.check}>
+          <input
+            type="checkbox"
+            aria-label={`Choose ${name}`}
+            checked={isChosen}
+            onChange={() => onToggle(name)}
+          />
+        </td>
+      )}
+      {columns.map(({ id, text }) => (
+        <td key={id}>{id === 'name' ? <Link href={`/hosts/${name}`}>{name}</Link> : text(host)}</td>
+      ))}
+    </tr>
+  );
+}
+
+function Spacer({ height, columns }: { height: number; columns: number }) {
+  return (
+    <tr>
+      <td colSpan={columns} style={{ height }} />
+    </tr>
+  );
+}
+
+function ariaSort({ column, down }: Sort, id: string): 'ascending' | 'descending' | 'none' {
+  if (column !== id) return 'none';
+  return down ? 'descending' : 'ascending';
+}

@@ -1,0 +1,124 @@
+/** Which columns the table has, and views that were saved: what is chosen stands in the URL, names of views in this browser. */
+import { type FormEvent, useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import { CopyCommand } from '../../layout/text/copy-command.js';
+import controls from '../../layout/controls.module.css';
+import { COLUMNS, columnsText, type HostColumn, labelColumn } from './host-columns.js';
+import classes from './table-settings.module.css';
+
+interface TableSettingsProps {
+  columns: readonly HostColumn[];
+  /** Label keys that may be columns. */
+  labels: readonly string[];
+  onColumns: (text: string) => void;
+}
+
+export function TableSettings({ columns, labels, onColumns }: TableSettingsProps) {
+  const offered = [...COLUMNS.filter(({ id }) => id !== 'name'), ...labels.map(labelColumn)];
+  const toggle = (column: HostColumn) => {
+    const isShown = columns.some(({ id }) => id === column.id);
+    const next = isShown ? columns.filter(({ id }) => id !== column.id) : [...columns, column];
+    onColumns(columnsText(next));
+  };
+  return (
+    <div className={controls.row}>
+      <details className={classes.menu}>
+        <summary className={controls.button}>Columns</summary>
+        <fieldset>
+          <legend>Columns of the table</legend>
+          {offered.map((column) => (
+            <label key={column.id}>
+              <input
+                type="checkbox"
+                checked={columns.some(({ id }) => id === column.id)}
+                onChange={() => toggle(column)}
+              />
+              {column.name}
+            </label>
+          ))}
+        </fieldset>
+      </details>
+      <SavedViews />
+      <CopyCommand text="kubectl get hosts" />
+    </div>
+  );
+}
+
+const STORED_AS = 'everynode-views';
+
+interface SavedView {
+  name: string;
+  /** The query of the URL. */
+  query: string;
+}
+
+function SavedViews() {
+  const [views, setViews] = useState(readViews);
+  const [name, setName] = useState('');
+  const [, navigate] = useLocation();
+  const query = useSearch();
+  const keep = (next: SavedView[]) => {
+    setViews(next);
+    localStorage.setItem(STORED_AS, JSON.stringify(next));
+  };
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    const others = views.filter((view) => view.name !== name.trim());
+    keep([...others, { name: name.trim(), query }].sort((a, b) => (a.name < b.name ? -1 : 1)));
+    setName('');
+  };
+  return (
+    <details className={classes.menu}>
+      <summary className={controls.button}>Views</summary>
+      <div className={classes.views}>
+        {views.length === 0 && <p>None saved in this browser. The URL is the view: it can be sent on.</p>}
+        <ul>
+          {views.map((view) => (
+            <li key={view.name}>
+              <button
+                type="button"
+                className={controls.button}
+                aria-current={view.query === query}
+                onClick={() => navigate(view.query ? `/?${view.query}` : '/')}
+              >
+                {view.name}
+              </button>
+              <button
+                type="button"
+                className={controls.button}
+                aria-label={`Forget view ${view.name}`}
+                onClick={() => keep(views.filter((each) => each !== view))}
+              >
+                ×
+              </button>
+            </li>
+          ))}
+        </ul>
+        <form className={controls.row} onSubmit={save}>
+          <input
+            className={controls.input}
+            aria-label="Name of this view"
+            placeholder="name of this view"
+            required
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+          <button type="submit" className={controls.button}>
+            Save view
+          </button>
+        </form>
+      </div>
+    </details>
+  );
+}
+
+/** What another version, or a person, left there is no view. */
+function readViews(): SavedView[] {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(STORED_AS) ?? '[]');
+    if (!Array.isArray(stored)) return [];
+    return stored.filter(({ name, query }) => typeof name === 'string' && typeof query === 'string');
+  } catch {
+    return [];
+  }
+}

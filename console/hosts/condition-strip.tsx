@@ -1,0 +1,43 @@
+/** One condition over the last day, as a strip: a part for each stretch of one status. */
+import { countText } from '../../shared/kube/objects/count-text.js';
+import type { ConditionChange } from '../../shared/kube/fleet/host-reading-types.js';
+import classes from './condition-strip.module.css';
+import { type CurrentStatus, conditionIntervals } from './condition-intervals.js';
+
+const DAY_MS = 86_400_000;
+
+interface ConditionStripProps {
+  type: string;
+  present: CurrentStatus;
+  /** Of this condition, the oldest first. */
+  changes: readonly ConditionChange[];
+}
+
+export function ConditionStrip({ type, present, changes }: ConditionStripProps) {
+  const now = Date.now();
+  const stretches = conditionIntervals(changes, present, now - DAY_MS, now);
+  const words =
+    stretches.length <= 1
+      ? `${type} has been ${present.status}`
+      : `${type} changed ${countText(stretches.length - 1, 'time')}`;
+  return (
+    <svg
+      className={classes.strip}
+      viewBox="0 0 1 1"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`${words} in the last day`}
+    >
+      {stretches.map(({ from, to, status: each }) => (
+        <rect key={from} data-status={isGood(type, each)} x={from} width={to - from} height="1" />
+      ))}
+    </svg>
+  );
+}
+
+/** `Ready` and `Connected` are well when they are true, pressures when they are not. */
+function isGood(type: string, status: string): 'good' | 'bad' | 'unknown' {
+  if (status === 'Unknown') return 'unknown';
+  const isWanted = type === 'Ready' || type === 'Connected';
+  return (status === 'True') === isWanted ? 'good' : 'bad';
+}

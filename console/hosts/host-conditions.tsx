@@ -1,0 +1,59 @@
+/** A host's conditions as they are, and how they changed since the coordinator's start. */
+import type { ConditionChange } from '../../shared/kube/fleet/host-reading-types.js';
+import type { Node } from '../../shared/kube/nodes/node-types.js';
+import table from '../layout/table.module.css';
+import { TableCard } from '../layout/table-card.js';
+import { RelativeTime } from '../layout/time/relative-time.js';
+import { ConditionStrip } from './condition-strip.js';
+
+interface ConditionsProps {
+  node: Node;
+  changes: readonly ConditionChange[];
+}
+
+export function Conditions({ node, changes }: ConditionsProps) {
+  const conditions = node.status?.conditions ?? [];
+  return (
+    <TableCard label="Conditions">
+      <h2>Conditions</h2>
+      {conditions.length === 0 && <p>Its agent has never said anything.</p>}
+      <table className={`${table.table} ${table.told}`}>
+        <tbody>
+          {conditions.map(({ type, status, reason, message, lastTransitionTime }) => (
+            <tr key={type}>
+              <th scope="row">{type}</th>
+              <td>{status}</td>
+              <td>
+                <ConditionStrip
+                  type={type}
+                  present={{ status, since: Date.parse(lastTransitionTime ?? '') || 0 }}
+                  changes={changes.filter((change) => change.type === type)}
+                />
+              </td>
+              <td>{reason}</td>
+              <td data-long>{message}</td>
+              <td>{lastTransitionTime && <RelativeTime at={lastTransitionTime} />}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {changes.length > 0 && (
+        <details>
+          <summary>
+            <strong>{changes.length}</strong> {changes.length === 1 ? 'change' : 'changes'}, the newest first
+          </summary>
+          <ul>
+            {[...changes].reverse().map(({ time, type, status, reason, message }, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: two changes may be alike to the second
+              <li key={index}>
+                <RelativeTime at={time} /> {type} became {status}
+                {reason && ` (${reason})`}
+                {message && `: ${message}`}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </TableCard>
+  );
+}

@@ -1,0 +1,108 @@
+/** One host: what it says of itself, its Pods, what happened on it, and why a DaemonSet is not on it. */
+import { Link, useParams } from 'wouter';
+import type { Node } from '../../shared/kube/nodes/node-types.js';
+import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import { useLiveList } from '../api/live-list.js';
+import { ACCESS, useAreChecksLoaded } from '../api/access-checks.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
+import controls from '../layout/controls.module.css';
+import { HostTimes } from '../layout/time/host-times.js';
+import { PageShell } from '../layout/shell/page-shell.js';
+import table from '../layout/table.module.css';
+import { TableCard } from '../layout/table-card.js';
+import { RelativeTime } from '../layout/time/relative-time.js';
+import { EventList } from '../pods/event-list.js';
+import { podStatusSummary } from '../pods/pod-status-summary.js';
+import { Conditions } from './host-conditions.js';
+import { HostActions } from './host-actions.js';
+import { LinkQuality } from './link-quality.js';
+import { LoadCharts } from './load-charts.js';
+import { NodeEditor } from './node-editor.js';
+import { useHostReadings } from './use-host-readings.js';
+import { DaemonSetReasons } from './daemonset-reasons.js';
+
+/** Which of it is shown follows from rights. */
+const OFFERED = [ACCESS.changeNodes, ACCESS.evict, ACCESS.deleteNodes, ACCESS.revoke];
+
+export function HostPage() {
+  const { name = '' } = useParams();
+  const nodes = useLiveList<Node>(`/api/v1/nodes?fieldSelector=metadata.name%3D${name}`);
+  const pods = useLiveList<Pod>(`/api/v1/pods?fieldSelector=spec.nodeName%3D${name}`);
+  const [node] = nodes.objects;
+  const { readings, meters, problem } = useHostReadings(name);
+  const isKnown = useAreChecksLoaded(OFFERED);
+  return (
+    <PageShell>
+      <p>
+        <Link href="/">Fleet</Link>
+      </p>
+      <h1>{name}</h1>
+      {(nodes.phase === 'loading' || !isKnown) && <p role="status">Loading…</p>}
+      {nodes.phase === 'refused' && <p role="alert">You may not see this host: {nodes.error?.message}</p>}
+      {nodes.phase === 'live' && !node && <p>There is no host of this name. It may have been removed.</p>}
+      {node && isKnown && (
+        <HostTimes {...(node.metadata.labels ? { labels: node.metadata.labels } : {})}>
+          <Facts node={node} pods={pods.objects} />
+          <NodeEditor node={node} />
+          <LinkQuality node={node} readings={readings} meters={meters} />
+          {problem && <p>Load and link cannot be shown: {problem}</p>}
+          {!problem && <LoadCharts readings={readings} />}
+          <Conditions node={node} changes={readings?.changes ?? []} />
+          <Pods pods={pods.objects} />
+          <DaemonSetReasons node={name} version={node.metadata.resourceVersion ?? ''} />
+          <EventList about={`involvedObject.kind=Node,involvedObject.name=${name}`} />
+          <CopyCommand text={`kubectl describe node ${name}`} />
+        </HostTimes>
+      )}
+    </PageShell>
+  );
+}
+
+function Facts({ node, pods }: { node: Node; pods: readonly Pod[] }) {
+  const info = node.status?.nodeInfo;
+  const address = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
+  const facts = [
+    ['System', info?.osImage],
+    ['Kernel', info?.kernelVersion],
+    ['Engine', info?.containerRuntimeVersion],
+    ['Agent', info?.kubeletVersion],
+    ['Architecture', info?.architecture],
+    ['Address', address],
+  ];
+  return (
+    <section className={controls.card} aria-label="Facts">
+      <dl className={controls.row}>
+        {facts.map(([term, value]) => (
+          <div key={term}>
+            <dt className={controls.dim}>{term}</dt>
+            <dd>{value || 'not told'}</dd>
+          </div>
+        ))}
+      </dl>
+      <HostActions node={node} pods={pods} />
+    </section>
+  );
+}
+
+function Pods({ pods }: { pods: readonly Pod[] }) {
+  const sorted = [...pods].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  return (
+    <TableCard label="Pods">
+      <h2>Pods</h2>
+      {sorted.length === 0 && <p>None are bound to this host.</p>}
+      <table className={table.table}>
+        <tbody>
+          {sorted.map((pod) => (
+            <tr key={pod.metadata.uid}>
+              <th scope="row">
+                <Link href={`/pods/${pod.metadata.namespace}/${pod.metadata.name}`}>{pod.metadata.name}</Link>
+              </th>
+              <td>{podStatusSummary(pod)}</td>
+              <td>{pod.metadata.creationTimestamp && <RelativeTime at={pod.metadata.creationTimestamp} />}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </TableCard>
+  );
+}

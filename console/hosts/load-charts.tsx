@@ -1,0 +1,81 @@
+/** How busy the host was: processors, memory and disk, of the last hour or the last day. */
+import { lazy, Suspense } from 'react';
+import type { HostReadings, ReadingSeries } from '../../shared/kube/fleet/host-reading-types.js';
+import controls from '../layout/controls.module.css';
+import { useHostZone } from '../layout/time/host-times.js';
+import { useUrlQuery } from '../layout/use-url-query.js';
+
+const LineChart = lazy(async () => ({ default: (await import('../charts/line-chart.js')).LineChart }));
+
+const SPANS = [
+  ['hour', 'The last hour'],
+  ['day', 'The last day'],
+] as const;
+const CHANNELS = [
+  ['cpu', 'Processors'],
+  ['memory', 'Memory'],
+  ['disk', 'Disk'],
+] as const;
+
+/** Which span stands in the URL. */
+export function LoadCharts({ readings }: { readings: HostReadings | undefined }) {
+  const { zone, isTold } = useHostZone();
+  const [query, setQuery] = useUrlQuery();
+  const span = query.get('span') === 'day' ? 'day' : 'hour';
+  const series = span === 'day' ? readings?.day : readings?.recent;
+  return (
+    <section className={controls.card} aria-label="Load">
+      <h2>Load</h2>
+      <div className={controls.row}>
+        {SPANS.map(([value, words]) => (
+          <button
+            key={value}
+            type="button"
+            className={controls.button}
+            aria-pressed={span === value}
+            data-main={span === value || undefined}
+            onClick={() => setQuery('span', value === 'hour' ? '' : value)}
+          >
+            {words}
+          </button>
+        ))}
+      </div>
+      {!series && <p role="status">Loading…</p>}
+      {series && series.times.length === 0 && (
+        <p>
+          Nothing yet: a host tells of its load about once a minute, and it is kept in the coordinator's
+          memory alone, since its start.
+        </p>
+      )}
+      {series && series.times.length > 0 && (
+        <Suspense fallback={<p role="status">Loading the chart…</p>}>
+          <LineChart
+            {...(isTold && zone ? { timeZone: zone } : {})}
+            label={`${CHANNELS.map(([channel, name]) => wordsOf(name, series[channel])).join('; ')}.`}
+            times={series.times}
+            lines={CHANNELS.map(([channel, name]) => ({ name, values: series[channel] }))}
+            format={percent}
+            span={span === 'day' ? 86_400 : 3_600}
+            range={[0, 1]}
+          />
+          <p className={controls.dim}>
+            {CHANNELS.map(([channel, name]) => wordsOf(name, series[channel])).join('; ')}. Each point is the
+            highest of {series.stepSeconds / 60 === 1 ? 'a minute' : `${series.stepSeconds / 60} minutes`}.
+          </p>
+        </Suspense>
+      )}
+    </section>
+  );
+}
+
+function percent(part: number): string {
+  return `${Math.round(part * 100)} %`;
+}
+
+/** `Processors 12 %, at most 40 %`. */
+function wordsOf(name: string, values: ReadingSeries['cpu']): string {
+  const known = values.filter((value) => value !== null);
+  const last = known.at(-1);
+  if (last === undefined) return `${name} not told`;
+  return `${name} ${percent(last)}, at most ${percent(Math.max(...known))}`;
+}

@@ -1,0 +1,103 @@
+/** Labels and taints of a host as they are being edited: nothing is written until it is saved. */
+import { isLabelKey, isLabelValue } from '../../shared/kube/objects/label-syntax.js';
+import type { Node, Taint } from '../../shared/kube/nodes/node-types.js';
+import { isSameTaint, type NodeChange, taintText } from '../../shared/kube/nodes/node-change.js';
+import { ownValue } from '../../shared/kube/objects/own-value.js';
+
+/** What is to change. Empty: nothing. */
+interface NodeDraft {
+  labels: Readonly<Record<string, string | null>>;
+  /** Those to set. */
+  added: readonly Taint[];
+  /** Those to take away. */
+  removed: readonly Taint[];
+}
+
+export const NO_DRAFT: NodeDraft = { labels: {}, added: [], removed: [] };
+
+/** How one label or taint stands. */
+export interface DraftRow {
+  key: string;
+  text: string;
+  state: 'stays' | 'new' | 'changed' | 'goes';
+}
+
+/** Sets or takes away a label; what is so already is no change. Pure. */
+export function withLabel(
+  draft: NodeDraft,
+  { metadata }: Node,
+  key: string,
+  value: string | null,
+): NodeDraft {
+  const { [key]: _, ...others } = draft.labels;
+  const isSo = (ownValue(metadata.labels, key) ?? null) === value;
+  return { ...draft, labels: isSo ? others : { ...others, [key]: value } };
+}
+
+/** Sets a taint. Pure. */
+export function withTaint(draft: NodeDraft, { spec }: Node, taint: Taint): NodeDraft {
+  const added = draft.added.filter((each) => !isSameTaint(each, taint));
+  const removed = draft.removed.filter((each) => !isSameTaint(each, taint));
+  const isSo = spec?.taints?.some((each) => taintText(each) === taintText(taint));
+  return { ...draft, added: isSo ? added : [...added, taint], removed };
+}
+
+/** Takes a taint away. Pure. */
+export function withoutTaint(draft: NodeDraft, { spec }: Node, taint: Taint): NodeDraft {
+  const added = draft.added.filter((each) => !isSameTaint(each, taint));
+  const isThere = spec?.taints?.some((each) => isSameTaint(each, taint));
+  return { ...draft, added, removed: isThere ? [...draft.removed, taint] : draft.removed };
+}
+
+/** Back to what is. */
+export function withTaintKept(draft: NodeDraft, taint: Taint): NodeDraft {
+  return { ...draft, removed: draft.removed.filter((each) => !isSameTaint(each, taint)) };
+}
+
+/** The draft as a change; undefined when it changes nothing. */
+export function changeOfDraft({ labels, added, removed }: NodeDraft): NodeChange | undefined {
+  const hasLabels = Object.keys(labels).length > 0;
+  const hasTaints = added.length + removed.length > 0;
+  if (!hasLabels && !hasTaints) return undefined;
+  return {
+    ...(hasLabels ? { labels } : {}),
+    ...(hasTaints
+      ? { taints: { add: added, remove: removed.map(({ key, effect }) => ({ key, effect })) } }
+      : {}),
+  };
+}
+
+/** Labels as they are and as they will be, by key. */
+export function labelRows({ metadata: { labels = {} } }: Node, draft: NodeDraft): DraftRow[] {
+  const keys = [...new Set([...Object.keys(labels), ...Object.keys(draft.labels)])].sort();
+  return keys.flatMap((key): DraftRow[] => {
+    const [is, will] = [ownValue(labels, key), ownValue(draft.labels, key)];
+    if (will === undefined) return [{ key, text: labelText(key, is ?? ''), state: 'stays' }];
+    if (will === null) return is === undefined ? [] : [{ key, text: labelText(key, is), state: 'goes' }];
+    return [{ key, text: labelText(key, will), state: is === undefined ? 'new' : 'changed' }];
+  });
+}
+
+/** `site=kiel` or `gpu`; undefined for what is no label. */
+export function parseLabel(text: string): [key: string, value: string] | undefined {
+  const trimmed = text.trim();
+  const at = trimmed.indexOf('=');
+  const [key, value] = at < 0 ? [trimmed, ''] : [trimmed.slice(0, at), trimmed.slice(at + 1)];
+  return isLabelKey(key) && isLabelValue(value) ? [key, value] : undefined;
+}
+
+/** As kubectl would be told. */
+export function commandsOf(name: string, { labels, added, removed }: NodeDraft): string[] {
+  const words = Object.entries(labels).map(([key, value]) =>
+    value === null ? `${key}-` : `${key}=${value}`,
+  );
+  const taints = [...added.map(taintText), ...removed.map(({ key, effect }) => `${key}:${effect}-`)];
+  return [
+    ...(words.length > 0 ? [`kubectl label node ${name} --overwrite ${words.join(' ')}`] : []),
+    ...(taints.length > 0 ? [`kubectl taint node ${name} --overwrite ${taints.join(' ')}`] : []),
+  ];
+}
+
+function labelText(key: string, value: string): string {
+  return value === '' ? key : `${key}=${value}`;
+}

@@ -1,0 +1,193 @@
+/** A host's labels and taints, edited in place: what would come and go is shown before anything is saved. */
+import { useState } from 'react';
+import type { Node } from '../../shared/kube/nodes/node-types.js';
+import { isSameTaint, type NodeChange, parseTaint, taintText } from '../../shared/kube/nodes/node-change.js';
+import { ownValue } from '../../shared/kube/objects/own-value.js';
+import { changeNode } from '../api/node-writes.js';
+import { ACCESS, useIsAllowed } from '../api/access-checks.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
+import controls from '../layout/controls.module.css';
+import { HostEffectText } from '../layout/effect-text.js';
+import { AddText, EditChip } from './edit-chips.js';
+import classes from './node-editor.module.css';
+import {
+  changeOfDraft,
+  commandsOf,
+  labelRows,
+  NO_DRAFT,
+  parseLabel,
+  withLabel,
+  withoutTaint,
+  withTaint,
+  withTaintKept,
+} from './node-draft.js';
+
+export function NodeEditor({ node }: { node: Node }) {
+  const [draft, setDraft] = useState(NO_DRAFT);
+  const [problem, setProblem] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const mayChange = useIsAllowed(ACCESS.changeNodes);
+  const { name } = node.metadata;
+  const change = changeOfDraft(draft);
+
+  const save = async () => {
+    if (!change) return;
+    setBusy(true);
+    setProblem('');
+    try {
+      await changeNode(name, change);
+      setDraft(NO_DRAFT);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+    setBusy(false);
+  };
+  const add = <T,>(parsed: T | undefined, what: string, take: (value: T) => void): boolean => {
+    setProblem(parsed === undefined ? `That is no ${what}.` : '');
+    if (parsed !== undefined) take(parsed);
+    return parsed !== undefined;
+  };
+
+  return (
+    <section className={`${controls.card} ${classes.part}`} aria-label="Labels and taints">
+      <h2>Labels</h2>
+      <ul className={classes.chips}>
+        {labelRows(node, draft).map(({ key, text, state }) => (
+          <EditChip
+            key={key}
+            text={text}
+            state={state}
+            name={`label ${key}`}
+            {...(mayChange
+              ? {
+                  onRemove: () => setDraft(withLabel(draft, node, key, null)),
+                  onKeep: () =>
+                    setDraft(withLabel(draft, node, key, ownValue(node.metadata.labels, key) ?? null)),
+                }
+              : {})}
+          />
+        ))}
+      </ul>
+      {mayChange && (
+        <AddText
+          label="New label"
+          hint="site=hamburg"
+          act="Set label"
+          onAdd={(text) =>
+            add(parseLabel(text), 'label, as site=hamburg', ([key, value]) =>
+              setDraft(withLabel(draft, node, key, value)),
+            )
+          }
+        />
+      )}
+      <h2>Taints</h2>
+      <Taints node={node} draft={draft} onChange={mayChange ? setDraft : undefined} />
+      {mayChange && (
+        <AddText
+          label="New taint"
+          hint="repair=yes:NoSchedule"
+          act="Set taint"
+          onAdd={(text) =>
+            add(parseTaint(text), 'taint, as repair=yes:NoSchedule', (taint) =>
+              setDraft(withTaint(draft, node, taint)),
+            )
+          }
+        />
+      )}
+      {problem && (
+        <p role="alert" className={controls.problem}>
+          {problem}
+        </p>
+      )}
+      {change && (
+        <div className={classes.preview}>
+          <IfSaved name={name} draft={draft} change={change} />
+          <SaveOrDiscard isBusy={isBusy} onSave={() => void save()} onDiscard={() => setDraft(NO_DRAFT)} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+interface IfSavedProps {
+  name: string;
+  draft: Draft;
+  change: NodeChange;
+}
+
+function IfSaved({ name, draft, change }: IfSavedProps) {
+  return (
+    <>
+      <h3>If you save</h3>
+      <HostEffectText hosts={[name]} change={change} />
+      {commandsOf(name, draft).map((text) => (
+        <CopyCommand key={text} text={text} />
+      ))}
+    </>
+  );
+}
+
+interface SaveOrDiscardProps {
+  isBusy: boolean;
+  onSave: () => void;
+  onDiscard: () => void;
+}
+
+function SaveOrDiscard({ isBusy, onSave, onDiscard }: SaveOrDiscardProps) {
+  return (
+    <div className={controls.row}>
+      <button type="button" className={controls.button} data-main disabled={isBusy} onClick={onSave}>
+        Save
+      </button>
+      <button type="button" className={controls.button} onClick={onDiscard}>
+        Discard
+      </button>
+    </div>
+  );
+}
+
+type Draft = typeof NO_DRAFT;
+
+interface TaintsProps {
+  node: Node;
+  draft: Draft;
+  /** Absent: they are only shown. */
+  onChange: ((draft: Draft) => void) | undefined;
+}
+
+function Taints({ node, draft, onChange }: TaintsProps) {
+  const present = node.spec?.taints ?? [];
+  const added = draft.added.filter((taint) => !present.some((each) => isSameTaint(each, taint)));
+  if (present.length + added.length === 0) return <p className={controls.dim}>None.</p>;
+  return (
+    <ul className={classes.chips}>
+      {present.map((taint) => {
+        const other = draft.added.find((each) => isSameTaint(each, taint));
+        const isGoing = draft.removed.some((each) => isSameTaint(each, taint));
+        return (
+          <EditChip
+            key={`${taint.key}:${taint.effect}`}
+            text={taintText(other ?? taint)}
+            state={isGoing ? 'goes' : other ? 'changed' : 'stays'}
+            name={`taint ${taint.key}`}
+            {...(onChange
+              ? {
+                  onRemove: () => onChange(withoutTaint(draft, node, taint)),
+                  onKeep: () => onChange(withTaintKept(draft, taint)),
+                }
+              : {})}
+          />
+        );
+      })}
+      {added.map((taint) => (
+        <EditChip
+          key={`${taint.key}:${taint.effect}`}
+          text={taintText(taint)}
+          state="new"
+          name={`taint ${taint.key}`}
+          {...(onChange ? { onRemove: () => onChange(withoutTaint(draft, node, taint)) } : {})}
+        />
+      ))}
+    </ul>
+  );
+}

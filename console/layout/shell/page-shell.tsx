@@ -1,0 +1,67 @@
+/** What stands around every page: where one can go, and whether the coordinator is there. */
+import { type ReactNode, useEffect, useRef } from 'react';
+import { Link, useRoute } from 'wouter';
+import { useIsCoordinatorLost } from '../../api/coordinator-contact.js';
+import { UserMenu } from './user-menu.js';
+import { NAV_ITEMS, type NavItem as PlaceOf } from './navigation.js';
+import classes from './page-shell.module.css';
+
+/** Told to the window by whoever wants the command palette open. */
+export const OPEN_PALETTE = 'everynode-palette';
+
+function Place({ place: { path, name } }: { place: PlaceOf }) {
+  const [isHere] = useRoute(path);
+  const item = useRef<HTMLLIElement>(null);
+  // A phone shows some of the places at a time.
+  useEffect(() => {
+    if (isHere) item.current?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [isHere]);
+  return (
+    <li ref={item}>
+      <Link href={path} aria-current={isHere ? 'page' : undefined}>
+        {name}
+      </Link>
+    </li>
+  );
+}
+
+/** A coordinator that is lost is told at the top, and comes back by itself. */
+export function PageShell({ children }: { children: ReactNode }) {
+  const isLost = useIsCoordinatorLost();
+  return (
+    <>
+      <a className={classes.skip} href="#main">
+        Skip to content
+      </a>
+      {isLost && (
+        <div className={classes.banner} role="alert">
+          The coordinator does not answer. Hosts run on; what is shown here may be old. Trying again…
+        </div>
+      )}
+      <div className={classes.shell}>
+        <nav className={classes.nav} aria-label="Main">
+          <Link href="/" className={classes.brand}>
+            Everynode
+          </Link>
+          <ul className={classes.links}>
+            {NAV_ITEMS.map((place) => (
+              <Place key={place.path} place={place} />
+            ))}
+          </ul>
+          <button
+            type="button"
+            className={classes.palette}
+            aria-keyshortcuts="Control+K Meta+K"
+            onClick={() => dispatchEvent(new CustomEvent(OPEN_PALETTE))}
+          >
+            Go to… <kbd>Ctrl K</kbd>
+          </button>
+          <UserMenu />
+        </nav>
+        <main className={classes.main} id="main" tabIndex={-1}>
+          {children}
+        </main>
+      </div>
+    </>
+  );
+}

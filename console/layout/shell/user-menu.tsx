@@ -1,0 +1,45 @@
+/** What is about the person: who one is, the theme of this browser, and leaving. */
+import { useEffect, useState } from 'react';
+import { requestApi } from '../../api/api-call.js';
+import { isSignedInByCertificate, userName } from '../../api/signed-in-user.js';
+import controls from '../controls.module.css';
+import classes from './user-menu.module.css';
+import { THEMES } from './theme-names.js';
+import { applyTheme, storedTheme } from './theme-storage.js';
+
+export function UserMenu() {
+  const [theme, setTheme] = useState(storedTheme);
+  useEffect(() => applyTheme(theme), [theme]);
+  return (
+    <div className={classes.person}>
+      <p className={classes.name} title="Signed in as">
+        {userName()}
+      </p>
+      <select
+        className={controls.input}
+        aria-label="Theme"
+        value={theme}
+        onChange={(event) => setTheme(THEMES.find((each) => each === event.target.value) ?? THEMES[0])}
+      >
+        {THEMES.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+      {isSignedInByCertificate() ? (
+        <p className={classes.certified}>
+          Signed in by this browser’s certificate: closing the browser ends it.
+        </p>
+      ) : (
+        <button type="button" className={controls.button} onClick={() => void signOut()}>
+          Sign out
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Ends the session. Not for whom the browser shows a certificate: they would be signed in by it again. */
+export async function signOut(): Promise<void> {
+  await requestApi('/console/session', { method: 'DELETE' });
+  location.assign('/console/');
+}

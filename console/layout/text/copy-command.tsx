@@ -1,0 +1,25 @@
+/** The kubectl command that does the same as the page, to copy. */
+import { useState } from 'react';
+import classes from './copy-command.module.css';
+import controls from '../controls.module.css';
+
+export function CopyCommand({ text }: { text: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+  };
+  return (
+    <p className={classes.command}>
+      <code>{text}</code>
+      <button
+        type="button"
+        className={controls.button}
+        onClick={() => void copy()}
+        onBlur={() => setCopied(false)}
+      >
+        {isCopied ? 'Copied' : 'Copy'}
+      </button>
+    </p>
+  );
+}

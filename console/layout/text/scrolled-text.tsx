@@ -1,0 +1,21 @@
+/** Text that scrolls within its own frame. */
+import type { RefObject } from 'react';
+import { ScrollFrame } from '../scroll-frame.js';
+import classes from './scrolled-text.module.css';
+
+interface ScrolledTextProps {
+  /** What it is, for those who hear it. */
+  label: string;
+  text: string;
+  /** Lines break where the frame ends. */
+  wraps?: boolean;
+  frame?: RefObject<HTMLElement | null>;
+}
+
+export function ScrolledText({ label, text, wraps = false, frame }: ScrolledTextProps) {
+  return (
+    <ScrollFrame ref={frame} className={classes.frame} label={label} data-wraps={wraps}>
+      <pre className={classes.text}>{text}</pre>
+    </ScrollFrame>
+  );
+}

@@ -1,0 +1,60 @@
+/** Moments of a host: told as how long ago they were, or on the host's own clocks where its labels say in which zone it stands. */
+import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
+import { useInterval } from '../../api/live-list.js';
+import controls from '../controls.module.css';
+import { hostTimeZone } from './host-time-zone.js';
+import { useUrlQuery } from '../use-url-query.js';
+
+interface Zone {
+  /** Where the host stands; absent: it is not known, or no host is meant. */
+  zone?: string;
+  /** Whether moments are told on its clocks. */
+  isTold: boolean;
+}
+
+const HostZone = createContext<Zone>({ isTold: false });
+
+const MINUTE_MS = 60_000;
+
+/** The zone of the host within whose `HostTimes` this is, and whether times are told in it. */
+export function useHostZone(): Zone {
+  return useContext(HostZone);
+}
+
+/** Offers the host's clocks for all that is told in `children`. What is chosen stands in the URL. */
+export function HostTimes({ labels, children }: { labels?: Record<string, string>; children: ReactNode }) {
+  const [query, setQuery] = useUrlQuery();
+  const zone = useMemo(() => hostTimeZone(labels), [labels]);
+  const isTold = zone !== undefined && query.get('times') === 'host';
+  const told = useMemo(() => (zone === undefined ? { isTold } : { zone, isTold }), [zone, isTold]);
+  return (
+    <HostZone value={told}>
+      {zone !== undefined && (
+        <div className={controls.row}>
+          <span>
+            It is <TimeThere zone={zone} /> there ({zone}).
+          </span>
+          <label>
+            <input
+              type="checkbox"
+              checked={isTold}
+              onChange={({ target }) => setQuery('times', target.checked ? 'host' : '')}
+            />{' '}
+            Tell times on the host’s clocks
+          </label>
+        </div>
+      )}
+      {children}
+    </HostZone>
+  );
+}
+
+function TimeThere({ zone }: { zone: string }) {
+  const [now, setNow] = useState(Date.now);
+  useInterval(
+    MINUTE_MS,
+    useCallback(() => setNow(Date.now()), []),
+  );
+  const look = { weekday: 'short', hour: '2-digit', minute: '2-digit', timeZone: zone } as const;
+  return <time dateTime={new Date(now).toISOString()}>{new Date(now).toLocaleString(undefined, look)}</time>;
+}

@@ -1,0 +1,36 @@
+/** A moment as `4 minutes ago`, with the exact time in the viewer's zone behind it; or as the clocks of a host tell it. */
+import { useCallback, useState } from 'react';
+import { useInterval } from '../../api/live-list.js';
+import { useHostZone } from './host-times.js';
+import { exactTimeText } from './host-time-zone.js';
+
+const UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+];
+const FORMAT = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+const TICK_MS = 1_000;
+
+/** `-90_000` → `1 minute ago`. */
+function relativeText(differenceMs: number): string {
+  const seconds = Math.round(differenceMs / 1_000);
+  const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
+  return FORMAT.format(Math.trunc(seconds / size), unit);
+}
+
+/** Renews itself each second while it is on the screen. */
+export function RelativeTime({ at }: { at: string }) {
+  const [now, setNow] = useState(Date.now);
+  const { zone, isTold } = useHostZone();
+  useInterval(
+    TICK_MS,
+    useCallback(() => setNow(Date.now()), []),
+  );
+  return (
+    <time dateTime={at} title={exactTimeText(at) + (zone ? `; there ${exactTimeText(at, zone)}` : '')}>
+      {isTold ? exactTimeText(at, zone) : relativeText(Date.parse(at) - now)}
+    </time>
+  );
+}

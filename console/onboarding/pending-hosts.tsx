@@ -1,0 +1,150 @@
+/** Hosts that wait for a person's word, one at a time or many at once. */
+
+import { useState } from 'react';
+import {
+  type CertificateSigningRequest,
+  KUBELET_CLIENT_SIGNER,
+  REQUESTED_NODE_ANNOTATION,
+  requestPhase,
+  withApprovalDecision,
+} from '../../shared/kube/access/certificate-signing-request.js';
+import { countText } from '../../shared/kube/objects/count-text.js';
+import { requestApi } from '../api/api-call.js';
+import { useLiveList } from '../api/live-list.js';
+import { ACCESS, useIsAllowed } from '../api/access-checks.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
+import { ConfirmDialog, type Confirmation } from '../layout/confirm-dialog.js';
+import controls from '../layout/controls.module.css';
+import { ListTable } from '../layout/list-table.js';
+import { RelativeTime } from '../layout/time/relative-time.js';
+import classes from './onboarding.module.css';
+
+const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+const PATH = `${REQUESTS}?fieldSelector=${encodeURIComponent(`spec.signerName=${KUBELET_CLIENT_SIGNER}`)}`;
+
+type Decision = 'Approved' | 'Denied';
+
+/** `isAsked`: each new host waits, so an empty room is worth telling. */
+export function PendingHosts({ isAsked }: { isAsked: boolean }) {
+  const { objects, phase } = useLiveList<CertificateSigningRequest>(PATH);
+  const mayDecide = useIsAllowed(ACCESS.approve);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [question, setQuestion] = useState<Confirmation>();
+  const waiting = objects.filter((each) => requestPhase(each) === 'pending');
+  if (phase === 'refused' || (waiting.length === 0 && !isAsked && !question)) return null;
+  const picked = waiting.filter(({ metadata }) => chosen.has(metadata.name));
+  const toggle = (name: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(name)) next.add(name);
+    setChosen(next);
+  };
+  return (
+    <section className={classes.part} aria-label="Waiting room">
+      <h2>Waiting for approval</h2>
+      {waiting.length === 0 && <p>Nobody waits.</p>}
+      {mayDecide && waiting.length > 0 && (
+        <div className={controls.row}>
+          <button
+            type="button"
+            className={controls.button}
+            onClick={() => setChosen(new Set(waiting.map(({ metadata }) => metadata.name)))}
+          >
+            Choose all {waiting.length}
+          </button>
+          {(['Approved', 'Denied'] as const).map((decision) => (
+            <button
+              key={decision}
+              type="button"
+              className={controls.button}
+              disabled={picked.length === 0}
+              onClick={() => setQuestion(questionFor(decision, picked))}
+            >
+              {VERBS[decision]} {picked.length}
+            </button>
+          ))}
+        </div>
+      )}
+      {waiting.length > 0 && (
+        <ListTable label="Hosts that wait" columns={['Host', 'Asked', 'From', 'Why', 'By']}>
+          {waiting.map((each) => (
+            <Row
+              key={each.metadata.name}
+              waiting={each}
+              {...(mayDecide ? { isChosen: chosen.has(each.metadata.name), onToggle: toggle } : {})}
+            />
+          ))}
+        </ListTable>
+      )}
+      {question && <ConfirmDialog question={question} onClose={() => setQuestion(undefined)} />}
+    </section>
+  );
+}
+
+interface RowProps {
+  waiting: CertificateSigningRequest;
+  isChosen?: boolean;
+  onToggle?: (name: string) => void;
+}
+
+function Row({ waiting, isChosen = false, onToggle }: RowProps) {
+  const { annotations = {}, name, creationTimestamp } = waiting.metadata;
+  return (
+    <tr>
+      <th scope="row">
+        {onToggle ? (
+          <label className={controls.row}>
+            <input type="checkbox" checked={isChosen} onChange={() => onToggle(name)} />
+            {nodeOf(waiting)}
+          </label>
+        ) : (
+          nodeOf(waiting)
+        )}
+      </th>
+      <td>{creationTimestamp && <RelativeTime at={creationTimestamp} />}</td>
+      <td>{annotations['everynode.dev/remote-address']}</td>
+      <td>{annotations['everynode.dev/reason']}</td>
+      <td>{waiting.spec.username}</td>
+    </tr>
+  );
+}
+
+const VERBS: Readonly<Record<Decision, string>> = { Approved: 'Approve', Denied: 'Deny' };
+
+function questionFor(decision: Decision, waiting: readonly CertificateSigningRequest[]): Confirmation {
+  const verb = VERBS[decision];
+  const count = countText(waiting.length, 'host');
+  const names = waiting.map(nodeOf);
+  return {
+    title: `${verb} ${count}?`,
+    text: (
+      <>
+        <p>
+          {decision === 'Approved'
+            ? 'They get their certificates and become nodes; Pods of DaemonSets start on them.'
+            : 'They are refused.'}
+        </p>
+        <p>{names.slice(0, 10).join(', ') + (names.length > 10 ? ` and ${names.length - 10} more` : '')}</p>
+        <CopyCommand text={`everynode node ${verb.toLowerCase()} ${names.slice(0, 3).join(' ')}`} />
+      </>
+    ),
+    act: `${verb} ${count}`,
+    reason: 'none',
+    perform: async () => {
+      const failed: string[] = [];
+      for (const each of waiting) {
+        await decide(each, decision).catch((error: unknown) => failed.push(`${nodeOf(each)}: ${error}`));
+      }
+      if (failed.length > 0) throw new Error(`${failed.length} of ${count} failed. ${failed[0]}`);
+    },
+  };
+}
+
+async function decide(waiting: CertificateSigningRequest, decision: Decision): Promise<void> {
+  const time = `${new Date().toISOString().slice(0, 19)}Z`;
+  const body = withApprovalDecision(waiting, decision, 'the console', time);
+  await requestApi(`${REQUESTS}/${waiting.metadata.name}/approval`, { method: 'PUT', body });
+}
+
+function nodeOf({ metadata }: CertificateSigningRequest): string {
+  return metadata.annotations?.[REQUESTED_NODE_ANNOTATION] ?? metadata.name;
+}

@@ -1,0 +1,71 @@
+/** The keyboard's ways: Ctrl-K, single keys where nobody types, and the sheet that lists them. */
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { useLocation } from 'wouter';
+import { NAV_ITEMS } from '../layout/shell/navigation.js';
+import { OPEN_PALETTE } from '../layout/shell/page-shell.js';
+import { areSingleKeysEnabled } from './single-keys.js';
+
+const CommandPalette = lazy(async () => ({
+  default: (await import('./command-palette.js')).CommandPalette,
+}));
+const HelpSheet = lazy(async () => ({ default: (await import('./help-sheet.js')).HelpSheet }));
+
+/** After `g` the next key may take so long, ms. */
+const SECOND_KEY_MS = 1_500;
+
+export function KeyboardShortcuts() {
+  const [open, setOpen] = useState<'palette' | 'help'>();
+  const [, navigate] = useLocation();
+  useEffect(() => {
+    let wentAt = Number.NEGATIVE_INFINITY;
+    const onKey = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+        event.preventDefault();
+        setOpen('palette');
+        return;
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || !areSingleKeysEnabled())
+        return;
+      if (document.querySelector('dialog[open]')) return;
+      const place = NAV_ITEMS.find(({ key }) => key === event.key);
+      if (place && event.timeStamp - wentAt < SECOND_KEY_MS) navigate(place.path);
+      wentAt = event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY;
+      if (event.key === '?') setOpen('help');
+      if (event.key === '/') focusFilter(event);
+    };
+    const onOpen = () => setOpen('palette');
+    addEventListener('keydown', onKey);
+    addEventListener(OPEN_PALETTE, onOpen);
+    return () => {
+      removeEventListener('keydown', onKey);
+      removeEventListener(OPEN_PALETTE, onOpen);
+    };
+  }, [navigate]);
+  return (
+    <Suspense>
+      {open === 'palette' && (
+        <CommandPalette
+          onClose={() => setOpen((now) => (now === 'palette' ? undefined : now))}
+          onHelp={() => setOpen('help')}
+        />
+      )}
+      {open === 'help' && <HelpSheet onClose={() => setOpen(undefined)} />}
+    </Suspense>
+  );
+}
+
+/** Whoever types means letters. */
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable ||
+      target.closest('input:not([type="checkbox"]), textarea, select, [role="textbox"]') !== null)
+  );
+}
+
+function focusFilter(event: KeyboardEvent): void {
+  const field = document.querySelector<HTMLElement>('[data-shortcut="/"]');
+  if (!field) return;
+  event.preventDefault();
+  field.focus();
+}

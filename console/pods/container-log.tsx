@@ -1,0 +1,85 @@
+/** A container's log as it is written: the last lines, searched, followed, downloaded. */
+import { useEffect, useRef, useState } from 'react';
+import { ApiCallError } from '../api/api-call.js';
+import { readLines } from '../api/api-stream.js';
+import controls from '../layout/controls.module.css';
+import { ScrolledText } from '../layout/text/scrolled-text.js';
+
+/** Kept on the page; the download has all. */
+const MOST_LINES = 2_000;
+
+interface PodLogProps {
+  namespace: string;
+  pod: string;
+  container: string;
+  /** Of the attempt before, which has ended. */
+  isPrevious: boolean;
+}
+
+export function ContainerLog({ namespace, pod, container, isPrevious }: PodLogProps) {
+  const path = `/api/v1/namespaces/${namespace}/pods/${pod}/log?container=${container}${isPrevious ? '&previous=true' : ''}`;
+  const [lines, setLines] = useState<readonly string[]>([]);
+  const [problem, setProblem] = useState('');
+  const [search, setSearch] = useState('');
+  const [isFollowing, setFollowing] = useState(true);
+  const box = useRef<HTMLElement>(null);
+
+  useEffect(() => {
+    const leave = new AbortController();
+    const add = (more: string[]) => setLines((before) => [...before, ...more].slice(-MOST_LINES));
+    follow(`${path}&follow=${!isPrevious}&tailLines=${MOST_LINES}`, add, leave.signal).catch(
+      (error: unknown) => {
+        if (!leave.signal.aborted)
+          setProblem(error instanceof ApiCallError ? error.message : 'the log broke off');
+      },
+    );
+    return () => leave.abort();
+  }, [path, isPrevious]);
+
+  const shown = search === '' ? lines : lines.filter((line) => line.includes(search));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each new line is to be seen
+  useEffect(() => {
+    if (isFollowing && box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [shown, isFollowing]);
+
+  return (
+    <>
+      <div className={controls.row}>
+        <input
+          className={controls.input}
+          type="search"
+          aria-label="Search the log"
+          placeholder="Search"
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+        />
+        <label>
+          <input
+            type="checkbox"
+            checked={isFollowing}
+            onChange={(event) => setFollowing(event.target.checked)}
+          />{' '}
+          Follow
+        </label>
+        <a className={controls.button} href={path} download={`${pod}-${container}.log`}>
+          Download
+        </a>
+      </div>
+      {problem && (
+        <p role="alert" className={controls.problem}>
+          {problem}
+        </p>
+      )}
+      <ScrolledText
+        frame={box}
+        label={`Log of ${container}`}
+        text={shown.length === 0 ? 'No lines yet.' : shown.join('\n')}
+        wraps
+      />
+    </>
+  );
+}
+
+async function follow(path: string, add: (lines: string[]) => void, signal: AbortSignal): Promise<void> {
+  for await (const lines of readLines(path, signal)) add(lines);
+}

@@ -1,0 +1,130 @@
+/** The hosts that failed first: why, and what their Pod said last. */
+import { useEffect, useState } from 'react';
+import { Link } from 'wouter';
+import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import type { HostFailure } from '../../shared/kube/rollouts/rollout-types.js';
+import { REVISION_HASH_LABEL } from '../../shared/kube/daemonsets/daemonset-types.js';
+import { ApiCallError, callApi, requestApi } from '../api/api-call.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
+import controls from '../layout/controls.module.css';
+import { ScrolledText } from '../layout/text/scrolled-text.js';
+import { RelativeTime } from '../layout/time/relative-time.js';
+
+/** Whose last lines are asked for at once; others when somebody opens them. */
+const OPEN_AT_FIRST = 2;
+const LINES = 20;
+
+interface FailedHostsProps {
+  namespace: string;
+  daemonSet: string;
+  /** Hash of the revision that failed: what its hosts have been given since has other logs. */
+  revision: string;
+  failures: readonly HostFailure[];
+}
+
+export function FailedHostLogs({ namespace, daemonSet, revision, failures }: FailedHostsProps) {
+  if (failures.length === 0) return null;
+  return (
+    <section className={controls.card} aria-label="Failed hosts">
+      <h2>What failed first</h2>
+      {failures.map(({ node, reason, message, time }, index) => (
+        <article key={node}>
+          <h3>
+            <Link href={`/hosts/${node}`}>{node}</Link> {reason}
+          </h3>
+          <p>
+            <RelativeTime at={time} />
+            {message && `: ${message}`}
+          </p>
+          <LastLines
+            namespace={namespace}
+            daemonSet={daemonSet}
+            revision={revision}
+            node={node}
+            isOpenAtFirst={index < OPEN_AT_FIRST}
+          />
+        </article>
+      ))}
+    </section>
+  );
+}
+
+interface LastLinesProps {
+  namespace: string;
+  daemonSet: string;
+  revision: string;
+  node: string;
+  isOpenAtFirst: boolean;
+}
+
+function LastLines({ isOpenAtFirst, ...whose }: LastLinesProps) {
+  const [isOpen, setOpen] = useState(isOpenAtFirst);
+  return (
+    <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Last lines of its log</summary>
+      {isOpen && <Lines {...whose} />}
+    </details>
+  );
+}
+
+/** The end of a log, and whose it is. */
+interface LogEnd {
+  pod: string;
+  container: string;
+  isPrevious: boolean;
+  text: string;
+}
+
+function Lines({ namespace, daemonSet, revision, node }: Omit<LastLinesProps, 'isOpenAtFirst'>) {
+  const [end, setEnd] = useState<LogEnd>();
+  const [problem, setProblem] = useState('');
+  useEffect(() => {
+    const leave = new AbortController();
+    logEndOf({ namespace, daemonSet, revision, node }, leave.signal).then(setEnd, (error: unknown) => {
+      if (!leave.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
+    });
+    return () => leave.abort();
+  }, [namespace, daemonSet, revision, node]);
+  if (problem) return <p role="status">{problem}</p>;
+  if (!end) return <p role="status">Loading…</p>;
+  const { pod, container, isPrevious, text } = end;
+  return (
+    <>
+      <ScrolledText label={`Last lines of ${pod}`} text={text || 'It has printed nothing.'} wraps />
+      <p>
+        <Link href={`/pods/${namespace}/${pod}`}>{pod}</Link>
+      </p>
+      <CopyCommand
+        text={`kubectl -n ${namespace} logs ${pod} -c ${container} --tail=${LINES}${isPrevious ? ' --previous' : ''}`}
+      />
+    </>
+  );
+}
+
+/** Of the container that does worst: of its ended attempt where the present one waits. Rejects with what a person can read. */
+async function logEndOf(
+  { namespace, daemonSet, revision, node }: Omit<LastLinesProps, 'isOpenAtFirst'>,
+  signal: AbortSignal,
+): Promise<LogEnd> {
+  const pods = `/api/v1/namespaces/${namespace}/pods`;
+  const { items } = await callApi<{ items: Pod[] }>(`${pods}?fieldSelector=spec.nodeName%3D${node}`, { signal });
+  const own = items.find(
+    ({ metadata: { labels, ownerReferences } }) =>
+      labels?.[REVISION_HASH_LABEL] === revision &&
+      ownerReferences?.some(({ kind, name }) => kind === 'DaemonSet' && name === daemonSet),
+  );
+  if (!own) throw new Error('The Pod that failed is gone, and its log with it.');
+  const statuses = [...(own.status?.initContainerStatuses ?? []), ...(own.status?.containerStatuses ?? [])];
+  const worst = statuses.find(({ ready, state }) => !ready && !state?.terminated) ?? statuses.at(-1);
+  const container = worst?.name ?? own.spec.containers[0]?.name ?? '';
+  const pod = own.metadata.name;
+  const path = `${pods}/${pod}/log?container=${container}&tailLines=${LINES}`;
+  const isPrevious = worst?.state?.waiting !== undefined && worst.lastState?.terminated !== undefined;
+  try {
+    const text = await (await requestApi(isPrevious ? `${path}&previous=true` : path, { signal })).text();
+    return { pod, container, isPrevious, text };
+  } catch (error) {
+    if (error instanceof ApiCallError) throw new Error(`Its log cannot be read: ${error.message}`);
+    throw error;
+  }
+}

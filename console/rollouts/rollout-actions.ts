@@ -1,0 +1,178 @@
+/** What a person may tell a rollout, and how it is told: an annotation, as kubectl would. */
+import { countText } from '../../shared/kube/objects/count-text.js';
+import type { Rollout, RolloutPhase, RolloutStatus } from '../../shared/kube/rollouts/rollout-types.js';
+import { UPDATE_BLOCK_CODES, type UpdateBlockCode } from '../../shared/kube/rollouts/rollout-reason-codes.js';
+import {
+  ALL_TARGETS,
+  NEEDS_REASON,
+  REASON_ANNOTATION,
+  type SteeringVerb,
+  steeringAnnotation,
+} from '../../shared/kube/rollouts/steering-requests.js';
+import { requestApi } from '../api/api-call.js';
+
+/** One thing that makes sense to do now. */
+export interface RolloutAction {
+  verb: SteeringVerb;
+  /** Value of the annotation: a wave; "true" where the verb is about the rollout. */
+  value: string;
+  /** On the button. */
+  label: string;
+  /** What will happen to how many hosts. */
+  consequence: string;
+  needsReason: boolean;
+}
+
+export const ROLLOUTS = '/apis/fleet.everynode.dev/v1/rollouts';
+
+/** The path of one. */
+export function rolloutPath(namespace: string, name: string): string {
+  return `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/rollouts/${name}`;
+}
+
+/** The path of the policies of a namespace. */
+export function policiesPath(namespace: string): string {
+  return `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/rolloutpolicies`;
+}
+
+const OVER: ReadonlySet<RolloutPhase> = new Set(['Completed', 'RolledBack']);
+
+/** What is offered in a rollout's present state, the likeliest first. Pure. */
+export function actionsOfRollout(status: RolloutStatus): RolloutAction[] {
+  const { phase, steering, aborted } = status;
+  const isHeld = steering?.paused === true || steering?.frozen === true;
+  const left = status.nodes - status.updated - status.failed - status.skipped;
+  const have = status.updated + status.failed;
+  const busy = status.codes?.HeldLocally ?? 0;
+  const offers: (RolloutAction | false)[] = [
+    phase === 'AwaitingApproval' && approval(status),
+    (phase === 'Soaking' || phase === 'AwaitingHosts') && promotion(status),
+    (status.outsideWindow ?? 0) > 0 &&
+      !isHeld &&
+      offer(
+        'override-windows',
+        ALL_TARGETS,
+        'Override windows',
+        `No window or freeze period holds ${hosts(status.outsideWindow)} back any longer, nor anybody else, until the next template.`,
+      ),
+    busy > 0 &&
+      offer(
+        'force-hold',
+        ALL_TARGETS,
+        'Force busy hosts',
+        `${hosts(busy, "that says 'not now' has its turn", "that say 'not now' have their turn")} all the same.`,
+      ),
+    isHeld && offer('resume', 'true', 'Resume', `${hosts(left)} may be replaced again, wave by wave.`),
+    !isHeld &&
+      !OVER.has(phase) &&
+      phase !== 'Failed' &&
+      offer(
+        'pause',
+        'true',
+        'Pause',
+        `Nothing more is replaced; ${hosts(left, 'keeps what it has', 'keep what they have')}. New hosts are still served.`,
+      ),
+    !isHeld &&
+      !OVER.has(phase) &&
+      offer(
+        'freeze',
+        'true',
+        'Freeze',
+        `No Pod of this DaemonSet is made, replaced or deleted on any of ${hosts(status.nodes)}.`,
+      ),
+    !OVER.has(phase) &&
+      !aborted &&
+      offer(
+        'abort',
+        'true',
+        'Abort',
+        `${hosts(have, 'that has the new revision goes', 'that have the new revision go')} back to the last completed one. The new one is barred.`,
+      ),
+    (phase === 'Failed' || phase === 'RolledBack' || aborted === true) &&
+      offer(
+        'retry',
+        'true',
+        'Try again',
+        `The revision that failed begins anew with the first wave, up to ${hosts(status.nodes)}.`,
+      ),
+  ];
+  return offers.filter((each) => each !== false);
+}
+
+/** Codes of hosts that had their turn, or are to have none; all others that keep an older Pod have yet to begin it. */
+const HAS_NO_TURN: ReadonlySet<UpdateBlockCode> = new Set(['Reverted', 'RolloutFailed', 'Skipped']);
+const AWAITS_ITS_TURN: ReadonlySet<string> = new Set(UPDATE_BLOCK_CODES.filter((code) => !HAS_NO_TURN.has(code)));
+
+/** What is offered for one host, by its reason code. Pure. */
+export function actionsOfHost(code: string, node: string): RolloutAction[] {
+  const offers: (RolloutAction | false)[] = [
+    code === 'OutsideWindow' &&
+      offer(
+        'override-windows',
+        node,
+        `Override windows of ${node}`,
+        `No window or freeze period holds ${node} back until the next template.`,
+      ),
+    code === 'HeldLocally' &&
+      offer('force-hold', node, `Force ${node}`, `${node} has its turn although it says 'not now'.`),
+    AWAITS_ITS_TURN.has(code) &&
+      offer('skip', node, `Skip ${node}`, `${node} keeps what it has, for this revision.`),
+    code === 'Skipped' && offer('unskip', node, `Take ${node} in again`, `${node} has its turn like others.`),
+  ];
+  return offers.filter((each) => each !== false);
+}
+
+function promotion({ waves, wave, phase }: RolloutStatus): RolloutAction {
+  const next = nextWave({ waves, wave });
+  const then = next
+    ? `wave ${next.name} may open: ${hosts(next.nodes, 'is updated', 'are updated')}.`
+    : 'no wave is left.';
+  const though =
+    phase === 'Soaking' ? `Wave ${wave} is watched no longer` : `Nobody of wave ${wave} has been updated`;
+  return offer('promote', wave, `Promote ${wave}`, `${though}; ${then}`);
+}
+
+function approval(status: RolloutStatus): RolloutAction | false {
+  const next = nextWave(status);
+  if (!next) return false;
+  return offer(
+    'approve',
+    next.name,
+    `Approve ${next.name}`,
+    `Wave ${next.name} opens: ${hosts(next.nodes, 'is updated', 'are updated')}.`,
+  );
+}
+
+function nextWave({ waves, wave }: Pick<RolloutStatus, 'waves' | 'wave'>) {
+  return waves[waves.findIndex(({ name }) => name === wave) + 1];
+}
+
+function offer(verb: SteeringVerb, value: string, label: string, consequence: string): RolloutAction {
+  return { verb, value, label, consequence, needsReason: NEEDS_REASON.has(verb) };
+}
+
+/** `one`, `many`: what is said of them. */
+function hosts(count: number, one = '', many = one): string {
+  return countText(count, `host ${one}`, `hosts ${many}`).trimEnd();
+}
+
+/** Tells the rollout. Rejects with `CallError` when it may not be told so. */
+export async function sendRolloutAction(rollout: Rollout, { verb, value }: RolloutAction, reason: string): Promise<void> {
+  const { namespace = '', name } = rollout.metadata;
+  const annotations = {
+    [steeringAnnotation(verb)]: value,
+    ...(reason ? { [REASON_ANNOTATION]: reason } : {}),
+  };
+  await requestApi(rolloutPath(namespace, name), {
+    method: 'PATCH',
+    contentType: 'application/merge-patch+json',
+    body: { metadata: { annotations } },
+  });
+}
+
+/** The same as a command. */
+export function rolloutActionCommand(rollout: Rollout, { verb, value, needsReason }: RolloutAction): string {
+  const { namespace = '', name } = rollout.metadata;
+  const reason = needsReason ? ` ${REASON_ANNOTATION}='…'` : '';
+  return `kubectl -n ${namespace} annotate rollout ${name} ${steeringAnnotation(verb)}=${value}${reason}`;
+}

@@ -1,0 +1,48 @@
+/** Asks who one is, and for a token when nobody is signed in. */
+import { type ReactNode, useCallback, useEffect, useState } from 'react';
+import { ApiCallError, SIGNED_OUT } from '../api/api-call.js';
+import { loadUser } from '../api/signed-in-user.js';
+import controls from '../layout/controls.module.css';
+import { restoreReturnPath } from './return-path.js';
+import { SignInPage } from './sign-in-page.js';
+
+type Standing = 'asking' | 'in' | 'out' | 'unreachable';
+
+/** Shows `children` to those who are signed in. */
+export function SignInGate({ children }: { children: ReactNode }) {
+  const [standing, setStanding] = useState<Standing>('asking');
+  const ask = useCallback(async () => {
+    try {
+      await loadUser();
+      restoreReturnPath();
+      setStanding('in');
+    } catch (error) {
+      const isNobody = error instanceof ApiCallError && error.code === 401;
+      setStanding(isNobody ? 'out' : 'unreachable');
+    }
+  }, []);
+  useEffect(() => void ask(), [ask]);
+  useEffect(() => {
+    const leave = () => setStanding('out');
+    addEventListener(SIGNED_OUT, leave);
+    return () => removeEventListener(SIGNED_OUT, leave);
+  }, []);
+
+  switch (standing) {
+    case 'asking':
+      return <p role="status">Loading…</p>;
+    case 'in':
+      return children;
+    case 'out':
+      return <SignInPage onSignedIn={() => void ask()} />;
+    case 'unreachable':
+      return (
+        <main>
+          <p role="alert">The coordinator does not answer.</p>
+          <button type="button" className={controls.button} onClick={() => void ask()}>
+            Try again
+          </button>
+        </main>
+      );
+  }
+}

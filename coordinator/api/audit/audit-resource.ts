@@ -1,0 +1,85 @@
+/** `GET /apis/fleet.everynode.dev/v1/auditevents`: the newest events that fit, for the console and `everynode audit`. */
+import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
+import { badRequest } from '../../../shared/kube/objects/api-status.js';
+import { type ApiResponse, ok } from '../http/api-response.js';
+import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import { computedResource } from '../discovery/computed-resource.js';
+import { integerParameter } from '../resources/query-options.js';
+import { pathNotFound } from '../http/status-response.js';
+import { readAudit } from './audit-file.js';
+
+const DEFAULT_LIMIT = 500;
+const MAX_LIMIT = 10_000;
+const PARAMETERS = ['user', 'verb', 'resource', 'namespace', 'name', 'since', 'code', 'limit'];
+
+/** What is asked for; each is compared as it stands, `code` may be `403` or `4xx`. */
+interface AuditQuery {
+  user?: string;
+  verb?: string;
+  resource?: string;
+  namespace?: string;
+  name?: string;
+  code?: string;
+  /** Ms since the epoch. */
+  since?: number;
+}
+
+/**
+ * For the table of resources. A user who may list it reads the audit log of all namespaces, names included: an auditor must see deletions
+ * and refusals in namespaces that they cannot read.
+ */
+export const AUDIT_RESOURCE = computedResource('AuditEvent', 'auditevents', ['list']);
+
+/** Throws ApiError: 400 for a wrong query, 404 where nothing is audited. */
+export async function handleAudit({ audit }: ApiDeps, { info, signal }: ApiRequest): Promise<ApiResponse> {
+  if (!audit) throw pathNotFound();
+  const { query } = info;
+  const unknown = [...query.keys()].find((key) => !PARAMETERS.includes(key));
+  if (unknown !== undefined)
+    throw badRequest(`unknown parameter "${unknown}": known are ${PARAMETERS.join(', ')}`);
+  const limit = Math.min(integerParameter(query, 'limit', 1) ?? DEFAULT_LIMIT, MAX_LIMIT);
+  const wanted = queryOf(query);
+  await audit.flush();
+  const items: AuditEvent[] = [];
+  for await (const event of readAudit(audit.path)) {
+    if (signal.aborted) break;
+    if (!matchesAuditQuery(event, wanted)) continue;
+    items.push(event);
+    if (items.length > limit) items.shift();
+  }
+  return ok({ kind: 'EventList', apiVersion: 'audit.k8s.io/v1', metadata: {}, items });
+}
+
+function queryOf(query: URLSearchParams): AuditQuery {
+  const since = query.get('since');
+  if (since !== null && Number.isNaN(Date.parse(since))) throw badRequest('since must be a time in RFC 3339');
+  const text = (name: 'user' | 'verb' | 'resource' | 'namespace' | 'name' | 'code') => {
+    const value = query.get(name);
+    return value ? { [name]: value } : {};
+  };
+  return {
+    ...text('user'),
+    ...text('verb'),
+    ...text('resource'),
+    ...text('namespace'),
+    ...text('name'),
+    ...text('code'),
+    ...(since === null ? {} : { since: Date.parse(since) }),
+  };
+}
+
+/** True when the event is what is asked for. */
+export function matchesAuditQuery(event: AuditEvent, wanted: AuditQuery): boolean {
+  const { objectRef: object = {}, responseStatus, verb, user, impersonatedUser } = event;
+  const { code } = wanted;
+  const status = String(responseStatus.code);
+  return (
+    (wanted.user === undefined || [user.username, impersonatedUser?.username].includes(wanted.user)) &&
+    (wanted.verb === undefined || verb === wanted.verb) &&
+    (wanted.resource === undefined || object.resource === wanted.resource) &&
+    (wanted.namespace === undefined || object.namespace === wanted.namespace) &&
+    (wanted.name === undefined || object.name === wanted.name) &&
+    (code === undefined || status === code || (code.endsWith('xx') && status.startsWith(code.slice(0, 1)))) &&
+    (wanted.since === undefined || Date.parse(event.requestReceivedTimestamp) >= wanted.since)
+  );
+}

@@ -1,0 +1,112 @@
+/** authorization.k8s.io/v1: may I, may they, and what may I. Answered from the roles, never stored. */
+import type { Access, PolicyRule, UserInfo } from '../../../shared/kube/access/rbac-types.js';
+import { badRequest, invalid } from '../../../shared/kube/objects/api-status.js';
+import { withAuthenticated } from '../../access/user-groups.js';
+import type { Authorizer } from '../../access/rbac-authorizer.js';
+import type { JsonMap } from '../../registry/encoding/json-value.js';
+import type { ApiRequest } from '../http/api-context.js';
+import { reviewResource } from './review-resource.js';
+import { type AccessSpec, readAccessSpec } from './access-review-spec.js';
+
+const GROUP = 'authorization.k8s.io';
+
+/** For discovery. */
+export const ACCESS_REVIEWS = [
+  reviewResource(GROUP, 'SelfSubjectAccessReview'),
+  reviewResource(GROUP, 'SelfSubjectRulesReview'),
+  reviewResource(GROUP, 'SubjectAccessReview'),
+  reviewResource(GROUP, 'LocalSubjectAccessReview', true),
+] as const;
+
+/** The status of the review of that kind. Throws 400, 422. */
+export function accessReviewStatus(
+  authorizer: Authorizer,
+  kind: string,
+  unread: JsonMap,
+  { user, info }: ApiRequest,
+): object {
+  const spec = readAccessSpec(kind, unread);
+  switch (kind) {
+    case 'SelfSubjectAccessReview':
+      return decisionOn(authorizer, user, accessIn(kind, spec));
+    case 'SelfSubjectRulesReview':
+      return rulesStatus(authorizer, user, unread.namespace);
+    case 'LocalSubjectAccessReview':
+      refuseOutsideOf(kind, spec, info.namespace);
+      return decisionOn(authorizer, userIn(kind, spec), accessIn(kind, spec));
+    default:
+      return decisionOn(authorizer, userIn(kind, spec), accessIn(kind, spec));
+  }
+}
+
+function decisionOn(authorizer: Authorizer, user: UserInfo, access: Access): object {
+  const { allowed, reason } = authorizer.decide(user, access);
+  return { allowed, ...(reason ? { reason } : {}) };
+}
+
+function accessIn(kind: string, spec: AccessSpec): Access {
+  const { resourceAttributes: on, nonResourceAttributes: path } = spec;
+  if (on && path) {
+    throw invalidSpec(
+      kind,
+      'spec.nonResourceAttributes',
+      'cannot be specified in combination with resourceAttributes',
+    );
+  }
+  if (path) return { verb: path.verb ?? '', path: path.path ?? '' };
+  if (!on) {
+    const detail = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
+    throw invalidSpec(kind, 'spec.resourceAttributes', detail);
+  }
+  const { verb = '', group = '', resource = '', subresource = '', namespace = '', name = '' } = on;
+  return { verb, group, resource, subresource, namespace, name };
+}
+
+function userIn(kind: string, { user = '', groups = [], uid, extra }: AccessSpec): UserInfo {
+  if (!user && groups.length === 0) {
+    throw invalidSpec(kind, 'spec.user', 'at least one of user or group must be specified');
+  }
+  return { username: user, groups, ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) };
+}
+
+/**
+ * Like `ValidateLocalSubjectAccessReview`. The owner of a namespace may create these reviews, and must not learn by them what other
+ * users may do elsewhere.
+ */
+function refuseOutsideOf(
+  kind: string,
+  { resourceAttributes, nonResourceAttributes }: AccessSpec,
+  namespace: string | undefined,
+): void {
+  if (nonResourceAttributes) {
+    throw invalidSpec(kind, 'spec.nonResourceAttributes', 'disallowed on this kind of request');
+  }
+  if (!resourceAttributes || resourceAttributes.namespace === namespace) return;
+  throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
+}
+
+function invalidSpec(kind: string, field: string, detail: string) {
+  const cause = { reason: 'FieldValueInvalid', field, message: `Invalid value: "": ${detail}` };
+  return invalid({ group: GROUP, kind, resource: '' }, '', [cause]);
+}
+
+function rulesStatus(authorizer: Authorizer, user: UserInfo, namespace: unknown): object {
+  if (typeof namespace !== 'string' || namespace === '') throw badRequest('no namespace on request');
+  const { rules, errors } = authorizer.rulesOf(
+    { ...user, groups: withAuthenticated(user.groups) },
+    namespace,
+  );
+  return {
+    resourceRules: rules.flatMap(resourceRule),
+    nonResourceRules: rules.flatMap(({ verbs = [], nonResourceURLs = [] }) =>
+      nonResourceURLs.length > 0 ? [{ verbs, nonResourceURLs }] : [],
+    ),
+    incomplete: errors.length > 0,
+    ...(errors.length > 0 ? { evaluationError: errors.join(', ') } : {}),
+  };
+}
+
+function resourceRule({ verbs = [], apiGroups = [], resources = [], resourceNames }: PolicyRule): object[] {
+  if (resources.length === 0) return [];
+  return [{ verbs, apiGroups, resources, ...(resourceNames?.length ? { resourceNames } : {}) }];
+}

@@ -1,0 +1,52 @@
+/** Answers the reviews: one place for their paths, bodies and forms. */
+import { bodyTypeOf } from '../../registry/admission/typed-body.js';
+import { ACCESS_REVIEWS, accessReviewStatus } from './access-reviews.js';
+import type { ApiResponse } from '../http/api-response.js';
+import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import type { DiscoveredResource } from '../discovery/discovery-documents.js';
+import { IDENTITY_REVIEWS, userDocument, tokenReviewStatus } from './identity-reviews.js';
+import { pathNotFound } from '../http/status-response.js';
+import { requiredBodyOf } from '../bodies/write-body.js';
+
+/** For discovery. */
+export const REVIEW_RESOURCES: readonly DiscoveredResource[] = [...IDENTITY_REVIEWS, ...ACCESS_REVIEWS];
+
+/** The review with its status filled in, 201 as for anything created. Throws 400, 422. */
+export async function handleReview(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+  const { group, version, resource } = request.info;
+  const review = REVIEW_RESOURCES.find(
+    (candidate) =>
+      candidate.group === group && candidate.version === version && candidate.resource === resource,
+  );
+  if (!review) throw pathNotFound();
+  const type = bodyTypeOf(review);
+  const body = requiredBodyOf(request, type);
+  const status = await statusOf(parts, review, isMap(body.spec) ? body.spec : {}, request);
+  return {
+    type: 'value',
+    code: 201,
+    value: { metadata: {}, ...withoutToken(body), ...type, status },
+  };
+}
+
+function statusOf(
+  parts: ApiDeps,
+  { kind }: DiscoveredResource,
+  spec: Record<string, unknown>,
+  request: ApiRequest,
+): object | Promise<object> {
+  if (kind === 'SelfSubjectReview') return { userInfo: userDocument(request.user) };
+  if (kind === 'TokenReview') return tokenReviewStatus(parts, spec);
+  return accessReviewStatus(parts.identities.authorizer, kind, spec, request);
+}
+
+/** A token is not sent around more often than needed. */
+function withoutToken(body: Record<string, unknown>): Record<string, unknown> {
+  if (!isMap(body.spec) || !('token' in body.spec)) return body;
+  const { token: _, ...spec } = body.spec;
+  return { ...body, spec };
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,29 @@
+/** What roles have to say of a write once it is known what it would store. */
+
+import { refuseEscalation } from '../../access/rbac-escalation.js';
+import { refuseMirrorCreation } from '../../access/mirror-pod-guard.js';
+import { refuseNodeMetadata } from '../../access/node-authorizer.js';
+import type { Authorizer } from '../../access/rbac-authorizer.js';
+import { refuseUnauthorizedSigner } from '../../access/signer-authorization.js';
+import type { WriteOptions } from '../../registry/registry.js';
+import type { ApiRequest } from '../http/api-context.js';
+import { accessOf, requireAccess } from './request-authorization.js';
+
+/**
+ * Throws 403: for a role or binding that gives what the user lacks, for a patch that would create without `create`, for
+ * a decision on a signer's requests without a right to it, and for a Pod that calls itself a mirror.
+ */
+export function writeAuthorization(
+  authorizer: Authorizer,
+  { info, user }: Pick<ApiRequest, 'info' | 'user'>,
+): NonNullable<WriteOptions['review']> {
+  return (kind, next, current) => {
+    const access = accessOf(info);
+    if (!current && info.verb !== 'create' && access)
+      requireAccess(authorizer, user, { ...access, verb: 'create' });
+    refuseNodeMetadata(user, { kind, next, current });
+    refuseMirrorCreation({ kind, next, current });
+    refuseUnauthorizedSigner(authorizer, user, { kind, subresource: info.subresource, next, current });
+    refuseEscalation(authorizer, user, { kind, next, current });
+  };
+}

@@ -1,0 +1,80 @@
+/** The body of a write, with what field validation has to say of its text. */
+import { badRequest } from '../../../shared/kube/objects/api-status.js';
+import type { JsonMap } from '../../registry/encoding/json-value.js';
+import type { Patch, RepeatedKeys, WriteOptions } from '../../registry/registry.js';
+import { type BodyType, readTyped } from '../../registry/admission/typed-body.js';
+import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import { writeOptions } from '../resources/query-options.js';
+import type { RepeatedKey } from './repeated-keys.js';
+import { type DecodedBody, readBody } from './body-decoder.js';
+import { writeAuthorization } from '../auth/write-authorization.js';
+
+/** Upstream names no more. */
+const MAX_FINDINGS = 100;
+
+/** The body, which this verb cannot do without. Throws 400, 413, 415. */
+function requiredBodyAsWritten({ body, headers }: ApiRequest): DecodedBody {
+  const decoded = readBody(body, headers.contentType);
+  if (decoded === undefined) throw badRequest('the body of the request is empty');
+  return decoded;
+}
+
+/** The value of a body that this verb cannot do without. Throws 400, 413, 415. */
+export function requiredBody(request: ApiRequest): unknown {
+  return requiredBodyAsWritten(request).value;
+}
+
+/** The body as a map of this type. Throws 400, also for another type, 413 and 415. */
+export function requiredBodyOf(request: ApiRequest, type: BodyType): JsonMap {
+  return readTyped(requiredBody(request), type);
+}
+
+/** Body and options of a create, an update, or a patch of this type. Throws 400, 413, 415 and 422. */
+export function readWrite(
+  { identities }: Pick<ApiDeps, 'identities'>,
+  request: ApiRequest,
+  patchType?: Patch['type'],
+): { body: unknown; options: WriteOptions } {
+  const options = {
+    ...writeOptions(request.info, request.headers.userAgent, request.warn),
+    user: request.user.username,
+    review: writeAuthorization(identities.authorizer, request),
+    groups: request.user.groups,
+  };
+  const decoded = requiredBodyAsWritten(request);
+  if (options.fieldValidation === 'Ignore') return { body: decoded.value, options };
+  const repeatedKeys = repeatedKeysFor(decoded, patchType);
+  return { body: decoded.value, options: { ...options, ...(repeatedKeys ? { repeatedKeys } : {}) } };
+}
+
+function repeatedKeysFor(
+  decoded: DecodedBody,
+  patchType: Patch['type'] | undefined,
+): RepeatedKeys | undefined {
+  const found = decoded.repeatedKeys();
+  if (patchType === 'json') return { by: 'patch', texts: jsonPatchTexts(decoded.value, found) };
+  if (found.length === 0) return undefined;
+  if (patchType === 'apply' || (!patchType && decoded.syntax === 'yaml')) {
+    const lines = found.map(({ line, key }) => `line ${line}: key ${JSON.stringify(key)} already set in map`);
+    return { by: 'yaml', lines };
+  }
+  if (patchType) return { by: 'patch', texts: found.map(({ path }) => `duplicate field "${path}"`) };
+  return { by: 'type', paths: new Set(found.map(({ path }) => path)) };
+}
+
+const OPERATION_FIELDS = new Set(['op', 'path', 'from', 'value']);
+
+/** Of each operation first the fields that no operation has, then those named twice (`jsonPatcher.applyJSPatch`). */
+function jsonPatchTexts(operations: unknown, repeated: readonly RepeatedKey[]): string[] {
+  if (!Array.isArray(operations)) return [];
+  const texts: string[] = [];
+  for (const [index, operation] of operations.entries()) {
+    const names = typeof operation === 'object' && operation !== null ? Object.keys(operation) : [];
+    const unknown = names.filter((name) => !OPERATION_FIELDS.has(name));
+    texts.push(...unknown.map((name) => `json patch unknown field "[${index}].${name}"`));
+    const own = repeated.filter(({ path, key }) => path.startsWith(`[${index}].`) && !unknown.includes(key));
+    texts.push(...own.map(({ path }) => `json patch duplicate field "${path}"`));
+    if (texts.length >= MAX_FINDINGS) break;
+  }
+  return texts.slice(0, MAX_FINDINGS);
+}

@@ -1,0 +1,144 @@
+/** The web console's pages, as built files, and signing in to it. */
+import { existsSync } from 'node:fs';
+import type { Server } from 'node:https';
+import { fileURLToPath } from 'node:url';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance } from 'fastify';
+import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
+import { ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import { asksToImpersonate } from '../../access/impersonation.js';
+import { bearerTokenOf } from '../auth/token-authenticator.js';
+import { ClientLimits } from '../limits/client-limits.js';
+import type { Caller, AuthFilter } from '../auth/auth-filter.js';
+import { networkOf } from '../limits/peer-network.js';
+import { readRequest } from '../http/request-info.js';
+import { recordSignIn } from './sign-in-records.js';
+import { addSignIn, type SignInDeps } from './sign-in-routes.js';
+
+/** Where the pages are, and where a browser that asks for `/` is sent. */
+const CONSOLE_PATH = '/console/';
+const SESSION_PATH = '/console/session';
+const BUILT = fileURLToPath(new URL('../../../console/', import.meta.url));
+/** Names of built files carry a hash of their content. */
+const HASHED = /-[A-Z0-9]{8}\.\w+$/;
+
+/** Nothing from elsewhere, no inline script or style, in nobody's frame. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const PAGE_HEADERS = {
+  'content-security-policy': CONTENT_SECURITY_POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'strict-transport-security': 'max-age=31536000',
+};
+
+/** What one network may try in vain: a mistyped token is put right, a guessed one never is. As with joins. */
+const REFUSALS = { requestsPerSecond: 1, burst: 30 };
+
+interface ConsoleParts extends SignInDeps {
+  clock: Clock;
+}
+
+/** Adds the routes; without built pages, `/console/` says how to build them. */
+export function addConsole(app: FastifyInstance<Server>, parts: ConsoleParts): void {
+  const refusals = new ClientLimits(REFUSALS, parts.clock);
+  addSession(app, parts, refusals);
+  addSignIn(app, parts, refusals);
+  app.addHook('onRequest', async (request, reply) => {
+    // A person's browser is shown the console; a client of the API hears what it heard before.
+    const isBrowser = request.headers.accept?.includes('text/html');
+    if (request.url === '/' && isBrowser) return reply.redirect(CONSOLE_PATH);
+  });
+  if (!existsSync(BUILT)) {
+    app.get(`${CONSOLE_PATH}*`, async () => {
+      throw new ApiError('NotFound', 'the console is not built: run "npm run build"');
+    });
+    return;
+  }
+  app.register(fastifyStatic, {
+    root: BUILT,
+    prefix: CONSOLE_PATH,
+    // Each built file has its route; every other path is a page, which the program in the browser knows.
+    wildcard: false,
+    cacheControl: false,
+    setHeaders: (response, path) => {
+      for (const [name, value] of Object.entries(PAGE_HEADERS)) response.header(name, value);
+      const cache = HASHED.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache';
+      response.header('cache-control', cache);
+    },
+  });
+  app.get(`${CONSOLE_PATH}*`, (_request, reply) => reply.sendFile('index.html'));
+}
+
+/** Signing in counts as this request for the limits of the user and of the network. */
+const WHO_AM_I = readRequest('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews');
+/** A session keeps the token: its requests would have the rights of the impersonator. */
+const IMPERSONATES =
+  'a session of the console is for the user of the token: sign in without Impersonate-* headers';
+
+/**
+ * Calls `onProved` with the user of the token. A session keeps the token, so a client certificate of the connection does not count
+ * where there is one. Without a token: with the user of the certificate or of the present session. Throws 401.
+ */
+async function identifySignIn(
+  gate: AuthFilter,
+  caller: Caller,
+  token: string | undefined,
+  onProved: (user: UserInfo) => void,
+): Promise<void> {
+  if (token === undefined) {
+    await gate.authenticate(WHO_AM_I, caller, ({ user }) => onProved(user));
+    return;
+  }
+  const user = await gate.userOfToken(token, caller);
+  if (!user) throw new ApiError('Unauthorized', 'Unauthorized');
+  onProved(user);
+}
+
+function addSession(
+  app: FastifyInstance<Server>,
+  { authFilter: gate, sessions, record }: ConsoleParts,
+  refusals: ClientLimits,
+): void {
+  app.post(SESSION_PATH, async (request, reply) => {
+    refusals.refuseIfExhausted(networkOf(request.ip));
+    const token = bearerTokenOf(request.headers.authorization);
+    let user: UserInfo | undefined;
+    try {
+      await identifySignIn(gate, request.raw, token, (proved) => {
+        user = proved;
+      });
+      if (!user) throw new ApiError('Unauthorized', 'Unauthorized');
+      gate.authorize({ user }, WHO_AM_I, request.raw);
+      if (asksToImpersonate(request.headers)) throw badRequest(IMPERSONATES);
+    } catch (error) {
+      // Requests beyond the limits leave no events: a flood of them would push older events out of the audit log.
+      if (error instanceof ApiError && error.reason !== 'TooManyRequests') {
+        if (error.reason === 'Unauthorized') refusals.take(networkOf(request.ip));
+        recordSignIn(record, request, error.code, user);
+      }
+      throw error;
+    }
+    if (token !== undefined) {
+      reply.header('set-cookie', sessions.start(user.username, `Bearer ${token}`));
+      recordSignIn(record, request, 204, user);
+    }
+    return reply.code(204).send();
+  });
+  app.delete(SESSION_PATH, async (request, reply) =>
+    reply.header('set-cookie', sessions.end(request.headers)).code(204).send(),
+  );
+}

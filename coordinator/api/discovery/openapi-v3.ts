@@ -1,0 +1,88 @@
+/** OpenAPI v3: an index, and a document a group and version, with as much of it as clients read. */
+import { createHash } from 'node:crypto';
+import type { DiscoveredResource } from './discovery-documents.js';
+
+/** What is served, with the hashes that name its content. */
+interface OpenApiDocuments {
+  /** `/openapi/v3`. */
+  index: OpenApiDocument;
+  /** By path: `/openapi/v3/api/v1`, `/openapi/v3/apis/apps/v1` … */
+  byPath: ReadonlyMap<string, OpenApiDocument>;
+}
+
+export interface OpenApiDocument {
+  bytes: Buffer;
+  /** Quoted, as the header has it. */
+  etag: string;
+}
+
+/** Component schemas by name, e.g. `io.k8s.api.apps.v1.DaemonSet`. */
+type Schemas = Readonly<Record<string, unknown>>;
+
+function documentOf(value: unknown): OpenApiDocument {
+  const bytes = Buffer.from(JSON.stringify(value));
+  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('hex').slice(0, 32).toUpperCase()}"` };
+}
+
+function rootOf({ group, version }: DiscoveredResource): string {
+  return group ? `apis/${group}/${version}` : `api/${version}`;
+}
+
+const QUERY_STRING = { in: 'query', schema: { type: 'string' } };
+
+/**
+ * The path of one object with its PATCH. Its parameters are what clients look for: `fieldValidation` says that
+ * the server validates, `dryRun` that it can run without storing.
+ */
+function objectPath(resource: DiscoveredResource): [string, object] {
+  const { group, version, kind } = resource;
+  const scope = resource.namespaced ? 'namespaces/{namespace}/' : '';
+  const patch = {
+    'x-kubernetes-action': 'patch',
+    'x-kubernetes-group-version-kind': { group, version, kind },
+    parameters: ['dryRun', 'fieldManager', 'fieldValidation', 'force'].map((name) => ({
+      name,
+      ...QUERY_STRING,
+    })),
+    responses: { 200: { description: 'OK' } },
+  };
+  return [`/${rootOf(resource)}/${scope}${resource.resource}/{name}`, { patch }];
+}
+
+/** The schemas that `names` lead to by `$ref`, themselves included. */
+function reachable(schemas: Schemas, names: readonly string[]): Schemas {
+  const found = new Map<string, unknown>();
+  const visit = (name: string): void => {
+    if (found.has(name) || !Object.hasOwn(schemas, name)) return;
+    found.set(name, schemas[name]);
+    const references = JSON.stringify(schemas[name]).matchAll(/"#\/components\/schemas\/([^"]+)"/g);
+    for (const [, reference = ''] of references) visit(reference);
+  };
+  names.forEach(visit);
+  return Object.fromEntries(found);
+}
+
+/** Every document of what is served. `schemaOf` names the component of a resource's object, when there is one. */
+export function openApiDocuments(
+  resources: readonly DiscoveredResource[],
+  schemas: Schemas,
+  schemaOf: (resource: DiscoveredResource) => string | undefined,
+): OpenApiDocuments {
+  const byPath = new Map<string, OpenApiDocument>();
+  for (const root of new Set(resources.map(rootOf))) {
+    const members = resources.filter((resource) => rootOf(resource) === root);
+    const names = members.flatMap((resource) => schemaOf(resource) ?? []);
+    const document = {
+      openapi: '3.0.0',
+      info: { title: 'Everynode', version: 'v1' },
+      paths: Object.fromEntries(members.map(objectPath)),
+      components: { schemas: reachable(schemas, names) },
+    };
+    byPath.set(`/openapi/v3/${root}`, documentOf(document));
+  }
+  const paths = [...byPath].map(([path, { etag }]) => {
+    const hash = etag.replaceAll('"', '');
+    return [path.replace('/openapi/v3/', ''), { serverRelativeURL: `${path}?hash=${hash}` }];
+  });
+  return { index: documentOf({ paths: Object.fromEntries(paths) }), byPath };
+}

@@ -1,0 +1,123 @@
+/** Answers of paths that are no resource: discovery, OpenAPI, version, health. Made once, sent as bytes. */
+import { describedDefinitions } from '../../kinds/schema/described-definitions.js';
+import type { ApiResponse } from '../http/api-response.js';
+import {
+  AGGREGATED_TYPE,
+  aggregatedDiscovery,
+  coreVersions,
+  type DiscoveredResource,
+  groupDocument,
+  groupList,
+  resourceList,
+} from './discovery-documents.js';
+import { healthResponse } from '../http/health-checks.js';
+import { parseMediaType } from '../http/media-type.js';
+import { type OpenApiDocument, openApiDocuments } from './openapi-v3.js';
+import { openApiV2 } from './openapi-v2.js';
+import type { PathRequest } from '../http/request-info.js';
+import type { ResourceTable } from './resource-table.js';
+import { methodNotAllowed, pathNotFound } from '../http/status-response.js';
+
+/**
+ * The Kubernetes release whose API this is. Helm compares charts' `kubeVersion` with it. kubectl warns if its own minor
+ * version differs by more than one, so every kubectl of the README's table must be within that.
+ */
+const API_RELEASE = { major: '1', minor: '35', version: 'v1.35.0' };
+
+/** version.Info of `/version`; `program` is our own version, e.g. `0.1.0`. */
+function versionInfo(program: string): object {
+  return {
+    major: API_RELEASE.major,
+    minor: API_RELEASE.minor,
+    gitVersion: `${API_RELEASE.version}+everynode.${program}`,
+    gitCommit: '',
+    gitTreeState: 'clean',
+    buildDate: '1970-01-01T00:00:00Z',
+    goVersion: 'none',
+    compiler: 'none',
+    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+  };
+}
+
+function bytesOf(value: object): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
+
+/** Documents by path; each may also exist in an aggregated form. */
+type Documents = ReadonlyMap<string, { plain: Buffer; aggregated?: Buffer }>;
+
+function discoveryDocuments(resources: readonly DiscoveredResource[]): Documents {
+  const documents = new Map<string, { plain: Buffer; aggregated?: Buffer }>();
+  documents.set('/api', {
+    plain: bytesOf(coreVersions(resources)),
+    aggregated: bytesOf(aggregatedDiscovery(resources, true)),
+  });
+  documents.set('/apis', {
+    plain: bytesOf(groupList(resources)),
+    aggregated: bytesOf(aggregatedDiscovery(resources, false)),
+  });
+  for (const { group, version } of resources) {
+    const list = resourceList(resources, group, version);
+    const path = group ? `/apis/${group}/${version}` : `/api/${version}`;
+    if (list) documents.set(path, { plain: bytesOf(list) });
+    const groupInfo = groupDocument(resources, group);
+    if (groupInfo) documents.set(`/apis/${group}`, { plain: bytesOf(groupInfo) });
+  }
+  return documents;
+}
+
+function wantsAggregated(accept: string | undefined): boolean {
+  return (accept ?? '').split(',').some((part) => {
+    const { parameters } = parseMediaType(part);
+    return parameters.as === 'APIGroupDiscoveryList' && parameters.v === 'v2';
+  });
+}
+
+function openApiAnswer({ bytes, etag }: OpenApiDocument, ifNoneMatch: string | undefined): ApiResponse {
+  if (ifNoneMatch?.split(/\s*,\s*/).includes(etag)) return { type: 'notModified', etag };
+  return { type: 'bytes', code: 200, bytes, headers: { etag, vary: 'Accept' } };
+}
+
+/** What of a request these answers depend on. */
+interface PathHeaders {
+  accept?: string;
+  ifNoneMatch?: string;
+}
+
+const OPENAPI_V2_PATH = '/openapi/v2';
+const OTHER_PATHS = new Set(['/version', OPENAPI_V2_PATH]);
+
+/** Builds all documents once; the answer is a lookup. Throws 404 and 405. */
+export function createPathResponses(
+  { rows }: Pick<ResourceTable, 'rows'>,
+  programVersion: string,
+): (request: PathRequest, headers: PathHeaders) => ApiResponse {
+  const resources = rows.filter(({ isDiscovered }) => isDiscovered);
+  const discovery = discoveryDocuments(resources);
+  const schemaNames = new Map(resources.map((row) => [`${row.group}/${row.resource}`, row.schema]));
+  const openApi = openApiDocuments(resources, describedDefinitions(), ({ group, resource }) =>
+    schemaNames.get(`${group}/${resource}`),
+  );
+  const version = bytesOf(versionInfo(programVersion));
+
+  return (request, { accept, ifNoneMatch }) => {
+    const { method, path } = request;
+    const health = healthResponse(request);
+    const found = discovery.get(path);
+    const document = path === '/openapi/v3' ? openApi.index : openApi.byPath.get(path);
+    const isKnown = found || document || health || OTHER_PATHS.has(path);
+    if (!isKnown) throw pathNotFound();
+    if (method !== 'GET') throw methodNotAllowed();
+    if (health) return health;
+    if (path === OPENAPI_V2_PATH) {
+      const { bytes, contentType } = openApiV2(accept);
+      return { type: 'bytes', code: 200, bytes, headers: { 'content-type': contentType, vary: 'Accept' } };
+    }
+    if (document) return openApiAnswer(document, ifNoneMatch);
+    if (found?.aggregated && wantsAggregated(accept)) {
+      const headers = { 'content-type': AGGREGATED_TYPE, vary: 'Accept' };
+      return { type: 'bytes', code: 200, bytes: found.aggregated, headers };
+    }
+    return { type: 'bytes', code: 200, bytes: found?.plain ?? version };
+  };
+}

@@ -1,0 +1,119 @@
+/**
+ * The one table of everything that the API serves as a resource, stored or computed. Discovery, the scope check before
+ * authorization, and the choice of a handler all read it: a resource that is missing here is served by none of them.
+ */
+import { badRequest } from '../../../shared/kube/objects/api-status.js';
+import type { Kind } from '../../kinds/kind.js';
+import type { ApiResponse } from '../http/api-response.js';
+import { AUDIT_RESOURCE, handleAudit } from '../audit/audit-resource.js';
+import { handleCalendar } from '../fleet/change-calendar-resource.js';
+import type { DiscoveredResource } from './discovery-documents.js';
+import { handleHostEffect, HOST_EFFECT_RESOURCE } from '../fleet/host-effects-resource.js';
+import { handleHostMeters } from '../fleet/host-meters-resource.js';
+import { handleHostReadings } from '../fleet/host-readings-resource.js';
+import { handleHosts, HOST_RESOURCE } from '../fleet/hosts-resource.js';
+import { handleJoinAddress, JOIN_ADDRESS_RESOURCE } from '../fleet/join-address-resource.js';
+import { handleMetrics, METRICS_RESOURCES } from '../fleet/resource-metrics.js';
+import { handlePlan, PLAN_RESOURCE } from '../fleet/plan-resource.js';
+import { handlePodLog } from '../resources/pod-log.js';
+import { handleBinding, handleEviction } from '../resources/pod-subresources.js';
+import type { ResourceRequest } from '../http/request-info.js';
+import { handleObject, handleObjectSubresource } from '../resources/object-handlers.js';
+import { handleRestore, RESTORE_RESOURCE, warnUnconfirmedRestore } from '../fleet/restore-resource.js';
+import { handleReview, REVIEW_RESOURCES } from '../auth/review-requests.js';
+import { handleRolloutHosts } from '../fleet/rollout-hosts-resource.js';
+import type { Handler, ServedResource } from './served-resource.js';
+import { handleTokenRequest } from '../auth/token-request.js';
+import { handleWhy, WHY_RESOURCE } from '../fleet/why-resource.js';
+
+/** Handlers of subresources that are no part of the stored object, by `resource/subresource`. */
+const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
+  'pods/attach': refuseWithoutUpgrade,
+  'pods/exec': refuseWithoutUpgrade,
+  'pods/log': handlePodLog,
+  'pods/portforward': refuseWithoutUpgrade,
+  'pods/eviction': handleEviction,
+  'pods/binding': handleBinding,
+  'serviceaccounts/token': handleTokenRequest,
+  'rolloutpolicies/calendar': handleCalendar,
+  'rollouts/hosts': handleRolloutHosts,
+};
+
+/** Subresources that are a part of the stored object. */
+const PARTS_OF_OBJECT: ReadonlySet<string> = new Set(['status', 'approval', 'finalize']);
+
+/** `upgrades/` serves these, on a connection of their own (apimachinery `NewUpgradeRequired`). */
+async function refuseWithoutUpgrade(): Promise<ApiResponse> {
+  throw badRequest('Upgrade request required');
+}
+
+/** Resources that are stored nowhere, in the order of discovery. */
+const COMPUTED_RESOURCES: readonly ServedResource[] = [
+  ...REVIEW_RESOURCES.map((resource) => discovered(resource, handleReview)),
+  ...METRICS_RESOURCES.map((resource) => discovered(resource, handleMetrics)),
+  discovered(HOST_RESOURCE, handleHosts, { meters: handleHostMeters, readings: handleHostReadings }),
+  undiscovered(AUDIT_RESOURCE, handleAudit),
+  undiscovered(HOST_EFFECT_RESOURCE, handleHostEffect),
+  undiscovered(JOIN_ADDRESS_RESOURCE, handleJoinAddress),
+  undiscovered(PLAN_RESOURCE, handlePlan),
+  undiscovered(RESTORE_RESOURCE, handleRestore),
+  undiscovered(WHY_RESOURCE, handleWhy, { why: handleWhy }),
+];
+
+function discovered(
+  resource: DiscoveredResource,
+  answer: Handler,
+  subresourceHandlers: Readonly<Record<string, Handler>> = {},
+): ServedResource {
+  return { ...resource, isDiscovered: true, handle: answer, subresourceHandlers };
+}
+
+function undiscovered(...row: Parameters<typeof discovered>): ServedResource {
+  return { ...discovered(...row), isDiscovered: false };
+}
+
+function stored(kind: Kind): ServedResource {
+  const warned =
+    (handler: Handler): Handler =>
+    async (parts, request) => {
+      warnUnconfirmedRestore(parts, request);
+      return handler(parts, request);
+    };
+  const handlers = Object.keys(kind.subresources).flatMap((subresource): [string, Handler][] => {
+    const handler = PARTS_OF_OBJECT.has(subresource)
+      ? (parts: Parameters<Handler>[0], request: Parameters<Handler>[1]) => handleObjectSubresource(parts, kind, request)
+      : SUBRESOURCE_HANDLERS[`${kind.resource}/${subresource}`];
+    return handler ? [[subresource, warned(handler)]] : [];
+  });
+  return {
+    ...discovered(
+      kind,
+      warned((parts, request) => handleObject(parts, kind, request)),
+    ),
+    schema: kind.schema,
+    subresourceHandlers: Object.fromEntries(handlers),
+  };
+}
+
+type ResourceName = Pick<ResourceRequest, 'group' | 'version' | 'resource'>;
+
+/** The table for these stored kinds. */
+export class ResourceTable {
+  /** Stored kinds first. */
+  readonly rows: readonly ServedResource[];
+  readonly #byName: ReadonlyMap<string, ServedResource>;
+
+  constructor(kinds: readonly Kind[]) {
+    this.rows = [...kinds.map(stored), ...COMPUTED_RESOURCES];
+    this.#byName = new Map(this.rows.map((row) => [nameOf(row), row]));
+  }
+
+  /** Undefined for a resource that is not served. */
+  find(name: ResourceName): ServedResource | undefined {
+    return this.#byName.get(nameOf(name));
+  }
+}
+
+function nameOf({ group, version, resource }: ResourceName): string {
+  return `${group}/${version}/${resource}`;
+}

@@ -1,0 +1,65 @@
+/** Asks hosts what they use. */
+import { parseHostUsage } from '../../../shared/link/encoding/host-usage-schema.js';
+import type { HostUsage } from '../../../shared/link/messages/link-messages.js';
+import type { ApiDeps } from '../http/api-context.js';
+
+/** Hosts asked at once: an answer takes a host up to a second, and little of the coordinator. */
+const AT_ONCE = 64;
+/** A host that takes longer is left out. */
+const PATIENCE_MS = 5_000;
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+type Asking = Pick<ApiDeps, 'streams' | 'clock'>;
+
+/** By node name; those that are away, slow or too old are missing. Ends early when `signal` aborts. */
+export async function queryHostUsage(
+  parts: Asking,
+  nodes: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, HostUsage>> {
+  const usages = new Map<string, HostUsage>();
+  const waiting = [...nodes];
+  const askNext = async (): Promise<void> => {
+    for (let node = waiting.shift(); node !== undefined && !signal.aborted; node = waiting.shift()) {
+      const usage = await askHost(parts, node, signal);
+      if (usage) usages.set(node, usage);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, askNext));
+  return usages;
+}
+
+async function askHost(
+  { streams, clock }: Asking,
+  node: string,
+  signal: AbortSignal,
+): Promise<HostUsage | undefined> {
+  const leave = new AbortController();
+  const timer = clock.after(PATIENCE_MS, () => leave.abort());
+  const ended = AbortSignal.any([signal, leave.signal]);
+  try {
+    const answer = await streams.open(node, { type: 'usage' }, nothing(), ended);
+    return parseHostUsage((await collect(answer)).toString());
+  } catch {
+    // Away, or what it says is no such answer: it is left out.
+    return undefined;
+  } finally {
+    timer.cancel();
+    leave.abort();
+  }
+}
+
+async function collect(bytes: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of bytes) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > MAX_ANSWER_BYTES) throw new Error('the answer of the host is too long');
+  }
+  return Buffer.concat(chunks, length);
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array, void> {
+  // The question says it all.
+}

@@ -1,0 +1,112 @@
+/**
+ * `fleet.everynode.dev/v1` hosts: each host at a glance, for the console's map and for `kubectl get hosts`. Computed, read-only.
+ * A watch begins with all hosts and a bookmark, whatever revision it names: there is no past of what is computed.
+ */
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import type { Host } from '../../../shared/kube/fleet/host-types.js';
+import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../../kinds/table-column.js';
+import type { ApiResponse } from '../http/api-response.js';
+import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import type { DiscoveredResource } from '../discovery/discovery-documents.js';
+import { hostNotFound } from './host-not-found.js';
+import { deletedHost, hostLine, type HostLineEncoder, watchHosts } from './host-watch.js';
+import { negotiateAnswer } from '../http/media-type.js';
+import { visibleHosts } from './visible-hosts.js';
+import { methodNotAllowed } from '../http/status-response.js';
+
+const API_VERSION = `${FLEET_GROUP}/v1`;
+
+/** For discovery. */
+export const HOST_RESOURCE: DiscoveredResource = {
+  group: FLEET_GROUP,
+  version: 'v1',
+  kind: 'Host',
+  resource: 'hosts',
+  singular: 'host',
+  shortNames: [],
+  categories: [],
+  namespaced: false,
+  verbs: ['get', 'list', 'watch'],
+  subresources: {
+    meters: { group: FLEET_GROUP, version: 'v1', kind: 'HostMeters', verbs: ['get'] },
+    readings: { group: FLEET_GROUP, version: 'v1', kind: 'HostReadings', verbs: ['get'] },
+  },
+};
+
+const COLUMNS = [
+  NAME_COLUMN,
+  column<Host>('State', 'string', 'Whether the host is in contact and ready.', stateText),
+  column<Host>('Pods', 'string', 'Pods that are ready, of all on the host.', podsText),
+  column<Host>('Trouble', 'string', 'What is wrong first.', troubleText),
+  AGE_COLUMN,
+  wideColumn<Host>('Version', 'string', 'Version of the agent.', ({ status }) => status.agentVersion || NONE),
+];
+
+function stateText({ status }: Host): string {
+  return status.unschedulable ? `${status.state},SchedulingDisabled` : status.state;
+}
+
+function podsText({ status: { pods } }: Host): string {
+  return `${pods.ready}/${pods.total}`;
+}
+
+function troubleText({ status }: Host): string {
+  const [failing] = status.failing;
+  if (failing) return `${failing.name}: ${failing.message}`;
+  return status.pressures[0] ?? status.message ?? status.clockSkew ?? NONE;
+}
+
+/** Answers `get`, `list` and `watch`. Throws 404, 405. */
+export async function handleHosts(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+  const { verb, name } = request.info;
+  if (verb === 'watch') return watchHosts(parts, request, isTable(request) ? tableLine(parts) : hostLine);
+  if (verb === 'get' && name !== undefined) return oneHost(parts, request, name);
+  if (verb === 'list') return allHosts(parts, request);
+  throw methodNotAllowed();
+}
+
+async function oneHost(parts: ApiDeps, request: ApiRequest, name: string): Promise<ApiResponse> {
+  const found = await parts.hosts.get(name);
+  if (!found) throw hostNotFound(name);
+  const host = visibleHosts(parts, request).hostFor(found);
+  return { type: 'value', code: 200, value: isTable(request) ? hostTable([host], parts.clock.now()) : host };
+}
+
+async function allHosts(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+  const { hostFor } = visibleHosts(parts, request);
+  const hosts = (await parts.hosts.list()).map(hostFor);
+  if (isTable(request)) return { type: 'value', code: 200, value: hostTable(hosts, parts.clock.now()) };
+  const pieces = function* () {
+    yield `{"kind":"HostList","apiVersion":"${API_VERSION}","metadata":{},"items":[`;
+    for (const [index, host] of hosts.entries()) yield `${index > 0 ? ',' : ''}${JSON.stringify(host)}`;
+    yield ']}';
+  };
+  return { type: 'pieces', pieces: pieces() };
+}
+
+function isTable({ headers }: ApiRequest): boolean {
+  return negotiateAnswer(headers.accept) === 'table';
+}
+
+/** A Table of hosts, for people. `now` in ms, for ages. */
+function hostTable(hosts: readonly Host[], now: number): object {
+  return {
+    kind: 'Table',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: {},
+    columnDefinitions: COLUMNS.map(({ name, type, format = '', description, priority }) => ({
+      ...{ name, type, format, description, priority },
+    })),
+    rows: hosts.map((host) => ({
+      cells: COLUMNS.map(({ cell }) => cell(host, now)),
+      object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: host.metadata },
+    })),
+  };
+}
+
+function tableLine({ clock }: ApiDeps): HostLineEncoder {
+  return (type, { name, json }) => {
+    const host = json === undefined ? deletedHost(name) : (JSON.parse(json) as Host);
+    return `${JSON.stringify({ type, object: hostTable([host], clock.now()) })}\n`;
+  };
+}

@@ -1,0 +1,29 @@
+/** `GET /apis/fleet.everynode.dev/v1/joinaddress`: what a join line says besides the token, for whoever may make tokens. */
+import { createHash, X509Certificate } from 'node:crypto';
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import type { JoinAddress } from '../../../shared/kube/access/join-command.js';
+import { publicKeyHash } from '../../../shared/link/public-key-hash.js';
+import { SCRIPT_PATH } from '../join/agent-downloads.js';
+import { type ApiResponse, ok } from '../http/api-response.js';
+import type { ApiDeps } from '../http/api-context.js';
+import { computedResource } from '../discovery/computed-resource.js';
+import type { JoinFacts } from '../ports/join-facts.js';
+
+/** For the table of resources. */
+export const JOIN_ADDRESS_RESOURCE = computedResource('JoinAddress', 'joinaddress', ['list']);
+
+export async function handleJoinAddress({ joinFacts: joining }: ApiDeps): Promise<ApiResponse> {
+  return ok(joinAddress(await joining()));
+}
+
+/** Pure. */
+function joinAddress({ server, authority, serving, hasRelease, approval }: JoinFacts): JoinAddress {
+  const der = new X509Certificate(serving).publicKey.export({ type: 'spki', format: 'der' });
+  const pin = createHash('sha256').update(der).digest('base64');
+  return {
+    ...{ kind: 'JoinAddress', apiVersion: `${FLEET_GROUP}/v1`, server },
+    authorityHash: publicKeyHash(new X509Certificate(authority)),
+    ...(hasRelease ? { installer: { path: SCRIPT_PATH, pin } } : {}),
+    approval,
+  };
+}

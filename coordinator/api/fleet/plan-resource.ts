@@ -1,0 +1,34 @@
+/** `POST /apis/fleet.everynode.dev/v1/plan` with manifests: what would happen if they were applied. Nothing is stored. */
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import type { PlanRequest } from '../../../shared/kube/fleet/plan-types.js';
+import { badRequest } from '../../../shared/kube/objects/api-status.js';
+import { type ApiResponse, ok } from '../http/api-response.js';
+import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import { computedResource } from '../discovery/computed-resource.js';
+import { readRights } from '../auth/read-rights.js';
+import { requiredBody } from '../bodies/write-body.js';
+
+/** The path, for clients of it. */
+export const PLAN_PATH = `/apis/${FLEET_GROUP}/v1/plan`;
+
+/** More would be no answer but a load. */
+const MOST_MANIFESTS = 1_000;
+
+/** For the table of resources. */
+export const PLAN_RESOURCE = computedResource('Plan', 'plan', ['create']);
+
+/** Throws ApiError: 400 for a body of another shape. */
+export async function handlePlan({ planner: foresee, identities }: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+  const body = requiredBody(request) as Partial<PlanRequest> | null;
+  const { manifests, namespace, mode } = body ?? {};
+  if (!Array.isArray(manifests)) throw badRequest('manifests: a list of objects is required');
+  if (manifests.length > MOST_MANIFESTS) throw badRequest(`manifests: at most ${MOST_MANIFESTS}`);
+  if (namespace !== undefined && typeof namespace !== 'string') {
+    throw badRequest('namespace: must be a string');
+  }
+  if (mode !== undefined && mode !== 'apply' && mode !== 'replace') {
+    throw badRequest('mode: must be "apply" or "replace"');
+  }
+  const asked = { manifests, ...(namespace ? { namespace } : {}), ...(mode ? { mode } : {}) };
+  return ok(await foresee.planManifests(asked, readRights(identities.authorizer, request.user)));
+}

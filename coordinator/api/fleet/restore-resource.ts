@@ -1,0 +1,44 @@
+/**
+ * `/apis/fleet.everynode.dev/v1/restore`: GET says whether the store was restored and nobody has confirmed it yet, POST confirms.
+ * Until then every write is answered with a warning.
+ */
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { type ApiResponse, ok } from '../http/api-response.js';
+import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import { computedResource } from '../discovery/computed-resource.js';
+
+/** The path, for clients of it. */
+export const RESTORE_PATH = `/apis/${FLEET_GROUP}/v1/restore`;
+
+/** The answer to GET and POST. */
+export interface RestoreDocument {
+  kind: 'Restore';
+  apiVersion: string;
+  /** False when there is nothing to confirm. */
+  unconfirmed: boolean;
+  /** RFC 3339; only while unconfirmed. */
+  backupTakenAt?: string;
+}
+
+const WARNING =
+  'this store was restored from a backup and nobody has confirmed it: no Pod is created, replaced or deleted by controllers; run "everynode confirm-restore" when the hosts are back';
+
+/** For the table of resources. `create` confirms. */
+export const RESTORE_RESOURCE = computedResource('Restore', 'restore', ['create', 'list']);
+
+export async function handleRestore({ restore }: ApiDeps, { info }: ApiRequest): Promise<ApiResponse> {
+  if (info.verb === 'create') await restore.confirm();
+  const waiting = restore.unconfirmed();
+  return ok({
+    kind: 'Restore',
+    apiVersion: `${FLEET_GROUP}/v1`,
+    unconfirmed: waiting !== undefined,
+    ...(waiting ? { backupTakenAt: new Date(waiting.takenAt).toISOString() } : {}),
+  } satisfies RestoreDocument);
+}
+
+/** Tells who writes that nothing will come of it yet. */
+export function warnUnconfirmedRestore({ restore }: ApiDeps, { info, warn }: ApiRequest): void {
+  const isRead = info.verb === 'get' || info.verb === 'list' || info.verb === 'watch';
+  if (!isRead && restore.unconfirmed()) warn(WARNING);
+}

@@ -1,9 +1,0 @@
-/** There is no such host. */
-import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
-import { ApiError } from '../../shared/kube/status.js';
-
-/** 404, in the words of a stored kind. */
-export function hostNotFound(name: string): ApiError {
-  const details = { group: FLEET_GROUP, kind: 'hosts', name };
-  return new ApiError('NotFound', `hosts.${FLEET_GROUP} "${name}" not found`, details);
-}

@@ -1,0 +1,33 @@
+/** From a request to the handler that answers it. */
+import type { ApiResponse } from './api-response.js';
+import type { ApiDeps, ApiRequest } from './api-context.js';
+import type { ResourceRequest } from './request-info.js';
+import { verbsAt } from '../discovery/resource-scope.js';
+import type { ResourceTable } from '../discovery/resource-table.js';
+import type { ServedResource } from '../discovery/served-resource.js';
+import { methodNotAllowed, pathNotFound } from './status-response.js';
+
+/** The row of a resource that takes this verb at this path. Throws ApiError: 404 and 405. */
+export function findServedResource(resources: ResourceTable, info: ResourceRequest): ServedResource {
+  const resource = resources.find(info);
+  if (!resource) throw pathNotFound();
+  const verbs = verbsAt(resource, info);
+  if (verbs.length === 0) throw pathNotFound();
+  if (!verbs.includes(info.verb)) throw methodNotAllowed();
+  return resource;
+}
+
+/** Answers a request that is authorized. Throws ApiError: 404 and 405 for what is not served, and what the handler throws. */
+export async function dispatchRequest(
+  resources: ResourceTable,
+  parts: ApiDeps,
+  request: ApiRequest,
+): Promise<ApiResponse> {
+  const { info } = request;
+  const resource = findServedResource(resources, info);
+  const { subresource } = info;
+  if (subresource === undefined) return resource.handle(parts, request);
+  const handler = resource.subresourceHandlers[subresource];
+  if (!handler) throw pathNotFound();
+  return handler(parts, request);
+}

@@ -1,0 +1,201 @@
+/** One request from its head to its answer: who, whether there is room, what, and a line in the log. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { AccessDecision } from '../../access/rbac-authorizer.js';
+import type { ApiResponse } from './api-response.js';
+import type { ApiDeps } from './api-context.js';
+import { dispatchRequest } from './request-dispatch.js';
+import { type AuthFilter, type Identity, limitKeyOf } from '../auth/auth-filter.js';
+import { InFlightLimit } from '../limits/in-flight-limit.js';
+import { AGENTS_METRICS_PATH, METRICS_PATH, type MetricsPage } from '../ports/metrics-port.js';
+import { networkOf } from '../limits/peer-network.js';
+import { createPathResponses } from '../discovery/path-responses.js';
+import { isLongRunning, type RequestInfo, readRequest } from './request-info.js';
+import type { LoggedRequest } from './request-log.js';
+import { requestRecorder } from './request-recorder.js';
+import type { ResourceTable } from '../discovery/resource-table.js';
+import { methodNotAllowed, pathNotFound } from './status-response.js';
+import { withTimeout } from './response-timeout.js';
+import { writeResponse } from './write-response.js';
+
+export interface RequestHandlerOptions extends ApiDeps {
+  authFilter: AuthFilter;
+  resources: ResourceTable;
+  /** Our own version, for /version. */
+  version: string;
+  maxInFlight: number;
+  /** Counts requests, and has the page of `/metrics`; absent: there is none. */
+  metrics?: MetricsPage;
+  /** Where the request log goes; absent: to `log`. */
+  requestLog?: ApiDeps['log'];
+}
+
+/** What is known of a request so far. */
+interface Admission {
+  info: RequestInfo;
+  /** Absent on public paths and until someone is authenticated. */
+  identity?: Identity;
+  decision?: AccessDecision;
+  /** Gives back the place among the requests in flight. */
+  leave: () => void;
+  createdName?: string;
+  /** The answer goes on until someone ends it. */
+  isStream?: boolean;
+  /** Aborts when the answer is complete, when its client has gone, and when a stream is to end. */
+  closing: AbortController;
+}
+
+export class RequestHandler {
+  readonly #options: RequestHandlerOptions;
+  readonly #inFlight: InFlightLimit;
+  readonly #admissions = new WeakMap<FastifyRequest, Admission>();
+  readonly #answerPath: ReturnType<typeof createPathResponses>;
+  readonly #write: ReturnType<typeof requestRecorder>;
+  /** Requests whose answer is not complete. */
+  readonly #open = new Set<Admission>();
+  /** Called when the last of them is; present once the server drains. */
+  #onDrained: (() => void) | undefined;
+
+  constructor(options: RequestHandlerOptions) {
+    const { settings, resources, version, log, requestLog, audit, clock } = options;
+    this.#options = options;
+    this.#inFlight = new InFlightLimit(options.maxInFlight);
+    this.#answerPath = createPathResponses(resources, version);
+    const lines = requestLog ?? log.child({ component: 'requests' });
+    this.#write = requestRecorder({ level: settings.requestLog, log: lines, audit, clock });
+  }
+
+  /** Before the body is read: who, what, and whether there is room. */
+  async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    if (this.#onDrained) throw shuttingDown(reply);
+    const info = readRequest(request.method, request.raw.url ?? '');
+    const admission: Admission = { info, leave: () => undefined, closing: new AbortController() };
+    this.#admissions.set(request, admission);
+    this.#onClose(request, reply, admission);
+    const { authFilter: gate } = this.#options;
+    const onProved = (proved: Identity) => {
+      admission.identity = proved;
+    };
+    const identity = await gate.authenticate(info, request.raw, onProved);
+    if (identity) {
+      admission.identity = identity;
+      const decision = gate.authorize(identity, info, request.raw);
+      if (decision) admission.decision = decision;
+    }
+    admission.leave = this.#inFlight.enter(holderOf(identity, request.ip));
+  }
+
+  /** Ends every watch and log as if its time were up, refuses new requests, resolves when no answer is under way. */
+  drain(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onDrained = resolve;
+      for (const { isStream, closing } of this.#open) if (isStream) closing.abort();
+      if (this.#open.size === 0) resolve();
+    });
+  }
+
+  async handle(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const admission = this.#admissions.get(request);
+    if (!admission) throw pathNotFound();
+    const warnings: string[] = [];
+    const answer = await this.#answer(request, admission, (text) => void warnings.push(text));
+    if (answer.type === 'stream') this.#keepOpen(admission);
+    await writeResponse(reply, answer, {
+      slice: this.#options.slice,
+      stallMs: this.#options.settings.stallMs,
+      warnings,
+      acceptsGzip: /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? '')),
+    });
+  }
+
+  /** A stream may last for hours and holds no body: it gives its place back. */
+  #keepOpen(admission: Admission): void {
+    admission.leave();
+    admission.isStream = true;
+    if (this.#onDrained) admission.closing.abort();
+  }
+
+  #onClose(request: FastifyRequest, reply: FastifyReply, admission: Admission): void {
+    const { clock } = this.#options;
+    const began = clock.monotonic();
+    const userAgent = request.headers['user-agent'];
+    this.#open.add(admission);
+    reply.raw.once('close', () => {
+      admission.leave();
+      admission.closing.abort();
+      this.#open.delete(admission);
+      if (this.#open.size === 0) this.#onDrained?.();
+      this.#tell({
+        ...admission,
+        method: request.method,
+        path: (request.raw.url ?? '').split('?', 1)[0] ?? '',
+        remoteAddress: request.ip,
+        ...(userAgent ? { userAgent } : {}),
+        code: reply.raw.headersSent ? reply.raw.statusCode : 0,
+        durationMs: clock.monotonic() - began,
+      });
+    });
+  }
+
+  #tell(request: LoggedRequest): void {
+    this.#write(request);
+    this.#options.metrics?.observe(request);
+  }
+
+  async #answer(
+    { headers, body }: FastifyRequest,
+    admission: Admission,
+    warn: (text: string) => void,
+  ): Promise<ApiResponse> {
+    const { info, identity, closing } = admission;
+    const { accept, 'user-agent': userAgent, 'content-type': contentType, prefer } = headers;
+    const kubectlCommand = headers['kubectl-command'];
+    const accepted = accept === undefined ? {} : { accept };
+    if (info.type === 'refused') throw info.reason === 'method' ? methodNotAllowed() : pathNotFound();
+    if (info.type === 'path') {
+      const { metrics } = this.#options;
+      if (info.path === METRICS_PATH && metrics) return metricsAnswer(metrics, await metrics.text());
+      if (info.path === AGENTS_METRICS_PATH && metrics) return metricsAnswer(metrics, metrics.agentsText());
+      const ifNoneMatch = headers['if-none-match'];
+      return this.#answerPath(info, { ...accepted, ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }) });
+    }
+    if (!identity) throw new ApiError('Unauthorized', 'Unauthorized');
+    const answer = dispatchRequest(this.#options.resources, this.#options, {
+      info,
+      user: identity.user,
+      limitKey: limitKeyOf(identity),
+      headers: {
+        ...accepted,
+        ...(contentType ? { contentType } : {}),
+        ...(userAgent ? { userAgent } : {}),
+        ...(typeof prefer === 'string' ? { prefer } : {}),
+        ...(typeof kubectlCommand === 'string' ? { kubectlCommand } : {}),
+      },
+      ...(Buffer.isBuffer(body) ? { body } : {}),
+      signal: closing.signal,
+      warn,
+      onCreated: (name) => {
+        admission.createdName = name;
+      },
+    });
+    const { settings, clock } = this.#options;
+    return isLongRunning(info) ? answer : withTimeout(answer, settings.responseTimeoutMs, clock);
+  }
+}
+
+/** The user who takes a place: the authenticated one, not the impersonated one; on a public path the network. */
+function holderOf(identity: Identity | undefined, address: string): string {
+  return identity ? limitKeyOf(identity) : networkOf(address);
+}
+
+function metricsAnswer({ contentType }: MetricsPage, text: string): ApiResponse {
+  const bytes = Buffer.from(text);
+  return { type: 'bytes', code: 200, bytes, headers: { 'content-type': contentType } };
+}
+
+/** 503 that clients repeat; the connection closes, so that they come back to whoever listens then. */
+function shuttingDown(reply: FastifyReply): ApiError {
+  reply.header('connection', 'close');
+  const message = 'the server is shutting down, please try again later';
+  return new ApiError('ServiceUnavailable', message, { retryAfterSeconds: 1 });
+}

@@ -1,0 +1,33 @@
+/** Tells of a request that has ended: a line in the request log, and an event in the audit log. */
+import type { Clock } from '../../../shared/process/time/clock.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
+import { auditEvent } from '../audit/audit-event.js';
+import type { AuditSink } from '../audit/audit-file.js';
+import { type LoggedRequest, type RequestLogLevel, requestLogger } from './request-log.js';
+
+/** Where what was requested is told. */
+interface RequestRecords {
+  level: RequestLogLevel;
+  log: Logger;
+  /** Absent: nothing is audited. */
+  audit?: AuditSink | undefined;
+  clock: Clock;
+}
+
+/** Tells both logs of a request that has ended. */
+export function requestRecorder({
+  level,
+  log,
+  audit,
+  clock,
+}: RequestRecords): (request: LoggedRequest) => void {
+  const write = requestLogger(level, log);
+  return (request) => {
+    write(request);
+    if (!audit) return;
+    const answeredAt = clock.now();
+    const times = { answeredAt, receivedAt: answeredAt - request.durationMs };
+    const event = auditEvent({ ...request, ...times, auditID: audit.newId() });
+    if (event) audit.record(event);
+  };
+}

@@ -1,0 +1,123 @@
+/** Puts answers onto the wire. */
+import { Readable } from 'node:stream';
+import { createGzip } from 'node:zlib';
+import type { FastifyReply } from 'fastify';
+import type { TimeSlice } from '../../../shared/process/time/time-slice.js';
+import type { ApiResponse } from './api-response.js';
+import { inChunks, type BodyPiece } from './paced-writer.js';
+
+const JSON_TYPE = 'application/json';
+/** Upstream's threshold: what is smaller is not worth the work. */
+const GZIP_FROM_BYTES = 128 * 1024;
+/** An answer of so many pieces is small. */
+const SMALL_PIECES = 20;
+/** All warnings of an answer together (upstream truncates at 4 KiB, too). */
+const MAX_WARNING_BYTES = 4096;
+
+/** What the writer needs besides the answer. */
+export interface WriteContext {
+  /** Shared by all long answers. */
+  slice: TimeSlice;
+  /** A reader that takes nothing for so long is cut off. */
+  stallMs: number;
+  warnings: readonly string[];
+  acceptsGzip: boolean;
+}
+
+function isControl(character: string): boolean {
+  const code = character.charCodeAt(0);
+  return code < 0x20 || code === 0x7f;
+}
+
+/** `Warning:` header values (RFC 7234 5.5): quoted, without control characters, UTF-8 as Node wants header bytes. */
+export function warningHeaders(texts: readonly string[]): string[] {
+  const headers: string[] = [];
+  let bytes = 0;
+  for (const text of new Set(texts)) {
+    const clean = [...text].map((character) => (isControl(character) ? ' ' : character)).join('');
+    const header = Buffer.from(`299 - "${clean.replace(/[\\"]/g, '\\$&')}"`).toString('latin1');
+    bytes += header.length;
+    if (bytes > MAX_WARNING_BYTES) break;
+    headers.push(header);
+  }
+  return headers;
+}
+
+async function* following(first: Buffer[], rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield* first;
+  yield* rest;
+}
+
+/** A body of one chunk gets its length named; a longer one is made while it is sent. */
+async function writePieces(
+  reply: FastifyReply,
+  pieces: Iterable<BodyPiece>,
+  context: WriteContext,
+): Promise<void> {
+  const chunks = inChunks(pieces, context.slice, SMALL_PIECES);
+  const first = await chunks.next();
+  const second = await chunks.next();
+  if (first.done || second.done) {
+    await reply.send(first.done ? '' : first.value);
+    return;
+  }
+  const body = Readable.from(following([first.value, second.value], chunks), { objectMode: false });
+  reply.raw.setTimeout(context.stallMs, () => reply.raw.destroy());
+  const isLong = first.value.length + second.value.length >= GZIP_FROM_BYTES;
+  if (context.acceptsGzip && isLong) {
+    reply.header('content-encoding', 'gzip');
+    await reply.send(body.pipe(createGzip({ level: 1 })));
+  } else {
+    await reply.send(body);
+  }
+}
+
+/** Sends the answer. A stream's own failure after its head has been sent cuts the connection. */
+export async function writeResponse(reply: FastifyReply, answer: ApiResponse, context: WriteContext): Promise<void> {
+  reply.header('cache-control', 'no-cache, private');
+  const warnings = warningHeaders(context.warnings);
+  if (warnings.length > 0) reply.header('warning', warnings);
+  switch (answer.type) {
+    case 'value':
+      reply
+        .code(answer.code)
+        .type(JSON_TYPE)
+        .headers(answer.headers ?? {});
+      await reply.send(JSON.stringify(answer.value));
+      return;
+    case 'bytes':
+      reply
+        .code(answer.code)
+        .type(JSON_TYPE)
+        .headers(answer.headers ?? {});
+      await reply.send(answer.bytes);
+      return;
+    case 'pieces':
+      reply.type(JSON_TYPE);
+      return writePieces(reply, answer.pieces, context);
+    case 'text':
+      await reply.type('text/plain; charset=utf-8').send(answer.text);
+      return;
+    case 'notModified':
+      await reply.code(304).header('etag', answer.etag).send();
+      return;
+    case 'stream':
+      return writeStream(reply, answer);
+  }
+}
+
+async function writeStream(reply: FastifyReply, answer: Extract<ApiResponse, { type: 'stream' }>): Promise<void> {
+  reply.type(answer.contentType);
+  reply.hijack();
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) reply.raw.setHeader(name, value);
+  }
+  reply.raw.flushHeaders();
+  try {
+    await answer.write(reply.raw);
+    reply.raw.end();
+  } catch (error) {
+    reply.raw.destroy();
+    throw error;
+  }
+}

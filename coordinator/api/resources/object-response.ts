@@ -1,0 +1,99 @@
+/** Records and lists as answers, in the form that the client asked for. */
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import { apiVersionOf, type Kind } from '../../kinds/kind.js';
+import type { ObjectRecord, RecordList } from '../../registry/registry.js';
+import type { ApiResponse } from '../http/api-response.js';
+import type { AnswerForm } from '../http/media-type.js';
+import type { BodyPiece } from '../http/paced-writer.js';
+import {
+  columnDefinitions,
+  type ObjectInRow,
+  partialObject,
+  TABLE_END,
+  tableRow,
+  tableStart,
+} from './object-table.js';
+
+/** How to show objects: the form, what rows carry, and the time (ms) that ages are counted from. */
+export interface ObjectView {
+  form: AnswerForm;
+  include: ObjectInRow;
+  now: number;
+}
+
+/** One record. `code` is 201 for a creation. */
+export function recordResponse(kind: Kind, record: ObjectRecord, view: ObjectView, code = 200): ApiResponse {
+  switch (view.form) {
+    case 'object':
+      return { type: 'bytes', code, bytes: record.bytes() };
+    case 'metadata':
+      return { type: 'bytes', code, bytes: Buffer.from(partialObject(record)) };
+    case 'table':
+      return { type: 'bytes', code, bytes: Buffer.from([...tableOf(kind, [record], {}, view)].join('')) };
+  }
+}
+
+const COMMA = Buffer.from(',');
+
+function* joined(start: string, items: Iterable<BodyPiece>, end: string): Generator<BodyPiece, void, undefined> {
+  yield start;
+  let first = true;
+  for (const item of items) {
+    if (!first) yield COMMA;
+    first = false;
+    yield item;
+  }
+  yield end;
+}
+
+/** Lets go of each record once it is encoded: its bytes and its decoded object are its own, and many. */
+function* mapped<T>(records: ObjectRecord[], encode: (record: ObjectRecord) => T): Generator<T> {
+  records.reverse();
+  for (let record = records.pop(); record; record = records.pop()) yield encode(record);
+}
+
+function tableOf(
+  kind: Kind,
+  records: ObjectRecord[],
+  metadata: object,
+  { now, include }: ObjectView,
+): Iterable<BodyPiece> {
+  const rows = mapped(records, (record) => tableRow(kind, record, now, include));
+  return joined(tableStart(metadata, columnDefinitions(kind)), rows, TABLE_END);
+}
+
+function listStart(kindName: string, apiVersion: string, metadata: object): string {
+  return `{"kind":"${kindName}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`;
+}
+
+function listPieces(kind: Kind, list: RecordList<KubeObject>, view: ObjectView): Iterable<BodyPiece> {
+  const { records, resourceVersion, remainingItemCount } = list;
+  const metadata = {
+    resourceVersion,
+    ...(list.continue ? { continue: list.continue } : {}),
+    ...(remainingItemCount ? { remainingItemCount } : {}),
+  };
+  switch (view.form) {
+    case 'table':
+      return tableOf(kind, records, metadata, view);
+    case 'object': {
+      const start = listStart(`${kind.kind}List`, apiVersionOf(kind), metadata);
+      return joined(
+        start,
+        mapped(records, (record) => record.copyableBytes?.() ?? record.bytes()),
+        ']}',
+      );
+    }
+    case 'metadata':
+      return joined(
+        listStart('PartialObjectMetadataList', 'meta.k8s.io/v1', metadata),
+        mapped(records, partialObject),
+        ']}',
+      );
+  }
+}
+
+/** A list, encoded record by record while it is sent. Empties `list.records`. */
+export function listResponse(kind: Kind, list: RecordList<KubeObject>, view: ObjectView): ApiResponse {
+  return { type: 'pieces', pieces: listPieces(kind, list, view) };
+}

@@ -1,0 +1,25 @@
+/** Which container of a Pod a request is about. */
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { badRequest } from '../../../shared/kube/objects/api-status.js';
+
+/** The container asked for, or the only one (`pkg/registry/core/pod/strategy.go` LogLocation, streamLocation). Throws 400. */
+export function chosenContainer(pod: Pod, asked: string | null): string {
+  const { containers, initContainers = [], ephemeralContainers = [] } = pod.spec;
+  const { name } = pod.metadata;
+  if (asked) {
+    const all = [...initContainers, ...containers, ...ephemeralContainers];
+    if (all.some((container) => container.name === asked)) return asked;
+    throw badRequest(`container ${asked} is not valid for pod ${name}`);
+  }
+  const [only, ...others] = containers;
+  if (only && others.length === 0) return only.name;
+  const before =
+    initContainers.length > 0 ? ` or one of the init containers: [${namesOf(initContainers)}]` : '';
+  throw badRequest(
+    `a container name must be specified for pod ${name}, choose one of: [${namesOf(containers)}]${before}`,
+  );
+}
+
+function namesOf(containers: readonly { name: string }[]): string {
+  return containers.map(({ name }) => name).join(' ');
+}

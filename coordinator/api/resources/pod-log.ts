@@ -1,0 +1,98 @@
+/** `GET …/pods/P/log`: which container, whether it has a log, and the bytes from its host. */
+import type { ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.js';
+import { badRequest } from '../../../shared/kube/objects/api-status.js';
+import type { LogStreamRequest } from '../../../shared/link/messages/link-messages.js';
+import { podKind } from '../../kinds/index.js';
+import type { ApiResponse } from '../http/api-response.js';
+import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import { writePaced } from '../http/paced-writer.js';
+import { chosenContainer } from './pod-container.js';
+import { integerParameter } from './query-options.js';
+import { isSwitchedOn } from '../http/request-info.js';
+import { requestedRef } from './object-handlers.js';
+
+/** The kubelet's word for a container that waits (`kubelet_pods.go` validateContainerLogStatus). */
+function waitingText(reason: string | undefined): string {
+  switch (reason) {
+    case 'ErrImagePull':
+      return "image can't be pulled";
+    case 'ImagePullBackOff':
+      return 'trying and failing to pull image';
+    default:
+      return reason ?? 'ContainerCreating';
+  }
+}
+
+function containerStatus(pod: Pod, container: string): ContainerStatus | undefined {
+  const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
+  return [...initContainerStatuses, ...containerStatuses].find(({ name }) => name === container);
+}
+
+/** Why there is no log yet, in the kubelet's words; undefined when there is one. */
+export function missingLogReason(pod: Pod, container: string, previous: boolean): string | undefined {
+  const which = `container ${JSON.stringify(container)} in pod ${JSON.stringify(pod.metadata.name)}`;
+  const status = containerStatus(pod, container);
+  if (!status) return `${which} is not available`;
+  if (previous) return status.lastState?.terminated ? undefined : `previous terminated ${which} not found`;
+  const { waiting } = status.state ?? {};
+  if (!waiting || status.lastState?.terminated) return undefined;
+  return `${which} is waiting to start: ${waitingText(waiting.reason)}`;
+}
+
+function sinceTime(query: URLSearchParams): string | undefined {
+  const text = query.get('sinceTime');
+  if (text && Number.isNaN(Date.parse(text)))
+    throw badRequest(`sinceTime ${JSON.stringify(text)} is not RFC 3339`);
+  return text || undefined;
+}
+
+/** The query as the host is asked (core/v1 PodLogOptions). Throws 400. */
+export function logOptions(query: URLSearchParams): Omit<LogStreamRequest, 'type' | 'podUid' | 'container'> {
+  const tailLines = integerParameter(query, 'tailLines');
+  const sinceSeconds = integerParameter(query, 'sinceSeconds', 1);
+  const limitBytes = integerParameter(query, 'limitBytes', 1);
+  const since = sinceTime(query);
+  if (since && sinceSeconds)
+    throw badRequest('at most one of `sinceTime` or `sinceSeconds` may be specified');
+  return {
+    follow: isSwitchedOn(query, 'follow'),
+    previous: isSwitchedOn(query, 'previous'),
+    timestamps: isSwitchedOn(query, 'timestamps'),
+    ...(tailLines === undefined ? {} : { tailLines }),
+    ...(sinceSeconds === undefined ? {} : { sinceSeconds }),
+    ...(limitBytes === undefined ? {} : { limitBytes }),
+    ...(since === undefined ? {} : { sinceTime: since }),
+  };
+}
+
+/** A reader may look at one screen for long: nothing is held for it meanwhile (kubelet `streamingConnectionIdleTimeout`). */
+const IDLE_MS = 4 * 3_600_000;
+
+/** A text body at the pace of its reader; ends early when the client goes. */
+function textStream({ clock }: ApiDeps, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): ApiResponse {
+  return {
+    type: 'stream',
+    contentType: 'text/plain',
+    write: async (response) => {
+      for await (const chunk of bytes) {
+        await writePaced(response, chunk, clock, IDLE_MS);
+        if (signal.aborted) return;
+      }
+    },
+  };
+}
+
+/** Answers the log. A Pod without a node has none, which is an empty answer, as upstream. Throws 400, 404, 503. */
+export async function handlePodLog(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+  const { query } = request.info;
+  const pod = (await parts.registry.get(podKind, requestedRef(request))).object();
+  const container = chosenContainer(pod, query.get('container'));
+  const options = logOptions(query);
+  const { nodeName } = pod.spec;
+  if (!nodeName) return { type: 'text', text: '' };
+  const reason = missingLogReason(pod, container, options.previous);
+  if (reason) throw badRequest(reason);
+  const podUid = pod.metadata.uid ?? '';
+  const stream: LogStreamRequest = { type: 'log', podUid, container, ...options };
+  return textStream(parts, await parts.streams.logs(nodeName, stream, request.signal), request.signal);
+}

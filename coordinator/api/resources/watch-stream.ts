@@ -1,0 +1,199 @@
+/** A watch over chunked HTTP: one JSON line an event, each encoded once however many watch. */
+import type { Writable } from 'node:stream';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import { every } from '../../../shared/process/time/every.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
+import type { TimeSlice } from '../../../shared/process/time/time-slice.js';
+import { apiVersionOf, type Kind } from '../../kinds/kind.js';
+import type { ObjectRecord, RegistryWatch, WatchEvent } from '../../registry/registry.js';
+import type { ObjectView } from './object-response.js';
+import { inChunks, concatPieces, ReaderStalled, writePaced } from '../http/paced-writer.js';
+import { statusOf } from '../http/status-response.js';
+import { columnDefinitions, partialObject, TABLE_END, tableRow, tableStart } from './object-table.js';
+import type { WatchCoalescer } from '../limits/watch-coalescer.js';
+
+const BOOKMARK_INTERVAL_MS = 60_000;
+/** meta/v1 `InitialEventsAnnotationKey`. */
+const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
+
+type ChangeType = Exclude<WatchEvent<KubeObject>['type'], 'BOOKMARK'>;
+
+const LINE_END = Buffer.from('}\n');
+
+/**
+ * Lines already made of a record: all watchers of one change are given the same record. Held weakly, for they are as large as the
+ * object, and the record stays as long as its change is in the store's log.
+ */
+const LINES = new WeakMap<ObjectRecord, WeakRef<Map<ChangeType, Buffer>>>();
+
+function objectLine(type: ChangeType, record: ObjectRecord): Buffer {
+  const lines = LINES.get(record)?.deref() ?? new Map<ChangeType, Buffer>();
+  const known = lines.get(type);
+  if (known) return known;
+  const start = Buffer.from(`{"type":"${type}","object":`);
+  const line = concatPieces([start, record.copyableBytes?.() ?? record.bytes(), LINE_END]);
+  if (lines.size === 0) LINES.set(record, new WeakRef(lines));
+  lines.set(type, line);
+  return line;
+}
+
+/** Makes lines for one watcher. Stateful: only the first Table of a stream describes its columns. */
+class LineEncoder {
+  #columns: string;
+
+  constructor(
+    private readonly kind: Kind,
+    private readonly view: Omit<ObjectView, 'now'>,
+    private readonly clock: Clock,
+  ) {
+    this.#columns = columnDefinitions(kind);
+  }
+
+  change(type: ChangeType, record: ObjectRecord): Buffer | string {
+    switch (this.view.form) {
+      case 'object':
+        return objectLine(type, record);
+      case 'metadata':
+        return `{"type":"${type}","object":${partialObject(record)}}\n`;
+      case 'table': {
+        const row = tableRow(this.kind, record, this.clock.now(), this.view.include);
+        return `{"type":"${type}","object":${this.#table(record.revision, row)}}\n`;
+      }
+    }
+  }
+
+  /** `initialEnd`: the bookmark that ends a watch-list's initial events. */
+  bookmark(revision: number, initialEnd: boolean): string {
+    const resourceVersion = String(revision);
+    const annotations = initialEnd ? { annotations: { [INITIAL_EVENTS_END]: 'true' } } : {};
+    const metadata = { resourceVersion, ...annotations };
+    const object = JSON.stringify({ kind: this.kind.kind, apiVersion: apiVersionOf(this.kind), metadata });
+    if (this.view.form !== 'table') return `{"type":"BOOKMARK","object":${object}}\n`;
+    const row = JSON.stringify({ cells: [], object: { ...PARTIAL_TYPE, metadata } });
+    return `{"type":"BOOKMARK","object":${this.#table(revision, row)}}\n`;
+  }
+
+  #table(revision: number, row: string): string {
+    const columns = this.#columns;
+    this.#columns = '[]';
+    return `${tableStart({ resourceVersion: String(revision) }, columns)}${row}${TABLE_END}`;
+  }
+}
+
+const PARTIAL_TYPE = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' };
+
+interface WatchStreamOptions {
+  kind: Kind;
+  view: Omit<ObjectView, 'now'>;
+  /** The revision that the client knows already; 0 when the watch begins with initial events. */
+  startRevision: number;
+  /** `allowWatchBookmarks`: a bookmark each minute. The one that ends initial events is always sent. */
+  bookmarks: boolean;
+  /** The stream ends quietly after so long. */
+  timeoutMs: number;
+  /** A reader that takes nothing for so long is cut off. */
+  stallMs: number;
+  /** Shared by all long answers. */
+  slice: TimeSlice;
+  /** Shared by all watches. */
+  rest: WatchCoalescer;
+  clock: Clock;
+  log: Logger;
+  /** Called once what was there at the beginning has been written. */
+  onInitialEnd: () => void;
+}
+
+function* linesOf(
+  batch: readonly WatchEvent<KubeObject>[],
+  encoder: LineEncoder,
+): Generator<Buffer | string> {
+  for (const event of batch) {
+    if (event.type !== 'BOOKMARK') yield encoder.change(event.type, event.record);
+    else if (event.initialEnd) yield encoder.bookmark(event.revision, true);
+  }
+}
+
+/**
+ * The revision up to which a client that has read `batch` knows everything; 0 = it cannot tell yet.
+ * Initial events come by key, so until a mark ends them their revisions say nothing.
+ */
+function progressAfter(batch: readonly WatchEvent<KubeObject>[], before: number): number {
+  return batch.reduce((revision, event) => {
+    if (event.type === 'BOOKMARK') return event.revision;
+    return revision > 0 ? Math.max(revision, event.record.revision) : 0;
+  }, before);
+}
+
+/**
+ * Writes events until the client goes (`signal`), the time is up, or the watch ends. What ends a watch with an
+ * error (410 Expired) is told as an ERROR event. Never throws; the caller ends the response.
+ */
+export async function streamWatch(
+  response: Writable,
+  watch: RegistryWatch<KubeObject>,
+  signal: AbortSignal,
+  options: WatchStreamOptions,
+): Promise<void> {
+  const { kind, view, startRevision, bookmarks, timeoutMs, stallMs, slice, rest, clock, log } = options;
+  const encoder = new LineEncoder(kind, view, clock);
+  let progress = startRevision;
+  const close = () => watch.close();
+  signal.addEventListener('abort', close);
+  if (signal.aborted) close();
+  const timer = clock.after(timeoutMs, close);
+  const stopBookmarks = every(clock, BOOKMARK_INTERVAL_MS, () => {
+    const mayWrite = bookmarks && progress > 0 && !response.writableNeedDrain;
+    if (mayWrite) response.write(encoder.bookmark(progress, false));
+  });
+  try {
+    for await (const batch of watch) {
+      for await (const chunk of inChunks(linesOf(batch, encoder), slice)) {
+        await writePaced(response, chunk, clock, stallMs);
+      }
+      progress = progressAfter(batch, progress);
+      if (batch.some((event) => event.type === 'BOOKMARK')) options.onInitialEnd();
+      await rest.afterWrite(batch.length);
+    }
+  } catch (error) {
+    if (error instanceof ReaderStalled)
+      log.info({ resource: kind.resource }, 'cut off a watcher that does not read');
+    else response.write(`{"type":"ERROR","object":${JSON.stringify(statusOf(error, log))}}\n`);
+  } finally {
+    timer.cancel();
+    stopBookmarks();
+    signal.removeEventListener('abort', close);
+    watch.close();
+  }
+}
+
+/** Whether a watch can be answered as asked; the parameters of a watch-list belong together. Throws 422. */
+export function checkInitialEvents(query: URLSearchParams): boolean | undefined {
+  const wanted = query.get('sendInitialEvents');
+  if (wanted === null) {
+    if (query.get('resourceVersionMatch')) {
+      throw forbidden(
+        'resourceVersionMatch',
+        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      );
+    }
+    return undefined;
+  }
+  if (query.get('resourceVersionMatch') !== 'NotOlderThan') {
+    throw forbidden(
+      'resourceVersionMatch',
+      'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+    );
+  }
+  return wanted !== 'false' && wanted !== '0';
+}
+
+function forbidden(field: string, detail: string): ApiError {
+  const message = `Forbidden: ${detail}`;
+  return new ApiError('Invalid', `ListOptions.meta.k8s.io "" is invalid: ${field}: ${message}`, {
+    group: 'meta.k8s.io',
+    kind: 'ListOptions',
+    causes: [{ reason: 'FieldValueForbidden', message, field }],
+  });
+}

@@ -1,0 +1,121 @@
+/** From a kubeconfig to a client of the coordinator that it names. */
+import { existsSync } from 'node:fs';
+import { Agent } from 'node:https';
+import { homedir } from 'node:os';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { defaultDataDir } from '../../coordinator-settings.js';
+import { type ApiClient, createApiClient } from './api-http-client.js';
+
+import { chooseKubeconfig, type KubeconfigChoice, type KubeconfigOptions } from './kubeconfig-choice.js';
+import {
+  type ChosenContext,
+  chooseContext,
+  readKubeconfig,
+  textOf,
+  textOrFile,
+  unusable,
+} from './kubeconfig-file.js';
+import { credentialsOf } from './kubeconfig-credentials.js';
+
+export type { ApiClient } from './api-http-client.js';
+
+/** Only an Everynode coordinator serves this path. */
+const GROUP_PATH = `/apis/${FLEET_GROUP}`;
+
+/** A client for the coordinator and user that the options and the environment choose. Throws `ExitError`. */
+export function connect(options: KubeconfigOptions): ApiClient {
+  const choice = chooseKubeconfig(options, {
+    variable: process.env.KUBECONFIG,
+    homeDir: homedir(),
+    defaultDataDir: defaultDataDir(),
+    exists: existsSync,
+  });
+  const client = clientOf(choice, options.context);
+  // The kubeconfig in a data directory names its coordinator. Any other kubeconfig may name another cluster.
+  return choice.isOwn ? client : withCheck(client);
+}
+
+/** A client for the current context of one file, which a coordinator wrote. Throws `ExitError`. */
+export function apiClientFromKubeconfig(path: string): ApiClient {
+  return clientOf({ files: [path], source: '--data', isOwn: true }, undefined);
+}
+
+function clientOf(choice: KubeconfigChoice, contextName: string | undefined): ApiClient {
+  const context = chooseContext(readKubeconfig(choice), contextName);
+  const server = serverOf(context);
+  const ca = textOrFile(context.cluster, 'certificate-authority');
+  const { certificate, key, headers } = credentialsOf(context.user, clusterInfo(context, ca));
+  const tls = { ca, cert: certificate, key };
+  refuseBadCertificates(tls, context);
+  const { fields } = context.cluster;
+  const servername = textOf(context.cluster, 'tls-server-name');
+  const agent = new Agent({
+    ...tls,
+    ...(servername === undefined ? {} : { servername }),
+    ...(fields['insecure-skip-tls-verify'] === true ? { rejectUnauthorized: false } : {}),
+    keepAlive: true,
+  });
+  const origin = `context "${context.name}" of ${context.file}`;
+  return createApiClient({ server, origin, namespace: context.namespace ?? 'default', agent, headers });
+}
+
+/** The cluster as credential plugins get it (`client.authentication.k8s.io/v1` Cluster). */
+function clusterInfo({ cluster: { fields } }: ChosenContext, ca: string | undefined): object {
+  return {
+    server: fields.server,
+    'tls-server-name': fields['tls-server-name'],
+    'insecure-skip-tls-verify': fields['insecure-skip-tls-verify'],
+    ...(ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') }),
+  };
+}
+
+/** The server as the file has it. Throws `ExitError` for one that this client does not support. */
+function serverOf({ cluster }: ChosenContext): string {
+  const server = textOf(cluster, 'server');
+  if (server === undefined) throw unusable(`The ${cluster.title} names no server.`);
+  if (!URL.canParse(server) || new URL(server).protocol !== 'https:') {
+    throw unusable(`The ${cluster.title}: server must be of the form https://HOST:PORT, not "${server}".`);
+  }
+  const proxy = textOf(cluster, 'proxy-url');
+  if (proxy) throw unusable(`The ${cluster.title}: proxy-url is not supported.`);
+  return server;
+}
+
+function refuseBadCertificates(tls: SecureContextOptions, { name, file }: ChosenContext): void {
+  try {
+    createSecureContext(tls);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw unusable(`The certificates or the key of context "${name}" in ${file} cannot be used: ${why}.`);
+  }
+}
+
+/**
+ * The same client, which asks for the coordinator's own API group before its first request. Otherwise `token create` would write
+ * into another cluster, if ~/.kube/config names one.
+ */
+function withCheck(client: ApiClient): ApiClient {
+  let checked: Promise<unknown> | undefined;
+  return {
+    ...client,
+    request: async (method, path, body) => {
+      checked ??= refuseOtherCluster(client);
+      await checked;
+      return client.request(method, path, body);
+    },
+  };
+}
+
+async function refuseOtherCluster(client: ApiClient): Promise<void> {
+  try {
+    await client.request('GET', GROUP_PATH);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;
+    const { server, origin } = client;
+    throw unusable(
+      `${server} (${origin}) is not an Everynode coordinator: it does not serve ${FLEET_GROUP}.`,
+    );
+  }
+}

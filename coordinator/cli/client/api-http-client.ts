@@ -1,0 +1,113 @@
+/** Requests to the API of a running coordinator. */
+
+import { type Agent, request } from 'node:https';
+import { ApiError, type Status, type StatusReason } from '../../../shared/kube/objects/api-status.js';
+import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
+import { printErrorLine } from '../../../shared/process/output/terminal-output.js';
+
+export interface ApiClient {
+  /** The API's address as the kubeconfig has it, `https://HOST:PORT`. */
+  readonly server: string;
+  /** The context and the file that name it, for errors. */
+  readonly origin: string;
+  /** The namespace of commands that are given none. */
+  readonly namespace: string;
+  /**
+   * Sends a JSON body (a merge patch for PATCH) and returns the JSON answer. Prints `Warning:` headers to standard error, like kubectl.
+   * Throws `ApiError` when the API refuses, and `ExitError` when it cannot be reached or is not one.
+   */
+  request<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T>;
+}
+
+const MERGE_PATCH = 'application/merge-patch+json';
+
+interface ApiClientParts extends Pick<ApiClient, 'server' | 'origin' | 'namespace'> {
+  agent: Agent;
+  /** The user's credentials. */
+  headers: Readonly<Record<string, string | string[]>>;
+}
+
+/** A client of the API at `server`. */
+export function createApiClient({ agent, headers: proof, ...about }: ApiClientParts): ApiClient {
+  const { server, origin } = about;
+  const headers = { accept: 'application/json', 'content-type': 'application/json', ...proof };
+  // The server of a kubeconfig may include a path.
+  const base = server.replace(/\/+$/, '');
+  return {
+    ...about,
+    request: async <T>(method: string, path: string, body?: unknown) => {
+      const { code, text } = await send(
+        new URL(base + path),
+        {
+          agent,
+          method,
+          headers: method === 'PATCH' ? { ...headers, 'content-type': MERGE_PATCH } : headers,
+        },
+        body,
+      ).catch((error: Error) => {
+        const why = `${server} (${origin}) does not answer: ${error.message}`;
+        throw new ExitError(
+          EXIT_CODES.environment,
+          `${why}. Does the coordinator run, and is this its address?`,
+        );
+      });
+      const answer = parseAnswer(text);
+      if (answer !== undefined && code < 300) return answer as T;
+      if (isStatus(answer)) throw new ApiError(answer.reason, answer.message ?? '', answer.details);
+      if (code === 404) throw new ApiError('NotFound', 'the server could not find the requested resource');
+      throw new ExitError(
+        EXIT_CODES.environment,
+        `${server} (${origin}) does not answer as a Kubernetes API does: status ${code}, and no Status object.`,
+      );
+    },
+  };
+}
+
+function parseAnswer(text: string): unknown {
+  try {
+    return JSON.parse(text || '{}');
+  } catch {
+    return undefined;
+  }
+}
+
+function isStatus(value: unknown): value is Status & { reason: StatusReason } {
+  return typeof value === 'object' && value !== null && 'reason' in value && typeof value.reason === 'string';
+}
+
+interface CallOptions {
+  agent: Agent;
+  method: string;
+  headers: Readonly<Record<string, string | string[]>>;
+}
+
+/** The texts of `Warning:` headers (RFC 7234 5.5), of which Node gives each byte as a character. */
+export function warningTexts(headers: readonly string[] = []): string[] {
+  return headers.flatMap((header) => {
+    const quoted = /^299 \S+ "((?:\\.|[^"\\])*)"/.exec(header)?.[1];
+    return quoted === undefined ? [] : [Buffer.from(quoted.replace(/\\(.)/g, '$1'), 'latin1').toString()];
+  });
+}
+
+function send(
+  url: URL,
+  { headers, ...options }: CallOptions,
+  body: unknown,
+): Promise<{ code: number; text: string }> {
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  // Node tells no length of a DELETE's body by itself: what follows its head would be taken for another request.
+  const length = text === undefined ? {} : { 'content-length': Buffer.byteLength(text) };
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, { ...options, headers: { ...headers, ...length } }, (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('error', reject);
+      for (const text of warningTexts(incoming.headersDistinct.warning)) printErrorLine(`Warning: ${text}`);
+      incoming.on('end', () =>
+        resolve({ code: incoming.statusCode ?? 500, text: Buffer.concat(chunks).toString() }),
+      );
+    });
+    outgoing.on('error', reject);
+    outgoing.end(text);
+  });
+}

@@ -1,0 +1,100 @@
+/** Rollouts of one DaemonSet as the commands ask for them. */
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { PAST_ROLLOUT_LABEL, type Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
+import {
+  REASON_ANNOTATION,
+  type SteeringVerb,
+  steeringAnnotation,
+} from '../../../shared/kube/rollouts/steering-requests.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
+import type { RolloutHostsDocument } from '../../api/fleet/rollout-hosts-resource.js';
+import { type ApiClient, connect } from './api-client.js';
+import type { KubeconfigOptions } from './kubeconfig-choice.js';
+
+const PREFIXES = ['ds', 'daemonset', 'daemonsets', 'daemonset.apps', 'daemonsets.apps', 'rollout', 'ro'];
+
+/** Which coordinator, and where in it. */
+export interface RolloutOptions extends KubeconfigOptions {
+  namespace?: string;
+}
+
+export class RolloutClient {
+  readonly name: string;
+  readonly #api: ApiClient;
+  readonly #namespace: string;
+
+  /** `target`: `ds/NAME`, `rollout/NAME` or the name alone. Throws ExitError. */
+  constructor(target: string, { namespace, ...options }: RolloutOptions) {
+    this.name = nameIn(target);
+    this.#api = connect(options);
+    this.#namespace = namespace ?? this.#api.namespace;
+  }
+
+  /** Undefined where no policy governs the DaemonSet, or nobody has looked yet. Throws ExitError without a DaemonSet. */
+  async present(): Promise<{ daemonSet: DaemonSet; rollout: Rollout | undefined }> {
+    const ns = encodeURIComponent(this.#namespace);
+    const daemonSets = `/apis/apps/v1/namespaces/${ns}/daemonsets`;
+    const daemonSet = await this.#api.request<DaemonSet>(
+      'GET',
+      `${daemonSets}/${encodeURIComponent(this.name)}`,
+    );
+    return { daemonSet, rollout: await this.#rollout() };
+  }
+
+  /** Those that are over, the newest last. */
+  async past(): Promise<Rollout[]> {
+    const selector = encodeURIComponent(`${PAST_ROLLOUT_LABEL}=${this.name}`);
+    const { items } = await this.#api.request<{ items: Rollout[] }>(
+      'GET',
+      `${this.#path()}?labelSelector=${selector}`,
+    );
+    const startOf = ({ status }: Rollout) => status?.startTime ?? '';
+    return items.sort((a, b) => (startOf(a) < startOf(b) ? -1 : 1));
+  }
+
+  /** Hosts by name, a page after the other. */
+  async *hosts(query: Readonly<Record<string, string>>): AsyncGenerator<RolloutHostsDocument> {
+    let after: string | undefined;
+    do {
+      const text = new URLSearchParams({ ...query, ...(after ? { continue: after } : {}) }).toString();
+      const page = await this.#api.request<RolloutHostsDocument>(
+        'GET',
+        `${this.#path(this.name)}/hosts?${text}`,
+      );
+      yield page;
+      after = page.continue;
+    } while (after !== undefined);
+  }
+
+  /** Asks the rollout for something, in the name of the kubeconfig's user. */
+  async steer(verb: SteeringVerb, value: string, reason: string | undefined): Promise<void> {
+    const annotations = {
+      [steeringAnnotation(verb)]: value,
+      ...(reason === undefined ? {} : { [REASON_ANNOTATION]: reason }),
+    };
+    await this.#api.request('PATCH', this.#path(this.name), { metadata: { annotations } });
+  }
+
+  async #rollout(): Promise<Rollout | undefined> {
+    try {
+      return await this.#api.request<Rollout>('GET', this.#path(this.name));
+    } catch (error) {
+      if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
+      throw error;
+    }
+  }
+
+  #path(name?: string): string {
+    const rollouts = `/apis/${FLEET_GROUP}/v1/namespaces/${encodeURIComponent(this.#namespace)}/rollouts`;
+    return name === undefined ? rollouts : `${rollouts}/${encodeURIComponent(name)}`;
+  }
+}
+
+function nameIn(target: string): string {
+  const [prefix = '', name, ...rest] = target.split('/');
+  if (name === undefined && prefix) return prefix;
+  if (name && PREFIXES.includes(prefix) && rest.length === 0) return name;
+  throw new ExitError(EXIT_CODES.usage, `"${target}" is not of the form ds/NAME.`);
+}

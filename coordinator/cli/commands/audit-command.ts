@@ -1,0 +1,86 @@
+/** `everynode audit`: who did what, from the API. */
+
+import type { Command } from 'commander';
+import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
+import { printLine } from '../../../shared/process/output/terminal-output.js';
+import { connect } from '../client/api-client.js';
+import { durationSeconds } from '../terminal/duration-option.js';
+import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
+
+interface AuditOptions extends KubeconfigOptions {
+  user?: string;
+  verb?: string;
+  resource?: string;
+  namespace?: string;
+  name?: string;
+  code?: string;
+  since: string;
+  limit: string;
+  output: string;
+}
+
+/** Adds the command. */
+export function auditCommand(program: Command): void {
+  const command = program
+    .command('audit')
+    .description(
+      'say who changed what, who was refused, who read Secrets and who opened a stream into a container',
+    )
+    .option('--user <NAME>', 'by this user')
+    .option('--verb <VERB>', 'create, update, patch, delete, join …')
+    .option('--resource <RESOURCE>', 'daemonsets, secrets …')
+    .option('-n, --namespace <NS>', 'in this namespace')
+    .option('--name <NAME>', 'about the object of this name')
+    .option('--code <CODE>', 'with this result: 403, or 4xx')
+    .option('--since <DURATION>', 'not older than: 30m, 24h, 7d; 0 = all', '24h')
+    .option('--limit <N>', 'the newest so many', '500')
+    .option('-o, --output <FORM>', 'text, or json: one event a line', 'text');
+  addKubeconfigOptions(command).action(audit);
+}
+
+async function audit(options: AuditOptions): Promise<void> {
+  if (options.output !== 'text' && options.output !== 'json') {
+    throw new ExitError(EXIT_CODES.usage, `--output: must be text or json, not "${options.output}".`);
+  }
+  const api = connect(options);
+  const path = `/apis/${FLEET_GROUP}/v1/auditevents?${queryOf(options)}`;
+  const { items } = await api.request<{ items: AuditEvent[] }>('GET', path);
+  for (const event of items) {
+    printLine(options.output === 'json' ? JSON.stringify(event) : lineOf(event));
+  }
+}
+
+function queryOf(options: AuditOptions): URLSearchParams {
+  const query = new URLSearchParams({ limit: options.limit });
+  const seconds = durationSeconds(options.since, '--since');
+  if (seconds > 0) query.set('since', new Date(Date.now() - seconds * 1000).toISOString());
+  for (const field of ['user', 'verb', 'resource', 'namespace', 'name', 'code'] as const) {
+    const value = options[field];
+    if (value !== undefined) query.set(field, value);
+  }
+  return query;
+}
+
+function lineOf(event: AuditEvent): string {
+  const { user, impersonatedUser, verb, sourceIPs, responseStatus } = event;
+  const who = impersonatedUser
+    ? `${user.username} as ${impersonatedUser.username}`
+    : user.username || '<nobody>';
+  return [
+    event.requestReceivedTimestamp,
+    String(responseStatus.code),
+    who,
+    verb,
+    objectText(event),
+    `from ${sourceIPs.join(',')}`,
+  ].join('  ');
+}
+
+function objectText({ objectRef, requestURI }: AuditEvent): string {
+  if (!objectRef) return requestURI;
+  const { resource, apiGroup, subresource, namespace, name } = objectRef;
+  const kind = [resource, apiGroup].filter(Boolean).join('.') + (subresource ? `/${subresource}` : '');
+  return [kind, [namespace, name].filter(Boolean).join('/')].filter(Boolean).join(' ');
+}

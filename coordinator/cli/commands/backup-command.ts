@@ -1,0 +1,37 @@
+/** `everynode backup`: one file with everything that a coordinator needs, taken while it serves or not. */
+
+import { existsSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { printLine } from '../../../shared/process/output/terminal-output.js';
+import { withExitErrors } from '../../exit-errors.js';
+import { defaultDataDir } from '../../coordinator-settings.js';
+import { BACKUPS_DIRECTORY, backupName, takeBackup } from '../../store/backup/take-backup.js';
+
+interface BackupOptions {
+  data: string;
+  to?: string;
+}
+
+/** Adds the command. */
+export function backupCommand(program: Command): void {
+  program
+    .command('backup')
+    .description('write a backup: database, certificate authority, keys and kubeconfig, for root alone')
+    .option('--data <DIR>', "the coordinator's data directory", defaultDataDir())
+    .option('--to <FILE>', `file or directory to write to (default DATA/${BACKUPS_DIRECTORY})`)
+    .action(backup);
+}
+
+async function backup({ data, to }: BackupOptions): Promise<void> {
+  const now = Date.now();
+  const path = targetOf(to ?? join(data, BACKUPS_DIRECTORY, backupName('manual', now)), now);
+  const manifest = await withExitErrors(() => takeBackup(data, path, now), '--to');
+  const about = `revision ${manifest.revision}, ${statSync(path).size} bytes`;
+  printLine(`${path}: ${about}. It holds the keys of the fleet: keep it as safe as this machine.`);
+}
+
+function targetOf(to: string, now: number): string {
+  const path = resolve(to);
+  return existsSync(path) && statSync(path).isDirectory() ? join(path, backupName('manual', now)) : path;
+}

@@ -1,0 +1,46 @@
+/** `everynode coordinator`: the coordinator alone, as a service runs it. */
+import type { Command } from 'commander';
+import { untilStopSignal } from '../../../shared/process/service/program-lifecycle.js';
+import { createLogger } from '../../../shared/process/output/logger.js';
+import { serviceManager } from '../../../shared/process/service/systemd-notify.js';
+import { addSettingFlags } from '../../../shared/process/settings/settings-schema.js';
+import { COORDINATOR_SETTINGS, INSTALL_SETTINGS } from '../../coordinator-settings.js';
+import { trackFirstStart } from '../machine/first-start.js';
+import { readSettings } from '../terminal/command-settings.js';
+
+/** Adds the command. */
+export function coordinatorCommand(program: Command): void {
+  const command = program.command('coordinator').description('run the coordinator alone, as a service does');
+  addSettingFlags(command, COORDINATOR_SETTINGS);
+  // Without it the subcommands' flags would be taken for this one's.
+  command
+    .enablePositionalOptions()
+    .option('--config <FILE>', 'YAML file with settings')
+    .action(runCoordinator);
+  addSettingFlags(command.command('install'), INSTALL_SETTINGS)
+    .description('as root: run the coordinator as a service of this machine; again, to change settings')
+    .option('--release <DIR>', 'what npm run release made: the agents that hosts are given')
+    .action(async (flags) => (await import('../machine/coordinator-install.js')).installCoordinator(flags));
+  command
+    .command('uninstall')
+    .description('as root: stop the coordinator and take its service away')
+    .option('--purge', 'remove database, keys, backups, settings and user as well')
+    .action(async (flags) => (await import('../machine/coordinator-uninstall.js')).uninstallCoordinator(flags));
+}
+
+async function runCoordinator(flags: Record<string, unknown>): Promise<void> {
+  const settings = await readSettings(COORDINATOR_SETTINGS, flags);
+  const log = createLogger(settings.logLevel);
+  // Loaded here, so that the other commands need not wait for it.
+  const { startCoordinator } = await import('../../main.js');
+  const firstStart = trackFirstStart(settings.data);
+  const coordinator = await startCoordinator(settings, log).catch((error: unknown) => {
+    firstStart.undo();
+    throw error;
+  });
+  const manager = serviceManager(process.env);
+  manager.ready(coordinator.server);
+  await untilStopSignal();
+  manager.stopping();
+  await coordinator.stop();
+}

@@ -1,0 +1,99 @@
+/** `everynode down`: removes what `up` made on this machine, and nothing else. */
+
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
+import { confirmAtTerminal } from '../../../shared/process/output/terminal-output.js';
+import { agentDataDir, pidPath } from '../../coordinator-data-dir.js';
+import { defaultDataDir } from '../../coordinator-settings.js';
+import { type DataLock, acquireDataLock } from '../../store/data-lock.js';
+import { DATABASE_FILE } from '../../store/private-files.js';
+import { StoreError } from '../../store/store-error.js';
+import { runAgentCommand } from '../machine/agent-process.js';
+import { type Progress, terminalProgress } from '../terminal/terminal-progress.js';
+
+/** How long a running `up` is given to end, ms; its agent has containers to leave alone, so it is quick. */
+const STOP_PATIENCE_MS = 20_000;
+const STOP_POLL_MS = 100;
+
+/** Adds the command. */
+export function downCommand(program: Command): void {
+  program
+    .command('down')
+    .description("remove this machine's coordinator, its containers and its data directory")
+    .option('--data <DIR>', 'data directory given to up', defaultDataDir())
+    .option('--yes', 'do not ask')
+    .action(down);
+}
+
+async function down(options: { data: string; yes?: boolean }): Promise<void> {
+  const { data } = options;
+  if (!existsSync(data)) throw new ExitError(EXIT_CODES.environment, `There is nothing at ${data}.`);
+  // What follows deletes the whole directory: a slip of the keyboard must not cost somebody else's.
+  if (!existsSync(join(data, DATABASE_FILE))) {
+    throw new ExitError(
+      EXIT_CODES.usage,
+      `${data} is not a data directory of Everynode; nothing was changed.`,
+    );
+  }
+  if (!options.yes && !(await confirmed(data)))
+    throw new ExitError(EXIT_CODES.refused, 'Nothing was changed.');
+  const progress = terminalProgress();
+  const lock = await takeOver(data, progress);
+  if (existsSync(agentDataDir(data))) {
+    await progress.step("removing this cluster's containers", async () =>
+      runAgentCommand(['remove-containers', '--data', agentDataDir(data)]),
+    );
+  }
+  rmSync(data, { recursive: true, force: true });
+  lock.release();
+  progress.print(`${data} is removed.`);
+}
+
+async function confirmed(data: string): Promise<boolean> {
+  const question = `This stops and removes the cluster's containers on this machine and deletes ${data}. Go ahead?`;
+  const isConfirmed = await confirmAtTerminal(question);
+  if (isConfirmed !== undefined) return isConfirmed;
+  throw new ExitError(EXIT_CODES.usage, 'There is no terminal to ask at; say --yes to go ahead.');
+}
+
+/** Stops the coordinator of this data, if one runs, and holds its lock so that none starts meanwhile. */
+async function takeOver(data: string, progress: Progress): Promise<DataLock> {
+  const free = tryLock(data);
+  if (free) return free;
+  const pid = readPid(data);
+  return progress.step(`stopping process ${pid}`, async () => {
+    process.kill(pid, 'SIGTERM');
+    const deadline = performance.now() + STOP_PATIENCE_MS;
+    for (let lock = tryLock(data); ; lock = tryLock(data)) {
+      if (lock) return lock;
+      if (performance.now() > deadline) {
+        throw new ExitError(EXIT_CODES.environment, `Process ${pid} did not stop; nothing was removed.`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, STOP_POLL_MS));
+    }
+  });
+}
+
+/** Throws `ExitError` when the holder of the lock has not said who it is: it has only just started. */
+function readPid(data: string): number {
+  try {
+    return Number(readFileSync(pidPath(data), 'utf8'));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ExitError(
+      EXIT_CODES.environment,
+      `A coordinator holds ${data}, but which is not known: ${why}.`,
+    );
+  }
+}
+
+function tryLock(data: string): DataLock | undefined {
+  try {
+    return acquireDataLock(data);
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'locked') return undefined;
+    throw error;
+  }
+}

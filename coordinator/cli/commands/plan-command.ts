@@ -1,0 +1,90 @@
+/** `everynode plan -f FILE`: what would happen if manifests were applied, host by host and in short; its exit code says it to a pipeline. */
+
+import type { Command, CommanderError } from 'commander';
+import type { Plan, PlanRequest } from '../../../shared/kube/fleet/plan-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
+import { printDocument, printLine } from '../../../shared/process/output/terminal-output.js';
+import { PLAN_PATH } from '../../api/fleet/plan-resource.js';
+import { connect } from '../client/api-client.js';
+import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
+import { readManifests } from '../terminal/manifest-reader.js';
+import { planLines } from '../terminal/plan-text.js';
+import { refusalText } from '../client/refusal-text.js';
+
+/** What the program ends with; anything that went wrong is 1. */
+const PLAN_EXIT_CODES: Readonly<Record<Plan['verdict'], number>> = {
+  NoChange: 0,
+  Changes: 2,
+  Blocked: 3,
+};
+
+/** More on a terminal help nobody. */
+const DEFAULT_HOSTS = '20';
+
+interface PlanOptions extends KubeconfigOptions {
+  filename: string[];
+  recursive: boolean;
+  namespace?: string;
+  output: string;
+  hosts: string;
+}
+
+/** Adds the command. */
+export function planCommand(program: Command): void {
+  const command = program
+    .command('plan')
+    .description('say what applying manifests would start, stop, change and keep waiting; changes nothing')
+    .requiredOption(
+      '-f, --filename <FILE>',
+      'a file, a directory, or - for standard input; may be given several times',
+      (name: string, names: string[] = []) => [...names, name],
+    )
+    .option('-R, --recursive', 'directories with all below them', false)
+    .option('-n, --namespace <NS>', "for manifests that name none (default the context's)")
+    .option('-o, --output <FORM>', 'text, or json as the API answers it', 'text')
+    .option('--hosts <N>', 'how many changing hosts of each DaemonSet to list, or all', DEFAULT_HOSTS);
+  addKubeconfigOptions(command)
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 nothing would change, 2 something would, 3 refused or blocked, 1 anything went wrong.',
+    )
+    .exitOverride(refuseUsage)
+    .action(plan);
+}
+
+/** 2 says that something would change: a wrong flag must not. */
+function refuseUsage(error: CommanderError): never {
+  if (error.exitCode === 0) throw error;
+  throw new ExitError(EXIT_CODES.unexpected, `${error.message.replace(/^error: /, '').split('\n')[0]}.`);
+}
+
+async function plan(options: PlanOptions): Promise<void> {
+  if (options.output !== 'text' && options.output !== 'json') {
+    throw new ExitError(EXIT_CODES.unexpected, `--output: must be text or json, not "${options.output}".`);
+  }
+  const mostHosts = options.hosts === 'all' ? Number.POSITIVE_INFINITY : Number(options.hosts);
+  if (Number.isNaN(mostHosts)) {
+    throw new ExitError(EXIT_CODES.unexpected, `--hosts: must be a number or all, not "${options.hosts}".`);
+  }
+  const manifests = readManifests(options.filename, options.recursive);
+  if (manifests.length === 0) {
+    throw new ExitError(EXIT_CODES.unexpected, `${options.filename.join(', ')}: there is no manifest.`);
+  }
+  const answer = await ask(options, manifests);
+  if (options.output === 'json') printDocument(`${JSON.stringify(answer, null, 2)}\n`);
+  else planLines(answer, mostHosts).forEach(printLine);
+  process.exitCode = PLAN_EXIT_CODES[answer.verdict];
+}
+
+async function ask(options: PlanOptions, manifests: PlanRequest['manifests']): Promise<Plan> {
+  try {
+    const api = connect(options);
+    const request: PlanRequest = { manifests, namespace: options.namespace ?? api.namespace };
+    return await api.request<Plan>('POST', PLAN_PATH, request);
+  } catch (error) {
+    if (error instanceof ApiError) throw new ExitError(EXIT_CODES.unexpected, refusalText(error));
+    if (error instanceof ExitError) throw new ExitError(EXIT_CODES.unexpected, error.sentence);
+    throw error;
+  }
+}

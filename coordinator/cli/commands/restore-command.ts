@@ -1,0 +1,71 @@
+/** `everynode restore FILE` and `everynode confirm-restore`: data from a backup, and a person's word that all is well. */
+
+import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { printDocument, printLine } from '../../../shared/process/output/terminal-output.js';
+import { RESTORE_PATH, type RestoreDocument } from '../../api/fleet/restore-resource.js';
+import { epochFrom } from '../../decisions/restore/unknown-pod.js';
+import { withExitErrors } from '../../exit-errors.js';
+import { defaultDataDir } from '../../coordinator-settings.js';
+import { restoreBackup } from '../../store/backup/restore-backup.js';
+import type { NameEpoch } from '../../store/sqlite/sqlite-identity.js';
+import { StoreError } from '../../store/store-error.js';
+import { connect } from '../client/api-client.js';
+import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
+
+interface RestoreOptions {
+  data: string;
+  replace?: boolean;
+}
+
+/** Adds both commands. */
+export function restoreCommands(program: Command): void {
+  program
+    .command('restore')
+    .description(
+      'make a data directory out of a backup, here or on a new machine; containers go on meanwhile',
+    )
+    .argument('<FILE>', 'what "everynode backup" wrote')
+    .option('--data <DIR>', 'data directory of the coordinator to be', defaultDataDir())
+    .option('--replace', 'move data that is there already aside')
+    .action(restore);
+  const confirm = program
+    .command('confirm-restore')
+    .description(
+      'after a restore, with the hosts back: let controllers create, replace and delete Pods again',
+    );
+  addKubeconfigOptions(confirm).action(confirmRestore);
+}
+
+async function restore(file: string, { data, replace = false }: RestoreOptions): Promise<void> {
+  const nameEra: NameEpoch = (from) => epochFrom(randomUUID(), from);
+  const wish = { file: resolve(file), dataDir: data, replace, now: Date.now(), nameEra };
+  const { manifest, movedTo } = await withExitErrors(() => restoreBackup(wish).catch(adviseReplace));
+  if (movedTo) printLine(`What was there is in ${movedTo}.`);
+  printDocument(
+    `Restored the backup of ${new Date(manifest.takenAt).toISOString()} into ${data}.\n` +
+      'Start the coordinator at the address that agents and kubeconfigs know. No container stops; what hosts run comes\n' +
+      'back into the store as they connect. When "kubectl get nodes,pods -A" shows what you expect:\n' +
+      '  everynode confirm-restore\n' +
+      'Until then no controller creates, replaces or deletes a Pod.\n',
+  );
+}
+
+function adviseReplace(error: unknown): never {
+  if (error instanceof StoreError && error.code === 'occupied') {
+    throw new StoreError('occupied', `${error.message}; --replace moves it aside`);
+  }
+  throw error;
+}
+
+async function confirmRestore(options: KubeconfigOptions): Promise<void> {
+  const api = connect(options);
+  const { unconfirmed } = await api.request<RestoreDocument>('GET', RESTORE_PATH);
+  if (!unconfirmed) {
+    printLine('There is nothing to confirm.');
+    return;
+  }
+  await api.request('POST', RESTORE_PATH);
+  printLine('Confirmed: controllers are at work.');
+}

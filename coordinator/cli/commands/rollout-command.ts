@@ -1,0 +1,166 @@
+/** `everynode rollout …`: how the rollout of a DaemonSet stands, what became of earlier ones, and what people tell it to do. */
+
+import type { Command } from 'commander';
+import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
+import { ALL_TARGETS, type SteeringVerb } from '../../../shared/kube/rollouts/steering-requests.js';
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
+import { printLine } from '../../../shared/process/output/terminal-output.js';
+import { isOver } from '../../decisions/rollouts/rollout-outcome.js';
+import { durationSeconds } from '../terminal/duration-option.js';
+import { addKubeconfigOptions } from '../client/kubeconfig-choice.js';
+import { RolloutClient, type RolloutOptions } from '../client/rollout-client.js';
+import { detailLines, historyLines, progressLine } from '../terminal/rollout-text.js';
+
+/** How often a rollout that goes on is asked for. */
+const POLL_MS = 1_000;
+
+/** Verbs by what they name besides the DaemonSet, and what each does. */
+const VERBS: Readonly<Record<SteeringVerb, { names: 'wave' | 'node' | undefined; what: string }>> = {
+  approve: { names: 'wave', what: 'let a wave open' },
+  promote: { names: 'wave', what: 'end the watch over an open wave' },
+  pause: { names: undefined, what: 'replace nothing more; new hosts are served' },
+  freeze: { names: undefined, what: 'touch nothing' },
+  resume: { names: undefined, what: 'end a pause or a freeze' },
+  abort: { names: undefined, what: 'bar the revision: hosts that have it go back (needs --reason)' },
+  retry: { names: undefined, what: 'try a barred revision again (needs --reason)' },
+  skip: { names: 'node', what: 'leave hosts out of this rollout' },
+  unskip: { names: 'node', what: 'take skipped hosts in again' },
+  'override-windows': { names: 'node', what: 'let no window or freeze hold hosts back (needs --reason)' },
+  'force-hold': { names: 'node', what: 'give busy hosts their turn all the same (needs --reason)' },
+};
+
+interface StatusOptions extends RolloutOptions {
+  watch: boolean;
+  timeout?: string;
+}
+
+interface HostsOptions extends RolloutOptions {
+  code?: string;
+  wave?: string;
+  output: string;
+}
+
+/** Adds the commands. */
+export function rolloutCommand(program: Command): void {
+  const rollout = program
+    .command('rollout')
+    .description('see and steer the rollouts of DaemonSets that a RolloutPolicy governs');
+  common(rollout, 'status', 'follow a rollout to its end; the exit code is its outcome')
+    .option('--no-watch', 'say how it stands, and end')
+    .option('--timeout <DURATION>', 'how long to follow it: 90s, 30m, 2h; without it, to the end')
+    .addHelpText('after', '\nExit codes: 0 completed, 6 failed or rolled back, 7 not ended in time.')
+    .action(status);
+  common(rollout, 'history', 'past rollouts and the present one: outcome, duration, hosts, causes').action(
+    history,
+  );
+  common(rollout, 'hosts', 'every host with its reason code')
+    .option('--code <CODE>', 'only these codes, parted by commas')
+    .option('--wave <WAVE>', 'only this wave')
+    .option('-o, --output <FORM>', 'text, or json', 'text')
+    .action(hosts);
+  for (const [verb, { names, what }] of Object.entries(VERBS) as [
+    SteeringVerb,
+    (typeof VERBS)[SteeringVerb],
+  ][]) {
+    const command = common(rollout, verb, what).option(
+      '--reason <TEXT>',
+      'why; it is recorded with your name',
+    );
+    if (names) command.argument(`<${names}...>`, `names of ${names}s, or ${ALL_TARGETS} for all`);
+    command.action((target: string, ...rest: unknown[]) =>
+      names
+        ? steer(verb, target, (rest[0] as string[]).join(','), rest[1] as SteerOptions)
+        : steer(verb, target, '', rest[0] as SteerOptions),
+    );
+  }
+}
+
+interface SteerOptions extends RolloutOptions {
+  reason?: string;
+}
+
+function common(parent: Command, name: string, what: string): Command {
+  const command = parent
+    .command(name)
+    .description(what)
+    .argument('<ds/NAME>', 'the DaemonSet')
+    .option('-n, --namespace <NS>', "namespace of the DaemonSet (default the context's)");
+  return addKubeconfigOptions(command);
+}
+
+async function steer(
+  verb: SteeringVerb,
+  target: string,
+  names: string,
+  options: SteerOptions,
+): Promise<void> {
+  const client = new RolloutClient(target, options);
+  await client.steer(verb, names, options.reason);
+  printLine(`asked rollout ${client.name} to ${verb}${names ? ` ${names}` : ''}`);
+}
+
+async function history(target: string, options: RolloutOptions): Promise<void> {
+  const client = new RolloutClient(target, options);
+  const past = await client.past();
+  const { rollout } = await client.present();
+  for (const line of historyLines([...past, ...(rollout ? [rollout] : [])])) printLine(line);
+}
+
+async function hosts(target: string, { code, wave, output, ...options }: HostsOptions): Promise<void> {
+  const client = new RolloutClient(target, options);
+  const query = { ...(code ? { code } : {}), ...(wave ? { wave } : {}) };
+  for await (const page of client.hosts(query)) {
+    for (const host of page.hosts) {
+      printLine(
+        output === 'json'
+          ? JSON.stringify(host)
+          : [host.node, host.code, host.wave || '-', host.sentence].join('  '),
+      );
+    }
+  }
+}
+
+/** Throws ExitError with the code of the outcome, unless that is completion. */
+async function status(target: string, options: StatusOptions): Promise<void> {
+  const client = new RolloutClient(target, options);
+  const seconds = options.timeout === undefined ? Number.POSITIVE_INFINITY : durationSeconds(options.timeout);
+  const deadline = performance.now() + seconds * 1000;
+  let told = '';
+  for (;;) {
+    const { daemonSet, rollout } = await client.present();
+    const current = currentStatus(daemonSet, rollout);
+    const line = current ? progressLine(current, Date.now()) : waitingText(daemonSet, rollout);
+    // What is left moves with the time alone.
+    const news = line.replace(/; (about \S+ left|\S+ later than estimated)$/, '');
+    if (news !== told) printLine(line);
+    told = news;
+    if (current && (isOver(current) || !options.watch)) return conclude(current);
+    if (!options.watch || performance.now() > deadline) {
+      throw new ExitError(EXIT_CODES.unfinished, 'The rollout has not ended.');
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** Undefined until the controller has seen the newest template. */
+function currentStatus(
+  { metadata, status }: DaemonSet,
+  rollout: Rollout | undefined,
+): RolloutStatus | undefined {
+  return status?.observedGeneration === metadata.generation ? rollout?.status : undefined;
+}
+
+function waitingText({ metadata }: DaemonSet, rollout: Rollout | undefined): string {
+  return rollout?.status
+    ? `waiting for the controller to look at ${metadata.name}`
+    : `no RolloutPolicy governs ${metadata.name} (yet): kubectl rollout status ds/${metadata.name}`;
+}
+
+function conclude(status: RolloutStatus): void {
+  for (const line of detailLines(status)) printLine(line);
+  if (status.phase === 'Completed') return;
+  throw isOver(status)
+    ? new ExitError(EXIT_CODES.failed, '')
+    : new ExitError(EXIT_CODES.unfinished, 'The rollout has not ended.');
+}

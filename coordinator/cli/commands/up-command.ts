@@ -1,0 +1,173 @@
+/** `everynode up`: a coordinator and one agent on this machine, in the foreground. */
+import { hostname } from 'node:os';
+import type { Command } from 'commander';
+import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
+import { untilStopSignal } from '../../../shared/process/service/program-lifecycle.js';
+import { createLogger } from '../../../shared/process/output/logger.js';
+import {
+  choiceSetting,
+  optionalTextSetting,
+  switchSetting,
+  textSetting,
+} from '../../../shared/process/settings/setting-values.js';
+import { addSettingFlags, type SettingsOf } from '../../../shared/process/settings/settings-schema.js';
+import { agentDataDir, kubeconfigPath } from '../../coordinator-data-dir.js';
+import { COORDINATOR_SETTINGS } from '../../coordinator-settings.js';
+import { type AgentProcess, runAgentCommand, startAgent } from '../machine/agent-process.js';
+import { type ApiClient, apiClientFromKubeconfig } from '../client/api-client.js';
+import { trackFirstStart, type FirstStart } from '../machine/first-start.js';
+import { installEngine } from '../machine/install-engine.js';
+import { type Progress, terminalProgress } from '../terminal/terminal-progress.js';
+import { readSettings } from '../terminal/command-settings.js';
+import { createToken } from './token-command.js';
+
+const UP_SETTINGS = {
+  ...COORDINATOR_SETTINGS,
+  logLevel: choiceSetting('least severe log line written', ['debug', 'info', 'warn', 'error'], 'warn'),
+  runtime: choiceSetting('container engine', ['auto', 'docker', 'podman', 'hollow'], 'auto'),
+  nodeName: textSetting('name of this machine as a node', 'NAME', hostname().toLowerCase()),
+  labels: optionalTextSetting('labels of the node when it registers', 'K=V,…'),
+  taints: optionalTextSetting('taints of the node when it registers', 'K=V:EFFECT,…'),
+  installEngine: switchSetting("as root: install Debian's docker.io when there is no engine"),
+  installTools: switchSetting('as root: install what compiling needs'),
+};
+
+type UpSettings = SettingsOf<typeof UP_SETTINGS>;
+
+/** How often the API is asked whether the node is Ready, ms. */
+const READY_POLL_MS = 200;
+/** After so long the user is told what is still missing, ms. */
+const READY_PATIENCE_MS = 60_000;
+
+/** Adds the command. */
+export function upCommand(program: Command): void {
+  const command = program
+    .command('up')
+    .description('run a coordinator and one agent on this machine, in the foreground');
+  addSettingFlags(command, UP_SETTINGS);
+  command.option('--config <FILE>', 'YAML file with settings').action(up);
+}
+
+async function up(flags: Record<string, unknown>): Promise<void> {
+  const settings = await readSettings(UP_SETTINGS, flags);
+  const progress = terminalProgress();
+  const stopSignal = untilStopSignal();
+  if (settings.installEngine) await installEngine(progress);
+  runAgentCommand(['check', ...nodeFlags(settings)]);
+
+  const firstStart = trackFirstStart(settings.data);
+  try {
+    await serve(settings, { progress, stopSignal, firstStart });
+  } finally {
+    if (firstStart.undo()) progress.print(`  nothing was kept: ${settings.data} is as it was before`);
+  }
+}
+
+interface Foreground {
+  progress: Progress;
+  stopSignal: Promise<unknown>;
+  firstStart: FirstStart;
+}
+
+/** Resolves when both programs have stopped after the signal. */
+async function serve(settings: UpSettings, { progress, stopSignal, firstStart }: Foreground): Promise<void> {
+  const log = createLogger(settings.logLevel);
+  const coordinator = await progress.step('starting the coordinator', async () => {
+    // Loaded here, so that the other commands need not wait for it.
+    const { startCoordinator } = await import('../../main.js');
+    return startCoordinator(settings, log);
+  });
+  let agent: AgentProcess | undefined;
+  try {
+    const api = apiClientFromKubeconfig(kubeconfigPath(settings.data));
+    agent = await startFirstAgent(settings, api, progress);
+    const failed = agent.ended.then((end) => {
+      throw new ExitError(EXIT_CODES.environment, `The agent ended (${end}), its reason stands above.`);
+    });
+    failed.catch(() => undefined);
+    await Promise.race([failed, stopSignal, announceReady(settings, api, { progress, firstStart })]);
+    await Promise.race([failed, stopSignal]);
+  } finally {
+    progress.print('· stopping; containers keep running');
+    await agent?.stop();
+    await coordinator.stop();
+  }
+}
+
+async function startFirstAgent(
+  settings: UpSettings,
+  api: ApiClient,
+  progress: Progress,
+): Promise<AgentProcess> {
+  // A joined agent ignores the token, so `up` again needs no memory of whether it had joined.
+  const token = await createToken(api, { ttlSeconds: 600, description: 'npm run up' });
+  const args = ['--server', api.server, '--data', agentDataDir(settings.data)];
+  args.push('--log-level', settings.logLevel, ...nodeFlags(settings));
+  return progress.step(`starting the agent of node ${settings.nodeName}`, async () =>
+    startAgent(args, token.text),
+  );
+}
+
+/** The agent's flags that are the user's. */
+function nodeFlags({ runtime, nodeName, labels, taints }: UpSettings): string[] {
+  const flags = ['--runtime', runtime, '--node-name', nodeName];
+  if (labels) flags.push('--labels', labels);
+  if (taints) flags.push('--taints', taints);
+  return flags;
+}
+
+/** Until the address has been printed, an interrupted first start is undone: no user can have stored anything by then. */
+async function announceReady(
+  settings: UpSettings,
+  api: ApiClient,
+  { progress, firstStart }: Pick<Foreground, 'progress' | 'firstStart'>,
+): Promise<void> {
+  let isAnnounced = false;
+  const announce = (): void => {
+    if (isAnnounced) return;
+    isAnnounced = true;
+    firstStart.keep();
+    progress.print(`  API         ${api.server}`);
+    progress.print(`  console     ${api.server}/console/`);
+    progress.print(`  kubeconfig  ${kubeconfigPath(settings.data)}`);
+  };
+  await progress.step('waiting for the node to be Ready', () =>
+    untilReady(settings.nodeName, api, (why) => {
+      announce();
+      progress.print(`  still waiting: ${why}`);
+    }),
+  );
+  announce();
+  progress.print(`Node ${settings.nodeName} is Ready. In another terminal:`);
+  progress.print(`  export KUBECONFIG=${kubeconfigPath(settings.data)}`);
+  progress.print('  kubectl get nodes');
+  progress.print('Ctrl-C stops both programs and leaves the containers running.');
+}
+
+/** `onLate` is called once if it takes long, with what is missing. */
+async function untilReady(nodeName: string, api: ApiClient, onLate: (why: string) => void): Promise<void> {
+  const begun = performance.now();
+  let isLate = false;
+  for (;;) {
+    const node = await readNode(nodeName, api);
+    if (isConditionTrue(node?.status?.conditions, 'Ready')) return;
+    if (!isLate && performance.now() - begun > READY_PATIENCE_MS) {
+      isLate = true;
+      const ready = node?.status?.conditions?.find((condition) => condition.type === 'Ready');
+      onLate(ready?.message ?? 'the agent has not registered its node yet');
+    }
+    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+  }
+}
+
+async function readNode(name: string, api: ApiClient): Promise<Node | undefined> {
+  try {
+    return await api.request<Node>('GET', `/api/v1/nodes/${name}`);
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * `everynode user add NAME`: a kubeconfig with a client certificate of our authority. Run on the coordinator's machine by
+ * whoever may read its keys; nothing is stored, what the user may do is said by roles.
+ */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
+import { generateKeyPem } from '../../../shared/process/files/private-key.js';
+import { printDocument, printErrorLine } from '../../../shared/process/output/terminal-output.js';
+import { kubeconfigText } from '../../api/auth/admin-kubeconfig.js';
+import { kubeconfigPath } from '../../coordinator-data-dir.js';
+import { makeSigningRequest, signClientCertificate } from '../../pki/client-certificates.js';
+import type { KeyPair } from '../../pki/key-pair.js';
+import { defaultDataDir } from '../../coordinator-settings.js';
+import { apiClientFromKubeconfig } from '../client/api-client.js';
+import { durationSeconds } from '../terminal/duration-option.js';
+import { reachableServer } from '../client/reachable-server.js';
+
+const MASTERS = 'system:masters';
+
+interface AddOptions {
+  group: string[];
+  ttl: string;
+  data: string;
+  advertise?: string;
+}
+
+/** Adds the command. */
+export function userCommand(program: Command): void {
+  program
+    .command('user')
+    .description('people and programs that use the API with a certificate')
+    .command('add')
+    .argument('<NAME>', 'the user; roles are bound to this name or to the groups')
+    .description('make a key and a certificate, and print a kubeconfig with them')
+    .option('--group <GROUP>', 'a group of the user; may be given several times', collect, [])
+    .option('--ttl <DURATION>', 'how long the certificate is good: 12h, 90d', '365d')
+    .option('--advertise <HOST>', 'host name or address by which the user reaches the coordinator')
+    .option('--data <DIR>', "the coordinator's data directory", defaultDataDir())
+    .action(add);
+}
+
+function collect(value: string, present: string[]): string[] {
+  return [...present, value];
+}
+
+async function add(commonName: string, options: AddOptions): Promise<void> {
+  refuseSystemNames(commonName, options.group);
+  const lifetimeMs = durationSeconds(options.ttl) * 1000;
+  if (lifetimeMs === 0) throw new ExitError(EXIT_CODES.usage, '--ttl: a certificate cannot last for ever.');
+  const authority = readAuthority(options.data);
+  const { server } = apiClientFromKubeconfig(kubeconfigPath(options.data));
+  const key = await generateKeyPem();
+  const request = await makeSigningRequest(key, { commonName, organizations: options.group });
+  const { certificate, notAfterMs } = await signClientCertificate(authority, request, {
+    now: Date.now(),
+    lifetimeMs,
+  });
+  const reachable = await reachableServer(server, options.advertise);
+  printDocument(kubeconfigText({ server: reachable, caCertificate: authority.cert, certificate, key }));
+  const until = new Date(notAfterMs).toISOString().slice(0, 10);
+  printErrorLine(`${commonName} may come until ${until}. What for: ${bindingHint(commonName, options.group)}`);
+}
+
+/** These names mean something to the API itself; the group of administrators alone is for people. */
+function refuseSystemNames(name: string, groups: readonly string[]): void {
+  const taken = [name, ...groups].find((each) => each.startsWith('system:') && each !== MASTERS);
+  if (taken === undefined && name !== MASTERS) return;
+  throw new ExitError(
+    EXIT_CODES.usage,
+    `"${taken ?? name}": names that begin with system: are the API's own.`,
+  );
+}
+
+function bindingHint(name: string, groups: readonly string[]): string {
+  if (groups.includes(MASTERS)) return 'everything';
+  const [group] = groups;
+  const whom = group === undefined ? `--user=${name}` : `--group=${group}`;
+  return `kubectl create clusterrolebinding ${group ?? name} --clusterrole=view ${whom}`;
+}
+
+function readAuthority(dataDir: string): KeyPair {
+  const read = (file: string) => readFileSync(join(dataDir, 'pki', file), 'utf8');
+  try {
+    return { cert: read('ca.crt'), key: read('ca.key') };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ExitError(
+      EXIT_CODES.environment,
+      `Cannot read the certificate authority: ${why}. Run this on the coordinator's machine, as root or the coordinator's user, with its data directory as --data.`,
+    );
+  }
+}

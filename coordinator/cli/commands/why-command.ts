@@ -1,0 +1,89 @@
+/** `everynode why ds/NAME [node/NAME]`: the reason on one node, or counts over the fleet, from the API. */
+
+import type { Command } from 'commander';
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
+import { printDocument, printLine } from '../../../shared/process/output/terminal-output.js';
+import type { FleetReasonsDocument, NodeReasonDocument } from '../../api/fleet/why-resource.js';
+import { connect } from '../client/api-client.js';
+import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
+
+const DAEMON_SET_PREFIXES = ['ds', 'daemonset', 'daemonsets', 'daemonset.apps', 'daemonsets.apps'];
+const NODE_PREFIXES = ['no', 'node', 'nodes'];
+
+/** More names than this on one line help nobody; `-o json` gives all. */
+const MOST_NAMES = 20;
+
+interface WhyOptions extends KubeconfigOptions {
+  namespace?: string;
+  output: string;
+}
+
+/** Adds the command. */
+export function whyCommand(program: Command): void {
+  const command = program
+    .command('why')
+    .description('say why a DaemonSet does or does not run on a node, or how it stands on all')
+    .argument('<ds/NAME>', 'the DaemonSet')
+    .argument('[node/NAME]', 'the node; without it, counts by reason over the fleet')
+    .option('-n, --namespace <NS>', "namespace of the DaemonSet (default the context's)")
+    .option('-o, --output <FORM>', 'text, or json as the API answers it', 'text');
+  addKubeconfigOptions(command).action(why);
+}
+
+async function why(daemonSet: string, node: string | undefined, options: WhyOptions): Promise<void> {
+  const name = nameIn(daemonSet, DAEMON_SET_PREFIXES, 'ds');
+  const nodeName = node === undefined ? undefined : nameIn(node, NODE_PREFIXES, 'node');
+  if (options.output !== 'text' && options.output !== 'json') {
+    throw new ExitError(EXIT_CODES.usage, `--output: must be text or json, not "${options.output}".`);
+  }
+  const api = connect(options);
+  const path = whyPath(options.namespace ?? api.namespace, name, nodeName);
+  const answer = await api.request<WhyAnswer>('GET', path);
+  if (options.output === 'json') printDocument(`${JSON.stringify(answer, null, 2)}\n`);
+  else answerLines(answer).forEach(printLine);
+}
+
+/** `ds/web` → `web`. Throws ExitError for another type, or none. */
+function nameIn(text: string, prefixes: readonly string[], example: string): string {
+  const [prefix = '', name = '', ...rest] = text.split('/');
+  if (prefixes.includes(prefix) && name && rest.length === 0) return name;
+  throw new ExitError(EXIT_CODES.usage, `"${text}" is not of the form ${example}/NAME.`);
+}
+
+function whyPath(namespace: string, name: string, node: string | undefined): string {
+  const [ns, ds] = [namespace, name].map(encodeURIComponent);
+  const query = node === undefined ? '' : `?node=${encodeURIComponent(node)}`;
+  return `/apis/${FLEET_GROUP}/v1/namespaces/${ns}/daemonsets/${ds}/why${query}`;
+}
+
+type WhyAnswer = NodeReasonDocument | FleetReasonsDocument;
+
+/** The answer as lines for a terminal. */
+function answerLines(answer: WhyAnswer): string[] {
+  return answer.kind === 'DaemonSetNodeReason' ? nodeLines(answer) : fleetLines(answer);
+}
+
+function nodeLines({ code, sentence, rules, rollout }: NodeReasonDocument): string[] {
+  const results = rules.map(({ rule, passed, detail }) => {
+    return `  ${passed ? 'passed' : 'FAILED'}  ${rule.padEnd(12)}  ${detail}`;
+  });
+  const counted = rollout
+    ? [`  rollout ${rollout.code}${rollout.wave ? ` in wave ${rollout.wave}` : ''}`]
+    : [];
+  return [`${code}: ${sentence}`, ...results, ...counted];
+}
+
+function fleetLines({ sentence, reasons }: FleetReasonsDocument): string[] {
+  const width = Math.max(4, ...reasons.map(({ code }) => code.length));
+  const rows = reasons.map(({ code, count, nodes }) => {
+    return `${code.padEnd(width)}  ${String(count).padStart(5)}  ${namesText(nodes)}`;
+  });
+  return rows.length > 0 ? [sentence, `${'CODE'.padEnd(width)}  COUNT  NODES`, ...rows] : [sentence];
+}
+
+function namesText(nodes: readonly string[]): string {
+  const shown = nodes.slice(0, MOST_NAMES).join(', ');
+  const hidden = nodes.length - MOST_NAMES;
+  return hidden > 0 ? `${shown} and ${hidden} more (-o json names all)` : shown;
+}

@@ -1,0 +1,117 @@
+/** `everynode coordinator install`: the coordinator as a service of this machine. Killed at any line, a repetition ends in the same place. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
+import {
+  installFile,
+  installLink,
+  requireSystemd,
+  runCommandOnHost,
+  commandSucceeds,
+} from '../../../shared/process/service/host-commands.js';
+import { updateSettingsFile } from '../../../shared/process/settings/settings-file.js';
+import { printLine } from '../../../shared/process/output/terminal-output.js';
+import { VERSION } from '../../../shared/process/program-version.js';
+import { kubeconfigPath } from '../../coordinator-data-dir.js';
+import { withExitErrors } from '../../exit-errors.js';
+import { COORDINATOR_SETTINGS, INSTALL_SETTINGS } from '../../coordinator-settings.js';
+import { BACKUPS_DIRECTORY, backupName, takeBackup } from '../../store/backup/take-backup.js';
+import { DATABASE_FILE } from '../../store/private-files.js';
+import { apiClientFromKubeconfig } from '../client/api-client.js';
+import {
+  COMMAND_LINK,
+  CONFIG_FILE,
+  DATA_DIR,
+  PROGRAM,
+  SERVICE_UNIT,
+  UNIT_FILE,
+  SERVICE_USER,
+} from './installed-paths.js';
+import { readSettings } from '../terminal/command-settings.js';
+import { addReleaseFolder, requireRelease } from '../commands/release-command.js';
+import { createToken } from '../commands/token-command.js';
+
+const HEAD = `# Settings of the Everynode coordinator; everynode coordinator --help lists them all.
+# Read at its start: systemctl restart everynode-coordinator
+`;
+const TOKEN_SECONDS = 24 * 60 * 60;
+
+/** Throws `ExitError`; what was missing is told before anything is changed. */
+export async function installCoordinator(
+  flags: Record<string, unknown> & { release?: string },
+): Promise<void> {
+  requireSystemd('everynode coordinator install');
+  const given = typedSettings(flags);
+  // Wrong ones are refused before anything is changed.
+  await readSettings(COORDINATOR_SETTINGS, { ...flags, config: presentSettings() && CONFIG_FILE });
+  if (flags.release) await requireRelease(flags.release, DATA_DIR);
+  if (!commandSucceeds('id', '-u', SERVICE_USER)) {
+    const options = ['--system', '--user-group', '--home-dir', DATA_DIR, '--no-create-home'];
+    runCommandOnHost('useradd', ...options, '--shell', '/usr/sbin/nologin', SERVICE_USER);
+  }
+  installProgram();
+  const text = updateSettingsFile(presentSettings(), HEAD, given);
+  installFile(CONFIG_FILE, text, 0o640);
+  runCommandOnHost('chown', `root:${SERVICE_USER}`, CONFIG_FILE);
+  runCommandOnHost('install', '-d', '-m', '0700', '-o', SERVICE_USER, '-g', SERVICE_USER, DATA_DIR);
+  await backUp();
+  if (flags.release) await addReleaseFolder(flags.release, DATA_DIR);
+  // A backup and a restore are root's work; the service reads them as its own.
+  runCommandOnHost('chown', '-R', `${SERVICE_USER}:${SERVICE_USER}`, DATA_DIR);
+  installFile(UNIT_FILE, readFileSync(unitSource()));
+  runCommandOnHost('systemctl', 'daemon-reload');
+  runCommandOnHost('systemctl', 'enable', '--quiet', SERVICE_UNIT);
+  printLine('· starting the coordinator');
+  // Resolves when it serves.
+  runCommandOnHost('systemctl', 'restart', SERVICE_UNIT);
+  await announce(typeof flags.advertise === 'string' ? flags.advertise : undefined);
+}
+
+/** What another version left must be had back whole: that one reads no database that this one has changed. */
+async function backUp(): Promise<void> {
+  if (!existsSync(join(DATA_DIR, DATABASE_FILE))) return;
+  const now = Date.now();
+  const path = join(DATA_DIR, BACKUPS_DIRECTORY, backupName('manual', now));
+  await withExitErrors(() => takeBackup(DATA_DIR, path, now));
+  printLine(`· backup: ${path}`);
+}
+
+/** A command at a fixed place that starts this installation; the service's user must be able to read it. */
+function installProgram(): void {
+  const script = fileURLToPath(new URL('../everynode.js', import.meta.url));
+  const words = [process.execPath, script].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
+  installFile(PROGRAM, `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`, 0o755);
+  if (!existsSync(COMMAND_LINK)) installLink(COMMAND_LINK, PROGRAM);
+  if (commandSucceeds('runuser', '-u', SERVICE_USER, '--', PROGRAM, 'version')) return;
+  throw new ExitError(
+    EXIT_CODES.environment,
+    `The user ${SERVICE_USER} cannot run ${script}: install the package where everybody can read it (npm install -g).`,
+  );
+}
+
+function unitSource(): string {
+  return fileURLToPath(new URL(`../../../../systemd/${SERVICE_UNIT}`, import.meta.url));
+}
+
+function typedSettings(flags: Record<string, unknown>): Record<string, string> {
+  const typed = Object.keys(INSTALL_SETTINGS).filter((key) => flags[key] !== undefined);
+  return { ...Object.fromEntries(typed.map((key) => [key, String(flags[key])])), data: DATA_DIR };
+}
+
+function presentSettings(): string | undefined {
+  return existsSync(CONFIG_FILE) ? readFileSync(CONFIG_FILE, 'utf8') : undefined;
+}
+
+async function announce(advertise: string | undefined): Promise<void> {
+  const api = apiClientFromKubeconfig(kubeconfigPath(DATA_DIR));
+  // Printed once, for the first hosts: it joins as many as there are within its day.
+  const wish = { ttlSeconds: TOKEN_SECONDS, description: 'coordinator install', reusable: true, advertise };
+  const token = await createToken(api, wish);
+  printLine(
+    `everynode-coordinator ${VERSION} serves ${api.server}; log: journalctl -u everynode-coordinator`,
+  );
+  printLine(`  export KUBECONFIG=${kubeconfigPath(DATA_DIR)}`);
+  printLine('On each host, within 24 hours:');
+  printLine(`  ${token.line}`);
+}

@@ -1,0 +1,38 @@
+/** The first start of a coordinator in a directory: if it fails or is interrupted, the directory is as it was before. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { trackNewFiles } from '../../../shared/process/files/new-file-cleanup.js';
+import { acquireDataLock } from '../../store/data-lock.js';
+import { DATABASE_FILE } from '../../store/private-files.js';
+import { StoreError } from '../../store/store-error.js';
+
+export interface FirstStart {
+  /** From now on the data stays: the address of the API has been printed, so users may have stored something. */
+  keep(): void;
+  /** Removes what the start created, unless `keep` was called; true if it removed anything. Call it when the coordinator has stopped. */
+  undo(): boolean;
+}
+
+/** To be called before anything is created. Data of an earlier start, and of another coordinator that uses the directory, is never removed. */
+export function trackFirstStart(dataDir: string): FirstStart {
+  if (existsSync(join(dataDir, DATABASE_FILE))) return { keep: () => undefined, undo: () => false };
+  const removeNew = trackNewFiles(dataDir);
+  let isKept = false;
+  return {
+    keep: () => {
+      isKept = true;
+    },
+    undo: () => {
+      if (isKept || !existsSync(dataDir)) return false;
+      try {
+        const lock = acquireDataLock(dataDir);
+        removeNew();
+        lock.release();
+        return true;
+      } catch (error) {
+        if (error instanceof StoreError) return false;
+        throw error;
+      }
+    },
+  };
+}

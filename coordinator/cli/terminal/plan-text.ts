@@ -1,0 +1,72 @@
+/** A plan as lines for a terminal. Pure. */
+import { countText } from '../../../shared/kube/objects/count-text.js';
+import { CHANGING_ACTIONS, type DaemonSetPlan, type Plan, type PlannedHost } from '../../../shared/kube/fleet/plan-types.js';
+import { spanText } from '../../decisions/plan/plan-sentence.js';
+
+const VERDICTS: Readonly<Record<Plan['verdict'], string>> = {
+  NoChange: 'Nothing would change.',
+  Changes: 'Nothing was changed: apply the manifests to do so.',
+  Blocked: 'Blocked: see above.',
+};
+
+/** `mostHosts`: so many changing hosts of each DaemonSet are listed. */
+export function planLines({ daemonSets, refused, notes, verdict }: Plan, mostHosts: number): string[] {
+  return [
+    ...daemonSets.flatMap((plan) => [...daemonSetLines(plan, mostHosts), '']),
+    ...refused.map(({ kind, name, message }) => `REFUSED ${kind} ${name}: ${message}`),
+    ...notes.map((note) => `note: ${note}`),
+    VERDICTS[verdict],
+  ];
+}
+
+function daemonSetLines(plan: DaemonSetPlan, mostHosts: number): string[] {
+  const { sentence, change, revision, previousRevision, reasons, assumptions: suppositions, waves, hosts } = plan;
+  const changing = hosts.filter(({ action }) => CHANGING_ACTIONS.includes(action));
+  const revisions = previousRevision ? `revision ${previousRevision} → ${revision}` : `revision ${revision}`;
+  const hidden = changing.length - mostHosts;
+  return [
+    sentence,
+    `  ${change === 'None' ? 'unchanged itself' : change.toLowerCase()}, ${revisions}`,
+    ...(changing.length > 0
+      ? [`  at first: ${reasons.map(({ code, count }) => `${count} ${code}`).join(', ')}`]
+      : []),
+    ...(changing.length > 0 ? suppositions.map((text) => `  supposing that ${text}`) : []),
+    ...table([
+      ['WAVE', 'NODES', 'CHANGES', 'FROM', 'UNTIL', ''],
+      ...waves.map(({ name, nodes, changes, startSeconds, endSeconds, needsApproval }) => [
+        name,
+        String(nodes),
+        String(changes),
+        timeText(startSeconds),
+        timeText(endSeconds),
+        needsApproval ? 'needs approval' : '',
+      ]),
+    ]),
+    ...table([
+      ['HOST', 'ACTION', 'CODE', 'WAVE', 'FROM', 'UNTIL', 'BECAUSE'],
+      ...changing.slice(0, Math.max(0, mostHosts)).map(hostRow),
+    ]),
+    ...(hidden > 0 && mostHosts > 0
+      ? [`  and ${countText(hidden, 'host')} more (--hosts all, or -o json)`]
+      : []),
+  ];
+}
+
+function hostRow({ node, action, code, wave, startSeconds, endSeconds, message: because }: PlannedHost): string[] {
+  return [node, action, code, wave ?? '-', timeText(startSeconds), timeText(endSeconds), because ?? ''];
+}
+
+function timeText(seconds: number | undefined): string {
+  if (seconds === undefined) return '-';
+  return seconds === 0 ? 'now' : `+${spanText(seconds)}`;
+}
+
+/** Columns as wide as their widest cell; nothing when there is but the heading. */
+function table(rows: readonly string[][]): string[] {
+  const [heading] = rows;
+  if (!heading || rows.length === 1) return [];
+  const widths = heading.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  return rows.map((row) =>
+    `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd(),
+  );
+}

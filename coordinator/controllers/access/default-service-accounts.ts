@@ -1,0 +1,59 @@
+/** Keeps a ServiceAccount `default` in every namespace (pkg/controller/serviceaccount/serviceaccounts_controller.go). */
+import { DEFAULT_ACCOUNT } from '../../../shared/kube/access/service-account-token.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Informers } from '../../informers/informer.js';
+import { serviceAccountKind } from '../../kinds/index.js';
+import type { Registry } from '../../registry/registry.js';
+import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
+
+interface DefaultServiceAccountsDeps {
+  registry: Registry;
+  informers: Informers;
+  clock: Clock;
+  log: Logger;
+}
+
+/** The namespace ended, or somebody was faster. */
+const SETTLED = new Set(['AlreadyExists', 'NotFound', 'Forbidden']);
+
+export class DefaultServiceAccounts {
+  readonly #parts: DefaultServiceAccountsDeps;
+  readonly #worker: Worker;
+
+  constructor(parts: DefaultServiceAccountsDeps) {
+    this.#parts = parts;
+    this.#worker = new Worker({
+      name: 'serviceaccounts-controller',
+      reconcile: (namespace, turn) => this.#reconcile(namespace, turn),
+      ...parts,
+    });
+    const { namespaces, serviceAccounts } = parts.informers;
+    namespaces.onChange(({ current }) => {
+      if (current) this.#worker.queue.add(current.metadata.name);
+    });
+    serviceAccounts.onChange(({ previous, current }) => {
+      const { name, namespace } = previous?.metadata ?? {};
+      if (!current && name === DEFAULT_ACCOUNT && namespace) this.#worker.queue.add(namespace);
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.#worker.stop();
+  }
+
+  /** Made without a token for Pods, unlike upstream's: what runs on every host is to hold no credential that nobody asked for. */
+  async #reconcile(namespace: string, turn: ReconcileContext): Promise<void> {
+    const { registry, informers } = this.#parts;
+    const present = informers.namespaces.get({ name: namespace });
+    if (!present || present.metadata.deletionTimestamp) return;
+    if (informers.serviceAccounts.get({ namespace, name: DEFAULT_ACCOUNT })) return;
+    const account = { metadata: { name: DEFAULT_ACCOUNT }, automountServiceAccountToken: false };
+    try {
+      turn.observeWrite((await registry.create(serviceAccountKind, namespace, account)).object());
+    } catch (error) {
+      if (!(error instanceof ApiError) || !SETTLED.has(error.reason)) throw error;
+    }
+  }
+}

@@ -1,0 +1,62 @@
+/** The DaemonSet controller: two kinds of keys, one tally a DaemonSet. */
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { DaemonSetFleetReconciler } from './daemonset-fleet-reconciler.js';
+import { fleetKey, nodeKey } from './daemonset-keys.js';
+import { DaemonSetNodeReconciler } from './daemonset-node-reconciler.js';
+import type { DaemonSetDeps } from './daemonset-deps.js';
+import { DaemonSetTallies } from './daemonset-tallies.js';
+import { watchDaemonSetTriggers } from './daemonset-triggers.js';
+import { Worker } from '../queue/reconcile-worker.js';
+
+/** Nodes worked on at once: enough that their writes fill a commit of the store, few enough that its answers come in one short turn. */
+const NODES_AT_ONCE = 64;
+
+/** Runs until `stop()`. To be called once the informers have synced. `clockSet` is to be called when the wall clock was set. */
+export function startDaemonSetController(parts: DaemonSetDeps): {
+  clockSet(): void;
+  stop(): Promise<void>;
+} {
+  const { informers, clock, log, queueMeter } = parts;
+  const worker = { informers, clock, log, ...(queueMeter ? { queueMeter } : {}) };
+  const tallies = new DaemonSetTallies();
+  const nodes = new DaemonSetNodeReconciler(parts, tallies, {
+    tallyMoved: (key) => lookAtFleet(key),
+    wakeNode: (key) => nodeWorker.queue.add(key),
+  });
+  const nodeWorker = new Worker({
+    name: 'daemonset-node',
+    reconcile: (key, turn) => nodes.reconcile(key, turn),
+    ...worker,
+    concurrency: NODES_AT_ONCE,
+  });
+  const callFleet = (key: string) => fleetWorker.queue.add(key);
+  const fleet = new DaemonSetFleetReconciler(parts, tallies, nodes, () => nodeWorker.queue, callFleet);
+  const fleetWorker = new Worker({
+    name: 'daemonset',
+    reconcile: (key, turn) => fleet.reconcile(key, turn),
+    ...worker,
+  });
+  const lookAtFleet = (key: string) => fleetWorker.queue.addAfter(key, fleet.statusDebounceMs(key));
+  watchDaemonSetTriggers(informers, {
+    fleet: (daemonSet) => lookAtFleet(fleetKey(daemonSet)),
+    node: (daemonSet: DaemonSet, nodeName) => {
+      tallies.of(daemonSet)?.markInProgress(nodeName);
+      nodeWorker.queue.add(nodeKey(daemonSet, nodeName));
+    },
+    gone: (daemonSet) => {
+      nodes.forget(daemonSet.metadata.uid ?? '');
+      fleetWorker.queue.add(fleetKey(daemonSet));
+    },
+  });
+  return {
+    clockSet: () => {
+      for (const daemonSet of informers.daemonSets.list()) {
+        fleet.forget(daemonSet.metadata);
+        fleetWorker.queue.add(fleetKey(daemonSet));
+      }
+    },
+    stop: async () => {
+      await Promise.all([nodeWorker.stop(), fleetWorker.stop()]);
+    },
+  };
+}

@@ -1,0 +1,42 @@
+/** What the controllers of DaemonSets share. */
+import type { Clock } from '../../../shared/process/time/clock.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Informers } from '../../informers/informer.js';
+import type { Registry } from '../../registry/registry.js';
+import type { CreateRefusals } from './create-refusals.js';
+import type { RecordEvent } from '../events/event-recorder.js';
+import type { ResyncStatus } from '../rollouts/resync-status.js';
+import type { PodReservations } from '../nodes/node-reservations.js';
+import type { ActiveRollouts } from '../rollouts/active-rollouts.js';
+import type { QueueMeter } from '../queue/reconcile-worker.js';
+
+/** Their collaborators. */
+export interface DaemonSetDeps {
+  registry: Pick<
+    Registry,
+    'get' | 'create' | 'prepareTemplate' | 'createFromTemplate' | 'reviewFromTemplate' | 'modify' | 'writeStatus' | 'delete'
+  >;
+  informers: Pick<
+    Informers,
+    'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'rolloutPolicies' | 'rollouts' | 'waitFor'
+  >;
+  reservations: PodReservations;
+  /** Where rollouts by waves say how they stand. */
+  activeRollouts: ActiveRollouts;
+  /** Where refused creates of Pods are recorded for `why`. */
+  refusals: CreateRefusals;
+  /** The store's era, when it was restored: Pods are made on those nodes only whose hosts were heard in it (`HEARD_IN_ERA`). */
+  restoredEra?: string;
+  /** Absent: all hosts were heard. */
+  heard?: ResyncStatus;
+  /** Absent: nobody counts. */
+  queueMeter?: QueueMeter;
+  clock: Clock;
+  /** What a stored time means since the clock was set, ms since the epoch; absent: what it says. */
+  timeOf?: (stored: string) => number;
+  log: Logger;
+  /** As component `daemonset-controller`. */
+  recordEvent: RecordEvent;
+  /** As component `rollout-controller`: what it says is not to drown in the Pods' Events. */
+  recordRolloutEvent: RecordEvent;
+}

@@ -1,0 +1,166 @@
+/** Key `ds@node`: place, remove and replace one DaemonSet's Pods on one node. Nobody else creates or deletes them. */
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { DaemonPod } from '../../decisions/daemonsets/daemon-node.js';
+import { recordNode } from '../../decisions/daemonsets/node-record.js';
+import { isIdle, type NodeStep, nodeStep } from '../../decisions/daemonsets/node-step.js';
+import type { NodeUpdateStatus } from '../../decisions/daemonsets/rolling-update.js';
+import { DaemonPodTemplates } from './daemon-pod-templates.js';
+import { DaemonPodWrites, type NodeSubject } from './daemon-pod-writes.js';
+import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
+import type { DaemonSetDeps } from './daemonset-deps.js';
+import type { DaemonSetTallies } from './daemonset-tallies.js';
+import type { DaemonSetTally, OrderedAction } from './daemonset-tally.js';
+import { type DaemonNodeView, observeNode } from './daemonset-node-view.js';
+import { HandoverCapacity, CAPACITY_RECHECK_MS } from '../handovers/handover-capacity.js';
+import { HandoverWrites } from '../handovers/handover-writes.js';
+import type { ReconcileContext } from '../queue/reconcile-worker.js';
+
+/** How the node controller calls for other looks. */
+interface NodeSignals {
+  /** The tally of a DaemonSet moved. */
+  tallyMoved(fleetKey: string): void;
+  /** Look at a node again. */
+  wakeNode(nodeKey: string): void;
+}
+
+/** One look at a node: what stands there, and what it asks for. */
+export interface NodeObservation extends DaemonNodeView {
+  step: NodeStep;
+  updateStatus?: NodeUpdateStatus;
+  hasWork: boolean;
+  /** Name of the old Pod whose host has said that it knows that its turn was taken back. */
+  settledHandover?: string;
+  /** Time alone changes something after so many ms. */
+  requeueAfterMs?: number;
+}
+
+/** Reconciles nodes' keys; what it keeps in memory only slows or delays, and may be lost. */
+export class DaemonSetNodeReconciler {
+  readonly #parts: DaemonSetDeps;
+  readonly #tallies: DaemonSetTallies;
+  readonly #signals: NodeSignals;
+  /** Keys whose writes the informers may not show yet: they end with the next look of that key. */
+  readonly #writing = new Set<string>();
+  readonly #room: HandoverCapacity;
+  readonly #writes: DaemonPodWrites;
+
+  constructor(parts: DaemonSetDeps, tallies: DaemonSetTallies, signals: NodeSignals) {
+    const models = new DaemonPodTemplates(parts.registry);
+    const hostTurns = new HandoverWrites(parts.registry, models);
+    this.#room = new HandoverCapacity(parts, hostTurns);
+    this.#writes = new DaemonPodWrites(parts, { models, hostTurns, room: this.#room }, (key) =>
+      signals.wakeNode(key),
+    );
+    this.#parts = parts;
+    this.#tallies = tallies;
+    this.#signals = signals;
+  }
+
+  /** Takes the node's state into the tally. `busy`: there is something to do there, which is for the node's key. */
+  observe(daemonSet: DaemonSet, tally: DaemonSetTally, nodeName: string): NodeObservation {
+    const { clock, informers, restoredEra, timeOf } = this.#parts;
+    const { current } = tally.subject;
+    const now = clock.now();
+    const heldTo = tally.pinnedRevision(nodeName)?.daemonSet;
+    const view = observeNode(informers, daemonSet, current, nodeName, { restoredEra, pinnedTo: heldTo, timeOf });
+    const { claims } = view;
+    const node = this.#room.markLackingCapacity(daemonSet, tally, view.node);
+    const backoff = tally.backoffs.get(nodeName);
+    const step = nodeStep({ node, spec: daemonSet.spec, current, backoff, now });
+    const record = recordNode(node, daemonSet.spec.minReadySeconds ?? 0, now);
+    if (tally.record(nodeName, record)) this.#signals.tallyMoved(fleetKey(daemonSet));
+    if (this.#writing.has(nodeKey(daemonSet, nodeName))) tally.markInProgress(nodeName);
+    const settled = node.pods.find(
+      ({ handover: turn, terminating }) => turn?.withdrawn === 'Heard' && !terminating,
+    )?.name;
+    const roomAt = tally.lackingCapacitySince.has(nodeName) ? now + CAPACITY_RECHECK_MS : undefined;
+    const times = [record.lookAgainAt, step.lookAgainAt, roomAt].filter((time) => time !== undefined);
+    return {
+      node,
+      claims,
+      step,
+      ...(record.updateStatus ? { updateStatus: record.updateStatus } : {}),
+      hasWork: claims.length > 0 || !isIdle(step) || settled !== undefined,
+      ...(settled === undefined ? {} : { settledHandover: settled }),
+      ...(times.length > 0 ? { requeueAfterMs: Math.min(...times) - now } : {}),
+    };
+  }
+
+  /** Forgets what is kept in memory of a DaemonSet that is gone. */
+  forget(uid: string): void {
+    this.#writes.forget(uid);
+  }
+
+  async reconcile(key: string, turn: ReconcileContext): Promise<void> {
+    this.#writing.delete(key);
+    const { ref, nodeName } = parseKey(key);
+    const daemonSet = this.#parts.informers.daemonSets.get(ref);
+    // Without a tally of this generation, the fleet key has yet to begin one, and that visits every node.
+    const tally = daemonSet && this.#tallies.of(daemonSet);
+    if (!daemonSet || !tally || daemonSet.metadata.deletionTimestamp) return;
+    const subject = { daemonSet, tally, nodeName, turn };
+    try {
+      await this.#act(subject);
+    } finally {
+      this.#writes.wakeWaiting(tally.subject.uid);
+    }
+  }
+
+  /** First whose the Pods are, then what must be there, then what the rolling update wants: one of them a time. */
+  async #act(subject: NodeSubject): Promise<void> {
+    const { daemonSet, tally, nodeName, context: turn } = subject;
+    const order = tally.takeAction(nodeName);
+    const look = this.observe(daemonSet, tally, nodeName);
+    if (look.requeueAfterMs !== undefined) turn.requeueAfter(look.requeueAfterMs);
+    if (!look.hasWork && !order) return;
+    const isOfTurn = order?.action === 'withdraw' || look.settledHandover !== undefined;
+    if (!isOfTurn && tally.deferIfFrozen(nodeName)) return;
+    // Until its own writes have been seen and looked at, the node counts as under way.
+    tally.markInProgress(nodeName);
+    this.#writing.add(nodeKey(daemonSet, nodeName));
+    if (look.settledHandover !== undefined) await this.#writes.endHandover(subject, look.settledHandover, 'settle');
+    else if (look.claims.length > 0) await this.#writes.claim(subject, look.claims);
+    else if (!isIdle(look.step)) await this.#perform(subject, look.step);
+    else if (order) await this.#replace(subject, look, order);
+  }
+
+  /** Carries out a turn, if it still makes sense. */
+  async #replace(subject: NodeSubject, { node, updateStatus: place }: NodeObservation, order: OrderedAction): Promise<void> {
+    const { action: turn } = order;
+    const live = node.pods.filter((pod) => !pod.terminating);
+    const [newPod] = live.filter(({ updated }) => updated);
+    const [only] = live.length === 1 ? live : [];
+    const isOfUseAgain = !order.wasCovered && place?.covered === true && live.length === 1;
+    // It goes whatever the budget as long as it is of no use: one that becomes ready at this moment stays.
+    const asSeen = place?.covered !== true;
+    if (isOfUseAgain && (turn === 'replace' || turn === 'revert')) subject.context.requeueAfter(0);
+    else if (turn === 'revert' && newPod) await this.#writes.delete(subject, newPod.name, asSeen);
+    else if (turn === 'revert' && isOfNoUse(subject, only))
+      await this.#writes.delete(subject, only.name, asSeen);
+    else if (turn === 'withdraw' && place?.oldPod)
+      await this.#writes.endHandover(subject, place.oldPod, 'withdraw');
+    else if (turn === 'replace' && place?.oldPod) {
+      // Where none belongs any more there is nothing that a host could put in its place.
+      const terms = live.length === 1 && node.shouldRun ? subject.tally.handoverTerms(node.name) : undefined;
+      if (terms) await this.#writes.requestHandover(subject, place.oldPod, terms);
+      else await this.#writes.delete(subject, place.oldPod, asSeen);
+    } else if (turn === 'create' && place?.oldPod && live.length === 1) await this.#writes.create(subject);
+    else subject.context.requeueAfter(0);
+  }
+
+  async #perform(subject: NodeSubject, step: NodeStep): Promise<void> {
+    const { tally, nodeName } = subject;
+    if (step.backoff) tally.backoffs.set(nodeName, step.backoff);
+    for (const deletion of step.delete) {
+      this.#writes.recordDeletionReason(subject, deletion);
+      await this.#writes.delete(subject, deletion.name);
+    }
+    if (step.create) await this.#writes.create(subject);
+  }
+}
+
+/** Whether a Pod is to make room for one of the revision that the node is held to. */
+function isOfNoUse({ tally, nodeName }: NodeSubject, pod: DaemonPod | undefined): pod is DaemonPod {
+  const wanted = tally.pinnedRevision(nodeName)?.hash;
+  return pod !== undefined && wanted !== undefined && pod.hash !== wanted;
+}

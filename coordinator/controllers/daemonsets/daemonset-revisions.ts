@@ -1,0 +1,156 @@
+/** Keeps a DaemonSet's ControllerRevisions: claims them, makes the current one, drops what is over the limit. */
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { type ControllerRevision, type DaemonSet, REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { revisionHashOf, revisionsWithTemplate } from '../../decisions/daemonsets/template-revision.js';
+import { type RevisionHistory, revisionHistory, revisionsToTrim } from '../../decisions/daemonsets/revision-history.js';
+import { BY_NAMESPACE, BY_OWNER } from '../../informers/informer.js';
+import { controllerRevisionKind, daemonSetKind, podKind } from '../../kinds/index.js';
+import type { DaemonSetDeps } from './daemonset-deps.js';
+import { claimOf } from './daemonset-node-view.js';
+import { adopt, preconditionsOf, release } from './controller-ref.js';
+import type { ReconcileContext } from '../queue/reconcile-worker.js';
+
+/** The present template's hash, and the revisions of other templates. */
+interface CurrentHistory {
+  hash: string;
+  old: ControllerRevision[];
+}
+
+type HistoryParts = Pick<DaemonSetDeps, 'registry' | 'informers'>;
+
+/** Works for the fleet key alone, so no two of its calls about one DaemonSet overlap. */
+export class DaemonSetRevisions {
+  readonly #parts: HistoryParts;
+
+  constructor(parts: HistoryParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Makes the history what it must be. Throws ApiError: Conflict after a collision of names, which the next try evades.
+   * `relabelling` is called before Pods are moved to another hash.
+   */
+  async sync(daemonSet: DaemonSet, turn: ReconcileContext, relabelling: () => void): Promise<CurrentHistory> {
+    const owned = await this.#claim(daemonSet, turn);
+    const { current, old } = revisionHistory(daemonSet, owned);
+    if (current.kind === 'create') {
+      const stored = await this.#create(daemonSet, current.revision, turn);
+      return { hash: revisionHashOf(stored), old };
+    }
+    await this.#keep(daemonSet, current, turn, relabelling);
+    return { hash: revisionHashOf(current.revision), old };
+  }
+
+  /** Deletes old revisions beyond the limit that are not in use. */
+  async trim(
+    daemonSet: DaemonSet,
+    old: readonly ControllerRevision[],
+    isInUse: (hash: string) => boolean,
+    turn: ReconcileContext,
+  ): Promise<void> {
+    const limit = daemonSet.spec.revisionHistoryLimit ?? 10;
+    for (const revision of revisionsToTrim(old, limit, isInUse)) await this.#delete(revision, turn);
+  }
+
+  async #claim(daemonSet: DaemonSet, turn: ReconcileContext): Promise<ControllerRevision[]> {
+    const { informers, registry } = this.#parts;
+    const matcher = compileLabelSelector(daemonSet.spec.selector);
+    const owned: ControllerRevision[] = [];
+    const { namespace = '' } = daemonSet.metadata;
+    for (const revision of informers.controllerRevisions.indexed(BY_NAMESPACE, namespace)) {
+      const claim = claimOf(daemonSet, matcher, revision);
+      if (claim === 'owned') owned.push(revision);
+      if (claim === 'foreign' || claim === 'owned') continue;
+      const take = claim === 'adopt' ? adopt : release;
+      const stored = await take(registry, daemonSet, controllerRevisionKind, revision);
+      if (stored) turn.observeWrite(stored);
+      if (stored && claim === 'adopt') owned.push(stored);
+    }
+    return Promise.all(owned.map((revision) => this.#labelled(revision, turn)));
+  }
+
+  /** A revision without a hash gets its own name as one. */
+  async #labelled(revision: ControllerRevision, turn: ReconcileContext): Promise<ControllerRevision> {
+    if (revision.metadata.labels?.[REVISION_HASH_LABEL]) return revision;
+    const change = ({ metadata }: ControllerRevision) => {
+      metadata.labels = { ...metadata.labels, [REVISION_HASH_LABEL]: metadata.name };
+      return undefined;
+    };
+    const { registry } = this.#parts;
+    const stored = (await registry.modify(controllerRevisionKind, revision.metadata, change)).object();
+    turn.observeWrite(stored);
+    return stored;
+  }
+
+  async #create(daemonSet: DaemonSet, revision: ControllerRevision, turn: ReconcileContext): Promise<ControllerRevision> {
+    const { registry } = this.#parts;
+    const { namespace } = daemonSet.metadata;
+    try {
+      const stored = (await registry.create(controllerRevisionKind, namespace, revision)).object();
+      turn.observeWrite(stored);
+      return stored;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
+      const present = (await registry.get(controllerRevisionKind, revision.metadata)).object();
+      if (revisionsWithTemplate([present], daemonSet.spec.template).length > 0) return present;
+      await this.#countCollision(daemonSet, turn);
+      throw error;
+    }
+  }
+
+  /** Another template has the name already: the count is part of the hash, so the next try gets another name. */
+  async #countCollision(daemonSet: DaemonSet, turn: ReconcileContext): Promise<void> {
+    const change = (stored: DaemonSet): undefined | false => {
+      if (!stored.status) return false;
+      stored.status.collisionCount = (stored.status.collisionCount ?? 0) + 1;
+      return undefined;
+    };
+    const options = { subresource: 'status' as const, preconditions: preconditionsOf(daemonSet) };
+    const record = await this.#parts.registry.modify(daemonSetKind, daemonSet.metadata, change, options);
+    turn.observeWrite(record.object());
+  }
+
+  async #keep(
+    daemonSet: DaemonSet,
+    { revision, number, duplicates }: Extract<RevisionHistory['current'], { kind: 'keep' }>,
+    turn: ReconcileContext,
+    relabelling: () => void,
+  ): Promise<void> {
+    if (duplicates.length > 0) {
+      relabelling();
+      await this.#relabelPods(daemonSet, revisionHashOf(revision), turn);
+      for (const duplicate of duplicates) await this.#delete(duplicate, turn);
+    }
+    if (revision.revision >= number) return;
+    const change = (stored: ControllerRevision) => {
+      stored.revision = Math.max(stored.revision, number);
+      return undefined;
+    };
+    const { registry } = this.#parts;
+    turn.observeWrite((await registry.modify(controllerRevisionKind, revision.metadata, change)).object());
+  }
+
+  async #relabelPods(daemonSet: DaemonSet, hash: string, turn: ReconcileContext): Promise<void> {
+    const { informers, registry } = this.#parts;
+    for (const pod of informers.pods.indexed(BY_OWNER, daemonSet.metadata.uid ?? '')) {
+      if (pod.metadata.labels?.[REVISION_HASH_LABEL] === hash) continue;
+      const change = ({ metadata }: Pod) => {
+        metadata.labels = { ...metadata.labels, [REVISION_HASH_LABEL]: hash };
+        return undefined;
+      };
+      turn.observeWrite((await registry.modify(podKind, pod.metadata, change)).object());
+    }
+  }
+
+  async #delete(revision: ControllerRevision, turn: ReconcileContext): Promise<void> {
+    const options = { preconditions: preconditionsOf(revision) };
+    try {
+      const result = await this.#parts.registry.delete(controllerRevisionKind, revision.metadata, options);
+      turn.observeWrite('deleted' in result ? result.deleted : result.terminating);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;
+    }
+  }
+}

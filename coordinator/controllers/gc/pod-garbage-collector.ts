@@ -1,0 +1,92 @@
+/** Removes Pods whose node is gone for good: no agent will ever confirm that they stopped (pkg/controller/podgc). */
+import { withCondition } from '../../../shared/kube/objects/conditions.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { isPodTerminal, type Pod, type PodStatus } from '../../../shared/kube/pods/pod-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
+import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';
+import { nodeKind, podKind } from '../../kinds/index.js';
+import type { Registry } from '../../registry/registry.js';
+import { unlessGone } from '../queue/outdated-write.js';
+import { preconditionsOf } from '../daemonsets/controller-ref.js';
+import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
+
+interface PodGarbageCollectorDeps {
+  registry: Registry;
+  informers: Informers;
+  clock: Clock;
+  log: Logger;
+}
+
+/** A node may come back under its name, or be seen later than its Pods. */
+const QUARANTINE_MS = 40_000;
+
+/** Keys are names of missing nodes. */
+export class PodGarbageCollector {
+  readonly #parts: PodGarbageCollectorDeps;
+  readonly #worker: Worker;
+
+  constructor(parts: PodGarbageCollectorDeps) {
+    this.#parts = parts;
+    this.#worker = new Worker({
+      name: 'pod-garbage-collector',
+      reconcile: (nodeName, turn) => this.#reconcile(nodeName, turn),
+      ...parts,
+    });
+    const { nodes, pods } = parts.informers;
+    nodes.onChange(({ previous, current }) => {
+      if (current) this.#worker.queue.cancelDelay(current.metadata.name);
+      else if (previous) this.#worker.queue.addAfter(previous.metadata.name, QUARANTINE_MS);
+    });
+    pods.onChange(({ previous, current }) => {
+      const nodeName = current?.spec.nodeName;
+      if (!nodeName || previous?.spec.nodeName === nodeName || nodes.get({ name: nodeName })) return;
+      this.#worker.queue.addAfter(nodeName, QUARANTINE_MS);
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.#worker.stop();
+  }
+
+  async #reconcile(nodeName: string, turn: ReconcileContext): Promise<void> {
+    if (await this.#exists(nodeName)) return;
+    for (const pod of this.#parts.informers.pods.indexed(PODS_BY_NODE, nodeName)) {
+      await unlessGone(() => this.#remove(pod, turn));
+    }
+  }
+
+  async #exists(name: string): Promise<boolean> {
+    if (this.#parts.informers.nodes.get({ name })) return true;
+    try {
+      await this.#parts.registry.get(nodeKind, { name });
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError && error.reason === 'NotFound') return false;
+      throw error;
+    }
+  }
+
+  async #remove(pod: Pod, turn: ReconcileContext): Promise<void> {
+    const { registry, log } = this.#parts;
+    const preconditions = preconditionsOf(pod);
+    log.info({ pod: pod.metadata.name, node: pod.spec.nodeName }, 'removing a Pod whose node is gone');
+    await registry.writeStatus(podKind, pod.metadata, (stored) => this.#lost(stored), preconditions);
+    const result = await registry.delete(podKind, pod.metadata, { gracePeriodSeconds: 0, preconditions });
+    turn.observeWrite('deleted' in result ? result.deleted : result.terminating);
+  }
+
+  #lost(pod: Pod): PodStatus | undefined {
+    if (isPodTerminal(pod)) return undefined;
+    const condition = {
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'DeletionByPodGC',
+      message: 'PodGC: node no longer exists',
+    } as const;
+    const now = toTimestamp(this.#parts.clock.now());
+    const conditions = withCondition(pod.status?.conditions, condition, now);
+    return { ...pod.status, phase: 'Failed', conditions };
+  }
+}

@@ -1,0 +1,46 @@
+/** Whether nodes have room for the Pods that their hosts are to put in the old ones' places. */
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { DaemonNode } from '../../decisions/daemonsets/daemon-node.js';
+import type { DaemonSetDeps } from '../daemonsets/daemonset-deps.js';
+import type { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
+import type { HandoverWrites } from './handover-writes.js';
+
+/** How often a node that has no room for its next Pod is looked at again, without an event. */
+export const CAPACITY_RECHECK_MS = 10_000;
+
+export class HandoverCapacity {
+  readonly #parts: Pick<DaemonSetDeps, 'informers' | 'reservations'>;
+  readonly #hostTurns: Pick<HandoverWrites, 'successor'>;
+
+  constructor(
+    parts: Pick<DaemonSetDeps, 'informers' | 'reservations'>,
+    hostTurns: Pick<HandoverWrites, 'successor'>,
+  ) {
+    this.#parts = parts;
+    this.#hostTurns = hostTurns;
+  }
+
+  /** Why the Pod's node has no room for what is to take its place, in the scheduler's words; [] = it has. */
+  refusals(daemonSet: DaemonSet, { subject }: DaemonSetTally, old: Pod): string[] {
+    const { nodeName = '' } = old.spec;
+    const successor = this.#hostTurns.successor(daemonSet, subject.current.hash, nodeName);
+    return this.#parts.reservations.refusals(successor, nodeName, old);
+  }
+
+  /** A node that had no room, and has none still, counts as one that waits with its turn. */
+  markLackingCapacity(daemonSet: DaemonSet, tally: DaemonSetTally, node: DaemonNode): DaemonNode {
+    const since = tally.lackingCapacitySince.get(node.name);
+    if (since === undefined) return node;
+    const old = node.pods.find(({ updated, terminating, handover: turn }) => !updated && !terminating && !turn);
+    const { namespace } = daemonSet.metadata;
+    const pod =
+      old && this.#parts.informers.pods.get({ ...(namespace ? { namespace } : {}), name: old.name });
+    if (!old || !pod || this.refusals(daemonSet, tally, pod).length === 0) {
+      tally.lackingCapacitySince.delete(node.name);
+      return node;
+    }
+    const turn = { waiting: 'NoRoom', waitingSince: since, forced: false } as const;
+    return { ...node, pods: node.pods.map((each) => (each === old ? { ...old, turn } : each)) };
+  }
+}

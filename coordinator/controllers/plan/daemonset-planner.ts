@@ -1,0 +1,193 @@
+/** The plan of one DaemonSet: its hosts as they stand, a rehearsal, and what came of it. */
+import type { DaemonSetPlan, PlannedHost } from '../../../shared/kube/fleet/plan-types.js';
+import { CHANGING_ACTIONS } from '../../../shared/kube/fleet/plan-types.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { ROLLOUT_REASON_CODES } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import { TimeSlice } from '../../../shared/process/time/time-slice.js';
+import { contactOf } from '../../decisions/nodes/node-contact.js';
+import type { CurrentRevision } from '../../decisions/daemonsets/daemon-node.js';
+import { daemonPod, templateGenerationOf } from '../../decisions/daemonsets/daemon-pod.js';
+import { confirmSecondsOf, handoverTerms } from '../../decisions/handovers/handover-terms.js';
+import { countActions, countReasons, planSentence } from '../../decisions/plan/plan-sentence.js';
+import { measurePodTimings } from '../../decisions/rollouts/pod-timings.js';
+import { REASON_CODES } from '../../decisions/reasons/reason-code.js';
+import { revisionHashOf } from '../../decisions/daemonsets/template-revision.js';
+import { revisionHistory } from '../../decisions/daemonsets/revision-history.js';
+import { allowsSurge, isRollingUpdate } from '../../decisions/daemonsets/update-strategy.js';
+import { BY_OWNER } from '../../informers/informer.js';
+import { semanticallyEqual } from '../../kinds/validation/semantic-equality.js';
+import { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
+import { nodeNamesOf, placementOn, observeNode } from '../daemonsets/daemonset-node-view.js';
+import { governingPolicy } from '../rollouts/rollout-decision.js';
+import { type RolloutStrategy, UpstreamStrategy } from './rollout-strategy.js';
+import { type FirstReason, firstReason, maxOf, plannedHosts, plannedWaves } from './planned-hosts.js';
+import { simulateRollout } from './rollout-simulation.js';
+import { type InitialHost, SimulatedHosts, type SimulatedHostsOptions } from './simulated-hosts.js';
+import { SimulationTimeline } from './simulation-timeline.js';
+import { WaveStrategy, type WaveStrategyOptions } from './wave-strategy.js';
+import type { PlanInformers, OverlayInformers } from './overlay-informers.js';
+
+interface PlanSubject {
+  /** Absent where the apply would make it. */
+  before?: DaemonSet | undefined;
+  after: DaemonSet;
+  world: OverlayInformers;
+  informers: PlanInformers;
+  clock: Clock;
+  /** Why a create of this Pod would be refused now; undefined: it would not be. */
+  refusalOf(pod: Pod): Promise<string | undefined>;
+}
+
+/** Costs a look at every node, and one for every change there: in slices. */
+export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan> {
+  const { before, after, clock, informers } = subject;
+  const slice = new TimeSlice(clock);
+  const current = currentOf(after, informers);
+  const befores = await hostsBefore(subject, current, slice);
+  const { uid = '', generation = 0 } = after.metadata;
+  const tally = new DaemonSetTally({ uid, generation, current });
+  const timeline = new SimulationTimeline(clock.now());
+  const begun = timeline.now;
+  const pace = measurePodTimings(informers.pods.indexed(BY_OWNER, uid));
+  const { updateStrategy } = after.spec;
+  const policy = isRollingUpdate(updateStrategy)
+    ? governingPolicy(after, subject.world.policiesIn(after.metadata.namespace ?? ''))
+    : undefined;
+  const refusal = await subject.refusalOf(daemonPod(after, befores[0]?.name ?? 'node', current.hash));
+  const parts = { daemonSet: after, current, tally, timeline, pace };
+  const hosts = new SimulatedHosts({
+    ...{ ...parts, hosts: befores, isRefused: refusal !== undefined },
+    ...hostTurnsBy(policy, subject, timeline.now),
+  });
+  const conductor: RolloutStrategy = policy
+    ? wavesConductor(subject, policy, { tally, timeline, pace, slice })
+    : new UpstreamStrategy(after, tally);
+  const reasons = new Map<string, FirstReason>();
+  const names = befores.map(({ name }) => name);
+  await simulateRollout({
+    ...{ tally, hosts, names, timeline, conductor, slice },
+    begun: () => {
+      for (const host of befores) {
+        const course = hosts.hostState(host.name);
+        const node = subject.world.nodeReader.nodes.get({ name: host.name });
+        if (course) reasons.set(host.name, firstReason(host, course, node, after, conductor));
+      }
+    },
+  });
+  const planned = plannedHosts(befores, hosts, { reasons, conductor, begun });
+  const previous = before && currentOf(before, informers).hash;
+  const ends = planned.flatMap(({ endSeconds }) => endSeconds ?? []);
+  const change = changeOf(before, after);
+  const isNewTemplate = change === 'Create' || (previous !== undefined && previous !== current.hash);
+  const blockedBy =
+    obstacleTo(planned, refusal, isNewTemplate) ?? (isChanging(planned) ? conductor.stopReason() : undefined);
+  const { namespace = '', name } = after.metadata;
+  const told = {
+    ...{ namespace, name, change },
+    counts: countActions(planned),
+    waves: plannedWaves(conductor, planned),
+    ...(ends.length > 0 ? { endSeconds: maxOf(ends) } : {}),
+    ...(policy ? { policy: policy.metadata.name } : {}),
+    ...(blockedBy === undefined ? {} : { blockedBy }),
+  };
+  return {
+    ...told,
+    revision: current.hash,
+    ...(previous === undefined || previous === current.hash ? {} : { previousRevision: previous }),
+    sentence: planSentence(told),
+    reasons: countReasons(planned, [...new Set<string>([...ROLLOUT_REASON_CODES, ...REASON_CODES])]),
+    assumptions: [
+      pace.isMeasured
+        ? `a Pod takes ${pace.startMs / 1000} s to become ready, as the present ones did`
+        : `a Pod takes ${pace.startMs / 1000} s to become ready: none has shown yet how long`,
+      ...conductor.assumptions,
+    ],
+    hosts: planned,
+  };
+}
+
+function isChanging(hosts: readonly PlannedHost[]): boolean {
+  return hosts.some(({ action }) => CHANGING_ACTIONS.includes(action));
+}
+
+/** A refusal of a new template is reported even if no host gets a Pod of it now. */
+function obstacleTo(
+  hosts: readonly PlannedHost[],
+  refusal: string | undefined,
+  isNewTemplate: boolean,
+): string | undefined {
+  if (refusal === undefined) return undefined;
+  const isMet = isNewTemplate || hosts.some(({ code }) => code === 'FailedCreate');
+  return isMet ? `the API refuses its Pods: ${refusal}` : undefined;
+}
+
+/** Which hosts replace their Pods themselves by the policy, and how long each watches its new Pod. */
+function hostTurnsBy(
+  policy: RolloutPolicy | undefined,
+  { after, world }: PlanSubject,
+  now: number,
+): Pick<SimulatedHostsOptions, 'confirmMs' | 'isHandover'> {
+  if (!policy || allowsSurge(after.spec.updateStrategy)) return { confirmMs: 0, isHandover: () => false };
+  const termsFor = handoverTerms(policy.spec, undefined, now);
+  const labelsOf = (name: string) => world.nodeReader.nodes.get({ name })?.metadata.labels;
+  return {
+    confirmMs: confirmSecondsOf(policy.spec) * 1000,
+    isHandover: (name) => termsFor({ name, labels: labelsOf(name) }) !== undefined,
+  };
+}
+
+function wavesConductor(
+  { after, world, informers }: PlanSubject,
+  policy: RolloutPolicy,
+  parts: Pick<WaveStrategyOptions, 'tally' | 'timeline' | 'pace' | 'slice'>,
+): WaveStrategy {
+  const { namespace = '', name, uid = '' } = after.metadata;
+  const nodes = [...world.nodeReader.nodes.list()];
+  return new WaveStrategy({
+    ...parts,
+    ...{ daemonSet: after, policy },
+    rollout: informers.rollouts.get({ namespace, name }),
+    revisions: informers.controllerRevisions.indexed(BY_OWNER, uid),
+    pods: informers.pods.indexed(BY_OWNER, uid),
+    nodeOf: (node) => world.nodeReader.nodes.get({ name: node }),
+    fleetSize: nodes.length,
+  });
+}
+
+function currentOf(daemonSet: DaemonSet, { controllerRevisions }: PlanInformers): CurrentRevision {
+  const owned = controllerRevisions.indexed(BY_OWNER, daemonSet.metadata.uid ?? '');
+  return {
+    hash: revisionHashOf(revisionHistory(daemonSet, owned).current.revision),
+    templateGeneration: templateGenerationOf(daemonSet),
+  };
+}
+
+async function hostsBefore(
+  { after, world }: PlanSubject,
+  current: CurrentRevision,
+  slice: TimeSlice,
+): Promise<InitialHost[]> {
+  const { nodeReader: places } = world;
+  const hosts: InitialHost[] = [];
+  for (const name of nodeNamesOf(places, after)) {
+    const node = places.nodes.get({ name });
+    hosts.push({
+      ...observeNode(places, after, current, name).node,
+      contact: node ? contactOf(node) : 'here',
+      pinnedTo: (other) => placementOn(node, after, other),
+    });
+    await slice.yieldIfUsedUp();
+  }
+  return hosts;
+}
+
+function changeOf(before: DaemonSet | undefined, after: DaemonSet): DaemonSetPlan['change'] {
+  if (!before) return 'Create';
+  const isSame =
+    semanticallyEqual(before.spec, after.spec) &&
+    semanticallyEqual(before.metadata.labels, after.metadata.labels);
+  return isSame ? 'None' : 'Update';
+}

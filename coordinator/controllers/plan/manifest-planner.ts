@@ -1,0 +1,252 @@
+/** Answers what manifests would do to hosts: fits the API's `Foresee`, from the registry's dry runs and informers, and writes nothing. */
+import type { Namespace } from '../../../shared/kube/objects/config-types.js';
+import { countText } from '../../../shared/kube/objects/count-text.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import {
+  CHANGING_ACTIONS,
+  type DaemonSetPlan,
+  type Plan,
+  type PlanRequest,
+} from '../../../shared/kube/fleet/plan-types.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
+import type { ServiceAccount } from '../../../shared/kube/objects/service-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import {
+  daemonSetKind,
+  namespaceKind,
+  nodeKind,
+  podKind,
+  rolloutPolicyKind,
+  serviceAccountKind,
+} from '../../kinds/index.js';
+import { apiVersionOf, type Kind } from '../../kinds/kind.js';
+import { type DryRunResult, dryRunApply, dryRunReplace } from '../../registry/writes/dry-run-apply.js';
+import type { Registry, WriteOptions } from '../../registry/registry.js';
+import { planDaemonSet } from './daemonset-planner.js';
+import { remarksOn, type WrittenPolicy } from './policy-warnings.js';
+import { type PlanInformers, OverlayInformers } from './overlay-informers.js';
+
+interface PlannerParts {
+  registry: Registry;
+  informers: PlanInformers;
+  clock: Clock;
+}
+
+type Manifest = Record<string, unknown> & { metadata?: { name?: unknown; namespace?: unknown } };
+
+/** What the caller may read. */
+interface PlanRights {
+  mayRead(kind: Kind, ref: ObjectRef): boolean;
+  /** Throws ApiError 403. */
+  requireRead(kind: Kind, ref: ObjectRef): void;
+}
+
+/** Where a manifest goes that names no namespace, by which verb, and for whom. */
+interface Way extends Required<Omit<PlanRequest, 'manifests'>> {
+  rights: PlanRights;
+}
+
+/** What the applies would make, by kind. */
+interface Applied {
+  daemonSets: DryRunResult<DaemonSet>[];
+  policies: DryRunResult<RolloutPolicy>[];
+  nodes: DryRunResult<Node>[];
+  /** What the applies make that admission of the others looks up. */
+  assumed: (Namespace | ServiceAccount)[];
+}
+
+export class ManifestPlanner {
+  readonly #parts: PlannerParts;
+
+  constructor(parts: PlannerParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The plan of all manifests together. What the API would refuse is named in the plan, and left out of it. A manifest of an object that
+   * the caller may not read is refused, because a plan shows the stored object. Other DaemonSets that they may not read are only counted.
+   */
+  async planManifests(
+    { manifests, namespace = 'default', mode = 'apply' }: PlanRequest,
+    rights: PlanRights,
+  ): Promise<Plan> {
+    const notes = new Set<string>();
+    const refused: Plan['refused'] = [];
+    const applied: Applied = { daemonSets: [], policies: [], nodes: [], assumed: [] };
+    for (const manifest of manifests.flatMap(itemsOf)) {
+      try {
+        await this.#apply(manifest, { namespace, mode, rights }, applied, notes);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        refused.push({ ...namesOf(manifest), message: error.message });
+      }
+    }
+    const world = this.#worldOf(applied);
+    for (const policy of applied.policies) {
+      for (const remark of await this.#remarksIn(world, { ...policy, mayNameNodes: true })) notes.add(remark);
+    }
+    const plans = await this.#plans(applied, world);
+    const daemonSets = plans.filter((plan) => rights.mayRead(daemonSetKind, plan));
+    const unreadable = plans.filter((plan) => changesHosts(plan) && !daemonSets.includes(plan)).length;
+    if (unreadable > 0) notes.add(unreadableNote(unreadable));
+    return {
+      kind: 'Plan',
+      apiVersion: `${FLEET_GROUP}/v1`,
+      verdict: verdictOf(plans, refused),
+      ...{ daemonSets, refused, notes: [...notes] },
+    };
+  }
+
+  /** The plan of one DaemonSet as a dry run has made it. `before`: as it is stored. */
+  planDaemonSet(after: DaemonSet, before: DaemonSet | undefined): Promise<DaemonSetPlan> {
+    const { informers, clock } = this.#parts;
+    const world = new OverlayInformers(informers, { daemonSets: [after], policies: [], nodes: [] });
+    return planDaemonSet({ before, after, world, informers, clock, refusalOf: this.#refusals() });
+  }
+
+  /** What whoever wrote a policy is to know. */
+  remarksOn(write: WrittenPolicy): Promise<string[]> {
+    const { before, after } = write;
+    const policies = after ? [after] : [];
+    const gone = before && !after ? [before] : [];
+    const world = new OverlayInformers(this.#parts.informers, { daemonSets: [], policies, nodes: [], gone });
+    return this.#remarksIn(world, write);
+  }
+
+  #remarksIn(world: OverlayInformers, write: WrittenPolicy): Promise<string[]> {
+    const { informers, clock } = this.#parts;
+    return remarksOn({ ...write, world, informers, clock });
+  }
+
+  #worldOf({ daemonSets, policies, nodes }: Applied): OverlayInformers {
+    return new OverlayInformers(this.#parts.informers, {
+      daemonSets: daemonSets.map(({ after }) => after),
+      policies: policies.map(({ after }) => after),
+      nodes: nodes.map(({ after }) => after),
+    });
+  }
+
+  async #apply(manifest: Manifest, way: Way, applied: Applied, notes: Set<string>): Promise<void> {
+    const { assumed } = applied;
+    const warn = (text: string) => void notes.add(text);
+    const foresee = <T extends KubeObject>(kind: Kind<T>) =>
+      this.#foresee(kind, manifest, way, { warn, assumed });
+    switch (`${manifest.apiVersion}/${manifest.kind}`) {
+      case `${apiVersionOf(daemonSetKind)}/DaemonSet`:
+        applied.daemonSets.push(await foresee(daemonSetKind));
+        return;
+      case `${apiVersionOf(rolloutPolicyKind)}/RolloutPolicy`:
+        applied.policies.push(await foresee(rolloutPolicyKind));
+        return;
+      case 'v1/Node':
+        applied.nodes.push(await foresee(nodeKind));
+        return;
+      case 'v1/Namespace':
+        assumed.push((await foresee(namespaceKind)).after);
+        return;
+      case 'v1/ServiceAccount':
+        assumed.push((await foresee(serviceAccountKind)).after);
+        return;
+      default: {
+        const { kind, name } = namesOf(manifest);
+        notes.add(`${kind} ${name}: starts and stops nothing by itself, and is not looked at`);
+      }
+    }
+  }
+
+  async #foresee<T extends KubeObject>(
+    kind: Kind<T>,
+    manifest: Manifest,
+    { namespace, mode, rights }: Way,
+    options: Pick<WriteOptions, 'warn' | 'assumed'>,
+  ): Promise<DryRunResult<T>> {
+    const { name } = namesOf(manifest);
+    const own = manifest.metadata?.namespace;
+    const ref = kind.namespaced
+      ? { name, namespace: typeof own === 'string' && own ? own : namespace }
+      : { name };
+    rights.requireRead(kind, ref);
+    const foresee = mode === 'replace' ? dryRunReplace : dryRunApply;
+    return foresee(this.#parts.registry, kind, ref, manifest, options);
+  }
+
+  /** Creates a Pod as a dry run, by the same admission as the controller's creates. */
+  #refusals(assumed: readonly KubeObject[] = []): (pod: Pod) => Promise<string | undefined> {
+    return async (pod) => {
+      try {
+        await this.#parts.registry.create(podKind, pod.metadata.namespace, pod, { dryRun: true, assumed });
+        return undefined;
+      } catch (error) {
+        if (error instanceof ApiError) return error.message;
+        throw error;
+      }
+    };
+  }
+
+  /** Of the DaemonSets that are applied, and of those that applied policies or nodes concern; by namespace and name. */
+  async #plans(
+    { daemonSets, policies, nodes, assumed }: Applied,
+    world: OverlayInformers,
+  ): Promise<DaemonSetPlan[]> {
+    const { informers, clock } = this.#parts;
+    const refusalOf = this.#refusals(assumed);
+    const subjects = new Map<string, DryRunResult<DaemonSet>>();
+    for (const stored of informers.daemonSets.list()) {
+      if (stored.metadata.deletionTimestamp) continue;
+      const isConcerned = nodes.length > 0 || policies.some((policy) => concerns(policy, stored));
+      if (isConcerned) subjects.set(keyOf(stored), { before: stored, after: stored });
+    }
+    for (const foreseen of daemonSets) subjects.set(keyOf(foreseen.after), foreseen);
+    const plans: DaemonSetPlan[] = [];
+    for (const [, { before, after }] of [...subjects].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      plans.push(await planDaemonSet({ before, after, world, informers, clock, refusalOf }));
+    }
+    return plans;
+  }
+}
+
+function keyOf({ metadata }: KubeObject): string {
+  return `${metadata.namespace}/${metadata.name}`;
+}
+
+/** A List as its items, as `kubectl get -o yaml` prints it. */
+function itemsOf(manifest: unknown): Manifest[] {
+  if (typeof manifest !== 'object' || manifest === null) return [];
+  const { items } = manifest as { items?: unknown };
+  return Array.isArray(items) ? items.flatMap(itemsOf) : [manifest as Manifest];
+}
+
+function namesOf({ kind, metadata }: Manifest): { kind: string; name: string } {
+  const { name } = metadata ?? {};
+  return { kind: typeof kind === 'string' ? kind : 'object', name: typeof name === 'string' ? name : '' };
+}
+
+/** Whether the policy selects the DaemonSet, or did. */
+function concerns({ before, after }: DryRunResult<RolloutPolicy>, { metadata }: DaemonSet): boolean {
+  return [before, after].some(
+    (policy) =>
+      policy?.metadata.namespace === metadata.namespace &&
+      compileLabelSelector(policy?.spec.selector).matches(metadata.labels),
+  );
+}
+
+function verdictOf(plans: readonly DaemonSetPlan[], refused: Plan['refused']): Plan['verdict'] {
+  if (refused.length > 0 || plans.some(({ blockedBy }) => blockedBy !== undefined)) return 'Blocked';
+  const changes = plans.some((plan) => plan.change !== 'None' || changesHosts(plan));
+  return changes ? 'Changes' : 'NoChange';
+}
+
+function changesHosts({ counts }: DaemonSetPlan): boolean {
+  return CHANGING_ACTIONS.some((action) => counts[action] > 0);
+}
+
+function unreadableNote(count: number): string {
+  const which = countText(count, 'more DaemonSet', 'more DaemonSets');
+  return `${which} would change hosts; you are not allowed to read ${count === 1 ? 'it' : 'them'}`;
+}

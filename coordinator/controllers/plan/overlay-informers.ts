@@ -1,0 +1,83 @@
+/** The informers as they would be after an apply: their objects, with some in the place of others. */
+import { type KubeObject, refText } from '../../../shared/kube/objects/meta.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { BY_NAMESPACE, type Informers } from '../../informers/informer.js';
+import type { NodeReader } from '../daemonsets/daemonset-node-view.js';
+
+type RolloutPolicies = Informers['rolloutPolicies'];
+type RolloutPolicy = NonNullable<ReturnType<RolloutPolicies['get']>>;
+
+/** What a plan reads besides what it is to be about. */
+export type PlanInformers = Pick<
+  Informers,
+  'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'rolloutPolicies' | 'rollouts'
+>;
+
+/** Objects that an apply would make or change. */
+interface Changed {
+  daemonSets: readonly DaemonSet[];
+  policies: readonly RolloutPolicy[];
+  nodes: readonly Node[];
+  /** Policies that are taken away. */
+  gone?: readonly RolloutPolicy[];
+}
+
+export class OverlayInformers {
+  readonly #informers: PlanInformers;
+  readonly #nodes: ReadonlyMap<string, Node>;
+  readonly #policies: readonly RolloutPolicy[];
+  readonly #gone: ReadonlySet<string>;
+  readonly #daemonSets: readonly DaemonSet[];
+
+  constructor(informers: PlanInformers, { nodes, policies, daemonSets, gone = [] }: Changed) {
+    this.#informers = informers;
+    this.#gone = new Set(gone.map(({ metadata }) => refText(metadata)));
+    this.#daemonSets = daemonSets;
+    this.#nodes = new Map(nodes.map((node) => [node.metadata.name, node]));
+    this.#policies = policies;
+  }
+
+  /** For what reads nodes and Pods of a place as the controllers do. */
+  get nodeReader(): NodeReader {
+    const { pods, nodes } = this.#informers;
+    const changed = this.#nodes;
+    return {
+      pods,
+      nodes: {
+        get: (ref) => changed.get(ref.name) ?? nodes.get(ref),
+        list: () => withChanged(nodes.list(), changed),
+      },
+    };
+  }
+
+  /** The policies of a namespace. */
+  policiesIn(namespace: string): RolloutPolicy[] {
+    const stored = this.#informers.rolloutPolicies.indexed(BY_NAMESPACE, namespace);
+    return withOthers(namespace, this.#policies, stored).filter(
+      ({ metadata }) => !this.#gone.has(refText(metadata)),
+    );
+  }
+
+  /** The DaemonSets of a namespace. */
+  daemonSetsIn(namespace: string): DaemonSet[] {
+    const stored = this.#informers.daemonSets.indexed(BY_NAMESPACE, namespace);
+    return withOthers(namespace, this.#daemonSets, stored);
+  }
+}
+
+/** Of one namespace: those that are changed, and those that are stored under other names. */
+function withOthers<T extends KubeObject>(namespace: string, all: readonly T[], stored: readonly T[]): T[] {
+  const changed = all.filter(({ metadata }) => metadata.namespace === namespace);
+  const names = new Set(changed.map(({ metadata }) => metadata.name));
+  return [...stored.filter(({ metadata }) => !names.has(metadata.name)), ...changed];
+}
+
+function* withChanged(nodes: Iterable<Node>, changed: ReadonlyMap<string, Node>): Iterable<Node> {
+  const seen = new Set<string>();
+  for (const node of nodes) {
+    seen.add(node.metadata.name);
+    yield changed.get(node.metadata.name) ?? node;
+  }
+  for (const [name, node] of changed) if (!seen.has(name)) yield node;
+}

@@ -1,0 +1,116 @@
+/** What a rehearsal says of each host: what becomes of it, when, and why not at once. */
+import type { HostAction, PlannedHost, PlannedWave } from '../../../shared/kube/fleet/plan-types.js';
+import type { RolloutReasonCode } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { type Placement, type PlacementNode, placementOf } from '../../decisions/placement/placement.js';
+import { PLACEMENT_REASON_CODES, type ReasonCode } from '../../decisions/reasons/reason-code.js';
+import type { RolloutStrategy } from './rollout-strategy.js';
+import type { InitialHost, SimulatedHostState, SimulatedHosts } from './simulated-hosts.js';
+
+/** A host's reason the moment after the apply. */
+export interface FirstReason {
+  code: ReasonCode | RolloutReasonCode;
+  because?: string;
+}
+
+const isLive = ({ terminating }: { terminating: boolean }) => !terminating;
+
+/** Why the host stands as it does when all has been ordered that may be ordered at once. */
+export function firstReason(
+  host: InitialHost,
+  course: SimulatedHostState,
+  object: PlacementNode | undefined,
+  daemonSet: DaemonSet,
+  conductor: RolloutStrategy,
+): FirstReason {
+  const placement: Placement | undefined = object && placementOf(object, daemonSet.spec.template.spec);
+  const had = host.pods.some(isLive);
+  if (!placement) return { code: 'NodeNotFound', because: 'there is no such Node' };
+  if (!placement.shouldRun) {
+    const stays = placement.shouldContinueRunning && had;
+    return { code: stays ? 'KeptDespiteTaint' : PLACEMENT_REASON_CODES[placement.rule], because: placement.reason };
+  }
+  const isMoved = course.created > 0 || course.deleted > 0;
+  const old = course.pods.find((pod) => isLive(pod) && !pod.updated);
+  if (isMoved && host.contact !== 'here') return OFFLINE;
+  if (isMoved) return { code: had ? 'Updating' : 'Creating' };
+  if (old || !course.pods.some(isLive)) return conductor.blockReason(host.name);
+  return { code: 'Updated' };
+}
+
+const OFFLINE: FirstReason = { code: 'NodeOffline', because: 'its agent is not connected' };
+
+function actionOf({ pods: before, contact }: InitialHost, course: SimulatedHostState, eligible: boolean): HostAction {
+  const had = before.some(isLive);
+  const live = course.pods.filter(isLive);
+  const isMoved = course.created > 0 || course.deleted > 0;
+  if (isMoved && contact !== 'here') return 'wait';
+  if (isMoved) return live.length === 0 ? 'stop' : had ? 'replace' : 'start';
+  if (eligible && (live.length === 0 || live.some((pod) => !pod.updated))) return 'wait';
+  return had ? 'keep' : 'none';
+}
+
+/** A rehearsal that is over. */
+interface Rehearsed {
+  reasons: ReadonlyMap<string, FirstReason>;
+  conductor: RolloutStrategy;
+  /** When it began, ms since the epoch. */
+  begun: number;
+}
+
+/** All hosts by name, as they come out of the rehearsal. */
+export function plannedHosts(
+  befores: readonly InitialHost[],
+  hosts: SimulatedHosts,
+  { reasons, conductor, begun }: Rehearsed,
+): PlannedHost[] {
+  const seconds = (at: number) => (at - begun) / 1000;
+  return befores
+    .map((host): PlannedHost => {
+      const course = hosts.hostState(host.name) ?? { pods: [], created: 0, deleted: 0 };
+      const action = actionOf(host, course, host.shouldRun);
+      const wave = conductor.waveOf(host.name);
+      const isForeseen = action !== 'wait' && course.firstAt !== undefined && course.lastAt !== undefined;
+      return {
+        node: host.name,
+        action,
+        ...(refusedReason(course) ?? reasons.get(host.name) ?? { code: 'Updated' }),
+        ...(wave === undefined || !host.shouldRun ? {} : { wave }),
+        ...(isForeseen
+          ? { startSeconds: seconds(course.firstAt ?? 0), endSeconds: seconds(course.lastAt ?? 0) }
+          : {}),
+      };
+    })
+    .sort((a, b) => (a.node < b.node ? -1 : 1));
+}
+
+/** Of a host whose next Pod the API refuses. The words of the refusal are the same for all: they stand in `blockedBy`. */
+function refusedReason({ isRefused }: SimulatedHostState): FirstReason | undefined {
+  return isRefused ? { code: 'FailedCreate', because: 'the API refuses its Pod' } : undefined;
+}
+
+/** The waves as their hosts go through them. */
+export function plannedWaves({ waves }: RolloutStrategy, hosts: readonly PlannedHost[]): PlannedWave[] {
+  return waves.map(({ name, needsApproval }) => {
+    const own = hosts.filter(({ wave }) => wave === name);
+    const changing = own.filter(({ action }) => action !== 'keep' && action !== 'none');
+    const starts = changing.flatMap(({ startSeconds }) => startSeconds ?? []);
+    const ends = changing.flatMap(({ endSeconds }) => endSeconds ?? []);
+    return {
+      name,
+      nodes: own.length,
+      changes: changing.length,
+      ...(starts.length > 0 ? { startSeconds: least(starts), endSeconds: maxOf(ends) } : {}),
+      ...(needsApproval ? { needsApproval } : {}),
+    };
+  });
+}
+
+/** Not by spreading: there may be more hosts than a call takes arguments. */
+export function maxOf(values: readonly number[]): number {
+  return values.reduce((top, value) => Math.max(top, value), Number.NEGATIVE_INFINITY);
+}
+
+function least(values: readonly number[]): number {
+  return values.reduce((low, value) => Math.min(low, value), Number.POSITIVE_INFINITY);
+}

@@ -1,0 +1,97 @@
+/** What a write of a RolloutPolicy means for the DaemonSets that are there: remarks for whoever wrote it. Writes nothing. */
+import { compileMaintenanceSchedules, nextReplacementTime } from '../../../shared/calendar/maintenance-schedule.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import { TimeSlice } from '../../../shared/process/time/time-slice.js';
+import { policyRemarks, releaseRemarks, type SelectedDaemonSet } from '../../decisions/plan/policy-warning-messages.js';
+import { isRollingUpdate } from '../../decisions/daemonsets/update-strategy.js';
+import { placementVerdict } from '../daemonsets/cached-placement.js';
+import { governingPolicy } from '../rollouts/rollout-decision.js';
+import type { PlanInformers, OverlayInformers } from './overlay-informers.js';
+
+export interface WrittenPolicy {
+  /** As it was stored; absent where the write made it. */
+  before?: RolloutPolicy | undefined;
+  /** Absent where the write took it away. */
+  after?: RolloutPolicy | undefined;
+  /** False: nodes are counted, and not named. */
+  mayNameNodes: boolean;
+}
+
+interface RemarkedWrite extends WrittenPolicy {
+  /** As it is after the write. */
+  world: OverlayInformers;
+  informers: Pick<PlanInformers, 'rollouts'>;
+  clock: Clock;
+}
+
+/** Costs a look at every node for each DaemonSet that is governed: in slices. */
+export async function remarksOn({
+  before,
+  after,
+  mayNameNodes,
+  world,
+  informers,
+  clock,
+}: RemarkedWrite): Promise<string[]> {
+  const { namespace = '' } = (after ?? before)?.metadata ?? {};
+  const policies = world.policiesIn(namespace);
+  const daemonSets = world.daemonSetsIn(namespace);
+  // First, for the controller takes the Rollout of a DaemonSet away that nothing governs.
+  const released = daemonSets
+    .filter((daemonSet) => before && selects(before, daemonSet) && !governingPolicy(daemonSet, policies))
+    .map(({ metadata: { name } }) => ({ name, status: informers.rollouts.get({ namespace, name })?.status }));
+  const left = released.flatMap(({ name, status }) => releaseRemarks(name, status));
+  if (!after) return left;
+  const selected: SelectedDaemonSet[] = [];
+  for (const daemonSet of daemonSets.filter((one) => selects(after, one))) {
+    const governor = governingPolicy(daemonSet, policies)?.metadata.name ?? '';
+    const isRolled = isRollingUpdate(daemonSet.spec.updateStrategy);
+    const isInForce = isRolled && governor === after.metadata.name;
+    selected.push({
+      name: daemonSet.metadata.name,
+      governor,
+      isRollingUpdate: isRolled,
+      ...(isInForce ? await foundAt(daemonSet, after, world, clock) : NOT_LOOKED_AT),
+    });
+  }
+  return [...policyRemarks({ name: after.metadata.name, spec: after.spec }, selected, mayNameNodes), ...left];
+}
+
+/** Where the policy is not in force, what it would find is nobody's question. */
+const NOT_LOOKED_AT = { nodes: 0, matched: [], closed: [] };
+
+function selects({ spec }: RolloutPolicy, { metadata }: DaemonSet): boolean {
+  return compileLabelSelector(spec.selector).matches(metadata.labels);
+}
+
+async function foundAt(
+  daemonSet: DaemonSet,
+  { spec }: RolloutPolicy,
+  world: OverlayInformers,
+  clock: Clock,
+): Promise<Pick<SelectedDaemonSet, 'nodes' | 'matched' | 'closed'>> {
+  const classOf = compileMaintenanceSchedules(spec);
+  const matchers = (spec.waves ?? []).map(({ nodeSelector }) => compileLabelSelector(nodeSelector ?? {}));
+  const matched = matchers.map(() => 0);
+  const never = new Map<string, boolean>();
+  const closed: string[] = [];
+  const slice = new TimeSlice(clock);
+  let nodes = 0;
+  for (const node of world.nodeReader.nodes.list()) {
+    await slice.yieldIfUsedUp();
+    if (!placementVerdict(node, daemonSet).shouldRun) continue;
+    const { name, labels } = node.metadata;
+    nodes += 1;
+    for (const [wave, matcher] of matchers.entries()) {
+      if (matcher.matches(labels)) matched[wave] = (matched[wave] ?? 0) + 1;
+    }
+    const hours = classOf(labels);
+    const isNever = never.get(hours.key) ?? nextReplacementTime(hours, clock.now()) === undefined;
+    never.set(hours.key, isNever);
+    if (isNever) closed.push(name);
+  }
+  return { nodes, matched, closed: closed.sort() };
+}

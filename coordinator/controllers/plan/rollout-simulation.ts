@@ -1,0 +1,61 @@
+/** A rollout played to its end on pretended hosts: what decides whose turn it is are the functions that the controller runs. */
+import type { TimeSlice } from '../../../shared/process/time/time-slice.js';
+import type { DaemonSetTally, NodeAction } from '../daemonsets/daemonset-tally.js';
+import type { RolloutStrategy } from './rollout-strategy.js';
+import type { SimulatedHosts } from './simulated-hosts.js';
+import type { SimulationTimeline } from './simulation-timeline.js';
+
+interface RehearsalOptions {
+  tally: DaemonSetTally;
+  hosts: SimulatedHosts;
+  /** Names of all hosts. */
+  names: readonly string[];
+  timeline: SimulationTimeline;
+  conductor: RolloutStrategy;
+  slice: TimeSlice;
+  /** Hears of the first moment, when all that happens at once has been ordered. */
+  begun?: () => void;
+}
+
+/** A rollout that takes longer than this is not foreseen. */
+const HORIZON_MS = 400 * 24 * 3_600_000;
+
+/** Plays to the end, or until nothing can happen without a person or a host that is out of contact. */
+export async function simulateRollout(options: RehearsalOptions): Promise<void> {
+  const { hosts, names, timeline, conductor, slice, tally } = options;
+  const end = timeline.now + HORIZON_MS;
+  for (const name of names) {
+    hosts.reconcile(name);
+    await slice.yieldIfUsedUp();
+  }
+  tally.isComplete = true;
+  await conductor.start();
+  takeTurns(options);
+  options.begun?.();
+  for (;;) {
+    const times = [timeline.next, conductor.requeueAt()].filter((at) => at !== undefined);
+    const next = Math.min(...times);
+    if (times.length > 0 && next <= end) timeline.moveTo(Math.max(next, timeline.now));
+    else if (!conductor.assumeApproval()) return;
+    takeTurns(options);
+    await slice.yieldIfUsedUp();
+  }
+}
+
+/** Until nobody is given a turn any more at this moment. */
+function takeTurns({ tally, hosts, timeline, conductor }: RehearsalOptions): void {
+  for (;;) {
+    const { create, replace, revert = [], createFirst: fill = [] } = conductor.nextActions(timeline.now);
+    const given = [...giving(tally, create, 'create'), ...giving(tally, replace, 'replace')];
+    given.push(...giving(tally, revert, 'revert'));
+    for (const name of fill) tally.markInProgress(name);
+    given.push(...fill);
+    if (given.length === 0) return;
+    for (const name of given) hosts.reconcile(name);
+  }
+}
+
+function giving(tally: DaemonSetTally, names: readonly string[], turn: NodeAction): readonly string[] {
+  for (const name of names) tally.orderAction(name, turn);
+  return names;
+}

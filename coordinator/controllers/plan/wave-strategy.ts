@@ -1,0 +1,151 @@
+/** A policy's waves in a rehearsal: each look is the controller's own, at what the last one would have stored. */
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
+import type { RolloutReasonCode } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { runInSlices, type TimeSlice } from '../../../shared/process/time/time-slice.js';
+import { nodeConnectivity } from '../../decisions/rollouts/node-rollout-facts.js';
+import type { PodTimings } from '../../decisions/rollouts/pod-timings.js';
+import { holdText, type ReasonCode } from '../../decisions/reasons/reason-code.js';
+import { statusOf } from '../../decisions/rollouts/rollout-status.js';
+import { waveNames } from '../../decisions/rollouts/wave-plan.js';
+import type { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
+import { decideRollout, buildWaveIndex, type RolloutDecision } from '../rollouts/rollout-decision.js';
+import { rankNodes } from '../rollouts/node-ranking.js';
+import { isRevisionCompleted, pinnedRevisionOf, previousHash, stableRevisionIn } from '../rollouts/rollout-revisions.js';
+import type { NodeActions } from '../rollouts/node-actions.js';
+import type { WaveIndex } from '../rollouts/wave-index.js';
+import type { RolloutStrategy } from './rollout-strategy.js';
+import type { SimulationTimeline } from './simulation-timeline.js';
+
+export interface WaveStrategyOptions {
+  daemonSet: DaemonSet;
+  policy: RolloutPolicy;
+  tally: DaemonSetTally;
+  timeline: SimulationTimeline;
+  pace: PodTimings;
+  /** As it is stored; absent where there is none. */
+  rollout: Rollout | undefined;
+  /** Of the DaemonSet, as they are stored. */
+  revisions: readonly ControllerRevision[];
+  pods: readonly Pod[];
+  nodeOf(name: string): Node | undefined;
+  fleetSize: number;
+  slice: TimeSlice;
+}
+
+export class WaveStrategy implements RolloutStrategy {
+  readonly #options: WaveStrategyOptions;
+  readonly assumptions: string[] = [];
+  /** Waves whose approval was supposed. */
+  readonly #supposed = new Set<string>();
+  #waves: WaveIndex | undefined;
+  #rollout: Rollout | undefined;
+  #decision: RolloutDecision | undefined;
+
+  /** Until `begin`, Pods are made of the stable revision, as by the controller. */
+  constructor(options: WaveStrategyOptions) {
+    this.#options = options;
+    const { rollout, tally, policy } = options;
+    this.#rollout = rollout;
+    const { hash } = tally.subject.current;
+    const { status } = rollout ?? {};
+    const isFrozen = policy.spec.frozen === true || status?.steering?.frozen === true;
+    tally.isFrozen = () => isFrozen;
+    if (!status || isRevisionCompleted(status, hash)) return;
+    const stable = this.#other(stableRevisionIn(status, hash));
+    tally.pinnedRevision = () => stable;
+  }
+
+  async start(): Promise<void> {
+    const { tally, policy, timeline, nodeOf, pods, revisions, rollout, slice } = this.#options;
+    const { hash } = tally.subject.current;
+    const { status } = rollout ?? {};
+    const previous = previousHash(revisions, hash);
+    const nodes = await rankNodes({ tally, nodeOf, pods, status, previous, now: timeline.now, slice });
+    const standing = (name: string) => nodeConnectivity(nodeOf(name));
+    const failedBefore = status?.revision === hash ? status.failedNodes : undefined;
+    const draw = { nodes, revision: hash, standing, failedBefore, now: () => timeline.now };
+    const drawn = await runInSlices(buildWaveIndex(policy, draw), slice);
+    this.#waves = drawn.waves;
+    tally.subscribe((name, situation, record) => drawn.waves.update(name, situation, record));
+    for (const name of drawn.order) {
+      tally.notify(name);
+      await slice.yieldIfUsedUp();
+    }
+  }
+
+  nextActions(now: number): NodeActions {
+    const { daemonSet, policy, tally, pace, fleetSize, revisions } = this.#options;
+    if (!this.#waves) throw new Error('not begun');
+    const { hash } = tally.subject.current;
+    const decision = decideRollout({
+      ...{
+        daemonSet,
+        policy,
+        waves: this.#waves,
+        revision: hash,
+        rollout: this.#rollout,
+        now,
+        fleetSize,
+        pace,
+      },
+      previous: previousHash(revisions, hash),
+      isKept: (one) => this.#other(one) !== undefined,
+    });
+    const { verdict, counts, progress, nextWindowAt, isOpen } = decision;
+    const status = statusOf(policy, verdict, counts, progress, nextWindowAt);
+    this.#rollout = { ...(this.#rollout ?? { metadata: daemonSet.metadata }), status } as Rollout;
+    const stable = this.#other(verdict.memory.stable);
+    tally.pinnedRevision = (name) => (isOpen(name) ? undefined : stable);
+    tally.isFrozen = decision.isFrozen;
+    this.#decision = decision;
+    return decision.actions;
+  }
+
+  requeueAt(): number | undefined {
+    return this.#decision?.lookAgainAt;
+  }
+
+  /** An approval that the rollout waits for. */
+  assumeApproval(): boolean {
+    const { verdict } = this.#decision ?? {};
+    const { status } = this.#rollout ?? {};
+    if (verdict?.phase !== 'AwaitingApproval' || !status || !this.#rollout) return false;
+    const next = waveNames(this.#options.policy.spec.waves ?? [])[verdict.memory.wave + 1] ?? '';
+    const steering = status.steering ?? { handled: 0 };
+    const approved = [...(steering.approved ?? []), next];
+    this.#rollout = { ...this.#rollout, status: { ...status, steering: { ...steering, approved } } };
+    this.#supposed.add(next);
+    this.assumptions.push(`wave ${next} is approved as soon as it may open`);
+    return true;
+  }
+
+  get waves(): { name: string; needsApproval: boolean }[] {
+    return waveNames(this.#options.policy.spec.waves ?? []).map((name) => {
+      return { name, needsApproval: this.#supposed.has(name) };
+    });
+  }
+
+  waveOf(node: string): string | undefined {
+    return this.#decision?.nodeStatus(node).wave || undefined;
+  }
+
+  blockReason(node: string): { code: ReasonCode | RolloutReasonCode; because: string } {
+    const stance = this.#decision?.nodeStatus(node);
+    const { message = '' } = stance ?? {};
+    return { code: stance?.code ?? 'Updating', because: (stance && holdText(stance)) ?? message };
+  }
+
+  stopReason(): string | undefined {
+    const { phase, message } = this.#decision?.verdict ?? {};
+    return phase === 'Completed' ? undefined : message;
+  }
+
+  #other(hash: string | undefined) {
+    const { daemonSet, revisions } = this.#options;
+    return pinnedRevisionOf(daemonSet, revisions, hash);
+  }
+}

@@ -1,0 +1,259 @@
+/**
+ * Has hosts fetch the next image ahead of their turn, so many at once and in the order of the waves. What is kept in memory
+ * can be lost: annotations and what hosts report of their images say how far each is.
+ */
+import { compileMaintenanceSchedules, nextReplacementTime } from '../../../shared/calendar/maintenance-schedule.js';
+import { refText } from '../../../shared/kube/objects/meta.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { prePullAnnotation } from '../../../shared/kube/rollouts/pre-pull-annotations.js';
+import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { TimeSlice } from '../../../shared/process/time/time-slice.js';
+import { contactOf } from '../../decisions/nodes/node-contact.js';
+import { imageBytesOf, hasImages, type PullLine, type PullQueued, prePullStep } from '../../decisions/rollouts/pre-pull-schedule.js';
+import { scaledAmount } from '../../decisions/rollouts/wave-plan.js';
+import type { ObjectChange } from '../../informers/informer.js';
+import { nodeKind } from '../../kinds/index.js';
+import type { DaemonSetDeps } from '../daemonsets/daemonset-deps.js';
+import type { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
+import { earliest } from './window-index.js';
+import type { WaveIndex } from './wave-index.js';
+
+const DEFAULT_AHEAD_SECONDS = 3600;
+const DEFAULT_PARALLEL = 10;
+/** After so long a host gives up its place, unless the policy says otherwise. */
+const DEFAULT_DEADLINE_SECONDS = 600;
+/** After the store failed. */
+const RETRY_MS = 1_000;
+
+const UNDER_WAY: ReadonlySet<RolloutPhase> = new Set([
+  'Progressing',
+  'Soaking',
+  'AwaitingApproval',
+  'AwaitingWindow',
+  'AwaitingHosts',
+]);
+
+/** One site's hosts; all are one where no site has limits of its own. */
+interface Site extends PullLine {
+  queue: PullQueued[];
+}
+
+type PrePullParts = Pick<DaemonSetDeps, 'registry' | 'informers' | 'clock' | 'log'>;
+
+/** How far one revision of a DaemonSet has come. */
+interface Fetching {
+  tally: DaemonSetTally;
+  policy: string;
+  images: string[];
+  /** What these take together, once a host has said it. */
+  imageBytes?: number | undefined;
+  nodes: number;
+  sites: Site[];
+  /** Out of contact when their time had come. */
+  dark: Map<string, { queued: PullQueued; site: Site }>;
+  /** By node: until when it may take. */
+  running: Map<string, { deadline: number; site: Site }>;
+  lastStartAt?: number | undefined;
+}
+
+/** A rollout at one look. */
+interface PrePullView {
+  daemonSet: DaemonSet;
+  policy: RolloutPolicy;
+  tally: DaemonSetTally;
+  waves: WaveIndex;
+  phase: RolloutPhase;
+}
+
+export class ImagePrePuller {
+  readonly #parts: PrePullParts;
+  readonly #fetching = new Map<string, Fetching>();
+
+  /** `moved` hears the key of a DaemonSet of which another host may fetch. */
+  constructor(parts: PrePullParts, moved: (fleetKey: string) => void) {
+    this.#parts = parts;
+    parts.informers.nodes.onChange((change) => this.#nodeChanged(change, moved));
+  }
+
+  forget(fleetKey: string): void {
+    this.#fetching.delete(fleetKey);
+  }
+
+  /** Lets the next hosts fetch; answers when time alone lets others, ms since the epoch. */
+  async reconcile(view: PrePullView): Promise<number | undefined> {
+    const { daemonSet, policy, phase } = view;
+    const key = refText(daemonSet.metadata);
+    const { prePull } = policy.spec;
+    if (!prePull || !UNDER_WAY.has(phase)) {
+      this.forget(key);
+      return undefined;
+    }
+    const fetching = await this.#begin(key, view);
+    const now = this.#parts.clock.now();
+    const { sites, running, nodes, imageBytes, lastStartAt } = fetching;
+    // Deadlines were set in order: the first that is to come ends the look.
+    for (const [name, { deadline }] of running) {
+      if (deadline > now) break;
+      end(fetching, name);
+    }
+    const [first] = running.values();
+    const { maxParallel = DEFAULT_PARALLEL, bytesPerSecond, perSite } = prePull;
+    const { start, lookAgainAt } = prePullStep({
+      ...{
+        sites,
+        fleet: { running: running.size, lastStartAt },
+        imageBytes,
+        firstDeadline: first?.deadline,
+        now,
+      },
+      limit: { maxParallel: scaledAmount(maxParallel, nodes, Math.ceil), bytesPerSecond },
+      siteLimit: perSite ?? {},
+    });
+    const deadline = now + deadlineMs(policy);
+    const begun = start.flatMap(({ site: index }) => {
+      const site = sites[index];
+      const queued = site?.queue.shift();
+      return site && queued ? { site, queued } : [];
+    });
+    const starts = begun.map(({ site, queued }) => this.#start(view, fetching, site, queued, deadline));
+    return earliest([lookAgainAt, ...(await Promise.all(starts))]);
+  }
+
+  /** Once for a tally and a policy: visits all nodes, in slices. */
+  async #begin(key: string, { daemonSet, policy, tally, waves }: PrePullView): Promise<Fetching> {
+    const { informers, clock } = this.#parts;
+    const version = `${policy.metadata.uid}/${policy.metadata.generation}`;
+    const present = this.#fetching.get(key);
+    if (present?.tally === tally && present.policy === version) return present;
+    const { containers, initContainers = [] } = daemonSet.spec.template.spec;
+    const images = [...new Set([...initContainers, ...containers].map(({ image }) => image))];
+    const dueAt = this.#dueTimes(policy);
+    const byWave: { name: string; dueAt: number; site: Site }[][] = [];
+    const running: Fetching['running'] = new Map();
+    const sites = new Map<string, Site>();
+    let imageBytes: number | undefined;
+    const annotation = prePullAnnotation(daemonSet.metadata.uid ?? '');
+    let nodes = 0;
+    const slice = new TimeSlice(clock);
+    for (const name of tally.nodeNames()) {
+      nodes += 1;
+      const node = informers.nodes.get({ name });
+      imageBytes ??= node && imageBytesOf(node, images);
+      if (node && !waves.hasReceived(name) && !hasImages(node, images)) {
+        const wave = waves.waveOf(name);
+        byWave[wave] ??= [];
+        const site = siteOf(policy, node, sites);
+        if (node.metadata.annotations?.[annotation] !== images.join()) {
+          byWave[wave].push({ name, dueAt: dueAt(node), site });
+        } else {
+          running.set(name, { deadline: clock.now() + deadlineMs(policy), site });
+          site.running += 1;
+          // Nobody remembers when it began.
+          site.lastStartAt = clock.now();
+        }
+      }
+      await slice.yieldIfUsedUp();
+    }
+    for (const [order, { site, ...host }] of byWave.flat().entries()) site.queue.push({ ...host, order });
+    // A sort keeps the order of waves among those that are due together.
+    for (const { queue } of sites.values()) queue.sort((a, b) => a.dueAt - b.dueAt);
+    const fetching: Fetching = {
+      ...{ tally, policy: version, images, imageBytes, nodes, dark: new Map(), running },
+      sites: [...sites.values()],
+      ...(running.size > 0 && { lastStartAt: clock.now() }),
+    };
+    this.#fetching.set(key, fetching);
+    return fetching;
+  }
+
+  #dueTimes({ spec }: RolloutPolicy): (node: Node) => number {
+    const now = this.#parts.clock.now();
+    const aheadMs = (spec.prePull?.aheadSeconds ?? DEFAULT_AHEAD_SECONDS) * 1000;
+    const classOf = compileMaintenanceSchedules(spec);
+    return ({ metadata }) => {
+      const opening = nextReplacementTime(classOf(metadata.labels), now) ?? Number.POSITIVE_INFINITY;
+      return Math.max(now, opening - aheadMs);
+    };
+  }
+
+  /** Answers when to look again at the place of a host that could not be told, ms since the epoch. Never rejects. */
+  async #start(
+    { daemonSet, waves }: PrePullView,
+    fetching: Fetching,
+    site: Site,
+    queued: PullQueued,
+    deadline: number,
+  ): Promise<number | undefined> {
+    const { informers, registry, clock, log } = this.#parts;
+    const { name } = queued;
+    const node = informers.nodes.get({ name });
+    if (!node || waves.hasReceived(name)) return undefined;
+    if (contactOf(node) !== 'here') {
+      fetching.dark.set(name, { queued, site });
+      return undefined;
+    }
+    fetching.running.set(name, { deadline, site });
+    site.running += 1;
+    site.lastStartAt = clock.now();
+    fetching.lastStartAt = site.lastStartAt;
+    const annotation = prePullAnnotation(daemonSet.metadata.uid ?? '');
+    const value = fetching.images.join();
+    if (node.metadata.annotations?.[annotation] === value) return undefined;
+    try {
+      await registry.modify(nodeKind, { name }, ({ metadata }): undefined => {
+        metadata.annotations = { ...metadata.annotations, [annotation]: value };
+      });
+      return undefined;
+    } catch (error) {
+      end(fetching, name);
+      // One whose Node is refused for good fetches when its turn comes: it is not to hold up the others.
+      const isToRetry = mayPass(error);
+      if (isToRetry) site.queue.unshift(queued);
+      const isGone = error instanceof ApiError && error.reason === 'NotFound';
+      if (!isGone) log.warn({ node: name, err: error, isToRetry }, 'host not told to fetch ahead');
+      return clock.now() + (isToRetry ? RETRY_MS : 0);
+    }
+  }
+
+  /** A host that has its images, or is back, makes way or comes next. */
+  #nodeChanged({ previous, current }: ObjectChange<Node>, moved: (fleetKey: string) => void): void {
+    const name = (current ?? previous)?.metadata.name ?? '';
+    for (const [key, fetching] of this.#fetching) {
+      const { running, dark, images } = fetching;
+      const isDone = running.has(name) && (!current || hasImages(current, images));
+      if (isDone) end(fetching, name);
+      if (isDone && current) fetching.imageBytes ??= imageBytesOf(current, images);
+      const back = current && contactOf(current) === 'here' ? dark.get(name) : undefined;
+      back?.site.queue.unshift(back.queued);
+      if (back) dark.delete(name);
+      if (isDone || back) moved(key);
+    }
+  }
+}
+
+/** Whether the same write may succeed another time. */
+function mayPass(error: unknown): boolean {
+  return !(error instanceof ApiError) || error.code >= 500 || error.reason === 'Conflict';
+}
+
+/** The host fetches no more, or has had its time. */
+function end({ running }: Fetching, name: string): void {
+  const present = running.get(name);
+  if (present) present.site.running -= 1;
+  running.delete(name);
+}
+
+function siteOf({ spec }: RolloutPolicy, { metadata }: Node, sites: Map<string, Site>): Site {
+  const name = spec.prePull?.perSite && spec.spreadBy ? (ownValue(metadata.labels, spec.spreadBy) ?? '') : '';
+  const site = sites.get(name) ?? { queue: [], running: 0 };
+  sites.set(name, site);
+  return site;
+}
+
+function deadlineMs({ spec }: RolloutPolicy): number {
+  return (spec.failureBudget?.progressDeadlineSeconds ?? DEFAULT_DEADLINE_SECONDS) * 1000;
+}

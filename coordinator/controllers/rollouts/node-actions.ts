@@ -1,0 +1,105 @@
+/** Whose turn it is in a rollout by waves, once it is known how far it may go. */
+import type { RolloutPolicy, RolloutWave } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { DaemonSet, DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { chooseReverts } from '../../decisions/rollouts/revert-choice.js';
+import { chooseReplacements, type Replacements } from '../../decisions/daemonsets/rolling-update.js';
+import { updateBudget } from '../../decisions/daemonsets/update-strategy.js';
+import { scaledAmount } from '../../decisions/rollouts/wave-plan.js';
+import type { WaveIndex } from './wave-index.js';
+
+/** Names of nodes by what is their turn. */
+export interface NodeActions extends Replacements {
+  /** Their Pod of the current revision goes. */
+  revert?: string[];
+  /** The turn that their host has not begun is taken back. */
+  withdraw?: string[];
+  /** They may have their first Pod now. */
+  createFirst?: string[];
+}
+
+export const NO_ACTIONS: NodeActions = { create: [], replace: [] };
+
+/** The DaemonSet's own strategy, with what the wave says instead. */
+export function waveStrategy(
+  wave: RolloutWave | undefined,
+  strategy: DaemonSetUpdateStrategy | undefined,
+): DaemonSetUpdateStrategy | undefined {
+  if (wave?.maxUnavailable === undefined) return strategy;
+  const surges = updateBudget(strategy, 1).maxSurge > 0;
+  const rollingUpdate = surges
+    ? { maxSurge: wave.maxUnavailable, maxUnavailable: 0 }
+    : { maxUnavailable: wave.maxUnavailable };
+  return { type: 'RollingUpdate', rollingUpdate };
+}
+
+/** Upstream's choice in each open wave, and other Pods for those from before a retry. */
+export function updateActions(
+  daemonSet: DaemonSet,
+  { spec }: RolloutPolicy,
+  waves: WaveIndex,
+  openUpTo: number,
+): NodeActions {
+  const turns = {
+    create: [] as string[],
+    replace: [] as string[],
+    revert: [] as string[],
+    withdraw: waves.handoversToWithdraw(openUpTo),
+    fill: [] as string[],
+  };
+  for (let wave = 0; wave <= openUpTo; wave += 1) {
+    const strategy = waveStrategy(spec.waves?.[wave], daemonSet.spec.updateStrategy);
+    const { create, replace } = chooseReplacements(waves.fleet(wave), strategy);
+    turns.create.push(...create);
+    turns.replace.push(...replace);
+    turns.revert.push(...waves.retryPending(wave));
+    turns.fill.push(...waves.blocked(wave));
+  }
+  return turns;
+}
+
+/** Of the turns of those that follow after completion no more than may be under way at once. */
+export function limitCatchUp(turns: NodeActions, { spec }: RolloutPolicy, waves: WaveIndex): NodeActions {
+  const { maxParallel } = spec.catchUp ?? {};
+  if (maxParallel === undefined) return turns;
+  const nodes = waves.counts().reduce((total, wave) => total + wave.nodes, 0);
+  const room = Math.max(0, scaledAmount(maxParallel, nodes, Math.ceil) - waves.inProgress);
+  const create = turns.create.slice(0, room);
+  const replace = turns.replace.slice(0, room - create.length);
+  return {
+    ...turns,
+    create,
+    replace,
+    createFirst: turns.createFirst?.slice(0, room - create.length - replace.length) ?? [],
+  };
+}
+
+/**
+ * The nodes that have the revision. All waves go back at once: those without a `maxUnavailable` of their own have the
+ * DaemonSet's together, or it would count once for each.
+ */
+export function revertActions(daemonSet: DaemonSet, { spec }: RolloutPolicy, waves: WaveIndex): NodeActions {
+  const { updateStrategy } = daemonSet.spec;
+  const shares = waves.counts().map((_, wave) => {
+    const strays = waves.staleFailed(wave);
+    return { own: spec.waves?.[wave], fleet: waves.fleet(wave), failed: waves.failed(wave), strays };
+  });
+  const isShared = ({ own }: (typeof shares)[number]) => own?.maxUnavailable === undefined;
+  const revert = [
+    ...chooseReverts(shares.filter(isShared), updateStrategy),
+    ...shares
+      .filter((share) => !isShared(share))
+      .flatMap((share) => chooseReverts([share], waveStrategy(share.own, updateStrategy))),
+  ];
+  return { create: [], replace: [], revert, withdraw: waves.handoversToWithdraw(-1) };
+}
+
+/** Nothing is done, and what hosts might do by themselves is taken back. */
+export function withdrawActions(waves: WaveIndex): NodeActions {
+  return { create: [], replace: [], withdraw: waves.handoversToWithdraw(-1) };
+}
+
+/** Those nodes alone that took the revision after completion and failed. */
+export function lateRevertActions(waves: WaveIndex): NodeActions {
+  const revert = waves.counts().flatMap((_, wave) => waves.failedLate(wave));
+  return { ...withdrawActions(waves), revert };
+}

@@ -1,0 +1,74 @@
+/** The Rollout as it is stored, with its Events. */
+import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { daemonSetOwner } from '../../decisions/daemonsets/daemon-pod.js';
+import { isSameProgress } from '../../decisions/rollouts/rollout-status.js';
+import { appliesTo } from '../../decisions/rollouts/steering-state.js';
+import { rolloutKind } from '../../kinds/index.js';
+import type { DaemonSetDeps } from '../daemonsets/daemonset-deps.js';
+import { preconditionsOf } from '../daemonsets/controller-ref.js';
+import type { ReconcileContext } from '../queue/reconcile-worker.js';
+
+/** A DaemonSet, and the policy that governs it. */
+interface Governed {
+  daemonSet: DaemonSet;
+  policy: RolloutPolicy;
+}
+
+/** On all three that `kubectl describe` shows: a rollout has some Events in each wave, so three of one cost nothing. */
+type Tell = (type: 'Normal' | 'Warning', reason: string, message: string) => void;
+
+export class RolloutStatusWriter {
+  readonly #parts: Pick<DaemonSetDeps, 'registry' | 'recordRolloutEvent'>;
+
+  constructor(parts: Pick<DaemonSetDeps, 'registry' | 'recordRolloutEvent'>) {
+    this.#parts = parts;
+  }
+
+  /** Writes what is news, making the Rollout where there is none, and tells of a new phase or wave and of each request. */
+  async write(
+    { daemonSet, policy }: Governed,
+    present: Rollout | undefined,
+    status: RolloutStatus,
+    turn: ReconcileContext,
+  ): Promise<void> {
+    const { registry } = this.#parts;
+    if (present && isSameProgress(present.status, status)) return;
+    const rollout = present ?? (await this.#create(daemonSet));
+    const record = await registry.writeStatus(
+      rolloutKind,
+      rollout.metadata,
+      () => status,
+      preconditionsOf(rollout),
+    );
+    turn.observeWrite(record.object());
+    const tell: Tell = (type, reason, message) => {
+      const { recordRolloutEvent: recordRollout } = this.#parts;
+      recordRollout(daemonSet, type, reason, message);
+      recordRollout(rollout, type, reason, message);
+      recordRollout(policy, type, reason, `DaemonSet ${daemonSet.metadata.name}: ${message}`);
+    };
+    tellRequests(tell, rollout, status);
+    if (rollout.status?.phase === status.phase && rollout.status.wave === status.wave) return;
+    tell(status.phase === 'Failed' ? 'Warning' : 'Normal', `Rollout${status.phase}`, status.message);
+  }
+
+  async #create(daemonSet: DaemonSet): Promise<Rollout> {
+    const { namespace, name } = daemonSet.metadata;
+    const metadata = { name, ownerReferences: [daemonSetOwner(daemonSet)] };
+    return (await this.#parts.registry.create(rolloutKind, namespace, { metadata })).object();
+  }
+}
+
+function tellRequests(tell: Tell, { status: before }: Rollout, { steering, revision }: RolloutStatus): void {
+  const handled = before?.steering?.handled ?? 0;
+  for (const request of steering?.requests ?? []) {
+    if (request.id <= handled) continue;
+    const { verb, targets, user, reason } = request;
+    const what = [verb, ...(targets ?? [])].join(' ');
+    const why = reason ? `: ${reason}` : '';
+    const late = appliesTo(request, revision) ? '' : ' (not obeyed: it was about an earlier revision)';
+    tell('Normal', 'RolloutSteered', `${user} asked for ${what}${why}${late}`);
+  }
+}

@@ -1,0 +1,149 @@
+/** The waves of each DaemonSet that a policy governs: drawn from its tally, and followed as hosts come, go and are heard. */
+import { isDeepStrictEqual } from 'node:util';
+import { refText } from '../../../shared/kube/objects/meta.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { runInSlices, TimeSlice } from '../../../shared/process/time/time-slice.js';
+import { contactOf } from '../../decisions/nodes/node-contact.js';
+import { type NodeConnectivity, nodeConnectivity } from '../../decisions/rollouts/node-rollout-facts.js';
+import { type PodTimings, measurePodTimings } from '../../decisions/rollouts/pod-timings.js';
+import { isBarred } from '../../decisions/rollouts/rollout-outcome.js';
+import type { PlannedNode } from '../../decisions/rollouts/wave-plan.js';
+import { BY_OWNER, type ObjectChange } from '../../informers/informer.js';
+import type { DaemonSetDeps } from '../daemonsets/daemonset-deps.js';
+import type { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
+import { buildWaveIndex } from './rollout-decision.js';
+import { isPastRollout } from './rollout-history.js';
+import { rankNodes } from './node-ranking.js';
+import type { WaveIndex } from './wave-index.js';
+
+/** What waves are drawn for. */
+interface WavesSubject {
+  daemonSet: DaemonSet;
+  policy: RolloutPolicy;
+  tally: DaemonSetTally;
+  /** Of its Rollout; absent before the first look. */
+  status: RolloutStatus | undefined;
+  /** Hash of the newest revision but the current one. */
+  previous: string | undefined;
+}
+
+/** The waves of one DaemonSet, and for which count and policy they were drawn. */
+export interface AssignedWaves {
+  tally: DaemonSetTally;
+  policy: string;
+  waves: WaveIndex;
+  /** As the Pods that were there then have shown. */
+  pace: PodTimings;
+  key: string;
+}
+
+export class WaveAssignments {
+  readonly #parts: Pick<DaemonSetDeps, 'informers' | 'clock' | 'heard' | 'timeOf'>;
+  readonly #drawn = new Map<string, AssignedWaves>();
+  /** Being filled, which takes many turns of the loop: who changes meanwhile may stand in them already. */
+  readonly #filling = new Set<WaveIndex>();
+
+  /** `moved` hears the key of a DaemonSet whose nodes came or went out of contact, or got other labels. */
+  constructor(
+    parts: Pick<DaemonSetDeps, 'informers' | 'clock' | 'heard' | 'timeOf'>,
+    moved: (fleetKey: string) => void,
+  ) {
+    this.#parts = parts;
+    parts.informers.nodes.onChange((change) => this.#nodeChanged(change, moved));
+    parts.heard?.onHeard((name) => this.#standsElse(name, moved));
+  }
+
+  /** They follow their tally no more. */
+  forget(key: string): void {
+    this.#drawn.get(key)?.tally.subscribe(undefined);
+    this.#drawn.delete(key);
+  }
+
+  /** As they were drawn for this very count and policy; undefined: others were, or none. */
+  current(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally): AssignedWaves | undefined {
+    const drawn = this.#drawn.get(refText(daemonSet.metadata));
+    return drawn?.tally === tally && drawn.policy === versionOf(policy) ? drawn : undefined;
+  }
+
+  /** Draws them anew: visits all nodes, in slices. */
+  async assign(subject: WavesSubject): Promise<AssignedWaves> {
+    const { daemonSet, policy, tally } = subject;
+    const { informers, clock, timeOf } = this.#parts;
+    const standing = (name: string) => ({
+      ...nodeConnectivity(informers.nodes.get({ name }), timeOf),
+      ...this.#hearing(name),
+    });
+    const nodes = await this.#ranked(subject);
+    const { uid = '' } = daemonSet.metadata;
+    const isBarredHere = (hash: string) =>
+      isBarred(informers.rollouts.indexed(BY_OWNER, uid).filter(isPastRollout), hash);
+    const revision = tally.subject.current.hash;
+    const { status } = subject;
+    const failedBefore = status?.revision === revision ? status.failedNodes : undefined;
+    const draw = {
+      ...{ nodes, revision, standing, isBarred: isBarredHere, failedBefore },
+      now: () => clock.now(),
+    };
+    const slice = new TimeSlice(clock);
+    const { waves, order } = await runInSlices(buildWaveIndex(policy, draw), slice);
+    tally.subscribe((name, situation, record) => waves.update(name, situation, record));
+    this.#filling.add(waves);
+    try {
+      // The sets keep this order: it is that of the turns.
+      for (const name of order) {
+        tally.notify(name);
+        await slice.yieldIfUsedUp();
+      }
+    } finally {
+      this.#filling.delete(waves);
+    }
+    const pace = measurePodTimings(informers.pods.indexed(BY_OWNER, uid));
+    const key = refText(daemonSet.metadata);
+    const drawn = { tally, policy: versionOf(policy), waves, pace, key };
+    this.#drawn.set(key, drawn);
+    return drawn;
+  }
+
+  #ranked({ daemonSet, tally, status, previous }: WavesSubject): Promise<PlannedNode[]> {
+    const { informers, clock, timeOf } = this.#parts;
+    return rankNodes({
+      tally,
+      nodeOf: (name) => informers.nodes.get({ name }),
+      pods: informers.pods.indexed(BY_OWNER, daemonSet.metadata.uid ?? ''),
+      status,
+      previous,
+      now: clock.now(),
+      timeOf,
+      slice: new TimeSlice(clock),
+    });
+  }
+
+  #nodeChanged({ previous, current }: ObjectChange<Node>, moved: (fleetKey: string) => void): void {
+    if (!previous || !current || isSameStanding(previous, current)) return;
+    this.#standsElse(current.metadata.name, moved);
+  }
+
+  #standsElse(name: string, moved: (fleetKey: string) => void): void {
+    for (const waves of this.#filling) waves.updateConnectivity(name);
+    for (const { waves, key } of this.#drawn.values()) if (waves.updateConnectivity(name)) moved(key);
+  }
+
+  /** What is known of a host since the coordinator's start. */
+  #hearing(name: string): Pick<NodeConnectivity, 'isAwaited' | 'heardAt'> {
+    const { heard } = this.#parts;
+    const heardAt = heard?.heardAt(name);
+    if (heardAt !== undefined) return { heardAt };
+    return heard?.isAwaited(name) ? { isAwaited: true } : {};
+  }
+}
+
+function versionOf({ metadata: { uid = '', generation = 0 } }: RolloutPolicy): string {
+  return `${uid}/${generation}`;
+}
+
+function isSameStanding(a: Node, b: Node): boolean {
+  return contactOf(a) === contactOf(b) && isDeepStrictEqual(a.metadata.labels, b.metadata.labels);
+}

@@ -1,0 +1,89 @@
+/** Answers when a RolloutPolicy lets hosts be changed in the next days: by the same hours as its rollouts, of the present Nodes. */
+import { compileMaintenanceSchedules, type MaintenanceSchedule } from '../../../shared/calendar/maintenance-schedule.js';
+import type { CalendarSpan, CalendarZone, ChangeCalendar } from '../../../shared/kube/fleet/change-calendar-types.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { type ObjectRef, toTimestamp } from '../../../shared/kube/objects/meta.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { Labels } from '../../../shared/kube/objects/selectors.js';
+import { notFound } from '../../../shared/kube/objects/api-status.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import { TimeSlice } from '../../../shared/process/time/time-slice.js';
+import { calendarSpans } from '../../decisions/rollouts/calendar-spans.js';
+import { BY_NAMESPACE, type Informers } from '../../informers/informer.js';
+import { rolloutPolicyKind } from '../../kinds/index.js';
+import { governingPolicy } from '../rollouts/rollout-decision.js';
+
+const DAY_MS = 86_400_000;
+
+interface PolicyCalendarsDeps {
+  informers: Pick<Informers, 'nodes' | 'daemonSets' | 'rolloutPolicies'>;
+  clock: Clock;
+}
+
+export class PolicyCalendars {
+  readonly #parts: PolicyCalendarsDeps;
+
+  constructor(parts: PolicyCalendarsDeps) {
+    this.#parts = parts;
+  }
+
+  /** From now on, for so many days. Visits all Nodes, in slices. Throws 404. */
+  async calendarOf(ref: ObjectRef, days: number): Promise<ChangeCalendar> {
+    const { informers, clock } = this.#parts;
+    const policy = informers.rolloutPolicies.get(ref);
+    if (!policy) throw notFound(rolloutPolicyKind, ref.name);
+    const { namespace = '', name } = policy.metadata;
+    const { paused, frozen } = policy.spec;
+    const from = clock.now();
+    const to = from + days * DAY_MS;
+    const slice = new TimeSlice(clock);
+    const zones: CalendarZone[] = [];
+    for (const [own, hosts] of await this.#classes(policy)) {
+      const spans: CalendarSpan[] = [];
+      for (const span of calendarSpans(own, from, to)) {
+        if (span) spans.push(span);
+        await slice.yieldIfUsedUp();
+      }
+      zones.push({ zones: zonesOf(own), hosts, spans });
+    }
+    return {
+      ...{ kind: 'ChangeCalendar', apiVersion: `${FLEET_GROUP}/v1`, policy: { namespace, name } },
+      daemonSets: this.#governed(policy),
+      ...{ from: toTimestamp(from), to: toTimestamp(to) },
+      ...(frozen ? { held: 'frozen' } : paused ? { held: 'paused' } : {}),
+      zones: zones.sort((a, b) => b.hosts - a.hosts),
+    };
+  }
+
+  /** Hosts by the hours that they share. A policy without hosts has the hours of one without labels. */
+  async #classes({ spec }: RolloutPolicy): Promise<Map<MaintenanceSchedule, number>> {
+    const slice = new TimeSlice(this.#parts.clock);
+    const classOf = compileMaintenanceSchedules(spec);
+    const counts = new Map<MaintenanceSchedule, number>();
+    // Labels are shared and never change: most hosts have been classified before.
+    const known = new WeakMap<Labels, MaintenanceSchedule>();
+    for (const { metadata } of this.#parts.informers.nodes.list()) {
+      const { labels = {} } = metadata;
+      const own = known.get(labels) ?? classOf(labels);
+      known.set(labels, own);
+      counts.set(own, (counts.get(own) ?? 0) + 1);
+      await slice.yieldIfUsedUp();
+    }
+    return counts.size > 0 ? counts : new Map([[classOf({}), 0]]);
+  }
+
+  #governed({ metadata }: RolloutPolicy): string[] {
+    const { daemonSets, rolloutPolicies } = this.#parts.informers;
+    const namespace = metadata.namespace ?? '';
+    const policies = rolloutPolicies.indexed(BY_NAMESPACE, namespace);
+    return daemonSets
+      .indexed(BY_NAMESPACE, namespace)
+      .filter((daemonSet) => governingPolicy(daemonSet, policies)?.metadata.name === metadata.name)
+      .map((daemonSet) => daemonSet.metadata.name)
+      .sort();
+  }
+}
+
+function zonesOf({ key }: MaintenanceSchedule): string[] {
+  return [...new Set(key.split(','))].filter((name) => name !== '' && name !== '-');
+}

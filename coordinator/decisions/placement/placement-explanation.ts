@@ -1,0 +1,43 @@
+/** Every rule of placement with its outcome, for a person who asks why. */
+import { taintText } from '../../../shared/kube/nodes/node-change.js';
+import { PLACEMENT_RULES, type PlacementNode, type PlacementRule, type PlacementSpec } from './placement.js';
+
+/** One rule's outcome; `detail` says in words what it looked at. */
+export interface RuleResult {
+  rule: PlacementRule;
+  passed: boolean;
+  detail: string;
+}
+
+/** All rules in order, those after the first objection too: whoever mends one wants to know the next. */
+export function explainPlacement(node: PlacementNode, spec: PlacementSpec): RuleResult[] {
+  return PLACEMENT_RULES.map(({ rule, objection }) => {
+    const found = objection(node, spec);
+    return { rule, passed: !found, detail: found?.reason ?? passedText(rule, node, spec) };
+  });
+}
+
+function passedText(rule: PlacementRule, node: PlacementNode, spec: PlacementSpec): string {
+  switch (rule) {
+    case 'NodeName':
+      return spec.nodeName ? 'the template names this node' : 'the template names no node';
+    case 'NodeSelector': {
+      const pairs = Object.entries(spec.nodeSelector ?? {}).map(([key, value]) => `${key}=${value}`);
+      return pairs.length > 0 ? `the node has ${pairs.join(', ')}` : 'the template has no node selector';
+    }
+    case 'NodeAffinity':
+      return spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+        ? 'the node meets the required node affinity'
+        : 'the template has no required node affinity';
+    case 'Taints':
+      return toleratedText(node);
+  }
+}
+
+/** Only for a node that passes: all of these are tolerated. */
+function toleratedText({ spec }: PlacementNode): string {
+  const hard = (spec?.taints ?? []).filter(({ effect }) => effect !== 'PreferNoSchedule');
+  return hard.length > 0
+    ? `tolerated: ${hard.map(taintText).join(', ')}`
+    : 'the node has no taint that keeps Pods away';
+}

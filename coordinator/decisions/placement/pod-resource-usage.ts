@@ -1,0 +1,83 @@
+/** What Pods take up on a node: requests, host ports, places. */
+import { type HostPort, hostPorts } from '../../../shared/kube/pods/host-ports.js';
+import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import type { Container, PodSpec, ResourceList } from '../../../shared/kube/pods/pod-types.js';
+import { milliCpu, wholeUnits } from '../../../shared/kube/objects/quantity.js';
+
+/** Amounts by resource name: `cpu` in millicores, all else in whole units (bytes for memory). */
+type Amounts = Readonly<Record<string, number>>;
+
+/** Taken on one node. */
+export interface ResourceUsage {
+  requests: Amounts;
+  ports: readonly HostPort[];
+  pods: number;
+}
+
+/** Lists as informers and templates share them; each is read once. */
+const known = new WeakMap<ResourceList, Amounts>();
+
+/** A resource list in the scheduler's units. */
+export function amounts(list: ResourceList = NOTHING): Amounts {
+  const present = known.get(list);
+  if (present) return present;
+  const read = Object.entries(list).map(([name, quantity]) => [
+    name,
+    name === 'cpu' ? milliCpu(quantity) : wholeUnits(quantity),
+  ]);
+  const result: Amounts = Object.fromEntries(read);
+  known.set(list, result);
+  return result;
+}
+
+const NOTHING: ResourceList = {};
+
+function combine(a: Amounts, b: Amounts, join: (x: number, y: number) => number): Amounts {
+  const result: Record<string, number> = { ...a };
+  for (const [name, amount] of Object.entries(b)) result[name] = join(ownValue(result, name) ?? 0, amount);
+  return result;
+}
+
+const sum = (a: Amounts, b: Amounts): Amounts => combine(a, b, (x, y) => x + y);
+const max = (a: Amounts, b: Amounts): Amounts => combine(a, b, Math.max);
+
+const requestsOf = (container: Container): Amounts => amounts(container.resources?.requests);
+
+/** An init container that stays (pkg/kubelet/types IsRestartableInitContainer). */
+const isSidecar = (container: Container): boolean => container.restartPolicy === 'Always';
+
+/**
+ * Containers and sidecars together, but at least what the largest init container needs beside the sidecars that started
+ * before it; plus overhead (component-helpers resource.PodRequests).
+ */
+export function podRequests(spec: PodSpec): Amounts {
+  let sidecars: Amounts = {};
+  let starting: Amounts = {};
+  for (const container of spec.initContainers ?? []) {
+    const besides = sum(sidecars, requestsOf(container));
+    if (isSidecar(container)) sidecars = besides;
+    starting = max(starting, besides);
+  }
+  const running = spec.containers.map(requestsOf).reduce(sum, sidecars);
+  return sum(max(running, starting), amounts(spec.overhead));
+}
+
+/** A Pod, and what is to take its place on the same host at any moment. */
+interface RoomTaker {
+  spec: PodSpec;
+  next?: PodSpec | undefined;
+}
+
+/** What Pods take together: of a Pod and its successor the one that takes more. */
+export function usageOfPods(pods: Iterable<RoomTaker>): ResourceUsage {
+  let requests: Amounts = {};
+  const ports: HostPort[] = [];
+  let count = 0;
+  for (const { spec, next } of pods) {
+    const own = podRequests(spec);
+    requests = sum(requests, next ? max(own, podRequests(next)) : own);
+    ports.push(...hostPorts(spec), ...(next ? hostPorts(next) : []));
+    count += 1;
+  }
+  return { requests, ports, pods: count };
+}

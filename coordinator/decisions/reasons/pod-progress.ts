@@ -1,0 +1,87 @@
+/** How far a Pod has come, read from its status alone: what `why` says of the Pod on a node. */
+import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
+import { WAITS_FOR_PREDECESSOR } from '../../../shared/kube/handovers/host-handover.js';
+import type { ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.js';
+
+/** One of these holds at a time; each is also a reason code. `because`: in words. */
+export interface PodProgress {
+  code: 'Running' | 'Starting' | 'NotReady' | 'Failing' | 'Unschedulable' | 'BackOff' | 'Creating';
+  because: string;
+}
+
+/** What a container says while it simply takes its time; any other reason is a failure. */
+const PATIENT_REASONS: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing']);
+
+/** Judges a Pod that is not being deleted. */
+export function podProgress(pod: Pod): PodProgress {
+  const { phase, reason, message } = pod.status ?? {};
+  switch (phase) {
+    case 'Failed':
+      return { code: 'BackOff', because: `it has failed${inBrackets(reason, message)}` };
+    case 'Succeeded':
+      return { code: 'Creating', because: 'it has ended with success, and its successor is due' };
+    default:
+      return pod.spec.nodeName ? boundProgress(pod) : unboundProgress(pod);
+  }
+}
+
+function unboundProgress({ spec, status }: Pod): PodProgress {
+  const scheduled = findCondition(status?.conditions, 'PodScheduled');
+  if (scheduled?.status === 'False' && scheduled.reason === 'Unschedulable') {
+    return { code: 'Unschedulable', because: (scheduled.message ?? 'no room').replace(/\.$/, '') };
+  }
+  const scheduler = spec.schedulerName || 'default-scheduler';
+  return { code: 'Starting', because: `it waits to be bound by ${scheduler}` };
+}
+
+function boundProgress(pod: Pod): PodProgress {
+  const { initContainerStatuses = [], containerStatuses = [], conditions } = pod.status ?? {};
+  const trouble =
+    firstText(initContainerStatuses, initTrouble) ?? firstText(containerStatuses, containerTrouble);
+  if (trouble !== undefined) return { code: 'Failing', because: trouble };
+  if (isConditionTrue(conditions, 'Ready')) return { code: 'Running', because: readyText(containerStatuses) };
+  if (containerStatuses.length === 0) return { code: 'Starting', because: 'its agent has not reported yet' };
+  if (findCondition(conditions, 'PodReadyToStartContainers')?.reason === WAITS_FOR_PREDECESSOR)
+    return { code: 'Starting', because: 'the pod before it has yet to end' };
+  const waiting = containerStatuses.filter((status) => !status.state?.running || status.started === false);
+  if (waiting.length > 0) return { code: 'Starting', because: `not started yet: ${namesOf(waiting)}` };
+  const unready = containerStatuses.filter((status) => !status.ready);
+  if (unready.length > 0) return { code: 'NotReady', because: `not ready: ${namesOf(unready)}` };
+  const ready = findCondition(conditions, 'Ready');
+  return { code: 'NotReady', because: ready?.message || ready?.reason || 'its condition Ready is not True' };
+}
+
+function firstText(
+  statuses: readonly ContainerStatus[],
+  textOf: (status: ContainerStatus) => string | undefined,
+): string | undefined {
+  return statuses.map(textOf).find((text) => text !== undefined);
+}
+
+function namesOf(statuses: readonly ContainerStatus[]): string {
+  return statuses.map(({ name }) => name).join(', ');
+}
+
+/** An init container that ended with 0 has done its part. */
+function initTrouble(status: ContainerStatus): string | undefined {
+  return status.state?.terminated?.exitCode === 0 ? undefined : containerTrouble(status);
+}
+
+function containerTrouble({ name, state, lastState }: ContainerStatus): string | undefined {
+  const { waiting, terminated } = state ?? {};
+  if (terminated) return `container ${name} ended with exit code ${terminated.exitCode}`;
+  if (!waiting || PATIENT_REASONS.has(waiting.reason ?? '')) return undefined;
+  const last = lastState?.terminated;
+  const ended = last ? `, after exit code ${last.exitCode}` : '';
+  return `container ${name} is in ${waiting.reason}${ended}${inBrackets(waiting.message)}`;
+}
+
+function readyText(statuses: readonly ContainerStatus[]): string {
+  const restarts = statuses.reduce((sum, { restartCount }) => sum + restartCount, 0);
+  return restarts > 0 ? `it is ready (restarts so far: ${restarts})` : 'it is ready';
+}
+
+function inBrackets(...texts: readonly (string | undefined)[]): string {
+  const present = texts.filter((text) => text !== undefined && text !== '');
+  return present.length > 0 ? ` (${present.join(': ')})` : '';
+}

@@ -1,0 +1,126 @@
+/** A reason as one sentence for a tired person on call: what, why, what to do. */
+
+import { countText } from '../../../shared/kube/objects/count-text.js';
+import { HOLD_MESSAGES } from './hold-messages.js';
+import { type CreateRefusal, type Reason, type ReasonCode, refusalText } from './reason-code.js';
+import type { ReasonSubject, ReasonMessage } from './reason-wording.js';
+
+const describePod = ({ namespace }: ReasonSubject, pod: string) =>
+  `kubectl describe pod -n ${namespace} ${pod}`;
+const describeNode = ({ node }: ReasonSubject) => `kubectl describe node ${node}`;
+
+/** By code: with HOLD_WORDINGS, this table is also what each code means. */
+const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
+  ...HOLD_MESSAGES,
+  Running: { phrase: 'runs on', advice: () => 'nothing to do' },
+  Creating: {
+    phrase: 'is about to get a Pod on',
+    advice: ({ namespace, daemonSet }) =>
+      `if it lasts, see what refuses the Pod: kubectl describe ds -n ${namespace} ${daemonSet}`,
+  },
+  FailedCreate: {
+    phrase: 'cannot get its Pod on',
+    advice: ({ namespace, daemonSet }) =>
+      `the API refuses the Pod: once the cause is gone it is created at the next try, within 17 minutes, or at once after a change of the template; Events: kubectl describe ds -n ${namespace} ${daemonSet}`,
+  },
+  Starting: {
+    phrase: 'is starting on',
+    advice: (subject, pod) => `if it lasts, see: ${describePod(subject, pod)}`,
+  },
+  NotReady: {
+    phrase: 'runs but is not ready on',
+    advice: ({ namespace }, pod) => `see what it says: kubectl logs -n ${namespace} ${pod} --all-containers`,
+  },
+  Failing: {
+    phrase: 'fails on',
+    advice: (subject, pod) =>
+      `see ${describePod(subject, pod)} and kubectl logs -n ${subject.namespace} ${pod} --all-containers --previous`,
+  },
+  BackOff: {
+    phrase: 'waits to try again on',
+    advice: (subject, pod) =>
+      `the Pod is replaced by itself after 1 s, then 2, 4 … up to 15 min, so mend the cause: ${describePod(subject, pod)}`,
+  },
+  Unschedulable: {
+    phrase: 'finds no room on',
+    advice: () => "free what is short on the node, or lower the template's requests or host ports",
+  },
+  Terminating: {
+    phrase: 'waits for its old Pod to stop on',
+    advice: (subject) =>
+      `a new one is made once it is gone; if it lasts, look after the agent: ${describeNode(subject)}`,
+  },
+  Updating: {
+    phrase: 'still has its old Pod on',
+    advice: ({ namespace, daemonSet }) =>
+      `the rolling update replaces it: kubectl rollout status -n ${namespace} ds/${daemonSet}`,
+  },
+  UpdateOnDelete: {
+    phrase: 'runs an older template on',
+    advice: ({ namespace }, pod) =>
+      `the update strategy is OnDelete, so delete the Pod to update it: kubectl delete pod -n ${namespace} ${pod}`,
+  },
+  NodeOffline: {
+    phrase: 'cannot be judged or changed on',
+    advice: (_subject, pod) =>
+      pod
+        ? "containers keep running without the link; check the host's power, network and everynode-agent"
+        : "it gets a Pod when it is back; check the host's power, network and everynode-agent",
+  },
+  KeptDespiteTaint: {
+    phrase: 'keeps the Pod that it has, but would start none, on',
+    advice: (subject) => `tolerate the taint in the template, or see why it is set: ${describeNode(subject)}`,
+  },
+  UntoleratedTaint: {
+    phrase: 'does not run on',
+    advice: (subject) =>
+      `if it should, tolerate the taint in the template, or see why it is set: ${describeNode(subject)}`,
+  },
+  NodeNameMismatch: {
+    phrase: 'does not run on',
+    advice: () => "if it should, take nodeName out of the template's spec",
+  },
+  NodeSelectorMismatch: {
+    phrase: 'does not run on',
+    advice: ({ node }) =>
+      `if it should, label the node (kubectl label node ${node} KEY=VALUE) or change the template's nodeSelector`,
+  },
+  NodeAffinityMismatch: {
+    phrase: 'does not run on',
+    advice: ({ node }) =>
+      `if it should, label the node (kubectl label node ${node} KEY=VALUE) or change the template's affinity`,
+  },
+  NodeNotFound: {
+    phrase: 'has no place on',
+    advice: (_subject, pod) =>
+      pod
+        ? 'the Pod is collected within two minutes unless the Node comes back'
+        : 'check the name: kubectl get nodes',
+  },
+  DaemonSetDeleting: {
+    phrase: 'is being deleted and changes nothing on',
+    advice: ({ namespace, daemonSet }) =>
+      `if it lasts, see what it waits for: kubectl get ds -n ${namespace} ${daemonSet} -o yaml`,
+  },
+};
+
+/** `default/web does not run on n3: untolerated taint gpu=yes:NoSchedule; if it should, …` */
+export function reasonSentence({ code, pod, because }: Reason, subject: ReasonSubject): string {
+  const { phrase: does, advice } = WORDINGS[code];
+  const about = pod === undefined ? '' : ` (Pod ${pod})`;
+  const what = `${subject.namespace}/${subject.daemonSet} ${does} ${subject.node}${about}`;
+  return `${what}: ${because}; ${advice(subject, pod ?? '')}.`;
+}
+
+/** `default/web on 3 nodes: 2 Running, 1 UntoleratedTaint.` Counts of 0 are left out; `refusal` follows as `FailedCreate: …`. */
+export function fleetSentence(
+  { namespace, daemonSet }: Pick<ReasonSubject, 'namespace' | 'daemonSet'>,
+  counts: readonly { code: ReasonCode; count: number }[],
+  refusal?: CreateRefusal,
+): string {
+  const total = counts.reduce((sum, { count }) => sum + count, 0);
+  const parts = counts.filter(({ count }) => count > 0).map(({ code, count }) => `${count} ${code}`);
+  const tail = parts.length > 0 ? `: ${parts.join(', ')}` : '';
+  const refused = refusal ? ` FailedCreate: ${refusalText(refusal)}.` : '';
+  return `${namespace}/${daemonSet} on ${countText(total, 'node')}${tail}.${refused}`;
+}

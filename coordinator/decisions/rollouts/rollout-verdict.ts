@@ -1,0 +1,214 @@
+/** How far a rollout by waves may go: which wave is open, and why no more. Pure; the controller performs it. */
+import { countText } from '../../../shared/kube/objects/count-text.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
+import { exceededBudget } from './failure-budget.js';
+import {
+  outstanding,
+  type RolloutInput,
+  type RolloutMemory,
+  updateMemory,
+  sum,
+  type WaveCounts,
+} from './rollout-memory.js';
+import { isListed, lastRequestText, NO_STEERING } from './steering-state.js';
+import { waveNames } from './wave-plan.js';
+
+export interface RolloutVerdict {
+  memory: RolloutMemory;
+  phase: RolloutPhase;
+  message: string;
+  /** Nodes of waves up to this one may be replaced; -1 = none. */
+  openUpTo: number;
+  /** Nodes that have the revision are to go back to the stable one: all of them, or those that failed after completion. */
+  revert?: 'all' | 'late';
+  /** No Pod is created, replaced or deleted. */
+  frozen?: boolean;
+  /** When time alone changes the verdict. */
+  lookAgainAt?: number;
+}
+
+/** The rollout as it stands now. */
+export function judgeRollout(input: RolloutInput): RolloutVerdict {
+  const memory = updateMemory(input);
+  const { spec } = input;
+  const steering = memory.steering ?? NO_STEERING;
+  if (spec.frozen || steering.frozen) {
+    const who = spec.frozen ? 'the policy is frozen' : `frozen${lastRequestText(steering, 'freeze')}`;
+    return { ...stopped(memory, 'Frozen', `${who}; nothing is touched`), frozen: true };
+  }
+  const failure = memory.failure ?? exceededBudget(memory, input);
+  if (failure !== undefined) return failed({ ...memory, failure }, failure, input);
+  if (memory.completedAt !== undefined) return completed(memory, input);
+  if (spec.paused) return stopped(memory, 'Paused', 'the policy is paused: nothing is replaced');
+  if (steering.paused) {
+    return stopped(memory, 'Paused', `paused${lastRequestText(steering, 'pause')}; nothing is replaced`);
+  }
+  return advance(memory, input);
+}
+
+function completed(memory: RolloutMemory, { spec, waves }: RolloutInput): RolloutVerdict {
+  const wave = waves.length - 1;
+  const isPaused = spec.paused === true || memory.steering?.paused === true;
+  const left = waves.reduce((total, counts) => total + outstanding(counts), 0);
+  const caughtUp = memory.caughtUp === true || (sum(waves, 'deferred') === 0 && left === 0);
+  return {
+    memory: { ...memory, wave, ...(caughtUp ? { caughtUp } : {}) },
+    phase: 'Completed',
+    message: completionText(memory, waves, left),
+    openUpTo: isPaused ? -1 : wave,
+  };
+}
+
+/** `left`: nodes that have yet to follow, in their window or now. */
+function completionText(memory: RolloutMemory, waves: readonly WaveCounts[], left: number): string {
+  if (sum(waves, 'nodes') === 0) return 'no node is eligible';
+  const updated = sum(waves, 'updated');
+  const outside = sum(waves, 'outsideWindow');
+  const aside = [...counted(sum(waves, 'failed'), 'failed'), ...counted(sum(waves, 'skipped'), 'skipped')];
+  // It is complete before any Pod runs: there is nothing to replace.
+  const isFirst = memory.stable === undefined && !memory.wasStable && sum(waves, 'old') === 0;
+  const parts = [
+    ...aside,
+    ...counted(sum(waves, 'deferred'), 'follows when it is back', 'follow when they are back'),
+    ...counted(outside, 'follows in its window', 'follow in their window'),
+    ...(isFirst
+      ? counted(left - outside, 'gets its first Pod now', 'get their first Pod now')
+      : counted(left - outside, 'follows now', 'follow now')),
+  ];
+  if (parts.length === 0) return 'all nodes are updated';
+  const done =
+    left === outside && aside.length === 0
+      ? 'all reachable nodes are updated'
+      : isFirst && updated === 0
+        ? 'the first revision has nothing to replace'
+        : countText(updated, 'node is updated', 'nodes are updated');
+  return [done, ...parts].join(', ');
+}
+
+/** A pause keeps hosts from going back by themselves, not by a person's word. */
+function failed(memory: RolloutMemory, failure: string, input: RolloutInput): RolloutVerdict {
+  const { spec, waves, isKept } = input;
+  const isPaused = spec.paused === true || memory.steering?.paused === true;
+  const goesBack = memory.aborted === true || (spec.failureBudget?.action === 'RollBack' && !isPaused);
+  const { stable, rolledBack } = memory;
+  const phase = rolledBack ? 'RolledBack' : 'Failed';
+  if (!goesBack || stable === undefined) return stopped(memory, phase, failure);
+  const left = sum(waves, 'touched');
+  const hasGoneBack = memory.completedAt === undefined && left === 0;
+  // Pods that went would be made of the failed one again, without end.
+  if (!hasGoneBack && isKept?.(stable) === false) {
+    const message = `${failure}; nobody goes back: there is no ControllerRevision of ${stable} any more`;
+    return stopped(memory, 'Failed', message);
+  }
+  if (memory.completedAt !== undefined) {
+    const message = `${failure}; those go back to revision ${stable}, and nobody else follows`;
+    return { ...stopped(memory, 'Failed', message), revert: 'late' };
+  }
+  if (hasGoneBack) {
+    const message = `${failure}; no node has the revision any more`;
+    return stopped({ ...memory, rolledBack: true }, 'RolledBack', message);
+  }
+  const message = `${failure}; ${countText(left, 'node goes back', 'nodes go back')} to revision ${stable}`;
+  return { ...stopped(memory, phase, message), revert: 'all' };
+}
+
+function stopped(memory: RolloutMemory, phase: RolloutPhase, message: string): RolloutVerdict {
+  return { memory: withoutSoak(memory), phase, message, openUpTo: -1 };
+}
+
+/** Opens waves as long as the open one is done, has soaked, and the next is approved. */
+function advance(begun: RolloutMemory, input: RolloutInput): RolloutVerdict {
+  const { spec, waves } = input;
+  const names = waveNames(spec.waves ?? []);
+  const { approved, promoted } = begun.steering ?? NO_STEERING;
+  const last = waves.length - 1;
+  let memory: RolloutMemory = { ...begun, wave: Math.min(begun.wave, last) };
+  for (;;) {
+    const { wave } = memory;
+    const name = names[wave] ?? '';
+    const held: Hold = wave < 0 ? { memory } : holdOf(memory, name, input);
+    if (held.verdict) return held.verdict;
+    memory = held.memory;
+    const unheard = isListed(promoted, name) ? undefined : unheardOf(memory, name, waves);
+    if (wave === last && unheard) return unheard;
+    if (wave === last) return completed({ ...withoutSoak(memory), completedAt: input.now }, input);
+    const next = names[wave + 1] ?? '';
+    const mayOpen = isListed(approved, next) || isListed(promoted, name);
+    if (spec.waves?.[wave + 1]?.approval === 'Manual' && !mayOpen) {
+      const message = `wave ${next} waits for approval`;
+      return { memory, openUpTo: wave, phase: 'AwaitingApproval', message };
+    }
+    if (unheard) return unheard;
+    memory = { ...withoutSoak(memory), wave: wave + 1 };
+  }
+}
+
+/** What keeps the rollout in its open wave, if anything does. */
+interface Hold {
+  memory: RolloutMemory;
+  verdict?: RolloutVerdict;
+}
+
+function holdOf(open: RolloutMemory, name: string, { spec, waves, now }: RolloutInput): Hold {
+  const { wave } = open;
+  const begun = waves.slice(0, wave + 1);
+  const missing = begun.reduce((total, counts) => total + outstanding(counts), 0);
+  if (missing > 0) {
+    const memory = withoutSoak(open);
+    const outside = sum(begun, 'outsideWindow');
+    const phase = outside === missing ? 'AwaitingWindow' : 'Progressing';
+    const rest = [
+      ...counted(outside, 'of them outside its window', 'of them outside their window'),
+      ...counted(sum(begun, 'awaited'), `of them ${UNHEARD}`),
+    ];
+    const message = [`wave ${name}: ${countText(missing, 'node')} to go`, ...rest].join(', ');
+    return { memory, verdict: { memory, openUpTo: wave, phase, message } };
+  }
+  if (isListed(open.steering?.promoted, name)) return { memory: open };
+  const untried = untriedIn(waves[wave], wave === waves.length - 1);
+  if (untried) {
+    const memory = withoutSoak(open);
+    const message = `wave ${name} has updated nobody: ${untried}; the next wave opens when one of them is, or the wave is promoted`;
+    return { memory, verdict: { memory, openUpTo: wave, phase: 'AwaitingHosts', message } };
+  }
+  // One that lies in the future is from before the clock was set back.
+  const soakingSince = Math.min(open.soakingSince ?? now, now);
+  const memory = { ...open, soakingSince };
+  const soakedAt = soakingSince + (spec.waves?.[wave]?.soakSeconds ?? 0) * 1000;
+  if (now >= soakedAt) return { memory };
+  const message = `wave ${name} is updated and watched until ${toTimestamp(soakedAt)}`;
+  return { memory, verdict: { memory, openUpTo: wave, phase: 'Soaking', message, lookAgainAt: soakedAt } };
+}
+
+/** What happened to updated nodes while there was no coordinator is to be known before the rollout goes on from them. */
+function unheardOf(
+  memory: RolloutMemory,
+  name: string,
+  waves: readonly WaveCounts[],
+): RolloutVerdict | undefined {
+  const { wave } = memory;
+  const unheard = counted(sum(waves.slice(0, wave + 1), 'awaitedUpdated'), `of its nodes ${UNHEARD}`);
+  if (unheard.length === 0) return undefined;
+  const message = [`wave ${name} is updated and watched`, ...unheard].join(', ');
+  return { memory, openUpTo: wave, phase: 'Soaking', message };
+}
+
+/** Who is left in a wave in which nobody has shown how the revision does; undefined: some have, or none need to. */
+function untriedIn(counts: WaveCounts | undefined, isLast: boolean): string | undefined {
+  if (!counts || isLast || counts.updated > 0) return undefined;
+  const { deferred, failed } = counts;
+  const left = [...counted(deferred, 'out of contact'), ...counted(failed, 'failed')];
+  return left.length > 0 ? left.join(', ') : undefined;
+}
+
+const UNHEARD = "not heard since the coordinator's start";
+
+/** None, where there is nothing to say. */
+function counted(count: number, one: string, many = one): string[] {
+  return count > 0 ? [countText(count, one, many)] : [];
+}
+
+function withoutSoak({ soakingSince: _, ...memory }: RolloutMemory): RolloutMemory {
+  return memory;
+}

@@ -1,0 +1,92 @@
+/** What each node is to hold: its Pods and the ConfigMaps and Secrets that these name. Tells whom a change concerns. */
+import type { Secret } from '../../../shared/kube/objects/config-types.js';
+import {
+  type ConfigReference,
+  configKey,
+  configReferences,
+  configReferenceTo,
+} from '../../../shared/kube/pods/config-reference.js';
+import { withSuccessor } from '../../../shared/kube/handovers/host-handover.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { type Informers, type ObjectChange, PODS_BY_NODE } from '../../informers/informer.js';
+import { CREDENTIAL_SECRET_TYPE } from '../../kinds/config/secret-kind.js';
+import { ConfigReferences } from './config-references.js';
+import { isSameForAgent } from './desired-object.js';
+
+/** What the node's agent understands: an old one is sent Pods alone. */
+interface HeldKinds {
+  config: boolean;
+}
+
+export class NodeObjects {
+  readonly #informers: Informers;
+  readonly #touch: (node: string, uid: string) => void;
+  readonly #references = new ConfigReferences();
+
+  /** Follows the informers from now on. `touch` hears of a node and the uid of something that it has to hold otherwise. */
+  constructor(informers: Informers, touch: (node: string, uid: string) => void) {
+    this.#informers = informers;
+    this.#touch = touch;
+    informers.pods.onChange((change) => this.#podChanged(change));
+    informers.configMaps.onChange((change) => this.#configChanged(change));
+    informers.secrets.onChange((change) => this.#configChanged(change));
+  }
+
+  /** The Pod with this uid if it is bound to the node; the ConfigMap or Secret if such a Pod names it. */
+  object(node: string, uid: string, held: HeldKinds): KubeObject | undefined {
+    const { pods, configMaps, secrets } = this.#informers;
+    const pod = pods.byUid(uid);
+    if (pod) return pod.spec.nodeName === node && !isMirror(pod) ? pod : undefined;
+    const config = held.config ? (configMaps.byUid(uid) ?? unlessCredential(secrets.byUid(uid))) : undefined;
+    return config && this.#references.isReferenced(node, configReferenceTo(config)) ? config : undefined;
+  }
+
+  /** All Pods bound to the node, and what they name as far as it exists. */
+  objects(node: string, held: HeldKinds): KubeObject[] {
+    const pods = this.#informers.pods.indexed(PODS_BY_NODE, node).filter((pod) => !isMirror(pod));
+    if (!held.config) return pods;
+    const named = new Map<string, KubeObject>();
+    for (const reference of pods.flatMap(withSuccessor).flatMap(configReferences)) {
+      const object = this.#find(reference);
+      if (object) named.set(configKey(reference), object);
+    }
+    return [...named.values(), ...pods];
+  }
+
+  #find({ kind, ...ref }: ConfigReference): KubeObject | undefined {
+    const { secrets, configMaps } = this.#informers;
+    return kind === 'Secret' ? unlessCredential(secrets.get(ref)) : configMaps.get(ref);
+  }
+
+  #podChanged(change: ObjectChange<Pod>): void {
+    for (const { node, references } of this.#references.podChanged(change)) {
+      for (const reference of references) this.#tell(node, this.#find(reference));
+    }
+    const { previous, current } = change;
+    const pod = current ?? previous;
+    const isNews = !previous || !current || !isSameForAgent(previous, current);
+    if (isNews && pod?.spec.nodeName) this.#tell(pod.spec.nodeName, pod);
+  }
+
+  #configChanged({ previous, current }: ObjectChange<KubeObject>): void {
+    const object = current ?? previous;
+    if (!object) return;
+    for (const node of this.#references.nodesReferencing(configReferenceTo(object))) this.#tell(node, object);
+  }
+
+  #tell(node: string, object: KubeObject | undefined): void {
+    if (object?.metadata.uid) this.#touch(node, object.metadata.uid);
+  }
+}
+
+/** Shown in the API alone: its host runs what it mirrors. */
+function isMirror(pod: Pod): boolean {
+  return staticPodUid(pod) !== undefined;
+}
+
+/** Agents' credentials are given to nobody. */
+function unlessCredential(secret: Secret | undefined): Secret | undefined {
+  return secret?.type === CREDENTIAL_SECRET_TYPE ? undefined : secret;
+}

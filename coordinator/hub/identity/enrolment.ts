@@ -1,0 +1,217 @@
+/**
+ * Who may join. A host joins by a token: its key is registered for its name and signed. From then on its certificate,
+ * and the key that is registered, say who it is.
+ */
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { JoinResponse } from '../../../shared/link/messages/link-messages.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import type { CertificateAuthority } from '../../pki/certificate-authority.js';
+import type { Registry } from '../../registry/registry.js';
+import { bearerTokenOf } from './bearer-token.js';
+import { type JoinCandidate, type JoinCall, readJoinCandidate, readNodeRequest } from './join-candidate.js';
+import { type JoinRights, NO_RIGHTS } from './join-rights.js';
+import { signJoin } from '../restore/join-signature.js';
+import { JoinTokenChecker } from './join-token-checker.js';
+import { type NameInUseDeps, rejectNameInUse } from './name-in-use.js';
+import {
+  isSameHash,
+  keyRevokedError,
+  type NodeCredentials,
+  removalCommand,
+  type StoredCredential,
+} from './node-credentials.js';
+import { BOOTSTRAP_USER_PREFIX, NODE_USER_PREFIX, NODES_GROUP } from './node-subject.js';
+import type { PendingRestore } from '../restore/pending-restore.js';
+import type { ObjectSigner } from '../restore/object-signer.js';
+import { unauthorized } from './unauthorized.js';
+import { type JoinRequestState, type PendingHost, PendingJoins } from './pending-joins.js';
+
+/** Before this there was no Everynode: what a coordinator says to have ended by then, it signed by a clock that was wrong (1970, after a flat battery). */
+const FIRST_MADE_MS = Date.parse('2025-01-01T00:00:00Z');
+
+/** `waiting`: for a person's word; `request` is the CertificateSigningRequest that they decide on. */
+export type JoinOutcome =
+  | { state: 'joined'; answer: JoinResponse }
+  | { state: 'waiting'; request: string; message: string };
+
+export interface EnrolmentDeps extends NameInUseDeps {
+  registry: Registry;
+  clock: Clock;
+  clusterUID: string;
+  signer: ObjectSigner;
+  authority: Pick<CertificateAuthority, 'read' | 'sign' | 'trustBundle'>;
+  credentials: NodeCredentials;
+  /** True when each new node waits for a person's word. */
+  approveNodes?: boolean | undefined;
+  restore?: PendingRestore | undefined;
+}
+
+/** Who asks to wait, and why. */
+type Waiting = Pick<PendingHost, 'username' | 'groups' | 'why' | 'rights'>;
+
+export class Enrolment {
+  readonly #parts: EnrolmentDeps;
+  readonly #tokens: JoinTokenChecker;
+  readonly #credentials: NodeCredentials;
+  readonly #room: PendingJoins;
+
+  constructor(parts: EnrolmentDeps) {
+    this.#parts = parts;
+    this.#tokens = new JoinTokenChecker(parts.registry, parts.clock);
+    this.#credentials = parts.credentials;
+    this.#room = new PendingJoins(parts.registry);
+  }
+
+  /**
+   * Registers a key for a name that has none, and signs it; or files a request where a person decides. The same call
+   * again answers the same. Throws ApiError: 400, 401 for a wrong or expired token, 403 for a host that was refused,
+   * 409 for a name that is taken, 422 for an impossible one, 503 for one whose last Pods are being removed.
+   */
+  async join(call: JoinCall): Promise<JoinOutcome> {
+    const token = await this.#tokens.check(bearerTokenOf(call.authorization));
+    const candidate = await readJoinCandidate(this.#parts.authority, call);
+    this.#tokens.checkName(token, candidate.node);
+    const stored = await this.#credentials.get(candidate.node);
+    refuseOther(candidate.node, stored, candidate);
+    if (!stored) await this.#refuseReuse(candidate);
+    await this.#tokens.redeem(token, candidate.hash);
+    if (!this.#parts.approveNodes || this.#isMember(stored)) return this.#admit(candidate, token.rights);
+    return this.#wait(candidate, {
+      username: `${BOOTSTRAP_USER_PREFIX}${token.id}`,
+      groups: ['system:bootstrappers', 'system:authenticated'],
+      why: 'a new node, which is let in by approval',
+      rights: token.rights,
+    });
+  }
+
+  /**
+   * A certificate for a host that is known by its key, which signs the request. One whose certificate has expired waits
+   * for a person's word. Throws ApiError 400, 401, 403.
+   */
+  async certify(call: JoinCall): Promise<JoinOutcome> {
+    const candidate = await readJoinCandidate(this.#parts.authority, call);
+    const { node, csr } = candidate;
+    const stored = await this.#credentials.get(node);
+    if (isSameHash(stored?.hash, candidate.hash)) {
+      if (this.#isMember(stored)) return this.#certified(node, csr);
+      return this.#wait(candidate, {
+        username: `${NODE_USER_PREFIX}${node}`,
+        groups: [NODES_GROUP, 'system:authenticated'],
+        why: `the certificate of this node expired${stored ? endText(stored) : ''}`,
+      });
+    }
+    const request = await this.#room.find(candidate.hash);
+    if (request) return this.#asItStands(candidate, request);
+    if (await this.#credentials.isRevoked(node, candidate.hash))
+      throw refused('the key of this host was revoked');
+    throw unauthorized();
+  }
+
+  /** For a name without a key: a revoked key does not return, and a revoked host's name is free only without its Node and Pods. */
+  async #refuseReuse({ node, hash }: JoinCandidate): Promise<void> {
+    if (await this.#credentials.isRevoked(node, hash)) throw keyRevokedError(node);
+    await rejectNameInUse(this.#parts, node);
+  }
+
+  /** What came with the join of a node. */
+  async rightsOf(node: string): Promise<JoinRights> {
+    return (await this.#credentials.get(node))?.rights ?? NO_RIGHTS;
+  }
+
+  /** A new certificate for the key of a node whose link proved it. Throws ApiError 400, 401. */
+  async renew(node: string, csr: string): Promise<string> {
+    const { keyHash } = await readNodeRequest(this.#parts.authority, csr, node);
+    const { notAfterMs } = (await this.#credentials.get(node)) ?? {};
+    const issued = await this.#parts.authority.sign(
+      csr,
+      notAfterMs === undefined ? {} : { formerEndMs: notAfterMs },
+    );
+    const isOurs = await this.#credentials.replace(
+      node,
+      { hash: keyHash, notAfterMs: issued.notAfterMs },
+      keyHash,
+    );
+    if (!isOurs) throw unauthorized();
+    return issued.certificate;
+  }
+
+  /** For a host that is known: whoever was revoked since is not registered again. */
+  async #certified(node: string, csr: string): Promise<JoinOutcome> {
+    const certificate = await this.renew(node, csr);
+    const stored = await this.#credentials.get(node);
+    if (!stored) throw unauthorized();
+    return { state: 'joined', answer: this.#answer(node, stored, certificate) };
+  }
+
+  /** True while the newest certificate of a node is good; of one whose end no right clock can have named, it is not known to be over. */
+  #isMember(stored: StoredCredential | undefined): boolean {
+    if (stored?.notAfterMs === undefined) return false;
+    return this.#parts.clock.now() < stored.notAfterMs || stored.notAfterMs < FIRST_MADE_MS;
+  }
+
+  /** Registers and signs: everything was looked at. */
+  async #admit(candidate: JoinCandidate, rights?: JoinRights): Promise<JoinOutcome> {
+    const { node, csr } = candidate;
+    const { certificate, notAfterMs } = await this.#parts.authority.sign(csr);
+    const credential = { hash: candidate.hash, notAfterMs, ...(rights ? { rights } : {}) };
+    const stored = await this.#credentials.register(node, credential);
+    if (!stored) throw deletedMeanwhile(node);
+    refuseOther(node, stored, candidate);
+    const isNewer = stored.notAfterMs !== notAfterMs;
+    if (isNewer && !(await this.#credentials.replace(node, credential, stored.hash)))
+      throw deletedMeanwhile(node);
+    return { state: 'joined', answer: this.#answer(node, stored, certificate) };
+  }
+
+  /** Finds or files the host's request. */
+  async #wait(candidate: JoinCandidate, waiting: Waiting): Promise<JoinOutcome> {
+    const { node, csr, hash: keyHash, labels, address } = candidate;
+    const found = await this.#room.find(keyHash);
+    // That of an earlier time: it was issued, and has expired since.
+    const isOver = found?.phase === 'issued' && !this.#isMember(await this.#credentials.get(node));
+    if (found && isOver) await this.#room.delete(found);
+    const request =
+      found && !isOver ? found : await this.#room.create({ node, csr, keyHash, labels, address, ...waiting });
+    return this.#asItStands(candidate, request);
+  }
+
+  async #asItStands(candidate: JoinCandidate, request: JoinRequestState): Promise<JoinOutcome> {
+    const { node } = candidate;
+    if (request.phase === 'denied') throw refused(`request ${request.name} of node "${node}" was denied`);
+    if (request.phase === 'failed')
+      throw refused(`request ${request.name} of node "${node}" cannot be signed`);
+    const stored = await this.#credentials.get(node);
+    if (request.certificate !== undefined && stored && isSameHash(stored.hash, candidate.hash)) {
+      return { state: 'joined', answer: this.#answer(node, stored, request.certificate) };
+    }
+    const message = `node "${node}" waits for approval: kubectl certificate approve ${request.name}`;
+    return { state: 'waiting', request: request.name, message };
+  }
+
+  #answer(node: string, { hash, revision }: StoredCredential, certificate: string): JoinResponse {
+    const { clusterUID, signer: sealer, authority } = this.#parts;
+    const seal = signJoin(sealer, node, hash, revision);
+    return { node, clusterUID, mac: seal, certificate, ca: authority.trustBundle() };
+  }
+}
+
+function endText({ notAfterMs }: StoredCredential): string {
+  return notAfterMs === undefined ? '' : ` on ${toTimestamp(notAfterMs)}`;
+}
+
+function deletedMeanwhile(node: string): ApiError {
+  return new ApiError('Conflict', `the credential of node "${node}" was deleted meanwhile`);
+}
+
+function refused(message: string): ApiError {
+  return new ApiError('Forbidden', message);
+}
+
+function refuseOther(node: string, stored: StoredCredential | undefined, { hash }: JoinCandidate): void {
+  if (!stored || isSameHash(stored.hash, hash)) return;
+  throw new ApiError(
+    'AlreadyExists',
+    `node "${node}" has joined already; to let another host take its name: ${removalCommand(node)}`,
+  );
+}

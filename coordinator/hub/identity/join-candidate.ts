@@ -1,0 +1,78 @@
+/** What a host that wants a certificate asks for, checked. */
+import { ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
+import type { JoinRequest } from '../../../shared/link/messages/link-messages.js';
+import { mapOf, optional, ProtocolError, record, type Schema, text } from '../../../shared/link/encoding/schema-combinators.js';
+import { dnsSubdomainProblems } from '../../kinds/validation/name-rules.js';
+import type { CertificateAuthority } from '../../pki/certificate-authority.js';
+import { nodeOfSubject, subjectOfNode } from './node-subject.js';
+
+/** A POST of a host that wants a certificate, as it came: the whole `Authorization` header and decoded JSON. */
+export interface JoinCall {
+  authorization?: string;
+  body: unknown;
+  remoteAddress?: string;
+}
+
+const joinRequest: Schema<JoinRequest> = record<JoinRequest>({
+  node: text(253),
+  csr: text(16_384),
+  labels: optional(mapOf(text(63))),
+});
+
+/** A request to join, checked. */
+export interface JoinCandidate {
+  node: string;
+  /** PKCS #10 in PEM. */
+  csr: string;
+  /** SHA-256 in lower-case hex of the key that the request is for. */
+  hash: string;
+  labels: Readonly<Record<string, string>>;
+  address?: string | undefined;
+}
+
+type Reader = Pick<CertificateAuthority, 'read'>;
+
+/** Who asks, and for whom. Throws ApiError 400, 422. */
+export async function readJoinCandidate(
+  authority: Reader,
+  { body, remoteAddress: address }: JoinCall,
+): Promise<JoinCandidate> {
+  const { node, csr, labels = {} } = parseJoin(body);
+  checkNodeName(node);
+  const { keyHash } = await readNodeRequest(authority, csr, node);
+  return { node, labels, address, csr, hash: keyHash };
+}
+
+/** A request for the certificate of this very node. Throws ApiError 400. */
+export async function readNodeRequest(
+  authority: Reader,
+  csr: string,
+  node: string,
+): Promise<{ keyHash: string }> {
+  const request = await authority.read(csr).catch((error: Error) => {
+    throw badRequest(`the certificate signing request cannot be used: ${error.message}`);
+  });
+  if (request.requestsMore || nodeOfSubject(request) !== node) {
+    throw badRequest(`the certificate signing request must be for ${subjectOfNode(node)} and nothing else`);
+  }
+  return request;
+}
+
+/** A name that no Node may have gets no credential either. */
+function checkNodeName(node: string): void {
+  const [problem] = dnsSubdomainProblems(node);
+  if (problem === undefined) return;
+  throw new ApiError(
+    'Invalid',
+    `Node "${node}" is invalid: metadata.name: Invalid value: "${node}": ${problem}`,
+  );
+}
+
+function parseJoin(body: unknown): JoinRequest {
+  try {
+    return joinRequest(body, 'join');
+  } catch (error) {
+    if (error instanceof ProtocolError) throw badRequest(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,78 @@
+/** Join tokens as they are checked and spent: Secrets in kube-system, of whose secret half only the hash is stored. */
+import type { Secret } from '../../../shared/kube/objects/config-types.js';
+import { TOKEN_SECRET_PREFIX, TOKEN_SECRET_TYPE } from '../../../shared/kube/access/join-token-secret.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import { matchesPattern } from '../../decisions/identity/name-pattern.js';
+import { secretKind } from '../../kinds/index.js';
+import type { Registry } from '../../registry/registry.js';
+import { type JoinRights, readRights } from './join-rights.js';
+import { base64, sha256 } from './new-join-token.js';
+import { isSameHash, readSecret, secretField } from './node-credentials.js';
+import { unauthorized } from './unauthorized.js';
+
+const TOKEN_PATTERN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
+
+/** A token that is good at this moment. */
+interface ValidToken {
+  id: string;
+  secret: Secret;
+  rights: JoinRights;
+}
+
+export class JoinTokenChecker {
+  readonly #registry: Pick<Registry, 'get' | 'modify'>;
+  readonly #clock: Clock;
+
+  constructor(registry: Pick<Registry, 'get' | 'modify'>, clock: Clock) {
+    this.#registry = registry;
+    this.#clock = clock;
+  }
+
+  /** The token of this text, `ID.SECRET`. Throws ApiError 401 for one that is wrong, expired or unknown. */
+  async check(text: string): Promise<ValidToken> {
+    const [, id, secret] = TOKEN_PATTERN.exec(text) ?? [];
+    if (!id || !secret) throw unauthorized();
+    const stored = await readSecret(this.#registry, `${TOKEN_SECRET_PREFIX}${id}`);
+    if (stored?.type !== TOKEN_SECRET_TYPE || !isSameHash(hashOf(stored), sha256(secret)))
+      throw unauthorized();
+    const expiration = secretField(stored, 'expiration');
+    // An expiration that is no time at all is as good as past.
+    if (expiration !== undefined && !(Date.parse(expiration) > this.#clock.now())) throw unauthorized();
+    return { id, secret: stored, rights: readRights(stored) };
+  }
+
+  /** Throws ApiError 403 for a name that the token is not for. */
+  checkName({ id, secret }: ValidToken, node: string): void {
+    const patterns = secretField(secret, 'nodes')?.split(',') ?? [];
+    if (patterns.length === 0 || patterns.some((pattern) => matchesPattern(pattern.trim(), node))) return;
+    throw new ApiError('Forbidden', `token ${id} joins no node of the name "${node}"`);
+  }
+
+  /**
+   * Spends a token that joins one host: for this key, from now on, and no other. Of any other token nothing is written.
+   * Throws ApiError 401 when another host has spent it.
+   */
+  async redeem({ secret }: ValidToken, keyHash: string): Promise<void> {
+    if (!isSingleUse(secret)) return;
+    const { name, namespace } = secret.metadata;
+    await this.#registry.modify(secretKind, { name, ...(namespace ? { namespace } : {}) }, (token) => {
+      const spentFor = secretField(token, 'spent-for');
+      if (spentFor !== undefined && !isSameHash(spentFor, keyHash)) throw unauthorized();
+      if (spentFor !== undefined) return false;
+      token.data = { ...token.data, 'spent-for': base64(keyHash) };
+      return undefined;
+    });
+  }
+}
+
+/** True for a token that joins one host. */
+function isSingleUse(secret: Secret): boolean {
+  return secretField(secret, 'single-use') === 'true';
+}
+
+/** Upstream's own bootstrap tokens hold their secret in plain; one made by hand works as well. */
+function hashOf(secret: Secret): string | undefined {
+  const plain = secretField(secret, 'token-secret');
+  return secretField(secret, 'token-hash') ?? (plain === undefined ? undefined : sha256(plain));
+}

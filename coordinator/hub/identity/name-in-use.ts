@@ -1,0 +1,52 @@
+/**
+ * Whether a node's name still belongs to a host that was revoked. While its Node or Pods exist, another host under that
+ * name would be given the Pods and the Secrets that they name.
+ */
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import { refText } from '../../../shared/kube/objects/meta.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { REGISTERED_ANNOTATION } from '../../decisions/nodes/node-registration.js';
+import { CONNECTED } from '../../decisions/nodes/status-merge.js';
+import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';
+import { nodeKind } from '../../kinds/index.js';
+import type { Registry } from '../../registry/registry.js';
+
+export interface NameInUseDeps {
+  registry: Pick<Registry, 'get'>;
+  informers: Pick<Informers, 'pods'>;
+}
+
+/** Throws ApiError when a host that has no key yet may not take the name: 409 for its Node, 503 for Pods that are about to be removed. */
+export async function rejectNameInUse({ registry, informers }: NameInUseDeps, name: string): Promise<void> {
+  const node = await storedNode(registry, name);
+  if (node && hasHadHost(node)) {
+    throw new ApiError(
+      'AlreadyExists',
+      `node "${name}" still exists, with the pods of the host that was revoked; to let another host take its name: kubectl delete node ${name}`,
+    );
+  }
+  // An administrator may create a Node, and Pods on it, before its host joins.
+  if (node) return;
+  await informers.pods.synced();
+  const [pod] = informers.pods.indexed(PODS_BY_NODE, name);
+  if (!pod) return;
+  throw new ApiError(
+    'ServiceUnavailable',
+    `pod ${refText(pod.metadata)} of the former node "${name}" still exists; pods of deleted nodes are removed within a minute, try again then`,
+  );
+}
+
+function hasHadHost({ metadata, status }: Node): boolean {
+  const isRegistered = metadata.annotations?.[REGISTERED_ANNOTATION] !== undefined;
+  return isRegistered || findCondition(status?.conditions, CONNECTED) !== undefined;
+}
+
+async function storedNode(registry: Pick<Registry, 'get'>, name: string): Promise<Node | undefined> {
+  try {
+    return (await registry.get(nodeKind, { name })).object();
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
+    throw error;
+  }
+}

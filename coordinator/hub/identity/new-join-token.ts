@@ -1,0 +1,35 @@
+/** Join tokens: how they are made. */
+import { createHash, randomInt } from 'node:crypto';
+import type { Secret } from '../../../shared/kube/objects/config-types.js';
+import { TOKEN_CHARACTERS, type TokenGrant, tokenSecretOf } from '../../../shared/kube/access/join-token-secret.js';
+
+/** A join token before the authority's hash is put behind it: `ID.SECRET`. */
+export interface JoinToken {
+  id: string;
+  /** Shown once, never stored. */
+  secret: string;
+}
+
+/** A new random token. */
+export function newJoinToken(): JoinToken {
+  return { id: randomText(6), secret: randomText(16) };
+}
+
+/** The Secret that makes a token valid. */
+export function tokenSecret({ id, secret }: JoinToken, grant: TokenGrant = {}): Secret {
+  return tokenSecretOf(id, sha256(secret), grant);
+}
+
+/** Of the text in UTF-8, as Secrets hold it. */
+export function base64(value: string): string {
+  return Buffer.from(value, 'utf8').toString('base64');
+}
+
+/** Lower-case hex. */
+export function sha256(value: string): string {
+  return createHash('sha256').update(value).digest('hex');
+}
+
+function randomText(length: number): string {
+  return Array.from({ length }, () => TOKEN_CHARACTERS[randomInt(TOKEN_CHARACTERS.length)]).join('');
+}

@@ -1,0 +1,103 @@
+/** Makes the Node of an agent that says hello for the first time; a later hello brings what its host's settings changed. */
+import { type Timestamp, toTimestamp } from '../../../shared/kube/objects/meta.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { Hello } from '../../../shared/link/messages/link-messages.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import { labelsNodesMayNotSet } from '../../decisions/nodes/node-label-restriction.js';
+import {
+  firstRegistrationText,
+  REGISTERED_ANNOTATION,
+  withRegistration,
+} from '../../decisions/nodes/node-registration.js';
+import { mergeNodeStatus } from '../../decisions/nodes/status-merge.js';
+import type { Informers } from '../../informers/informer.js';
+import { nodeKind } from '../../kinds/index.js';
+import type { Registry } from '../../registry/registry.js';
+import { checkedNodeStatus } from './node-status-check.js';
+import type { JoinRights } from '../identity/join-rights.js';
+
+export interface RegistrationDeps {
+  registry: Pick<Registry, 'get' | 'create' | 'modify'>;
+  informers: Pick<Informers, 'nodes' | 'waitFor'>;
+  epoch: string;
+  clock: Pick<Clock, 'now'>;
+  /** What came with the join of this node. */
+  rightsOf: (node: string) => Promise<JoinRights>;
+}
+
+/**
+ * The agent's Node, made if it is missing; undefined when it was deleted under the running agent process, which then
+ * has to stay away, as upstream's kubelet does until it restarts. One that was deleted only just now may still be
+ * answered: the news of that comes right after. Throws ApiError.
+ */
+export async function ensureNode(parts: RegistrationDeps, hello: Hello): Promise<Node | undefined> {
+  const { registry, informers, epoch: era, clock } = parts;
+  const known = informers.nodes.get({ name: hello.node }) ?? (await storedNode(parts, hello.node));
+  if (known) return amended(parts, known, hello);
+  // After a restore the missing Node says nothing about anybody's wish.
+  if (hello.nodeUid !== undefined && hello.epoch === era) return undefined;
+  const rights = await parts.rightsOf(hello.node);
+  refuseProtectedLabels(hello, rights);
+  const node = newNode(hello, rights, toTimestamp(clock.now()));
+  const record = await registry.create(nodeKind, undefined, node);
+  await informers.waitFor(record.revision);
+  return record.object();
+}
+
+async function amended(parts: RegistrationDeps, known: Node, hello: Hello): Promise<Node> {
+  const { register } = hello;
+  if (!withRegistration(known, register)) return known;
+  refuseProtectedLabels(hello, await parts.rightsOf(hello.node));
+  const record = await parts.registry.modify(nodeKind, { name: known.metadata.name }, (node) => {
+    const next = withRegistration(node, register);
+    if (!next) return false;
+    node.metadata = next.metadata;
+    if (next.spec) node.spec = next.spec;
+    return undefined;
+  });
+  await parts.informers.waitFor(record.revision);
+  return record.object();
+}
+
+async function storedNode({ registry }: RegistrationDeps, name: string): Promise<Node | undefined> {
+  try {
+    return (await registry.get(nodeKind, { name })).object();
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
+    throw error;
+  }
+}
+
+/** As the admission plugin NodeRestriction says it. */
+function refuseProtectedLabels({ node, register }: Hello, { anyLabels }: JoinRights): void {
+  const forbidden = anyLabels ? [] : labelsNodesMayNotSet(register.labels);
+  if (forbidden.length === 0) return;
+  throw new ApiError(
+    'Forbidden',
+    `nodes "${node}" is forbidden: is not allowed to set the following labels: ${forbidden.join(', ')}`,
+  );
+}
+
+/** The host's clock may be wrong: conditions are as of `now`, the hub's. */
+function newNode({ node, register, status: reported }: Hello, rights: JoinRights, now: Timestamp): Node {
+  const { status } = checkedNodeStatus(reported, undefined);
+  const { operatingSystem, architecture } = status.nodeInfo ?? {};
+  const given = {
+    ...(operatingSystem ? { 'kubernetes.io/os': operatingSystem } : {}),
+    ...(architecture ? { 'kubernetes.io/arch': architecture } : {}),
+    ...rights.labels,
+  };
+  const labels = { 'kubernetes.io/hostname': node, ...register.labels, ...given };
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name: node,
+      labels,
+      annotations: { [REGISTERED_ANNOTATION]: firstRegistrationText(register, given) },
+    },
+    spec: register.taints.length > 0 ? { taints: register.taints } : {},
+    status: mergeNodeStatus(undefined, status, now),
+  };
+}

@@ -1,0 +1,110 @@
+/** Turns that hosts have carried out: the successor takes its Pod's place in the store as it has on the host. */
+import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { HandedOverPod } from '../../../shared/link/messages/link-messages.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Informers } from '../../informers/informer.js';
+import { podKind } from '../../kinds/index.js';
+import type { Registry } from '../../registry/registry.js';
+import type { ObjectSigner } from '../restore/object-signer.js';
+import { withoutTemplateGeneration } from '../restore/without-generation.js';
+
+export interface HandoverReportsDeps {
+  registry: Registry;
+  informers: Informers;
+  signer: ObjectSigner;
+  clock: Clock;
+  log: Logger;
+}
+
+/** What became of a turn that a host tells of: `refused`, its successor is to end there. */
+type TurnVerdict = 'taken' | 'refused';
+
+export class HandoverReports {
+  readonly #parts: HandoverReportsDeps;
+
+  constructor(parts: HandoverReportsDeps) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when the informers show it. Rejects when the store fails: the host says it again. */
+  async apply(node: string, turned: HandedOverPod): Promise<TurnVerdict> {
+    const { informers, log } = this.#parts;
+    const given = this.#open(node, turned);
+    if (!given) {
+      log.warn({ node, uid: turned.uid }, 'turn that this host was not given: its Pod is to end');
+      return 'refused';
+    }
+    const { old, successor } = given;
+    const present = informers.pods.byUid(old.metadata.uid ?? '');
+    const isKnown = informers.pods.byUid(turned.uid) !== undefined;
+    // The DaemonSet, or the whole node, was given up meanwhile.
+    if (!present && !isKnown) return 'refused';
+    const store = async () => (isKnown ? 0 : this.#store(node, withOwnersOf(present ?? old, successor)));
+    // Leaving first, so that at no moment two Pods of the node stand there to stay; but one that is over goes at once, and for
+    // the moment without any its DaemonSet would make another, and take this one for the one too many.
+    const isOver = present !== undefined && isPodTerminal(present);
+    const early = isOver ? await store() : 0;
+    const marked = present ? await this.#markLeaving(present) : 0;
+    const stored = isOver ? early : await store();
+    await informers.waitFor(Math.max(marked, stored ?? 0));
+    return stored === undefined ? 'refused' : 'taken';
+  }
+
+  /** The Pod that this very host was given, and what its turn says. */
+  #open(node: string, { uid, predecessor }: HandedOverPod): { old: Pod; successor: Pod } | undefined {
+    const { object, mac: seal } = predecessor;
+    if (!object || !seal) return undefined;
+    if (!this.#parts.signer.verify(node, { uid: predecessor.uid, object }, seal)) return undefined;
+    const old = JSON.parse(Buffer.from(object).toString()) as Pod;
+    const successor = handoverOf(old)?.successor;
+    return successor?.metadata.uid === uid ? { old, successor } : undefined;
+  }
+
+  /** Answers the revision of the write, or 0. */
+  async #markLeaving(pod: Pod): Promise<number> {
+    const { uid = '', deletionTimestamp } = pod.metadata;
+    if (deletionTimestamp) return 0;
+    // Without a grace it would be gone at once, before its successor is stored.
+    const grace = pod.spec.terminationGracePeriodSeconds === 0 ? { gracePeriodSeconds: 1 } : {};
+    try {
+      const result = await this.#parts.registry.delete(podKind, pod.metadata, {
+        ...grace,
+        preconditions: { uid },
+      });
+      const { resourceVersion } = ('deleted' in result ? result.deleted : result.terminating).metadata;
+      return Number(resourceVersion ?? 0);
+    } catch (error) {
+      if (error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict')) return 0;
+      throw error;
+    }
+  }
+
+  /** Made now: until here it was a plan. Undefined when it cannot be stored. */
+  async #store(node: string, successor: Pod): Promise<number | undefined> {
+    const { registry, signer: sealer, clock, log } = this.#parts;
+    const creationTimestamp = toTimestamp(clock.now());
+    // The turn may have been given by a coordinator that is lost.
+    const made = sealer.isRestored ? withoutTemplateGeneration(successor) : successor;
+    const pod = { ...made, metadata: { ...made.metadata, creationTimestamp } };
+    const { uid, namespace, name } = pod.metadata;
+    try {
+      const { revision } = await registry.restoreObject(podKind, pod);
+      log.info({ node, uid, namespace, name }, 'Pod took its place by a turn of its host');
+      return revision;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code >= 500) throw error;
+      log.warn({ node, uid, namespace, name, err: error }, 'Pod of a turn cannot be stored');
+      return undefined;
+    }
+  }
+}
+
+/** Whose the old Pod is now: it may have been orphaned, or adopted by another, since the turn was given. */
+function withOwnersOf({ metadata: { ownerReferences } }: Pod, successor: Pod): Pod {
+  const { ownerReferences: _, ...metadata } = successor.metadata;
+  return { ...successor, metadata: { ...metadata, ...(ownerReferences && { ownerReferences }) } };
+}

@@ -1,0 +1,194 @@
+/**
+ * Keeps mirrors of the static Pods that connected hosts tell of, and translates between a mirror's uid in the store and
+ * the uid that its host knows. Mirrors of a host that is not connected stay as they are.
+ */
+import { controllerOf, type KubeObject, refText } from '../../../shared/kube/objects/meta.js';
+import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { MirrorPod, PodReport } from '../../../shared/link/messages/link-messages.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
+import { type Mirror, mirrorChanges, mirrorOf } from '../../decisions/nodes/mirror-pod-spec.js';
+import { type Informers, type ObjectChange, PODS_BY_NODE } from '../../informers/informer.js';
+import { nodeKind, podKind } from '../../kinds/index.js';
+import { readObject } from '../../registry/admission/write-admission.js';
+import type { Registry } from '../../registry/registry.js';
+import type { PerNodeQueue } from '../sessions/per-node-queue.js';
+
+interface MirrorPodSyncDeps {
+  registry: Registry;
+  informers: Informers;
+  queue: PerNodeQueue;
+  log: Logger;
+}
+
+/** What a connected host said last, by the uid on the host. */
+interface HostMirrors {
+  pods: Map<string, Pod>;
+  reports: Map<string, PodReport>;
+}
+
+/** Writes the statuses of mirrors that were just made, which were reported before their mirrors were there. */
+type WriteStatuses = (node: string, reports: PodReport[]) => Promise<void>;
+
+export class MirrorPodSync {
+  readonly #parts: MirrorPodSyncDeps;
+  readonly #hosts = new Map<string, HostMirrors>();
+  readonly #writeStatuses: WriteStatuses;
+
+  constructor(parts: MirrorPodSyncDeps, writeStatuses: WriteStatuses) {
+    this.#parts = parts;
+    this.#writeStatuses = writeStatuses;
+    parts.informers.pods.onChange((change) => this.#podChanged(change));
+  }
+
+  /** The host's static Pods are these. Resolves when their mirrors are stored; rejects when the store fails. */
+  async staticPodsReported(node: string, mirrors: readonly MirrorPod[]): Promise<void> {
+    const owner = mirrors.length > 0 ? await this.#nodeNamed(node) : undefined;
+    const pods = new Map(mirrors.flatMap((mirror) => (owner ? this.#decode(owner, mirror) : [])));
+    const before = this.#hosts.get(node)?.reports ?? new Map<string, PodReport>();
+    const reports = new Map([...before].filter(([uid]) => pods.has(uid)));
+    this.#hosts.set(node, { pods, reports });
+    // Nearly every host: nothing to show, nothing shown.
+    if (pods.size === 0 && this.#mirrors(node).length === 0) return;
+    await this.#reconcile(node);
+  }
+
+  /** The node has no session any more. */
+  forget(node: string): void {
+    this.#hosts.delete(node);
+  }
+
+  /** The report as of the mirror; that of any other Pod as it is. */
+  withStoredUid(node: string, report: PodReport): PodReport {
+    const host = this.#hosts.get(node);
+    if (!host?.pods.has(report.uid)) return report;
+    host.reports.set(report.uid, report);
+    return { ...report, uid: this.storedUid(node, report.uid) };
+  }
+
+  /** The uid in the store of what the host calls `hostUid`. */
+  storedUid(node: string, hostUid: string): string {
+    if (!this.#hosts.get(node)?.pods.has(hostUid)) return hostUid;
+    const mirror = this.#mirrors(node).find((pod) => this.#shownBy(pod) === hostUid);
+    return mirror?.metadata.uid ?? hostUid;
+  }
+
+  /**
+   * The uid on its host of a Pod in the store: another than the stored one only where that host tells of a static Pod
+   * of this namespace and name. An annotation alone opens nobody's way into another's Pod.
+   */
+  hostUid(storedUid: string): string {
+    const pod = this.#parts.informers.pods.byUid(storedUid);
+    return (pod && this.#shownBy(pod)) ?? storedUid;
+  }
+
+  /** The uid of the host's static Pod that this Pod shows; undefined for a Pod that only says so. */
+  #shownBy(pod: Pod): string | undefined {
+    const uid = staticPodUid(pod);
+    const told = uid === undefined ? undefined : this.#hosts.get(pod.spec.nodeName ?? '')?.pods.get(uid);
+    return told && refText(told.metadata) === refText(pod.metadata) ? uid : undefined;
+  }
+
+  /** Whatever says that it is one, for those that show nothing are to go. */
+  #mirrors(node: string): Pod[] {
+    const pods = this.#parts.informers.pods.indexed(PODS_BY_NODE, node);
+    return pods.filter((pod) => staticPodUid(pod) !== undefined);
+  }
+
+  /** From the store: a host that has just joined may not have reached the informers. */
+  async #nodeNamed(name: string): Promise<Node | undefined> {
+    try {
+      return (await this.#parts.registry.get(nodeKind, { name })).object();
+    } catch (error) {
+      if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
+      throw error;
+    }
+  }
+
+  #decode(owner: Node, { uid, object }: MirrorPod): [string, Pod][] {
+    const mirror = mirrorIn(object, uid, owner);
+    if (mirror.kind === 'mirror') return [[uid, mirror.pod]];
+    this.#parts.log.warn({ node: owner.metadata.name, uid, why: mirror.message }, 'static Pod is not shown');
+    return [];
+  }
+
+  /** Mirrors that somebody deleted or made are put right, if their host is there to say how. */
+  #podChanged({ previous, current }: ObjectChange<Pod>): void {
+    const pod = current ?? previous;
+    const node = pod?.spec.nodeName;
+    if (!pod || !node || staticPodUid(pod) === undefined || !this.#hosts.has(node)) return;
+    if (previous && current && !current.metadata.deletionTimestamp) return;
+    this.#reconcile(node).catch((error: unknown) => {
+      this.#parts.log.warn({ node, err: error }, 'mirror Pods could not be put right');
+    });
+  }
+
+  async #reconcile(node: string): Promise<void> {
+    const { queue: lanes, informers } = this.#parts;
+    const made: string[] = [];
+    let revision = 0;
+    await lanes.run(node, async () => {
+      const host = this.#hosts.get(node);
+      if (!host) return 0;
+      const { drop, create } = mirrorChanges(host.pods, this.#mirrors(node));
+      const dropped = await Promise.all(drop.map((pod) => this.#drop(pod)));
+      const created = await Promise.all(create.map((uid) => this.#create(node, host.pods.get(uid))));
+      made.push(...create.filter((_, index) => created[index] !== 0));
+      revision = Math.max(0, ...dropped, ...created);
+      return revision;
+    });
+    // Who asks for a mirror's uid next is to find it.
+    await informers.waitFor(revision);
+    const reports = made.flatMap((uid) => this.#hosts.get(node)?.reports.get(uid) ?? []);
+    const stored = reports.map((report) => this.withStoredUid(node, report));
+    if (stored.length > 0) await this.#writeStatuses(node, stored);
+  }
+
+  /** Not for a Node that is gone, of which its host is yet to hear: what it owned is collected, and would be made again for ever. */
+  async #create(node: string, pod: Pod | undefined): Promise<number> {
+    if (!pod) return 0;
+    const owner = await this.#nodeNamed(node);
+    if (!owner || owner.metadata.uid !== controllerOf(pod.metadata)?.uid) return 0;
+    return this.#attempt(node, pod, async () => {
+      const record = await this.#parts.registry.create(podKind, pod.metadata.namespace, structuredClone(pod));
+      return record.revision;
+    });
+  }
+
+  async #drop(pod: Pod): Promise<number> {
+    const preconditions = pod.metadata.uid ? { uid: pod.metadata.uid } : {};
+    return this.#attempt(pod.spec.nodeName ?? '', pod, async () => {
+      const options = { gracePeriodSeconds: 0, preconditions };
+      const result = await this.#parts.registry.delete(podKind, pod.metadata, options);
+      return revisionOf('deleted' in result ? result.deleted : result.terminating);
+    });
+  }
+
+  /** What the API refuses, such as an unknown namespace, is said and left; any other failure goes up. */
+  async #attempt(node: string, pod: Pod, write: () => Promise<number>): Promise<number> {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code >= 500) throw error;
+      this.#parts.log.warn({ node, pod: refText(pod.metadata), err: error }, 'mirror Pod refused');
+      return 0;
+    }
+  }
+}
+
+function revisionOf({ metadata }: KubeObject): number {
+  return Number(metadata.resourceVersion ?? 0);
+}
+
+/** The mirror of what a host describes, which is decoded as a POST of a Pod would be: a host may send anything. */
+function mirrorIn(object: Uint8Array, uid: string, owner: Node): Mirror {
+  try {
+    const body: unknown = JSON.parse(Buffer.from(object).toString('utf8'));
+    return mirrorOf(readObject(podKind, body, { fieldValidation: 'Ignore' }), uid, owner);
+  } catch (error) {
+    if (!(error instanceof ApiError || error instanceof SyntaxError)) throw error;
+    return { kind: 'refused', message: error.message };
+  }
+}

@@ -1,0 +1,37 @@
+/** Node Leases as kubelets would renew them, computed from presence: a heartbeat costs no write. */
+import type { Lease } from '../../../shared/kube/objects/event-types.js';
+import { type Timestamp, toMicroTime } from '../../../shared/kube/objects/meta.js';
+import type { VirtualReader } from '../../kinds/kind.js';
+import type { NodeLiveness } from '../sessions/node-liveness.js';
+
+const NAMESPACE = 'kube-node-lease';
+
+interface NodeLeasesDeps {
+  liveness: NodeLiveness;
+  /** When the Node was made: a Lease is as old as its Node. */
+  createdAt: (node: string) => Timestamp | undefined;
+}
+
+/** Reads the Lease of each node that was heard since the coordinator's start. */
+export function nodeLeases({ liveness: presence, createdAt }: NodeLeasesDeps): VirtualReader<Lease> {
+  const leaseOf = (node: string): Lease | undefined => {
+    const heardMs = presence.lastSeenMs(node);
+    if (heardMs === undefined) return undefined;
+    const creationTimestamp = createdAt(node);
+    return {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: node, namespace: NAMESPACE, ...(creationTimestamp ? { creationTimestamp } : {}) },
+      spec: {
+        holderIdentity: node,
+        leaseDurationSeconds: Math.ceil(presence.graceMs(node) / 1_000),
+        renewTime: toMicroTime(heardMs),
+      },
+    };
+  };
+  return {
+    namespace: NAMESPACE,
+    get: leaseOf,
+    list: () => [...presence.nodes()].flatMap(([node]) => leaseOf(node) ?? []),
+  };
+}

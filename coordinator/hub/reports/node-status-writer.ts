@@ -1,0 +1,252 @@
+/**
+ * Writes Node.status: what the agent reports, whether it is connected, and the verdict on one that stays silent.
+ * Level-triggered: each write looks at presence anew, so a late one cannot undo what came after it.
+ */
+import { findCondition, isConditionTrue, withCondition } from '../../../shared/kube/objects/conditions.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import type { Node, NodeStatus } from '../../../shared/kube/nodes/node-types.js';
+import type { Pod, PodStatus } from '../../../shared/kube/pods/pod-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { truncateText, MAX_EVENT_MESSAGE } from '../../../shared/link/encoding/event-schema.js';
+import type { Clock, Timer } from '../../../shared/process/time/clock.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
+import { TimeSlice } from '../../../shared/process/time/time-slice.js';
+import { nodeStatusEvents, rebootMessage } from '../../decisions/nodes/node-status-events.js';
+import {
+  CONNECTED,
+  mergeNodeStatus,
+  unreachableNodeConditions,
+  withClock,
+  withConnected,
+} from '../../decisions/nodes/status-merge.js';
+import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';
+import { nodeKind, podKind } from '../../kinds/index.js';
+import { sameJson } from '../../registry/encoding/json-value.js';
+import type { Registry } from '../../registry/registry.js';
+import { checkedNodeStatus } from './node-status-check.js';
+import type { PerNodeQueue } from '../sessions/per-node-queue.js';
+import type { NodeLiveness } from '../sessions/node-liveness.js';
+import type { RecordEvent } from './record-event.js';
+import { isStorageFull } from './storage-full-retry.js';
+
+interface NodeStatusWriterDeps {
+  registry: Registry;
+  informers: Informers;
+  liveness: NodeLiveness;
+  queue: PerNodeQueue;
+  /** As the component that upstream has for it. */
+  recordEvent: { asNodeController: RecordEvent; asAgent: RecordEvent };
+  /** The Node turned out to be gone. */
+  onMissing: (node: string) => void;
+  clock: Clock;
+  log: Logger;
+}
+
+/** A Node as it is stored now, and its status before; `revision` 0 when there was nothing to write. */
+interface Written {
+  revision: number;
+  node: Node;
+  before: NodeStatus | undefined;
+}
+
+/** A link that comes and goes makes no more writes than this. */
+const FLAP_MS = 10_000;
+const RETRY_MS = 1_000;
+
+export class NodeStatusWriter {
+  readonly #parts: NodeStatusWriterDeps;
+  readonly #slice: TimeSlice;
+  /** Nodes of which enough was written for now; when the timer fires they are looked at again. */
+  readonly #resting = new Map<string, Timer>();
+  /** By node: its host's wall clock less ours, ms, as last heard. */
+  readonly #skews = new Map<string, number>();
+  /** By node: what was invalid in its last report, as text. Nodes whose reports are valid are absent. */
+  readonly #refused = new Map<string, string>();
+
+  constructor(parts: NodeStatusWriterDeps) {
+    this.#parts = parts;
+    this.#slice = new TimeSlice(parts.clock);
+  }
+
+  stop(): void {
+    for (const timer of this.#resting.values()) timer.cancel();
+    this.#resting.clear();
+  }
+
+  /** The node went out of contact, or is lost: tells so, at once or when its rest is over. */
+  contactLost(node: string): void {
+    const { liveness: presence, log } = this.#parts;
+    const phase = presence.stateOf(node)?.phase;
+    if (phase !== 'lost' && (phase !== 'away' || this.#resting.has(node) || !this.#isToldConnected(node)))
+      return;
+    this.#rest(node, FLAP_MS);
+    this.#writeInTurn(node).catch((error: unknown) => {
+      // The store has said that it is full, for all nodes at once.
+      if (!isStorageFull(error)) log.warn({ node, err: error }, 'node status not written, will try again');
+      this.#rest(node, RETRY_MS);
+    });
+  }
+
+  /** All hosts may be news at once: the time of those that are not back after a start is up, or our clock was set. */
+  async #writeInTurn(node: string): Promise<void> {
+    await this.#slice.yieldIfUsedUp();
+    await this.write(node);
+  }
+
+  /**
+   * Resolves when the Node's status holds the report and what presence knows now. Rejects with ApiError when the
+   * registry does; a Node that is gone is no error.
+   */
+  write(node: string, report?: NodeStatus): Promise<void> {
+    const { queue: lanes, liveness: presence } = this.#parts;
+    const reported = report && this.#checked(node, report);
+    return lanes.run(node, async () => {
+      const written = await this.#writeNode(node, reported);
+      if (!written) return 0;
+      if (reported) this.#tell(written);
+      const isNews = isReady(written.before) && !isReady(written.node.status);
+      const mayServe = presence.stateOf(node)?.phase !== 'lost' && !isNews;
+      return mayServe ? written.revision : Math.max(written.revision, await this.#markPods(node));
+    });
+  }
+
+  /** The report without its invalid values. They are logged when they change: a host may repeat them for ever. */
+  #checked(node: string, report: NodeStatus): NodeStatus {
+    const { informers, log, recordEvent } = this.#parts;
+    const stored = informers.nodes.get({ name: node });
+    const { status, problems } = checkedNodeStatus(report, stored?.status);
+    const text = truncateText(problems.join('; '), MAX_EVENT_MESSAGE);
+    if (text === (this.#refused.get(node) ?? '')) return status;
+    if (text === '') this.#refused.delete(node);
+    else this.#refused.set(node, text);
+    if (text !== '') log.warn({ node, problems: text }, 'invalid values in a node status ignored');
+    if (text !== '' && stored) recordEvent.asAgent(stored, 'Warning', 'InvalidNodeStatus', text);
+    return status;
+  }
+
+  /** What a kubelet would say of its node. */
+  #tell({ node, before }: Written): void {
+    // A Node that was never connected was made with what its agent said first: of that nobody has told yet.
+    const isFirst = !findCondition(before?.conditions, CONNECTED);
+    const known = isFirst ? undefined : before?.conditions;
+    for (const reason of nodeStatusEvents(known, node.status?.conditions)) {
+      const text = `Node ${node.metadata.name} status is now: ${reason}`;
+      this.#parts.recordEvent.asAgent(node, 'Normal', reason, text);
+    }
+    const reboot = rebootMessage(node.metadata.name, before?.nodeInfo, node.status?.nodeInfo);
+    if (reboot) this.#parts.recordEvent.asAgent(node, 'Warning', 'Rebooted', reboot);
+  }
+
+  /** The host's wall clock differs by so many ms from ours: told with the next write. */
+  setClockSkew(node: string, skewMs: number): void {
+    this.#skews.set(node, skewMs);
+  }
+
+  /** The same, told at once when it is news. */
+  reportClockSkew(node: string, skewMs: number): void {
+    this.setClockSkew(node, skewMs);
+    const { informers, log } = this.#parts;
+    const stored = informers.nodes.get({ name: node })?.status?.conditions;
+    if (!stored || withClock(stored, skewMs, '').every((each, index) => each === stored[index])) return;
+    const failed = (error: unknown) => log.warn({ node, err: error }, 'clock of a host not told');
+    this.#writeInTurn(node).catch(failed);
+  }
+
+  /** Our own wall clock was set by so much: all the others differ from it by another time now. */
+  onClockStep(byMs: number): void {
+    for (const [node, skewMs] of this.#skews) this.reportClockSkew(node, skewMs - byMs);
+  }
+
+  /** The Node is no more. */
+  forget(node: string): void {
+    this.#skews.delete(node);
+    this.#refused.delete(node);
+  }
+
+  #isToldConnected(node: string): boolean {
+    const stored = this.#parts.informers.nodes.get({ name: node });
+    return isConditionTrue(stored?.status?.conditions, CONNECTED);
+  }
+
+  #rest(node: string, delayMs: number): void {
+    this.#resting.get(node)?.cancel();
+    const timer = this.#parts.clock.after(delayMs, () => {
+      this.#resting.delete(node);
+      // A verdict that was written needs no second look; one whose write failed does.
+      if (delayMs === RETRY_MS || this.#parts.liveness.stateOf(node)?.phase === 'away') this.contactLost(node);
+    });
+    this.#resting.set(node, timer);
+  }
+
+  /** Undefined when there is no such Node. */
+  async #writeNode(node: string, reported: NodeStatus | undefined): Promise<Written | undefined> {
+    const { registry, informers } = this.#parts;
+    const known = informers.nodes.get({ name: node });
+    // Only the hub writes Node.status, and the lane has waited for what it wrote last.
+    if (known && sameJson(known.status, this.#statusOf(node, known.status, reported))) {
+      return { revision: 0, node: known, before: known.status };
+    }
+    let before: NodeStatus | undefined;
+    try {
+      const statusOf = ({ status }: Node) => {
+        before = status;
+        return this.#statusOf(node, status, reported);
+      };
+      const record = await registry.writeStatus(nodeKind, { name: node }, statusOf);
+      return { revision: record.revision, node: record.object(), before };
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;
+      this.#parts.onMissing(node);
+      return undefined;
+    }
+  }
+
+  #statusOf(node: string, stored: NodeStatus | undefined, reported: NodeStatus | undefined): NodeStatus {
+    const now = toTimestamp(this.#parts.clock.now());
+    const contact = this.#parts.liveness.stateOf(node);
+    const phase = contact?.phase;
+    const merged = reported ? mergeNodeStatus(stored, reported, now) : { ...stored };
+    if (phase === undefined || phase === 'unheard') return merged;
+    const conditions = phase === 'lost' ? unreachableNodeConditions(merged.conditions, now) : merged.conditions;
+    const skewMs = this.#skews.get(node);
+    const clocked = skewMs === undefined ? conditions : withClock(conditions, skewMs, now);
+    const end = contact?.phase === 'away' || contact?.phase === 'lost' ? contact.end : undefined;
+    return { ...merged, conditions: withConnected(clocked, end, now) };
+  }
+
+  /** Nobody knows whether the Pods of a node that is lost or not ready serve (`nodeutil.MarkPodsNotReady`). Their phase stays. */
+  async #markPods(node: string): Promise<number> {
+    const pods = this.#parts.informers.pods.indexed(PODS_BY_NODE, node);
+    const marked = await Promise.all(
+      pods.filter((pod) => isConditionTrue(pod.status?.conditions, 'Ready')).map((pod) => this.#markPod(pod)),
+    );
+    return Math.max(0, ...marked);
+  }
+
+  async #markPod(pod: Pod): Promise<number> {
+    const { registry, recordEvent, clock } = this.#parts;
+    const notReady = ({ status }: Pod): PodStatus | undefined => {
+      const ready = findCondition(status?.conditions, 'Ready');
+      if (ready?.status !== 'True') return undefined;
+      const next = { ...ready, status: 'False' as const };
+      delete next.lastTransitionTime;
+      return { ...status, conditions: withCondition(status?.conditions, next, toTimestamp(clock.now())) };
+    };
+    try {
+      const preconditions = pod.metadata.uid ? { uid: pod.metadata.uid } : {};
+      const { revision } = await registry.writeStatus(podKind, pod.metadata, notReady, preconditions);
+      recordEvent.asNodeController(pod, 'Warning', 'NodeNotReady', 'Node is not ready');
+      return revision;
+    } catch (error) {
+      // Deleted meanwhile, or replaced by another of its name.
+      const isGone =
+        error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict');
+      if (!isGone) throw error;
+      return 0;
+    }
+  }
+}
+
+function isReady(status: NodeStatus | undefined): boolean {
+  return isConditionTrue(status?.conditions, 'Ready');
+}

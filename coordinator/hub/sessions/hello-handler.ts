@@ -1,0 +1,224 @@
+/** Answers a hello: lets the agent in and begins to bring it what its node needs, or sends it away. */
+import { isConfigObject } from '../../../shared/kube/pods/config-reference.js';
+import { RESYNCED_IN_EPOCH, type Node, type NodeStatus } from '../../../shared/kube/nodes/node-types.js';
+import { HEARTBEAT_INTERVAL_MS, type Hello, type Welcome } from '../../../shared/link/messages/link-messages.js';
+import { CONFIG_OBJECTS, commonFeatures, RETURN_OBJECTS, PINNED_IMAGES } from '../../../shared/link/link-features.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
+import { unknownPodVerdict } from '../../decisions/restore/unknown-pod.js';
+import type { Informers } from '../../informers/informer.js';
+import type { Registry } from '../../registry/registry.js';
+import { admitSession } from './session-admission.js';
+import { encodeConfig, encodeDesired } from '../desired/desired-object.js';
+import { DesiredSender, type DesiredSource } from '../desired/desired-sender.js';
+import { SlicedQueue } from './sliced-queue.js';
+import type { ReturnedPods } from '../restore/returned-pods.js';
+import type { ResyncTracker } from '../restore/resync-tracker.js';
+import { hostOffsetMs } from '../reports/host-time.js';
+import { sendPrefetchImages } from '../desired/prefetch-images.js';
+import type { JoinRights } from '../identity/join-rights.js';
+import { sendLinkPace } from './link-pace-sender.js';
+import type { LiveSession, LiveSessions } from './live-sessions.js';
+import type { NodeStatusWriter } from '../reports/node-status-writer.js';
+import { PerNodeQueue } from './per-node-queue.js';
+import type { NodeObjects } from '../desired/node-objects.js';
+import type { PendingRestore } from '../restore/pending-restore.js';
+import type { NodeLiveness } from './node-liveness.js';
+import type { RecordEvent } from '../reports/record-event.js';
+import type { ObjectSigner } from '../restore/object-signer.js';
+import type { Session } from './session.js';
+import { isStorageFull, retryWhileStorageFull } from '../reports/storage-full-retry.js';
+
+interface HelloHandlerDeps {
+  registry: Registry;
+  informers: Informers;
+  live: LiveSessions;
+  liveness: NodeLiveness;
+  nodeStatus: NodeStatusWriter;
+  returnedPods: ReturnedPods;
+  resync: ResyncTracker;
+  objects: NodeObjects;
+  clusterUID: string;
+  epoch: string;
+  authority: { trustToCatchUp(): string | undefined };
+  /** What came with the join of a node. */
+  rightsOf: (node: string) => Promise<JoinRights>;
+  signer: ObjectSigner;
+  restore?: PendingRestore | undefined;
+  /** As `node-controller`. */
+  recordEvent: RecordEvent;
+  clock: Clock;
+  log: Logger;
+}
+
+/** After a coordinator's start the fleet's first tries are spread: a handshake with certificates and a hello take up to 3 ms of a core. */
+const SPREAD_MS_A_NODE = 4;
+const RETRY_MS = 5_000;
+
+/** How the host's clocks differ from ours, as its hello arrived, ms: what to add to its steady one, and how wrong its wall clock is. */
+interface HostTimes {
+  offsetMs: number;
+  skewMs: number | undefined;
+}
+
+export class HelloHandler {
+  readonly #parts: HelloHandlerDeps;
+  /** One hello a node is decided at a time. */
+  readonly #lanes: PerNodeQueue;
+  readonly #fanOut: SlicedQueue<Session>;
+
+  constructor(parts: HelloHandlerDeps) {
+    this.#parts = parts;
+    this.#lanes = new PerNodeQueue(parts.informers);
+    this.#fanOut = new SlicedQueue(parts.clock, (session) => session.sender?.flush());
+  }
+
+  handle(session: Session, hello: Hello): void {
+    const { log, clock, liveness: presence, live } = this.#parts;
+    const offsetMs = hostOffsetMs(clock.now(), hello.hostTimeMs);
+    const skewMs = hello.wallTimeMs === undefined ? undefined : hello.wallTimeMs - clock.now();
+    const { node } = session;
+    this.#lanes
+      .run(node, async () => {
+        await this.#decide(session, hello, { offsetMs, skewMs });
+        return 0;
+      })
+      .catch((error: unknown) => {
+        log.error({ node, err: error }, 'hello could not be answered');
+        session.goodbye({ reason: 'refused', message: 'the coordinator has trouble', retryMs: RETRY_MS });
+      })
+      .finally(() => {
+        // The old session may have been sent away for one that then was not let in.
+        if (!live.has(node)) presence.disconnected(node);
+      });
+  }
+
+  async #decide(session: Session, hello: Hello, times: HostTimes): Promise<void> {
+    const { registry, informers, clusterUID, epoch: era, recordEvent, signer: sealer, live, returnedPods: givenBack, clock, log } =
+      this.#parts;
+    // Before the caches are full, what they lack would look like deleted.
+    await Promise.all([informers.pods.synced(), informers.nodes.synced()]);
+    const verdict = await admitSession(
+      {
+        registry,
+        clusterUID,
+        epoch: era,
+        clock,
+        informers,
+        sessionOf: (node) => live.sessionOf(node),
+        releaseSession: (rival) => live.release(rival),
+        rightsOf: this.#parts.rightsOf,
+      },
+      session,
+      hello,
+    );
+    if ('welcome' in verdict && sealer.isAheadOfStore(hello)) {
+      await givenBack.deleteNotHeld(session.node, hello.objects, sealer.receivedUpTo(hello));
+    }
+    if (session.phase !== 'greeting') return;
+    if ('welcome' in verdict) {
+      await this.#welcome(session, hello, verdict.welcome, times);
+      return;
+    }
+    const node = informers.nodes.get({ name: session.node });
+    const { remoteAddress } = session;
+    if (verdict.isClone && node) recordEvent(node, 'Warning', 'DuplicateAgent', cloneMessage(remoteAddress));
+    log.warn({ node: session.node, remoteAddress, ...verdict.goodbye }, 'agent refused');
+    session.goodbye(verdict.goodbye);
+  }
+
+  async #welcome(session: Session, hello: Hello, node: Node, times: HostTimes): Promise<void> {
+    const { offsetMs, skewMs } = times;
+    const { liveness: presence, live, nodeStatus: conditions, informers, log } = this.#parts;
+    session.send({ ...this.#welcomeFor(node, hello), ...(session.bearer ? { bearerToken: session.bearer } : {}) });
+    this.#parts.resync.welcomed(
+      session,
+      hello.objects.map(([uid]) => uid),
+    );
+    const sender = new DesiredSender(
+      hello.objects,
+      this.#sourceFor(session.node, hello),
+      (message) => session.send(message),
+      () => this.#fanOut.add(session),
+      () => this.#parts.resync.desiredStateSettled(session),
+    );
+    session.becomeLive(hello.instanceID, commonFeatures(hello.features), sender);
+    const heldImages = hello.features.includes(PINNED_IMAGES) ? [] : undefined;
+    const entry: LiveSession = { session, nodeUid: node.metadata.uid, offsetMs, prefetchImages: heldImages };
+    live.set(session.node, entry);
+    const ca = this.#parts.authority.trustToCatchUp();
+    if (session.acceptsCertificates && ca !== undefined) session.send({ kind: 'certified', ca });
+    // What changed since the admission read it came before there was a session to tell.
+    sendPrefetchImages(entry, informers.nodes.get({ name: session.node }) ?? node, informers.daemonSets);
+    sendLinkPace(entry, informers.nodes.get({ name: session.node }) ?? node);
+    presence.connected(session.node, () => session.quietMs());
+    log.info({ node: session.node, version: hello.agentVersion }, 'agent connected');
+    if (skewMs !== undefined) conditions.setClockSkew(session.node, skewMs);
+    await this.#writeStatus(entry, hello.status);
+  }
+
+  /** Apart from the welcome: what is made there lives as long as the session, and would keep the hello for as long. */
+  async #writeStatus(entry: LiveSession, status: NodeStatus): Promise<void> {
+    const { nodeStatus: conditions, clock, log } = this.#parts;
+    const { session } = entry;
+    const write = () => conditions.write(session.node, status);
+    await write().catch((error: unknown) => {
+      if (!isStorageFull(error)) throw error;
+      // Others of this node need not wait for it, and what they say of the host is newer.
+      const isWanted = () => session.phase === 'live' && !entry.hasReportedStatus;
+      void retryWhileStorageFull(write, isWanted, clock).catch((why: unknown) =>
+        log.debug({ node: session.node, err: why }, 'status of the hello not written'),
+      );
+    });
+  }
+
+  #welcomeFor({ metadata }: Node, hello: Hello): Welcome {
+    const { clusterUID, epoch: era, clock, informers } = this.#parts;
+    const { name, uid, labels, annotations } = metadata;
+    return {
+      kind: 'welcome',
+      features: commonFeatures(hello.features),
+      clusterUID,
+      epoch: era,
+      heartbeatIntervalMs: HEARTBEAT_INTERVAL_MS,
+      reconnectSpreadMs: informers.nodes.size * SPREAD_MS_A_NODE,
+      serverTimeMs: clock.now(),
+      node: {
+        metadata: {
+          name,
+          ...(uid && { uid }),
+          ...(labels && { labels }),
+          ...(annotations && { annotations }),
+        },
+      },
+    };
+  }
+
+  #sourceFor(node: string, hello: Hello): DesiredSource {
+    const { informers, signer: sealer, restore, objects, epoch: era } = this.#parts;
+    // What it held from before was put back when it was first heard: what the store lacks since then was deleted since then.
+    const wasHeard = informers.nodes.get({ name: node })?.metadata.annotations?.[RESYNCED_IN_EPOCH] === era;
+    const isHostBeyond = !wasHeard && sealer.isAheadOfStore(hello);
+    const canGiveBack = hello.features.includes(RETURN_OBJECTS);
+    const kinds = { config: hello.features.includes(CONFIG_OBJECTS) };
+    return {
+      object: (uid) => objects.object(node, uid, kinds),
+      objects: () => objects.objects(node, kinds),
+      revision: () => informers.revision,
+      encode: (object) =>
+        isConfigObject(object) ? encodeConfig(object) : encodeDesired(object, node, sealer),
+      unknownPodVerdict: (digest, wasAsked) =>
+        unknownPodVerdict({
+          isHostAhead: isHostBeyond,
+          canBeAsked: canGiveBack && digest !== '' && !wasAsked,
+          isUnconfirmed: restore?.unconfirmed() !== undefined,
+        }),
+    };
+  }
+}
+
+/** Two hosts with one identity: a disk that was cloned. */
+function cloneMessage(remoteAddress: string): string {
+  const where = remoteAddress ? ` from ${remoteAddress}` : '';
+  return `Another agent tried to connect${where} with the identity of this node and was refused`;
+}

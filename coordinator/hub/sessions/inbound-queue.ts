@@ -1,0 +1,36 @@
+/** What agents say, dealt with in slices: when thousands speak at once, beats and handshakes still have their turn. */
+import type { Clock } from '../../../shared/process/time/clock.js';
+import { TimeSlice } from '../../../shared/process/time/time-slice.js';
+
+export class InboundQueue {
+  readonly #slice: TimeSlice;
+  #waiting: (() => void)[] = [];
+  #isRunning = false;
+
+  constructor(clock: Clock) {
+    this.#slice = new TimeSlice(clock);
+  }
+
+  /** Calls `read` at once while there is time, else in its turn: first come, first served. It must not throw. */
+  add(read: () => void): void {
+    if (!this.#isRunning && this.#slice.hasTime) {
+      read();
+      return;
+    }
+    this.#waiting.push(read);
+    if (!this.#isRunning) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      for (const read of batch) {
+        await this.#slice.yieldIfUsedUp();
+        read();
+      }
+    }
+    this.#isRunning = false;
+  }
+}

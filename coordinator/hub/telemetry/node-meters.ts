@@ -1,0 +1,110 @@
+/** What each node's link carries and its agent costs, counted since this coordinator first saw it: in memory alone. */
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import type { AgentUsage, HostMeters, LinkTraffic } from '../../../shared/kube/fleet/host-meter-types.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { LinkBytes, LinkMeter } from '../../../shared/link/link-meter.js';
+import type { MetersReport } from '../../../shared/link/messages/link-messages.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+
+const DAY_MS = 86_400_000;
+/** Before that, a rate says little. */
+const LEAST_RATE_MS = 60_000;
+
+interface NodeMeter {
+  /** By the wall clock, for people; `startedAt` by one that never jumps, for rates. Both ms. */
+  since: number;
+  startedAt: number;
+  connects: number;
+  bytes: LinkBytes;
+  told?: { at: number; report: MetersReport };
+}
+
+export class NodeMeters {
+  /** Of all nodes that ever connected: it never shrinks. */
+  readonly fleet = new LinkBytes();
+  readonly #clock: Clock;
+  readonly #byNode = new Map<string, NodeMeter>();
+  #onRoundTrip: (ms: number) => void = () => undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Who counts round trips. */
+  onRoundTrip(observe: (ms: number) => void): void {
+    this.#onRoundTrip = observe;
+  }
+
+  /** The meter of a connection that the node has begun. */
+  connection(node: string): LinkMeter {
+    const meter = this.#byNode.get(node) ?? this.#begin(node);
+    meter.connects += 1;
+    return new LinkMeter(meter.bytes, this.fleet);
+  }
+
+  record(node: string, report: MetersReport): void {
+    const meter = this.#byNode.get(node);
+    if (!meter) return;
+    meter.told = { at: this.#clock.now(), report };
+    if (report.roundTripMs !== undefined) this.#onRoundTrip(report.roundTripMs);
+  }
+
+  /** The Node is no more. */
+  forget(node: string): void {
+    this.#byNode.delete(node);
+  }
+
+  /** Undefined for a node that has not connected since the coordinator's start. */
+  of(node: string): HostMeters | undefined {
+    const meter = this.#byNode.get(node);
+    if (!meter) return undefined;
+    return {
+      kind: 'HostMeters',
+      apiVersion: `${FLEET_GROUP}/v1`,
+      metadata: { name: node },
+      link: this.#linkCost(meter),
+      ...(meter.told ? { agent: agentCost(meter.told) } : {}),
+    };
+  }
+
+  /** Every node that has connected, for a page of numbers. */
+  *all(): Generator<[node: string, bytes: LinkBytes, told: MetersReport | undefined]> {
+    for (const [node, { bytes, told }] of this.#byNode) yield [node, bytes, told?.report];
+  }
+
+  #begin(node: string): NodeMeter {
+    const meter = {
+      since: this.#clock.now(),
+      startedAt: this.#clock.monotonic(),
+      connects: 0,
+      bytes: new LinkBytes(),
+    };
+    this.#byNode.set(node, meter);
+    return meter;
+  }
+
+  #linkCost({ since, startedAt, connects, bytes, told }: NodeMeter): LinkTraffic {
+    const elapsedMs = this.#clock.monotonic() - startedAt;
+    const steady = bytes.total - bytes.of('up', 'connect') - bytes.of('down', 'connect');
+    const roundTripMs = told?.report.roundTripMs;
+    return {
+      since: toTimestamp(since),
+      connects,
+      up: bytes.byCause('up'),
+      down: bytes.byCause('down'),
+      ...(elapsedMs >= LEAST_RATE_MS ? { bytesPerDay: Math.round((steady / elapsedMs) * DAY_MS) } : {}),
+      ...(roundTripMs === undefined ? {} : { roundTripMs }),
+    };
+  }
+}
+
+function agentCost({ at, report }: { at: number; report: MetersReport }): AgentUsage {
+  const { uptimeMs: upMs, memoryBytes, writtenBytes, diskWrittenBytes: storedBytes } = report;
+  return {
+    reportedAt: toTimestamp(at),
+    since: toTimestamp(at - upMs),
+    memoryBytes,
+    writtenBytes,
+    ...(storedBytes === undefined ? {} : { diskWrittenBytes: storedBytes }),
+  };
+}

@@ -1,0 +1,68 @@
+/** What hosts' beats tell of how busy they are: an hour by the minute, a day by ten minutes, in memory alone (some 3 KB a host). */
+import type { HostReadings } from '../../../shared/kube/fleet/host-reading-types.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { decodeHeartbeatReading } from '../../../shared/link/heartbeat-reading.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import type { NodeLiveness } from '../sessions/node-liveness.js';
+import { ReadingRing } from './reading-ring.js';
+
+const MINUTE = 60;
+const HOUR_OF_MINUTES = 60;
+const TEN_MINUTES = 600;
+const DAY_OF_TEN_MINUTES = 144;
+
+interface Rings {
+  recent: ReadingRing;
+  day: ReadingRing;
+}
+
+export class NodeReadings {
+  readonly #clock: Clock;
+  readonly #presence: Pick<NodeLiveness, 'lastSeenMs'>;
+  readonly #byNode = new Map<string, Rings>();
+
+  constructor(clock: Clock, presence: Pick<NodeLiveness, 'lastSeenMs'>) {
+    this.#clock = clock;
+    this.#presence = presence;
+  }
+
+  /** Takes what a ping carried, if it is a reading. */
+  record(node: string, bytes: Uint8Array): void {
+    const reading = decodeHeartbeatReading(bytes);
+    if (!reading) return;
+    const rings = this.#byNode.get(node) ?? this.#begin(node);
+    const now = this.#clock.now();
+    rings.recent.add(now, reading);
+    rings.day.add(now, reading);
+  }
+
+  /** Empty columns for a host that has told nothing. */
+  of(node: string): Pick<HostReadings, 'lastContactTime' | 'recent' | 'day'> {
+    const now = this.#clock.now();
+    const { recent, day } = this.#byNode.get(node) ?? newRings();
+    const heardMs = this.#presence.lastSeenMs(node);
+    return {
+      ...(heardMs === undefined ? {} : { lastHeardTime: toTimestamp(heardMs) }),
+      recent: recent.series(now),
+      day: day.series(now),
+    };
+  }
+
+  /** The Node is no more. */
+  forget(node: string): void {
+    this.#byNode.delete(node);
+  }
+
+  #begin(node: string): Rings {
+    const rings = newRings();
+    this.#byNode.set(node, rings);
+    return rings;
+  }
+}
+
+function newRings(): Rings {
+  return {
+    recent: new ReadingRing(MINUTE, HOUR_OF_MINUTES),
+    day: new ReadingRing(TEN_MINUTES, DAY_OF_TEN_MINUTES),
+  };
+}

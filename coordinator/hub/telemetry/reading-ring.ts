@@ -1,0 +1,69 @@
+/** The readings of one host over a span of time: a bounded ring of steps, each with the highest value that came in it. */
+import type { ReadingSeries } from '../../../shared/kube/fleet/host-reading-types.js';
+import type { HeartbeatReading } from '../../../shared/link/heartbeat-reading.js';
+
+const CHANNELS = ['cpu', 'memory', 'disk', 'roundTripMs'] as const;
+/** Parts of the whole are kept in steps of a ten-thousandth. */
+const SCALE = { cpu: 10_000, memory: 10_000, disk: 10_000, roundTripMs: 1 } as const;
+const UNKNOWN = 0xffff;
+
+export class ReadingRing {
+  readonly #stepSeconds: number;
+  readonly #count: number;
+  /** Which step of all time each place holds; 0: none yet. */
+  readonly #steps: Uint32Array;
+  readonly #values: Uint16Array;
+
+  constructor(stepSeconds: number, count: number) {
+    this.#stepSeconds = stepSeconds;
+    this.#count = count;
+    this.#steps = new Uint32Array(count);
+    this.#values = new Uint16Array(count * CHANNELS.length);
+  }
+
+  /** `now` in ms since the epoch. A few stores into memory: called for beats. */
+  add(now: number, reading: HeartbeatReading): void {
+    const step = Math.floor(now / 1000 / this.#stepSeconds);
+    const place = step % this.#count;
+    const base = place * CHANNELS.length;
+    if (this.#steps[place] !== step) {
+      this.#steps[place] = step;
+      this.#values.fill(UNKNOWN, base, base + CHANNELS.length);
+    }
+    for (const [index, channel] of CHANNELS.entries()) {
+      const value = reading[channel];
+      if (value === undefined) continue;
+      const next = Math.min(Math.round(value * SCALE[channel]), UNKNOWN - 1);
+      const known = this.#values[base + index] ?? UNKNOWN;
+      if (known === UNKNOWN || next > known) this.#values[base + index] = next;
+    }
+  }
+
+  /** All steps from the first that is known to now; those without a reading are null. */
+  series(now: number): ReadingSeries {
+    const last = Math.floor(now / 1000 / this.#stepSeconds);
+    const all = Array.from({ length: this.#count }, (_, index) => last - this.#count + 1 + index);
+    const first = all.findIndex((step) => this.#holds(step));
+    const steps = first < 0 ? [] : all.slice(first);
+    const column = (channel: (typeof CHANNELS)[number]) =>
+      steps.map((step) => this.#valueOf(step, CHANNELS.indexOf(channel), SCALE[channel]));
+    return {
+      stepSeconds: this.#stepSeconds,
+      times: steps.map((step) => step * this.#stepSeconds),
+      cpu: column('cpu'),
+      memory: column('memory'),
+      disk: column('disk'),
+      roundTripMs: column('roundTripMs'),
+    };
+  }
+
+  #holds(step: number): boolean {
+    return step > 0 && this.#steps[step % this.#count] === step;
+  }
+
+  #valueOf(step: number, channel: number, scale: number): number | null {
+    if (!this.#holds(step)) return null;
+    const value = this.#values[(step % this.#count) * CHANNELS.length + channel] ?? UNKNOWN;
+    return value === UNKNOWN ? null : value / scale;
+  }
+}

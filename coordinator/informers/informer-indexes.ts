@@ -1,0 +1,77 @@
+/** What informers can be asked besides names: which objects share a value. */
+import { controllerOf, type KubeObject } from '../../shared/kube/objects/meta.js';
+import { type Pod, targetNodeOf } from '../../shared/kube/pods/pod-types.js';
+import type { RoleBinding } from '../../shared/kube/access/rbac-types.js';
+import {
+  BINDINGS_BY_SUBJECT,
+  BY_ANY_OWNER,
+  BY_NAMESPACE,
+  BY_OWNER,
+  PODS_BY_NODE,
+  PODS_BY_TARGET_NODE,
+} from './informer.js';
+import { subjectKeysOf } from './rbac-subject-keys.js';
+
+/** The values under which an object is found. */
+type IndexFunction<T extends KubeObject> = (object: T) => readonly string[];
+
+export type IndexFunctions<T extends KubeObject> = Readonly<Record<string, IndexFunction<T>>>;
+
+const present = (value: string | undefined): readonly string[] => (value ? [value] : []);
+
+/** Indexes that every namespaced kind has. */
+export const COMMON_INDEXES: IndexFunctions<KubeObject> = {
+  [BY_OWNER]: (object) => present(controllerOf(object.metadata)?.uid),
+  [BY_ANY_OWNER]: (object) => object.metadata.ownerReferences?.map((reference) => reference.uid) ?? [],
+  [BY_NAMESPACE]: (object) => present(object.metadata.namespace),
+};
+
+export const POD_INDEXES: IndexFunctions<Pod> = {
+  ...COMMON_INDEXES,
+  [PODS_BY_NODE]: (pod) => present(pod.spec.nodeName),
+  [PODS_BY_TARGET_NODE]: (pod) => present(targetNodeOf(pod)),
+};
+
+export const BINDING_INDEXES: IndexFunctions<RoleBinding> = {
+  ...COMMON_INDEXES,
+  [BINDINGS_BY_SUBJECT]: subjectKeysOf,
+};
+
+/** One index, kept up by its cache. */
+export class Index<T extends KubeObject> {
+  readonly #indexBy: IndexFunction<T>;
+  readonly #buckets = new Map<string, Map<string, T>>();
+
+  constructor(indexBy: IndexFunction<T>) {
+    this.#indexBy = indexBy;
+  }
+
+  replace(key: string, previous: T | undefined, current: T | undefined): void {
+    const before = previous ? this.#indexBy(previous) : [];
+    const after = current ? this.#indexBy(current) : [];
+    for (const value of before) {
+      if (!after.includes(value)) this.#remove(value, key);
+    }
+    if (!current) return;
+    for (const value of after) this.#bucket(value).set(key, current);
+  }
+
+  lookup(value: string): readonly T[] {
+    return [...(this.#buckets.get(value)?.values() ?? [])];
+  }
+
+  #bucket(value: string): Map<string, T> {
+    let bucket = this.#buckets.get(value);
+    if (!bucket) {
+      bucket = new Map();
+      this.#buckets.set(value, bucket);
+    }
+    return bucket;
+  }
+
+  #remove(value: string, key: string): void {
+    const bucket = this.#buckets.get(value);
+    bucket?.delete(key);
+    if (bucket?.size === 0) this.#buckets.delete(value);
+  }
+}

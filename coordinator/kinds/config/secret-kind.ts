@@ -1,0 +1,118 @@
+/** v1 Secret. */
+import type { Secret } from '../../../shared/kube/objects/config-types.js';
+import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { FIELD_IMMUTABLE, invalidValue, required, tooLong } from '../validation/field-error.js';
+import { MAX_DATA_BYTES, validateDataKeys, validateImmutable } from './immutable-data.js';
+import type { FieldError, Kind } from '../kind.js';
+import { AGE_COLUMN, column, NAME_COLUMN } from '../table-column.js';
+import { STANDARD_VERBS } from '../standard-verbs.js';
+
+/** The hash of an agent's credential: there are as many as nodes, and none is for a Pod. */
+export const CREDENTIAL_SECRET_TYPE = 'everynode.dev/node-credential';
+
+const REDACTED = '<secret contents redacted>';
+const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
+
+/** Folds the write-only `stringData` into `data`; its keys win. */
+function setDefaults(secret: Secret): void {
+  secret.type ||= 'Opaque';
+  if (!secret.stringData) return;
+  const entries = Object.entries(secret.stringData);
+  const encoded = entries.map(([key, value]) => [key, Buffer.from(value, 'utf8').toString('base64')]);
+  if (encoded.length > 0) secret.data = { ...secret.data, ...Object.fromEntries(encoded) };
+  delete secret.stringData;
+}
+
+function sizeOf(secret: Secret): number {
+  return Object.values(secret.data ?? {}).reduce((sum, text) => sum + Buffer.byteLength(text, 'base64'), 0);
+}
+
+function requireKeys(secret: Secret, ...keys: string[]): FieldError[] {
+  const lacking = keys.filter((key) => secret.data?.[key] === undefined);
+  return lacking.map((key) => required(`data[${key}]`));
+}
+
+function isJsonObject(base64: string): boolean {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(base64, 'base64').toString('utf8'));
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    // Not JSON at all. What the parser says would quote the secret.
+    return false;
+  }
+}
+
+/** A registry's credentials are a JSON document under one key. */
+function requireJson(secret: Secret, key: string): FieldError[] {
+  const text = secret.data?.[key];
+  if (text === undefined) return [required(`data[${key}]`)];
+  return isJsonObject(text) ? [] : [invalidValue(`data[${key}]`, REDACTED, 'must be a JSON object')];
+}
+
+/** Unlike elsewhere, an empty value won't do. */
+function requirePrivateKey(secret: Secret): FieldError[] {
+  return secret.data?.['ssh-privatekey'] ? [] : [required('data[ssh-privatekey]')];
+}
+
+/** Either of the two suffices. */
+function requireUserOrPassword(secret: Secret): FieldError[] {
+  const lacking = requireKeys(secret, 'username', 'password');
+  return lacking.length === 2 ? lacking : [];
+}
+
+function requireAccount(secret: Secret): FieldError[] {
+  if (secret.metadata.annotations?.[ACCOUNT_NAME]) return [];
+  return [required(`metadata.annotations[${ACCOUNT_NAME}]`)];
+}
+
+/** What upstream asks of the types that it knows. */
+const TYPES: Readonly<Record<string, (secret: Secret) => FieldError[]>> = {
+  'kubernetes.io/service-account-token': requireAccount,
+  'kubernetes.io/dockercfg': (secret) => requireJson(secret, '.dockercfg'),
+  'kubernetes.io/dockerconfigjson': (secret) => requireJson(secret, '.dockerconfigjson'),
+  'kubernetes.io/basic-auth': requireUserOrPassword,
+  'kubernetes.io/ssh-auth': requirePrivateKey,
+  'kubernetes.io/tls': (secret) => requireKeys(secret, 'tls.crt', 'tls.key'),
+};
+
+function validate(secret: Secret): FieldError[] {
+  return [
+    ...validateDataKeys(secret.data, 'data'),
+    ...(sizeOf(secret) > MAX_DATA_BYTES ? [tooLong('data', MAX_DATA_BYTES)] : []),
+    ...(ownValue(TYPES, secret.type ?? '')?.(secret) ?? []),
+  ];
+}
+
+function validateUpdate(next: Secret, current: Secret): FieldError[] {
+  const type = next.type === current.type ? [] : [invalidValue('type', next.type, FIELD_IMMUTABLE)];
+  return [...type, ...validateImmutable(next, current, ['data'])];
+}
+
+export const secretKind: Kind<Secret> = {
+  group: '',
+  version: 'v1',
+  kind: 'Secret',
+  resource: 'secrets',
+  singular: 'secret',
+  shortNames: [],
+  categories: [],
+  namespaced: true,
+  verbs: STANDARD_VERBS,
+  schema: 'io.k8s.api.core.v1.Secret',
+  subresources: {},
+  columns: [
+    NAME_COLUMN,
+    column('Type', 'string', 'What the data is for.', (secret) => secret.type ?? ''),
+    column('Data', 'string', 'How many keys it holds.', (secret) => Object.keys(secret.data ?? {}).length),
+    AGE_COLUMN,
+  ],
+  fields: { type: (secret) => secret.type ?? '' },
+  hasGeneration: false,
+  nameRule: 'dnsSubdomain',
+  setDefaults,
+  prepareForCreate: () => undefined,
+  prepareForUpdate: () => undefined,
+  validate,
+  validateUpdate,
+  warnings: () => [],
+};

@@ -1,0 +1,64 @@
+/** apps/v1 ControllerRevision: one past or present template of a DaemonSet. */
+import { controllerOf } from '../../../shared/kube/objects/meta.js';
+import type { ControllerRevision } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { FIELD_IMMUTABLE, invalidValue, required } from '../validation/field-error.js';
+import type { FieldError, Kind } from '../kind.js';
+import { validateNonNegative } from '../pods/spec-validation/number-validation.js';
+import { semanticallyEqual } from '../validation/semantic-equality.js';
+import { AGE_COLUMN, column, NAME_COLUMN, NONE } from '../table-column.js';
+import { STANDARD_VERBS } from '../standard-verbs.js';
+
+/** `daemonset.apps/NAME` */
+function controllerText(revision: ControllerRevision): string {
+  const owner = controllerOf(revision.metadata);
+  if (!owner) return NONE;
+  const [group, version] = owner.apiVersion.split('/');
+  return `${owner.kind.toLowerCase()}${version === undefined ? '' : `.${group}`}/${owner.name}`;
+}
+
+function validate(object: ControllerRevision): FieldError[] {
+  const data = object.data === undefined || object.data === null;
+  return [
+    ...(data ? [required('data', 'data is mandatory')] : []),
+    ...validateNonNegative(object.revision, 'revision'),
+  ];
+}
+
+/** The number may change (a rollback raises it), what it stands for may not. */
+function validateUpdate(next: ControllerRevision, current: ControllerRevision): FieldError[] {
+  return semanticallyEqual(next.data, current.data) ? [] : [invalidValue('data', next.data, FIELD_IMMUTABLE)];
+}
+
+export const controllerRevisionKind: Kind<ControllerRevision> = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'ControllerRevision',
+  resource: 'controllerrevisions',
+  singular: 'controllerrevision',
+  shortNames: [],
+  categories: [],
+  namespaced: true,
+  verbs: STANDARD_VERBS,
+  schema: 'io.k8s.api.apps.v1.ControllerRevision',
+  subresources: {},
+  columns: [
+    NAME_COLUMN,
+    column('Controller', 'string', 'The workload whose template it keeps.', controllerText),
+    column(
+      'Revision',
+      'string',
+      'Number of the revision; the newest has the highest.',
+      (object) => object.revision ?? 0,
+    ),
+    AGE_COLUMN,
+  ],
+  fields: {},
+  hasGeneration: false,
+  nameRule: 'dnsSubdomain',
+  setDefaults: () => undefined,
+  prepareForCreate: () => undefined,
+  prepareForUpdate: () => undefined,
+  validate,
+  validateUpdate,
+  warnings: () => [],
+};

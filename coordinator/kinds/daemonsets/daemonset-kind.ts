@@ -1,0 +1,122 @@
+/** apps/v1 DaemonSet. */
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { TEMPLATE_GENERATION_ANNOTATION } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { setDaemonSetDefaults } from './daemonset-defaults.js';
+import {
+  validateDaemonSet,
+  validateDaemonSetStatus,
+  validateDaemonSetUpdate,
+} from './daemonset-validation.js';
+import type { Kind } from '../kind.js';
+import { secretEnvironmentWarnings } from '../pods/secret-environment-warnings.js';
+import { semanticallyEqual } from '../validation/semantic-equality.js';
+import { AGE_COLUMN, column, labelsText, NAME_COLUMN, wideColumn } from '../table-column.js';
+import { unsupportedFields } from '../pods/unsupported-fields.js';
+import { STANDARD_VERBS, STATUS_VERBS } from '../standard-verbs.js';
+
+function templateGeneration(daemonSet: DaemonSet): number {
+  return Number.parseInt(daemonSet.metadata.annotations?.[TEMPLATE_GENERATION_ANNOTATION] ?? '0', 10) || 0;
+}
+
+function setTemplateGeneration(daemonSet: DaemonSet, generation: number): void {
+  daemonSet.metadata.annotations = {
+    ...daemonSet.metadata.annotations,
+    [TEMPLATE_GENERATION_ANNOTATION]: String(generation),
+  };
+}
+
+const NO_STATUS = {
+  currentNumberScheduled: 0,
+  numberMisscheduled: 0,
+  desiredNumberScheduled: 0,
+  numberReady: 0,
+};
+
+/** `pkg/registry/apps/daemonset/strategy.go`: generation 1; a creator may name a template generation of its own. */
+function prepareForCreate(daemonSet: DaemonSet): void {
+  daemonSet.status = { ...NO_STATUS };
+  daemonSet.metadata.generation = 1;
+  setTemplateGeneration(daemonSet, Math.max(templateGeneration(daemonSet), 1));
+}
+
+/** The template generation follows the template only, metadata.generation any change of spec. */
+function prepareForUpdate(next: DaemonSet, current: DaemonSet): void {
+  next.status = current.status ?? { ...NO_STATUS };
+  const templateChanged = !semanticallyEqual(next.spec.template, current.spec.template);
+  const specChanged = templateChanged || !semanticallyEqual(next.spec, current.spec);
+  setTemplateGeneration(next, templateGeneration(current) + (templateChanged ? 1 : 0));
+  next.metadata.generation = (current.metadata.generation ?? 0) + (specChanged ? 1 : 0);
+}
+
+function prepareForStatusUpdate(next: DaemonSet, current: DaemonSet): void {
+  next.spec = current.spec;
+}
+
+export const daemonSetKind: Kind<DaemonSet> = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'DaemonSet',
+  resource: 'daemonsets',
+  singular: 'daemonset',
+  shortNames: ['ds'],
+  categories: ['all'],
+  namespaced: true,
+  verbs: STANDARD_VERBS,
+  schema: 'io.k8s.api.apps.v1.DaemonSet',
+  subresources: { status: { group: 'apps', version: 'v1', kind: 'DaemonSet', verbs: STATUS_VERBS } },
+  columns: [
+    NAME_COLUMN,
+    column(
+      'Desired',
+      'integer',
+      'Nodes that should run it.',
+      (set) => set.status?.desiredNumberScheduled ?? 0,
+    ),
+    column(
+      'Current',
+      'integer',
+      'Nodes that have its Pod.',
+      (set) => set.status?.currentNumberScheduled ?? 0,
+    ),
+    column('Ready', 'integer', 'Nodes whose Pod is ready.', (set) => set.status?.numberReady ?? 0),
+    column(
+      'Up-to-date',
+      'integer',
+      'Nodes whose Pod is of the newest template.',
+      (set) => set.status?.updatedNumberScheduled ?? 0,
+    ),
+    column(
+      'Available',
+      'integer',
+      'Nodes whose Pod is available.',
+      (set) => set.status?.numberAvailable ?? 0,
+    ),
+    column('Node Selector', 'string', 'Labels that a node needs.', (set) =>
+      labelsText(set.spec.template.spec.nodeSelector),
+    ),
+    AGE_COLUMN,
+    wideColumn('Containers', 'string', 'Names of the containers.', (set) =>
+      set.spec.template.spec.containers.map((container) => container.name).join(','),
+    ),
+    wideColumn('Images', 'string', 'Images of the containers.', (set) =>
+      set.spec.template.spec.containers.map((container) => container.image).join(','),
+    ),
+    wideColumn('Selector', 'string', 'Which Pods are its own.', (set) =>
+      labelsText(set.spec.selector?.matchLabels),
+    ),
+  ],
+  fields: {},
+  hasGeneration: true,
+  nameRule: 'dnsSubdomain',
+  setDefaults: setDaemonSetDefaults,
+  prepareForCreate,
+  prepareForUpdate,
+  prepareForStatusUpdate,
+  validate: validateDaemonSet,
+  validateUpdate: validateDaemonSetUpdate,
+  validateStatusUpdate: validateDaemonSetStatus,
+  warnings: ({ spec }) => [
+    ...unsupportedFields(spec.template.spec, 'spec.template.spec'),
+    ...secretEnvironmentWarnings(spec.template.spec, 'spec.template.spec'),
+  ],
+};

@@ -1,0 +1,138 @@
+/** Validation of DaemonSets (`pkg/apis/apps/validation/validation.go`, `pkg/registry/apps/daemonset/strategy.go`). */
+import type { IntOrString } from '../../../shared/kube/objects/int-or-string.js';
+import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
+import type {
+  DaemonSet,
+  DaemonSetSpec,
+  DaemonSetUpdateStrategy,
+  RollingUpdateDaemonSet,
+} from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { FIELD_IMMUTABLE, forbidden, invalidValue, notSupported, required } from '../validation/field-error.js';
+import type { FieldError } from '../kind.js';
+import { validateLabelSelector } from '../validation/label-selector-validation.js';
+import { percentProblems } from '../validation/name-rules.js';
+import { invalidFor } from '../validation/object-meta-validation.js';
+import { validateNonNegative } from '../pods/spec-validation/number-validation.js';
+import { validatePodTemplate } from '../pods/spec-validation/pod-spec-validation.js';
+import { semanticallyEqual } from '../validation/semantic-equality.js';
+
+const STRATEGIES = ['RollingUpdate', 'OnDelete'];
+
+/** 25 of `25%`; undefined for what is no percentage. */
+function percentOf(value: IntOrString | undefined): number | undefined {
+  if (typeof value !== 'string' || percentProblems(value).length > 0) return undefined;
+  return Number.parseInt(value, 10);
+}
+
+/** What upstream counts a value as, whatever its form: text that is no number is worth 0. */
+function worth(value: IntOrString | undefined): number {
+  const text = String(value ?? 0);
+  return percentOf(value) ?? (/^[+-]?\d+$/.test(text) ? Number(text) : 0);
+}
+
+function validateAmount(value: IntOrString | undefined, field: string): FieldError[] {
+  if (typeof value === 'string') return invalidFor(field, value, percentProblems(value));
+  return validateNonNegative(value, field);
+}
+
+function validateAtMostAll(value: IntOrString | undefined, field: string): FieldError[] {
+  if ((percentOf(value) ?? 0) <= 100) return [];
+  return [invalidValue(field, value, 'must not be greater than 100%')];
+}
+
+function validateRollingUpdate(parameters: RollingUpdateDaemonSet, field: string): FieldError[] {
+  const { maxUnavailable, maxSurge } = parameters;
+  const unavailableField = `${field}.maxUnavailable`;
+  const surgeField = `${field}.maxSurge`;
+  const errors = [
+    ...validateAmount(maxUnavailable, unavailableField),
+    ...validateAmount(maxSurge, surgeField),
+    ...validateAtMostAll(maxUnavailable, unavailableField),
+    ...validateAtMostAll(maxSurge, surgeField),
+  ];
+  if (worth(maxUnavailable) !== 0 && worth(maxSurge) !== 0) {
+    errors.push(invalidValue(surgeField, maxSurge, 'may not be set when maxUnavailable is non-zero'));
+  }
+  if (worth(maxUnavailable) === 0 && worth(maxSurge) === 0) {
+    errors.push(required(unavailableField, 'cannot be 0 when maxSurge is 0'));
+  }
+  return errors;
+}
+
+/** OnDelete may keep parameters that it doesn't read. */
+function validateStrategy(strategy: DaemonSetUpdateStrategy | undefined, field: string): FieldError[] {
+  if (strategy?.type === 'OnDelete') return [];
+  if (strategy?.type !== 'RollingUpdate') return [notSupported(field, strategy?.type ?? '', STRATEGIES)];
+  if (!strategy.rollingUpdate) return [required(`${field}.rollingUpdate`)];
+  return validateRollingUpdate(strategy.rollingUpdate, `${field}.rollingUpdate`);
+}
+
+/** A selector with mistakes of its own is not held against the template. */
+function validateSelector({ selector, template }: DaemonSetSpec): FieldError[] {
+  const errors = validateLabelSelector(selector, 'spec.selector');
+  const labels = template.metadata?.labels;
+  const matches = selector !== undefined && compileLabelSelector(selector).matches(labels);
+  if (errors.length === 0 && !matches) {
+    const detail = '`selector` does not match template `labels`';
+    errors.push(invalidValue('spec.template.metadata.labels', labels, detail));
+  }
+  const terms = Object.keys(selector?.matchLabels ?? {}).length + (selector?.matchExpressions ?? []).length;
+  if (selector && terms === 0) {
+    errors.push(invalidValue('spec.selector', selector, 'empty selector is invalid for daemonset'));
+  }
+  return errors;
+}
+
+/** What a DaemonSet asks of its template besides the rules for every template. */
+function validateTemplateUse({ template }: DaemonSetSpec): FieldError[] {
+  const { restartPolicy, activeDeadlineSeconds } = template.spec;
+  const errors: FieldError[] = [];
+  if (restartPolicy !== 'Always') {
+    errors.push(notSupported('spec.template.spec.restartPolicy', restartPolicy, ['Always']));
+  }
+  if (activeDeadlineSeconds !== undefined) {
+    const detail = 'activeDeadlineSeconds in DaemonSet is not Supported';
+    errors.push(forbidden('spec.template.spec.activeDeadlineSeconds', detail));
+  }
+  return errors;
+}
+
+/** Every mistake of a DaemonSet that has its defaults. */
+export function validateDaemonSet({ spec }: DaemonSet): FieldError[] {
+  return [
+    ...validateSelector(spec),
+    ...validatePodTemplate(spec.template, 'spec.template'),
+    ...validateTemplateUse(spec),
+    ...validateNonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
+    ...validateStrategy(spec.updateStrategy, 'spec.updateStrategy'),
+    ...validateNonNegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit'),
+  ];
+}
+
+/** The selector says whose Pods are whose, so it stays. */
+export function validateDaemonSetUpdate(next: DaemonSet, current: DaemonSet): FieldError[] {
+  if (semanticallyEqual(next.spec.selector, current.spec.selector)) return [];
+  return [invalidValue('spec.selector', next.spec.selector, FIELD_IMMUTABLE)];
+}
+
+const COUNTERS = [
+  'currentNumberScheduled',
+  'numberMisscheduled',
+  'desiredNumberScheduled',
+  'numberReady',
+  'observedGeneration',
+  'updatedNumberScheduled',
+  'numberAvailable',
+  'numberUnavailable',
+  'collisionCount',
+] as const;
+
+/** Counters are not negative, and collisions are never forgotten. */
+export function validateDaemonSetStatus(next: DaemonSet, current: DaemonSet): FieldError[] {
+  const errors = COUNTERS.flatMap((key) => validateNonNegative(next.status?.[key], `status.${key}`));
+  const collisions = next.status?.collisionCount ?? 0;
+  if (collisions < (current.status?.collisionCount ?? 0)) {
+    errors.push(invalidValue('status.collisionCount', collisions, 'cannot be decremented'));
+  }
+  return errors;
+}

@@ -1,0 +1,122 @@
+/** v1 Node. Created by the hub at an agent's first hello, or by a client beforehand. */
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import { AGENT_METER_ANNOTATION, LINK_METER_ANNOTATION } from '../../../shared/kube/fleet/host-meter-types.js';
+import { HEARTBEAT_ANNOTATION, parseHeartbeatSeconds } from '../../../shared/kube/nodes/heartbeat-config.js';
+import { RESYNCED_IN_EPOCH, type Node, type NodeAddress } from '../../../shared/kube/nodes/node-types.js';
+import type { Kind, WriteContext } from '../kind.js';
+import { validateNode, validateNodeStatus, validateNodeUpdate } from './node-validation.js';
+import { keepServerAnnotation } from '../validation/server-annotation.js';
+import { AGE_COLUMN, column, NAME_COLUMN, NONE, UNKNOWN, wideColumn } from '../table-column.js';
+import { STANDARD_VERBS, STATUS_VERBS } from '../standard-verbs.js';
+
+const ROLE_PREFIX = 'node-role.kubernetes.io/';
+const ROLE_LABEL = 'kubernetes.io/role';
+
+/** `Ready`, `NotReady` or `Unknown`, with `,SchedulingDisabled` for a cordoned node. */
+function statusText(node: Node): string {
+  const ready = findCondition(node.status?.conditions, 'Ready');
+  const words = [ready ? (ready.status === 'True' ? 'Ready' : 'NotReady') : 'Unknown'];
+  if (node.spec?.unschedulable) words.push('SchedulingDisabled');
+  return words.join(',');
+}
+
+function rolesText(node: Node): string {
+  const roles = Object.entries(node.metadata.labels ?? {}).flatMap(([key, value]) => {
+    if (key.startsWith(ROLE_PREFIX))
+      return key.length > ROLE_PREFIX.length ? [key.slice(ROLE_PREFIX.length)] : [];
+    return key === ROLE_LABEL && value !== '' ? [value] : [];
+  });
+  return roles.length > 0 ? [...new Set(roles)].sort().join(',') : NONE;
+}
+
+function addressText(type: NodeAddress['type']): (node: Node) => string {
+  return (node) => node.status?.addresses?.find((address) => address.type === type)?.address ?? NONE;
+}
+
+function setDefaults(node: Node): void {
+  node.spec ??= {};
+}
+
+function paceWarnings({ annotations }: Node['metadata']): string[] {
+  const text = annotations?.[HEARTBEAT_ANNOTATION];
+  if (text === undefined || parseHeartbeatSeconds(text) !== undefined) return [];
+  return [
+    `metadata.annotations[${HEARTBEAT_ANNOTATION}]: "${text}" is not a whole number from 1 to 3600; it has no effect`,
+  ];
+}
+
+/** What a read has added is not to come back by a write. */
+function dropMeters({ metadata: { annotations } }: Node): void {
+  delete annotations?.[LINK_METER_ANNOTATION];
+  delete annotations?.[AGENT_METER_ANNOTATION];
+}
+
+/** Status comes from the agent; a creator may set it, as upstream lets the kubelet do. */
+function prepareForUpdate(next: Node, current: Node, context: WriteContext): void {
+  keepServerAnnotation(RESYNCED_IN_EPOCH, next, current, context);
+  dropMeters(next);
+  next.status = current.status ?? {};
+}
+
+function prepareForStatusUpdate(next: Node, current: Node, context: WriteContext): void {
+  keepServerAnnotation(RESYNCED_IN_EPOCH, next, current, context);
+  dropMeters(next);
+  next.spec = current.spec ?? {};
+}
+
+export const nodeKind: Kind<Node> = {
+  group: '',
+  version: 'v1',
+  kind: 'Node',
+  resource: 'nodes',
+  singular: 'node',
+  shortNames: ['no'],
+  categories: [],
+  namespaced: false,
+  verbs: STANDARD_VERBS,
+  schema: 'io.k8s.api.core.v1.Node',
+  subresources: { status: { group: '', version: 'v1', kind: 'Node', verbs: STATUS_VERBS } },
+  columns: [
+    NAME_COLUMN,
+    column('Status', 'string', 'Whether the node is ready for Pods.', statusText),
+    column('Roles', 'string', 'Roles named by its labels.', rolesText),
+    AGE_COLUMN,
+    column(
+      'Version',
+      'string',
+      "The agent's version.",
+      (node) => node.status?.nodeInfo?.kubeletVersion ?? '',
+    ),
+    wideColumn('Internal-IP', 'string', 'Address inside the network.', addressText('InternalIP')),
+    wideColumn('External-IP', 'string', 'Address from outside.', addressText('ExternalIP')),
+    wideColumn(
+      'OS-Image',
+      'string',
+      'Operating system.',
+      (node) => node.status?.nodeInfo?.osImage || UNKNOWN,
+    ),
+    wideColumn(
+      'Kernel-Version',
+      'string',
+      'Version of the kernel.',
+      (node) => node.status?.nodeInfo?.kernelVersion || UNKNOWN,
+    ),
+    wideColumn(
+      'Container-Runtime',
+      'string',
+      'Container engine and its version.',
+      (node) => node.status?.nodeInfo?.containerRuntimeVersion || UNKNOWN,
+    ),
+  ],
+  fields: { 'spec.unschedulable': (node) => String(node.spec?.unschedulable ?? false) },
+  hasGeneration: false,
+  nameRule: 'dnsSubdomain',
+  setDefaults,
+  prepareForCreate: dropMeters,
+  prepareForUpdate,
+  prepareForStatusUpdate,
+  validate: validateNode,
+  validateUpdate: validateNodeUpdate,
+  validateStatusUpdate: validateNodeStatus,
+  warnings: ({ metadata }) => paceWarnings(metadata),
+};

@@ -1,0 +1,106 @@
+/** Validation of Nodes (`pkg/apis/core/validation/validation.go`, ValidateNode and ValidateNodeUpdate). */
+import { isIP } from 'node:net';
+import type { Node, NodeSpec, Taint } from '../../../shared/kube/nodes/node-types.js';
+import { GRACE_KEY, graceProblem } from '../../../shared/kube/nodes/node-grace-period.js';
+import { parseQuantity } from '../../../shared/kube/objects/quantity.js';
+import { duplicate, forbidden, invalidValue } from '../validation/field-error.js';
+import type { FieldError } from '../kind.js';
+import { labelValueProblems, qualifiedNameProblems } from '../validation/name-rules.js';
+import { invalidFor } from '../validation/object-meta-validation.js';
+import { NOT_NEGATIVE } from '../pods/spec-validation/number-validation.js';
+import { validateEffect } from '../pods/spec-validation/toleration-validation.js';
+
+const CIDR_INVALID = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
+
+function validateTaint(taint: Taint, field: string): FieldError[] {
+  const problems = labelValueProblems(taint.value ?? '');
+  return [
+    ...invalidFor(`${field}.key`, taint.key ?? '', qualifiedNameProblems(taint.key ?? '')),
+    ...(problems.length > 0 ? [invalidValue(`${field}.value`, taint.value ?? '', problems.join(';'))] : []),
+    ...validateEffect(taint.effect, false, `${field}.effect`),
+  ];
+}
+
+/** No two taints have both key and effect alike. */
+function validateTaints(taints: readonly Taint[] | undefined, field: string): FieldError[] {
+  const seen = new Set<string>();
+  return (taints ?? []).flatMap((taint, index) => {
+    const errors = validateTaint(taint, `${field}[${index}]`);
+    const pair = `${taint.key}:${taint.effect}`;
+    if (seen.has(pair)) {
+      errors.push(duplicate(`${field}[${index}]`, taint, 'taints must be unique by key and effect pair'));
+    }
+    seen.add(pair);
+    return errors;
+  });
+}
+
+function isCidr(text: string): boolean {
+  const [address = '', prefix = '', ...rest] = text.split('/');
+  const bits = isIP(address) === 4 ? 32 : 128;
+  return isIP(address) !== 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits && rest.length === 0;
+}
+
+function validateCidrs(cidrs: readonly string[] | undefined): FieldError[] {
+  return (cidrs ?? []).flatMap((cidr, index) =>
+    isCidr(cidr) ? [] : [invalidValue(`spec.podCIDRs[${index}]`, cidr, CIDR_INVALID)],
+  );
+}
+
+/** A grace that cannot be would silently be the fleet's. */
+function validateGrace({ metadata }: Node): FieldError[] {
+  return (['labels', 'annotations'] as const).flatMap((map) => {
+    const text = metadata[map]?.[GRACE_KEY];
+    const problem = text === undefined ? undefined : graceProblem(text);
+    return problem ? [invalidValue(`metadata.${map}[${GRACE_KEY}]`, text ?? '', problem)] : [];
+  });
+}
+
+/** Every mistake of a Node's spec. */
+export function validateNode(node: Node): FieldError[] {
+  return [
+    ...validateTaints(node.spec?.taints, 'spec.taints'),
+    ...validateCidrs(node.spec?.podCIDRs),
+    ...validateGrace(node),
+  ];
+}
+
+function validateSetOnce(
+  next: NodeSpec | undefined,
+  current: NodeSpec | undefined,
+  key: 'podCIDR' | 'providerID',
+): FieldError[] {
+  if (!current?.[key] || next?.[key] === current[key]) return [];
+  const field = key === 'podCIDR' ? 'spec.podCIDRs' : `spec.${key}`;
+  return [forbidden(field, `node updates may not change ${key} except from "" to valid`)];
+}
+
+/** What a change of a Node may not do. */
+export function validateNodeUpdate(next: Node, current: Node): FieldError[] {
+  return [
+    ...validateSetOnce(next.spec, current.spec, 'podCIDR'),
+    ...validateSetOnce(next.spec, current.spec, 'providerID'),
+  ];
+}
+
+function validateResources(list: 'capacity' | 'allocatable', node: Node): FieldError[] {
+  return Object.entries(node.status?.[list] ?? {}).flatMap(([name, quantity]) => {
+    const field = `status.${list}.${name}`;
+    const errors = invalidFor(field, name, qualifiedNameProblems(name));
+    if ((parseQuantity(quantity) ?? 0) < 0) errors.push(invalidValue(field, String(quantity), NOT_NEGATIVE));
+    return errors;
+  });
+}
+
+/** Resources are not negative, and no address stands twice. */
+export function validateNodeStatus(next: Node): FieldError[] {
+  const seen = new Set<string>();
+  const addresses = (next.status?.addresses ?? []).flatMap((address, index) => {
+    const text = JSON.stringify(address);
+    const repeated = seen.has(text);
+    seen.add(text);
+    if (!repeated) return [];
+    return [duplicate(`status.addresses[${index}]`, address)];
+  });
+  return [...validateResources('capacity', next), ...validateResources('allocatable', next), ...addresses];
+}

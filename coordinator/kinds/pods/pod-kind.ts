@@ -1,0 +1,105 @@
+/** v1 Pod. */
+import { HANDOVER_ANNOTATION } from '../../../shared/kube/handovers/host-handover.js';
+import { controllerOf } from '../../../shared/kube/objects/meta.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { DEFAULT_GRACE_SECONDS, setPodDefaults } from '../../../shared/kube/pods/pod-defaults.js';
+import { qualityOfService } from '../../../shared/kube/pods/quality-of-service.js';
+import type { Kind, WriteContext } from '../kind.js';
+import { keepServerAnnotation } from '../validation/server-annotation.js';
+import { podStatusText, readinessGatesText, readyText, restartsText } from './pod-status-text.js';
+import { validatePod, validatePodStatus, validatePodUpdate } from './pod-validation.js';
+import { secretEnvironmentWarnings } from './secret-environment-warnings.js';
+import { semanticallyEqual } from '../validation/semantic-equality.js';
+import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../table-column.js';
+import { unsupportedFields } from './unsupported-fields.js';
+import { STANDARD_VERBS, STATUS_VERBS } from '../standard-verbs.js';
+
+/** `pkg/registry/core/pod/strategy.go`: a Pod begins Pending; its class of service follows from its resources. */
+function prepareForCreate(pod: Pod): void {
+  // No creator's, a DaemonSet's template included: what is put back gets its metadata afterwards.
+  delete pod.metadata.annotations?.[HANDOVER_ANNOTATION];
+  pod.metadata.generation = 1;
+  pod.status = { phase: 'Pending', qosClass: qualityOfService(pod.spec) };
+}
+
+function prepareForUpdate(next: Pod, current: Pod, context: WriteContext): void {
+  keepServerAnnotation(HANDOVER_ANNOTATION, next, current, context);
+  // A turn goes with the controller that gave it: nobody else could take it back, and who adopts the Pod gives another.
+  const [before, now] = [current, next].map(({ metadata }) => controllerOf(metadata)?.uid);
+  if (before !== now) delete next.metadata.annotations?.[HANDOVER_ANNOTATION];
+  next.status = current.status ?? {};
+  const changed = !semanticallyEqual(next.spec, current.spec);
+  next.metadata.generation = (current.metadata.generation ?? 0) + (changed ? 1 : 0);
+}
+
+/** Owners are no business of who reports the status. */
+function prepareForStatusUpdate(next: Pod, current: Pod, context: WriteContext): void {
+  keepServerAnnotation(HANDOVER_ANNOTATION, next, current, context);
+  next.spec = current.spec;
+  if (current.metadata.ownerReferences) next.metadata.ownerReferences = current.metadata.ownerReferences;
+  else delete next.metadata.ownerReferences;
+}
+
+export const podKind: Kind<Pod> = {
+  group: '',
+  version: 'v1',
+  kind: 'Pod',
+  resource: 'pods',
+  singular: 'pod',
+  shortNames: ['po'],
+  categories: ['all'],
+  namespaced: true,
+  verbs: STANDARD_VERBS,
+  schema: 'io.k8s.api.core.v1.Pod',
+  subresources: {
+    attach: { group: '', version: 'v1', kind: 'PodAttachOptions', verbs: ['create', 'get'] },
+    binding: { group: '', version: 'v1', kind: 'Binding', verbs: ['create'] },
+    exec: { group: '', version: 'v1', kind: 'PodExecOptions', verbs: ['create', 'get'] },
+    portforward: { group: '', version: 'v1', kind: 'PodPortForwardOptions', verbs: ['create', 'get'] },
+    eviction: { group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] },
+    log: { group: '', version: 'v1', kind: 'Pod', verbs: ['get'] },
+    status: { group: '', version: 'v1', kind: 'Pod', verbs: STATUS_VERBS },
+  },
+  columns: [
+    NAME_COLUMN,
+    column('Ready', 'string', 'Containers that are ready, of all.', readyText),
+    column('Status', 'string', 'Where the Pod is in its life.', podStatusText),
+    column('Restarts', 'string', 'How often containers were started again.', restartsText),
+    AGE_COLUMN,
+    wideColumn(
+      'IP',
+      'string',
+      'Address of the Pod.',
+      (pod) => pod.status?.podIPs?.[0]?.ip || pod.status?.podIP || NONE,
+    ),
+    wideColumn('Node', 'string', 'Node it is bound to.', (pod) => pod.spec.nodeName || NONE),
+    wideColumn(
+      'Nominated Node',
+      'string',
+      'Node that is being cleared for it.',
+      (pod) => pod.status?.nominatedNodeName || NONE,
+    ),
+    wideColumn('Readiness Gates', 'string', 'Its own conditions of readiness that hold.', readinessGatesText),
+  ],
+  fields: {
+    'spec.nodeName': (pod) => pod.spec.nodeName ?? '',
+    'spec.restartPolicy': (pod) => pod.spec.restartPolicy ?? '',
+    'spec.schedulerName': (pod) => pod.spec.schedulerName ?? '',
+    'spec.serviceAccountName': (pod) => pod.spec.serviceAccountName ?? '',
+    'spec.hostNetwork': (pod) => String(pod.spec.hostNetwork ?? false),
+    'status.phase': (pod) => pod.status?.phase ?? '',
+    'status.podIP': (pod) => pod.status?.podIP ?? '',
+    'status.nominatedNodeName': (pod) => pod.status?.nominatedNodeName ?? '',
+  },
+  hasGeneration: true,
+  nameRule: 'dnsSubdomain',
+  setDefaults: setPodDefaults,
+  prepareForCreate,
+  prepareForUpdate,
+  prepareForStatusUpdate,
+  validate: validatePod,
+  validateUpdate: validatePodUpdate,
+  validateStatusUpdate: validatePodStatus,
+  warnings: ({ spec }) => [...unsupportedFields(spec, 'spec'), ...secretEnvironmentWarnings(spec, 'spec')],
+  defaultGracePeriodSeconds: (pod) => pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
+};

@@ -1,0 +1,88 @@
+/** Name resolution of Pods. */
+import { isIP } from 'node:net';
+import type { PodDNSConfig, PodSpec } from '../../../../shared/kube/pods/pod-types.js';
+import { invalidValue, notSupported, required } from '../../validation/field-error.js';
+import type { FieldError } from '../../kind.js';
+import { dnsSubdomainProblems } from '../../validation/name-rules.js';
+import { invalidFor } from '../../validation/object-meta-validation.js';
+
+const POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
+const MAX_NAMESERVERS = 3;
+const MAX_SEARCHES = 32;
+const MAX_SEARCH_CHARACTERS = 2048;
+
+/** What upstream says of a text that is no address. */
+const IP_INVALID = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
+
+/** An address of either family. */
+function validateAddress(address: string | undefined, field: string): FieldError[] {
+  return isIP(address ?? '') ? [] : [invalidValue(field, address ?? '', IP_INVALID)];
+}
+
+/** A search domain may end with a dot, and have underscores where names of hosts may not. */
+function validateSearch(search: string, field: string): FieldError[] {
+  if (search === '.') return [];
+  return invalidFor(field, search, dnsSubdomainProblems(search.replace(/\.$/, '').replaceAll('_', '-x-')));
+}
+
+function validateSearches(searches: readonly string[], field: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (searches.length > MAX_SEARCHES) {
+    errors.push(invalidValue(field, searches, `must not have more than ${MAX_SEARCHES} search paths`));
+  }
+  if (searches.join(' ').length > MAX_SEARCH_CHARACTERS) {
+    const detail = `must not have more than ${MAX_SEARCH_CHARACTERS} characters (including spaces) in the search list`;
+    errors.push(invalidValue(field, searches, detail));
+  }
+  return [...errors, ...searches.flatMap((search, index) => validateSearch(search, `${field}[${index}]`))];
+}
+
+function validateConfig(config: PodDNSConfig, field: string): FieldError[] {
+  const nameservers = config.nameservers ?? [];
+  const tooMany = `must not have more than ${MAX_NAMESERVERS} nameservers`;
+  return [
+    ...(nameservers.length > MAX_NAMESERVERS
+      ? [invalidValue(`${field}.nameservers`, nameservers, tooMany)]
+      : []),
+    ...nameservers.flatMap((address, index) => validateAddress(address, `${field}.nameservers[${index}]`)),
+    ...validateSearches(config.searches ?? [], `${field}.searches`),
+    ...(config.options ?? []).flatMap((option, index) =>
+      option.name ? [] : [required(`${field}.options[${index}]`, 'must not be empty')],
+    ),
+  ];
+}
+
+/** `None` asks for a resolver of one's own. */
+function validateNone(config: PodDNSConfig | undefined, field: string): FieldError[] {
+  if (!config) return [required(field, 'must provide `dnsConfig` when `dnsPolicy` is None')];
+  if (config.nameservers?.length) return [];
+  return [
+    required(`${field}.nameservers`, 'must provide at least one DNS nameserver when `dnsPolicy` is None'),
+  ];
+}
+
+function validateConfigFor(policy: string, config: PodDNSConfig | undefined, field: string): FieldError[] {
+  const errors = policy === 'None' ? validateNone(config, field) : [];
+  if (errors.length > 0 || !config) return errors;
+  return validateConfig(config, field);
+}
+
+/** `dnsPolicy` and `dnsConfig` of a Pod. */
+export function validateDns(spec: PodSpec, field: string): FieldError[] {
+  const policy = spec.dnsPolicy ?? '';
+  const config = `${field}.dnsConfig`;
+  return [
+    ...(POLICIES.includes(policy) ? [] : [notSupported(`${field}.dnsPolicy`, policy, POLICIES)]),
+    ...validateConfigFor(policy, spec.dnsConfig, config),
+  ];
+}
+
+/** Further lines of /etc/hosts. */
+export function validateHostAliases(aliases: PodSpec['hostAliases'], field: string): FieldError[] {
+  return (aliases ?? []).flatMap((alias, index) => [
+    ...validateAddress(alias.ip, `${field}[${index}].ip`),
+    ...(alias.hostnames ?? []).flatMap((name, position) =>
+      invalidFor(`${field}[${index}].hostnames[${position}]`, name, dnsSubdomainProblems(name)),
+    ),
+  ]);
+}

@@ -1,0 +1,116 @@
+/** Volumes that show objects as files: Secrets, ConfigMaps, the Pod's own fields, and several in one. */
+import type {
+  DownwardAPIVolumeFile,
+  KeyToPath,
+  ProjectedVolumeSource,
+  VolumeProjection,
+} from '../../../../shared/kube/pods/volume-types.js';
+import { forbidden, invalidValue, required } from '../../validation/field-error.js';
+import type { FieldError } from '../../kind.js';
+import { FILE_FIELDS, validateFieldRef, validateResourceRef } from './field-reference-validation.js';
+import { validateFileMode } from './number-validation.js';
+import { validateUnreservedPath } from './path-validation.js';
+
+const MIN_TOKEN_SECONDS = 600;
+const MAX_TOKEN_SECONDS = 2 ** 32;
+
+function validateFilePath(path: string | undefined, field: string): FieldError[] {
+  return path ? validateUnreservedPath(path, field) : [required(field)];
+}
+
+/** Keys of a Secret or ConfigMap as files. */
+export function validateKeyItems(items: readonly KeyToPath[] | undefined, field: string): FieldError[] {
+  return (items ?? []).flatMap((item, index) => {
+    const path = `${field}[${index}]`;
+    return [
+      ...(item.key ? [] : [required(`${path}.key`)]),
+      ...validateFilePath(item.path, `${path}.path`),
+      ...validateFileMode(item.mode, `${path}.mode`),
+    ];
+  });
+}
+
+function validateFile(file: DownwardAPIVolumeFile, field: string): FieldError[] {
+  const errors = validateFilePath(file.path, `${field}.path`);
+  if (file.fieldRef) {
+    errors.push(...validateFieldRef(file.fieldRef, FILE_FIELDS, `${field}.fieldRef`));
+    if (file.resourceFieldRef) {
+      const detail = 'fieldRef and resourceFieldRef can not be specified simultaneously';
+      errors.push(invalidValue(field, 'resource', detail));
+    }
+  } else if (file.resourceFieldRef) {
+    errors.push(...validateResourceRef(file.resourceFieldRef, true, `${field}.resourceFieldRef`));
+  } else errors.push(required(field, 'one of fieldRef and resourceFieldRef is required'));
+  return [...errors, ...validateFileMode(file.mode, `${field}.mode`)];
+}
+
+/** Fields of the Pod as files. Upstream leaves the index of the item out of the path. */
+export function validateDownwardFiles(
+  items: readonly DownwardAPIVolumeFile[] | undefined,
+  field: string,
+): FieldError[] {
+  return (items ?? []).flatMap((file) => validateFile(file, field));
+}
+
+function validateLifetime(seconds: number, field: string): FieldError[] {
+  if (seconds < MIN_TOKEN_SECONDS) {
+    return [invalidValue(field, seconds, 'may not specify a duration less than 10 minutes')];
+  }
+  if (seconds <= MAX_TOKEN_SECONDS) return [];
+  return [invalidValue(field, seconds, 'may not specify a duration larger than 2^32 seconds')];
+}
+
+/** How each kind of source is checked, in upstream's order. */
+const SOURCES: Readonly<Record<string, (source: VolumeProjection, field: string) => FieldError[]>> = {
+  secret: ({ secret }, field) => [
+    ...(secret?.name ? [] : [required(`${field}.name`)]),
+    ...validateKeyItems(secret?.items, `${field}.items`),
+  ],
+  configMap: ({ configMap }, field) => [
+    ...(configMap?.name ? [] : [required(`${field}.name`)]),
+    ...validateKeyItems(configMap?.items, `${field}.items`),
+  ],
+  downwardAPI: ({ downwardAPI }, field) => validateDownwardFiles(downwardAPI?.items, field),
+  serviceAccountToken: ({ serviceAccountToken }, field) =>
+    validateLifetime(
+      serviceAccountToken?.expirationSeconds ?? MIN_TOKEN_SECONDS,
+      `${field}.expirationSeconds`,
+    ),
+  clusterTrustBundle: () => [],
+  podCertificate: () => [],
+};
+
+/** The path of a token's file is named as if it were the volume's, as upstream does. */
+function validateSource(source: VolumeProjection, field: string, volumeField: string): FieldError[] {
+  const kinds = Object.keys(SOURCES).filter((kind) => Object.hasOwn(source, kind));
+  const token = source.serviceAccountToken;
+  return [
+    ...kinds.flatMap((kind) => SOURCES[kind]?.(source, `${field}.${kind}`) ?? []),
+    ...(token ? validateFilePath(token.path, `${volumeField}.path`) : []),
+    ...(kinds.length > 1 ? [forbidden(field, 'may not specify more than 1 volume type per source')] : []),
+  ];
+}
+
+/** The paths of files that a source makes, as far as it names them. */
+function pathsOf(source: VolumeProjection): string[] {
+  const lists = [source.secret?.items, source.configMap?.items, source.downwardAPI?.items];
+  return lists.flatMap((items) => (items ?? []).map((item) => item.path)).filter((path) => path);
+}
+
+/** Several sources in one volume: each right in itself, no file twice. */
+export function validateProjected(volume: ProjectedVolumeSource, field: string): FieldError[] {
+  const sources = volume.sources ?? [];
+  const seen = new Set<string>();
+  const conflicts = sources.flatMap(pathsOf).flatMap((path) => {
+    if (!seen.has(path)) {
+      seen.add(path);
+      return [];
+    }
+    return [invalidValue(field, path, 'conflicting duplicate paths')];
+  });
+  return [
+    ...validateFileMode(volume.defaultMode, `${field}.defaultMode`),
+    ...sources.flatMap((source, index) => validateSource(source, `${field}.sources[${index}]`, field)),
+    ...conflicts,
+  ];
+}

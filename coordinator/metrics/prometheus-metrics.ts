@@ -1,0 +1,40 @@
+/** All that Prometheus may read of a coordinator, on one page. */
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { MetricsPage } from '../api/ports/metrics-port.js';
+import { addClockMetrics } from './clock-metrics.js';
+import { addFleetMetrics, type FleetMetricsDeps } from './fleet-metrics.js';
+import { addLinkMetrics, agentsPage, type LinkMeters } from './link-metrics.js';
+import { type QueueMetrics, queueMetrics } from './queue-metrics.js';
+import { requestMetrics } from './request-metrics.js';
+import { type CommitObserver, refusedWrites, storeMetrics } from './store-metrics.js';
+import { addZoneMetrics, type EvictionObserver, evictionMetrics } from './zone-metrics.js';
+
+/** The store is there before the fleet: it is told where to count first. */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly onCommit: CommitObserver = storeMetrics(this.#registry);
+  readonly queues: QueueMetrics = queueMetrics(this.#registry);
+  readonly onEviction: EvictionObserver = evictionMetrics(this.#registry);
+  readonly onFull = refusedWrites(this.#registry);
+
+  constructor() {
+    // The process: CPU, memory, open files, the event loop's delay; upstream's names where Node's are the same.
+    collectDefaultMetrics({ register: this.#registry });
+  }
+
+  /** The pages. `resources` are the names of all that is served. */
+  page(parts: FleetMetricsDeps & { meters: LinkMeters }, resources: ReadonlySet<string>): MetricsPage {
+    addFleetMetrics(this.#registry, parts);
+    addZoneMetrics(this.#registry, parts.informers);
+    addClockMetrics(this.#registry, parts.informers);
+    addLinkMetrics(this.#registry, parts.meters);
+    const observe = requestMetrics(this.#registry, resources);
+    const { contentType } = this.#registry;
+    return {
+      contentType,
+      observe,
+      text: () => this.#registry.metrics(),
+      agentsText: () => agentsPage(parts.meters),
+    };
+  }
+}

@@ -1,0 +1,81 @@
+/** The PodSecurity admission plugin: a namespace's labels say what its Pods may be. */
+import type { Namespace } from '../../../shared/kube/objects/config-types.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { Kind } from '../../kinds/kind.js';
+import type { SecuredPod } from '../../kinds/pods/security-standards/security-check.js';
+import { levelFor, levelViolation } from '../../kinds/pods/security-standards/security-levels.js';
+import type { Store } from '../../store/store.js';
+import { assumedObject } from './assumed-objects.js';
+import { namespaceKey } from '../storage-keys.js';
+import type { WriteOptions } from '../registry.js';
+import { decodeShared } from '../encoding/decoded-objects.js';
+
+type Review = NonNullable<WriteOptions['review']>;
+
+/** The Pod, or the template of Pods, that an object of this kind holds. */
+function securedPart({ group, resource }: Kind, object: KubeObject): SecuredPod | undefined {
+  if (group === '' && resource === 'pods') return object as Pod;
+  if (group === 'apps' && resource === 'daemonsets') return (object as DaemonSet).spec.template;
+  return undefined;
+}
+
+/** Whether writes of this kind are looked at. */
+function isSecured({ group, resource }: Kind): boolean {
+  return (group === '' && resource === 'pods') || (group === 'apps' && resource === 'daemonsets');
+}
+
+/**
+ * The options with a look at Pods and templates before they are stored: a new Pod beyond the level that its namespace
+ * enforces is refused (403), one beyond the level that it warns of is warned of, and so is a template.
+ */
+export async function withPodSecurity<T extends WriteOptions>(
+  store: Store,
+  kind: Kind,
+  namespace: string | undefined,
+  options: T,
+): Promise<T> {
+  if (!isSecured(kind) || !namespace) return options;
+  const { labels } = (await findNamespace(store, namespace, options))?.metadata ?? {};
+  if (!labels) return options;
+  const look = lookAt(labels, options.warn);
+  const { review } = options;
+  return {
+    ...options,
+    review: (reviewed, next, current) => {
+      review?.(reviewed, next, current);
+      look(reviewed, next, current);
+    },
+  };
+}
+
+async function findNamespace(
+  store: Store,
+  name: string,
+  { assumed }: WriteOptions,
+): Promise<Namespace | undefined> {
+  const planned = assumedObject<Namespace>(assumed, 'Namespace', { name });
+  if (planned) return planned;
+  const stored = await store.get(namespaceKey(name));
+  return stored && decodeShared<Namespace>(stored.value, stored.revision);
+}
+
+function lookAt(labels: Record<string, string>, warn: ((text: string) => void) | undefined): Review {
+  return (kind, next, current) => {
+    const part = securedPart(kind, next);
+    const isPod = kind.resource === 'pods';
+    // What may change of a Pod has no bearing on its level.
+    if (!part || (isPod && current)) return;
+    const refused = isPod && levelViolation(part, levelFor(labels, 'enforce'));
+    if (refused) throw violates(next, refused);
+    const warned = warn && levelViolation(part, levelFor(labels, 'warn'));
+    if (warned) warn?.(`would ${warned.replace(/^violates/, 'violate')}`);
+  };
+}
+
+function violates({ metadata }: KubeObject, text: string): ApiError {
+  const name = metadata.name || metadata.generateName || '';
+  return new ApiError('Forbidden', `pods "${name}" is forbidden: ${text}`, { name, kind: 'pods' });
+}

@@ -1,0 +1,127 @@
+/** The ServiceAccount admission plugin: a Pod is of an account, and gets its token where programs look for it. */
+import { DEFAULT_ACCOUNT, ROOT_CA_CONFIG_MAP, TOKEN_MOUNT_PATH } from '../../../shared/kube/access/service-account-token.js';
+import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
+import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
+import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { ServiceAccount } from '../../../shared/kube/objects/service-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { Volume } from '../../../shared/kube/pods/volume-types.js';
+import type { Store } from '../../store/store.js';
+import { assumedObject } from './assumed-objects.js';
+import { generateName } from '../writes/generate-name.js';
+import { accountKey } from '../storage-keys.js';
+import type { WriteOptions } from '../registry.js';
+import { decodeShared } from '../encoding/decoded-objects.js';
+
+/** Upstream's lifetime, odd so that it is known for one of ours: an hour and seven seconds. */
+const TOKEN_SECONDS = 3607;
+const MODE = 0o644;
+
+/** Finds an account; undefined when there is none (yet). */
+export type FindAccount = (ref: AccountRef) => ServiceAccount | undefined;
+
+type AccountRef = Required<ObjectRef>;
+
+/**
+ * `find` for one new Pod. The informer behind `find` may lag behind the client that created the account a moment ago, so an
+ * account that it does not have is looked up in the store (`getServiceAccount` upstream).
+ */
+export async function accountFinder(
+  store: Store,
+  find: FindAccount | undefined,
+  object: KubeObject,
+  { assumed }: Pick<WriteOptions, 'assumed'>,
+): Promise<FindAccount | undefined> {
+  if (!find || !isPod(object)) return find;
+  const ref = accountOf(object);
+  const found =
+    assumedObject<ServiceAccount>(assumed, 'ServiceAccount', ref) ??
+    find(ref) ??
+    (await storedAccount(store, ref));
+  return () => found;
+}
+
+async function storedAccount(store: Store, { namespace, name }: AccountRef) {
+  const stored = await store.get(accountKey(namespace, name));
+  return stored && decodeShared<ServiceAccount>(stored.value, stored.revision);
+}
+
+function accountOf({ spec, metadata }: Pod): AccountRef {
+  return { namespace: metadata.namespace ?? '', name: spec.serviceAccountName || DEFAULT_ACCOUNT };
+}
+
+/**
+ * Throws 403 for a new Pod whose account does not exist. The account `default` may be missing: its controller creates it a
+ * moment after the namespace, and its Pods get no token anyway.
+ */
+export function refuseMissingAccount(object: KubeObject, find: FindAccount | undefined): void {
+  if (!find || !isPod(object) || staticPodUid(object) !== undefined) return;
+  const ref = accountOf(object);
+  if (ref.name !== DEFAULT_ACCOUNT && !find(ref)) throw missingAccount(object, ref);
+}
+
+function missingAccount({ metadata }: Pod, { namespace, name }: AccountRef): ApiError {
+  const pod = metadata.generateName || metadata.name;
+  const why = `error looking up service account ${namespace}/${name}: serviceaccount "${name}" not found`;
+  return new ApiError('Forbidden', `pods "${pod}" is forbidden: ${why}`, { name: pod, kind: 'pods' });
+}
+
+/**
+ * Adds volume and mounts to a new Pod, in place, unless it or its account does not want them, and the account's pull
+ * secrets where the Pod has none. A Pod that names no account is of its namespace's `default`. `find` absent: nobody
+ * knows accounts here. Throws 403 for an account that does not exist.
+ */
+export function mountServiceAccountToken(object: KubeObject, find: FindAccount | undefined, random: () => number): void {
+  if (!find || !isPod(object) || staticPodUid(object) !== undefined) return;
+  refuseMissingAccount(object, find);
+  const { spec } = object;
+  const ref = accountOf(object);
+  const { name } = ref;
+  Object.assign(spec, { serviceAccountName: name, serviceAccount: name });
+  const account = find(ref);
+  if (!spec.imagePullSecrets?.length && account?.imagePullSecrets?.length) {
+    spec.imagePullSecrets = account.imagePullSecrets.map((secret) => ({ ...secret }));
+  }
+  // The default account of a namespace that is being set up will not want it.
+  const byAccount = account ? account.automountServiceAccountToken : name !== DEFAULT_ACCOUNT;
+  if (spec.automountServiceAccountToken ?? byAccount ?? true) mount(object, random);
+}
+
+function isPod(object: KubeObject): object is Pod {
+  return object.apiVersion === 'v1' && object.kind === 'Pod';
+}
+
+function mount({ spec }: Pod, random: () => number): void {
+  const containers = [...(spec.initContainers ?? []), ...spec.containers].filter(
+    (container) => !hasMount(container),
+  );
+  if (containers.length === 0) return;
+  const volume = tokenVolume(generateName('kube-api-access-', random));
+  spec.volumes = [...(spec.volumes ?? []), volume];
+  for (const container of containers) {
+    const added = { name: volume.name, readOnly: true, mountPath: TOKEN_MOUNT_PATH };
+    container.volumeMounts = [...(container.volumeMounts ?? []), added];
+  }
+}
+
+function hasMount({ volumeMounts = [] }: Container): boolean {
+  return volumeMounts.some(({ mountPath }) => mountPath === TOKEN_MOUNT_PATH);
+}
+
+function tokenVolume(name: string): Volume {
+  return {
+    name,
+    projected: {
+      defaultMode: MODE,
+      sources: [
+        { serviceAccountToken: { expirationSeconds: TOKEN_SECONDS, path: 'token' } },
+        { configMap: { name: ROOT_CA_CONFIG_MAP, items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+        {
+          downwardAPI: {
+            items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }],
+          },
+        },
+      ],
+    },
+  };
+}

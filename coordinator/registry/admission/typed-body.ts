@@ -1,0 +1,87 @@
+/** What a client sent, as an object of the kind it was sent for; refuses with 400 what it cannot be. */
+import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
+import { badRequest } from '../../../shared/kube/objects/api-status.js';
+import { apiVersionOf, type Kind } from '../../kinds/kind.js';
+import { isJsonMap, type JsonMap } from '../encoding/json-value.js';
+
+/** The type that a body must have. */
+export interface BodyType {
+  kind: string;
+  apiVersion: string;
+  /** Other versions of the kind that are accepted as well (upstream's `AcceptsGroupVersion`). */
+  alsoAccepted?: readonly string[];
+}
+
+/**
+ * Fills in an absent apiVersion or kind, as upstream's decoders do from the URL (`defaultGVK` in
+ * apiserver pkg/endpoints/handlers). Throws a 400 for a body of another type.
+ */
+function completeTypeMeta(body: JsonMap, { kind, apiVersion, alsoAccepted = [] }: BodyType): void {
+  const version = body.apiVersion || apiVersion;
+  const named = body.kind || kind;
+  if (version !== apiVersion && !alsoAccepted.some((accepted) => accepted === version)) {
+    throw badRequest(
+      `the API version in the data (${version}) does not match the expected API version (${apiVersion})`,
+    );
+  }
+  if (named !== kind) {
+    throw badRequest(undecodableText({ kind, apiVersion }, String(named), 'the kinds do not match'));
+  }
+  body.apiVersion = version;
+  body.kind = kind;
+}
+
+/** The type of bodies for this kind or subresource. */
+export function bodyTypeOf(names: Pick<Kind, 'group' | 'version' | 'kind'>): BodyType {
+  return { kind: names.kind, apiVersion: apiVersionOf(names) };
+}
+
+/** The message of upstream's decoder for a body that is not of this type; `sent` is the kind that the body names. */
+export function undecodableText({ kind, apiVersion }: BodyType, sent: string, problem: string): string {
+  const version = apiVersion.slice(apiVersion.lastIndexOf('/') + 1);
+  return `${sent} in version "${version}" cannot be handled as a ${kind}: ${problem}`;
+}
+
+/** `body`, known to be a map of this type; absent apiVersion and kind are filled in. Throws a 400. */
+export function readTyped(body: unknown, type: BodyType): JsonMap {
+  if (!isJsonMap(body)) {
+    throw badRequest(undecodableText(type, type.kind, 'the body is not a JSON object'));
+  }
+  completeTypeMeta(body, type);
+  return body;
+}
+
+/**
+ * `body` itself, known to have apiVersion, kind and a metadata map; absent ones are filled in, the type names
+ * as upstream does by the URL. Throws a 400.
+ */
+export function readBody(kind: Kind, body: unknown): JsonMap & { metadata: JsonMap } {
+  const type = bodyTypeOf(kind);
+  const read = readTyped(body, type);
+  read.metadata ??= {};
+  if (!isJsonMap(read.metadata)) {
+    throw badRequest(undecodableText(type, kind.kind, 'metadata is not a JSON object'));
+  }
+  return read as JsonMap & { metadata: JsonMap };
+}
+
+/** Takes the namespace from the URL where the body names none; refuses another one (`rest.EnsureObjectNamespaceMatchesRequestNamespace`). */
+export function placeInNamespace(kind: Kind, object: KubeObject, namespace: string | undefined): void {
+  const { metadata } = object;
+  if (!kind.namespaced || namespace === undefined) return;
+  if (metadata.namespace && metadata.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  metadata.namespace = namespace;
+}
+
+/** The same for the name in the URL of an update. */
+export function placeAtName(object: KubeObject, ref: ObjectRef): void {
+  const { metadata } = object;
+  if (metadata.name && metadata.name !== ref.name) {
+    throw badRequest(
+      `the name of the object (${metadata.name}) does not match the name on the URL (${ref.name})`,
+    );
+  }
+  metadata.name = ref.name;
+}

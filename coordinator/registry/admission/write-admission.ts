@@ -1,0 +1,175 @@
+/**
+ * The chain every write passes: strict fields, defaults, what the server owns, the kind's preparation,
+ * validation, warnings (`rest.BeforeCreate`, `rest.BeforeUpdate`). Bodies are given away: they become the object.
+ */
+import type { Namespace } from '../../../shared/kube/objects/config-types.js';
+import { type KubeObject, type ObjectMeta, type ObjectRef, toTimestamp } from '../../../shared/kube/objects/meta.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { badRequest, conflict, invalid } from '../../../shared/kube/objects/api-status.js';
+import type { FieldError, Kind, WriteContext } from '../../kinds/kind.js';
+import { validateObjectMeta, validateObjectMetaUpdate } from '../../kinds/validation/object-meta-validation.js';
+import { addDefaultTolerations } from './default-toleration-seconds.js';
+import { copyJson } from '../encoding/json-value.js';
+import type { WriteOptions } from '../registry.js';
+import { placeAtName, placeInNamespace, readBody } from './typed-body.js';
+import { decodeStrictly } from './strict-decoding.js';
+
+/** Reads a body as an object of the kind: checked against the schema, defaulted. Throws a 400. */
+export function readObject<T extends KubeObject>(kind: Kind<T>, body: unknown, options: WriteOptions): T {
+  const map = readBody(kind, body);
+  if (options.fieldValidation) decodeStrictly(kind, map, options);
+  const object = map as unknown as T;
+  kind.setDefaults(object);
+  if (isPod(object)) addDefaultTolerations(object);
+  return object;
+}
+
+function isPod(object: KubeObject): object is Pod {
+  return object.apiVersion === 'v1' && object.kind === 'Pod';
+}
+
+/** Throws a 422 that names every mistake, if there is one. */
+export function refuseInvalid(kind: Kind, name: string, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalid(kind, name, [...errors]);
+}
+
+/** What a new object gets from outside. */
+interface Creation {
+  /** Milliseconds since the epoch. */
+  now: number;
+  uid: string;
+  /** Used when the body has generateName and no name. */
+  generateName: (base: string) => string;
+}
+
+/** Makes `object`, as read and put into its namespace, what a POST stores. Throws 400 and 422. */
+export function admitCreate<T extends KubeObject>(
+  kind: Kind<T>,
+  object: T,
+  creation: Creation,
+  options: WriteOptions,
+): void {
+  const { metadata } = object;
+  if (metadata.resourceVersion) {
+    throw badRequest('resourceVersion should not be set on objects to be created');
+  }
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+  delete metadata.resourceVersion;
+  if (!metadata.name && metadata.generateName) {
+    nameObject(kind, object, creation.generateName(metadata.generateName));
+  }
+  metadata.uid = creation.uid;
+  metadata.creationTimestamp = toTimestamp(creation.now);
+  kind.prepareForCreate(object, contextOf(creation.now, options));
+  refuseInvalid(kind, metadata.name ?? '', [...validateObjectMeta(metadata, kind), ...kind.validate(object)]);
+  options.review?.(kind, object, undefined);
+  warn(kind, object, options);
+}
+
+function contextOf(now: number, { user, groups }: WriteOptions): WriteContext {
+  return { now, ...(user === undefined ? {} : { user }), ...(groups ? { groups } : {}) };
+}
+
+/** Gives an object its generated name, and the defaults that follow from a name (a Namespace's label). */
+export function nameObject<T extends KubeObject>(kind: Kind<T>, object: T, name: string): void {
+  object.metadata.name = name;
+  kind.setDefaults(object);
+}
+
+/** Texts for the client that say what is stored without effect. */
+function warn<T extends KubeObject>(kind: Kind<T>, object: T, options: WriteOptions): void {
+  if (!options.warn) return;
+  for (const text of kind.warnings(object)) options.warn(text);
+}
+
+/** Metadata that only the server writes: an update keeps it, whatever its body says. */
+const SERVER_OWNED = [
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'generation',
+] as const;
+
+function keepServerOwned(next: ObjectMeta, current: ObjectMeta): void {
+  for (const field of SERVER_OWNED) {
+    if (current[field] === undefined) delete next[field];
+    else Object.assign(next, { [field]: current[field] });
+  }
+  if (current.uid !== undefined) next.uid = current.uid;
+  delete next.resourceVersion;
+}
+
+/** 409 when the body names another revision or another object of the same name. */
+function checkIdentity(kind: Kind, next: ObjectMeta, current: ObjectMeta): void {
+  if (next.uid && current.uid && next.uid !== current.uid) {
+    const detail = `Precondition failed: UID in precondition: ${next.uid}, UID in object meta: ${current.uid}`;
+    throw conflict(kind, current.name, detail);
+  }
+  if (
+    next.resourceVersion &&
+    next.resourceVersion !== '0' &&
+    next.resourceVersion !== current.resourceVersion
+  ) {
+    throw conflict(kind, current.name);
+  }
+}
+
+/** What a PUT, PATCH or modify would make of an object. */
+export interface Replacement<T extends KubeObject> {
+  ref: ObjectRef;
+  /** The object's outcome, as yet unchecked. */
+  body: unknown;
+  /** In whose place it would stand. */
+  current: T;
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+/** The object that such a write stores. Throws 400, 409 and 422. */
+export function admitUpdate<T extends KubeObject>(
+  kind: Kind<T>,
+  { ref, body, current, now }: Replacement<T>,
+  options: WriteOptions,
+): T {
+  const next = readObject(kind, body, options);
+  placeInNamespace(kind, next, ref.namespace);
+  placeAtName(next, ref);
+  checkIdentity(kind, next.metadata, current.metadata);
+  keepServerOwned(next.metadata, current.metadata);
+  refuseInvalid(kind, ref.name, prepareAndValidate(kind, next, current, now, options));
+  options.review?.(kind, next, current);
+  warn(kind, next, options);
+  return next;
+}
+
+function prepareAndValidate<T extends KubeObject>(
+  kind: Kind<T>,
+  next: T,
+  current: T,
+  now: number,
+  options: WriteOptions,
+): FieldError[] {
+  const metadataErrors = () => [
+    ...validateObjectMeta(next.metadata, kind),
+    ...validateObjectMetaUpdate(next.metadata, current.metadata),
+  ];
+  const context = contextOf(now, options);
+  if (options.subresource === 'status' || options.subresource === 'approval') {
+    const isApproval = options.subresource === 'approval';
+    if (isApproval) kind.prepareForApproval?.(next, current, context);
+    else kind.prepareForStatusUpdate?.(next, current, context);
+    return [...metadataErrors(), ...(kind.validateStatusUpdate?.(next, current) ?? [])];
+  }
+  if (options.subresource === 'finalize') keepAllButSpecFinalizers(next, current);
+  else kind.prepareForUpdate(next, current, context);
+  return [...metadataErrors(), ...kind.validate(next), ...kind.validateUpdate(next, current)];
+}
+
+/** A Namespace's `/finalize`: everything else stays as it is (`namespaceFinalizeStrategy`). */
+function keepAllButSpecFinalizers<T extends KubeObject>(next: T, current: T): void {
+  const { finalizers } = (next as Namespace).spec ?? {};
+  const kept: Namespace = copyJson(current);
+  kept.spec = { ...kept.spec, finalizers: finalizers ?? [] };
+  Object.assign(next, kept);
+}

@@ -1,0 +1,212 @@
+/** PATCH with `application/apply-patch+yaml`: server-side apply. */
+import { type KubeObject, type ObjectMeta, type ObjectRef, toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { ApiError, badRequest, conflict, notFound } from '../../../shared/kube/objects/api-status.js';
+import { apiVersionOf, type Kind } from '../../kinds/kind.js';
+import { checkFields } from '../../kinds/schema/check-fields.js';
+import { definitionOf } from '../../kinds/schema/schema-definitions.js';
+import { admitUpdate, type Replacement } from '../admission/write-admission.js';
+import { createTracked } from '../writes/create-object.js';
+import { copyJson, type JsonMap, sameJson } from '../encoding/json-value.js';
+import { applyConflict } from '../managed-fields/apply-conflict.js';
+import { appliedFields, applyFields } from '../managed-fields/apply-fields.js';
+import {
+  decodeManagers,
+  encodeManagers,
+  type FieldManager,
+  type FieldManagers,
+  managerKey,
+  NO_MANAGERS,
+  setManagedFields,
+  withManager,
+} from '../managed-fields/field-managers.js';
+import { sameSet } from '../managed-fields/field-set.js';
+import { refreshLastApplied, withoutOwnLegacy } from '../managed-fields/last-applied.js';
+import { manifestProblems } from '../managed-fields/manifest-problems.js';
+import { managersAfterUpdate } from '../managed-fields/track-write.js';
+import { ZERO_OBJECT } from '../managed-fields/untracked-fields.js';
+import type { ObjectRecord, Patch, WriteOptions } from '../registry.js';
+import type { RegistryDeps } from '../registry-deps.js';
+import { placeAtName, readBody } from '../admission/typed-body.js';
+import { withAdmissionReviews } from '../admission/admission-reviews.js';
+import { writeOptimistically } from '../writes/optimistic-write.js';
+import { yamlError } from '../admission/strict-decoding.js';
+
+/** Who owns what was there before the first apply to an object that nobody tracked. */
+const BEFORE_FIRST_APPLY = 'before-first-apply';
+
+/** Rounds of finding nothing, and then something where it was to be created. */
+const MAX_ATTEMPTS = 8;
+
+/** Who applies what. */
+interface Application {
+  kind: Kind;
+  manifest: JsonMap;
+  manager: string;
+  force: boolean;
+  subresource: WriteOptions['subresource'];
+}
+
+/**
+ * Makes the object what the manifest says of it, creating it when there is none. Throws 400, 404 (status of
+ * nothing), 409 (fields of others, unless forced; another revision or uid), 422.
+ */
+export async function apply<T extends KubeObject>(
+  parts: RegistryDeps,
+  kind: Kind<T>,
+  ref: ObjectRef,
+  { body, force = false }: Patch,
+  options: WriteOptions,
+): Promise<{ record: ObjectRecord<T>; created: boolean }> {
+  const manifest = readManifest(kind, ref, copyJson(body));
+  checkRepeatedKeys(options);
+  const { fieldManager: manager = 'unknown', subresource } = options;
+  const application = { kind, manifest, manager, force, subresource };
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const reviewed = await withAdmissionReviews(parts.store, kind, ref.namespace, options);
+      return { record: await applyToPresent(parts, kind, ref, application, reviewed), created: false };
+    } catch (error) {
+      if (!isReason(error, 'NotFound') || subresource !== undefined) throw error;
+    }
+    try {
+      return { record: await createByApply(parts, kind, ref, application, options), created: true };
+    } catch (error) {
+      if (!isReason(error, 'AlreadyExists') || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
+}
+
+function isReason(error: unknown, reason: ApiError['reason']): boolean {
+  return error instanceof ApiError && error.reason === reason;
+}
+
+/** Unlike other writes, an apply takes no unknown field, whatever the field validation. Throws a 400. */
+function readManifest(kind: Kind, ref: ObjectRef, body: unknown): JsonMap {
+  const manifest = readBody(kind, body);
+  if (manifest.metadata.managedFields !== undefined && manifest.metadata.managedFields !== null) {
+    throw badRequest('metadata.managedFields must be nil');
+  }
+  delete manifest.metadata.managedFields;
+  const { typeErrors } = checkFields(kind.schema, manifest);
+  const problems = [...typeErrors, ...manifestProblems(manifest, definitionOf(kind.schema))];
+  if (problems.length > 0) {
+    const what =
+      problems.length === 1 ? problems[0] : `errors:\n${problems.map((text) => `  ${text}`).join('\n')}`;
+    throw badRequest(`failed to create typed patch object (${objectText(kind, ref)}): ${what}`);
+  }
+  return manifest;
+}
+
+/** What the strict parser of YAML would say of the manifest: a 400 or warnings (`applyPatcher`). */
+function checkRepeatedKeys({ repeatedKeys, fieldValidation, warn }: WriteOptions): void {
+  if (repeatedKeys?.by !== 'yaml') return;
+  if (fieldValidation === 'Strict') {
+    const error = yamlError(repeatedKeys.lines);
+    throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${error}`);
+  }
+  if (fieldValidation === 'Warn') for (const line of repeatedKeys.lines) warn?.(line);
+}
+
+function objectText(kind: Kind, { namespace, name }: ObjectRef): string {
+  return `${namespace ? `${namespace}/` : ''}${name}; ${apiVersionOf(kind)}, Kind=${kind.kind}`;
+}
+
+async function applyToPresent<T extends KubeObject>(
+  parts: RegistryDeps,
+  kind: Kind<T>,
+  ref: ObjectRef,
+  application: Application,
+  options: WriteOptions,
+): Promise<ObjectRecord<T>> {
+  const decide = (current: ObjectRecord<T>) => {
+    const now = parts.clock.now();
+    const object = applied(kind, { ref, current: current.object(), now }, application, options);
+    return { step: 'mark' as const, object };
+  };
+  return (await writeOptimistically(parts, kind, ref, decide, options.dryRun)).record;
+}
+
+function applied<T extends KubeObject>(
+  kind: Kind<T>,
+  { ref, current, now }: Omit<Replacement<T>, 'body'>,
+  application: Application,
+  options: WriteOptions,
+): T {
+  const { manifest, manager, subresource } = application;
+  const name = { manager, operation: 'Apply' as const, ...(subresource ? { subresource } : {}) };
+  const live = liveMap(current);
+  const before = managersOf(application, current, now);
+  const { object, managers, conflicts } = applyFields(application.kind, live, manifest, before, name);
+  const refused = application.force ? [] : withoutOwnLegacy(application.kind, live, conflicts, manager);
+  if (refused.length > 0) throw applyConflict(refused, apiVersionOf(kind));
+  const body = copyJson(object);
+  refreshLastApplied(body, manifest, manager);
+  // The manifest is checked already; what remains is to drop its nulls.
+  const next = admitUpdate(kind, { ref, body, current, now }, { ...options, fieldValidation: 'Ignore' });
+  setManagedFields(next, undefined);
+  const isSame = sameJson(
+    { ...next, metadata: { ...next.metadata, resourceVersion: current.metadata.resourceVersion } },
+    live,
+  );
+  const after = timed(managers, managerKey(name), before, isSame, now);
+  setManagedFields(next, encodeManagers(after, apiVersionOf(kind)));
+  return next;
+}
+
+function liveMap(current: KubeObject): JsonMap {
+  const { managedFields: _tracked, ...metadata } = current.metadata;
+  return Object.fromEntries(Object.entries({ ...current, metadata }));
+}
+
+function managersOf({ kind, subresource }: Application, current: KubeObject, now: number): FieldManagers {
+  const managers = decodeManagers(current.metadata.managedFields, apiVersionOf(kind)) ?? NO_MANAGERS;
+  if (managers.size > 0) return managers;
+  const writer = { manager: BEFORE_FIRST_APPLY, operation: 'Update' as const, time: toTimestamp(now) };
+  return managersAfterUpdate(kind, ZERO_OBJECT, current, managers, {
+    ...writer,
+    ...(subresource ? { subresource } : {}),
+  });
+}
+
+/** The time of an entry is that of its last change: an apply that changes neither object nor fields leaves it. */
+function timed(
+  managers: FieldManagers,
+  key: string,
+  before: FieldManagers,
+  isSame: boolean,
+  now: number,
+): FieldManagers {
+  const own = managers.get(key);
+  const last = before.get(key);
+  if (!own || (isSame && last && sameSet(own.fields, last.fields))) return managers;
+  const changed: FieldManager = { ...own, time: toTimestamp(now) };
+  return withManager(managers, changed);
+}
+
+async function createByApply<T extends KubeObject>(
+  parts: RegistryDeps,
+  kind: Kind<T>,
+  ref: ObjectRef,
+  { manifest, manager }: Application,
+  options: WriteOptions,
+): Promise<ObjectRecord<T>> {
+  const body = copyJson(manifest) as T & JsonMap;
+  refuseIdentity(kind, ref, body.metadata);
+  placeAtName(body, ref);
+  const fields = appliedFields(kind, manifest, undefined);
+  const time = toTimestamp(parts.clock.now());
+  const managers = withManager(NO_MANAGERS, { manager, operation: 'Apply', fields, time });
+  const entries = encodeManagers(managers, apiVersionOf(kind));
+  const track = (object: T) => setManagedFields(object, entries);
+  const making = { namespace: ref.namespace, body, track };
+  return createTracked(parts, kind, making, { ...options, fieldValidation: 'Ignore' });
+}
+
+/** A manifest that means an object that was there once does not make another (`rest.DefaultUpdatedObjectInfo`). */
+function refuseIdentity(kind: Kind, ref: ObjectRef, { uid, resourceVersion }: ObjectMeta): void {
+  if (uid) {
+    const detail = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+    throw conflict(kind, ref.name, detail);
+  }
+  if (resourceVersion) throw notFound(kind, ref.name);
+}

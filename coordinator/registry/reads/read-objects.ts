@@ -1,0 +1,156 @@
+/** get and list. */
+import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
+import { badRequest, notFound } from '../../../shared/kube/objects/api-status.js';
+import type { Kind } from '../../kinds/kind.js';
+import type { StoredValue } from '../../store/store.js';
+import { computedRecord, readerIn } from './computed-objects.js';
+import { decodeContinue, encodeContinue } from './continue-token.js';
+import { keyOf, prefixOf } from '../storage-keys.js';
+import { StoredRecord } from '../encoding/object-record.js';
+import type { ListRequest, ObjectRecord, RecordList } from '../registry.js';
+import type { RegistryDeps } from '../registry-deps.js';
+import { checkMatch, parseResourceVersion, refuseFuture } from './resource-version.js';
+import { type CompiledSelection, compileSelection } from './object-selection.js';
+import { readError } from '../registry-errors.js';
+
+/** Values fetched at once while a selector filters: the event loop gets its turn between two of them. */
+const SCAN_PAGE = 500;
+
+/** The present object. Throws a 404. */
+export async function getObject<T extends KubeObject>(
+  parts: RegistryDeps,
+  kind: Kind<T>,
+  ref: ObjectRef,
+): Promise<ObjectRecord<T>> {
+  const reader = readerIn(kind, ref.namespace);
+  if (reader) {
+    const object = reader.get(ref.name);
+    if (!object) throw notFound(kind, ref.name);
+    return computedRecord(kind, object, await parts.store.revision());
+  }
+  const stored = await parts.store.get(keyOf(kind, ref));
+  if (!stored) throw notFound(kind, ref.name);
+  return new StoredRecord(stored.value, stored.revision);
+}
+
+/** What a selection matches, in key order, at one revision. Throws 400 (selectors, token), 410 and 504. */
+export async function listObjects<T extends KubeObject>(
+  parts: RegistryDeps,
+  kind: Kind<T>,
+  request: ListRequest = {},
+): Promise<RecordList<T>> {
+  const selection = compileSelection(kind, request);
+  checkMatch(request);
+  const revision = parseResourceVersion(request.resourceVersion);
+  await refuseFuture(parts.store, revision);
+  if (readerIn(kind, request.namespace)) return listComputed(parts, kind, selection);
+  const isPresent = !request.continue && request.resourceVersionMatch !== 'Exact';
+  if (selection.only && isPresent) return listOne(parts, kind, selection.only, selection);
+  try {
+    const stored = await scan(parts, kind, request, selection);
+    if (!kind.reader || request.namespace !== undefined || stored.continue) return stored;
+    // The last page of all namespaces ends with the computed ones.
+    const computed = await listComputed(parts, kind, selection);
+    return { ...stored, records: [...stored.records, ...computed.records] };
+  } catch (error) {
+    throw readError(error);
+  }
+}
+
+async function listComputed<T extends KubeObject>(
+  parts: RegistryDeps,
+  kind: Kind<T>,
+  selection: CompiledSelection<T>,
+): Promise<RecordList<T>> {
+  const revision = await parts.store.revision();
+  const records = (kind.reader?.list() ?? [])
+    .map((object) => computedRecord(kind, object, revision))
+    .filter((record) => selection.matches(keyOf(kind, record.object().metadata), record));
+  return { records, resourceVersion: String(revision) };
+}
+
+/** The one object that can match: one key instead of a scan. */
+async function listOne<T extends KubeObject>(
+  parts: RegistryDeps,
+  kind: Kind<T>,
+  ref: ObjectRef,
+  selection: CompiledSelection<T>,
+): Promise<RecordList<T>> {
+  // Read before the value: a watch from an older revision repeats an event, one from a newer would miss it.
+  const revision = await parts.store.revision();
+  const stored = await parts.store.get(keyOf(kind, ref));
+  const records = stored ? [new StoredRecord<T>(stored.value, stored.revision)] : [];
+  const resourceVersion = String(Math.max(revision, stored?.revision ?? 0));
+  return {
+    records: records.filter((record) => selection.matches(keyOf(kind, ref), record)),
+    resourceVersion,
+  };
+}
+
+interface Position {
+  afterKey: string;
+  revision: number;
+}
+
+/** Where a request asks to begin; undefined = at the first key of the present state. */
+function startOf(prefix: string, request: ListRequest): Position | undefined {
+  if (request.continue) {
+    if (parseResourceVersion(request.resourceVersion) > 0) {
+      throw badRequest('specifying resource version is not allowed when using continue');
+    }
+    const { after, revision } = decodeContinue(request.continue);
+    return { afterKey: prefix + after, revision };
+  }
+  if (request.resourceVersionMatch !== 'Exact') return undefined;
+  // The prefix itself is no key, so "after it" is the whole list, at a revision of the past.
+  return { afterKey: prefix, revision: parseResourceVersion(request.resourceVersion) };
+}
+
+async function scan<T extends KubeObject>(
+  parts: RegistryDeps,
+  kind: Kind<T>,
+  request: ListRequest,
+  selection: CompiledSelection<T>,
+): Promise<RecordList<T>> {
+  const prefix = prefixOf(kind, request.namespace);
+  const limit = request.limit && request.limit > 0 ? request.limit : Number.POSITIVE_INFINITY;
+  const pageSize = selection.everything ? limit : SCAN_PAGE;
+  const records: ObjectRecord<T>[] = [];
+  for (let from = startOf(prefix, request); ; ) {
+    const page = await parts.store.list(prefix, {
+      ...(Number.isFinite(pageSize) ? { limit: pageSize } : {}),
+      ...(from ? { continue: from } : {}),
+    });
+    const taken = take(page.items, selection, limit - records.length, records);
+    const last = page.items[taken - 1];
+    const rest = page.items.length - taken + (page.remaining ?? 0);
+    const resourceVersion = String(page.revision);
+    if (!last || rest === 0) return { records, resourceVersion };
+    from = { afterKey: last.key, revision: page.revision };
+    if (records.length < limit) {
+      await parts.clock.yieldToEventLoop();
+      continue;
+    }
+    const point = { after: last.key.slice(prefix.length), revision: page.revision };
+    const remaining = selection.everything ? { remainingItemCount: rest } : {};
+    return { records, resourceVersion, continue: encodeContinue(point), ...remaining };
+  }
+}
+
+/** Moves matching items into `records` until `room` is used up; answers how many items it has looked at. */
+function take<T extends KubeObject>(
+  items: readonly StoredValue[],
+  selection: CompiledSelection<T>,
+  room: number,
+  records: ObjectRecord<T>[],
+): number {
+  let found = 0;
+  for (const [index, item] of items.entries()) {
+    const record = new StoredRecord<T>(item.value, item.revision);
+    if (!selection.matches(item.key, record)) continue;
+    records.push(record);
+    found += 1;
+    if (found === room) return index + 1;
+  }
+  return items.length;
+}

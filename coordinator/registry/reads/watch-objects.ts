@@ -1,0 +1,120 @@
+/** watch: the store's changes as events of one selection. */
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import type { Kind } from '../../kinds/kind.js';
+import type { Change, StoreWatch } from '../../store/store.js';
+import { recordsOf } from '../encoding/change-records.js';
+import { refuseComputed } from './computed-objects.js';
+import { keyOf, prefixOf } from '../storage-keys.js';
+import { listObjects } from './read-objects.js';
+import type { ObjectRecord, RegistryWatch, WatchEvent, WatchRequest } from '../registry.js';
+import type { RegistryDeps } from '../registry-deps.js';
+import { parseResourceVersion, refuseFuture } from './resource-version.js';
+import { type CompiledSelection, compileSelection } from './object-selection.js';
+import { readError } from '../registry-errors.js';
+
+/** Initial events handed over at once. */
+const INITIAL_PAGE = 500;
+
+/**
+ * Opens a watch. Without a resourceVersion, or with initial events asked for, it begins with ADDED for what
+ * is there. Throws 400 and 504 at once; 410 comes from the iteration.
+ */
+export async function watch<T extends KubeObject>(
+  parts: RegistryDeps,
+  kind: Kind<T>,
+  request: WatchRequest = {},
+): Promise<RegistryWatch<T>> {
+  refuseComputed(kind, request.namespace);
+  const selection = compileSelection(kind, request);
+  const after = parseResourceVersion(request.resourceVersion);
+  await refuseFuture(parts.store, after);
+  // `sendInitialEvents: false` without a revision asks for changes from now on only.
+  const wantsPresent = request.sendInitialEvents ?? after === 0;
+  const start = wantsPresent
+    ? await presentState(parts, kind, request)
+    : { after: after || (await parts.store.revision()), marksEnd: false };
+  return new SelectionWatch(parts, kind, request.namespace, selection, start);
+}
+
+interface Start<T extends KubeObject> {
+  /** Changes after this revision follow. */
+  after: number;
+  /** What is there at that revision, when that is asked for; a bookmark follows it. */
+  present?: ObjectRecord<T>[];
+  /** Whether that bookmark is the mark of a watch-list. */
+  marksEnd: boolean;
+}
+
+async function presentState<T extends KubeObject>(
+  parts: RegistryDeps,
+  kind: Kind<T>,
+  { sendInitialEvents, resourceVersion: _after, ...selection }: WatchRequest,
+): Promise<Start<T>> {
+  const { records, resourceVersion } = await listObjects(parts, kind, selection);
+  return { after: Number(resourceVersion), present: records, marksEnd: sendInitialEvents === true };
+}
+
+class SelectionWatch<T extends KubeObject> implements RegistryWatch<T> {
+  readonly #source: StoreWatch;
+  #closed = false;
+
+  constructor(
+    parts: RegistryDeps,
+    kind: Kind<T>,
+    namespace: string | undefined,
+    private readonly selection: CompiledSelection<T>,
+    private readonly start: Start<T>,
+  ) {
+    const prefix = selection.only ? keyOf(kind, selection.only) : prefixOf(kind, namespace);
+    this.#source = parts.store.watch(prefix, { after: start.after });
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#source.close();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterator<WatchEvent<T>[]> {
+    try {
+      yield* this.#initial();
+      for await (const batch of this.#source) {
+        if (this.#closed) return;
+        const events = batch.changes.flatMap((change) => this.#eventOf(change));
+        if (lastRevision(events) < batch.revision) {
+          events.push({ type: 'BOOKMARK', revision: batch.revision, initialEnd: false });
+        }
+        yield events;
+      }
+    } catch (error) {
+      throw readError(error);
+    } finally {
+      this.close();
+    }
+  }
+
+  *#initial(): Generator<WatchEvent<T>[]> {
+    const { after, present, marksEnd } = this.start;
+    if (!present) return;
+    // Taken out: a watch lives on for long after these have been read.
+    while (present.length > 0 && !this.#closed) {
+      yield present.splice(0, INITIAL_PAGE).map((record) => ({ type: 'ADDED', record }));
+    }
+    yield [{ type: 'BOOKMARK', revision: after, initialEnd: marksEnd }];
+  }
+
+  /** An object that comes into the selection is ADDED, one that leaves it is DELETED with its last state. */
+  #eventOf(change: Change): WatchEvent<T>[] {
+    const { current, previous } = recordsOf<T>(change);
+    const matches = (record: ObjectRecord<T> | undefined) =>
+      record !== undefined && this.selection.matches(change.key, record);
+    const matched = matches(previous);
+    if (current && matches(current)) return [{ type: matched ? 'MODIFIED' : 'ADDED', record: current }];
+    return matched && previous ? [{ type: 'DELETED', record: previous }] : [];
+  }
+}
+
+function lastRevision<T extends KubeObject>(events: readonly WatchEvent<T>[]): number {
+  const last = events.at(-1);
+  if (!last) return 0;
+  return last.type === 'BOOKMARK' ? last.revision : last.record.revision;
+}

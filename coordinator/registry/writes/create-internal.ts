@@ -1,0 +1,74 @@
+/** What parts of ours make whole and many at a time, such as Events: encoded into one piece of memory and stored by one call. */
+import { type KubeObject, toTimestamp } from '../../../shared/kube/objects/meta.js';
+import type { Kind } from '../../kinds/kind.js';
+import { type Guard, type NewValue, RevisionMismatch, type Store } from '../../store/store.js';
+import { keyOf } from '../storage-keys.js';
+import { requireActiveNamespace } from '../admission/namespace-lifecycle.js';
+import { encodeTogether } from '../encoding/object-encoding.js';
+import type { RegistryDeps } from '../registry-deps.js';
+import { writeError } from '../registry-errors.js';
+
+/** Tries after a namespace changed, before the writer hears of it. */
+const MAX_ATTEMPTS = 8;
+
+/** Whether a namespace takes new objects now. */
+type Gate = { guard?: Guard; error?: unknown };
+
+/** One of the objects. */
+interface Making {
+  readonly object: KubeObject;
+  readonly value: Buffer;
+  /** What it was last refused for. */
+  error: unknown;
+}
+
+/** See `Registry.createOwn`. What nobody looks at in memory is not kept as an object. */
+export async function createInternal<T extends KubeObject>(
+  parts: RegistryDeps,
+  kind: Kind<T>,
+  objects: readonly T[],
+): Promise<readonly unknown[]> {
+  const creationTimestamp = toTimestamp(parts.clock.now());
+  for (const { metadata } of objects) {
+    metadata.uid = parts.random.uuid();
+    metadata.creationTimestamp = creationTimestamp;
+  }
+  const values = encodeTogether(objects);
+  const all = objects.map(
+    (object, at): Making => ({ object, value: values[at] as Buffer, error: undefined }),
+  );
+  let left = all;
+  for (let attempt = 1; left.length > 0 && attempt <= MAX_ATTEMPTS; attempt += 1) {
+    await store(parts.store, kind, left);
+    left = left.filter(({ error }) => error instanceof RevisionMismatch);
+  }
+  return all.map(({ object, error }) => error && writeError(error, kind, object.metadata.name));
+}
+
+/** Tries each once. A namespace is asked once, however many objects it gets. */
+async function store(values: Store, kind: Kind, makings: readonly Making[]): Promise<void> {
+  const gates = new Map<string | undefined, Gate>();
+  for (const { object } of makings) {
+    const { namespace } = object.metadata;
+    if (!gates.has(namespace)) gates.set(namespace, await gateOf(values, kind, object));
+  }
+  const gate = ({ object }: Making): Gate => gates.get(object.metadata.namespace) ?? {};
+  for (const making of makings) making.error = gate(making).error;
+  const open = makings.filter(({ error }) => error === undefined);
+  const answers = await values.createAll(open.map((making) => newValue(kind, making, gate(making).guard)));
+  for (const [at, making] of open.entries()) making.error = answers[at];
+}
+
+function newValue(kind: Kind, { object, value }: Making, guard: Guard | undefined): NewValue {
+  const key = keyOf(kind, object.metadata);
+  return guard ? { key, value, guard } : { key, value };
+}
+
+async function gateOf(store: Store, kind: Kind, object: KubeObject): Promise<Gate> {
+  try {
+    const guard = await requireActiveNamespace(store, kind, object);
+    return guard ? { guard } : {};
+  } catch (error) {
+    return { error };
+  }
+}

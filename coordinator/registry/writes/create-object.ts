@@ -1,0 +1,145 @@
+/** create: POST. */
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import { alreadyExists } from '../../../shared/kube/objects/api-status.js';
+import type { Kind } from '../../kinds/kind.js';
+import { type Guard, KeyExists, RevisionMismatch } from '../../store/store.js';
+import { accountFinder, mountServiceAccountToken, refuseMissingAccount } from '../admission/service-account-admission.js';
+import { admitCreate, nameObject, readObject } from '../admission/write-admission.js';
+import { refuseComputed } from '../reads/computed-objects.js';
+import { generateName } from './generate-name.js';
+import { copyJson } from '../encoding/json-value.js';
+import { keyOf } from '../storage-keys.js';
+import { trackCreation } from '../managed-fields/track-write.js';
+import { requireActiveNamespace } from '../admission/namespace-lifecycle.js';
+import { encodeObject } from '../encoding/object-encoding.js';
+import { recordOf } from '../encoding/object-record.js';
+import { withPodSecurity } from '../admission/pod-security-admission.js';
+import type { ObjectTemplate, ObjectRecord, WriteOptions } from '../registry.js';
+import type { RegistryDeps } from '../registry-deps.js';
+import { placeInNamespace } from '../admission/typed-body.js';
+import { cacheWritten } from '../encoding/decoded-objects.js';
+import { writeError } from '../registry-errors.js';
+
+/** Tries with another generated name, or after the namespace changed, before the client hears of it. */
+const MAX_ATTEMPTS = 8;
+
+/** An object that is to be made, and whose its fields will be. */
+interface Making<T extends KubeObject> {
+  namespace: string | undefined;
+  body: unknown;
+  /** Gives it its managedFields, in place. */
+  track: (object: T, now: number) => void;
+}
+
+/** Stores a new object. Throws 400, 403 (namespace ending), 404 (namespace), 409, 413 and 422. */
+export function create<T extends KubeObject>(
+  parts: RegistryDeps,
+  kind: Kind<T>,
+  namespace: string | undefined,
+  body: unknown,
+  options: WriteOptions = {},
+): Promise<ObjectRecord<T>> {
+  const track = (object: T, now: number) => trackCreation(kind, object, options, now);
+  return createTracked(parts, kind, { namespace, body, track }, options);
+}
+
+/** The same, where somebody else knows whose its fields are. */
+export async function createTracked<T extends KubeObject>(
+  parts: RegistryDeps,
+  kind: Kind<T>,
+  { namespace, body, track }: Making<T>,
+  options: WriteOptions,
+): Promise<ObjectRecord<T>> {
+  refuseComputed(kind, namespace);
+  const object = readObject(kind, copyJson(body), options);
+  placeInNamespace(kind, object, namespace);
+  const isGenerated = !object.metadata.name;
+  const guard = await requireActiveNamespace(parts.store, kind, object, options);
+  const generate = (base: string) => generateName(base, parts.random.random);
+  const findAccount = await accountFinder(parts.store, parts.findAccount, object, options);
+  mountServiceAccountToken(object, findAccount, parts.random.random);
+  const reviewed = await withPodSecurity(parts.store, kind, object.metadata.namespace, options);
+  const creation = { now: parts.clock.now(), uid: parts.random.uuid(), generateName: generate };
+  admitCreate(kind, object, creation, reviewed);
+  track(object, creation.now);
+  const revision = options.dryRun
+    ? await refuseTaken(parts, kind, object)
+    : await store(parts, kind, object, guard, isGenerated);
+  return recordOf(object, revision);
+}
+
+/** See `Registry.reviewLike`. */
+export async function reviewFromTemplate<T extends KubeObject>(
+  parts: RegistryDeps,
+  model: ObjectTemplate<T>,
+  text: string,
+): Promise<T> {
+  const { object } = model.render(text);
+  await admitLike(parts, model.kind, object);
+  return object;
+}
+
+/** Checks each object of a model again, because its namespace, account and Pod Security level may change after the model was made. */
+async function admitLike<T extends KubeObject>(
+  parts: RegistryDeps,
+  kind: Kind<T>,
+  object: T,
+): Promise<Guard | undefined> {
+  const guard = await requireActiveNamespace(parts.store, kind, object);
+  refuseMissingAccount(object, parts.findAccount);
+  const { review } = await withPodSecurity<WriteOptions>(parts.store, kind, object.metadata.namespace, {});
+  review?.(kind, object, undefined);
+  return guard;
+}
+
+/** Stores one more of the objects of a model, under a name that is free. Throws 403 and 404 (namespace), 409 and 413. */
+export async function createFromTemplate<T extends KubeObject>(
+  parts: RegistryDeps,
+  model: ObjectTemplate<T>,
+  text: string,
+): Promise<ObjectRecord<T>> {
+  const { kind } = model;
+  for (let attempt = 1; ; attempt += 1) {
+    const { object, encoded } = model.render(text);
+    const guard = await admitLike(parts, kind, object);
+    cacheWritten(encoded, object);
+    try {
+      const key = keyOf(kind, object.metadata);
+      return recordOf(object, await parts.store.create(key, encoded, guard ? { guard } : {}));
+    } catch (error) {
+      const mayPass = error instanceof KeyExists || error instanceof RevisionMismatch;
+      if (!mayPass || attempt === MAX_ATTEMPTS) throw writeError(error, kind, object.metadata.name);
+    }
+  }
+}
+
+/** A dry run's share of storing: answers revision 0. */
+async function refuseTaken(parts: RegistryDeps, kind: Kind, { metadata }: KubeObject): Promise<number> {
+  if (await parts.store.get(keyOf(kind, metadata))) throw alreadyExists(kind, metadata.name);
+  return 0;
+}
+
+async function store<T extends KubeObject>(
+  parts: RegistryDeps,
+  kind: Kind<T>,
+  object: T,
+  firstGuard: Guard | undefined,
+  isGenerated: boolean,
+): Promise<number> {
+  const { metadata } = object;
+  for (let attempt = 1, guard = firstGuard; ; attempt += 1) {
+    try {
+      const encoded = encodeObject(object);
+      cacheWritten(encoded, object);
+      return await parts.store.create(keyOf(kind, metadata), encoded, guard ? { guard } : {});
+    } catch (error) {
+      const nameIsTaken = error instanceof KeyExists && isGenerated;
+      if (attempt === MAX_ATTEMPTS || !(nameIsTaken || error instanceof RevisionMismatch)) {
+        throw writeError(error, kind, metadata.name);
+      }
+      if (nameIsTaken)
+        nameObject(kind, object, generateName(metadata.generateName ?? '', parts.random.random));
+      guard = await requireActiveNamespace(parts.store, kind, object);
+    }
+  }
+}

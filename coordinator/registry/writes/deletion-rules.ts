@@ -1,0 +1,111 @@
+/**
+ * What a DELETE does to an object, decided from its state alone
+ * (`k8s.io/apiserver/pkg/registry/rest/delete.go` and `.../generic/registry/store.go`).
+ */
+import { type KubeObject, type ObjectMeta, toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { copyJson } from '../encoding/json-value.js';
+import type { DeleteOptions } from '../registry.js';
+
+const ORPHAN = 'orphan';
+const FOREGROUND = 'foregroundDeletion';
+
+/** `keep`: it is on its way already and this request changes nothing. */
+type Deletion<T extends KubeObject> = { step: 'remove' } | { step: 'mark'; object: T } | { step: 'keep' };
+
+type ConditionedStatus = KubeObject & { spec?: { finalizers?: string[] }; status?: { phase?: string } };
+
+/** What still holds an object back: its finalizers, and for a Namespace those of its spec. */
+function pendingFinalizers(object: KubeObject): string[] {
+  const own = object.metadata.finalizers ?? [];
+  if (!isNamespace(object)) return own;
+  return [...own, ...((object as ConditionedStatus).spec?.finalizers ?? [])];
+}
+
+function isNamespace(object: KubeObject): boolean {
+  return object.kind === 'Namespace' && object.apiVersion === 'v1';
+}
+
+/** True when a write leaves a deleted object that nothing holds any more: it goes instead of being stored. */
+export function isReleased(next: KubeObject, current: KubeObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = current.metadata;
+  return (
+    deletionTimestamp !== undefined && !deletionGracePeriodSeconds && pendingFinalizers(next).length === 0
+  );
+}
+
+/** Which of the two garbage collection finalizers the object is to carry. */
+function collectionFinalizers(meta: ObjectMeta, options: DeleteOptions): string[] {
+  const present = meta.finalizers ?? [];
+  const others = present.filter((finalizer) => finalizer !== ORPHAN && finalizer !== FOREGROUND);
+  if (options.orphanDependents !== undefined) return options.orphanDependents ? [...others, ORPHAN] : others;
+  switch (options.propagationPolicy) {
+    case 'Orphan':
+      return [...others, ORPHAN];
+    case 'Foreground':
+      return [...others, FOREGROUND];
+    case 'Background':
+      return others;
+    case undefined:
+      return present;
+  }
+}
+
+function withFinalizers<T extends KubeObject>(current: T, options: DeleteOptions): T {
+  const object = copyJson(current);
+  const finalizers = collectionFinalizers(current.metadata, options);
+  if (finalizers.length > 0) object.metadata.finalizers = finalizers;
+  else delete object.metadata.finalizers;
+  return object;
+}
+
+function held<T extends KubeObject>(object: T, seconds: number): Deletion<T> {
+  return seconds > 0 || pendingFinalizers(object).length > 0 ? { step: 'mark', object } : { step: 'remove' };
+}
+
+/** A second DELETE can only shorten the grace period, counted from the first one's time. */
+function shorten<T extends KubeObject>(current: T, options: DeleteOptions, granted: number): Deletion<T> {
+  const requested = options.gracePeriodSeconds;
+  if (requested === undefined || requested >= granted) return { step: 'keep' };
+  const object = withFinalizers(current, options);
+  const begun = Date.parse(current.metadata.deletionTimestamp ?? '') - granted * 1000;
+  object.metadata.deletionTimestamp = toTimestamp(begun + requested * 1000);
+  object.metadata.deletionGracePeriodSeconds = requested;
+  return held(object, requested);
+}
+
+/**
+ * Decides one DELETE at time `now` (ms). `graceSeconds` is what this kind grants for the first request;
+ * absent for a kind whose objects always go at once. A negative request counts as one second.
+ */
+export function decideDeletion<T extends KubeObject>(
+  current: T,
+  options: DeleteOptions,
+  graceSeconds: number | undefined,
+  now: number,
+): Deletion<T> {
+  const { deletionTimestamp, deletionGracePeriodSeconds: granted } = current.metadata;
+  const isDeleting = deletionTimestamp !== undefined;
+  if (isDeleting && graceSeconds !== undefined && granted !== undefined) {
+    return shorten(current, options, granted);
+  }
+  const object = withFinalizers(current, options);
+  const seconds = isDeleting ? 0 : (graceSeconds ?? 0);
+  markDeleting(object.metadata, seconds, now);
+  markTerminating(object);
+  return held(object, seconds);
+}
+
+function markDeleting(metadata: ObjectMeta, seconds: number, now: number): void {
+  if (metadata.deletionTimestamp === undefined) {
+    metadata.deletionTimestamp = toTimestamp(now + seconds * 1000);
+    // A deletion is a change of what is wanted, so observers of generations must see it.
+    if (metadata.generation) metadata.generation += 1;
+  }
+  metadata.deletionGracePeriodSeconds = seconds;
+}
+
+function markTerminating(object: KubeObject): void {
+  if (!isNamespace(object)) return;
+  const namespace = object as ConditionedStatus;
+  namespace.status = { ...namespace.status, phase: 'Terminating' };
+}

@@ -1,0 +1,102 @@
+/** What `kubectl apply` or `kubectl replace` of a manifest would make of an object, with nothing stored. */
+import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { Kind } from '../../kinds/kind.js';
+import { definitionOf } from '../../kinds/schema/schema-definitions.js';
+import { copyJson, isJsonMap, type JsonMap } from '../encoding/json-value.js';
+import { difference } from '../managed-fields/field-set.js';
+import { fieldSetOf } from '../managed-fields/object-field-set.js';
+import { removeFields } from '../managed-fields/remove-fields.js';
+import type { Registry, WriteOptions } from '../registry.js';
+import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.js';
+
+/** Where client-side apply keeps the manifest of the last time. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** An object before and after an apply. `before` is absent where the apply would make it. */
+export interface DryRunResult<T extends KubeObject> {
+  before?: T;
+  after: T;
+}
+
+/** What of a dry run's options the caller chooses. */
+type DryRun = Pick<WriteOptions, 'warn' | 'assumed'>;
+
+type Verbs = Pick<Registry, 'get' | 'create' | 'update' | 'patch'>;
+
+/**
+ * Client-side apply where the object was last applied so, server-side apply elsewhere. Throws what the apply
+ * would be refused with: 400, 403, 404 (namespace), 409, 422.
+ */
+export async function dryRunApply<T extends KubeObject>(
+  registry: Verbs,
+  kind: Kind<T>,
+  ref: ObjectRef,
+  manifest: JsonMap,
+  wanted: DryRun,
+): Promise<DryRunResult<T>> {
+  const options = dryRun(wanted);
+  const before = await presentObject(registry, kind, ref);
+  if (!before) return { after: (await registry.create(kind, ref.namespace, manifest, options)).object() };
+  const last = lastApplied(before);
+  if (!last) {
+    const patch = { type: 'apply' as const, body: manifest, force: true };
+    return { before, after: (await registry.patch(kind, ref, patch, options)).record.object() };
+  }
+  const body = threeWayMerge(kind, copyJson(before) as T & JsonMap, last, manifest);
+  return { before, after: (await registry.update(kind, ref, body, options)).object() };
+}
+
+/** The same of `kubectl replace`, and of `kubectl create` where there is none. A resourceVersion of before is a 409. */
+export async function dryRunReplace<T extends KubeObject>(
+  registry: Verbs,
+  kind: Kind<T>,
+  ref: ObjectRef,
+  manifest: JsonMap,
+  wanted: DryRun,
+): Promise<DryRunResult<T>> {
+  const before = await presentObject(registry, kind, ref);
+  if (!before)
+    return { after: (await registry.create(kind, ref.namespace, manifest, dryRun(wanted))).object() };
+  return { before, after: (await registry.update(kind, ref, manifest, dryRun(wanted))).object() };
+}
+
+function dryRun({ warn, assumed }: DryRun): WriteOptions {
+  return {
+    ...{ dryRun: true, fieldValidation: 'Strict', fieldManager: 'kubectl' },
+    ...(warn ? { warn } : {}),
+    ...(assumed ? { assumed } : {}),
+  };
+}
+
+async function presentObject<T extends KubeObject>(
+  registry: Verbs,
+  kind: Kind<T>,
+  ref: ObjectRef,
+): Promise<T | undefined> {
+  try {
+    return (await registry.get(kind, ref)).object();
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
+    throw error;
+  }
+}
+
+function lastApplied({ metadata }: KubeObject): JsonMap | undefined {
+  const text = metadata.annotations?.[LAST_APPLIED];
+  if (!text) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonMap(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the last manifest named and this one does not goes; what neither names stays (`CreateThreeWayMergePatch`). */
+function threeWayMerge(kind: Kind, live: JsonMap, last: JsonMap, manifest: JsonMap): JsonMap {
+  const schema = definitionOf(kind.schema);
+  const gone = difference(fieldSetOf(last, schema), fieldSetOf(manifest, schema));
+  const kept = removeFields(live, gone, schema);
+  return applyStrategicMergePatch(isJsonMap(kept) ? kept : {}, manifest, schema);
+}

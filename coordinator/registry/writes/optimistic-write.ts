@@ -1,0 +1,82 @@
+/** The one optimistic loop behind every change of a stored object: read, decide, write if nobody came between. */
+import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
+import { ApiError, conflict, notFound } from '../../../shared/kube/objects/api-status.js';
+import type { Kind } from '../../kinds/kind.js';
+import { RevisionMismatch } from '../../store/store.js';
+import { refuseComputed } from '../reads/computed-objects.js';
+import { isReleased } from './deletion-rules.js';
+import { sameJson } from '../encoding/json-value.js';
+import { keyOf } from '../storage-keys.js';
+import { encodeNewStatus, encodeObject } from '../encoding/object-encoding.js';
+import { recordOf, StoredRecord } from '../encoding/object-record.js';
+import type { ObjectRecord } from '../registry.js';
+import type { RegistryDeps } from '../registry-deps.js';
+import { atRevision, cacheWritten } from '../encoding/decoded-objects.js';
+import { writeError } from '../registry-errors.js';
+
+/** What is to become of the object as it stands. `statusOnly`: the mark shares all but its status with it. */
+export type WriteDecision<T extends KubeObject> =
+  | { step: 'keep' }
+  | { step: 'mark'; object: T; statusOnly?: boolean }
+  | { step: 'remove' };
+
+export interface Outcome<T extends KubeObject> {
+  record: ObjectRecord<T>;
+  removed: boolean;
+}
+
+/** Some writer wins each round, so only a pathological crowd makes one lose this often. */
+const MAX_ATTEMPTS = 100;
+
+/**
+ * Applies `decide` to the present object until its outcome is stored. A write that changes nothing is none;
+ * one that frees a deleted object of its last finalizer removes it. Throws 404, 409 and what `decide` throws.
+ */
+export async function writeOptimistically<T extends KubeObject>(
+  parts: RegistryDeps,
+  kind: Kind<T>,
+  ref: ObjectRef,
+  decide: (current: ObjectRecord<T>) => WriteDecision<T>,
+  dryRun = false,
+): Promise<Outcome<T>> {
+  refuseComputed(kind, ref.namespace);
+  const key = keyOf(kind, ref);
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const stored = await parts.store.get(key);
+    if (!stored) throw notFound(kind, ref.name);
+    const current = new StoredRecord<T>(stored.value, stored.revision);
+    try {
+      return await perform(parts, key, current, decide(current), dryRun);
+    } catch (error) {
+      if (error instanceof ApiError) throw error;
+      if (!(error instanceof RevisionMismatch)) throw writeError(error, kind, ref.name);
+    }
+  }
+  const { namespace, name } = ref;
+  parts.log.warn({ resource: kind.resource, namespace, name }, 'gave up a contended write');
+  throw conflict(kind, ref.name);
+}
+
+async function perform<T extends KubeObject>(
+  parts: RegistryDeps,
+  key: string,
+  current: StoredRecord<T>,
+  step: WriteDecision<T>,
+  dryRun: boolean,
+): Promise<Outcome<T>> {
+  const { revision } = current;
+  if (step.step === 'keep') return { record: current, removed: false };
+  if (step.step === 'mark' && !isReleased(step.object, current.object())) {
+    const { object } = step;
+    object.metadata.resourceVersion = String(revision);
+    if (sameJson(object, current.object())) return { record: current, removed: false };
+    if (dryRun) return { record: recordOf(object, revision), removed: false };
+    const encoded = step.statusOnly ? encodeNewStatus(current.stored, object) : encodeObject(object);
+    cacheWritten(encoded, object);
+    const next = await parts.store.update(key, encoded, { revision });
+    return { record: recordOf(object, next), removed: false };
+  }
+  const last = atRevision(step.step === 'mark' ? step.object : current.object(), revision);
+  const gone = dryRun ? revision : await parts.store.delete(key, { revision });
+  return { record: recordOf(last, gone), removed: true };
+}

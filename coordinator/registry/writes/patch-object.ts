@@ -1,0 +1,67 @@
+/** patch: PATCH with a JSON, merge or strategic merge body; applies are passed on. */
+import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
+import { type ApiError, badRequest, invalid } from '../../../shared/kube/objects/api-status.js';
+import { invalidValue } from '../../kinds/validation/field-error.js';
+import type { Kind } from '../../kinds/kind.js';
+import { definitionOf } from '../../kinds/schema/schema-definitions.js';
+import { applyJsonPatch } from '../patch/json-patch.js';
+import { copyJson, isJsonMap, type JsonMap } from '../encoding/json-value.js';
+import { applyMergePatch } from '../patch/merge-patch.js';
+import type { ObjectRecord, Patch, WriteOptions } from '../registry.js';
+import type { RegistryDeps } from '../registry-deps.js';
+import { withAdmissionReviews } from '../admission/admission-reviews.js';
+import { writeOptimistically } from './optimistic-write.js';
+import { apply } from '../patch/server-side-apply.js';
+import { applyStrategicMergePatch, PatchFormatError } from '../patch/strategic-merge-patch.js';
+import { DecodingError } from '../admission/strict-decoding.js';
+import { admitTrackedUpdate } from './tracked-update.js';
+
+/** Characters of a patch that an error repeats. */
+const SHOWN_LENGTH = 512;
+
+/**
+ * Changes the present object by a patch, again on a fresh read when another writer came between. A
+ * resourceVersion or uid inside the patch must be the present one (409). Throws 400, 404, 409, 413, 422.
+ */
+export async function patch<T extends KubeObject>(
+  parts: RegistryDeps,
+  kind: Kind<T>,
+  ref: ObjectRef,
+  change: Patch,
+  options: WriteOptions = {},
+): Promise<{ record: ObjectRecord<T>; created: boolean }> {
+  if (change.type === 'apply') return apply(parts, kind, ref, change, options);
+  const reviewed = await withAdmissionReviews(parts.store, kind, ref.namespace, options);
+  const decide = (record: ObjectRecord<T>) => {
+    const current = record.object();
+    const patched = applyPatch(kind, Object.fromEntries(Object.entries(current)), change);
+    // The patched object shares parts with the present one, which it is about to be compared with.
+    const replacement = { ref, body: copyJson(patched), current, now: parts.clock.now() };
+    return { step: 'mark' as const, object: admitTrackedUpdate(kind, replacement, reviewed) };
+  };
+  try {
+    const { record } = await writeOptimistically(parts, kind, ref, decide, options.dryRun);
+    return { record, created: false };
+  } catch (error) {
+    throw error instanceof DecodingError ? badOutcome(change, error.problem) : error;
+  }
+}
+
+/** What a patch makes that is no object of the kind is a 422 at `patch` (`applyPatchToObject`), not a 400 as elsewhere. */
+function badOutcome({ body }: Patch, problem: string): ApiError {
+  const shown = JSON.stringify(body).slice(0, SHOWN_LENGTH);
+  return invalid({ group: '', resource: '', kind: '' }, '', [invalidValue('patch', shown, problem)]);
+}
+
+/** The object as the patch makes it; shares parts with `current`, which stays as it is. */
+function applyPatch(kind: Kind, current: JsonMap, { type, body }: Patch): JsonMap {
+  if (type === 'json') return applyJsonPatch(current, body);
+  if (!isJsonMap(body)) throw badRequest('error decoding patch: the body is not a JSON object');
+  if (type === 'merge') return applyMergePatch(current, body);
+  try {
+    return applyStrategicMergePatch(current, body, definitionOf(kind.schema));
+  } catch (error) {
+    if (error instanceof PatchFormatError) throw badRequest(error.message);
+    throw error;
+  }
+}

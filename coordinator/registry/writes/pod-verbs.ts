@@ -1,0 +1,84 @@
+/** Verbs that only Pods have: binding, eviction, and the agent's word that their containers are gone. */
+import { withCondition } from '../../../shared/kube/objects/conditions.js';
+import { type ObjectRef, toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
+import { ApiError, conflict, type Status } from '../../../shared/kube/objects/api-status.js';
+import { podKind } from '../../kinds/pods/pod-kind.js';
+import { remove } from './delete-object.js';
+import { copyJson } from '../encoding/json-value.js';
+import { checkPreconditions } from './preconditions.js';
+import type { DeleteOptions, ObjectRecord, Preconditions } from '../registry.js';
+import type { RegistryDeps } from '../registry-deps.js';
+import { writeOptimistically } from './optimistic-write.js';
+
+const BINDINGS = { group: '', resource: 'pods/binding', kind: 'Binding' };
+
+/** Gives a Pod its node, once (`pkg/registry/core/pod/storage` BindingREST). Throws 404 and 409. */
+export async function bind(
+  parts: RegistryDeps,
+  ref: ObjectRef,
+  nodeName: string,
+  preconditions?: Preconditions,
+): Promise<ObjectRecord<Pod>> {
+  const { record } = await writeOptimistically(parts, podKind, ref, (current) => {
+    checkPreconditions(BINDINGS, current.object().metadata, preconditions);
+    const pod = copyJson(current.object());
+    refuseBinding(pod);
+    pod.spec.nodeName = nodeName;
+    setPodCondition(pod, { type: 'PodScheduled', status: 'True' }, parts.clock.now());
+    return { step: 'mark', object: pod };
+  });
+  return record;
+}
+
+function refuseBinding({ metadata, spec }: Pod): void {
+  const refuse = (detail: string) => conflict(BINDINGS, metadata.name, `pod ${metadata.name} ${detail}`);
+  if (metadata.deletionTimestamp) throw refuse('is being deleted, cannot be assigned to a host');
+  if (spec.nodeName) throw refuse(`is already assigned to node "${spec.nodeName}"`);
+}
+
+function setPodCondition(
+  pod: Pod,
+  condition: { type: string; status: 'True'; reason?: string; message?: string },
+  now: number,
+): void {
+  const conditions = withCondition(pod.status?.conditions, condition, toTimestamp(now));
+  pod.status = { ...pod.status, conditions };
+}
+
+/** The policy/v1 Eviction of a Pod, no budget standing in its way (`EvictionREST`). Throws 404 and 409. */
+export async function evict(
+  parts: RegistryDeps,
+  ref: ObjectRef,
+  options: DeleteOptions = {},
+): Promise<Status> {
+  await writeOptimistically(
+    parts,
+    podKind,
+    ref,
+    (current) => {
+      const pod = copyJson(current.object());
+      checkPreconditions(podKind, pod.metadata, options.preconditions);
+      if (isPodTerminal(pod) || pod.metadata.deletionTimestamp) return { step: 'keep' };
+      const reason = { reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting' };
+      setPodCondition(pod, { type: 'DisruptionTarget', status: 'True', ...reason }, parts.clock.now());
+      return { step: 'mark', object: pod };
+    },
+    options.dryRun,
+  );
+  // The mark moved the revision, so only the uid still says which Pod is meant.
+  const { preconditions, ...rest } = options;
+  const uid = preconditions?.uid;
+  await remove(parts, podKind, ref, uid === undefined ? rest : { ...rest, preconditions: { uid } });
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+}
+
+/** Removes the Pod with this uid, whatever its grace; one that is gone already is no error. */
+export async function confirmStopped(parts: RegistryDeps, ref: ObjectRef, uid: string): Promise<void> {
+  try {
+    await remove(parts, podKind, ref, { gracePeriodSeconds: 0, preconditions: { uid } });
+  } catch (error) {
+    const isGone = error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict');
+    if (!isGone) throw error;
+  }
+}

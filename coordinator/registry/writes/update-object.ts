@@ -1,0 +1,70 @@
+/** update (PUT), modify and writeStatus. */
+import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
+import type { Kind } from '../../kinds/kind.js';
+import { refuseInvalid } from '../admission/write-admission.js';
+import { copyJson } from '../encoding/json-value.js';
+import { checkPreconditions } from './preconditions.js';
+import type { ObjectRecord, Preconditions, WriteOptions } from '../registry.js';
+import type { RegistryDeps } from '../registry-deps.js';
+import { withAdmissionReviews } from '../admission/admission-reviews.js';
+import { writeOptimistically, type WriteDecision } from './optimistic-write.js';
+import { admitTrackedUpdate } from './tracked-update.js';
+
+/** Replaces the whole object. Throws 400, 404, 409 (a resourceVersion or uid that is not the present one), 422. */
+export async function update<T extends KubeObject>(
+  parts: RegistryDeps,
+  kind: Kind<T>,
+  ref: ObjectRef,
+  body: unknown,
+  options: WriteOptions = {},
+): Promise<ObjectRecord<T>> {
+  const reviewed = await withAdmissionReviews(parts.store, kind, ref.namespace, options);
+  const decide = (record: ObjectRecord<T>) => {
+    const replacement = { ref, body: copyJson(body), current: record.object(), now: parts.clock.now() };
+    return { step: 'mark' as const, object: admitTrackedUpdate(kind, replacement, reviewed) };
+  };
+  return (await writeOptimistically(parts, kind, ref, decide, options.dryRun)).record;
+}
+
+/** Changes a copy of the present object in place, as often as another writer comes between. */
+export async function modify<T extends KubeObject>(
+  parts: RegistryDeps,
+  kind: Kind<T>,
+  ref: ObjectRef,
+  change: (object: T) => undefined | false,
+  options: WriteOptions & { preconditions?: Preconditions } = {},
+): Promise<ObjectRecord<T>> {
+  const decide = (record: ObjectRecord<T>) => {
+    const current = record.object();
+    checkPreconditions(kind, current.metadata, options.preconditions);
+    const body = copyJson(current);
+    if (change(body) === false) return { step: 'keep' as const };
+    const replacement = { ref, body, current, now: parts.clock.now() };
+    return { step: 'mark' as const, object: admitTrackedUpdate(kind, replacement, options) };
+  };
+  return (await writeOptimistically(parts, kind, ref, decide, options.dryRun)).record;
+}
+
+/**
+ * Puts another status in the place of the present one, on the word of our own hub and controllers: nothing else of the
+ * object is looked at, checked or encoded again, and nobody's ownership changes. `statusOf` answers undefined when
+ * there is nothing to do. Throws 404, 409 and 422.
+ */
+export async function writeStatus<T extends KubeObject & { status?: unknown }>(
+  parts: RegistryDeps,
+  kind: Kind<T>,
+  ref: ObjectRef,
+  statusOf: (current: T) => T['status'] | undefined,
+  preconditions?: Preconditions,
+): Promise<ObjectRecord<T>> {
+  const decide = (record: ObjectRecord<T>): WriteDecision<T> => {
+    const current = record.object();
+    checkPreconditions(kind, current.metadata, preconditions);
+    const status = statusOf(current);
+    if (status === undefined) return { step: 'keep' };
+    const object = { ...current, metadata: { ...current.metadata }, status };
+    refuseInvalid(kind, ref.name, kind.validateStatusUpdate?.(object, current) ?? []);
+    return { step: 'mark', object, statusOnly: true };
+  };
+  return (await writeOptimistically(parts, kind, ref, decide)).record;
+}

@@ -1,0 +1,19 @@
+/** A thread that takes one backup, while the coordinator's own go on. */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { BackupManifest } from './backup-archive.js';
+import { type StoreErrorCode, toStoreError } from '../store-error.js';
+import { type BackupRequest, writeBackup } from './write-backup.js';
+
+/** The backup that was taken, or why there is none. */
+export type BackupReply = { manifest: BackupManifest } | { error: { code: StoreErrorCode; message: string } };
+
+async function serve(order: BackupRequest): Promise<BackupReply> {
+  try {
+    return { manifest: await writeBackup(order) };
+  } catch (error) {
+    const { code, message } = toStoreError(error, order.path);
+    return { error: { code, message } };
+  }
+}
+
+parentPort?.postMessage(await serve(workerData));

@@ -1,0 +1,64 @@
+/** Brings a database's values under the key in use: those in plain from before there was one, and those of an older key. */
+import type Database from 'better-sqlite3';
+import { StoreError } from '../store-error.js';
+import { isEncrypted, type ValueEncryption } from './value-encryption.js';
+
+interface Row {
+  id: number;
+  key: string;
+  value: Buffer;
+}
+
+/** Values, present and past, below one prefix; all of one table's shape. */
+const TABLES = [
+  { table: 'objects', column: 'value' },
+  { table: 'history', column: 'previous_value' },
+] as const;
+
+/**
+ * Rewrites what is not as it should be, in one transaction, and leaves none of the old bytes in the file. Answers how many
+ * values that were. Throws StoreError when a value is under a key that is not there.
+ */
+export function reencrypt(database: Database.Database, seal: ValueEncryption): number {
+  database.pragma('secure_delete = ON');
+  const rewritten = database.transaction(() => {
+    let count = 0;
+    for (const { table, column } of TABLES) {
+      for (const prefix of seal.prefixes) count += resealTable(database, seal, table, column, prefix);
+    }
+    return count;
+  })();
+  if (rewritten > 0) {
+    database.exec('VACUUM');
+    database.pragma('wal_checkpoint(TRUNCATE)');
+  }
+  return rewritten;
+}
+
+function resealTable(
+  database: Database.Database,
+  seal: ValueEncryption,
+  table: string,
+  column: string,
+  prefix: string,
+): number {
+  // The character after "/" ends the range: all keys that begin with the prefix.
+  const end = `${prefix.slice(0, -1)}0`;
+  const rows = database
+    .prepare<[string, string], Row>(
+      `SELECT rowid AS id, key, CAST(${column} AS BLOB) AS value FROM ${table} WHERE key >= ? AND key < ? AND ${column} IS NOT NULL`,
+    )
+    .all(prefix, end);
+  const update = database.prepare<[Buffer, number]>(
+    `UPDATE ${table} SET ${column} = CAST(? AS TEXT) WHERE rowid = ?`,
+  );
+  const outdated = rows.filter(({ key, value }) => !seal.isCurrent(key, value));
+  for (const { id, key, value } of outdated) update.run(seal.encrypt(key, seal.decrypt(key, value)), id);
+  return outdated.length;
+}
+
+/** Throws when a value is sealed and nobody gave keys. */
+export function refuseEncrypted(key: string, value: Buffer): void {
+  if (!isEncrypted(value)) return;
+  throw new StoreError('damaged', `the value ${key} is encrypted, and there is no key`);
+}

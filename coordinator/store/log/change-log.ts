@@ -1,0 +1,78 @@
+/** The newest changes in memory: what watches and the pages of older lists read first. */
+import type { Change } from '../store.js';
+
+export interface ChangeLogLimits {
+  maxChanges: number;
+  /** Of the values that the changes hold. */
+  maxBytes: number;
+}
+
+/** A ring: when it is full, its oldest quarter goes. */
+export class ChangeLog {
+  #changes: Change[] = [];
+  #bytes = 0;
+  #start: number;
+  #end: number;
+  readonly #limits: ChangeLogLimits;
+
+  /** `revision`: that of the last commit before the log begins. */
+  constructor(revision: number, limits: ChangeLogLimits) {
+    this.#start = revision;
+    this.#end = revision;
+    this.#limits = limits;
+  }
+
+  /** Every change after this revision is here. */
+  get start(): number {
+    return this.#start;
+  }
+
+  /** The revision of the newest change. */
+  get end(): number {
+    return this.#end;
+  }
+
+  append(changes: readonly Change[]): void {
+    for (const change of changes) {
+      this.#changes.push(change);
+      this.#bytes += bytesOf(change);
+      this.#end = change.revision;
+    }
+    while (this.#changes.length > this.#limits.maxChanges || this.#bytes > this.#limits.maxBytes) {
+      this.#drop(Math.ceil(this.#changes.length / 4));
+    }
+  }
+
+  /** At most `limit` changes after `revision`, oldest first. Only right when `revision >= start`. */
+  after(revision: number, limit = Number.POSITIVE_INFINITY): readonly Change[] {
+    const first = this.#indexAfter(revision);
+    return this.#changes.slice(first, Math.min(first + limit, this.#changes.length));
+  }
+
+  /** Forgets changes up to and including `revision`. */
+  forget(revision: number): void {
+    this.#drop(this.#indexAfter(revision));
+    this.#start = Math.max(this.#start, Math.min(revision, this.#end));
+  }
+
+  #drop(count: number): void {
+    const dropped = this.#changes.splice(0, count);
+    for (const change of dropped) this.#bytes -= bytesOf(change);
+    this.#start = dropped.at(-1)?.revision ?? this.#start;
+  }
+
+  #indexAfter(revision: number): number {
+    let low = 0;
+    let high = this.#changes.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#changes[middle]?.revision ?? 0) <= revision) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+function bytesOf(change: Change): number {
+  return (change.value?.length ?? 0) + (change.previous?.value.length ?? 0);
+}

@@ -1,0 +1,191 @@
+/**
+ * Takes writes one by one and makes them durable together: what arrives during one commit is the next, with all that is written
+ * in the same turn of the event loop. A commit by itself costs as much as thirty writes.
+ */
+import type { Clock } from '../../../shared/process/time/clock.js';
+import { TimeSlice } from '../../../shared/process/time/time-slice.js';
+import { type PackedCommit, packCommit } from './packed-commit.js';
+import type { Change, StoredValue } from '../store.js';
+import { StoreError } from '../store-error.js';
+import { checkWrite, valueAfter, type Write } from '../write-rules.js';
+
+/** Bounds of one transaction; more waits for the next. Taking it up and showing what it wrote each hold the event loop: some 5 ms at most. */
+const MAX_WRITES = 500;
+const MAX_BYTES = 4 * 1_048_576;
+
+interface Request {
+  write: Write;
+  answer: Answer;
+}
+
+/** Who waits for writes. */
+interface Answer {
+  resolve(revision: number, write: Write): void;
+  reject(error: unknown, write: Write): void;
+}
+
+interface Accepted {
+  request: Request;
+  change: Change;
+}
+
+interface CommitTarget {
+  /** The committed value. */
+  present(key: string): StoredValue | undefined;
+  revision(): number;
+  /** A value as it is to lie on the disk; absent = as it is. */
+  atRest?(key: string, value: Buffer): Buffer;
+  /** Makes all durable or none. Rejects with StoreError. */
+  persist(commit: PackedCommit): Promise<void>;
+  /** The changes are durable: show them to readers. */
+  publish(changes: Change[]): void;
+  /** There is no room for these writes; later ones may find some. */
+  full?(writes: number, error: StoreError): void;
+  /** No write will be taken any more. */
+  failed(error: StoreError): void;
+  readonly clock: Clock;
+}
+
+export class GroupCommit {
+  readonly #target: CommitTarget;
+  #waiting: Request[] = [];
+  #running: Promise<void> | undefined;
+  #answered: Promise<void> = Promise.resolve();
+  readonly #slice: TimeSlice;
+  /** Why no write is taken any more. */
+  #broken: StoreError | undefined;
+
+  constructor(target: CommitTarget) {
+    this.#target = target;
+    this.#slice = new TimeSlice(target.clock);
+  }
+
+  /** Resolves with the revision once it is durable. */
+  write(write: Write): Promise<number> {
+    if (this.#broken) return Promise.reject(this.#broken);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ write, answer: { resolve, reject } });
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Answers of each what it was refused for; undefined once it is durable. One promise for all of them. */
+  writeAll(writes: readonly Write[]): Promise<readonly unknown[]> {
+    const refusals: unknown[] = writes.map(() => this.#broken);
+    if (this.#broken || writes.length === 0) return Promise.resolve(refusals);
+    return new Promise((resolve) => {
+      let left = writes.length;
+      const answered = () => {
+        left -= 1;
+        if (left === 0) resolve(refusals);
+      };
+      const reject = (error: unknown, write: Write) => {
+        refusals[writes.indexOf(write)] = error;
+        answered();
+      };
+      const answer = { resolve: answered, reject };
+      for (const write of writes) this.#waiting.push({ write, answer });
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Takes no more writes, each is refused as the store is closed; resolves when those taken before are answered. */
+  async close(): Promise<void> {
+    this.#broken ??= new StoreError('closed', 'the store is closed');
+    await this.#running;
+    await this.#answered;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await this.#target.clock.yieldToEventLoop();
+      await this.#commit(this.#decide());
+    }
+    this.#running = undefined;
+  }
+
+  /**
+   * Only committed values and those of this very commit count, so a commit that fails has misled nobody. Nor does a refusal: one that
+   * rests on this commit is no answer before that is durable, and is decided again by the next.
+   */
+  #decide(): Accepted[] {
+    const accepted: Accepted[] = [];
+    const overlay = new Map<string, StoredValue | undefined>();
+    const present = (key: string) => (overlay.has(key) ? overlay.get(key) : this.#target.present(key));
+    const undecided: Request[] = [];
+    let bytes = 0;
+    let taken = 0;
+    for (const request of this.#waiting) {
+      if (accepted.length >= MAX_WRITES || bytes >= MAX_BYTES) break;
+      taken += 1;
+      try {
+        checkWrite(request.write, present);
+      } catch (error) {
+        const restsOn = [request.write.key, request.write.guard?.key ?? request.write.key];
+        if (restsOn.some((key) => overlay.has(key))) undecided.push(request);
+        else request.answer.reject(error, request.write);
+        continue;
+      }
+      const change = this.#changeOf(request.write, accepted.length, present);
+      bytes += change.value?.length ?? 0;
+      overlay.set(change.key, valueAfter(request.write, change.revision));
+      accepted.push({ request, change });
+    }
+    this.#waiting = [...undecided, ...this.#waiting.slice(taken)];
+    return accepted;
+  }
+
+  #changeOf(write: Write, index: number, present: (key: string) => StoredValue | undefined): Change {
+    const previous = present(write.key);
+    return {
+      key: write.key,
+      revision: this.#target.revision() + 1 + index,
+      ...(write.kind !== 'delete' && { value: write.value }),
+      ...(previous && { previous }),
+    };
+  }
+
+  async #commit(accepted: Accepted[]): Promise<void> {
+    if (accepted.length === 0) return;
+    const changes = accepted.map(({ change }) => change);
+    try {
+      await this.#target.persist(packCommit(this.#atRest(changes)));
+    } catch (error) {
+      this.#refuse(accepted, error as StoreError);
+      return;
+    }
+    this.#target.publish(changes);
+    this.#answered = this.#answered.then(() => this.#answer(accepted));
+  }
+
+  #atRest(changes: readonly Change[]): readonly Change[] {
+    const { atRest } = this.#target;
+    if (!atRest) return changes;
+    return changes.map((change) => {
+      const { key, value } = change;
+      const stored = value && atRest(key, value);
+      return stored === value ? change : { ...change, ...(stored && { value: stored }) };
+    });
+  }
+
+  /** What goes on with each answer is its asker's work: two thousand at once would hold the event loop. */
+  async #answer(accepted: readonly Accepted[]): Promise<void> {
+    for (const { request, change } of accepted) {
+      request.answer.resolve(change.revision, request.write);
+      await this.#slice.yieldIfUsedUp();
+    }
+  }
+
+  /** A full disk may have room later. After any other error nobody knows what the file holds: no more writes. */
+  #refuse(accepted: Accepted[], error: StoreError): void {
+    for (const { request } of accepted) request.answer.reject(error, request.write);
+    if (error.code === 'full') {
+      this.#target.full?.(accepted.length, error);
+      return;
+    }
+    this.#broken = error;
+    for (const { answer, write } of this.#waiting) answer.reject(error, write);
+    this.#waiting = [];
+    this.#target.failed(error);
+  }
+}

@@ -1,0 +1,51 @@
+/** Which fleet and which log of it a database holds: the rows of table `identity`. */
+import type Database from 'better-sqlite3';
+import { lastRevision } from './sqlite-schema.js';
+import type { PastEpoch } from '../store.js';
+
+export interface Identity {
+  readonly clusterUID: string;
+  readonly epoch: string;
+  readonly pastEpochs: readonly PastEpoch[];
+  isUnconfirmed: boolean;
+}
+
+/** So far ahead of the backup that no revision of the lost log is reached again: each resume point in it is too old. */
+export const EPOCH_STRIDE = 10 ** 12;
+
+const PAST_ERAS = 'pastEras';
+const UNCONFIRMED = 'unconfirmedRestore';
+
+/** Reads the rows; the tables must be there. */
+export function readIdentity(database: Database.Database): Identity {
+  const row = database.prepare<string>('SELECT value FROM identity WHERE name = ?').pluck();
+  return {
+    clusterUID: String(row.get('clusterUID')),
+    epoch: String(row.get('era')),
+    pastEpochs: JSON.parse(String(row.get(PAST_ERAS) ?? '[]')) as PastEpoch[],
+    isUnconfirmed: row.get(UNCONFIRMED) !== undefined,
+  };
+}
+
+/** Names an era by the one that it goes on from, and the last revision of that. */
+export type NameEpoch = (from: Pick<PastEpoch, 'epoch' | 'revision'>) => string;
+
+/** Begins a new era in a restored database: no history, a revision far ahead, unconfirmed. `takenAt`: when the backup was taken, ms. */
+export function startEpoch(database: Database.Database, takenAt: number, nameEra: NameEpoch): void {
+  database.transaction(() => {
+    const { epoch: era, pastEpochs: pastEras } = readIdentity(database);
+    const revision = lastRevision(database);
+    const past: readonly PastEpoch[] = [...pastEras, { epoch: era, revision, takenAt }];
+    const put = database.prepare('INSERT OR REPLACE INTO identity VALUES (?, ?)');
+    put.run('era', nameEra({ epoch: era, revision }));
+    put.run(PAST_ERAS, JSON.stringify(past));
+    put.run(UNCONFIRMED, 'true');
+    database.exec('DELETE FROM history');
+    database.prepare('UPDATE compaction SET revision = ?').run(revision + EPOCH_STRIDE);
+  })();
+}
+
+/** The restore is confirmed; again is no error. */
+export function confirmRestore(database: Database.Database): void {
+  database.prepare('DELETE FROM identity WHERE name = ?').run(UNCONFIRMED);
+}

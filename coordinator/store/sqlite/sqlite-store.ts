@@ -1,0 +1,262 @@
+/**
+ * The store over SQLite. Present values and the newest changes are mirrored in memory, so that reads need no thread;
+ * a worker thread makes writes durable in group commits and reads older history.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
+import { makePrivateDirectory } from '../../../shared/process/files/private-file.js';
+import { ChangeLog, type ChangeLogLimits } from '../log/change-log.js';
+import { type DataLock, acquireDataLock } from '../data-lock.js';
+import { GroupCommit } from '../log/group-commit.js';
+import type { HistoryBudget } from '../log/history-budget.js';
+import { decryptedChange } from '../encryption/decrypted-values.js';
+import type { OrderedValues, PresentValues } from '../log/present-values.js';
+import { DATABASE_FILE, RESTORING_DIRECTORY } from '../private-files.js';
+import type { Identity } from './sqlite-identity.js';
+import { readSnapshot, type Snapshot } from './sqlite-snapshot.js';
+import {
+  type Change,
+  Expired,
+  type ListOptions,
+  type NewValue,
+  type PastEpoch,
+  type Store,
+  type StoredList,
+  type StoredValue,
+  type StoreWatch,
+  type WriteCondition,
+} from '../store.js';
+import { StoreError, toStoreError } from '../store-error.js';
+import type { ValueEncryption } from '../encryption/value-encryption.js';
+import { WatchFanout } from '../log/watch-fanout.js';
+import { SqliteWorkerClient } from './sqlite-worker-client.js';
+
+interface SqliteStoreOptions {
+  /** Made with mode 0700 if it is missing. */
+  dataDir: string;
+  clock: Clock;
+  log: Logger;
+  /** Encrypts what must not lie on the disk in plain; absent = nothing is. */
+  encryption?: ValueEncryption;
+  limits?: Partial<ChangeLogLimits>;
+  /** Of history in the file; default `MAX_HISTORY_BYTES`. A watch from before it gets `Expired`. */
+  maxHistoryBytes?: number;
+  /**
+   * The disk broke its promise and nothing is written any more: end the process, so that the next start reads
+   * what is really there. A full disk is not that: its writes are rejected, and later ones may work.
+   */
+  onFailed?(error: StoreError): void;
+  /** Told of writes that found no room. */
+  onFull?(writes: number): void;
+  /** Told of each commit that is durable, for those who count. */
+  onCommit?(commit: { writes: number; durationMs: number }): void;
+  progressMs?: number;
+}
+
+/**
+ * Opens the data directory, making what is missing, and locks it for this process.
+ * Throws StoreError: `locked`, `damaged`, `newer`, `unwritable`, each with one sentence for the operator.
+ */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const path = join(options.dataDir, DATABASE_FILE);
+  let lock: DataLock | undefined;
+  try {
+    makePrivateDirectory(options.dataDir);
+    lock = acquireDataLock(options.dataDir);
+    refuseHalfRestored(options.dataDir, path);
+    const snapshot = readSnapshot(path, options);
+    options.log.info({ revision: snapshot.revision, path }, 'store opened');
+    return new SqliteStore(path, lock, snapshot, options);
+  } catch (error) {
+    lock?.release();
+    throw toStoreError(error, options.dataDir);
+  }
+}
+
+/** An empty database in the place of the one that was about to be restored would be another fleet's. */
+function refuseHalfRestored(dataDir: string, path: string): void {
+  if (existsSync(path) || !existsSync(join(dataDir, RESTORING_DIRECTORY))) return;
+  throw new StoreError('damaged', `a restore into ${dataDir} was cut short: repeat it with --replace`);
+}
+
+class SqliteStore implements Store {
+  readonly #values: PresentValues;
+  readonly #log: ChangeLog;
+  readonly #history: HistoryBudget;
+  readonly #logger: Logger;
+  readonly #fanout: WatchFanout;
+  readonly #worker: SqliteWorkerClient;
+  readonly #commits: GroupCommit;
+  readonly #lock: DataLock;
+  readonly #identity: Identity;
+  readonly #seal: ValueEncryption | undefined;
+  #isFull = false;
+  #compacted: number;
+  #closing: Promise<void> | undefined;
+
+  constructor(path: string, lock: DataLock, snapshot: Snapshot, options: SqliteStoreOptions) {
+    const { clock, limits, progressMs = 1_000 } = options;
+    this.#lock = lock;
+    const { encryption: seal } = options;
+    this.#seal = seal;
+    this.#identity = snapshot.identity;
+    this.#values = snapshot.values;
+    this.#compacted = snapshot.compacted;
+    this.#history = snapshot.history;
+    this.#logger = options.log;
+    this.#log = new ChangeLog(snapshot.revision, { maxChanges: 20_000, maxBytes: 64 * 1_048_576, ...limits });
+    this.#worker = new SqliteWorkerClient(path);
+    this.#fanout = new WatchFanout(this.#log, {
+      clock,
+      progressMs,
+      readHistory: (after, limit) => this.#readHistory(after, limit),
+    });
+    this.#commits = new GroupCommit({
+      present: (key) => this.#values.get(key),
+      revision: () => this.#log.end,
+      ...(seal && { atRest: (key: string, value: Buffer) => seal.encrypt(key, value) }),
+      persist: async (commit) => {
+        const began = clock.monotonic();
+        const writes = commit.keyLengths.length;
+        await this.#worker.call({ kind: 'commit', commit }, [commit.values.buffer]);
+        options.onCommit?.({ writes, durationMs: clock.monotonic() - began });
+        if (this.#isFull) options.log.info('there is room again: writes are taken');
+        this.#isFull = false;
+      },
+      full: (writes, error) => {
+        if (!this.#isFull)
+          options.log.error({ err: error }, 'no room: writes are refused until there is some');
+        this.#isFull = true;
+        options.onFull?.(writes);
+      },
+      publish: (changes) => this.#publish(changes),
+      clock,
+      failed: (error) => {
+        options.log.error({ err: error }, 'store failed');
+        options.onFailed?.(error);
+      },
+    });
+  }
+
+  async get(key: string): Promise<StoredValue | undefined> {
+    return this.#values.get(key);
+  }
+
+  async createdAt(key: string): Promise<number | undefined> {
+    const [creation] = await this.#worker.call({ kind: 'creation', key });
+    return creation?.revision;
+  }
+
+  async list(prefix: string, { limit, continue: from }: ListOptions = {}): Promise<StoredList> {
+    if (!from) return { ...this.#values.list(prefix, undefined, limit), revision: this.#log.end };
+    const values = await this.#valuesAt(from.revision, prefix);
+    return { ...values.list(prefix, from.afterKey, limit), revision: from.revision };
+  }
+
+  create(key: string, value: Buffer, condition?: Pick<WriteCondition, 'guard'>): Promise<number> {
+    return this.#commits.write({ kind: 'create', key, value, ...condition });
+  }
+
+  createAll(values: readonly NewValue[]): Promise<readonly unknown[]> {
+    return this.#commits.writeAll(values.map((value) => ({ kind: 'create', ...value })));
+  }
+
+  update(key: string, value: Buffer, condition?: WriteCondition): Promise<number> {
+    return this.#commits.write({ kind: 'update', key, value, ...condition });
+  }
+
+  delete(key: string, condition?: WriteCondition): Promise<number> {
+    return this.#commits.write({ kind: 'delete', key, ...condition });
+  }
+
+  watch(prefix: string, { after }: { after: number }): StoreWatch {
+    return this.#fanout.watch(prefix, after);
+  }
+
+  async revision(): Promise<number> {
+    return this.#log.end;
+  }
+
+  async compact(revision: number): Promise<void> {
+    const upTo = Math.min(revision, this.#log.end);
+    if (upTo <= this.#compacted) return;
+    this.#compacted = upTo;
+    this.#log.forget(upTo);
+    this.#history.forget(upTo);
+    await this.#worker.call({ kind: 'compact', revision: upTo });
+  }
+
+  clusterUID(): string {
+    return this.#identity.clusterUID;
+  }
+
+  epoch(): string {
+    return this.#identity.epoch;
+  }
+
+  pastEpochs(): readonly PastEpoch[] {
+    return this.#identity.pastEpochs;
+  }
+
+  isUnconfirmed(): boolean {
+    return this.#identity.isUnconfirmed;
+  }
+
+  async confirmRestore(): Promise<void> {
+    await this.#worker.call({ kind: 'confirmRestore' });
+    this.#identity.isUnconfirmed = false;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#fanout.close();
+    await this.#commits.close();
+    try {
+      await this.#worker.call({ kind: 'close' });
+    } finally {
+      this.#lock.release();
+    }
+  }
+
+  #publish(changes: Change[]): void {
+    for (const { key, revision, value } of changes) {
+      this.#values.set(key, value && { key, value, revision });
+    }
+    this.#log.append(changes);
+    this.#fanout.publish(changes);
+    this.#history.addAll(changes);
+    const upTo = this.#history.excess;
+    if (upTo !== undefined) void this.#forgetExcess(upTo);
+  }
+
+  /** What could not be deleted goes with the next: nobody is shown it any more. */
+  async #forgetExcess(upTo: number): Promise<void> {
+    try {
+      await this.compact(upTo);
+    } catch (error) {
+      this.#logger.warn({ err: error, upTo }, 'history could not be forgotten');
+    }
+  }
+
+  /** Copies of the present are cheap and taken before the worker is asked, so what commits meanwhile does not matter. */
+  async #valuesAt(revision: number, prefix: string): Promise<OrderedValues> {
+    if (revision < this.#compacted) throw new Expired(revision);
+    const { start } = this.#log;
+    const values = this.#values.before(this.#log.after(revision).toReversed());
+    if (revision >= start) return values;
+    const older = await this.#worker.call({ kind: 'before', after: revision, until: start, prefix });
+    return values.before(older.map((change) => decryptedChange(this.#seal, change)));
+  }
+
+  async #readHistory(after: number, limit: number): Promise<readonly Change[]> {
+    if (after < this.#compacted) throw new Expired(after);
+    const changes = await this.#worker.call({ kind: 'changes', after, until: this.#log.start, limit });
+    return changes.map((change) => decryptedChange(this.#seal, change));
+  }
+}

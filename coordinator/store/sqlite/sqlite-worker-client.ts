@@ -1,0 +1,62 @@
+/** Questions to the worker thread and their answers. */
+import { Worker } from 'node:worker_threads';
+import type { WorkerCall, WorkerReply, WorkerRequest } from './sqlite-messages.js';
+import type { Change } from '../store.js';
+import { StoreError } from '../store-error.js';
+
+interface Caller {
+  resolve(changes: Change[]): void;
+  reject(error: StoreError): void;
+}
+
+export class SqliteWorkerClient {
+  readonly #worker: Worker;
+  readonly #callers = new Map<number, Caller>();
+  #lastId = 0;
+  #failure: StoreError | undefined;
+
+  constructor(databasePath: string) {
+    this.#worker = new Worker(new URL('./sqlite-worker.js', import.meta.url), { workerData: databasePath });
+    this.#worker.on('message', (reply: WorkerReply) => this.#settle(reply));
+    this.#worker.on('error', (error) => this.#fail(error.message));
+    this.#worker.on('exit', () => this.#fail('its thread ended'));
+  }
+
+  /** Rejects with StoreError. `transfer`: buffers that move to the worker. */
+  call(call: WorkerCall, transfer: ArrayBuffer[] = []): Promise<Change[]> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    this.#lastId += 1;
+    const request: WorkerRequest = { id: this.#lastId, call };
+    return new Promise((resolve, reject) => {
+      this.#callers.set(request.id, { resolve, reject });
+      this.#worker.postMessage(request, transfer);
+    });
+  }
+
+  #settle(reply: WorkerReply): void {
+    const caller = this.#callers.get(reply.id);
+    this.#callers.delete(reply.id);
+    if ('error' in reply) caller?.reject(new StoreError(reply.error.code, reply.error.message));
+    else caller?.resolve(reply.changes.map(withBuffers));
+  }
+
+  #fail(message: string): void {
+    this.#failure ??= new StoreError('failed', `the store is closed: ${message}`);
+    for (const caller of this.#callers.values()) caller.reject(this.#failure);
+    this.#callers.clear();
+  }
+}
+
+/** Between threads a Buffer arrives as a Uint8Array. */
+function withBuffers(change: Change): Change {
+  const { value, previous } = change;
+  return {
+    ...change,
+    ...(value && { value: asBuffer(value) }),
+    ...(previous && { previous: { ...previous, value: asBuffer(previous.value) } }),
+  };
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

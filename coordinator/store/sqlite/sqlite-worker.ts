@@ -1,0 +1,153 @@
+/** The thread that owns the database: an fsync may take a second on a bad disk, and the event loop must not wait for it. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import type Database from 'better-sqlite3';
+import { HistoryChanges, type HistoryRow } from '../log/history-changes.js';
+import { type PackedCommit, unpackCommit } from '../log/packed-commit.js';
+import { confirmRestore } from './sqlite-identity.js';
+import type { WorkerCall, WorkerReply, WorkerRequest } from './sqlite-messages.js';
+import { openDatabase } from './sqlite-schema.js';
+import type { Change } from '../store.js';
+import { toStoreError } from '../store-error.js';
+
+/** History rows deleted in one transaction: commits go in between. */
+const COMPACTION_SLICE = 2_000;
+
+class Connection {
+  readonly #database: Database.Database;
+  readonly #rememberNothing;
+  readonly #remember;
+  readonly #create;
+  readonly #update;
+  readonly #remove;
+  readonly #creation;
+  readonly #changes: HistoryChanges;
+  readonly #reads = new Set<Promise<unknown>>();
+  readonly #before;
+  readonly #forget;
+
+  constructor(path: string) {
+    const database = openDatabase(path);
+    this.#database = database;
+    this.#changes = new HistoryChanges(database, nextTurn);
+    this.#rememberNothing = database.prepare<[number, string]>(
+      'INSERT INTO history (revision, key) VALUES (?, ?)',
+    );
+    this.#remember = database.prepare<[number, string]>(
+      'INSERT INTO history SELECT ?, key, revision, value FROM objects WHERE key = ?',
+    );
+    this.#create = database.prepare<[number, number, Buffer, string]>(
+      'INSERT INTO objects (revision, created, value, key) VALUES (?, ?, CAST(? AS TEXT), ?)',
+    );
+    this.#update = database.prepare<[number, Buffer, string]>(
+      'UPDATE objects SET revision = ?, value = CAST(? AS TEXT) WHERE key = ?',
+    );
+    this.#remove = database.prepare<string>('DELETE FROM objects WHERE key = ?');
+    this.#creation = database.prepare<string, Pick<Change, 'key' | 'revision'>>(
+      'SELECT key, created AS revision FROM objects WHERE key = ?',
+    );
+    // SQLite takes the bare columns from the row that holds the minimum.
+    this.#before = database.prepare<
+      { after: number; until: number; from: string; to: string },
+      Omit<HistoryRow, 'value'>
+    >(
+      `SELECT min(revision) AS revision, key, previous_revision AS previousRevision,
+         CAST(previous_value AS BLOB) AS previousValue
+       FROM history WHERE revision > @after AND revision <= @until AND key >= @from AND key < @to GROUP BY key`,
+    );
+    this.#forget = database.prepare<{ revision: number; limit: number }>(
+      `DELETE FROM history WHERE revision <= @revision AND revision <=
+         (SELECT max(revision) FROM (SELECT revision FROM history ORDER BY revision LIMIT @limit))`,
+    );
+  }
+
+  async answer(call: WorkerCall): Promise<Change[]> {
+    switch (call.kind) {
+      case 'commit':
+        this.#commit(call.commit);
+        return [];
+      case 'changes':
+        return (await this.#read(this.#changes.read(call))).map(toChange);
+      case 'before':
+        return this.#before
+          .all({ ...call, from: call.prefix, to: `${call.prefix}\u{10ffff}` })
+          .map((row) => toChange({ ...row, value: null }));
+      case 'creation':
+        return this.#creation.all(call.key);
+      case 'compact':
+        await this.#compact(call.revision);
+        return [];
+      case 'confirmRestore':
+        confirmRestore(this.#database);
+        return [];
+      case 'close':
+        this.#database.close();
+        return [];
+    }
+  }
+
+  #commit(commit: PackedCommit): void {
+    this.#database.transaction(() => {
+      for (const { key, revision, value, isNew } of unpackCommit(commit)) {
+        (isNew ? this.#rememberNothing : this.#remember).run(revision, key);
+        if (!value) this.#remove.run(key);
+        else if (isNew) this.#create.run(revision, revision, value, key);
+        else this.#update.run(revision, value, key);
+      }
+    })();
+  }
+
+  async #read<T>(reading: Promise<T>): Promise<T> {
+    this.#reads.add(reading);
+    try {
+      return await reading;
+    } finally {
+      this.#reads.delete(reading);
+    }
+  }
+
+  async #compact(revision: number): Promise<void> {
+    // Who asked before this may still be shown what goes now.
+    await Promise.allSettled(this.#reads);
+    try {
+      await this.#deleteUntil(revision);
+    } finally {
+      this.#changes.forget();
+    }
+  }
+
+  async #deleteUntil(revision: number): Promise<void> {
+    this.#database.prepare('UPDATE compaction SET revision = max(revision, ?)').run(revision);
+    while (this.#database.open) {
+      if (this.#forget.run({ revision, limit: COMPACTION_SLICE }).changes < COMPACTION_SLICE) return;
+      await nextTurn();
+    }
+  }
+}
+
+function toChange({ revision, key, value, previousRevision, previousValue }: HistoryRow): Change {
+  return {
+    key,
+    revision,
+    ...(value && { value }),
+    ...(previousValue &&
+      previousRevision !== null && { previous: { key, value: previousValue, revision: previousRevision } }),
+  };
+}
+
+function serve(path: string): void {
+  const connection = new Connection(path);
+  parentPort?.on('message', async ({ id, call }: WorkerRequest) => {
+    let reply: WorkerReply;
+    try {
+      reply = { id, changes: await connection.answer(call) };
+    } catch (error) {
+      const { code, message } = toStoreError(error, path);
+      reply = { id, error: { code, message } };
+    }
+    parentPort?.postMessage(reply);
+    if (call.kind === 'close') parentPort?.close();
+  });
+}
+
+serve(workerData);

@@ -1,0 +1,59 @@
+/** apps/v1 DaemonSet and ControllerRevision. */
+import type { Condition } from '../objects/conditions.js';
+import type { IntOrString } from '../objects/int-or-string.js';
+import type { KubeObject } from '../objects/meta.js';
+import type { PodTemplateSpec } from '../pods/pod-types.js';
+import type { LabelSelector } from '../objects/selectors.js';
+
+export type { IntOrString } from '../objects/int-or-string.js';
+
+export interface RollingUpdateDaemonSet {
+  /** Pods that may be unavailable at once: a number, or a percentage of desired rounded up. */
+  maxUnavailable?: IntOrString;
+  /** Pods that may exist above one a node while updating: a number, or a percentage of desired rounded up. */
+  maxSurge?: IntOrString;
+}
+
+export interface DaemonSetUpdateStrategy {
+  type?: string;
+  rollingUpdate?: RollingUpdateDaemonSet;
+}
+
+export interface DaemonSetSpec {
+  selector: LabelSelector;
+  template: PodTemplateSpec;
+  updateStrategy?: DaemonSetUpdateStrategy;
+  minReadySeconds?: number;
+  revisionHistoryLimit?: number;
+}
+
+export interface DaemonSetStatus {
+  currentNumberScheduled: number;
+  numberMisscheduled: number;
+  desiredNumberScheduled: number;
+  numberReady: number;
+  observedGeneration?: number;
+  updatedNumberScheduled?: number;
+  numberAvailable?: number;
+  numberUnavailable?: number;
+  collisionCount?: number;
+  conditions?: Condition[];
+}
+
+export interface DaemonSet extends KubeObject {
+  spec: DaemonSetSpec;
+  status?: DaemonSetStatus;
+}
+
+export interface ControllerRevision extends KubeObject {
+  /** A strategic merge patch for the owner; opaque to the API. */
+  data?: unknown;
+  revision: number;
+}
+
+/** Label on Pods and ControllerRevisions: which revision of the template made them. */
+export const REVISION_HASH_LABEL = 'controller-revision-hash';
+/** Label on Pods: the DaemonSet's template generation when they were made. */
+export const TEMPLATE_GENERATION_LABEL = 'pod-template-generation';
+/** Annotation on DaemonSets that counts changes of the template; set by the server. */
+export const TEMPLATE_GENERATION_ANNOTATION = 'deprecated.daemonset.template.generation';

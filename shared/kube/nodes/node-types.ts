@@ -1,0 +1,68 @@
+/** The v1 Node. */
+import type { Condition } from '../objects/conditions.js';
+import type { KubeObject, Timestamp } from '../objects/meta.js';
+import type { ResourceList } from '../pods/pod-types.js';
+
+/**
+ * Annotation, after a restore alone: the era in which the Node's host has said what it runs, written by the hub alone. Until that is
+ * the present era, the Pods that the store has of it may be too few.
+ */
+export const RESYNCED_IN_EPOCH = 'everynode.dev/heard-in-era';
+
+export type TaintEffect = 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+
+export interface Taint {
+  key: string;
+  value?: string;
+  effect: TaintEffect;
+  timeAdded?: Timestamp;
+}
+
+export interface NodeSpec {
+  unschedulable?: boolean;
+  taints?: Taint[];
+  podCIDR?: string;
+  podCIDRs?: string[];
+  providerID?: string;
+}
+
+export interface NodeAddress {
+  type: 'Hostname' | 'InternalIP' | 'ExternalIP' | 'InternalDNS' | 'ExternalDNS';
+  address: string;
+}
+
+export interface NodeSystemInfo {
+  machineID: string;
+  systemUUID: string;
+  bootID: string;
+  kernelVersion: string;
+  osImage: string;
+  /** e.g. `docker://20.10.24` */
+  containerRuntimeVersion: string;
+  /** The agent's version; kubectl shows it as VERSION. */
+  kubeletVersion: string;
+  kubeProxyVersion: string;
+  operatingSystem: string;
+  architecture: string;
+}
+
+export interface NodeImage {
+  names?: string[];
+  sizeBytes?: number;
+}
+
+export interface NodeStatus {
+  capacity?: ResourceList;
+  allocatable?: ResourceList;
+  conditions?: Condition[];
+  addresses?: NodeAddress[];
+  nodeInfo?: NodeSystemInfo;
+  /** Images that the host holds ahead of Pods, as they name them. */
+  images?: NodeImage[];
+  daemonEndpoints?: unknown;
+}
+
+export interface Node extends KubeObject {
+  spec?: NodeSpec;
+  status?: NodeStatus;
+}

@@ -1,0 +1,80 @@
+/** The ConfigMaps and Secrets that a Pod names: its host gets these and no others. */
+import type { ConfigMap, Secret } from '../objects/config-types.js';
+import type { KubeObject } from '../objects/meta.js';
+import type { Container, Pod } from './pod-types.js';
+import type { Volume, VolumeProjection } from './volume-types.js';
+
+/** Names one ConfigMap or Secret. */
+export interface ConfigReference {
+  kind: 'ConfigMap' | 'Secret';
+  namespace: string;
+  name: string;
+}
+
+type Named = Omit<ConfigReference, 'namespace'>;
+
+/** One text a reference, `Secret/default/token`, for maps and sets. */
+export function configKey({ kind, namespace, name }: ConfigReference): string {
+  return `${kind}/${namespace}/${name}`;
+}
+
+/** True for an object that Pods can name in this way. */
+export function isConfigObject(object: KubeObject): object is ConfigMap | Secret {
+  return object.kind === 'ConfigMap' || object.kind === 'Secret';
+}
+
+/** The reference that finds this ConfigMap or Secret. */
+export function configReferenceTo({ kind, metadata }: KubeObject): ConfigReference {
+  return { kind: kind as ConfigReference['kind'], namespace: metadata.namespace ?? '', name: metadata.name };
+}
+
+/** Everything the Pod names, each once, optional or not: environment, volumes and pull secrets (pkg/api/v1/pod VisitPodSecretNames). */
+export function configReferences(pod: Pick<Pod, 'metadata' | 'spec'>): ConfigReference[] {
+  const { spec, metadata } = pod;
+  const containers = [
+    ...spec.containers,
+    ...(spec.initContainers ?? []),
+    ...(spec.ephemeralContainers ?? []),
+  ];
+  const named = [
+    ...(spec.imagePullSecrets ?? []).flatMap(({ name }) => reference('Secret', name)),
+    ...(spec.volumes ?? []).flatMap(ofVolume),
+    ...containers.flatMap(ofContainer),
+  ];
+  const namespace = metadata.namespace ?? '';
+  const references = new Map<string, ConfigReference>();
+  for (const each of named) {
+    const whole = { ...each, namespace };
+    references.set(configKey(whole), whole);
+  }
+  return [...references.values()];
+}
+
+function reference(kind: Named['kind'], name: string | undefined): Named[] {
+  return name ? [{ kind, name }] : [];
+}
+
+function ofContainer({ env, envFrom }: Container): Named[] {
+  return [
+    ...(envFrom ?? []).flatMap(({ configMapRef, secretRef }) => [
+      ...reference('ConfigMap', configMapRef?.name),
+      ...reference('Secret', secretRef?.name),
+    ]),
+    ...(env ?? []).flatMap(({ valueFrom }) => [
+      ...reference('ConfigMap', valueFrom?.configMapKeyRef?.name),
+      ...reference('Secret', valueFrom?.secretKeyRef?.name),
+    ]),
+  ];
+}
+
+function ofVolume({ configMap, secret, projected }: Volume): Named[] {
+  return [
+    ...reference('ConfigMap', configMap?.name),
+    ...reference('Secret', secret?.secretName),
+    ...(projected?.sources ?? []).flatMap(ofProjection),
+  ];
+}
+
+function ofProjection({ configMap, secret }: VolumeProjection): Named[] {
+  return [...reference('ConfigMap', configMap?.name), ...reference('Secret', secret?.name)];
+}

@@ -1,0 +1,98 @@
+/** Defaults of Pods and Pod templates (`pkg/apis/core/v1/defaults.go`). All in place, all stable. */
+
+import { defaultPullPolicy } from './image-pull-policy.js';
+import type { Container, Pod, PodSpec, PodTemplateSpec } from './pod-types.js';
+import type { Handler, Probe } from './probe-types.js';
+import { setVolumeDefaults } from './volume-defaults.js';
+
+/** Seconds that a Pod has for a graceful end when it names none. */
+export const DEFAULT_GRACE_SECONDS = 30;
+
+/** Regular, init and ephemeral containers. */
+function everyContainer(spec: PodSpec): Container[] {
+  return [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])];
+}
+
+function setHandlerDefaults(handler: Handler | undefined): void {
+  if (handler?.httpGet) {
+    handler.httpGet.path ||= '/';
+    handler.httpGet.scheme ||= 'HTTP';
+  }
+  if (handler?.grpc) handler.grpc.service ??= '';
+}
+
+function setProbeDefaults(probe: Probe | undefined): void {
+  if (!probe) return;
+  probe.timeoutSeconds ||= 1;
+  probe.periodSeconds ||= 10;
+  probe.successThreshold ||= 1;
+  probe.failureThreshold ||= 3;
+  setHandlerDefaults(probe);
+}
+
+function setContainerDefaults(container: Container): void {
+  container.terminationMessagePath ||= '/dev/termination-log';
+  container.terminationMessagePolicy ||= 'File';
+  container.imagePullPolicy ||= defaultPullPolicy(container.image ?? '');
+  container.resources ??= {};
+  for (const port of container.ports ?? []) port.protocol ||= 'TCP';
+  for (const variable of container.env ?? []) {
+    if (variable.valueFrom?.fieldRef) variable.valueFrom.fieldRef.apiVersion ||= 'v1';
+  }
+  for (const probe of [container.livenessProbe, container.readinessProbe, container.startupProbe]) {
+    setProbeDefaults(probe);
+  }
+  setHandlerDefaults(container.lifecycle?.postStart);
+  setHandlerDefaults(container.lifecycle?.preStop);
+}
+
+/** The older field follows the newer one; either may be given. */
+function matchServiceAccounts(spec: PodSpec): void {
+  const name = spec.serviceAccountName || spec.serviceAccount;
+  if (!name) return;
+  spec.serviceAccountName = name;
+  spec.serviceAccount = name;
+}
+
+function setPodSpecDefaults(spec: PodSpec): void {
+  spec.containers ??= [];
+  spec.restartPolicy ||= 'Always';
+  spec.dnsPolicy ||= 'ClusterFirst';
+  spec.schedulerName ||= 'default-scheduler';
+  spec.terminationGracePeriodSeconds ??= DEFAULT_GRACE_SECONDS;
+  spec.securityContext ??= {};
+  matchServiceAccounts(spec);
+  for (const volume of spec.volumes ?? []) setVolumeDefaults(volume);
+  for (const container of everyContainer(spec)) setContainerDefaults(container);
+}
+
+/** A template gets no more than its spec's defaults: requests and host ports are for real Pods only. */
+export function setPodTemplateDefaults(template: PodTemplateSpec): void {
+  template.spec ??= { containers: [] };
+  setPodSpecDefaults(template.spec);
+}
+
+/** On the host's network a port is open on the host by itself. */
+function setHostPorts(spec: PodSpec): void {
+  for (const container of [...spec.containers, ...(spec.initContainers ?? [])]) {
+    for (const port of container.ports ?? []) port.hostPort ||= port.containerPort;
+  }
+}
+
+/** A limit without a request is a request of the same. */
+function setRequestsFromLimits(container: Container): void {
+  const { limits, requests } = container.resources ?? {};
+  if (!limits) return;
+  container.resources = { ...container.resources, requests: { ...limits, ...requests } };
+}
+
+/** A Pod's defaults: those of its spec, requests from limits, host ports, service links. */
+export function setPodDefaults(pod: Pod): void {
+  pod.spec ??= { containers: [] };
+  setPodSpecDefaults(pod.spec);
+  pod.spec.enableServiceLinks ??= true;
+  if (pod.spec.hostNetwork) setHostPorts(pod.spec);
+  for (const container of [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]) {
+    setRequestsFromLimits(container);
+  }
+}

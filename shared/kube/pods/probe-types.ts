@@ -1,0 +1,37 @@
+/** Probes and lifecycle hooks of containers. */
+import type { IntOrString } from '../objects/int-or-string.js';
+
+export interface HTTPGetAction {
+  path?: string;
+  port: IntOrString;
+  host?: string;
+  scheme?: string;
+  httpHeaders?: { name: string; value: string }[];
+}
+
+/** What a probe or a hook does: exactly one member is set. */
+export interface Handler {
+  exec?: { command?: string[] };
+  httpGet?: HTTPGetAction;
+  tcpSocket?: { port: IntOrString; host?: string };
+  /** Probes only. */
+  grpc?: { port: number; service?: string };
+  /** Hooks only. */
+  sleep?: { seconds: number };
+}
+
+/** Times in seconds. */
+export interface Probe extends Handler {
+  initialDelaySeconds?: number;
+  timeoutSeconds?: number;
+  periodSeconds?: number;
+  successThreshold?: number;
+  failureThreshold?: number;
+  terminationGracePeriodSeconds?: number;
+}
+
+export interface Lifecycle {
+  postStart?: Handler;
+  preStop?: Handler;
+  stopSignal?: string;
+}

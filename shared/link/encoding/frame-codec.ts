@@ -1,0 +1,86 @@
+/** Frames to typed messages and back. Nothing decoded leaves this file unchecked. */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { Packr } from 'msgpackr';
+import { checkStructure } from './frame-structure.js';
+import { FROM_AGENT, FROM_HUB } from './message-schemas.js';
+import { type FromAgent, type FromHub, MAX_FRAME_BYTES } from '../messages/link-messages.js';
+import { ProtocolError, type Schema, validate } from './schema-combinators.js';
+
+// Plain maps and no extension types: what another msgpack library would write and read as well.
+const packr = new Packr({
+  useRecords: false,
+  variableMapSize: true,
+  int64AsType: 'number',
+  encodeUndefinedAsNil: true,
+  copyBuffers: true,
+});
+
+type Message = FromAgent | FromHub;
+
+/** First byte of a compressed frame: no msgpack begins with it. */
+const COMPRESSED = 0xc1;
+/** Below that, compressing saves less than a segment's header. */
+const LEAST_COMPRESSED_BYTES = 128;
+/** What grows more when it is unpacked was made to harm. */
+const MOST_GROWTH = 100;
+
+/** The frame of a message, compressed where that is asked for and pays. Throws `ProtocolError` when it would be larger than a frame may be. */
+export function encodeMessage(message: Message, { compress = false } = {}): Buffer {
+  const plain = packr.pack(message);
+  const frame = compress ? compressed(plain) : plain;
+  if (frame.length > MAX_FRAME_BYTES) {
+    throw new ProtocolError(`${message.kind} of ${frame.length} bytes, the limit is ${MAX_FRAME_BYTES}`);
+  }
+  return frame;
+}
+
+function compressed(frame: Buffer): Buffer {
+  if (frame.length < LEAST_COMPRESSED_BYTES || frame.length > MAX_FRAME_BYTES) return frame;
+  const smaller = Buffer.concat([Buffer.of(COMPRESSED), deflateRawSync(frame)]);
+  const grows = frame.length > smaller.length * MOST_GROWTH;
+  return smaller.length < frame.length && !grows ? smaller : frame;
+}
+
+function uncompressed(frame: Buffer): Buffer {
+  const maxOutputLength = Math.min(MAX_FRAME_BYTES, frame.length * MOST_GROWTH);
+  try {
+    return inflateRawSync(frame.subarray(1), { maxOutputLength });
+  } catch {
+    throw new ProtocolError('frame cannot be uncompressed, or is too large then');
+  }
+}
+
+/** What an agent sent. Throws `ProtocolError` for anything that is not a whole message of this version. */
+export function decodeFromAgent(frame: Buffer): FromAgent {
+  return decode<FromAgent>(frame, FROM_AGENT);
+}
+
+/** What the hub sent. Throws `ProtocolError` for anything that is not a whole message of this version. */
+export function decodeFromHub(frame: Buffer): FromHub {
+  return decode<FromHub>(frame, FROM_HUB);
+}
+
+function decode<M extends Message>(frame: Buffer, shapes: Record<M['kind'], Schema<M>>): M {
+  const value = unpack(frame);
+  const kind = kindOf(value);
+  if (typeof kind !== 'string' || !Object.hasOwn(shapes, kind))
+    throw new ProtocolError(`kind: expected ${Object.keys(shapes).join(', ')}`);
+  return validate(shapes[kind as M['kind']], value, kind);
+}
+
+function unpack(frame: Buffer): unknown {
+  if (frame.length > MAX_FRAME_BYTES) {
+    throw new ProtocolError(`frame of ${frame.length} bytes, the limit is ${MAX_FRAME_BYTES}`);
+  }
+  const plain = frame[0] === COMPRESSED ? uncompressed(frame) : frame;
+  checkStructure(plain);
+  try {
+    return packr.unpack(plain);
+  } catch (error) {
+    throw new ProtocolError(`frame is not msgpack: ${error instanceof Error ? error.message : 'unreadable'}`);
+  }
+}
+
+function kindOf(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && 'kind' in value ? value.kind : undefined;
+}

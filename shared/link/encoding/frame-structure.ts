@@ -1,0 +1,76 @@
+/**
+ * Looks over a msgpack frame before it is decoded. A decoder trusts the lengths it reads: five bytes can make it
+ * reserve 256 MB, and nesting can exhaust its stack. Here each length is held against the bytes that are really there.
+ */
+import { ProtocolError } from './schema-combinators.js';
+
+/** Deeper than any status or object nests. */
+const MAX_DEPTH = 32;
+
+/** Bytes after the first one, for formats of fixed length 0xca..0xd3 (floats, unsigned, signed). */
+const NUMBER_BYTES = [4, 8, 1, 2, 4, 8, 1, 2, 4, 8];
+
+const LENGTH_BYTES = [1, 2, 4] as const;
+
+/** Goes over a frame value by value. Asked for each value of each message, it makes no objects. */
+class Place {
+  at = 0;
+
+  constructor(readonly frame: Buffer) {}
+
+  /** Passes the beginning of one value, all of it where it holds no others, and answers how many others it holds. */
+  open(): number {
+    const format = this.frame[this.at] ?? 0xc1;
+    if (format <= 0x7f || format >= 0xe0) return this.#pass(1);
+    if (format <= 0x8f) return this.#pass(1, 2 * (format & 0x0f));
+    if (format <= 0x9f) return this.#pass(1, format & 0x0f);
+    if (format <= 0xbf) return this.#pass(1 + (format & 0x1f));
+    if (format === 0xc0 || format === 0xc2 || format === 0xc3) return this.#pass(1);
+    if (format >= 0xc4 && format <= 0xc6) return this.#passSized(LENGTH_BYTES[format - 0xc4] ?? 4);
+    if (format >= 0xca && format <= 0xd3) return this.#pass(1 + (NUMBER_BYTES[format - 0xca] ?? 8));
+    if (format >= 0xd9 && format <= 0xdb) return this.#passSized(LENGTH_BYTES[format - 0xd9] ?? 4);
+    if (format === 0xdc || format === 0xdd) return this.#passContainer(format === 0xdc ? 2 : 4, 1);
+    if (format === 0xde || format === 0xdf) return this.#passContainer(format === 0xde ? 2 : 4, 2);
+    throw new ProtocolError('frame holds an extension type, which this protocol has none of');
+  }
+
+  #pass(span: number, children = 0): number {
+    this.at += span;
+    return children;
+  }
+
+  #passSized(bytes: 1 | 2 | 4): number {
+    return this.#pass(1 + bytes + this.#length(bytes));
+  }
+
+  #passContainer(bytes: 2 | 4, perItem: 1 | 2): number {
+    return this.#pass(1 + bytes, perItem * this.#length(bytes));
+  }
+
+  /** The length that follows a format byte. */
+  #length(bytes: 1 | 2 | 4): number {
+    if (this.at + 1 + bytes > this.frame.length) throw new ProtocolError('frame ends inside a length');
+    return this.frame.readUIntBE(this.at + 1, bytes);
+  }
+}
+
+/** Throws `ProtocolError` unless the frame is exactly one msgpack value, complete, of bounded depth, without extension types. */
+export function checkStructure(frame: Buffer): void {
+  const place = new Place(frame);
+  const open: number[] = [1];
+  while (open.length > 0) {
+    const left = open[open.length - 1] ?? 0;
+    if (left === 0) {
+      open.pop();
+      continue;
+    }
+    open[open.length - 1] = left - 1;
+    if (place.at >= frame.length) throw new ProtocolError('frame ends inside a value');
+    const children = place.open();
+    if (place.at > frame.length || children > frame.length - place.at)
+      throw new ProtocolError('frame is shorter than it says');
+    if (children > 0) open.push(children);
+    if (open.length > MAX_DEPTH) throw new ProtocolError(`frame nests deeper than ${MAX_DEPTH}`);
+  }
+  if (place.at !== frame.length) throw new ProtocolError('frame goes on after its value');
+}

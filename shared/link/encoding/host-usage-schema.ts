@@ -1,0 +1,33 @@
+/** What a host answers when it is asked what it uses. */
+import type { HostUsage, ResourceUse } from '../messages/link-messages.js';
+import { integer, list, record, type Schema, text } from './schema-combinators.js';
+
+/** The end of year 9999, after which a time has no text that clients decode. */
+const LAST_TIME_MS = 253_402_300_799_999;
+/** 285 years; a client's duration ends after 292. */
+const LONGEST_WINDOW_MS = 9e12;
+/** A million cores. */
+const MOST_CPU_MICRO = 1e12;
+
+const use = {
+  timeMs: integer(0, LAST_TIME_MS),
+  windowMs: integer(1, LONGEST_WINDOW_MS),
+  cpuMicro: integer(0, MOST_CPU_MICRO),
+  memoryBytes: integer(0),
+};
+const name = text(253);
+
+const hostUsage: Schema<HostUsage> = record<HostUsage>({
+  node: record<ResourceUse>(use),
+  pods: list(
+    record<HostUsage['pods'][number]>({
+      uid: text(128),
+      containers: list(record<HostUsage['pods'][number]['containers'][number]>({ name, ...use })),
+    }),
+  ),
+});
+
+/** Its JSON as it came. Throws `ProtocolError` or SyntaxError for anything else. */
+export function parseHostUsage(json: string): HostUsage {
+  return hostUsage(JSON.parse(json), 'usage');
+}

@@ -1,0 +1,95 @@
+/** The kinds of value a setting can have; each makes a `Setting` of the schema. */
+import type { Setting } from './settings-schema.js';
+
+/** Any text. */
+export function textSetting(meaning: string, placeholder: string, fallback: string): Setting<string> {
+  return { description: meaning, placeholder, default: fallback, read: (text) => text };
+}
+
+/** Text that has no default. */
+export function optionalTextSetting(meaning: string, placeholder: string): Setting<string | undefined> {
+  return { description: meaning, placeholder, default: undefined, read: (text) => text };
+}
+
+/** A secret text, which is given in this variable of the environment alone. */
+export function secretTextSetting(variable: string): Setting<string | undefined> {
+  return { description: '', default: undefined, secretVariable: variable, read: (text) => text };
+}
+
+/** One of a few words. */
+export function choiceSetting<const Choice extends string>(
+  meaning: string,
+  choices: readonly Choice[],
+  fallback: Choice,
+): Setting<Choice> {
+  return {
+    description: meaning,
+    placeholder: choices.join('|'),
+    default: fallback,
+    read: (text) => {
+      const found = choices.find((choice) => choice === text);
+      if (found === undefined) throw new Error(`must be one of ${choices.join(', ')}`);
+      return found;
+    },
+  };
+}
+
+/** What a number may be, both ends included, and what it is unless given. */
+interface Bounds {
+  min: number;
+  max: number;
+  default: number;
+}
+
+/** A whole number between two bounds, both included. */
+export function integerSetting(meaning: string, placeholder: string, bounds: Bounds): Setting<number> {
+  return boundedSetting(meaning, placeholder, bounds, 'a whole number', Number.isInteger);
+}
+
+/** A number, fractions included, between two bounds that both count. */
+export function numberSetting(meaning: string, placeholder: string, bounds: Bounds): Setting<number> {
+  return boundedSetting(meaning, placeholder, bounds, 'a number', (value) => !Number.isNaN(value));
+}
+
+function boundedSetting(
+  meaning: string,
+  placeholder: string,
+  { min, max, default: fallback }: Bounds,
+  kind: string,
+  isOfKind: (value: number) => boolean,
+): Setting<number> {
+  const read = (text: string): number => {
+    const value = Number(text);
+    if (text.trim() === '' || !isOfKind(value) || value < min || value > max) {
+      throw new Error(`must be ${kind} from ${min} to ${max}`);
+    }
+    return value;
+  };
+  return { description: meaning, placeholder, default: fallback, read };
+}
+
+/** Text of a form of its own; `check` throws an Error that says what is expected. */
+export function checkedTextSetting(
+  meaning: string,
+  placeholder: string,
+  fallback: string,
+  check: (text: string) => unknown,
+): Setting<string> {
+  const read = (text: string): string => {
+    check(text);
+    return text;
+  };
+  return { description: meaning, placeholder, default: fallback, read };
+}
+
+/** A switch, off unless given; `true` or `false` in the environment and the file. */
+export function switchSetting(meaning: string): Setting<boolean> {
+  return {
+    description: meaning,
+    default: false,
+    read: (text) => {
+      if (text !== 'true' && text !== 'false') throw new Error('must be true or false');
+      return text === 'true';
+    },
+  };
+}

@@ -1,0 +1,152 @@
+/** Settings by flag > environment > YAML file > default, checked against a schema, frozen. */
+import { readFile } from 'node:fs/promises';
+import { type Command, Option } from 'commander';
+import { closest } from 'fastest-levenshtein';
+import { EXIT_CODES, ExitError } from '../exit-error.js';
+
+/** One setting. Its key in the schema is camelCase: `logLevel` is `--log-level`, `PREFIX_LOG_LEVEL` and `logLevel:` in the file. */
+export interface Setting<T> {
+  /** Shown by --help: what it does, with its unit. */
+  description: string;
+  /** Placeholder of the value in --help, e.g. `DIR`; absent for a switch that takes none. */
+  placeholder?: string;
+  default: T;
+  /**
+   * For a secret: the only variable that sets it. There is no flag, because every user of a machine can read the arguments of a
+   * process, and no key in the settings file. The variable is removed once read, so that child processes do not inherit it.
+   */
+  secretVariable?: string;
+  /** Reads the text of a flag, variable or file. Throws an Error whose message says what is expected. */
+  read(text: string): T;
+}
+
+export type SettingsSchema = Record<string, Setting<unknown>>;
+
+export type SettingsOf<Schema extends SettingsSchema> = Readonly<{
+  [Key in keyof Schema]: Schema[Key] extends Setting<infer T> ? T : never;
+}>;
+
+interface SettingsSources {
+  /** As commander parsed them: by camelCase key, absent when not given. */
+  flags: Record<string, unknown>;
+  environment: Record<string, string | undefined>;
+  /** e.g. `EVERYNODE_AGENT`. */
+  environmentPrefix: string;
+  /** Path of a YAML file, if the user named one. */
+  file?: string | undefined;
+}
+
+function words(key: string, separator: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `${separator}${letter.toLowerCase()}`);
+}
+
+/** `logLevel` as `--log-level`. */
+export function flagName(key: string): string {
+  return `--${words(key, '-')}`;
+}
+
+/** `logLevel` as `PREFIX_LOG_LEVEL`. */
+export function variableName(prefix: string, key: string): string {
+  return `${prefix}_${words(key, '_').toUpperCase()}`;
+}
+
+/** Declares a flag for each setting of the schema. */
+export function addSettingFlags(command: Command, schema: SettingsSchema): Command {
+  for (const [key, setting] of Object.entries(schema)) {
+    if (setting.secretVariable) continue;
+    const shown = setting.default === undefined || setting.default === false ? '' : describe(setting.default);
+    const flag = setting.placeholder ? `${flagName(key)} <${setting.placeholder}>` : flagName(key);
+    command.addOption(new Option(flag, `${setting.description}${shown && ` (default ${shown})`}`));
+  }
+  return command;
+}
+
+function describe(value: unknown): string {
+  const text = typeof value === 'object' ? Object.entries(value ?? {}).join(',') : String(value);
+  return text;
+}
+
+function readOne<T>(setting: Setting<T>, text: string, source: string): T {
+  try {
+    return setting.read(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ExitError(EXIT_CODES.usage, `${source}: ${why}, not ${JSON.stringify(text)}.`);
+  }
+}
+
+async function readSettingsFile(path: string, schema: SettingsSchema): Promise<Record<string, unknown>> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new ExitError(EXIT_CODES.usage, `The settings file ${path} cannot be read: ${error.message}.`);
+  });
+  // Loaded only when there is a file: the agent should not carry a YAML parser for nothing.
+  const { parse } = await import('yaml');
+  const values: unknown = (() => {
+    try {
+      return parse(text);
+    } catch (error) {
+      const why = error instanceof Error ? error.message.split('\n')[0] : String(error);
+      throw new ExitError(EXIT_CODES.usage, `The settings file ${path} is not YAML: ${why}`);
+    }
+  })();
+  if (values === null || values === undefined) return {};
+  if (typeof values !== 'object' || Array.isArray(values)) {
+    throw new ExitError(EXIT_CODES.usage, `The settings file ${path} must hold a map of settings.`);
+  }
+  for (const key of Object.keys(values)) {
+    if (!Object.hasOwn(schema, key)) {
+      const nearest = closest(key, Object.keys(schema));
+      throw new ExitError(EXIT_CODES.usage, `${path}: unknown setting "${key}", did you mean "${nearest}"?`);
+    }
+    const secretVariable = schema[key]?.secretVariable;
+    if (secretVariable) {
+      throw new ExitError(EXIT_CODES.usage, `${path}: "${key}" is a secret: give it in ${secretVariable}.`);
+    }
+  }
+  return { ...values };
+}
+
+function fileText(value: unknown): string {
+  if (Array.isArray(value)) return value.join(',');
+  if (value !== null && typeof value === 'object') {
+    return Object.entries(value)
+      .map(([name, item]) => `${name}=${String(item)}`)
+      .join(',');
+  }
+  return String(value);
+}
+
+/** Reads every setting of the schema from the first source that names it. Throws `ExitError` with the name of a wrong one. */
+export async function loadSettings<Schema extends SettingsSchema>(
+  schema: Schema,
+  sources: SettingsSources,
+): Promise<SettingsOf<Schema>> {
+  const fromFile = sources.file ? await readSettingsFile(sources.file, schema) : {};
+  const entries = Object.entries(schema).map(([key, setting]) => {
+    const { secretVariable } = setting;
+    if (secretVariable) return [key, sources.environment[secretVariable] ?? setting.default];
+    const flag = sources.flags[key];
+    if (flag !== undefined) return [key, readOne(setting, String(flag), flagName(key))];
+    const variable = variableName(sources.environmentPrefix, key);
+    const text = sources.environment[variable];
+    if (text !== undefined) return [key, readOne(setting, text, variable)];
+    if (Object.hasOwn(fromFile, key))
+      return [key, readOne(setting, fileText(fromFile[key]), `${sources.file}: ${key}`)];
+    return [key, setting.default];
+  });
+  return Object.freeze(Object.fromEntries(entries)) as SettingsOf<Schema>;
+}
+
+/** The same for a command: the file is the one that its flag `--config` names. Nothing else reads the environment for settings. */
+export function loadCommandSettings<Schema extends SettingsSchema>(
+  schema: Schema,
+  flags: Record<string, unknown>,
+  environmentPrefix: string,
+): Promise<SettingsOf<Schema>> {
+  const file = typeof flags.config === 'string' ? flags.config : undefined;
+  const environment = { ...process.env };
+  for (const { secretVariable } of Object.values(schema)) {
+    if (secretVariable) delete process.env[secretVariable];
+  }
+  return loadSettings(schema, { flags, environment, environmentPrefix, file });
+}

@@ -1,0 +1,13 @@
+/** Single parts of the coordinator without anything around them. */
+import type { BenchContext } from '../bench-section.js';
+import { measurePlacement } from './measure-placement.js';
+import { measureRolloutSteps } from './measure-rollout-steps.js';
+import { measureStore } from './measure-store.js';
+
+export async function measureInternals(bench: BenchContext): Promise<void> {
+  bench.progress('placement');
+  await measurePlacement(bench);
+  bench.progress('steps of a rollout');
+  await measureRolloutSteps(bench);
+  await measureStore(bench);
+}

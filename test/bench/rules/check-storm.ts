@@ -1,0 +1,91 @@
+/**
+ * The coordinator is killed and comes back, and the whole fleet calls at once: agents come spread out, small requests are answered
+ * meanwhile, no Pod is made, replaced or started twice, and all is steady within a stated time. Throws what was broken.
+ */
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { until } from '../../harness/basics/wait-until.js';
+import { PODS } from '../bench-daemonset.js';
+import type { HollowFleet } from '../hollow/hollow-fleet.js';
+import { duringWork } from './small-requests.js';
+
+const REQUEST_MS = 100;
+/** What agents spread their first try over, ms for each of them (`RECONNECT_SPREAD`), and as much again for each that was sent away. */
+const MOST_MS_AN_AGENT = 12;
+/** A kill, a start, and what does not depend on the fleet. */
+const AT_LEAST_MS = 60_000;
+const TICK_MS = 250;
+
+/** What one storm was like. */
+interface StormFigures {
+  /** From the coordinator's first answer until the last agent was let in. */
+  allBackMs: number;
+  /** Until every Node said so, and the coordinator had nothing left to do. */
+  steadyMs: number;
+  /** Most agents that were let in within a second. */
+  mostInASecond: number;
+  p99Ms: number;
+}
+
+/** The fleet has joined, and every host runs one Pod. `tell` hears the figures. */
+export async function checkStorm(product: HollowFleet, tell: (what: string) => void): Promise<StormFigures> {
+  const { agents, api } = product;
+  const podsOf = async () => {
+    const { items } = await api.items<Pod>(PODS);
+    return items.map(({ metadata, spec, status }) => {
+      const restarts = status?.containerStatuses?.map(({ restartCount }) => restartCount).join();
+      return `${metadata.uid} ${spec.nodeName} ${restarts}`;
+    });
+  };
+  const before = await podsOf();
+  await product.killAndRestart();
+  const begun = performance.now();
+  const back: number[] = [];
+  let allBackMs = 0;
+  const requests = await duringWork(product, async () => {
+    while (product.live < agents) {
+      back.push(product.live);
+      await pause(TICK_MS);
+    }
+    back.push(product.live);
+    allBackMs = performance.now() - begun;
+    await until(() => areAllReady(product), {
+      pollMs: 1_000,
+      timeoutMs: AT_LEAST_MS + agents * 60,
+      what: 'all nodes to be Ready',
+    });
+    await product.untilQuiet();
+  });
+  const steadyMs = performance.now() - begun;
+  const mostInASecond = Math.max(...back.map((count, index) => count - (back[index - 1_000 / TICK_MS] ?? 0)));
+  const figures = { allBackMs, steadyMs, mostInASecond, p99Ms: requests.p99Ms };
+  const text = told(agents, figures, requests.ownP99Ms);
+  tell(text);
+  assert.deepEqual((await podsOf()).sort(), before.sort(), 'Pods were made, replaced or started again');
+  assert.equal(product.running, agents, 'one container on each host');
+  assert.ok(requests.ownP99Ms <= REQUEST_MS, text);
+  assert.ok(steadyMs <= AT_LEAST_MS + agents * MOST_MS_AN_AGENT, text);
+  return figures;
+}
+
+function told(
+  agents: number,
+  { allBackMs, steadyMs, mostInASecond, p99Ms }: StormFigures,
+  own: number,
+): string {
+  const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
+  return (
+    `coordinator killed under ${agents} agents: all back ${seconds(allBackMs)} after it served again, at most ${mostInASecond} of them in a second; ` +
+    `steady after ${seconds(steadyMs)}; GET p99 ${p99Ms.toFixed(0)} ms, ${own.toFixed(0)} with a core to itself; no Pod was touched`
+  );
+}
+
+async function areAllReady({ api, agents }: HollowFleet): Promise<boolean> {
+  const { items } = await api.items<Node>('/api/v1/nodes');
+  const isHere = ({ status }: Node) =>
+    ['Ready', 'Connected'].every((type) => isConditionTrue(status?.conditions, type));
+  return items.length === agents && items.every(isHere);
+}

@@ -1,0 +1,224 @@
+/**
+ * The independent checker: what each host's engine runs, what the API says, and what was asked for, held against each
+ * other. It shares no rule with the product.
+ */
+import { findCondition, isConditionTrue } from '../../shared/kube/objects/conditions.js';
+import { controllerOf } from '../../shared/kube/objects/meta.js';
+import type { Node } from '../../shared/kube/nodes/node-types.js';
+import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
+import type { EngineContainer } from '../harness/engines/engine-containers.js';
+import type { RequestedDaemonSet } from './requested-state.js';
+
+/** A container, and since when it runs as its engine says. */
+export type ObservedHostContainer = EngineContainer & { startedAt?: string };
+
+export interface ObservedHost {
+  name: string;
+  /** Everything in its engine, ended ones too; undefined when the engine does not answer. */
+  containers: readonly ObservedHostContainer[] | undefined;
+  /** The container that is none of ours. */
+  bystander: string;
+}
+
+/** All that is looked at, of one moment. */
+export interface ObservedFleet {
+  hosts: readonly ObservedHost[];
+  nodes: readonly Node[];
+  pods: readonly Pod[];
+  daemonSets: readonly DaemonSet[];
+}
+
+export interface ExpectedState {
+  daemonSets: readonly RequestedDaemonSet[];
+  /** Whether a Pod of it belongs on this host. */
+  belongs: (daemonSet: RequestedDaemonSet, host: string) => boolean;
+  /** How far the coordinator's clock has been from the truth, ms: what it was told meanwhile keeps its time by it. */
+  clockErrorsMs: Iterable<number>;
+}
+
+/** The coordinator learns times by messages, and stores whole seconds. */
+const TIME_TOLERANCE_MS = 3_000;
+/** One whose clock was set notices it a little later, and lets no time lie ahead of that clock. */
+const SET_CLOCK_TOLERANCE_MS = 10_000;
+
+/** What is not as it must be when faults have ended and everything has settled; empty = all is well. */
+export function problemsOf(seen: ObservedFleet, wanted: ExpectedState): string[] {
+  return [
+    ...seen.hosts.flatMap((host) => hostProblems(host, seen)),
+    ...wanted.daemonSets.flatMap((daemonSet) => daemonSetProblems(daemonSet, seen, wanted)),
+    ...strangers(seen, wanted),
+    ...seen.pods.flatMap((pod) => podProblems(pod, seen, wanted)),
+  ];
+}
+
+function hostProblems({ name, containers, bystander }: ObservedHost, { nodes, pods }: ObservedFleet): string[] {
+  const node = nodes.find(({ metadata }) => metadata.name === name);
+  if (!node) return [`${name} is no Node`];
+  if (!containers) return [`the engine of ${name} does not answer`];
+  const dark = ['Ready', 'Connected'].find((type) => !isConditionTrue(node.status?.conditions, type));
+  const taint = node.spec?.taints?.find(({ key }) => key.startsWith('node.kubernetes.io/'));
+  const uids = new Set(pods.filter(({ spec }) => spec.nodeName === name).map(({ metadata }) => metadata.uid));
+  const orphans = containers.filter(({ podUID }) => podUID !== undefined && !uids.has(podUID));
+  return [
+    ...(dark ? [`Node ${name} is not ${dark}`] : []),
+    ...(taint ? [`Node ${name} keeps the taint ${taint.key}`] : []),
+    ...orphans.map(
+      ({ podName, state }) => `${name} has a container (${state}) of ${podName}, which is no Pod of it`,
+    ),
+    ...(containers.some(({ id }) => id === bystander)
+      ? []
+      : [`${name} lost a container that is none of ours`]),
+  ];
+}
+
+function daemonSetProblems(daemonSet: RequestedDaemonSet, seen: ObservedFleet, wanted: ExpectedState): string[] {
+  const { name, version } = daemonSet;
+  const stored = seen.daemonSets.find(({ metadata }) => metadata.name === name);
+  if (!stored) return [`DaemonSet ${name} was asked for, and is not there`];
+  const [container] = stored.spec.template.spec.containers;
+  const told = container?.env?.find((variable) => variable.name === 'VERSION')?.value;
+  if (container?.image !== daemonSet.image || told !== version)
+    return [
+      `DaemonSet ${name} is of ${told}, ${container?.image}; acknowledged was ${version}, ${daemonSet.image}`,
+    ];
+  const places = seen.hosts.flatMap(({ name: host }) => {
+    const pods = seen.pods.filter((pod) => isOf(pod, stored) && pod.spec.nodeName === host);
+    const count = wanted.belongs(daemonSet, host) ? 1 : 0;
+    const old = pods.find((pod) => versionOf(pod) !== version);
+    return [
+      ...(pods.length === count ? [] : [`${name} has ${pods.length} Pods on ${host}, wanted ${count}`]),
+      ...(old ? [`Pod ${old.metadata.name} on ${host} is of ${versionOf(old)}, wanted ${version}`] : []),
+    ];
+  });
+  return places.length > 0 ? places : statusProblems(stored, daemonSet, seen, wanted);
+}
+
+function statusProblems(stored: DaemonSet, asked: RequestedDaemonSet, seen: ObservedFleet, wanted: ExpectedState): string[] {
+  const count = seen.hosts.filter(({ name }) => wanted.belongs(asked, name)).length;
+  const right = {
+    observedGeneration: stored.metadata.generation,
+    desiredNumberScheduled: count,
+    currentNumberScheduled: count,
+    numberReady: count,
+    numberAvailable: count,
+    updatedNumberScheduled: count,
+    numberMisscheduled: 0,
+  };
+  return Object.entries(right).flatMap(([figure, value]) => {
+    const told = stored.status?.[figure as keyof typeof right] ?? 0;
+    return told === value ? [] : [`DaemonSet ${asked.name} says ${figure} ${told}, it is ${value}`];
+  });
+}
+
+/** What nobody asked for. */
+function strangers({ daemonSets, pods }: ObservedFleet, wanted: ExpectedState): string[] {
+  const names = new Set(wanted.daemonSets.map(({ name }) => name));
+  return [
+    ...daemonSets
+      .filter(({ metadata }) => !names.has(metadata.name))
+      .map(({ metadata }) => `DaemonSet ${metadata.name} was deleted, and is there`),
+    ...pods
+      .filter((pod) => !daemonSets.some((daemonSet) => isOf(pod, daemonSet)))
+      .map(({ metadata }) => `Pod ${metadata.name} belongs to no DaemonSet`),
+  ];
+}
+
+function podProblems(pod: Pod, { hosts }: ObservedFleet, { clockErrorsMs }: ExpectedState): string[] {
+  const { name, uid, deletionTimestamp } = pod.metadata;
+  const where = `Pod ${name} on ${pod.spec.nodeName}`;
+  if (deletionTimestamp) return [`${where} is still to be deleted`];
+  const own = hosts
+    .find((host) => host.name === pod.spec.nodeName)
+    ?.containers?.filter(({ podUID, state }) => podUID === uid && state === 'running');
+  if (own?.length !== 1) return [`${where} has ${own?.length ?? 'no known'} running containers, wanted 1`];
+  const [container] = own;
+  const [status] = pod.status?.containerStatuses ?? [];
+  const since = status?.state?.running?.startedAt;
+  const image = pod.spec.containers[0]?.image ?? '';
+  const truths: [string, unknown, unknown][] = [
+    ['phase', pod.status?.phase, 'Running'],
+    ['Ready', findCondition(pod.status?.conditions, 'Ready')?.status, 'True'],
+    ['image', container?.image.endsWith(image), true],
+    ['containerID', status?.containerID?.replace(/^\w+:\/\//, ''), container?.id],
+    ['restartCount', status?.restartCount, container?.attempt],
+    [
+      'startedAt',
+      isNear(since, container?.startedAt, clockErrorsMs) || `${since}, not ${container?.startedAt}`,
+      true,
+    ],
+  ];
+  return truths.flatMap(([what, told, is]) =>
+    told === is ? [] : [`${where} says ${what} ${told}, it is ${is}`],
+  );
+}
+
+/**
+ * Containers that were exchanged though nothing was done to their Pod or to their host's engine: what a cut link, a killed
+ * agent or a killed coordinator must never lead to.
+ */
+export function replacedContainers(
+  before: readonly ObservedHost[],
+  after: ObservedFleet,
+  isDisturbed: (host: string) => boolean,
+): string[] {
+  const uids = new Set(after.pods.map(({ metadata }) => metadata.uid));
+  return before.flatMap(({ name, containers = [] }) => {
+    if (isDisturbed(name)) return [];
+    const now = after.hosts.find((host) => host.name === name)?.containers ?? [];
+    return containers
+      .filter(({ state, podUID }) => state === 'running' && podUID !== undefined && uids.has(podUID))
+      .filter(({ id, startedAt }) => !now.some((each) => each.id === id && each.startedAt === startedAt))
+      .map(
+        ({ podName }) =>
+          `the container of ${podName} on ${name} was exchanged, and nothing had happened to it`,
+      );
+  });
+}
+
+/**
+ * Containers that ended between two looks though their Pods were `kept`: what a coordinator that was restored, and that nobody has
+ * confirmed, must never lead to.
+ */
+export function stoppedWithoutRequest(
+  before: readonly ObservedHost[],
+  after: readonly ObservedHost[],
+  { kept, isDisturbed }: { kept: readonly Pod[]; isDisturbed: (host: string) => boolean },
+): string[] {
+  const uids = new Set(kept.map(({ metadata }) => metadata.uid));
+  return before.flatMap(({ name, containers = [] }) => {
+    const now = after.find((host) => host.name === name)?.containers;
+    if (isDisturbed(name) || !now) return [];
+    return containers
+      .filter(({ state, podUID }) => state === 'running' && uids.has(podUID))
+      .filter(({ id }) => !now.some((each) => each.id === id && each.state === 'running'))
+      .map(({ podName }) => `the container of ${podName} on ${name} ended before the restore was confirmed`);
+  });
+}
+
+/** DaemonSets that run twice on a host at one moment, by their container's name; those that surge may. */
+export function duplicateContainers(containers: readonly EngineContainer[], surging: ReadonlySet<string>): string[] {
+  const running = containers.filter(({ state, container }) => state === 'running' && container);
+  const names = running.map(({ container }) => container ?? '');
+  return [...new Set(names)].filter(
+    (name) => !surging.has(name) && names.indexOf(name) !== names.lastIndexOf(name),
+  );
+}
+
+function isOf(pod: Pod, { metadata }: DaemonSet): boolean {
+  return controllerOf(pod.metadata)?.uid === metadata.uid;
+}
+
+function versionOf({ spec }: Pod): string | undefined {
+  return spec.containers[0]?.env?.find(({ name }) => name === 'VERSION')?.value;
+}
+
+function isNear(
+  told: string | null | undefined,
+  is: string | undefined,
+  clockErrorsMs: Iterable<number>,
+): boolean {
+  const wrongByMs = Date.parse(told ?? '') - Date.parse(is ?? '');
+  const isSoByWrongClock = (errorMs: number) => Math.abs(wrongByMs - errorMs) <= SET_CLOCK_TOLERANCE_MS;
+  return Math.abs(wrongByMs) <= TIME_TOLERANCE_MS || [...clockErrorsMs].some(isSoByWrongClock);
+}

@@ -1,0 +1,168 @@
+/** One round: people's changes and faults, then everything mended, then rest; meanwhile nothing may run twice. */
+import { pause } from '../harness/basics/wait-until.js';
+import type { RequestedState } from './requested-state.js';
+import { duplicateContainers, replacedContainers, problemsOf, type ObservedFleet, type ObservedHost } from './chaos-check.js';
+import { ChaosFaults } from './chaos-faults.js';
+import type { ChaosFleet } from './chaos-fleet.js';
+import {
+  type Fault,
+  type FaultKind,
+  isFault,
+  OF_CONTAINERS,
+  OF_ENGINES,
+  type Step,
+  type UserStep,
+} from './chaos-plan.js';
+
+/** Between two looks at the engines. */
+const LOOK_MS = 250;
+/** Between two looks for rest, and how often in a row it must be found. */
+const REST_MS = 300;
+const RESTS = 2;
+
+export interface RoundOutcome {
+  /** Kinds of the faults that were done. */
+  faults: FaultKind[];
+  /** From the end of the last fault until all is as it must be, ms. */
+  settleMs: number;
+  /** What came first of all that was wrong, one after another, and how long after the end of the last fault it was seen last. */
+  blockedBy: Obstacle[];
+  violations: string[];
+}
+
+export interface Obstacle {
+  problem: string;
+  untilMs: number;
+}
+
+export interface RoundDeps {
+  fleet: ChaosFleet;
+  requestedState: RequestedState;
+  steps: readonly Step[];
+  /** What does not rest by then is broken, ms. */
+  timeoutMs: number;
+}
+
+/** Plays a round to its end. */
+export async function playRound({ fleet, requestedState: book, steps, timeoutMs: patienceMs }: RoundDeps): Promise<RoundOutcome> {
+  const before = await fleet.observeHosts();
+  const watch = new DoubleWatch(fleet, book);
+  const isDisturbed = disturbed(fleet, steps.filter(isFault));
+  const harm = new ChaosFaults(fleet, book, isDisturbed);
+  const faults = await carryOut(harm, book, steps);
+  const mended = performance.now();
+  const { seen, restless, heldUpBy } = await untilRest(fleet, book, patienceMs);
+  const restMs = performance.now() - mended;
+  const twice = await watch.end();
+  return {
+    faults: faults.map(({ kind }) => kind),
+    settleMs: restMs,
+    blockedBy: heldUpBy,
+    violations: [
+      ...twice,
+      ...harm.violations,
+      ...restless.map((problem) => `no rest after ${Math.round(restMs / 1_000)} s: ${problem}`),
+      ...(seen ? replacedContainers(before, seen, isDisturbed) : []),
+    ],
+  };
+}
+
+/** All at their times, people one after another; resolves with the faults that were done when everything has ended. */
+async function carryOut(
+  harm: ChaosFaults,
+  book: RequestedState,
+  steps: readonly Step[],
+): Promise<({ atMs: number } & Fault)[]> {
+  const begun = performance.now();
+  const done: ({ atMs: number } & Fault)[] = [];
+  const due = (step: Step) => pause(Math.max(begun + step.atMs - performance.now(), 0));
+  const people = async () => {
+    for (const step of steps.filter((each) => !isFault(each))) {
+      await due(step);
+      await book.carryOut(step as UserStep);
+    }
+  };
+  const faults = steps.filter(isFault).map(async (step) => {
+    await due(step);
+    // Also of what failed half-way a container may be the victim.
+    if (await harm.carryOut(step)) done.push(step);
+  });
+  // What fails ends the run, and nothing may go on behind it.
+  const ends = await Promise.allSettled([people(), ...faults]);
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  return done;
+}
+
+/** The hosts on which containers may end by a fault. */
+function disturbed(fleet: ChaosFleet, faults: readonly Fault[]): (host: string) => boolean {
+  const names = faults.map((fault) => {
+    const host = 'node' in fault ? fleet.hosts[fault.node] : undefined;
+    const isHit =
+      OF_CONTAINERS.includes(fault.kind) || (OF_ENGINES.includes(fault.kind) && !host?.keepsContainers);
+    return isHit ? host?.name : undefined;
+  });
+  return (host) => names.includes(host);
+}
+
+/** The last look, what was still wrong then, and what was before. */
+async function untilRest(
+  fleet: ChaosFleet,
+  book: RequestedState,
+  patienceMs: number,
+): Promise<{ seen: ObservedFleet | undefined; restless: string[]; heldUpBy: Obstacle[] }> {
+  const begun = performance.now();
+  const heldUpBy: Obstacle[] = [];
+  let seen: ObservedFleet | undefined;
+  let problems = ['the API does not answer'];
+  for (let rests = 0; rests < RESTS; ) {
+    try {
+      seen = await fleet.observe();
+      problems = problemsOf(seen, {
+        daemonSets: [...book.daemonSets.values()],
+        belongs: (daemonSet, host) => book.belongs(daemonSet, host),
+        clockErrorsMs: fleet.clockErrorsMs,
+      });
+    } catch (error) {
+      problems = [String(error)];
+    }
+    rests = problems.length === 0 ? rests + 1 : 0;
+    const untilMs = performance.now() - begun;
+    const [problem] = problems;
+    const last = heldUpBy.at(-1);
+    if (problem && problem === last?.problem) last.untilMs = untilMs;
+    else if (problem) heldUpBy.push({ problem, untilMs });
+    if (untilMs > patienceMs) break;
+    if (rests < RESTS) await pause(REST_MS);
+  }
+  return { seen, restless: problems, heldUpBy };
+}
+
+/** Looks at every engine again and again: at no moment may a DaemonSet run twice on a host. */
+class DoubleWatch {
+  readonly #found = new Set<string>();
+  readonly #work: Promise<void>;
+  #isOver = false;
+
+  constructor(
+    private readonly fleet: ChaosFleet,
+    private readonly book: RequestedState,
+  ) {
+    this.#work = this.#run();
+  }
+
+  async end(): Promise<string[]> {
+    this.#isOver = true;
+    await this.#work;
+    return [...this.#found];
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isOver) {
+      const hosts: ObservedHost[] = await this.fleet.observeHosts();
+      for (const { name, containers } of hosts)
+        for (const twice of duplicateContainers(containers ?? [], this.book.surging))
+          this.#found.add(`${twice} ran twice at a time on ${name}`);
+      await pause(LOOK_MS);
+    }
+  }
+}

@@ -1,0 +1,18 @@
+/** scenarios.json: upstream's answers, end to end, by real kubectl against real processes and hollow hosts. */
+import assert from 'node:assert/strict';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { runTable } from '../conformance/tables/run-table.js';
+import { whyNoKubectl } from '../harness/clients/kubectl.js';
+import { leaveOut } from '../harness/basics/skip-reason.js';
+
+const CASES = join(dirname(fileURLToPath(import.meta.url)), '../conformance/cases/scenarios.json');
+
+test('every scenario ends as upstream has it', async (context) => {
+  const why = whyNoKubectl();
+  if (why !== undefined) return leaveOut(context, 'scenarios', why);
+  const { total, failed } = await runTable(CASES);
+  assert.deepEqual(failed, []);
+  assert.ok(total > 0);
+});

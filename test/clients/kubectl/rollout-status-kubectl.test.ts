@@ -1,0 +1,42 @@
+/** `kubectl rollout status` of an unmodified kubectl ends when a rollout by waves has failed; it used to wait forever. */
+import assert from 'node:assert/strict';
+import { before, beforeEach, test } from 'node:test';
+import { daemonSetKind, rolloutKind } from '../../../coordinator/kinds/index.js';
+import { forEachKubectl } from '../../harness/clients/each-kubectl.js';
+import { daemonSetObject, failedStatus, writeStatuses } from '../../harness/controllers/failed-rollout.js';
+import { untilTrue } from '../../harness/basics/wait-until.js';
+
+const REF = { namespace: 'default', name: 'web' };
+const FAILURE =
+  'the rollout of daemon set "web" failed and was rolled back; for the cause: everynode rollout status -n default ds/web';
+
+forEachKubectl('rollout status', (bench) => {
+  before(async () => {
+    await bench.api.registry.create(daemonSetKind, 'default', daemonSetObject('web'));
+    await bench.api.registry.create(rolloutKind, 'default', { metadata: { name: 'web' } });
+  });
+  beforeEach(() => writeStatuses(bench.api.registry, REF, { phase: 'Progressing' }));
+
+  test('a rollout that was rolled back is an error at once, also without waiting', async () => {
+    await writeStatuses(bench.api.registry, REF, failedStatus('RolledBack'));
+    for (const args of ['rollout status ds/web', 'rollout status ds/web --watch=false']) {
+      const { code, stdout, stderr } = await bench.kubectl.run(args.split(' '));
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.equal(stderr, `Error from server (Conflict): ${FAILURE}\n`);
+    }
+    assert.match(await bench.kubectl.ok('get ds web'), /^NAME +DESIRED/);
+  });
+
+  test('one that is rolled back meanwhile ends the wait with an error, below a warning that says why', async () => {
+    const waiting = bench.kubectl.start('rollout status ds/web');
+    await untilTrue(() => assert.match(waiting.stdout, /0 out of 3 new pods have been updated/), 20_000);
+    await writeStatuses(bench.api.registry, REF, failedStatus('RolledBack'));
+    assert.equal(await waiting.ended, 1);
+    assert.equal(waiting.stderr, `Warning: ${FAILURE}\nerror: object has been deleted\n`);
+  });
+
+  test('one that goes on is waited for', async () => {
+    const { code, stderr } = await bench.kubectl.run(['rollout', 'status', 'ds/web', '--timeout=3s']);
+    assert.deepEqual([code, stderr], [1, 'error: timed out waiting for the condition\n']);
+  });
+});

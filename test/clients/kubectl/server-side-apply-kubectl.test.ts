@@ -1,0 +1,135 @@
+/** Server-side apply by unmodified kubectl, old and new: ownership, conflicts, force, migration, diff. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { forEachKubectl } from '../../harness/clients/each-kubectl.js';
+import type { Kubectl } from '../../harness/clients/kubectl.js';
+
+function manifest(name: string, image: string, extra: object = {}): string {
+  const labels = { app: name };
+  return JSON.stringify({
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name },
+    spec: {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'main', image, ...extra }] } },
+    },
+  });
+}
+
+interface Entry {
+  manager: string;
+  operation: string;
+}
+
+/** `manager Operation` of each entry. */
+async function managers(kubectl: Kubectl, name: string): Promise<string[]> {
+  const text = await kubectl.ok(`get ds ${name} -o json --show-managed-fields`);
+  const entries: Entry[] = JSON.parse(text).metadata.managedFields;
+  return entries.map(({ manager, operation }) => `${manager} ${operation}`);
+}
+
+const CONTAINER = '.spec.template.spec.containers[name="main"]';
+
+forEachKubectl('server-side apply', (bench) => {
+  const apply = (text: string, flags = '') => bench.kubectl.ok(`apply --server-side -f -${flags}`, text);
+
+  test('creates, applies again, drops what the manifest drops', async () => {
+    const full = manifest('plain', 'a:1', { env: [{ name: 'A', value: '1' }] });
+    assert.equal(await apply(full), 'daemonset.apps/plain serverside-applied');
+    const version = () => bench.kubectl.ok('get ds plain -o jsonpath={.metadata.resourceVersion}');
+    const before = await version();
+    await apply(full);
+    assert.equal(await version(), before);
+    await apply(manifest('plain', 'a:1'));
+    assert.equal(
+      await bench.kubectl.ok('get ds plain -o jsonpath={.spec.template.spec.containers[0].env}'),
+      '',
+    );
+    assert.deepEqual(await managers(bench.kubectl, 'plain'), ['kubectl Apply']);
+  });
+
+  test('a conflict is told with its owner and the ways out; force takes over', async () => {
+    await apply(manifest('contested', 'a:1'));
+    const rival = manifest('contested', 'a:2', { imagePullPolicy: 'Always' });
+    const words = ['apply', '--server-side', '--field-manager=rival', '-f', '-'];
+    const { code, stderr } = await bench.kubectl.run(words, rival);
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      new RegExp(
+        `^error: Apply failed with 1 conflict: conflict with "kubectl": ${CONTAINER.replace(/[.[\]]/g, '\\$&')}\\.image\nPlease review the fields above`,
+      ),
+    );
+    await apply(rival, ' --field-manager=rival --force-conflicts');
+    assert.deepEqual((await managers(bench.kubectl, 'contested')).sort(), ['kubectl Apply', 'rival Apply']);
+  });
+
+  test('moves from client-side apply without a conflict, and then owns alone', async () => {
+    await bench.kubectl.ok('apply -f -', manifest('moved', 'a:1', { env: [{ name: 'A', value: '1' }] }));
+    assert.deepEqual(await managers(bench.kubectl, 'moved'), ['kubectl-client-side-apply Update']);
+    await apply(manifest('moved', 'a:2', { env: [{ name: 'B', value: '1' }] }));
+    assert.deepEqual((await managers(bench.kubectl, 'moved')).sort(), [
+      'kubectl Apply',
+      'kubectl-last-applied Apply',
+    ]);
+    const env = 'jsonpath={.spec.template.spec.containers[0].env[*].name}';
+    assert.equal(await bench.kubectl.ok(`get ds moved -o ${env}`), 'B');
+    // Back and forth: client-side apply finds its annotation up to date.
+    assert.equal(
+      await bench.kubectl.ok('apply -f -', manifest('moved', 'a:3')),
+      'daemonset.apps/moved configured',
+    );
+  });
+
+  test('set image makes a conflict for the next apply', async () => {
+    await apply(manifest('set', 'a:1'));
+    await bench.kubectl.ok('set image ds/set main=b:1');
+    assert.deepEqual(await managers(bench.kubectl, 'set'), ['kubectl Apply', 'kubectl-set Update']);
+    const { stderr } = await bench.kubectl.run(['apply', '--server-side', '-f', '-'], manifest('set', 'a:1'));
+    assert.match(stderr, /conflict with "kubectl-set" using apps\/v1: \.spec\.template/);
+  });
+
+  test('diff --server-side shows the change and stores none', async () => {
+    await apply(manifest('differing', 'a:1'));
+    const words = ['diff', '--server-side', '-f', '-'];
+    const { code, stdout, stderr } = await bench.kubectl.run(words, manifest('differing', 'a:2'));
+    assert.equal(code, 1, stderr);
+    assert.match(stdout, /^-.* image: a:1\n\+.* image: a:2$/m);
+    assert.equal((await bench.kubectl.run(words, manifest('differing', 'a:1'))).code, 0);
+  });
+
+  test('dry runs tell what would be', async () => {
+    const told = await apply(manifest('dry', 'a:1'), ' --dry-run=server');
+    assert.equal(told, 'daemonset.apps/dry serverside-applied (server dry run)');
+    assert.equal((await bench.kubectl.run(['get', 'ds', 'dry'])).code, 1);
+  });
+
+  test('an unknown field is refused by name', async () => {
+    const { stderr } = await bench.kubectl.run(
+      ['apply', '--server-side', '-f', '-'],
+      manifest('wrong', 'a:1', { imagePullPolizy: 'Always' }),
+    );
+    assert.match(stderr, /failed to create typed patch object \(default\/wrong; apps\/v1, Kind=DaemonSet\)/);
+    assert.match(stderr, /\.imagePullPolizy: field not declared in schema/);
+  });
+
+  test('status is applied on its own', async () => {
+    await apply(manifest('state', 'a:1'));
+    const status = JSON.stringify({
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { name: 'state' },
+      status: {
+        currentNumberScheduled: 0,
+        desiredNumberScheduled: 0,
+        numberMisscheduled: 0,
+        numberReady: 0,
+        conditions: [{ type: 'Odd', status: 'True' }],
+      },
+    });
+    await apply(status, ' --subresource=status --field-manager=observer');
+    const condition = 'jsonpath={.status.conditions[*].type}';
+    assert.equal(await bench.kubectl.ok(`get ds state -o ${condition}`), 'Odd');
+  });
+});

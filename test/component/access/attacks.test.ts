@@ -1,0 +1,333 @@
+/**
+ * What a hostile network does to the coordinator's port: each is refused with the right status, a line in the log and one in
+ * the audit log say so, and the next honest request is answered.
+ */
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { deflateRawSync, gzipSync } from 'node:zlib';
+import { WebSocket } from 'ws';
+import { certificateRequest } from '../../../agent/identity/host-certificate-request.js';
+import { joinCoordinator } from '../../../agent/identity/join-coordinator.js';
+import { MAX_PRE_HANDSHAKE_PER_NETWORK } from '../../../coordinator/api/limits/pre-handshake-sockets.js';
+import { newJoinToken, tokenSecret } from '../../../coordinator/hub/identity/new-join-token.js';
+import { secretKind } from '../../../coordinator/kinds/index.js';
+import { loadPki } from '../../../coordinator/pki/load-pki.js';
+import { credentialSecretName, revokedData } from '../../../shared/kube/nodes/node-credential-secret.js';
+import { JOIN_PATH, LINK_PATH, SUBPROTOCOL } from '../../../shared/link/messages/link-messages.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
+import { generateKeyPem } from '../../../shared/process/files/private-key.js';
+import { TEST_TOKEN } from '../../harness/api/api-fixture.js';
+import { type EnrolmentFixture, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { call } from '../../harness/api/https-call.js';
+import { MemoryAuditLog } from '../../harness/api/audit-memory.js';
+import { rawConnection } from '../../harness/api/raw-connection.js';
+import { idleConnections } from '../../harness/api/idle-connections.js';
+import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+
+/** Half of them from where the honest host is. */
+const HALF_OPEN = 10_000;
+const HALF_OPEN_FROM = ['127.0.0.1', '127.0.0.2'];
+
+/** Keeps every line of every level as text. */
+function keptLog(lines: string[]): Logger {
+  const write = (bindings: object) => (entry: unknown, text?: unknown) => {
+    lines.push(JSON.stringify({ ...bindings, entry, text }));
+  };
+  const logger = (bindings: Record<string, unknown>): Logger => ({
+    debug: write(bindings) as Logger['debug'],
+    info: write(bindings) as Logger['info'],
+    warn: write(bindings) as Logger['warn'],
+    error: write(bindings) as Logger['error'],
+    child: (more) => logger({ ...bindings, ...more }),
+  });
+  return logger({});
+}
+
+async function target(context: TestContext) {
+  const lines: string[] = [];
+  const audit = new MemoryAuditLog();
+  const bench = await startEnrolment(context, { log: keptLog(lines), audit });
+  const audited = (verb: string) => audit.entriesFor(verb);
+  const { events } = audit;
+  const csr = async (node: string) => certificateRequest(await generateKeyPem(), node);
+  const join = async (token: string | null, node = 'n1') =>
+    call(bench.api, `POST ${JOIN_PATH}`, { token, body: { node, csr: await csr(node) } });
+  return { ...bench, lines, events, audited, join };
+}
+
+/** The port still serves. */
+async function isWell({ api }: Pick<EnrolmentFixture, 'api'>): Promise<void> {
+  assert.equal((await call(api, 'GET /api/v1/namespaces/default')).code, 200);
+}
+
+test('no token, a wrong, an expired or a spent one: 401, a line in the log, and no token in any line', async (context) => {
+  const bench = await target(context);
+  const [expired, spent] = [newJoinToken(), newJoinToken()];
+  const grants = [tokenSecret(expired, { expiresAtMs: 1 }), tokenSecret(spent, { singleUse: true })];
+  for (const secret of grants) await bench.registry.create(secretKind, 'kube-system', secret);
+  assert.equal((await bench.join(`${spent.id}.${spent.secret}`, 'n9')).code, 200);
+  const tokens = [
+    null,
+    'abcdef.0123456789abcdef',
+    `${bench.token.id}.0123456789abcdef`,
+    `${expired.id}.${expired.secret}`,
+    `${spent.id}.${spent.secret}`,
+  ];
+  for (const token of tokens) assert.equal((await bench.join(token)).code, 401);
+  const log = bench.lines.join('\n');
+  assert.equal(bench.lines.filter((line) => line.includes('host refused')).length, tokens.length);
+  assert.match(log, /"remoteAddress":"127.0.0.1","node":"n1","reason":"Unauthorized"/);
+  const audited = bench.audited('join');
+  assert.deepEqual(audited.slice(1), [
+    '401 Unauthorized  127.0.0.1',
+    '401 Unauthorized system:bootstrap:abcdef 127.0.0.1',
+    ...[bench.token, expired, spent].map(({ id }) => `401 Unauthorized system:bootstrap:${id} 127.0.0.1`),
+  ]);
+  for (const { secret } of [bench.token, expired, spent]) {
+    assert.ok(!log.includes(secret) && !audited.join().includes(secret));
+  }
+});
+
+test('whoever guesses passwords of the console waits; who comes in is told of as well, by name', async (context) => {
+  const bench = await target(context);
+  const signIn = (token: string) => call(bench.api, 'POST /console/session', { token });
+  const entered = await signIn(TEST_TOKEN);
+  assert.equal(entered.code, 204, entered.text);
+  assert.match(String(entered.headers['set-cookie']), /^__Host-.*; Secure; HttpOnly; SameSite=Strict$/);
+  const codes = new Set<number>();
+  for (let attempt = 0; attempt < 40 && !codes.has(429); attempt += 1)
+    codes.add((await signIn('guess')).code);
+  assert.deepEqual([...codes], [401, 429]);
+  const told = bench.audited('post');
+  assert.equal(told[0], '204  everynode-admin 127.0.0.1');
+  assert.equal(told[1], '401 Unauthorized  127.0.0.1');
+});
+
+test('whoever is refused too often waits, and says so', async (context) => {
+  const bench = await target(context);
+  const codes = new Set<number>();
+  for (let attempt = 0; attempt < 40 && !codes.has(429); attempt += 1) {
+    codes.add(
+      (await call(bench.api, `POST ${JOIN_PATH}`, { token: 'abcdef.0123456789abcdef', body: {} })).code,
+    );
+  }
+  assert.deepEqual([...codes], [401, 429]);
+  await isWell(bench);
+});
+
+test('a request for somebody else, for more than a name, or with another signature is 400', async (context) => {
+  const { api, token, audited } = await target(context);
+  const csr = await certificateRequest(await generateKeyPem(), 'n2');
+  const forged = csr.replace(/.{8}\n(?=-----END)/, 'AAAAAAA=\n');
+  for (const body of [
+    { node: 'n1', csr },
+    { node: 'n2', csr: forged },
+    { node: 'n2', csr: 'x' },
+    { node: 'n2' },
+  ]) {
+    const answer = await call(api, `POST ${JOIN_PATH}`, { token: `${token.id}.${token.secret}`, body });
+    assert.equal(answer.code, 400, answer.text);
+  }
+  assert.deepEqual(audited('join'), Array(4).fill(`400  system:bootstrap:${token.id} 127.0.0.1`));
+});
+
+test('10,000 connections that never shake hands take nobody’s place: a host joins, and they are told of', async (context) => {
+  const bench = await target(context);
+  const crowd = idleConnections(context, { port: bench.api.port, count: HALF_OPEN, from: HALF_OPEN_FROM });
+  for (let share = 1; share <= 5; share += 1) {
+    await eventually(() => crowd.opened() >= (share * HALF_OPEN) / 5, 60_000);
+    await isWell(bench);
+  }
+  assert.equal((await joinCoordinator(bench.options())).node, 'n1');
+  await isWell(bench);
+  await eventually(() => crowd.open() <= HALF_OPEN_FROM.length * MAX_PRE_HANDSHAKE_PER_NETWORK, 60_000);
+  const reason = 'too many connections of this network do not begin TLS';
+  // Thousands from each, told once.
+  const told = bench.audited('connect').filter((line) => line.startsWith('429'));
+  assert.deepEqual(new Set(told), new Set(HALF_OPEN_FROM.map((address) => `429 ${reason}  ${address}`)));
+  assert.ok(told.length < 10, `${told.length} lines`);
+});
+
+/** An upgraded connection of a host that has proved its name, and the code that it was closed with. */
+async function openLink({ api }: Pick<EnrolmentFixture, 'api'>, client: { cert: string; key: string }) {
+  const socket = new WebSocket(`wss://127.0.0.1:${api.port}${LINK_PATH}`, SUBPROTOCOL, {
+    ca: api.pki.ca.cert,
+    ...client,
+  });
+  let code: number | undefined;
+  socket.on('close', (closed) => {
+    code = closed;
+  });
+  socket.on('error', () => undefined);
+  const wire = await new Promise<Socket>((resolve) =>
+    socket.once('upgrade', (response) => resolve(response.socket)),
+  );
+  await eventually(() => socket.readyState === WebSocket.OPEN);
+  return { socket, wire, closed: () => code };
+}
+
+test('a frame that says it holds a gigabyte ends its link at once, and none of it is kept', async (context) => {
+  const bench = await target(context);
+  const { certificate = '', key = '' } = await joinCoordinator(bench.options());
+  const { wire, closed } = await openLink(bench, { cert: certificate, key });
+  const head = Buffer.alloc(14);
+  head.writeUInt8(0x82, 0);
+  head.writeUInt8(0xff, 1);
+  head.writeBigUInt64BE(BigInt(2 ** 30), 2);
+  wire.write(head);
+  // RFC 6455, 7.4.1: too big.
+  await eventually(() => closed() === 1009);
+  await eventually(() => bench.audited('connect').length === 1, 30_000);
+  assert.equal(bench.audited('connect')[0], '400 Max payload size exceeded system:node:n1 127.0.0.1');
+  await isWell(bench);
+});
+
+test('a link takes no compressed frame: nothing on it can swell', async (context) => {
+  const bench = await target(context);
+  const { certificate = '', key = '' } = await joinCoordinator(bench.options());
+  const { socket, wire, closed } = await openLink(bench, { cert: certificate, key });
+  assert.equal(socket.extensions, '');
+  const bomb = deflateRawSync(Buffer.alloc(2 ** 20));
+  // Final, compressed (RSV1), binary; masked by zeros.
+  const head = Buffer.from([0xc2, 0xfe, bomb.length >> 8, bomb.length & 255, 0, 0, 0, 0]);
+  wire.write(Buffer.concat([head, bomb]));
+  await eventually(() => closed() === 1002);
+  await eventually(() => bench.audited('connect').length === 1, 30_000);
+  assert.match(bench.audited('connect')[0] ?? '', /^400 .*RSV1.* system:node:n1 127\.0\.0\.1$/);
+  await isWell(bench);
+});
+
+/** The HTTP status that a link is refused with. */
+function refusedLink({ api }: Pick<EnrolmentFixture, 'api'>, client: { cert?: string; key?: string }) {
+  const socket = new WebSocket(`wss://127.0.0.1:${api.port}${LINK_PATH}`, SUBPROTOCOL, {
+    ca: api.pki.ca.cert,
+    ...client,
+  });
+  socket.on('error', () => undefined);
+  return new Promise((resolve) =>
+    socket.once('unexpected-response', (_request, { statusCode }) => resolve(statusCode)),
+  );
+}
+
+test('who shows no certificate, or one of another fleet, gets no link: 401, in the audit log too', async (context) => {
+  const bench = await target(context);
+  const other = await loadPki(temporaryDirectory(), ['x'], Date.now());
+  for (const client of [{}, { cert: other.serving.cert, key: other.serving.key }])
+    assert.equal(await refusedLink(bench, client), 401);
+  // Alike, and of one address: told once.
+  assert.deepEqual(bench.audited('connect'), ['401 Unauthorized  127.0.0.1']);
+  assert.equal(bench.lines.filter((line) => line.includes('"peer refused"')).length, 1);
+});
+
+test('the host of a revoked node gets no link: 401, and the audit log says which it is', async (context) => {
+  const bench = await target(context);
+  const { certificate = '', key = '' } = await joinCoordinator(bench.options());
+  const ref = { namespace: 'kube-system', name: credentialSecretName('n1') };
+  await bench.registry.modify(secretKind, ref, (credential) => {
+    credential.data = revokedData(credential.data ?? {});
+    return undefined;
+  });
+  assert.equal(await refusedLink(bench, { cert: certificate, key }), 401);
+  assert.deepEqual(bench.audited('connect'), ['401 Unauthorized system:node:n1 127.0.0.1']);
+  await isWell(bench);
+});
+
+const SMUGGLED: [string, string[]][] = [
+  ['two lengths', ['Content-Length: 5', 'Content-Length: 6']],
+  ['a length and chunks', ['Content-Length: 5', 'Transfer-Encoding: chunked']],
+  ['an odd coding', ['Transfer-Encoding: xchunked']],
+  ['a folded header', ['X-One: a', ' b: c']],
+  ['a space before the colon', ['Content-Length : 5']],
+  ['a bare line feed', ['X-One: a\nAuthorization: Bearer test-token']],
+];
+test('headers that two readers would read differently are 400, and the connection ends', async (context) => {
+  const bench = await target(context);
+  for (const [what, headers] of SMUGGLED) {
+    const lines = ['POST /api/v1/namespaces HTTP/1.1', 'Host: x', ...headers, '', 'hello'];
+    const { closed } = await rawConnection(bench.api, lines.join('\r\n'));
+    assert.match(await closed, /^HTTP\/1\.1 400 /, what);
+  }
+  const told = bench.audited('connect');
+  assert.ok(
+    told.length > 1 && told.every((line) => /^400 HPE_[A-Z_]+ {2}127\.0\.0\.1$/.test(line)),
+    String(told),
+  );
+  await isWell(bench);
+});
+
+const PATHS = [
+  '/api/v1/namespaces/default/pods/..%2f..%2fkube-system%2fsecrets',
+  '/api/v1/namespaces/../../../etc/passwd',
+  '/api/v1/namespaces/default/pods/%2e%2e/log',
+  '/api/v1/namespaces/default/pods/p/exec%2f..%2f..',
+  '/openapi/v3/..%2f..%2f..%2fetc%2fpasswd',
+  '/%2e%2e%2fpki/ca.key',
+  '/install/..%2f..%2fpki%2fca.key',
+  '/console/assets/..%2f..%2f..%2fpki%2fca.key',
+];
+test('paths that would leave their place find nothing, and are audited', async (context) => {
+  const bench = await target(context);
+  const { events } = bench;
+  for (const path of PATHS) {
+    const { closed } = await rawConnection(
+      bench.api,
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer test-token\r\nConnection: close\r\n\r\n`,
+    );
+    const answer = await closed;
+    // Every path below the console is its page: it finds its way by itself.
+    const refused = path.startsWith('/console/') ? /\r\ncontent-type: text\/html/ : /^HTTP\/1\.1 (400|404) /;
+    assert.match(answer, refused, path);
+    assert.ok(!answer.includes('PRIVATE KEY') && !answer.includes('root:'), path);
+  }
+  const outside = PATHS.filter((path) => !path.startsWith('/console/'));
+  await eventually(() => events.length >= outside.length, 30_000);
+  assert.deepEqual(
+    events.map(({ requestURI, verb, user }) => [requestURI, verb, user.username]),
+    outside.map((path) => [path, 'get', 'everynode-admin']),
+  );
+});
+
+test('an exec whose path would leave its place is 404, and audited', async (context) => {
+  const bench = await target(context);
+  const path = '/api/v1/namespaces/default/pods/%2e%2e/exec';
+  const head = [`GET ${path}?command=sh HTTP/1.1`, 'Host: x', 'Authorization: Bearer test-token'];
+  const upgrade = ['Connection: Upgrade', 'Upgrade: SPDY/3.1', '', ''];
+  const { closed } = await rawConnection(bench.api, [...head, ...upgrade].join('\r\n'));
+  assert.match(await closed, /^HTTP\/1\.1 404 /);
+  await eventually(() => bench.events.length > 0, 30_000);
+  assert.deepEqual(
+    bench.events.map(({ requestURI, user, responseStatus: { code } }) => [requestURI, user.username, code]),
+    [[path, 'everynode-admin', 404]],
+  );
+});
+
+/** Nine names that each stand for nine of the one before. */
+const LAUGHS = ['a: &a0 [x,x,x,x,x,x,x,x,x]']
+  .concat(
+    Array.from({ length: 12 }, (_, at) => `b${at}: &a${at + 1} [${Array(9).fill(`*a${at}`).join(',')}]`),
+  )
+  .join('\n');
+test('bombs are refused before they go off', async (context) => {
+  const bench = await target(context);
+  const line = 'POST /api/v1/namespaces/default/configmaps';
+  const yaml = { 'content-type': 'application/yaml' };
+  const began = performance.now();
+  const laughs = await call(bench.api, line, { body: Buffer.from(LAUGHS), headers: yaml });
+  assert.equal(laughs.code, 400, laughs.text.slice(0, 200));
+  const nested = await call(bench.api, line, { body: Buffer.from(`{"a":`.repeat(100_000)) });
+  assert.equal(nested.code, 400);
+  // Nothing that a client has packed is unpacked.
+  const packed = await call(bench.api, line, {
+    body: gzipSync(Buffer.alloc(2 ** 25)),
+    headers: { 'content-encoding': 'gzip' },
+  });
+  assert.equal(packed.code, 400, packed.text);
+  assert.deepEqual(
+    bench.audited('create').map((told) => told.slice(0, 3)),
+    ['400', '400', '400'],
+  );
+  assert.ok(performance.now() - began < 5_000);
+  await isWell(bench);
+});

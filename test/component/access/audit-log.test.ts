@@ -1,0 +1,162 @@
+/** The audit log: what is in it, what is not, and that it stays within its bounds. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { AuditFile, readAudit } from '../../../coordinator/api/audit/audit-file.js';
+import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+import { type AccessFixture, startAccessFixture } from '../../harness/api/access-fixture.js';
+import { TEST_TOKEN } from '../../harness/api/api-fixture.js';
+import { call } from '../../harness/api/https-call.js';
+import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { untilTrue } from '../../harness/basics/wait-until.js';
+
+const SECRETS = '/api/v1/namespaces/default/secrets';
+const LIST = '/apis/fleet.everynode.dev/v1/auditevents';
+
+interface Audited {
+  bench: AccessFixture;
+  path: string;
+  /** Resolves when so many events fit the query. */
+  events(query: string, count: number): Promise<AuditEvent[]>;
+}
+
+async function audited(context: TestContext): Promise<Audited> {
+  const path = join(temporaryDirectory(), 'audit', 'audit.log');
+  const audit = new AuditFile({ path, maxBytes: 1e9, maxFiles: 1 }, silentLogger);
+  const bench = await startAccessFixture({ audit });
+  context.after(() => bench.stop());
+  const events = async (query: string, count: number) => {
+    let items: AuditEvent[] = [];
+    await untilTrue(async () => {
+      items = (await call(bench.api, `GET ${LIST}?${query}`)).json<{ items: AuditEvent[] }>().items;
+      assert.equal(items.length, count, JSON.stringify(items));
+    }, 5_000);
+    return items;
+  };
+  return { bench, path, events };
+}
+
+test('says who wrote what, from where, and with what result; no value, no token, no query', async (context) => {
+  const { bench, path, events } = await audited(context);
+  const body = { metadata: { name: 'db' }, stringData: { word: 'very-secret-word' } };
+  await call(bench.api, `POST ${SECRETS}?fieldManager=query-word`, {
+    body,
+    headers: { 'user-agent': 'test/1' },
+  });
+  await call(bench.api, `GET ${SECRETS}/db`);
+  await call(bench.api, 'GET /api/v1/namespaces/default/pods');
+  await call(bench.api, `GET ${SECRETS}/db`, { token: 'wrong-token-word' });
+  const [made] = await events('verb=create', 1);
+  assert.ok(made);
+  const { auditID, requestReceivedTimestamp, stageTimestamp, ...rest } = made;
+  assert.ok(auditID && Date.parse(requestReceivedTimestamp) <= Date.parse(stageTimestamp));
+  assert.deepEqual(rest, {
+    kind: 'Event',
+    apiVersion: 'audit.k8s.io/v1',
+    level: 'Metadata',
+    stage: 'ResponseComplete',
+    requestURI: SECRETS,
+    verb: 'create',
+    user: { username: 'everynode-admin', groups: ['system:masters', 'system:authenticated'] },
+    sourceIPs: ['127.0.0.1'],
+    userAgent: 'test/1',
+    objectRef: { resource: 'secrets', namespace: 'default', name: 'db', apiVersion: 'v1' },
+    responseStatus: { metadata: {}, code: 201 },
+    annotations: { 'authorization.k8s.io/decision': 'allow', 'authorization.k8s.io/reason': '' },
+  });
+  assert.equal((await events('verb=get&resource=secrets&code=200', 1))[0]?.objectRef?.name, 'db');
+  assert.equal((await events('code=4xx', 1))[0]?.responseStatus.reason, 'Unauthorized');
+  await events('resource=pods', 0);
+  const text = readFileSync(path, 'utf8');
+  for (const word of ['very-secret-word', 'query-word', 'wrong-token-word', TEST_TOKEN]) {
+    assert.ok(!text.includes(word), word);
+  }
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+});
+
+test('a refusal says that it was one; who acts as another is told with both names', async (context) => {
+  const { bench, events } = await audited(context);
+  const ann = bench.admit({ username: 'ann', groups: ['system:authenticated'] });
+  await call(bench.api, 'GET /api/v1/nodes', { token: ann });
+  const [refused] = await events('user=ann', 1);
+  assert.equal(refused?.annotations?.['authorization.k8s.io/decision'], 'forbid');
+  assert.equal(refused?.verb, 'list');
+  await call(bench.api, 'GET /api/v1/nodes', { token: ann, headers: { 'impersonate-user': 'root' } });
+  assert.equal((await events('user=ann', 2))[1]?.responseStatus.code, 403);
+  await call(bench.api, 'GET /api/v1/nodes', { headers: { 'impersonate-user': 'kim' } });
+  const [acted] = await events('user=kim', 1);
+  assert.deepEqual([acted?.user.username, acted?.impersonatedUser?.username], ['everynode-admin', 'kim']);
+});
+
+test('a write to a cluster-scoped resource below a namespace is audited as not found, and as allowed by no role', async (context) => {
+  const { bench, events } = await audited(context);
+  await call(bench.api, 'POST /apis/fleet.everynode.dev/v1/namespaces/default/restore');
+  const [refused] = await events('resource=restore', 1);
+  assert.deepEqual(
+    [refused?.responseStatus.code, refused?.objectRef?.namespace, refused?.annotations],
+    [404, 'default', undefined],
+  );
+});
+
+test('who is refused a command in a container is told by name', async (context) => {
+  const { bench, events } = await audited(context);
+  const token = bench.admit({ username: 'ann', groups: ['system:authenticated'] });
+  const headers = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    'sec-websocket-protocol': 'v5.channel.k8s.io',
+  };
+  const path = '/api/v1/namespaces/default/pods/p/exec?command=id&stdout=true';
+  assert.equal((await call(bench.api, `GET ${path}`, { token, headers })).code, 403);
+  const [refused] = await events('user=ann', 1);
+  assert.deepEqual([refused?.objectRef?.subresource, refused?.responseStatus.code], ['exec', 403]);
+});
+
+test('it is read by those who may, and a wrong query is refused', async (context) => {
+  const { bench } = await audited(context);
+  const ann = bench.admit({ username: 'ann', groups: ['system:authenticated'] });
+  assert.equal((await call(bench.api, `GET ${LIST}`, { token: ann })).code, 403);
+  for (const query of ['who=ann', 'since=yesterday', 'limit=0']) {
+    assert.equal((await call(bench.api, `GET ${LIST}?${query}`)).code, 400, query);
+  }
+});
+
+describe('the file', () => {
+  const event = (name: string) => ({ auditID: name, kind: 'Event' }) as unknown as AuditEvent;
+  const names = async (path: string) => {
+    const found: string[] = [];
+    for await (const { auditID } of readAudit(path)) found.push(auditID);
+    return found;
+  };
+
+  test('begins anew when it is full, and the oldest goes', async () => {
+    const path = join(temporaryDirectory(), 'audit.log');
+    const file = new AuditFile({ path, maxBytes: 80, maxFiles: 2 }, silentLogger);
+    for (let number = 0; number < 9; number++) {
+      file.record(event(`event-${number}`));
+      await file.flush();
+    }
+    assert.deepEqual(readdirSync(join(path, '..')).sort(), ['audit.log', 'audit.log.1', 'audit.log.2']);
+    assert.deepEqual(await names(path), ['event-4', 'event-5', 'event-6', 'event-7', 'event-8']);
+  });
+
+  test('keeps what was there before, and half a line is left out alone', async () => {
+    const path = join(temporaryDirectory(), 'audit.log');
+    writeFileSync(path, '{"auditID":"a"}\n{"auditID":"b"', { mode: 0o600 });
+    const file = new AuditFile({ path, maxBytes: 1e6, maxFiles: 2 }, silentLogger);
+    file.record(event('c'));
+    file.record(event('d'));
+    await file.flush();
+    assert.deepEqual(await names(path), ['a', 'c', 'd']);
+  });
+
+  test('that cannot be written holds up nobody', async () => {
+    const file = new AuditFile({ path: '/proc/none/audit.log', maxBytes: 1e6, maxFiles: 2 }, silentLogger);
+    file.record(event('a'));
+    await file.flush();
+  });
+});

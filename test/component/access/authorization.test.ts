@@ -1,0 +1,305 @@
+/** Who may do what, over HTTPS: roles, acting as others, and what nobody may give away. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { certificateRequest } from '../../../agent/identity/host-certificate-request.js';
+import type { PolicyRule, UserInfo } from '../../../shared/kube/access/rbac-types.js';
+import type { Status } from '../../../shared/kube/objects/api-status.js';
+import { generateKeyPem } from '../../../shared/process/files/private-key.js';
+import { type AccessFixture, person, roleRef, startAccessFixture } from '../../harness/api/access-fixture.js';
+import { type CallAnswer, call } from '../../harness/api/https-call.js';
+import { podObject } from '../../harness/controllers/object-builders.js';
+
+const RBAC = '/apis/rbac.authorization.k8s.io/v1';
+const DEFAULT = `${RBAC}/namespaces/default`;
+
+let bench: AccessFixture;
+before(async () => {
+  bench = await startAccessFixture();
+});
+after(() => bench.stop());
+
+function message(answer: CallAnswer): string {
+  return answer.json<Status>().message ?? '';
+}
+
+test('nobody is a 401, someone without roles a 403 in upstream’s words', async () => {
+  const nobody = await call(bench.api, 'GET /api/v1/pods', { token: null });
+  assert.deepEqual([nobody.code, message(nobody)], [401, 'Unauthorized']);
+  const ann = person('ann');
+  const texts: [string, string][] = [
+    [
+      'GET /api/v1/namespaces/default/pods',
+      'pods is forbidden: User "ann" cannot list resource "pods" in API group "" in the namespace "default"',
+    ],
+    [
+      'GET /api/v1/nodes/n1',
+      'nodes "n1" is forbidden: User "ann" cannot get resource "nodes" in API group "" at the cluster scope',
+    ],
+    [
+      'DELETE /apis/apps/v1/namespaces/default/daemonsets/x',
+      'daemonsets.apps "x" is forbidden: User "ann" cannot delete resource "daemonsets" in API group "apps" in the namespace "default"',
+    ],
+    [
+      'GET /api/v1/namespaces/default/pods/x/log',
+      'pods "x" is forbidden: User "ann" cannot get resource "pods/log" in API group "" in the namespace "default"',
+    ],
+    ['GET /metrics', 'forbidden: User "ann" cannot get path "/metrics"'],
+  ];
+  for (const [line, text] of texts) {
+    const answer = await bench.as(ann, line);
+    assert.deepEqual([answer.code, message(answer)], [403, text]);
+  }
+  assert.equal((await bench.as(ann, 'GET /apis')).code, 200);
+  assert.equal((await bench.as(ann, 'GET /healthz')).code, 200);
+});
+
+test('a binding counts in its namespace alone, and no longer than it is there', async () => {
+  const ben = person('ben', 'readers');
+  await bench.bindRole('readers', roleRef('ClusterRole', 'view'), { kind: 'Group', name: 'readers' });
+  assert.equal((await bench.as(ben, 'GET /api/v1/namespaces/default/pods')).code, 200);
+  assert.equal((await bench.as(ben, 'GET /api/v1/namespaces/kube-system/pods')).code, 403);
+  assert.equal((await bench.as(ben, 'GET /api/v1/pods')).code, 403);
+  assert.equal((await bench.as(ben, 'GET /api/v1/namespaces/default')).code, 200);
+  assert.equal((await bench.as(ben, 'GET /api/v1/namespaces/default/secrets')).code, 403);
+  await bench.asAdmin(`DELETE ${DEFAULT}/rolebindings/readers`, undefined);
+  assert.equal((await bench.as(ben, 'GET /api/v1/namespaces/default/pods')).code, 403);
+});
+
+test('a role may name objects; a list that selects one of them is about it', async () => {
+  const cid = person('cid');
+  await bench.grantRules(cid, [
+    { verbs: ['get', 'list'], apiGroups: [''], resources: ['configmaps'], resourceNames: ['one'] },
+  ]);
+  const maps = '/api/v1/namespaces/default/configmaps';
+  assert.equal((await bench.as(cid, `GET ${maps}/one`)).code, 404);
+  assert.equal((await bench.as(cid, `GET ${maps}/two`)).code, 403);
+  assert.equal((await bench.as(cid, `GET ${maps}`)).code, 403);
+  assert.equal((await bench.as(cid, `GET ${maps}?fieldSelector=metadata.name%3Done`)).code, 200);
+});
+
+test('a binding of a role that is not there is told', async () => {
+  const dan = person('dan');
+  await bench.bindRole('lost', roleRef('Role', 'lost'), { kind: 'User', name: 'dan' });
+  const text = message(await bench.as(dan, 'GET /api/v1/namespaces/default/pods'));
+  assert.match(
+    text,
+    /in the namespace "default": RBAC: role\.rbac\.authorization\.k8s\.io "lost" not found$/,
+  );
+});
+
+describe('nobody grants what they do not hold:', () => {
+  const eva = person('eva');
+  const rules: PolicyRule[] = [{ verbs: ['get', 'delete'], apiGroups: [''], resources: ['pods'] }];
+  before(async () => {
+    await bench.grantRules(eva, [
+      {
+        verbs: ['*'],
+        apiGroups: ['rbac.authorization.k8s.io'],
+        resources: ['roles', 'rolebindings', 'clusterroles'],
+      },
+      { verbs: ['get'], apiGroups: [''], resources: ['pods'] },
+    ]);
+    // `*` on roles is `escalate` and `bind` as well: take these two away.
+    await bench.asAdmin(`PUT ${RBAC}/clusterroles/of-eva`, {
+      metadata: { name: 'of-eva' },
+      rules: [
+        {
+          verbs: ['get', 'create', 'update', 'patch'],
+          apiGroups: ['rbac.authorization.k8s.io'],
+          resources: ['roles', 'rolebindings', 'clusterroles'],
+        },
+        { verbs: ['get'], apiGroups: [''], resources: ['pods'] },
+      ],
+    });
+  });
+
+  test('a role with more', async () => {
+    const answer = await bench.as(eva, `POST ${DEFAULT}/roles`, { metadata: { name: 'more' }, rules });
+    assert.equal(answer.code, 403);
+    assert.equal(
+      message(answer),
+      'roles.rbac.authorization.k8s.io "more" is forbidden: user "eva" (groups=["system:authenticated"]) is attempting to ' +
+        'grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["pods"], Verbs:["delete"]}',
+    );
+  });
+
+  test('a role with what they hold, and a patch that would add to it', async () => {
+    const own = { metadata: { name: 'own' }, rules: [{ ...rules[0], verbs: ['get'] }] };
+    assert.equal((await bench.as(eva, `POST ${DEFAULT}/roles`, own)).code, 201);
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    assert.equal((await bench.as(eva, `PATCH ${DEFAULT}/roles/own`, { rules }, headers)).code, 403);
+    const label = { metadata: { labels: { a: 'b' } } };
+    assert.equal((await bench.as(eva, `PATCH ${DEFAULT}/roles/own`, label, headers)).code, 200);
+  });
+
+  test('a binding of more', async () => {
+    const subjects = [{ kind: 'User', name: 'eva' }];
+    const body = { metadata: { name: 'up' }, roleRef: roleRef('ClusterRole', 'cluster-admin'), subjects };
+    const answer = await bench.as(eva, `POST ${DEFAULT}/rolebindings`, body);
+    assert.equal(answer.code, 403);
+    assert.match(
+      message(answer),
+      /not currently held:\n\{APIGroups:\["\*"\], Resources:\["\*"\], Verbs:\["\*"\]\}/,
+    );
+    const missing = { ...body, roleRef: roleRef('Role', 'nowhere') };
+    assert.equal((await bench.as(eva, `POST ${DEFAULT}/rolebindings`, missing)).code, 404);
+  });
+
+  test('a role that gathers others', async () => {
+    const body = { metadata: { name: 'all' }, rules: [], aggregationRule: { clusterRoleSelectors: [{}] } };
+    const answer = await bench.as(eva, `POST ${RBAC}/clusterroles`, body);
+    assert.match(message(answer), /must have cluster-admin privileges to use an aggregationRule$/);
+  });
+
+  test('but with `bind` on a role it can be bound', async () => {
+    const fay = person('fay');
+    await bench.grantRules(fay, [
+      { verbs: ['create'], apiGroups: ['rbac.authorization.k8s.io'], resources: ['rolebindings'] },
+      {
+        verbs: ['bind'],
+        apiGroups: ['rbac.authorization.k8s.io'],
+        resources: ['clusterroles'],
+        resourceNames: ['view'],
+      },
+    ]);
+    const body = (name: string) => ({
+      metadata: { name: `f-${name}` },
+      roleRef: roleRef('ClusterRole', name),
+      subjects: [],
+    });
+    assert.equal((await bench.as(fay, `POST ${DEFAULT}/rolebindings`, body('view'))).code, 201);
+    assert.equal((await bench.as(fay, `POST ${DEFAULT}/rolebindings`, body('edit'))).code, 403);
+  });
+});
+
+test('a patch that would create needs leave to create', async () => {
+  const gus = person('gus');
+  await bench.grantRules(gus, [{ verbs: ['get', 'patch'], apiGroups: [''], resources: ['configmaps'] }]);
+  const headers = { 'content-type': 'application/apply-patch+yaml' };
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'new' } };
+  const path = '/api/v1/namespaces/default/configmaps/new?fieldManager=t';
+  const answer = await bench.as(gus, `PATCH ${path}`, body, headers);
+  assert.match(message(answer), /cannot create resource "configmaps"/);
+});
+
+describe('acting as someone else', () => {
+  test('needs leave for the user and for each group', async () => {
+    const hal = person('hal');
+    await bench.grantRules(hal, [
+      { verbs: ['impersonate'], apiGroups: [''], resources: ['users'], resourceNames: ['ida'] },
+    ]);
+    const ida = { 'impersonate-user': 'ida' };
+    assert.match(
+      message(await bench.as(hal, 'GET /api/v1/nodes', undefined, ida)),
+      /^nodes is forbidden: User "ida"/,
+    );
+    const group = { ...ida, 'impersonate-group': 'system:masters' };
+    assert.equal(
+      message(await bench.as(hal, 'GET /api/v1/nodes', undefined, group)),
+      'groups "system:masters" is forbidden: User "hal" cannot impersonate resource "groups" in API group "" at the cluster scope',
+    );
+    const other = { 'impersonate-user': 'jon' };
+    assert.match(
+      message(await bench.as(hal, 'GET /api/v1/nodes', undefined, other)),
+      /^users "jon" is forbidden: User "hal"/,
+    );
+  });
+
+  test('groups alone are refused', async () => {
+    const answer = await call(bench.api, 'GET /api/v1/nodes', { headers: { 'impersonate-group': 'a' } });
+    assert.equal(answer.code, 400);
+  });
+});
+
+test('nobody makes a mirror, nor makes one of a Pod or a Pod of one', async () => {
+  const eve = person('eve');
+  await bench.grantRules(eve, [{ verbs: ['*'], apiGroups: [''], resources: ['pods', 'pods/status'] }]);
+  const pods = '/api/v1/namespaces/default/pods';
+  const mirror = { 'kubernetes.io/config.mirror': 'x' };
+  const marked = { ...podObject('marked'), metadata: { name: 'marked', annotations: mirror } };
+  const refused = await bench.as(eve, `POST ${pods}`, marked);
+  assert.deepEqual(
+    [refused.code, message(refused)],
+    [
+      403,
+      'pods "marked" is forbidden: pod has "kubernetes.io/config.mirror" annotation, only nodes can create mirror pods',
+    ],
+  );
+  const template = { metadata: { labels: { a: 'b' }, annotations: mirror }, spec: podObject('any').spec };
+  const spec = { selector: { matchLabels: { a: 'b' } }, template };
+  const set = await call(bench.api, 'POST /apis/apps/v1/namespaces/default/daemonsets', {
+    body: { metadata: { name: 'marked' }, spec },
+  });
+  assert.equal(set.code, 422);
+  assert.equal(
+    message(set),
+    'DaemonSet.apps "marked" is invalid: spec.template.annotations[kubernetes.io/config.mirror]: Invalid value: "x": must set spec.nodeName if mirror pod annotation is set',
+  );
+  assert.equal((await bench.as(eve, `POST ${pods}`, podObject('plain'))).code, 201);
+  const patch = { 'content-type': 'application/merge-patch+json' };
+  for (const path of [`${pods}/plain`, `${pods}/plain/status`]) {
+    const body = { metadata: { annotations: mirror } };
+    const added = await bench.as(eve, `PATCH ${path}`, body, patch);
+    assert.equal(added.code, 422, added.text);
+    assert.equal(
+      message(added),
+      'Pod "plain" is invalid: metadata.annotations[kubernetes.io/config.mirror]: Forbidden: may not add mirror pod annotation',
+    );
+  }
+});
+
+test('who approves or signs needs the signer as well', async () => {
+  const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+  const group = 'certificates.k8s.io';
+  const resources = ['certificatesigningrequests/approval', 'certificatesigningrequests/status'];
+  const writes: PolicyRule = { verbs: ['get', 'update', 'patch'], apiGroups: [group], resources };
+  const signers = (verb: string, name: string): PolicyRule => ({
+    verbs: [verb],
+    apiGroups: [group],
+    resources: ['signers'],
+    resourceNames: [name],
+  });
+  const [none, other, exact, domain] = ['none', 'other', 'exact', 'domain'].map((name) =>
+    person(`signer-${name}`),
+  ) as [UserInfo, UserInfo, UserInfo, UserInfo];
+  await bench.grantRules(none, [writes]);
+  await bench.grantRules(other, [
+    writes,
+    signers('approve', 'example.com/other'),
+    signers('approve', 'b.example.com/*'),
+  ]);
+  await bench.grantRules(exact, [writes, signers('approve', 'example.com/one')]);
+  await bench.grantRules(domain, [writes, signers('approve', 'example.com/*'), signers('sign', 'example.com/*')]);
+  const request = Buffer.from(await certificateRequest(await generateKeyPem(), 'n1')).toString('base64');
+  const file = (name: string) =>
+    bench.asAdmin(`POST ${requests}`, {
+      metadata: { name },
+      spec: { request, signerName: 'example.com/one', usages: ['client auth'] },
+    });
+  await file('one');
+  await file('two');
+  const patch = { 'content-type': 'application/merge-patch+json' };
+  const write = (user: UserInfo, path: string, type: string) => {
+    const condition = { type, status: 'True', reason: 'Test', message: 'x' };
+    return bench.as(user, `PATCH ${requests}/${path}`, { status: { conditions: [condition] } }, patch);
+  };
+  for (const user of [none, other]) {
+    const answer = await write(user, 'one/approval', 'Approved');
+    assert.equal(answer.code, 403, answer.text);
+    assert.equal(
+      message(answer),
+      'certificatesigningrequests.certificates.k8s.io "one" is forbidden: user not permitted to approve requests with signerName "example.com/one"',
+    );
+  }
+  assert.equal((await write(exact, 'one/approval', 'Approved')).code, 200);
+  assert.equal((await write(domain, 'two/approval', 'Approved')).code, 200);
+  const unsigned = await write(exact, 'one/status', 'Failed');
+  assert.equal(unsigned.code, 403, unsigned.text);
+  assert.match(
+    message(unsigned),
+    /: user not permitted to sign requests with signerName "example.com\/one"$/,
+  );
+  // What changes neither certificate nor conditions is no answer.
+  assert.equal((await bench.as(exact, `PATCH ${requests}/one/status`, {}, patch)).code, 200);
+  assert.equal((await write(domain, 'one/status', 'Failed')).code, 200);
+});

@@ -1,0 +1,118 @@
+/** What a node may do over HTTPS with its own certificate: its own, and nothing of others. The link's side is in the hub's tests. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { joinCoordinator } from '../../../agent/identity/join-coordinator.js';
+import { configMapKind, nodeKind, podKind, secretKind } from '../../../coordinator/kinds/index.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { credentialSecretName } from '../../../shared/kube/nodes/node-credential-secret.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { startEnrolment } from '../../harness/hub/enrolment-fixture.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { type CallOptions, call } from '../../harness/api/https-call.js';
+import { MemoryAuditLog } from '../../harness/api/audit-memory.js';
+import { nodeObject, podObject } from '../../harness/controllers/object-builders.js';
+import { until } from '../../harness/basics/wait-until.js';
+
+const POD = '/api/v1/namespaces/default/pods';
+
+/** Two nodes with a Pod each; that of n1 names a Secret and a ConfigMap, and its own credential. */
+async function fleet(context: TestContext) {
+  const audit = new MemoryAuditLog();
+  const bench = await startEnrolment(context, { audit });
+  const { registry, informers, api } = bench;
+  const { certificate = '', key = '' } = await joinCoordinator(bench.options());
+  for (const name of ['n1', 'n2']) await registry.create(nodeKind, undefined, nodeObject(name));
+  for (const name of ['named', 'other']) {
+    await registry.create(secretKind, 'default', { metadata: { name }, data: { a: 'eA==' } });
+    await registry.create(configMapKind, 'default', { metadata: { name }, data: { a: 'x' } });
+  }
+  const volumes = [
+    { name: 's', secret: { secretName: 'named' } },
+    { name: 'c', configMap: { name: 'named' } },
+  ];
+  await registry.create(podKind, 'default', podObject('mine', { nodeName: 'n1', volumes }));
+  const theirs = { volumes: [{ name: 's', secret: { secretName: 'other' } }], nodeName: 'n2' };
+  const last = await registry.create(podKind, 'default', podObject('theirs', theirs));
+  await informers.waitFor(last.revision);
+  const client = { cert: certificate, key };
+  const ask = (line: string, options: CallOptions = {}) =>
+    call(api, line, { token: null, client, ...options });
+  return { ...bench, audit, ask };
+}
+
+test('a node reads and writes its own', async (context) => {
+  const { ask, api } = await fleet(context);
+  for (const line of [
+    'GET /api/v1/nodes/n1',
+    `GET ${POD}/mine`,
+    'GET /api/v1/pods?fieldSelector=spec.nodeName%3Dn1',
+    'GET /api/v1/namespaces/default/secrets/named',
+    'GET /api/v1/namespaces/default/configmaps/named',
+  ]) {
+    assert.equal((await ask(line)).code, 200, line);
+  }
+  const node = (await call(api, 'GET /api/v1/nodes/n1')).json<Node>();
+  assert.equal((await ask('PUT /api/v1/nodes/n1/status', { body: node })).code, 200);
+  const pod = (await call(api, `GET ${POD}/mine`)).json<Pod>();
+  assert.equal((await ask(`PUT ${POD}/mine/status`, { body: pod })).code, 200);
+});
+
+const REFUSED: [what: string, line: string, body?: object][] = [
+  ["another's Node", 'GET /api/v1/nodes/n2'],
+  ['all Nodes', 'GET /api/v1/nodes'],
+  ["another's Pod", `GET ${POD}/theirs`],
+  ['all Pods', 'GET /api/v1/pods'],
+  ["another's Pods", 'GET /api/v1/pods?fieldSelector=spec.nodeName%3Dn2'],
+  ['Pods of all nodes but one', 'GET /api/v1/pods?fieldSelector=spec.nodeName%21%3Dn1'],
+  ['a watch of Pods', 'GET /api/v1/pods?watch=1&fieldSelector=spec.nodeName%3Dn1'],
+  ["another's Secret", 'GET /api/v1/namespaces/default/secrets/other'],
+  ['all Secrets', 'GET /api/v1/namespaces/default/secrets'],
+  ['its own credential', 'GET /api/v1/namespaces/kube-system/secrets/node-credential-n1'],
+  ["another's ConfigMap", 'GET /api/v1/namespaces/default/configmaps/other'],
+  ["the status of another's Node", 'PUT /api/v1/nodes/n2/status', nodeObject('n2')],
+  ["the status of another's Pod", `PUT ${POD}/theirs/status`, podObject('theirs')],
+  ['its own spec', 'PUT /api/v1/nodes/n1', nodeObject('n1')],
+  ['a Pod of its own', `POST ${POD}`, podObject('new', { nodeName: 'n1' })],
+  ['the end of its Pod', `DELETE ${POD}/mine`],
+  ['a command in its Pod', `POST ${POD}/mine/exec?command=id&stdout=1`],
+  ['a signing request', 'POST /apis/certificates.k8s.io/v1/certificatesigningrequests', {}],
+  ['its own approval', 'PUT /apis/certificates.k8s.io/v1/certificatesigningrequests/x/approval', {}],
+];
+test('a node is refused everything else with 403, and each is audited', async (context) => {
+  const { ask, audit } = await fleet(context);
+  for (const [what, line, body] of REFUSED) {
+    const { code, text } = await ask(line, body ? { body } : {});
+    assert.equal(code, 403, `${what}: ${text}`);
+    assert.match(text, /User \\"system:node:n1\\" cannot/, what);
+  }
+  const refusals = () => audit.events.filter(({ responseStatus }) => responseStatus.code === 403);
+  await eventually(() => refusals().length === REFUSED.length, 30_000);
+  for (const { user, sourceIPs } of refusals())
+    assert.deepEqual([user.username, ...sourceIPs], ['system:node:n1', '127.0.0.1']);
+});
+
+test('a status carries no labels, taints or annotations', async (context) => {
+  const { ask, api } = await fleet(context);
+  const node = (await call(api, 'GET /api/v1/nodes/n1')).json<Node>();
+  const labels = { ...node.metadata.labels, 'node-restriction.kubernetes.io/rack': '1' };
+  const labelled = await ask('PUT /api/v1/nodes/n1/status', {
+    body: { ...node, metadata: { ...node.metadata, labels } },
+  });
+  assert.deepEqual([labelled.code, /not allowed to modify labels/.test(labelled.text)], [403, true]);
+  const spec = { ...node.spec, taints: [{ key: 'k', effect: 'NoSchedule' }], unschedulable: true };
+  await ask('PUT /api/v1/nodes/n1/status', { body: { ...node, spec } });
+  assert.deepEqual((await call(api, 'GET /api/v1/nodes/n1')).json<Node>().spec, node.spec);
+  const pod = (await call(api, `GET ${POD}/mine`)).json<Pod>();
+  const body = { ...pod, metadata: { ...pod.metadata, labels: { app: 'stolen' } } };
+  assert.equal((await ask(`PUT ${POD}/mine/status`, { body })).code, 403);
+});
+
+test('a certificate whose key is revoked is nobody', async (context) => {
+  const { ask, registry } = await fleet(context);
+  await registry.delete(secretKind, { namespace: 'kube-system', name: credentialSecretName('n1') });
+  await until(async () => (await ask('GET /api/v1/nodes/n1')).code === 401, {
+    timeoutMs: 30_000,
+    what: '401',
+    pollMs: 5,
+  });
+});

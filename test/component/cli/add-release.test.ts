@@ -1,0 +1,247 @@
+/** `everynode release`: a release is added after all of it was verified, or the data directory stays as it was. */
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ReleaseError } from '../../../coordinator/api/releases/signed-sums.js';
+import { VerifiedReleases } from '../../../coordinator/api/releases/verified-releases.js';
+import { addRelease } from '../../../coordinator/cli/releases/add-release.js';
+import { releasePaths } from '../../../coordinator/coordinator-data-dir.js';
+import { runEverynode } from '../../harness/processes/everynode-processes.js';
+import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { agentArchive, makeRelease, newReleaseKey, signList, signRelease } from '../../harness/hosts/test-release.js';
+
+const VERSION = '1.2.3';
+const ARCHIVE = agentArchive(VERSION);
+
+/** A release and an empty place for a data directory; `outside` is what a path with `../` could reach. */
+function bench(version = VERSION) {
+  const outside = temporaryDirectory();
+  const data = join(outside, 'coordinator', 'data');
+  const key = newReleaseKey();
+  const folder = makeRelease(join(outside, 'release'), version, key);
+  return { outside, data, key, folder, places: releasePaths(data) };
+}
+
+/** Every path below a folder. */
+const treeOf = (folder: string): string[] =>
+  existsSync(folder) ? readdirSync(folder, { recursive: true }).map(String).sort() : [];
+
+const add = (folder: string, data: string) => runEverynode(['release', 'add', folder, '--data', data]);
+
+test('a signed release is added with what hosts fetch, readable by its owner alone, and its key is printed', async () => {
+  const { folder, data, places } = bench();
+  const { code, stdout, stderr } = await add(folder, data);
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.match(
+    stdout,
+    /accepts only releases signed by the key SHA256:[A-Za-z0-9+/]{43}\.\nRelease 1\.2\.3 added/,
+  );
+  const target = join(places.directory, VERSION);
+  assert.deepEqual(treeOf(target), ['SHA256SUMS', 'SHA256SUMS.sig', ARCHIVE].sort());
+  assert.deepEqual(readFileSync(join(target, ARCHIVE)), readFileSync(join(folder, ARCHIVE)));
+  assert.equal(statSync(places.trustFile).mode & 0o777, 0o600);
+  assert.deepEqual(readdirSync(places.directory), [VERSION]);
+});
+
+test('the same release again, and the next one of the same key, are added', async () => {
+  const { folder, data, key, places, outside } = bench();
+  for (const source of [folder, folder, makeRelease(join(outside, 'next'), '1.3.0', key)]) {
+    assert.equal((await add(source, data)).code, 0);
+  }
+  assert.deepEqual(readdirSync(places.directory), [VERSION, '1.3.0']);
+});
+
+type Bench = ReturnType<typeof bench>;
+const REFUSED: [string, (given: Bench) => void, RegExp][] = [
+  [
+    'without a signature',
+    ({ folder }) => rmSync(join(folder, 'SHA256SUMS.sig')),
+    /not signed.*SHA256SUMS\.sig/,
+  ],
+  ['without a list', ({ folder }) => rmSync(join(folder, 'SHA256SUMS')), /has no SHA256SUMS/],
+  [
+    'with a signature of another list',
+    ({ folder }) => writeFileSync(join(folder, 'SHA256SUMS'), `${'0'.repeat(64)}  ${ARCHIVE}\n`),
+    /not the signature of SHA256SUMS/,
+  ],
+  [
+    'with a file that was changed after the signature',
+    ({ folder }) => writeFileSync(join(folder, ARCHIVE), 'another program'),
+    new RegExp(`${ARCHIVE.replaceAll('.', '\\.')} does not have the hash`),
+  ],
+  [
+    'with a changed file that hosts do not fetch',
+    ({ folder }) => writeFileSync(join(folder, `everynode-${VERSION}.tgz`), 'another package'),
+    /everynode-1\.2\.3\.tgz does not have the hash/,
+  ],
+  ['with a file cut off', ({ folder }) => truncateSync(join(folder, ARCHIVE), 3), /does not have the hash/],
+  ['with a missing file', ({ folder }) => rmSync(join(folder, ARCHIVE)), /gz of SHA256SUMS is missing/],
+  [
+    'with an extra file',
+    ({ folder }) => writeFileSync(join(folder, 'x.gz'), ''),
+    /x\.gz is not in SHA256SUMS/,
+  ],
+  [
+    'with a link in place of a file',
+    ({ folder, outside }) => {
+      writeFileSync(join(outside, 'copy'), readFileSync(join(folder, ARCHIVE)));
+      rmSync(join(folder, ARCHIVE));
+      symlinkSync(join(outside, 'copy'), join(folder, ARCHIVE));
+    },
+    /gz is a symbolic link/,
+  ],
+  ['with a folder in it', ({ folder }) => mkdirSync(join(folder, 'x')), /x is not a regular file/],
+  [
+    'with two lines for one file',
+    ({ folder, key }) => {
+      const sums = readFileSync(join(folder, 'SHA256SUMS'), 'utf8');
+      signList(folder, `${sums}${sums.split('\n')[0]}\n`, key);
+    },
+    /lists everynode-\S+ twice/,
+  ],
+  [
+    'with agents of two versions',
+    ({ folder, key }) => {
+      writeFileSync(join(folder, agentArchive('9.9.9')), '');
+      signRelease(folder, key);
+    },
+    /several versions/,
+  ],
+  [
+    'with a key that is no Ed25519 key',
+    ({ folder }) => {
+      const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+      writeFileSync(join(folder, 'release.pub'), publicKey.export({ type: 'spki', format: 'pem' }));
+    },
+    /type rsa/,
+  ],
+];
+for (const version of ['../../../escaped', '1.2.3-../../../escaped', '1.2', '..']) {
+  REFUSED.push([
+    `of version ${version}`,
+    ({ folder, key }) => {
+      signList(folder, `${'0'.repeat(64)}  everynode-agent-${version}-linux-amd64.gz\n`, key);
+    },
+    /has a line that is not|not of the form 1\.2\.3/,
+  ]);
+}
+
+for (const [what, spoil, why] of REFUSED) {
+  test(`a release ${what} is refused and nothing is written`, async () => {
+    const given = bench();
+    spoil(given);
+    const before = treeOf(given.outside);
+    const isRefusal = (error: unknown) => error instanceof ReleaseError && why.test(error.message);
+    await assert.rejects(addRelease(given.folder, given.data), isRefusal);
+    const created = treeOf(given.outside).filter((path) => !before.includes(path));
+    assert.deepEqual(created, []);
+  });
+}
+
+test('a refusal is one sentence that names the folder, the file and what to do', async () => {
+  const { folder, data } = bench();
+  rmSync(join(folder, 'SHA256SUMS.sig'));
+  const { code, stderr } = await add(folder, data);
+  assert.equal(code, 5);
+  assert.equal(
+    stderr,
+    `${folder} is refused: it is not signed: it has no SHA256SUMS.sig. Nothing was changed.\n`,
+  );
+  assert.equal(existsSync(data), false);
+});
+
+test('a release of another key is refused until that key is trusted; then the first key is refused', async () => {
+  const { folder, data, outside, places } = bench();
+  await add(folder, data);
+  const next = makeRelease(join(outside, 'next'), '1.3.0', newReleaseKey());
+  const before = treeOf(data);
+  const refused = await add(next, data);
+  assert.equal(refused.code, 5);
+  assert.match(
+    refused.stderr,
+    /signed by the key SHA256:\S+, and this coordinator trusts SHA256:.*release trust/,
+  );
+  assert.deepEqual(treeOf(data), before);
+  const releases = new VerifiedReleases(places);
+  assert.equal(await releases.has(VERSION), true);
+
+  const trusted = await runEverynode(['release', 'trust', join(next, 'release.pub'), '--data', data]);
+  assert.deepEqual([trusted.code, trusted.stderr], [0, '']);
+  assert.equal((await add(next, data)).code, 0);
+  assert.deepEqual([await releases.has('1.3.0'), await releases.has(VERSION)], [true, false]);
+  assert.equal((await add(folder, data)).code, 5);
+});
+
+test('a file that holds no public Ed25519 key is not trusted', async () => {
+  const { data, outside, key } = bench();
+  const file = join(outside, 'key.pem');
+  for (const text of ['', 'rubbish', key.privateKey.export({ type: 'pkcs8', format: 'pem' })]) {
+    writeFileSync(file, text);
+    const { code, stderr } = await runEverynode(['release', 'trust', file, '--data', data]);
+    assert.deepEqual([code, existsSync(data)], [5, false], stderr);
+  }
+});
+
+test('below the floor nothing is added or served', async () => {
+  const { folder, data, places } = bench();
+  await add(folder, data);
+  const floor = (...args: string[]) => runEverynode(['release', 'floor', ...args, '--data', data]);
+  assert.equal((await floor('1.2')).code, 2);
+  assert.equal((await floor('1.2.4')).code, 0);
+  assert.equal((await floor()).stdout, '1.2.4\n');
+  const { code, stderr } = await add(folder, data);
+  assert.equal(code, 5);
+  assert.match(stderr, /1\.2\.3 is older than 1\.2\.4, the oldest version/);
+  await assert.rejects(new VerifiedReleases(places).release(VERSION), { reason: 'Forbidden' });
+  assert.equal((await floor('0.0.0')).code, 0);
+  assert.equal(await new VerifiedReleases(places).has(VERSION), true);
+});
+
+test('an interrupted addition leaves nothing, and what a killed one left is removed by the next', async () => {
+  const { folder, data, places } = bench();
+  mkdirSync(data, { recursive: true });
+  await assert.rejects(addRelease(folder, data, AbortSignal.abort()), { name: 'AbortError' });
+  assert.deepEqual(treeOf(data), []);
+  // No process has an id as high as this.
+  mkdirSync(join(places.directory, '.adding-99999999'), { recursive: true });
+  mkdirSync(join(places.directory, '.replaced-99999999-1.0.0'));
+  assert.equal((await add(folder, data)).code, 0);
+  assert.deepEqual(readdirSync(places.directory), ['1.0.0', VERSION]);
+});
+
+test('in a data directory of another user, all that root adds is that user’s', {
+  skip: process.getuid?.() !== 0 && 'needs root',
+}, async () => {
+  const { folder, data, places, outside } = bench();
+  mkdirSync(data, { recursive: true });
+  chmodSync(outside, 0o755);
+  chownSync(data, 65_534, 65_534);
+  assert.equal((await add(folder, data)).code, 0);
+  const written = [
+    places.trustFile,
+    join(places.directory, VERSION),
+    join(places.directory, VERSION, ARCHIVE),
+  ];
+  for (const path of written) assert.equal(statSync(path).uid, 65_534, path);
+
+  // That user can put a link where root writes next.
+  rmSync(places.directory, { recursive: true });
+  mkdirSync(join(outside, 'of-root'), { mode: 0o755 });
+  symlinkSync(join(outside, 'of-root'), places.directory);
+  assert.equal((await add(folder, data)).code, 3);
+  assert.deepEqual(readdirSync(join(outside, 'of-root')), []);
+});

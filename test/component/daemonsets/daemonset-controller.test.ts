@@ -1,0 +1,352 @@
+/** The DaemonSet controller over the real registry and informers. */
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { daemonSetKind, podKind } from '../../../coordinator/kinds/index.js';
+import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
+import { controllerOf } from '../../../shared/kube/objects/meta.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { DaemonSetSpec } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { addNode, DaemonFleet, type FleetOptions } from '../../harness/controllers/daemon-fleet.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { podManifest } from '../../harness/controllers/registry-fixture.js';
+
+const DEFAULT = 'default';
+const ROLLING = (maxUnavailable: number, maxSurge: number): Partial<DaemonSetSpec> => ({
+  updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable, maxSurge } },
+});
+
+let fleet: DaemonFleet;
+
+async function start(nodes: number, options: FleetOptions = {}): Promise<DaemonFleet> {
+  const names = Array.from({ length: nodes }, (_, index) => `n${index}`);
+  fleet = await DaemonFleet.start(names, options);
+  return fleet;
+}
+
+afterEach(() => fleet.stop());
+
+/** Answers how many nodes were at most without an available Pod at once, from now on. */
+function watchUnavailable(): () => number {
+  let worst = 0;
+  fleet.informers.pods.onChange(() => {
+    const available = fleet.pods().filter((pod) => {
+      return !pod.metadata.deletionTimestamp && isConditionTrue(pod.status?.conditions, 'Ready');
+    });
+    worst = Math.max(worst, fleet.informers.nodes.size - available.length);
+  });
+  return () => worst;
+}
+
+test('every eligible node gets one bound Pod, and the status says so', async () => {
+  await start(3);
+  await fleet.create('web');
+  await fleet.rolledOut('web');
+  assert.deepEqual(fleet.images(), { n0: 'app:1', n1: 'app:1', n2: 'app:1' });
+  const { conditions: _none, ...status } = fleet.status('web') ?? {};
+  assert.deepEqual(status, {
+    currentNumberScheduled: 3,
+    numberMisscheduled: 0,
+    desiredNumberScheduled: 3,
+    numberReady: 3,
+    observedGeneration: 1,
+    updatedNumberScheduled: 3,
+    numberAvailable: 3,
+  });
+  assert.equal(
+    fleet.events.filter((event) => /^Normal SuccessfulCreate Created pod: web-/.test(event)).length,
+    3,
+  );
+});
+
+test('on a hundred hosts figures that follow each other are told together', async () => {
+  await start(100, { agents: { ready: () => false } });
+  await fleet.create('web');
+  await eventually(() => {
+    fleet.clock.advance(50);
+    return fleet.status('web')?.currentNumberScheduled === 100;
+  });
+  fleet.clock.advance(50);
+  const [one, other] = fleet.pods();
+  assert.ok(one && other);
+  await fleet.setPod(one, 'Running', true);
+  await eventually(() => fleet.status('web')?.numberReady === 1);
+  await fleet.setPod(other, 'Running', true);
+  await fleet.settle();
+  assert.equal(fleet.status('web')?.numberReady, 1);
+  fleet.clock.advance(50);
+  await eventually(() => fleet.status('web')?.numberReady === 2);
+});
+
+test('a Pod follows its node’s labels', async () => {
+  await start(2);
+  await fleet.label('n0', { color: 'green' });
+  const template = {
+    metadata: { labels: { app: 'web' } },
+    spec: { containers: [{ name: 'app', image: 'app:1' }], nodeSelector: { color: 'green' } },
+  };
+  await fleet.create('web', { template });
+  await eventually(() => Object.keys(fleet.images()).join() === 'n0');
+  await fleet.label('n1', { color: 'green' });
+  await fleet.label('n0', {});
+  await eventually(() => Object.keys(fleet.images()).join() === 'n1');
+  await fleet.rolledOut('web');
+  assert.equal(fleet.status('web')?.desiredNumberScheduled, 1);
+});
+
+test('a NoSchedule taint leaves the Pod, misscheduled; a NoExecute taint removes it', async () => {
+  await start(2);
+  await fleet.create('web');
+  await fleet.rolledOut('web');
+  await fleet.taint('n0', [{ key: 'gpu', effect: 'NoSchedule' }]);
+  await eventually(() => fleet.status('web')?.numberMisscheduled === 1);
+  assert.equal(fleet.pods().length, 2);
+  await fleet.taint('n0', [{ key: 'gpu', effect: 'NoExecute' }]);
+  await eventually(() => fleet.pods().length === 1 && fleet.status('web')?.numberMisscheduled === 0);
+});
+
+test('a node that joins gets its Pod', async () => {
+  await start(1);
+  await fleet.create('web');
+  await fleet.rolledOut('web');
+  await addNode(fleet.registry, 'late');
+  await eventually(() => fleet.images().late === 'app:1');
+});
+
+test('a Pod deleted by hand is replaced once it is really gone', async () => {
+  await start(1, { agents: { stops: false } });
+  await fleet.create('web');
+  await fleet.rolledOut('web');
+  const [pod] = fleet.pods();
+  assert.ok(pod);
+  await fleet.delete(pod);
+  await eventually(() => fleet.status('web')?.currentNumberScheduled === 1 && fleet.pods().length === 1);
+  await fleet.registry.confirmStopped(
+    { namespace: DEFAULT, name: pod.metadata.name },
+    pod.metadata.uid ?? '',
+  );
+  await eventually(() => {
+    const [successor] = fleet.pods();
+    return successor !== undefined && successor.metadata.uid !== pod.metadata.uid;
+  });
+});
+
+for (const maxUnavailable of [1, 2]) {
+  test(`a rolling update replaces all Pods, never more than ${maxUnavailable} at once`, async () => {
+    await start(5);
+    await fleet.create('web', ROLLING(maxUnavailable, 0));
+    await fleet.rolledOut('web');
+    const worst = watchUnavailable();
+    await fleet.setImage('web', 'app:2');
+    await fleet.rolledOut('web');
+    assert.deepEqual(new Set(Object.values(fleet.images())), new Set(['app:2']));
+    assert.equal(worst(), maxUnavailable);
+  });
+}
+
+test('a new Pod that never becomes ready stops the update within its budget', async () => {
+  await start(4, { agents: { ready: (pod) => pod.spec.containers[0]?.image !== 'app:broken' } });
+  await fleet.create('web', ROLLING(1, 0));
+  await fleet.rolledOut('web');
+  await fleet.setImage('web', 'app:broken');
+  await eventually(() => fleet.status('web')?.numberUnavailable === 1 && fleet.pods().length === 4);
+  await fleet.setImage('web', 'app:1');
+  await fleet.rolledOut('web');
+  assert.deepEqual(new Set(Object.values(fleet.images())), new Set(['app:1']));
+});
+
+test('with surge the new Pod stands beside the old before that goes', async () => {
+  await start(3);
+  await fleet.create('web', ROLLING(0, 1));
+  await fleet.rolledOut('web');
+  let [fewest, pairs] = [3, 0];
+  fleet.informers.pods.onChange(() => {
+    const live = fleet.pods().filter((pod) => !pod.metadata.deletionTimestamp);
+    fewest = Math.min(fewest, live.filter((pod) => pod.status?.conditions).length);
+    pairs = Math.max(pairs, live.length - 3);
+  });
+  await fleet.setImage('web', 'app:2');
+  await fleet.rolledOut('web');
+  assert.deepEqual({ fewest, pairs }, { fewest: 3, pairs: 1 });
+});
+
+test('under OnDelete only a deleted Pod comes back with the new template', async () => {
+  await start(2);
+  await fleet.create('web', { updateStrategy: { type: 'OnDelete' } });
+  await fleet.rolledOut('web');
+  await fleet.setImage('web', 'app:2');
+  await eventually(() => fleet.status('web')?.observedGeneration === 2);
+  assert.deepEqual(fleet.images(), { n0: 'app:1', n1: 'app:1' });
+  const pod = fleet.pods().find((one) => one.spec.nodeName === 'n0');
+  assert.ok(pod);
+  await fleet.delete(pod);
+  await eventually(() => fleet.images().n0 === 'app:2');
+  await eventually(() => fleet.status('web')?.updatedNumberScheduled === 1);
+});
+
+test('an available Pod must have been ready for minReadySeconds', async () => {
+  await start(2);
+  await fleet.create('web', { minReadySeconds: 30, ...ROLLING(1, 0) });
+  await eventually(() => fleet.status('web')?.numberReady === 2);
+  assert.equal(fleet.status('web')?.numberAvailable, undefined);
+  fleet.clock.advance(29_000);
+  fleet.clock.advance(1_000);
+  await eventually(() => fleet.status('web')?.numberAvailable === 2);
+});
+
+test('a controller that ends in the middle of an update is carried on by the next, within the budget', async () => {
+  await start(6);
+  await fleet.create('web', ROLLING(1, 0));
+  await fleet.rolledOut('web');
+  const worst = watchUnavailable();
+  await fleet.setImage('web', 'app:2');
+  for (const updated of [1, 3, 5]) {
+    await eventually(
+      () => Object.values(fleet.images()).filter((image) => image === 'app:2').length >= updated,
+    );
+    await fleet.restartController();
+  }
+  await fleet.rolledOut('web');
+  assert.deepEqual(new Set(Object.values(fleet.images())), new Set(['app:2']));
+  assert.equal(worst(), 1);
+});
+
+test('a second update in the middle of the first keeps to the budget', async () => {
+  await start(6);
+  await fleet.create('web', ROLLING(2, 0));
+  await fleet.rolledOut('web');
+  const worst = watchUnavailable();
+  for (const image of ['app:2', 'app:3', 'app:2', 'app:4']) {
+    await fleet.setImage('web', image);
+    await eventually(() => Object.values(fleet.images()).includes(image));
+  }
+  await fleet.rolledOut('web');
+  assert.deepEqual(new Set(Object.values(fleet.images())), new Set(['app:4']));
+  assert.ok(worst() <= 2, `${worst()} at once`);
+});
+
+test('a failed Pod is replaced at once, the next one only after the back-off', async () => {
+  await start(1);
+  await fleet.create('web');
+  await fleet.rolledOut('web');
+  const fail = async () => {
+    const [pod] = fleet.pods();
+    assert.ok(pod);
+    await fleet.setPod(pod, 'Failed', false);
+    return pod.metadata.uid;
+  };
+  const replaced = (uid: string | undefined) => () => {
+    const [pod] = fleet.pods();
+    return pod !== undefined && pod.metadata.uid !== uid && pod.status?.phase === 'Running';
+  };
+  await eventually(replaced(await fail()));
+  const second = await fail();
+  await eventually(() => fleet.status('web')?.numberReady === 0);
+  assert.equal(fleet.pods()[0]?.metadata.uid, second);
+  fleet.clock.advance(1_000);
+  await eventually(replaced(second));
+  assert.ok(
+    fleet.events.some((event) =>
+      /^Warning FailedDaemonPod Found failed daemon pod default\/web-/.test(event),
+    ),
+  );
+});
+
+test('an orphan that matches is adopted, a Pod that no longer matches is released and replaced', async () => {
+  await start(1);
+  const orphan = podManifest('orphan', { nodeName: 'n0' }, { labels: { app: 'web' } });
+  await fleet.registry.create(podKind, DEFAULT, orphan);
+  const { metadata } = await fleet.create('web', { updateStrategy: { type: 'OnDelete' } });
+  const ownerOf = (name: string) => {
+    const pod = fleet.informers.pods.get({ namespace: DEFAULT, name });
+    return pod && controllerOf(pod.metadata)?.uid;
+  };
+  await eventually(() => ownerOf('orphan') === metadata.uid);
+  await eventually(() => fleet.status('web')?.currentNumberScheduled === 1);
+  assert.equal(fleet.pods().length, 1);
+  await fleet.registry.modify(podKind, { namespace: DEFAULT, name: 'orphan' }, (pod): undefined => {
+    pod.metadata.labels = { app: 'other' };
+  });
+  await eventually(() => fleet.pods().length === 2 && ownerOf('orphan') === undefined);
+  const released = fleet.informers.pods.get({ namespace: DEFAULT, name: 'orphan' });
+  assert.equal(released?.metadata.ownerReferences, undefined);
+});
+
+test('an orphan that goes while it is adopted holds up no rolling update', async () => {
+  let isGone = false;
+  const isOld = (pod: Pod) => pod.spec.containers[0]?.image === 'app:1';
+  await start(2, { agents: { ready: (pod) => isGone || isOld(pod) } });
+  const { registry } = fleet;
+  const modify = registry.modify.bind(registry);
+  registry.modify = async (kind, ref, ...rest) => {
+    if (ref.name === 'orphan' && !isGone) {
+      await registry.delete(podKind, ref, { gracePeriodSeconds: 0 });
+      isGone = true;
+    }
+    return modify(kind, ref, ...rest);
+  };
+  await fleet.create('web', ROLLING(1, 0));
+  await fleet.rolledOut('web');
+  await fleet.setImage('web', 'app:2');
+  await eventually(() => Object.values(fleet.images()).includes('app:2'));
+  // On a node that is gone nothing else happens.
+  const orphan = podManifest('orphan', { nodeName: 'n9' }, { labels: { app: 'web' } });
+  await registry.create(podKind, DEFAULT, orphan);
+  await eventually(
+    () => isGone && fleet.informers.pods.get({ namespace: DEFAULT, name: 'orphan' }) === undefined,
+  );
+  const [waiting] = fleet.pods().filter((pod) => !isOld(pod));
+  assert.ok(waiting);
+  await fleet.setPod(waiting, 'Running', true);
+  await eventually(() => {
+    fleet.clock.advance(1_000);
+    return Object.values(fleet.images()).every((image) => image === 'app:2');
+  });
+});
+
+test('a DaemonSet under deletion is left alone', async () => {
+  await start(1);
+  await fleet.create('web');
+  await fleet.rolledOut('web');
+  await fleet.change('web', ({ metadata }) => {
+    metadata.finalizers = ['example.com/wait'];
+  });
+  await fleet.registry.delete(daemonSetKind, { namespace: DEFAULT, name: 'web' });
+  await eventually(
+    () =>
+      fleet.informers.daemonSets.get({ namespace: DEFAULT, name: 'web' })?.metadata.deletionTimestamp !==
+      undefined,
+  );
+  const [pod] = fleet.pods();
+  assert.ok(pod);
+  await fleet.delete(pod);
+  await eventually(() => fleet.pods().length === 0);
+  assert.equal(fleet.status('web')?.currentNumberScheduled, 1);
+});
+
+test('after refused creates Pods come one at a time, then faster, and all come', async () => {
+  let [refusals, underWay, most] = [3, 0, 0];
+  await start(12, {
+    wrap: (registry) => ({
+      ...registry,
+      createLike: async (model, nodeName) => {
+        if (refusals > 0) {
+          refusals -= 1;
+          throw new ApiError('Forbidden', 'quota exceeded');
+        }
+        underWay += 1;
+        most = Math.max(most, underWay);
+        const created = await registry.createFromTemplate(model, nodeName);
+        underWay -= 1;
+        return created;
+      },
+    }),
+  });
+  await fleet.create('web');
+  await eventually(() => {
+    fleet.clock.advance(10);
+    return fleet.status('web')?.numberAvailable === 12 || JSON.stringify(fleet.status('web'));
+  });
+  assert.ok(fleet.events.includes('Warning FailedCreate Error creating: quota exceeded'));
+  assert.ok(most > 1);
+});

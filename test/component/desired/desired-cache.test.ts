@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { DesiredCache } from '../../../agent/desired/desired-cache.js';
+import { durableFile } from '../../../agent/desired/durable-file.js';
+import type { DesiredObject } from '../../../shared/link/messages/link-messages.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { withDirectoryEach } from '../../harness/basics/temporary-directory.js';
+
+const FLEET = { clusterUID: 'fleet', era: 'era-1' };
+
+function podObject(uid: string, digest = 'd1'): DesiredObject {
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: uid, uid }, spec: { containers: [] } };
+  return { uid, digest, object: Buffer.from(JSON.stringify(pod)) };
+}
+
+describe('desired cache', () => {
+  let folder: string;
+  let path: string;
+  withDirectoryEach((made) => {
+    folder = made;
+    path = join(folder, 'desired.json');
+  });
+  const open = (now = 0) => DesiredCache.open(durableFile(path), new ManualClock(now), silentLogger);
+  const give = (cache: DesiredCache, set: DesiredObject[], gone: string[] = [], revision = 7) =>
+    cache.apply({ ...FLEET, revision, set, unassigned: gone });
+
+  test('a host that was never given anything holds nothing', async () => {
+    const cache = await open();
+    assert.deepEqual([cache.have(), cache.position()], [[], { revision: 0 }]);
+  });
+
+  test('what was applied is there after a restart, with its position', async () => {
+    await give(await open(5), [podObject('a')]);
+    const cache = await open();
+    assert.deepEqual(cache.have(), [['a', 'd1']]);
+    assert.deepEqual(cache.position(), { ...FLEET, revision: 7 });
+    assert.equal(cache.get('a')?.acceptedAt, 5);
+  });
+
+  test('what a full disk refused is written once it has room, though nothing changes any more', async () => {
+    const clock = new ManualClock(0);
+    let isFull = true;
+    let written: string | undefined;
+    const file = {
+      read: async () => written,
+      write: async (text: string) => {
+        if (isFull) throw new Error('ENOSPC');
+        written = text;
+      },
+      quarantine: async (mark: string) => mark,
+    };
+    await assert.rejects(
+      give(await DesiredCache.open(file, clock, silentLogger), [podObject('a')]),
+      /ENOSPC/,
+    );
+    isFull = false;
+    clock.advance(10_000);
+    await eventually(() => written !== undefined);
+    assert.deepEqual((await DesiredCache.open(file, clock, silentLogger)).have(), [['a', 'd1']]);
+  });
+
+  test('what may only be done once it is written is not held before, nor when it cannot be written', async () => {
+    let write: (text: string) => Promise<void> = async () => undefined;
+    const file = {
+      read: async () => undefined,
+      write: (text: string) => write(text),
+      quarantine: async (mark: string) => mark,
+    };
+    const cache = await DesiredCache.open(file, new ManualClock(0), silentLogger);
+    await give(cache, [podObject('a')]);
+    const held = cache.get('a');
+    assert.ok(held);
+    write = () => Promise.reject(new Error('ENOSPC'));
+    await assert.rejects(cache.replaceDurably(held, { ...held, replacedBy: 'b' }), /ENOSPC/);
+    assert.equal(cache.get('a'), held);
+    let finish = (): void => undefined;
+    write = () => new Promise((resolve) => (finish = resolve));
+    const replaced = cache.replaceDurably(held, { ...held, replacedBy: 'b' });
+    await eventually(() => finish.length === 1);
+    assert.equal(cache.get('a'), held);
+    finish();
+    write = async () => undefined;
+    assert.deepEqual([await replaced, cache.get('a')?.replacedBy], [true, 'b']);
+    assert.equal(await cache.replaceDurably(held, held), false);
+    assert.equal(cache.get('a')?.replacedBy, 'b');
+  });
+
+  test('a change that is written just before what waits to be kept is not overwritten by it', async () => {
+    let text = '';
+    let finish: (() => void) | undefined;
+    const file = {
+      read: async () => undefined,
+      write: async (next: string) => {
+        if (!finish) await new Promise<void>((resolve) => (finish = resolve));
+        text = next;
+      },
+      quarantine: async (mark: string) => mark,
+    };
+    const cache = await DesiredCache.open(file, new ManualClock(0), silentLogger);
+    const first = give(cache, [podObject('a')]);
+    await eventually(() => finish !== undefined);
+    const held = cache.get('a');
+    assert.ok(held);
+    const second = give(cache, [podObject('b')]);
+    const replaced = cache.replaceDurably(held, { ...held, replacedBy: 'c' });
+    const third = give(cache, [podObject('a', 'd2')]);
+    finish?.();
+    assert.deepEqual(await Promise.all([first, second, third, replaced]), [
+      undefined,
+      undefined,
+      undefined,
+      false,
+    ]);
+    await cache.flush();
+    assert.deepEqual([text.includes('d2'), text.includes('turnedInto')], [true, false]);
+  });
+
+  test('what was given is given back byte for byte with its seal, also after a restart', async () => {
+    const seal = { era: 'era-1', revision: 7, mac: 'm' };
+    const labels = { b: '1', a: '<ü>', 10: 'x', 9: 'y' };
+    const metadata = { name: 'a', uid: 'a', labels };
+    // As every object that the coordinator decoded and encodes again.
+    const pod = JSON.parse(
+      JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [] } }),
+    );
+    const object = Buffer.from(JSON.stringify(pod));
+    await give(await open(), [{ uid: 'a', digest: 'd1', object, mac: seal }]);
+    assert.deepEqual((await open()).returnObject('a'), { uid: 'a', object, seal });
+  });
+
+  test('what is on its way out, unsealed or unknown is not given back', async () => {
+    const seal = { epoch: 'era-1', revision: 7, tag: 'm' };
+    const cache = await open();
+    await give(cache, [{ ...podObject('a'), tag: seal }, podObject('b')]);
+    await give(cache, [], ['a']);
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((uid) => cache.returnObject(uid)),
+      [{ uid: 'a' }, { uid: 'b' }, { uid: 'c' }],
+    );
+  });
+
+  test('a change is visible before it is durable', async () => {
+    const cache = await open();
+    const durable = give(cache, [podObject('a')]);
+    assert.equal(cache.get('a')?.pod.metadata.name, 'a');
+    await durable;
+  });
+
+  test('a Pod that is gone stays until its containers are: then it is forgotten', async () => {
+    const cache = await open();
+    await give(cache, [podObject('a')]);
+    await give(cache, [], ['a']);
+    assert.deepEqual([cache.get('a')?.unassigned, cache.have()], [true, [['a', '']]]);
+    assert.equal((await open()).get('a')?.unassigned, true);
+    cache.forget('a');
+    await cache.flush();
+    assert.deepEqual((await open()).have(), []);
+  });
+
+  test('many changes at once end as the last of them', async () => {
+    const cache = await open();
+    await Promise.all(['d1', 'd2', 'd3'].map((digest) => give(cache, [podObject('a', digest)])));
+    assert.deepEqual((await open()).have(), [['a', 'd3']]);
+  });
+
+  test('what is no Pod is left out and the rest applied', async () => {
+    const cache = await open();
+    const broken = { uid: 'x', digest: 'd', object: Buffer.from('{') };
+    const other = { uid: 'y', digest: 'd', object: Buffer.from('{"kind":"Secret","metadata":{"name":"s"}}') };
+    await give(cache, [broken, other, podObject('a')]);
+    assert.deepEqual(cache.have(), [['a', 'd1']]);
+  });
+
+  for (const [damage, spoil] of [
+    ['a flipped byte', (text: string) => text.replace('"name":"a"', '"name":"b"')],
+    ['a torn end', (text: string) => text.slice(0, -10)],
+    ['nothing in it', () => ''],
+    ['an unknown format', (text: string) => text.replace('"format":1', '"format":9')],
+  ] as const) {
+    test(`a file with ${damage} is kept aside and nothing is held`, async () => {
+      await give(await open(), [podObject('a')]);
+      const spoilt = spoil(readFileSync(path, 'utf8'));
+      writeFileSync(path, spoilt);
+      const cache = await open(99);
+      assert.deepEqual([cache.have(), cache.position()], [[], { revision: 0 }]);
+      assert.equal(readFileSync(`${path}.damaged-99`, 'utf8'), spoilt);
+    });
+  }
+
+  test('a write that was cut off leaves the old content', async () => {
+    await give(await open(), [podObject('a')]);
+    writeFileSync(`${path}.new`, '{"half');
+    assert.deepEqual((await open()).have(), [['a', 'd1']]);
+  });
+
+  test('only its owner can read it', async () => {
+    await give(await open(), [podObject('a')]);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+  });
+});

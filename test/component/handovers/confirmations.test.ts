@@ -1,0 +1,160 @@
+/** When a host confirms or takes back, with the clock in hand: stalls of its own process and reboots are no verdict on a Pod. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AssignedPod } from '../../../agent/decisions/pods/assigned-pod.js';
+import { afterHandoverStart } from '../../../agent/decisions/handovers/assigned-pod-handover.js';
+import { DesiredCache } from '../../../agent/desired/desired-cache.js';
+import { HandoverConfirmations } from '../../../agent/handovers/handover-confirmations.js';
+import type { HostHandover } from '../../../shared/kube/handovers/host-handover.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { type Clock, ManualClock } from '../../../shared/process/time/clock.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+
+const CONFIRM_SECONDS = 60;
+
+function podOf(uid: string): Pod {
+  const metadata = { name: `web-${uid}`, namespace: 'shop', uid };
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { nodeName: 'n1', containers: [] } };
+}
+
+/** A process that can stand still: time goes on, and its timers fire late. */
+class Process {
+  readonly #time = new ManualClock(1_000_000);
+  #stoodMs = 0;
+  readonly clock: Clock = {
+    now: () => this.#time.now() + this.#stoodMs,
+    monotonic: () => this.#time.monotonic() + this.#stoodMs,
+    after: (delayMs, action) => this.#time.after(delayMs, action),
+    yieldToEventLoop: () => this.#time.yieldToEventLoop(),
+  };
+
+  async run(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= 500) {
+      this.#time.advance(Math.min(left, 500));
+      // What was decided is put on disk.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  standStill(ms: number): void {
+    this.#stoodMs += ms;
+  }
+}
+
+/** A host that has begun a turn while its link stood, in an agent of its own. */
+async function begun() {
+  const process = new Process();
+  const { clock } = process;
+  const cache = DesiredCache.inMemory(clock, silentLogger);
+  const turn: HostHandover = { successor: podOf('new'), confirmSeconds: CONFIRM_SECONDS };
+  const old: AssignedPod = { uid: 'old', digest: 'd', pod: podOf('old'), acceptedAt: 0, unassigned: false };
+  const how = { now: clock.now(), linkWasLive: true, bootMark: 'boot-1' };
+  const { old: leaving, successor } = afterHandoverStart(old, turn, how);
+  await cache.put({ ...leaving, containersRemoved: true }, successor);
+  let heardAt = clock.now();
+  let asked = 0;
+  const agent = (bootMark = 'boot-1') =>
+    new HandoverConfirmations({
+      cache,
+      bootMark,
+      silentMs: () => clock.now() - heardAt,
+      pingHub: () => {
+        asked += 1;
+      },
+      engineUpSince: () => 0,
+      onChanged: () => undefined,
+      onRevert: () => undefined,
+      clock,
+      log: silentLogger,
+    });
+  const outcome = () => {
+    const { handover: left, confirmed } = cache.get('new') ?? {};
+    return left?.revert ? left.revert.reason : confirmed || !left?.confirmSeconds ? 'confirmed' : 'open';
+  };
+  const hear = () => {
+    heardAt = clock.now();
+  };
+  return { process, cache, agent, outcome, hear, asked: () => asked };
+}
+
+test('a host that stands still right after it asked gives the answer its time all the same', async () => {
+  const { process, agent, outcome, hear, asked } = await begun();
+  const confirmations = agent();
+  confirmations.onLinkUp();
+  confirmations.onReadiness('new', true);
+  await process.run(CONFIRM_SECONDS * 1000 + 500);
+  assert.ok(asked() > 0);
+  process.standStill(120_000);
+  await process.run(1_500);
+  assert.equal(outcome(), 'open', 'the answer may lie there unread');
+  hear();
+  await process.run(2_000);
+  assert.equal(outcome(), 'confirmed');
+  confirmations.stop();
+});
+
+test('and goes back when none comes in the time that it was awake', async () => {
+  const { process, agent, outcome } = await begun();
+  const confirmations = agent();
+  confirmations.onLinkUp();
+  confirmations.onReadiness('new', true);
+  await process.run(CONFIRM_SECONDS * 1000 + 500);
+  process.standStill(120_000);
+  await process.run(12_000);
+  assert.equal(outcome(), 'LinkLost');
+  confirmations.stop();
+});
+
+test('a Pod has all its time to become ready, however often the process stood still', async () => {
+  const { process, agent, outcome, hear } = await begun();
+  const confirmations = agent();
+  confirmations.onLinkUp();
+  for (let second = 0; second < CONFIRM_SECONDS - 12; second += 12) {
+    await process.run(12_000);
+    process.standStill(300_000);
+  }
+  assert.equal(outcome(), 'open');
+  confirmations.onReadiness('new', true);
+  for (let second = 0; second < CONFIRM_SECONDS; second += 1) {
+    hear();
+    await process.run(1_000);
+  }
+  assert.equal(outcome(), 'confirmed');
+  confirmations.stop();
+});
+
+test('a host that reboots again and again goes back before the Pod starts once more, and a power cut is none of that', async () => {
+  const { process, agent, outcome } = await begun();
+  for (const [mark, expected] of [
+    ['boot-2', 'open'],
+    ['boot-3', 'open'],
+    ['boot-4', 'HostRebooted'],
+  ] as const) {
+    const confirmations = agent(mark);
+    await confirmations.recordBoot();
+    assert.equal(outcome(), expected, mark);
+    confirmations.start();
+    await process.run(20_000);
+    confirmations.stop();
+  }
+});
+
+test('a Pod has its time to become ready from when the one before it has ended', async () => {
+  const { process, cache, agent, outcome } = await begun();
+  const leaving = cache.get('old');
+  assert.ok(leaving);
+  await cache.put({ ...leaving, containersRemoved: false });
+  const confirmations = agent();
+  confirmations.onLinkUp();
+  confirmations.start();
+  await process.run(3 * CONFIRM_SECONDS * 1000);
+  assert.equal(outcome(), 'open', 'it could not begin');
+  const successor = cache.get('new');
+  assert.ok(successor);
+  await cache.put({ ...leaving, containersRemoved: true }, { ...successor, startableAt: process.clock.now() });
+  await process.run(CONFIRM_SECONDS * 1000 - 1_000);
+  assert.equal(outcome(), 'open');
+  await process.run(2_000);
+  assert.equal(outcome(), 'NotReady');
+  confirmations.stop();
+});

@@ -1,0 +1,197 @@
+/** ConfigMaps and Secrets on the link: a node's agent gets what its Pods name, and nothing else. */
+import assert from 'node:assert/strict';
+import { configMapKind, podKind, secretKind } from '../../../coordinator/kinds/index.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
+import type { DesiredObject } from '../../../shared/link/messages/link-messages.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { type TestAgent, type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
+import { podObject } from '../../harness/controllers/object-builders.js';
+import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** A Pod of this node that names Secrets as volumes and ConfigMaps as environment. */
+async function namingPod(
+  bench: HubFixture,
+  name: string,
+  nodeName: string,
+  { secrets = [], configMaps = [] }: { secrets?: string[]; configMaps?: string[] },
+): Promise<KubeObject> {
+  const pod = podObject(name, { nodeName });
+  const spec = pod.spec as PodSpec;
+  spec.volumes = secrets.map((secretName) => ({ name: secretName, secret: { secretName } }));
+  for (const container of spec.containers) {
+    container.envFrom = configMaps.map((each) => ({ configMapRef: { name: each } }));
+  }
+  return (await bench.controlPlane.registry.create(podKind, 'default', pod)).object();
+}
+
+async function secret(bench: HubFixture, name: string, value = 'v'): Promise<string> {
+  const data = { key: Buffer.from(value).toString('base64') };
+  const metadata = {
+    name,
+    annotations: { [LAST_APPLIED]: 'the-data-again', 'everynode.dev/offline': 'false' },
+  };
+  const record = await bench.controlPlane.registry.create(secretKind, 'default', { metadata, data });
+  return record.object().metadata.uid ?? '';
+}
+
+async function configMap(bench: HubFixture, name: string): Promise<string> {
+  const object = { metadata: { name }, data: { key: 'v' } };
+  return (await bench.controlPlane.registry.create(configMapKind, 'default', object)).object().metadata.uid ?? '';
+}
+
+const decoded = (object: DesiredObject | undefined) =>
+  JSON.parse(Buffer.from(object?.object ?? []).toString());
+const kindsSent = (agent: TestAgent) =>
+  agent.changes.flatMap(({ set }) => set.map((object) => decoded(object).kind));
+
+withHub(
+  'what a Pod names comes before the Pod, once, and without what the host has no use for',
+  async (bench) => {
+    const uid = await secret(bench, 's');
+    await configMap(bench, 'c');
+    await configMap(bench, 'unnamed');
+    await namingPod(bench, 'p', 'n1', { secrets: ['s'], configMaps: ['c'] });
+    const agent = await bench.agent('n1');
+    await eventually(() => agent.held.size === 3);
+    assert.deepEqual(kindsSent(agent).sort().reverse(), ['Secret', 'Pod', 'ConfigMap']);
+    assert.equal(kindsSent(agent).at(-1), 'Pod');
+    assert.deepEqual(decoded(agent.assigned.get(uid)), {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { uid, namespace: 'default', name: 's', annotations: { 'everynode.dev/offline': 'false' } },
+      type: 'Opaque',
+      data: { key: 'dg==' },
+    });
+  },
+);
+
+withHub("an agent never gets another node's Secret, whatever it says it has", async (bench) => {
+  const uid = await secret(bench, 's');
+  await namingPod(bench, 'p', 'n1', { secrets: ['s'] });
+  const owner = await bench.agent('n1');
+  await eventually(() => owner.held.has(uid));
+  const other = await bench.agent('n2', { held: new Map([[uid, 'another-digest']]) });
+  await eventually(() => !other.held.has(uid));
+  await bench.controlPlane.registry.modify(secretKind, { namespace: 'default', name: 's' }, (object) => {
+    object.data = { key: 'bmV3' };
+    return undefined;
+  });
+  await eventually(() => owner.changes.length === 2);
+  await bench.controlPlane.settle();
+  assert.deepEqual(
+    other.changes.flatMap(({ set }) => set),
+    [],
+  );
+});
+
+withHub('an agent cannot have a Secret by a Pod of the same name in another namespace', async (bench) => {
+  await bench.controlPlane.registry.create(secretKind, 'kube-system', {
+    metadata: { name: 's' },
+    data: { key: 'dg==' },
+  });
+  await namingPod(bench, 'p', 'n1', { secrets: ['s'] });
+  const agent = await bench.agent('n1');
+  await eventually(() => agent.held.size === 1);
+  assert.deepEqual(kindsSent(agent), ['Pod']);
+});
+
+withHub("an agent's credential is given to nobody", async (bench) => {
+  const agent = await bench.agent('n1');
+  await eventually(() => agent.link.phase === 'live');
+  const pod = podObject('p', { nodeName: 'n1' });
+  pod.metadata.namespace = 'kube-system';
+  (pod.spec as PodSpec).volumes = [{ name: 'v', secret: { secretName: 'node-credential-n1' } }];
+  await bench.controlPlane.registry.create(podKind, 'kube-system', pod);
+  await eventually(() => agent.held.size === 1);
+  assert.deepEqual(kindsSent(agent), ['Pod']);
+});
+
+withHub('a changed object comes again, one made later comes when it is there', async (bench) => {
+  await namingPod(bench, 'p', 'n1', { configMaps: ['c'] });
+  const agent = await bench.agent('n1');
+  await eventually(() => agent.held.size === 1);
+  const uid = await configMap(bench, 'c');
+  await eventually(() => agent.held.has(uid));
+  await bench.controlPlane.registry.modify(configMapKind, { namespace: 'default', name: 'c' }, (object) => {
+    object.data = { key: 'changed' };
+    return undefined;
+  });
+  await eventually(() => decoded(agent.assigned.get(uid)).data.key === 'changed');
+  // No news for a host: nothing that it holds has changed.
+  const sent = agent.changes.length;
+  await bench.controlPlane.registry.modify(configMapKind, { namespace: 'default', name: 'c' }, (object) => {
+    object.metadata.labels = { a: 'b' };
+    return undefined;
+  });
+  await bench.controlPlane.settle();
+  assert.equal(agent.changes.length, sent);
+});
+
+withHub('one that is deleted and made anew is another object', async (bench) => {
+  const first = await configMap(bench, 'c');
+  await namingPod(bench, 'p', 'n1', { configMaps: ['c'] });
+  const agent = await bench.agent('n1');
+  await eventually(() => agent.held.has(first));
+  await bench.controlPlane.registry.delete(configMapKind, { namespace: 'default', name: 'c' });
+  const second = await configMap(bench, 'c');
+  await eventually(() => agent.held.has(second) && !agent.held.has(first));
+});
+
+withHub('what no Pod of the node names any more is gone; what another still names stays', async (bench) => {
+  const [shared, own] = [await secret(bench, 'shared'), await secret(bench, 'own')];
+  const pod = await namingPod(bench, 'p1', 'n1', { secrets: ['shared', 'own'] });
+  await namingPod(bench, 'p2', 'n1', { secrets: ['shared'] });
+  const agent = await bench.agent('n1');
+  await eventually(() => agent.held.size === 4);
+  await bench.controlPlane.registry.delete(podKind, pod.metadata, { gracePeriodSeconds: 0 });
+  await eventually(() => agent.held.size === 2);
+  assert.deepEqual([agent.held.has(shared), agent.held.has(own)], [true, false]);
+});
+
+withHub('an agent that comes back is sent only what changed meanwhile', async (bench) => {
+  const [same, changed] = [await secret(bench, 'same'), await secret(bench, 'changed')];
+  await namingPod(bench, 'p', 'n1', { secrets: ['same', 'changed'] });
+  const first = await bench.agent('n1');
+  await eventually(() => first.held.size === 3);
+  first.link.stop();
+  await bench.controlPlane.registry.modify(secretKind, { namespace: 'default', name: 'changed' }, (object) => {
+    object.data = { key: 'bmV3' };
+    return undefined;
+  });
+  await bench.controlPlane.settle();
+  const back = await bench.agent('n1', { instanceID: 'restarted', held: new Map(first.held) });
+  await eventually(() => back.changes.length === 1);
+  assert.deepEqual(
+    back.changes[0]?.set.map(({ uid }) => uid),
+    [changed],
+  );
+  assert.ok(back.held.has(same));
+});
+
+withHub('an agent that knows only Pods is sent only Pods', async (bench) => {
+  await secret(bench, 's');
+  await namingPod(bench, 'p', 'n1', { secrets: ['s'] });
+  const agent = await rawAgent(bench, 'n1');
+  agent.send(helloOf('n1', { features: [] }));
+  const { set } = await agent.waitFor('desired');
+  assert.deepEqual(
+    set.map((object) => decoded(object).kind),
+    ['Pod'],
+  );
+});
+
+withHub('all nodes are sent the very same bytes', async (bench) => {
+  const uid = await configMap(bench, 'c');
+  const agents: TestAgent[] = [];
+  for (const node of ['n1', 'n2']) {
+    await namingPod(bench, `p-${node}`, node, { configMaps: ['c'] });
+    agents.push(await bench.agent(node));
+  }
+  await eventually(() => agents.every((agent) => agent.held.has(uid)));
+  const [one, two] = agents.map((agent) => agent.assigned.get(uid));
+  assert.deepEqual(one, two);
+  assert.equal(one?.mac, undefined);
+});

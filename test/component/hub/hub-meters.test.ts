@@ -1,0 +1,104 @@
+/** Both ends of a link count the same, and what an agent says of itself is kept for those who ask. */
+import assert from 'node:assert/strict';
+import { nodeKind } from '../../../coordinator/kinds/index.js';
+import { LINK_CAUSES } from '../../../shared/kube/fleet/host-meter-types.js';
+import { LINK_LABEL } from '../../../shared/kube/nodes/heartbeat-config.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { withHub } from '../../harness/hub/hub-fixture.js';
+
+const soon = (holds: () => true | unknown) => eventually(holds, 30_000);
+
+withHub('both ends count the same bytes, by the same causes', async (bench) => {
+  assert.equal(bench.hub.meters.of('n1'), undefined);
+  const agent = await bench.agent('n1');
+  await soon(() => agent.link.phase === 'live');
+  await bench.boundPod('p', 'n1');
+  await soon(() => agent.held.size === 1);
+  agent.link.ping();
+  await soon(() => (bench.hub.meters.of('n1')?.link.up.beats ?? 0) > 0);
+  await bench.controlPlane.settle();
+  const counted = () => bench.hub.meters.of('n1')?.link;
+  await soon(() => (counted()?.up.desired ?? 0) > 0 && (counted()?.down.desired ?? 0) > 0);
+  for (const cause of LINK_CAUSES) {
+    // Each end reads the head of the upgrade off its own socket.
+    if (cause === 'connect') continue;
+    await soon(() => counted()?.up[cause] === agent.link.bytes.of('up', cause));
+    await soon(() => counted()?.down[cause] === agent.link.bytes.of('down', cause));
+  }
+  assert.equal(counted()?.connects, 1);
+  assert.ok((counted()?.up.connect ?? 0) > 1_000);
+  assert.ok(bench.hub.meters.fleet.total > 0);
+});
+
+withHub(
+  'what an agent says of its process is shown with its time; a deleted Node is forgotten',
+  async (bench) => {
+    const agent = await bench.agent('n1', { cost: { memoryBytes: 5e7, writtenBytes: 10 } });
+    await soon(() => agent.link.phase === 'live');
+    await bench.controlPlane.advance(10_000);
+    await soon(() => agent.link.roundTripMs !== undefined);
+    await bench.controlPlane.advance(5_000);
+    await soon(() => bench.hub.meters.of('n1')?.agent?.memoryBytes === 5e7);
+    assert.equal(bench.hub.meters.of('n1')?.agent?.writtenBytes, 10);
+    agent.link.stop();
+    await bench.controlPlane.registry.delete(nodeKind, { name: 'n1' });
+    await soon(() => bench.hub.meters.of('n1') === undefined);
+  },
+);
+
+withHub(
+  'a Node whose link is metered is beaten for seldom, and is missed as late; without the label as any other',
+  async (bench) => {
+    const agent = await bench.agent('n1');
+    await soon(() => agent.link.phase === 'live');
+    const label = (value: string | null) =>
+      bench.controlPlane.registry.modify(nodeKind, { name: 'n1' }, (node) => {
+        const { [LINK_LABEL]: _, ...labels } = node.metadata.labels ?? {};
+        node.metadata.labels = value === null ? labels : { ...labels, [LINK_LABEL]: value };
+        return undefined;
+      });
+    const beats = () => bench.hub.meters.of('n1')?.link.up.beats ?? 0;
+    await label('metered');
+    // The change of pace is answered by a beat.
+    await soon(() => beats() > 0);
+    const once = beats();
+    for (let seconds = 0; seconds < 110; seconds += 10) await bench.controlPlane.advance(10_000);
+    assert.equal(beats(), once);
+    await bench.controlPlane.advance(10_000);
+    await soon(() => beats() === 2 * once);
+    assert.equal(agent.link.phase, 'live');
+
+    await label(null);
+    await soon(() => beats() === 3 * once);
+    await bench.controlPlane.advance(10_000);
+    await soon(() => beats() === 4 * once);
+
+    await label('metered');
+    await soon(() => beats() === 5 * once);
+    agent.link.stop();
+    await soon(() => bench.liveness.stateOf('n1')?.phase === 'away');
+    await bench.controlPlane.advance(479_000);
+    assert.equal(bench.liveness.stateOf('n1')?.phase, 'away');
+    await bench.controlPlane.advance(1_000);
+    assert.equal(bench.liveness.stateOf('n1')?.phase, 'lost');
+  },
+);
+
+withHub('on a metered link changes are told together', async (bench) => {
+  const agent = await bench.agent('n1');
+  agent.labels = { [LINK_LABEL]: 'metered' };
+  await soon(() => agent.link.phase === 'live');
+  await soon(() => (bench.hub.meters.of('n1')?.link.up.beats ?? 0) > 0);
+  const told = () => bench.hub.meters.of('n1')?.link.up.status ?? 0;
+  await bench.controlPlane.settle();
+  const before = told();
+  const ready = (status: 'True' | 'False') => ({ ...agent.status, conditions: [{ type: 'Ready', status }] });
+  for (let at = 0; at < 9; at += 1) {
+    agent.link.outbox.putNode(ready(at % 2 === 0 ? 'False' : 'True'));
+    await bench.controlPlane.advance(1_000);
+  }
+  assert.equal(told(), before);
+  await bench.controlPlane.advance(1_000);
+  await soon(() => told() > before);
+  assert.ok(told() - before < 600, `${told() - before} bytes`);
+});

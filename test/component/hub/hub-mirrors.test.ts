@@ -1,0 +1,243 @@
+/** Static Pods in the API: mirrors come, are put right, and go with what their hosts tell. */
+import assert from 'node:assert/strict';
+import { staticPod } from '../../../agent/decisions/static-pods/static-pod-manifest.js';
+import { namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
+import { MIRROR_ANNOTATION } from '../../../shared/kube/pods/static-pod-annotations.js';
+import type { Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
+import type { MirrorPod } from '../../../shared/link/messages/link-messages.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { type TestAgent, type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
+import { podObject } from '../../harness/controllers/object-builders.js';
+
+function mirror(name: string, node: string, spec: Partial<PodSpec> = {}): MirrorPod {
+  const manifest = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec: { containers: [{ name: 'app', image: 'app:1' }], ...spec },
+  };
+  const result = staticPod(manifest, { path: `/${name}`, nodeName: node }, 0);
+  assert.ok(result.kind === 'pod');
+  return { uid: result.pod.metadata.uid ?? '', object: Buffer.from(JSON.stringify(result.pod)) };
+}
+
+const shown = (bench: HubFixture, name: string): Pod | undefined =>
+  bench.controlPlane.informers.pods.get({ namespace: 'default', name });
+
+async function stored(bench: HubFixture, name: string): Promise<Pod> {
+  await eventually(() => shown(bench, name) !== undefined);
+  return shown(bench, name) ?? assert.fail();
+}
+
+async function live(bench: HubFixture, node: string): Promise<TestAgent> {
+  const agent = await bench.agent(node);
+  await eventually(() => agent.link.phase === 'live');
+  return agent;
+}
+
+const report = (agent: TestAgent, uid: string, name: string, phase: 'Pending' | 'Running') =>
+  agent.link.outbox.putPod({ uid, namespace: 'default', name, status: { phase, containerStatuses: [] } });
+
+withHub('a static Pod is shown with its status, and is not sent down to run again', async (bench) => {
+  const agent = await live(bench, 'n1');
+  const web = mirror('web', 'n1');
+  report(agent, web.uid, 'web-n1', 'Running');
+  agent.link.outbox.putMirrors([web]);
+  await eventually(() => shown(bench, 'web-n1')?.status?.phase === 'Running');
+  const { metadata, spec } = await stored(bench, 'web-n1');
+  assert.equal(metadata.annotations?.[MIRROR_ANNOTATION], web.uid);
+  assert.notEqual(metadata.uid, web.uid);
+  assert.equal(spec.nodeName, 'n1');
+  await bench.controlPlane.settle();
+  assert.deepEqual(agent.changes, []);
+});
+
+withHub(
+  'a mirror that somebody deletes comes back with its status; the host is told nothing',
+  async (bench) => {
+    const agent = await live(bench, 'n1');
+    const web = mirror('web', 'n1');
+    agent.link.outbox.putMirrors([web]);
+    report(agent, web.uid, 'web-n1', 'Running');
+    await eventually(() => shown(bench, 'web-n1')?.status?.phase === 'Running');
+    const { uid } = (await stored(bench, 'web-n1')).metadata;
+    await bench.controlPlane.registry.delete(podKind, { namespace: 'default', name: 'web-n1' });
+    await eventually(() => {
+      const now = shown(bench, 'web-n1');
+      return now !== undefined && now.metadata.uid !== uid && now.status?.phase === 'Running';
+    });
+    assert.deepEqual(agent.changes, []);
+  },
+);
+
+withHub('another manifest of the same name replaces its mirror; without one it goes', async (bench) => {
+  const agent = await live(bench, 'n1');
+  agent.link.outbox.putMirrors([mirror('web', 'n1')]);
+  const first = (await stored(bench, 'web-n1')).metadata.uid;
+  const changed = mirror('web', 'n1', { hostNetwork: true });
+  agent.link.outbox.putMirrors([changed]);
+  await eventually(() => shown(bench, 'web-n1')?.metadata.annotations?.[MIRROR_ANNOTATION] === changed.uid);
+  assert.notEqual((await stored(bench, 'web-n1')).metadata.uid, first);
+  agent.link.outbox.putMirrors([]);
+  await eventually(() => shown(bench, 'web-n1') === undefined);
+});
+
+withHub('mirrors stay while their host is away, and are put right when it is back', async (bench) => {
+  const agent = await live(bench, 'n1');
+  agent.link.outbox.putMirrors([mirror('web', 'n1'), mirror('old', 'n1')]);
+  await stored(bench, 'web-n1');
+  await stored(bench, 'old-n1');
+  agent.link.stop();
+  await eventually(() => bench.hub.connected === 0);
+  await bench.controlPlane.settle();
+  assert.ok(await bench.pod('old-n1'));
+  const back = await bench.agent('n1', { instanceID: 'restarted' });
+  back.link.outbox.putMirrors([mirror('web', 'n1')]);
+  await eventually(() => shown(bench, 'old-n1') === undefined);
+  assert.ok(await bench.pod('web-n1'));
+});
+
+withHub(
+  'a host cannot show a Pod under the name of another host, nor one that names a Secret',
+  async (bench) => {
+    const agent = await live(bench, 'n1');
+    const naming = mirror('web', 'n1');
+    const pod = JSON.parse(Buffer.from(naming.object).toString()) as Pod;
+    pod.spec.volumes = [{ name: 'v', secret: { secretName: 's' } }];
+    agent.link.outbox.putMirrors([
+      mirror('web', 'n2'),
+      { uid: naming.uid, object: Buffer.from(JSON.stringify(pod)) },
+      { uid: 'rubbish', object: Buffer.from('{') },
+      mirror('good', 'n1'),
+    ]);
+    await stored(bench, 'good-n1');
+    assert.deepEqual([await bench.pod('web-n1'), await bench.pod('web-n2')], [undefined, undefined]);
+  },
+);
+
+withHub('a mirror names no ServiceAccount, by neither of the two fields', async (bench) => {
+  const agent = await live(bench, 'n1');
+  const bent = (['serviceAccountName', 'serviceAccount'] as const).map((field): MirrorPod => {
+    const { uid, object } = mirror(field.toLowerCase(), 'n1');
+    const pod = JSON.parse(Buffer.from(object).toString()) as Pod;
+    pod.spec[field] = 'admin';
+    return { uid, object: Buffer.from(JSON.stringify(pod)) };
+  });
+  agent.link.outbox.putMirrors([...bent, mirror('good', 'n1')]);
+  await stored(bench, 'good-n1');
+  for (const name of ['serviceaccountname-n1', 'serviceaccount-n1']) {
+    assert.equal(await bench.pod(name), undefined, name);
+  }
+});
+
+withHub(
+  'mirrors that are incomplete or of wrong types are not shown, and their link stays',
+  async (bench) => {
+    const agent = await live(bench, 'n1');
+    const wrong: unknown[] = [
+      null,
+      [],
+      { kind: 'Pod' },
+      { kind: 'Pod', metadata: {} },
+      { kind: 'Pod', metadata: { name: 'a-n1' } },
+      { kind: 'Pod', metadata: { name: 7 }, spec: { containers: [] } },
+      { kind: 'Pod', metadata: { name: 'b-n1' }, spec: { containers: [null] } },
+      { kind: 'Pod', metadata: { name: 'c-n1' }, spec: { containers: [{}], volumes: [null] } },
+      { kind: 'Pod', metadata: { name: 'd-n1' }, spec: { containers: [{ name: 'a', image: {} }] } },
+      {
+        kind: 'Pod',
+        metadata: { name: 'e-n1' },
+        spec: { containers: [{ name: 'a', image: 'i', env: [null] }] },
+      },
+      { kind: 'Pod', metadata: { name: 'f-n1', labels: { a: 1 } }, spec: { containers: 'none' } },
+      { kind: 'Node', metadata: { name: 'g-n1' }, spec: { containers: [] } },
+    ];
+    const mirrors = wrong.map((pod, index) => ({
+      uid: `u${index}`,
+      object: Buffer.from(JSON.stringify(pod)),
+    }));
+    agent.link.outbox.putMirrors([...mirrors, mirror('good', 'n1')]);
+    await stored(bench, 'good-n1');
+    const { records } = await bench.controlPlane.registry.list(podKind);
+    assert.deepEqual(
+      records.map((record) => record.object().metadata.name),
+      ['good-n1'],
+    );
+    assert.deepEqual([agent.link.phase, agent.lost], ['live', []]);
+  },
+);
+
+withHub('a Pod that somebody else marks as a mirror goes, and its host is not given it', async (bench) => {
+  const agent = await live(bench, 'n1');
+  agent.link.outbox.putMirrors([]);
+  await bench.controlPlane.settle();
+  const pod = podObject('fake', { nodeName: 'n1' });
+  pod.metadata.annotations = { [MIRROR_ANNOTATION]: 'x' };
+  await bench.controlPlane.registry.create(podKind, 'default', pod);
+  await eventually(() => bench.controlPlane.informers.revision > 0 && shown(bench, 'fake') === undefined);
+  assert.deepEqual(agent.changes, []);
+});
+
+/** The uids of Pods whose logs the host is asked for from now on. */
+function askedOf(agent: TestAgent): string[] {
+  const asked: string[] = [];
+  const open = agent.openStream.bind(agent);
+  agent.openStream = async (...given: Parameters<TestAgent['openStream']>) => {
+    const [request] = given as unknown as [{ podUid: string }];
+    asked.push(request.podUid);
+    return open(...given);
+  };
+  return asked;
+}
+
+async function readLog(bench: HubFixture, podUid: string): Promise<void> {
+  const request = {
+    type: 'log',
+    podUid,
+    container: 'app',
+    follow: false,
+    previous: false,
+    timestamps: false,
+  } as const;
+  for await (const _ of await bench.hub.streams.logs('n1', request, new AbortController().signal));
+}
+
+withHub("the log of a mirror is asked for under the host's uid", async (bench) => {
+  const agent = await live(bench, 'n1');
+  const asked = askedOf(agent);
+  const web = mirror('web', 'n1');
+  agent.link.outbox.putMirrors([web]);
+  const { metadata } = await stored(bench, 'web-n1');
+  await readLog(bench, metadata.uid ?? '');
+  assert.deepEqual(asked, [web.uid]);
+});
+
+withHub('no annotation leads into the Pod of another namespace', async (bench) => {
+  const agent = await live(bench, 'n1');
+  const asked = askedOf(agent);
+  const web = mirror('web', 'n1');
+  agent.link.outbox.putMirrors([web]);
+  await stored(bench, 'web-n1');
+  const { informers, registry } = bench.controlPlane;
+  await registry.create(namespaceKind, undefined, { metadata: { name: 'tenant' } });
+  const victim = await registry.create(podKind, 'default', podObject('victim', { nodeName: 'n1' }));
+  const reads: Promise<void>[] = [];
+  // At once, for the hub drops what is no mirror of its host.
+  informers.pods.onChange(({ previous, current }) => {
+    if (previous || current?.metadata.namespace !== 'tenant') return;
+    reads.push(readLog(bench, current.metadata.uid ?? ''));
+  });
+  const own: string[] = [];
+  for (const [name, uid = ''] of [
+    ['any', victim.object().metadata.uid],
+    ['web-n1', web.uid],
+  ] as const) {
+    const pod = podObject(name, { nodeName: 'n1' });
+    const annotations = { [MIRROR_ANNOTATION]: uid };
+    const body = { ...pod, metadata: { ...pod.metadata, namespace: 'tenant', annotations } };
+    own.push((await registry.create(podKind, 'tenant', body)).object().metadata.uid ?? '');
+  }
+  await eventually(() => reads.length === 2);
+  await Promise.all(reads);
+  assert.deepEqual(asked, own);
+});

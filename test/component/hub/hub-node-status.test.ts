@@ -1,0 +1,83 @@
+/** What a host says of itself: that it is not ready, that it has booted, what its clock shows. */
+import assert from 'node:assert/strict';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { nodeInfo, withHub } from '../../harness/hub/hub-fixture.js';
+import { conditionOf, untilConnected } from '../../harness/hub/hub-conditions.js';
+import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
+
+withHub(
+  'a node that reports itself not ready takes the readiness of its Pods, and gives it back',
+  async (bench) => {
+    const agent = await bench.agent('n1');
+    const { metadata } = await bench.boundPod('p', 'n1');
+    const { uid = '' } = metadata;
+    const podReady = () => {
+      const pod = bench.controlPlane.informers.pods.byUid(uid);
+      return findCondition(pod?.status?.conditions, 'Ready')?.status;
+    };
+    const conditions = [{ type: 'Ready', status: 'True' } as const];
+    await untilConnected(bench, agent, 'n1');
+    const { outbox } = agent.link;
+    outbox.putPod({ uid, namespace: 'default', name: 'p', status: { phase: 'Running', conditions } });
+    await eventually(() => podReady() === 'True');
+    const unready = {
+      type: 'Ready',
+      status: 'False',
+      reason: 'KubeletNotReady',
+      message: 'no engine',
+    } as const;
+    const pressure = { type: 'MemoryPressure', status: 'True' } as const;
+    outbox.putNode({ ...agent.status, conditions: [unready, pressure] });
+    await eventually(() => podReady() === 'False');
+    assert.equal(bench.controlPlane.informers.pods.byUid(uid)?.status?.phase, 'Running');
+    outbox.putNode({
+      ...agent.status,
+      conditions: [...(agent.status.conditions ?? []), { ...pressure, status: 'False' }],
+    });
+    await eventually(() => podReady() === 'True');
+    await bench.controlPlane.settle();
+    assert.deepEqual(await bench.controlPlane.eventsAbout('p'), ['NodeNotReady: Node is not ready']);
+    const text = (reason: string) => `${reason}: Node n1 status is now: ${reason}`;
+    assert.deepEqual((await bench.controlPlane.eventsAbout('n1')).sort(), [
+      text('NodeHasInsufficientMemory'),
+      text('NodeHasSufficientMemory'),
+      text('NodeNotReady'),
+      text('NodeReady'),
+    ]);
+  },
+);
+
+withHub('a host that has booted since is told of, once, also when nobody saw it go', async (bench) => {
+  const boots = async (bootID: string, instanceID: string) => {
+    const agent = await rawAgent(bench, 'n1');
+    const conditions = [{ type: 'Ready', status: 'True' } as const];
+    const status = { conditions, nodeInfo: { ...nodeInfo(), bootID } };
+    agent.send(helloOf('n1', { instanceID, status }));
+    await agent.waitFor('welcome');
+    await eventually(
+      () => bench.controlPlane.informers.nodes.get({ name: 'n1' })?.status?.nodeInfo?.bootID === bootID,
+    );
+    agent.socket.terminate();
+    await eventually(() => bench.liveness.stateOf('n1')?.phase === 'away');
+    await bench.controlPlane.settle();
+  };
+  await boots('first', 'a');
+  await boots('first', 'b');
+  await boots('second', 'c');
+  const told = (await bench.controlPlane.eventsAbout('n1')).filter((event) => event.startsWith('Rebooted'));
+  assert.deepEqual(told, ['Rebooted: Node n1 has been rebooted, boot id: second']);
+});
+
+withHub('a wrong clock is told, and counts for nothing', async (bench) => {
+  const { clock } = bench.controlPlane;
+  const agent = await rawAgent(bench, 'n1');
+  agent.send(helloOf('n1', { hostTimeMs: 0, wallTimeMs: 0 }));
+  await agent.waitFor('welcome');
+  await eventually(() => conditionOf(bench, 'n1', 'ClockSkewed') === 'True ClockSkew');
+  const report = (wallTimeMs: number, id: number) =>
+    agent.send({ kind: 'status', id, hostTimeMs: 0, wallTimeMs, pods: [], removed: [] });
+  report(clock.now() + 1_000, 1);
+  await eventually(() => conditionOf(bench, 'n1', 'ClockSkewed') === 'False ClockInSync');
+  assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True undefined');
+});

@@ -1,0 +1,223 @@
+/** What agents report: their own only, committed before it is acknowledged, in the hub's time. */
+import assert from 'node:assert/strict';
+import { eventKind, podKind } from '../../../coordinator/kinds/index.js';
+import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
+import type { KubeEvent } from '../../../shared/kube/objects/event-types.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import type { Pod, PodStatus } from '../../../shared/kube/pods/pod-types.js';
+import type { StatusReport } from '../../../shared/link/messages/link-messages.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
+import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
+import { untilTrue } from '../../harness/basics/wait-until.js';
+
+const RUNNING: PodStatus = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+
+function reportOn(pod: Pod, status: PodStatus = RUNNING, id = 1): StatusReport {
+  const { uid = '', namespace = '', name } = pod.metadata;
+  return { kind: 'status', id, hostTimeMs: 0, pods: [{ uid, namespace, name, status }], removed: [] };
+}
+
+async function liveAgent(bench: HubFixture, node: string) {
+  const agent = await rawAgent(bench, node);
+  agent.send(helloOf(node, { hostTimeMs: bench.controlPlane.clock.now() }));
+  await agent.waitFor('welcome');
+  return agent;
+}
+
+withHub('a report on a Pod of another node is acknowledged and dropped', async (bench) => {
+  const foreign = await bench.boundPod('p', 'n2');
+  await bench.controlPlane.settle();
+  const agent = await liveAgent(bench, 'n1');
+  agent.send(reportOn(foreign));
+  await agent.waitFor('statusAck');
+  assert.equal((await bench.pod('p'))?.status?.phase, 'Pending');
+});
+
+withHub(
+  'so is the removal of another node’s Pod, and a report under a uid that is no more',
+  async (bench) => {
+    const foreign = await bench.boundPod('p', 'n2');
+    await bench.controlPlane.registry.delete(podKind, foreign.metadata);
+    const own = await bench.boundPod('own', 'n1');
+    await bench.controlPlane.settle();
+    const agent = await liveAgent(bench, 'n1');
+    const { uid = '', namespace = '', name } = foreign.metadata;
+    const report = reportOn({ ...own, metadata: { ...own.metadata, uid: 'an earlier one' } });
+    agent.send({ ...report, removed: [{ uid, namespace, name }] });
+    await agent.waitFor('statusAck');
+    assert.ok(await bench.pod('p'));
+    assert.equal((await bench.pod('own'))?.status?.phase, 'Pending');
+  },
+);
+
+withHub('a report is acknowledged only when it is committed', async (bench) => {
+  const pod = await bench.boundPod('p', 'n1');
+  await bench.controlPlane.settle();
+  const agent = await liveAgent(bench, 'n1');
+  await bench.controlPlane.settle();
+  const { registry } = bench.controlPlane;
+  const writeStatus = registry.writeStatus;
+  let commit: () => void = () => undefined;
+  registry.writeStatus = async (...call) => {
+    await new Promise<void>((resolve) => {
+      commit = resolve;
+    });
+    return writeStatus(...call);
+  };
+  agent.send(reportOn(pod));
+  await bench.controlPlane.settle();
+  assert.ok(!agent.received.some(({ kind }) => kind === 'statusAck'));
+  commit();
+  await agent.waitFor('statusAck');
+  assert.equal((await bench.pod('p'))?.status?.phase, 'Running');
+  agent.send(reportOn(pod, { phase: 'Failed' }, 2));
+  agent.send(reportOn(pod, { phase: 'Failed' }, 3));
+  assert.equal((await agent.waitFor('goodbye')).reason, 'refused', 'one report at a time');
+  commit();
+});
+
+withHub('a report that the store fails to take ends the session without acknowledgement', async (bench) => {
+  const pod = await bench.boundPod('p', 'n1');
+  await bench.controlPlane.settle();
+  const agent = await liveAgent(bench, 'n1');
+  await bench.controlPlane.settle();
+  const { registry } = bench.controlPlane;
+  const writeStatus = registry.writeStatus;
+  registry.writeStatus = () => Promise.reject(new Error('disk full'));
+  agent.send(reportOn(pod));
+  await eventually(() => agent.closed !== undefined);
+  assert.ok(!agent.received.some(({ kind }) => kind === 'statusAck'));
+  registry.writeStatus = writeStatus;
+});
+
+withHub('a report that says nothing new writes nothing', async (bench) => {
+  const pod = await bench.boundPod('p', 'n1');
+  await bench.controlPlane.settle();
+  const agent = await liveAgent(bench, 'n1');
+  agent.send(reportOn(pod));
+  await agent.waitFor('statusAck');
+  await bench.controlPlane.settle();
+  const revision = await bench.controlPlane.store.revision();
+  agent.received.length = 0;
+  agent.send(reportOn(pod, RUNNING, 2));
+  await agent.waitFor('statusAck');
+  assert.equal(await bench.controlPlane.store.revision(), revision);
+});
+
+withHub('heartbeats write nothing', async (bench) => {
+  const agent = await bench.agent('n1', { clock: bench.controlPlane.clock });
+  await eventually(() => agent.link.phase === 'live');
+  await bench.controlPlane.settle();
+  const revision = await bench.controlPlane.store.revision();
+  for (let beat = 0; beat < 12; beat++) {
+    await bench.controlPlane.advance(10_000);
+    const heardBefore = bench.controlPlane.clock.now();
+    await eventually(() => bench.liveness.lastSeenMs('n1') === heardBefore);
+  }
+  assert.equal(agent.link.phase, 'live');
+  assert.equal(await bench.controlPlane.store.revision(), revision);
+});
+
+withHub('conditions of others stay, and a Pod that has ended stays so', async (bench) => {
+  const pod = await bench.boundPod('p', 'n1');
+  await bench.controlPlane.registry.modify(
+    podKind,
+    pod.metadata,
+    (stored) => {
+      stored.status = { ...stored.status, conditions: [{ type: 'PodScheduled', status: 'True' }] };
+      return undefined;
+    },
+    { subresource: 'status' },
+  );
+  await bench.controlPlane.settle();
+  const agent = await liveAgent(bench, 'n1');
+  agent.send(reportOn(pod, { ...RUNNING, phase: 'Failed' }));
+  await agent.waitFor('statusAck');
+  assert.ok(isConditionTrue((await bench.pod('p'))?.status?.conditions, 'PodScheduled'));
+  agent.received.length = 0;
+  await bench.controlPlane.settle();
+  agent.send(reportOn(pod, RUNNING, 2));
+  await agent.waitFor('statusAck');
+  assert.equal((await bench.pod('p'))?.status?.phase, 'Failed');
+});
+
+withHub('a host that believes in 1970 reports in the hub’s time', async (bench) => {
+  const pod = await bench.boundPod('p', 'n1');
+  const agent = await bench.agent('n1', { clock: new ManualClock(100_000) });
+  await eventually(() => agent.held.size === 1);
+  const { uid = '' } = pod.metadata;
+  const startTime = '1970-01-01T00:01:30Z';
+  const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: '1970-01-01T00:01:40Z' } as const];
+  agent.link.outbox.putPod({
+    uid,
+    namespace: 'default',
+    name: 'p',
+    status: { phase: 'Running', startTime, conditions },
+  });
+  await eventually(() => bench.controlPlane.informers.pods.byUid(uid)?.status?.phase === 'Running');
+  const stored = (await bench.pod('p'))?.status;
+  const now = bench.controlPlane.clock.now();
+  assert.equal(Date.parse(stored?.startTime ?? ''), now - 10_000);
+  assert.equal(Date.parse(findCondition(stored?.conditions, 'Ready')?.lastTransitionTime ?? ''), now);
+});
+
+withHub('Events are told of own objects only', async (bench) => {
+  const [own, foreign] = [await bench.boundPod('own', 'n1'), await bench.boundPod('foreign', 'n2')];
+  await bench.controlPlane.settle();
+  const agent = await liveAgent(bench, 'n1');
+  const time = '2026-01-01T00:00:00Z';
+  agent.send({
+    kind: 'events',
+    items: [own, foreign].map(({ metadata: { uid = '', name } }) => ({
+      involvedObject: { kind: 'Pod', uid, name },
+      type: 'Normal',
+      reason: 'Pulled',
+      message: 'there',
+      count: 1,
+      firstTimestamp: time,
+      lastTimestamp: time,
+    })),
+  });
+  agent.send(reportOn(own));
+  await agent.waitFor('statusAck');
+  await bench.controlPlane.settle();
+  assert.deepEqual(await bench.controlPlane.eventsAbout('own'), ['Pulled: there']);
+  assert.deepEqual(await bench.controlPlane.eventsAbout('foreign'), []);
+});
+
+withHub('an Event keeps what its host counted, in our time', async (bench) => {
+  const { metadata } = await bench.boundPod('p', 'n1');
+  await bench.controlPlane.settle();
+  const now = bench.controlPlane.clock.now();
+  const wrongBy = 3_600_000;
+  const agent = await rawAgent(bench, 'n1');
+  agent.send(helloOf('n1', { hostTimeMs: now - wrongBy }));
+  await agent.waitFor('welcome');
+  const tell = (count: number, firstAt: number, lastAt: number) =>
+    agent.send({
+      kind: 'events',
+      items: [
+        {
+          ...{ type: 'Warning', reason: 'BackOff', message: 'again', count },
+          involvedObject: { kind: 'Pod', uid: metadata.uid ?? '', name: 'p' },
+          firstTimestamp: toTimestamp(firstAt),
+          lastTimestamp: toTimestamp(lastAt),
+        },
+      ],
+    });
+  const told = async (count: number) => {
+    let found: KubeEvent | undefined;
+    await untilTrue(async () => {
+      const { records } = await bench.controlPlane.registry.list(eventKind);
+      found = records.map((record) => record.object()).find(({ reason }) => reason === 'BackOff');
+      assert.equal(found?.count, count);
+    });
+    return [found?.firstTimestamp, found?.lastTimestamp].map((time) => Date.parse(time ?? '') - now);
+  };
+  tell(7, now - wrongBy - 60_000, now - wrongBy - 10_000);
+  assert.deepEqual(await told(7), [-60_000, -10_000]);
+  tell(2, now - wrongBy - 5_000, now + wrongBy);
+  assert.deepEqual(await told(9), [-60_000, 0], 'what the host says of the future was now');
+});

@@ -1,0 +1,224 @@
+/** Which nodes are there: told at once, and judged after the grace. */
+import assert from 'node:assert/strict';
+import { nodeLeases } from '../../../coordinator/hub/reports/node-leases.js';
+import { nodeKind } from '../../../coordinator/kinds/index.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { GRACE_MS, withHub } from '../../harness/hub/hub-fixture.js';
+import { conditionOf, untilConnected } from '../../harness/hub/hub-conditions.js';
+import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
+
+withHub('a closed link shows at once, and Ready stays for the grace', async (bench) => {
+  const agent = await bench.agent('n1');
+  await untilConnected(bench, agent, 'n1');
+  agent.link.stop();
+  await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'False AgentStopped');
+  await bench.controlPlane.advance(GRACE_MS - 1);
+  assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
+});
+
+withHub('after the grace nobody knows: Node, Pods and Events say so, once', async (bench) => {
+  const agent = await bench.agent('n1');
+  const { metadata } = await bench.boundPod('p', 'n1');
+  const conditions = [{ type: 'Ready', status: 'True' } as const];
+  const { uid = '' } = metadata;
+  agent.link.outbox.putPod({
+    uid,
+    namespace: 'default',
+    name: 'p',
+    status: { phase: 'Running', conditions },
+  });
+  await eventually(() => bench.controlPlane.informers.pods.byUid(uid)?.status?.phase === 'Running');
+  await untilConnected(bench, agent, 'n1');
+  agent.link.stop();
+  await eventually(() => bench.liveness.stateOf('n1')?.phase === 'away');
+  await bench.controlPlane.advance(GRACE_MS);
+  for (const type of ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure']) {
+    assert.match(conditionOf(bench, 'n1', type) ?? '', /^Unknown NodeStatus(Unknown|NeverUpdated)$/);
+  }
+  const { status } = (await bench.pod('p')) ?? {};
+  assert.deepEqual([status?.phase, findCondition(status?.conditions, 'Ready')?.status], ['Running', 'False']);
+  await bench.controlPlane.advance(600_000);
+  // Of the Node itself the node lifecycle tells, which sees every cause.
+  const told = (await bench.controlPlane.eventsAbout('n1')).filter((event) => event.includes('NodeNotReady'));
+  assert.deepEqual(told, []);
+  assert.deepEqual(await bench.controlPlane.eventsAbout('p'), ['NodeNotReady: Node is not ready']);
+  const back = await bench.agent('n1', { instanceID: 'back' });
+  back.link.outbox.putPod({ uid, namespace: 'default', name: 'p', status: { phase: 'Running', conditions } });
+  await untilConnected(bench, back, 'n1');
+  await eventually(() => conditionOf(bench, 'n1', 'Ready') === 'True KubeletReady');
+  await eventually(() => {
+    const pod = bench.controlPlane.informers.pods.byUid(uid);
+    return findCondition(pod?.status?.conditions, 'Ready')?.status === 'True';
+  });
+});
+
+withHub('a link cut without a word is noticed by its silence', async (bench) => {
+  const deaf = await rawAgent(bench, 'n1', false);
+  deaf.send(helloOf('n1'));
+  await deaf.waitFor('welcome');
+  await bench.controlPlane.settle();
+  await bench.controlPlane.advance(14_999);
+  assert.equal(bench.liveness.stateOf('n1')?.phase, 'connected');
+  await bench.controlPlane.advance(1);
+  await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'False LinkSilent');
+  await bench.controlPlane.advance(GRACE_MS - 15_000 - 1);
+  assert.equal(
+    conditionOf(bench, 'n1', 'Ready'),
+    'True undefined',
+    'the grace counts from the last sign of life',
+  );
+  await bench.controlPlane.advance(1);
+  assert.equal(conditionOf(bench, 'n1', 'Ready'), 'Unknown NodeStatusUnknown');
+});
+
+withHub('a link that comes and goes is told disconnected at most once in 10 s', async (bench) => {
+  let writes = 0;
+  bench.controlPlane.informers.nodes.onChange(({ previous, current }) => {
+    const isDown = findCondition(current?.status?.conditions, 'Connected')?.status === 'False';
+    const wasUp = findCondition(previous?.status?.conditions, 'Connected')?.status === 'True';
+    if (isDown && wasUp) writes += 1;
+  });
+  for (let round = 0; round < 5; round++) {
+    const agent = await bench.agent('n1');
+    await untilConnected(bench, agent, 'n1');
+    agent.link.stop();
+    await eventually(() => bench.liveness.stateOf('n1')?.phase === 'away');
+    await bench.controlPlane.settle();
+    if (round < 4) await bench.controlPlane.advance(1_000);
+  }
+  assert.equal(writes, 1);
+  await bench.controlPlane.advance(10_000);
+  assert.equal(writes, 2, 'the last word is true');
+});
+
+withHub('a node that flaps does not flap its Pods', async (bench) => {
+  const { metadata } = await bench.boundPod('p', 'n1');
+  const { uid = '' } = metadata;
+  const ready = { phase: 'Running' as const, conditions: [{ type: 'Ready', status: 'True' as const }] };
+  const taints: unknown[] = [];
+  let podWrites = 0;
+  const held = new Map<string, string>();
+  for (let round = 0; round < 12; round++) {
+    const agent = await bench.agent('n1', { held });
+    // As after each hello: the whole status again.
+    agent.link.outbox.putPod({ uid, namespace: 'default', name: 'p', status: ready });
+    await untilConnected(bench, agent, 'n1');
+    await eventually(() => bench.controlPlane.informers.pods.byUid(uid)?.status?.phase === 'Running');
+    if (round === 0)
+      bench.controlPlane.informers.pods.onChange(({ previous }) => {
+        // Who begins to listen is first told what there is.
+        if (previous) podWrites += 1;
+      });
+    agent.link.stop();
+    await eventually(() => bench.liveness.stateOf('n1')?.phase === 'away');
+    await bench.controlPlane.settle();
+    taints.push(...(bench.controlPlane.informers.nodes.get({ name: 'n1' })?.spec?.taints ?? []));
+    await bench.controlPlane.advance(GRACE_MS / 2);
+  }
+  assert.deepEqual(taints, []);
+  assert.equal(podWrites, 0);
+  assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
+});
+
+withHub('a verdict that cannot be written is tried again', async (bench) => {
+  const agent = await bench.agent('n1');
+  await untilConnected(bench, agent, 'n1');
+  agent.link.stop();
+  await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'False AgentStopped');
+  const { registry } = bench.controlPlane;
+  const writeStatus = registry.writeStatus;
+  registry.writeStatus = () => Promise.reject(new Error('disk full'));
+  await bench.controlPlane.advance(GRACE_MS);
+  assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
+  registry.writeStatus = writeStatus;
+  await bench.controlPlane.advance(1_000);
+  assert.equal(conditionOf(bench, 'n1', 'Ready'), 'Unknown NodeStatusUnknown');
+});
+
+withHub('a process that dies is told from one that stops', async (bench) => {
+  const agent = await rawAgent(bench, 'n1');
+  agent.send(helloOf('n1'));
+  await agent.waitFor('welcome');
+  await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'True LinkUp');
+  agent.socket.terminate();
+  await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'False LinkBroken');
+  await bench.controlPlane.advance(GRACE_MS);
+  assert.equal(conditionOf(bench, 'n1', 'Ready'), 'Unknown NodeStatusUnknown');
+  assert.equal(
+    conditionOf(bench, 'n1', 'Connected'),
+    'False LinkBroken',
+    'why it is offline stays to be read',
+  );
+});
+
+withHub('a node has a grace of its own, which also counts for one that is away already', async (bench) => {
+  const grace = (text: string | undefined) =>
+    bench.controlPlane.registry.modify(nodeKind, { name: 'n1' }, ({ metadata }) => {
+      metadata.annotations = { ...metadata.annotations, 'fleet.everynode.dev/grace-period': text ?? '' };
+      if (text === undefined) delete metadata.annotations['fleet.everynode.dev/grace-period'];
+      return undefined;
+    });
+  const agent = await bench.agent('n1');
+  await untilConnected(bench, agent, 'n1');
+  await assert.rejects(grace('a while'), /must be a duration from 1s to 576h, such as 90s or 36h/);
+  await grace('36h');
+  await bench.controlPlane.settle();
+  agent.link.stop();
+  await eventually(() => bench.liveness.stateOf('n1')?.phase === 'away');
+  await bench.controlPlane.advance(36 * 3_600_000 - 1);
+  assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
+  assert.equal(
+    nodeLeases({ liveness: bench.liveness, createdAt: () => undefined }).get('n1')?.spec
+      ?.leaseDurationSeconds,
+    129_600,
+  );
+  await grace('48h');
+  await bench.controlPlane.settle();
+  await bench.controlPlane.advance(12 * 3_600_000);
+  assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
+  await grace(undefined);
+  await bench.controlPlane.settle();
+  await bench.controlPlane.advance(1);
+  await eventually(() => conditionOf(bench, 'n1', 'Ready') === 'Unknown NodeStatusUnknown');
+});
+
+withHub('a host that joins by a wrong clock: its conditions have been since now', async (bench) => {
+  const now = toTimestamp(bench.controlPlane.clock.now());
+  for (const [node, time] of [
+    ['n1', '1970-01-01T00:01:00Z'],
+    ['n2', '2099-01-01T00:00:00Z'],
+  ] as const) {
+    const agent = await rawAgent(bench, node);
+    const ready = {
+      type: 'Ready',
+      status: 'True',
+      lastTransitionTime: time,
+      lastHeartbeatTime: time,
+    } as const;
+    agent.send(helloOf(node, { status: { conditions: [ready] }, hostTimeMs: Date.parse(time) }));
+    await agent.waitFor('welcome');
+    await eventually(() => conditionOf(bench, node, 'Connected') === 'True LinkUp');
+    const { status } = bench.controlPlane.informers.nodes.get({ name: node }) ?? {};
+    const told = findCondition(status?.conditions, 'Ready');
+    assert.deepEqual([told?.lastTransitionTime, told?.lastHeartbeatTime], [now, now]);
+  }
+});
+
+withHub('Leases are read from presence', async (bench) => {
+  const leases = nodeLeases({
+    liveness: bench.liveness,
+    createdAt: (name) => bench.controlPlane.informers.nodes.get({ name })?.metadata.creationTimestamp ?? undefined,
+  });
+  assert.deepEqual(leases.list(), []);
+  const agent = await bench.agent('n1');
+  await untilConnected(bench, agent, 'n1');
+  assert.equal(leases.get('n1')?.spec?.renewTime, '2026-01-01T00:00:00.000000Z');
+  const { creationTimestamp } = bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata ?? {};
+  assert.ok(creationTimestamp);
+  assert.equal(leases.get('n1')?.metadata.creationTimestamp, creationTimestamp);
+  assert.equal(leases.list().length, 1);
+  assert.equal(leases.get('n2'), undefined);
+  assert.equal(leases.namespace, 'kube-node-lease');
+});

@@ -1,0 +1,90 @@
+/** The host's key: made once, sealed where that can be, never a reason not to start. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { loadHostKey } from '../../../agent/desired/host-key.js';
+import { findTpmSealer, type KeySealer, systemdSealer } from '../../../agent/desired/tpm-sealer.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { withDirectoryEach } from '../../harness/basics/temporary-directory.js';
+
+let path: string;
+withDirectoryEach((made) => {
+  path = join(made, 'host.key');
+});
+
+const load = (sealer?: KeySealer) => loadHostKey(path, sealer, silentLogger);
+const flipped = (bytes: Buffer): Buffer => Buffer.from(bytes.map((byte) => byte ^ 0xff));
+/** A TPM in one line; its output is text, as that of systemd-creds. */
+const SEALER: KeySealer = {
+  seal: async (key) => Buffer.from(flipped(key).toString('hex')),
+  unseal: async (sealed) => flipped(Buffer.from(sealed.toString(), 'hex')),
+};
+const BROKEN: KeySealer = {
+  seal: () => Promise.reject(new Error('no')),
+  unseal: () => Promise.reject(new Error('no')),
+};
+
+describe("the host's key", () => {
+  test('is made once, for its owner alone', async () => {
+    const key = await load();
+    assert.equal(key.length, 32);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    assert.deepEqual(await load(), key);
+  });
+
+  test('never lies in plain where it can be sealed', async () => {
+    const key = await load(SEALER);
+    assert.deepEqual(await load(SEALER), key);
+    assert.deepEqual([existsSync(path), existsSync(`${path}.tpm`)], [false, true]);
+    const stored = readFileSync(`${path}.tpm`);
+    assert.ok(!stored.includes(key) && !stored.includes(key.toString('base64')));
+  });
+
+  test('that lay in plain is the same once it is sealed', async () => {
+    const key = await load();
+    assert.deepEqual(await load(SEALER), key);
+    assert.equal(existsSync(path), false);
+  });
+
+  test('is kept in its file by a TPM that refuses', async () => {
+    const key = await load(BROKEN);
+    assert.deepEqual(await load(BROKEN), key);
+    assert.equal(existsSync(path), true);
+  });
+
+  test('that cannot be opened is replaced for this process alone', async () => {
+    const key = await load(SEALER);
+    for (const sealer of [BROKEN, undefined]) {
+      const other = await load(sealer);
+      assert.equal(other.length, 32);
+      assert.notDeepEqual(other, key);
+    }
+    assert.deepEqual(await load(SEALER), key);
+  });
+
+  test('goes through systemd-creds and back', async (context) => {
+    // The command's own stand-in for a TPM: what differs from a real one is who can open it.
+    const sealer = systemdSealer('tpm2-absent');
+    const sealed = await sealer.seal(Buffer.from('probe')).catch((error: Error) => error);
+    if (sealed instanceof Error) return leaveOut(context, 'the sealed key', sealed.message);
+    assert.deepEqual(await sealer.unseal(sealed), Buffer.from('probe'));
+    const key = await load(sealer);
+    assert.deepEqual(await load(sealer), key);
+  });
+
+  test('is not sealed where there is no device, nor asked for', async (context) => {
+    if (process.getuid?.() !== 0) return leaveOut(context, 'the TPM of root', 'needs root');
+    for (const devices of ['/nowhere', dirname(path)])
+      assert.equal(await findTpmSealer('/bin/true', devices), undefined);
+    writeFileSync(join(dirname(path), 'tpmrm0'), '');
+    assert.notEqual(await findTpmSealer('/bin/true', dirname(path)), undefined);
+    assert.equal(await findTpmSealer('/bin/false', dirname(path)), undefined);
+  });
+
+  test('is not sealed where there is no such command', async () => {
+    writeFileSync(join(dirname(path), 'tpmrm0'), '');
+    assert.equal(await findTpmSealer('/nowhere/systemd-creds', dirname(path)), undefined);
+  });
+});

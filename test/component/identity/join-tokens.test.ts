@@ -1,0 +1,95 @@
+/** What a join token allows: one host or many, under which names, with which labels. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { joinCoordinator } from '../../../agent/identity/join-coordinator.js';
+import { matchesPattern } from '../../../coordinator/decisions/identity/name-pattern.js';
+import { labelsNodesMayNotSet } from '../../../coordinator/decisions/nodes/node-label-restriction.js';
+import { newJoinToken, tokenSecret } from '../../../coordinator/hub/identity/new-join-token.js';
+import { nodeKind, secretKind } from '../../../coordinator/kinds/index.js';
+import type { TokenGrant } from '../../../shared/kube/access/join-token-secret.js';
+import { type EnrolmentFixture, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
+import { eventually } from '../../harness/basics/eventually.js';
+
+/** A host's options with a token of its own. */
+async function by(bench: EnrolmentFixture, grant: TokenGrant) {
+  const token = newJoinToken();
+  await bench.registry.create(secretKind, 'kube-system', tokenSecret(token, grant));
+  return { token: bench.text(token) };
+}
+
+test('a token for one host joins that host, again if need be, and no other', async (context) => {
+  const bench = await startEnrolment(context);
+  const token = await by(bench, { singleUse: true });
+  const first = bench.options(token);
+  await joinCoordinator(first);
+  await assert.rejects(joinCoordinator(bench.options({ ...token, node: 'n2' })), /Unauthorized/);
+});
+
+test('a name that is taken spends no token', async (context) => {
+  const bench = await startEnrolment(context);
+  await joinCoordinator(bench.options());
+  const token = await by(bench, { singleUse: true });
+  await assert.rejects(joinCoordinator(bench.options(token)), /has joined already/);
+  assert.equal((await joinCoordinator(bench.options({ ...token, node: 'n2' }))).node, 'n2');
+});
+
+test('two hosts with one token for one: one of them gets in', async (context) => {
+  const bench = await startEnrolment(context);
+  const token = await by(bench, { singleUse: true });
+  const joins = ['n1', 'n2'].map((node) => joinCoordinator(bench.options({ ...token, node })));
+  const outcomes = await Promise.allSettled(joins);
+  assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+});
+
+test('a token bound to names joins no other', async (context) => {
+  const bench = await startEnrolment(context);
+  const token = await by(bench, { nodes: ['edge-*', 'n7'] });
+  await assert.rejects(joinCoordinator(bench.options({ ...token, node: 'n1' })), /joins no node of the name "n1"/);
+  assert.equal((await joinCoordinator(bench.options({ ...token, node: 'edge-1' }))).node, 'edge-1');
+  assert.equal((await joinCoordinator(bench.options({ ...token, node: 'n7' }))).node, 'n7');
+});
+
+test("a token's labels are the Node's, protected ones too; the host's own are held to what nodes may say", async (context) => {
+  const bench = await startEnrolment(context);
+  const labels = { 'node-restriction.kubernetes.io/rack': 'a', tier: 'edge' };
+  const { link } = await bench.host(bench.options(await by(bench, { labels })));
+  await eventually(() => link.phase === 'live');
+  const { metadata } = (await bench.registry.get(nodeKind, { name: 'n1' })).object();
+  assert.equal(metadata.labels?.['node-restriction.kubernetes.io/rack'], 'a');
+  assert.equal(metadata.labels?.tier, 'edge');
+  const other = await bench.host(bench.options({ node: 'n2' }), { 'node-role.kubernetes.io/x': '' });
+  await eventually(() => other.link.phase === 'waiting' && other.agent.welcomes.length === 0);
+  await assert.rejects(bench.registry.get(nodeKind, { name: 'n2' }), /not found/);
+});
+
+const LABELS: [string, boolean][] = [
+  ['rack', true],
+  ['example.com/rack', true],
+  ['kubernetes.io/hostname', true],
+  ['topology.kubernetes.io/zone', true],
+  ['node.kubernetes.io/anything', true],
+  ['x.kubelet.kubernetes.io/anything', true],
+  ['node-restriction.kubernetes.io/rack', false],
+  ['x.node-restriction.kubernetes.io/rack', false],
+  ['node-role.kubernetes.io/control-plane', false],
+  ['kubernetes.io/anything', false],
+  ['x.k8s.io/anything', false],
+];
+for (const [key, isAllowed] of LABELS) {
+  test(`a node ${isAllowed ? 'may' : 'may not'} label itself ${key}`, () => {
+    assert.deepEqual(labelsNodesMayNotSet({ [key]: '' }), isAllowed ? [] : [key]);
+  });
+}
+
+test('a pattern means what its expression would, and takes no longer for being odd', () => {
+  const letters = fc.string({ unit: fc.constantFrom('a', 'b', '-', '*'), maxLength: 8 });
+  const name = fc.string({ unit: fc.constantFrom('a', 'b', '-'), maxLength: 10 });
+  fc.assert(
+    fc.property(letters, name, (pattern, text) => {
+      const expression = new RegExp(`^${pattern.split('*').join('[^]*')}$`);
+      assert.equal(matchesPattern(pattern, text), expression.test(text));
+    }),
+  );
+  assert.equal(matchesPattern(`${'*a'.repeat(2_000)}b`, 'a'.repeat(4_000)), false);
+});

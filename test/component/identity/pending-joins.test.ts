@@ -1,0 +1,188 @@
+/** Hosts whom a person lets in, hosts back from long darkness, and certificates that are renewed in time. */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+import { joinCoordinator } from '../../../agent/identity/join-coordinator.js';
+import { expireSigningRequests } from '../../../coordinator/hub/identity/signing-request-expiry.js';
+import {
+  certificateSigningRequestKind,
+  nodeKind,
+  podKind,
+  secretKind,
+} from '../../../coordinator/kinds/index.js';
+import { credentialSecretName, revokedData } from '../../../shared/kube/nodes/node-credential-secret.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
+import { decide, type EnrolmentFixture, identityFile, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { podObject } from '../../harness/controllers/object-builders.js';
+import { until } from '../../harness/basics/wait-until.js';
+
+const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
+
+async function requests({ registry }: EnrolmentFixture) {
+  const { records } = await registry.list(certificateSigningRequestKind);
+  return records.map((record) => record.object());
+}
+
+test('a host waits for approval, is seen as a request meanwhile, and goes into service by one word', async (context) => {
+  const bench = await startEnrolment(context, { approveNodes: true });
+  const heard: string[] = [];
+  const joining = joinCoordinator(
+    bench.options({
+      labels: { rack: 'a' },
+      pollIntervalMs: 20,
+      onWaiting: (message) => void heard.push(message),
+    }),
+  );
+  await eventually(() => heard.length > 1);
+  const [request] = await requests(bench);
+  assert.match(
+    heard[0] ?? '',
+    /node "n1" waits for approval: kubectl certificate approve node-csr-[0-9a-f]{32}/,
+  );
+  assert.equal(request?.metadata.labels?.rack, 'a');
+  assert.equal(request?.spec.username, `system:bootstrap:${bench.token.id}`);
+  assert.equal(bench.hub.connected, 0);
+  await decide(bench.registry, 'Approved');
+  const enrolment = await joining;
+  assert.ok(enrolment.certificate && enrolment.clusterUID);
+});
+
+test('a host that was denied is told so, once and for all', async (context) => {
+  const bench = await startEnrolment(context, { approveNodes: true });
+  const joining = joinCoordinator(bench.options({ pollIntervalMs: 20 }));
+  joining.catch(() => undefined);
+  await until(async () => (await requests(bench)).length === 1, {
+    timeoutMs: 30_000,
+    what: 'a request',
+    pollMs: 5,
+  });
+  await decide(bench.registry, 'Denied');
+  await assert.rejects(joining, { message: /was denied/, temporary: false });
+});
+
+test('a host back after its certificate expired asks by its old key and is one approval away', async (context) => {
+  const bench = await startEnrolment(context);
+  bench.time.shiftMs = -2 * YEAR_MS;
+  const enrolled = bench.options();
+  await joinCoordinator(enrolled);
+  bench.time.shiftMs = 0;
+  const { link } = await bench.host(enrolled);
+  await until(async () => (await requests(bench)).length === 1, {
+    timeoutMs: 30_000,
+    what: 'a request',
+    pollMs: 5,
+  });
+  const [request] = await requests(bench);
+  assert.equal(request?.spec.username, 'system:node:n1');
+  assert.match(request?.metadata.annotations?.['everynode.dev/reason'] ?? '', /expired on \d{4}-/);
+  assert.equal(bench.hub.connected, 0);
+  await decide(bench.registry, 'Approved');
+  await eventually(() => link.phase === 'live');
+});
+
+test('a certificate is renewed over the link when most of its time is over', async (context) => {
+  const bench = await startEnrolment(context);
+  bench.time.shiftMs = -0.95 * YEAR_MS;
+  const enrolled = bench.options();
+  const before = (await joinCoordinator(enrolled)).certificate;
+  bench.time.shiftMs = 0;
+  const { identity, link } = await bench.host(enrolled);
+  await eventually(() => identity.certificate !== before);
+  assert.ok(
+    readFileSync(identityFile(enrolled), 'utf8').includes(JSON.stringify(identity.certificate).slice(1, 80)),
+  );
+  assert.equal(link.phase, 'live');
+});
+
+test('a revoked node loses its link at once, and its key is not let in again', async (context) => {
+  const bench = await startEnrolment(context);
+  const enrolled = bench.options();
+  const { link } = await bench.host(enrolled);
+  await eventually(() => link.phase === 'live');
+  const began = Date.now();
+  const ref = { namespace: 'kube-system', name: credentialSecretName('n1') };
+  await bench.registry.modify(secretKind, ref, (credential) => {
+    credential.data = revokedData(credential.data ?? {});
+    return undefined;
+  });
+  await eventually(() => bench.hub.connected === 0);
+  assert.ok(Date.now() - began < 1_000);
+  assert.deepEqual(await requests(bench), []);
+  const { clusterUID: _, ...pending } = JSON.parse(readFileSync(identityFile(enrolled), 'utf8'));
+  writeFileSync(identityFile(enrolled), JSON.stringify(pending));
+  await assert.rejects(joinCoordinator(enrolled), /the key of this host was revoked/);
+});
+
+test('no host takes the name of a revoked one while its Node or its Pods exist', async (context) => {
+  const bench = await startEnrolment(context);
+  const { registry } = bench;
+  const { link } = await bench.host(bench.options());
+  await eventually(() => link.phase === 'live');
+  await registry.create(podKind, 'default', podObject('p', { nodeName: 'n1' }));
+  const ref = { namespace: 'kube-system', name: credentialSecretName('n1') };
+  const thief = bench.options();
+  const takesOver = async (): Promise<void> => void (await joinCoordinator(thief));
+  await registry.modify(secretKind, ref, (credential) => {
+    credential.data = revokedData(credential.data ?? {});
+    return undefined;
+  });
+  await assert.rejects(takesOver(), /node "n1" still exists.*kubectl delete node n1/);
+  await registry.delete(secretKind, ref);
+  await assert.rejects(takesOver(), /node "n1" still exists/);
+  await registry.delete(nodeKind, { name: 'n1' });
+  await assert.rejects(takesOver(), { message: /pod default\/p of the former node "n1"/, temporary: true });
+  await registry.delete(podKind, { namespace: 'default', name: 'p' }, { gracePeriodSeconds: 0 });
+  await until(async () => bench.informers.pods.size === 0, { timeoutMs: 30_000, what: 'the Pod gone' });
+  assert.equal((await joinCoordinator(thief)).node, 'n1');
+});
+
+test('a host may take the name of a Node that an administrator created for it', async (context) => {
+  const bench = await startEnrolment(context);
+  await bench.registry.create(nodeKind, undefined, { metadata: { name: 'n1', labels: { rack: '7' } } });
+  const { link } = await bench.host(bench.options());
+  await eventually(() => link.phase === 'live');
+});
+
+test('a cloned disk is refused with an event while its original is connected, and the same host coming back is not', async (context) => {
+  const events: string[] = [];
+  const note = (_about: unknown, _type: string, reason: string, message: string) =>
+    void events.push(`${reason}: ${message}`);
+  const bench = await startEnrolment(context, {
+    recordEvent: { asNodeController: note, asAgent: () => undefined },
+  });
+  const enrolled = bench.options();
+  const original = await bench.host(enrolled);
+  await eventually(() => original.link.phase === 'live');
+  const copied = bench.options();
+  writeFileSync(identityFile(copied), readFileSync(identityFile(enrolled)));
+  const clone = await bench.host(copied);
+  await eventually(() => events.length === 1);
+  assert.match(
+    events[0] ?? '',
+    /^DuplicateAgent: Another agent tried to connect from [0-9a-f.:]+ with the identity/,
+  );
+  assert.deepEqual([original.link.phase, clone.agent.welcomes.length], ['live', 0]);
+  clone.link.stop();
+  original.link.stop();
+  await eventually(() => bench.hub.connected === 0);
+  const back = await bench.host(enrolled);
+  await eventually(() => back.link.phase === 'live');
+});
+
+test('signing requests go an hour after their decision, or a day after nobody decided', async (context) => {
+  const bench = await startEnrolment(context, { approveNodes: true });
+  const joining = joinCoordinator(bench.options({ pollIntervalMs: 20 }));
+  await until(async () => (await requests(bench)).length === 1, {
+    timeoutMs: 30_000,
+    what: 'a request',
+    pollMs: 5,
+  });
+  const at = (hours: number) => ({ ...systemClock, now: () => Date.now() + hours * 3_600_000 });
+  assert.equal(await expireSigningRequests(bench.registry, at(23)), 0);
+  await decide(bench.registry, 'Approved');
+  await joining;
+  assert.equal(await expireSigningRequests(bench.registry, at(0.9)), 0);
+  assert.equal(await expireSigningRequests(bench.registry, at(1.1)), 1);
+});

@@ -1,0 +1,35 @@
+/** What clients and the API agree to speak over TLS (ALPN): HTTP/1.1, whatever else a client offers. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { connect } from 'node:tls';
+import { startTestApi, type TestApi } from '../../harness/api/api-fixture.js';
+
+let api: TestApi;
+before(async () => {
+  api = await startTestApi();
+});
+after(() => api.stop());
+
+/** What was agreed with a client that offers these; false: nothing, and none was offered. Rejects when the handshake fails. */
+function agreed(offered: string[]): Promise<string | false | null> {
+  return new Promise((resolve, reject) => {
+    const options = offered.length > 0 ? { ALPNProtocols: offered } : {};
+    const socket = connect({ host: 'localhost', port: api.port, ca: api.pki.ca.cert, ...options }, () => {
+      resolve(socket.alpnProtocol);
+      socket.destroy();
+    });
+    socket.on('error', reject);
+  });
+}
+
+test('clients that offer HTTP/2 as well, as kubectl does, get HTTP/1.1', async () => {
+  assert.equal(await agreed(['h2', 'http/1.1']), 'http/1.1');
+});
+
+test('clients that offer nothing, as agents do, are let in', async () => {
+  assert.equal(await agreed([]), false);
+});
+
+test('clients that speak HTTP/2 alone are told so', async () => {
+  await assert.rejects(agreed(['h2']), { code: 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL' });
+});

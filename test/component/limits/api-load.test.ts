@@ -1,0 +1,268 @@
+/** The API under load and at its end: fair shares, a line a request, and a close that clients can tell from a crash. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ApiSettings, DEFAULT_API_SETTINGS } from '../../../coordinator/api/http/api-context.js';
+import { tokenAuthenticator, tokenHash } from '../../../coordinator/api/auth/token-authenticator.js';
+import { listResponse } from '../../../coordinator/api/resources/object-response.js';
+import { ALL_KINDS, configMapKind } from '../../../coordinator/kinds/index.js';
+import { createRegistry } from '../../../coordinator/registry/create-registry.js';
+import { recordOf } from '../../../coordinator/registry/encoding/object-record.js';
+import { MemoryStore } from '../../../coordinator/store/memory-store.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
+import { createFileLogger, silentLogger } from '../../../shared/process/output/logger.js';
+import { startTestApi, TEST_TOKEN, type TestApi, testIdentities } from '../../harness/api/api-fixture.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { call } from '../../harness/api/https-call.js';
+import { rawConnection } from '../../harness/api/raw-connection.js';
+import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { openWatch } from '../../harness/api/watch-lines.js';
+
+const VIEW = { form: 'object', include: 'None', now: 0 } as const;
+const MAPS = '/api/v1/namespaces/default/configmaps';
+
+function withSettings(change: Partial<ApiSettings>): Promise<TestApi> {
+  return startTestApi({ settings: { ...DEFAULT_API_SETTINGS, ...change } });
+}
+
+/** Codes of so many requests, one after the other. */
+async function codes(api: TestApi, count: number, token?: string): Promise<number[]> {
+  const answers: number[] = [];
+  for (let asked = 0; asked < count; asked += 1) {
+    answers.push((await call(api, `GET ${MAPS}`, token === undefined ? {} : { token })).code);
+  }
+  return answers;
+}
+
+describe('limits of one client', () => {
+  test('a client beyond its share is 429 with Retry-After; health checks are not counted', async () => {
+    const api = await withSettings({ clientLimits: { requestsPerSecond: 0.01, burst: 2 } });
+    assert.deepEqual(await codes(api, 3), [200, 200, 429]);
+    const refused = await call(api, `GET ${MAPS}`);
+    assert.ok(Number(refused.headers['retry-after']) > 1);
+    assert.equal(refused.json<{ reason: string }>().reason, 'TooManyRequests');
+    assert.equal((await call(api, 'GET /healthz')).code, 200);
+    await api.stop();
+  });
+
+  test('guessing tokens ends in 429 and leaves the right token alone', async () => {
+    const api = await withSettings({ clientLimits: { requestsPerSecond: 0.01, burst: 2 } });
+    assert.deepEqual(await codes(api, 4, 'wrong'), [401, 401, 429, 429]);
+    assert.deepEqual(await codes(api, 1), [200]);
+    await api.stop();
+  });
+});
+
+/** Nobody reads what this asks for, so its answer does not end. */
+async function unreadList(api: TestApi, path: string, headers = '') {
+  const { socket } = await rawConnection(
+    api,
+    `GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}Authorization: Bearer ${TEST_TOKEN}\r\n\r\n`,
+  );
+  socket.pause();
+  return socket;
+}
+
+describe('large lists', () => {
+  const STORED = 40;
+  const largeReads = { fromObjects: 10, maxConcurrent: 1, waiting: 1, waitMs: 60_000 };
+
+  async function filled(change: Partial<typeof largeReads> = {}): Promise<TestApi> {
+    const store = new MemoryStore();
+    const registry = createRegistry({ store, kinds: ALL_KINDS, clock: systemClock, log: silentLogger });
+    const ann = tokenAuthenticator(tokenHash('ann-token'), { username: 'ann', groups: ['system:masters'] });
+    const api = await startTestApi({
+      registry,
+      identities: await testIdentities(registry, undefined, [ann]),
+      settings: { ...DEFAULT_API_SETTINGS, largeReads: { ...largeReads, ...change } },
+    });
+    const data = { text: 'x'.repeat(500_000) };
+    for (let index = 0; index < STORED; index += 1) {
+      await api.registry.create(configMapKind, 'default', { metadata: { name: `m${index}` }, data });
+    }
+    return api;
+  }
+
+  test('one more than may run waits, one more than may wait is 429; small reads pass them all', async () => {
+    const api = await filled();
+    const { list } = api.registry;
+    let listed = 0;
+    api.registry.list = (kind, request) => {
+      if (request?.limit !== 1) listed += 1;
+      return list(kind, request);
+    };
+    const running = await unreadList(api, MAPS);
+    await eventually(() => listed === 1);
+    const waiting = call(api, `GET ${MAPS}?labelSelector=none`);
+    await delay(100);
+    assert.equal(listed, 1);
+    const refused = await call(api, `GET ${MAPS}`);
+    assert.deepEqual([refused.code, refused.headers['retry-after']], [429, '2']);
+    assert.match(refused.json<{ message: string }>().message, /list in pages/);
+    for (const small of ['?limit=5', '/m1', '?fieldSelector=metadata.name%3Dm2', '/../secrets']) {
+      assert.equal((await call(api, `GET ${MAPS}${small}`.replace('configmaps/../', ''))).code, 200, small);
+    }
+    running.destroy();
+    assert.equal((await waiting).json<{ items: unknown[] }>().items.length, 0);
+    await api.stop();
+  });
+
+  test('slow readers of one user, whoever they impersonate, leave a place for the large list of another user', async () => {
+    const api = await filled({ maxConcurrent: 8, waiting: 10, waitMs: 3_000 });
+    const { list } = api.registry;
+    let listed = 0;
+    api.registry.list = (kind, request) => {
+      if (request?.limit !== 1) listed += 1;
+      return list(kind, request);
+    };
+    const slow = Array.from({ length: 8 }, (_, index) =>
+      unreadList(api, MAPS, `Impersonate-User: user-${index}\r\nImpersonate-Group: system:masters\r\n`),
+    );
+    const sockets = await Promise.all(slow);
+    await eventually(() => listed >= 6);
+    const other = await call(api, `GET ${MAPS}?labelSelector=none`, { token: 'ann-token' });
+    for (const socket of sockets) socket.destroy();
+    await api.stop();
+    assert.equal(other.code, 200, other.text);
+  });
+
+  test("ten of kubectl's pages of a table are one, for it waits between them; all other pages are what was asked for", async () => {
+    const api = await startTestApi();
+    const names = Array.from({ length: 501 }, (_, index) => `m${index}`);
+    await Promise.all(
+      names.map((name) => api.registry.create(configMapKind, 'default', { metadata: { name } })),
+    );
+    const page = async (limit: number, accept: string) => {
+      const answer = await call(api, `GET ${MAPS}?limit=${limit}`, { headers: { accept } });
+      const { rows, items, metadata } = answer.json<{
+        rows?: unknown[];
+        items?: unknown[];
+        metadata: { continue?: string };
+      }>();
+      return [(rows ?? items ?? []).length, metadata.continue !== undefined];
+    };
+    const table = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
+    assert.deepEqual(await page(500, table), [501, false]);
+    assert.deepEqual(await page(499, table), [499, true]);
+    assert.deepEqual(await page(500, 'application/json'), [500, true]);
+    await api.stop();
+  });
+
+  test('a watch that begins with everything has a place until it has told it', async () => {
+    const api = await filled();
+    const watch = await openWatch(api, `${MAPS}?watch=1`);
+    const list = call(api, `GET ${MAPS}`);
+    for (let index = 0; index < STORED; index += 1) assert.equal((await watch.next())?.type, 'ADDED');
+    assert.equal((await list).json<{ items: unknown[] }>().items.length, STORED);
+    await api.stop();
+  });
+
+  test('a list lets go of what it has sent', async () => {
+    const records = [1, 2, 3].map((revision) =>
+      recordOf({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }, revision),
+    );
+    const answer = listResponse(configMapKind, { records, resourceVersion: '3' }, VIEW);
+    assert.ok(answer.type === 'pieces');
+    const text = [...answer.pieces].map((piece) => piece.toString()).join('');
+    const versions = JSON.parse(text).items.map(({ metadata }: KubeObject) => metadata.resourceVersion);
+    assert.deepEqual(versions, ['1', '2', '3']);
+    assert.equal(records.length, 0);
+  });
+});
+
+test('an answer that takes too long is 504 Timeout', async () => {
+  const api = await withSettings({ responseTimeoutMs: 30 });
+  api.registry.get = () => new Promise(() => undefined);
+  const answer = await call(api, `GET ${MAPS}/x`);
+  assert.deepEqual([answer.code, answer.json<{ reason: string }>().reason], [504, 'Timeout']);
+  await api.stop();
+});
+
+test('the request log: one line each in a file of its owner, with no body and no secret', async () => {
+  const path = join(temporaryDirectory(), 'audit', 'requests.log');
+  const settings = { ...DEFAULT_API_SETTINGS, requestLog: 'changes' as const };
+  const api = await startTestApi({ settings, requestLog: createFileLogger(path) });
+  const body = { metadata: { name: 's' }, stringData: { a: 'hush-hush' } };
+  await call(api, 'POST /api/v1/namespaces/default/secrets', { body });
+  await call(api, 'GET /api/v1/namespaces/default/secrets/s');
+  await call(api, `GET ${MAPS}`, { token: 'wrong-token' });
+  await eventually(() => existsSync(path) && readFileSync(path, 'utf8').split('\n').length === 3);
+  const text = readFileSync(path, 'utf8');
+  const lines = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    lines.map(({ user, verb, resource, name, code }) => [user, verb, resource, name, code]),
+    [
+      ['everynode-admin', 'create', 'secrets', 's', 201],
+      ['', 'list', 'configmaps', undefined, 401],
+    ],
+  );
+  assert.doesNotMatch(text, /hush-hush|wrong-token|test-token/);
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  await api.stop();
+});
+
+describe('a stop', () => {
+  test('ends a watch as if its time were up', async () => {
+    const api = await startTestApi();
+    const watch = await openWatch(api, `${MAPS}?watch=1`);
+    await api.registry.create(configMapKind, 'default', { metadata: { name: 'last' } });
+    assert.equal((await watch.next())?.object.metadata.name, 'last');
+    const ended = watch.next();
+    await api.stop();
+    assert.equal(await ended, undefined);
+    assert.equal(watch.wasCut(), false);
+  });
+
+  test('lets an answer under way finish, and refuses a new request so that it is tried again', async () => {
+    const api = await startTestApi();
+    const list = api.registry.list;
+    let go = (): void => undefined;
+    const gate = new Promise<void>((open) => {
+      go = open;
+    });
+    let isAsked = false;
+    api.registry.list = async (kind, request) => {
+      isAsked = true;
+      await gate;
+      return list(kind, request);
+    };
+    const answer = call(api, `GET ${MAPS}`);
+    await eventually(() => isAsked);
+    const stopped = api.stop();
+    const late = await call(api, `GET ${MAPS}`);
+    assert.deepEqual([late.code, late.headers['retry-after'], late.headers.connection], [503, '1', 'close']);
+    go();
+    assert.equal((await answer).code, 200);
+    await stopped;
+  });
+
+  test('cuts what takes longer than it may', async () => {
+    const api = await withSettings({ drainMs: 50 });
+    let isAsked = false;
+    api.registry.list = () => {
+      isAsked = true;
+      return new Promise(() => undefined);
+    };
+    const head = `GET ${MAPS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TEST_TOKEN}\r\n\r\n`;
+    const { closed } = await rawConnection(api, head);
+    await eventually(() => isAsked);
+    await api.stop();
+    assert.equal(await closed, '');
+  });
+
+  test('waits for no connection that is kept alive', async () => {
+    const api = await startTestApi();
+    const head = `GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const { socket, closed } = await rawConnection(api, head);
+    await once(socket, 'data');
+    await api.stop();
+    assert.match(await closed, /200 OK/);
+  });
+});

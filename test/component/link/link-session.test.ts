@@ -1,0 +1,163 @@
+/** The agent's end against a hub that does as the test wants: who is who, differences, breaks and ends. */
+import assert from 'node:assert/strict';
+import { type LogStreamRequest, MAX_FRAME_BYTES } from '../../../shared/link/messages/link-messages.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { WELCOME, withLink } from '../../harness/hub/scripted-hub.js';
+
+const LOG: LogStreamRequest = {
+  type: 'log',
+  podUid: 'u',
+  container: 'main',
+  follow: false,
+  previous: false,
+  timestamps: false,
+};
+
+withLink('the hello says what the host holds', async ({ agent, nextConnection: next }) => {
+  agent.held.set('uid-1', 'digest');
+  const hub = await next();
+  const hello = await hub.waitFor('hello');
+  assert.deepEqual([hello.node, hello.objects, hello.hostTimeMs], ['n1', [['uid-1', 'digest']], 1_000_000]);
+  assert.equal(hello.nodeUid, undefined);
+});
+
+withLink(
+  'another fleet is refused: nothing is cleared, and it is asked seldom',
+  async (scene) => {
+    const { agent, link, clock, nextConnection: next } = scene;
+    agent.held.set('uid-1', 'digest');
+    const hub = await next();
+    hub.send({ ...WELCOME, clusterUID: 'an empty database' });
+    hub.send({ kind: 'desired', id: 1, revision: 9, set: [], removed: ['uid-1'] });
+    await eventually(() => link.phase === 'waiting');
+    assert.deepEqual([...agent.held], [['uid-1', 'digest']]);
+    assert.deepEqual([agent.welcomes, agent.changes], [[], []]);
+    clock.advance(59_999);
+    assert.equal(link.phase, 'waiting');
+  },
+  { clusterUID: 'fleet' },
+);
+
+withLink('a time that is told on the link is heard, but of no stranger', async ({ agent, nextConnection: next }) => {
+  const hub = await next();
+  hub.send({ kind: 'time', serverTimeMs: 1 });
+  hub.send(WELCOME);
+  hub.send({ kind: 'time', serverTimeMs: 2 });
+  await eventually(() => agent.times.length > 0);
+  assert.deepEqual(agent.times, [2]);
+});
+
+withLink('before a welcome nothing is taken away', async ({ agent, nextConnection: next }) => {
+  agent.held.set('uid-1', 'digest');
+  const hub = await next();
+  hub.send({ kind: 'desired', id: 1, revision: 9, set: [], removed: ['uid-1'] });
+  hub.send(WELCOME);
+  await eventually(() => agent.welcomes.length === 1);
+  assert.deepEqual(agent.changes, []);
+});
+
+withLink('a difference is acknowledged when it is on disk, not before', async ({ agent, nextConnection: next }) => {
+  let written: () => void = () => undefined;
+  agent.apply = () =>
+    new Promise<void>((resolve) => {
+      written = resolve;
+    });
+  const hub = await next();
+  hub.send(WELCOME);
+  hub.send({ kind: 'desired', id: 4, revision: 9, set: [], removed: ['x'] });
+  hub.send({ kind: 'statusAck', id: 99 });
+  await eventually(() => agent.welcomes.length === 1);
+  assert.ok(!hub.received.some(({ kind }) => kind === 'applied'));
+  await eventually(() => {
+    written();
+    return hub.received.some((message) => message.kind === 'applied' && message.id === 4);
+  });
+});
+
+withLink('a difference that cannot be kept ends the connection', async ({ agent, link, nextConnection: next }) => {
+  agent.apply = () => Promise.reject(new Error('disk full'));
+  const hub = await next();
+  hub.send(WELCOME);
+  hub.send({ kind: 'desired', id: 4, revision: 9, set: [], removed: ['x'] });
+  await eventually(() => agent.lost.length === 1);
+  assert.equal(link.phase, 'waiting');
+  assert.ok(!hub.received.some(({ kind }) => kind === 'applied'));
+});
+
+withLink(
+  'the first try after a live link is spread over what the hub named',
+  async ({ clock, link, nextConnection: next }) => {
+    const hub = await next();
+    hub.send(WELCOME);
+    await eventually(() => link.phase === 'live');
+    hub.socket.close();
+    await eventually(() => link.phase === 'waiting');
+    clock.advance(1_499);
+    assert.equal(link.phase, 'waiting');
+    clock.advance(1);
+    assert.equal(link.phase, 'connecting');
+  },
+);
+
+withLink(
+  'it pings, and a hub that does not answer is left after 15 s',
+  async ({ clock, link, connections: seen, nextConnection: next }) => {
+    await next();
+    clock.advance(10_000);
+    await eventually(() => seen[0]?.pings === 1);
+    clock.advance(4_999);
+    assert.equal(link.phase, 'greeting');
+    clock.advance(1);
+    await eventually(() => link.phase === 'waiting');
+  },
+  { autoPong: false },
+);
+
+withLink('a hub that answers pings is kept, one that never welcomes is left', async (scene) => {
+  const { clock, link, nextConnection: next } = scene;
+  const hub = await next();
+  for (let beat = 1; beat <= 4; beat++) {
+    clock.advance(10_000);
+    await eventually(() => hub.pings === beat);
+    // What follows the pong has been answered: so the pong was heard.
+    hub.received.length = 0;
+    hub.send({ kind: 'streamOpen', stream: beat, request: LOG });
+    await hub.waitFor('streamClose');
+  }
+  assert.equal(link.phase, 'greeting');
+  clock.advance(5_000);
+  assert.equal(link.phase, 'waiting');
+});
+
+for (const [what, frame] of [
+  ['text', 'hello'],
+  ['noise', Buffer.from('ff00', 'hex')],
+  ['an oversized frame', Buffer.alloc(MAX_FRAME_BYTES + 1)],
+] as const) {
+  withLink(`${what} from the hub ends the connection, not the agent`, async ({ link, nextConnection: next }) => {
+    const hub = await next();
+    hub.socket.send(frame);
+    await eventually(() => link.phase === 'waiting');
+  });
+}
+
+withLink('a goodbye without a time to return is for good', async ({ agent, link, clock, nextConnection: next }) => {
+  const hub = await next();
+  hub.send({ kind: 'goodbye', reason: 'refused', message: 'not wanted' });
+  await eventually(() => link.phase === 'ended');
+  clock.advance(3_600_000);
+  assert.deepEqual(agent.ended, ['refused: not wanted']);
+  assert.equal(link.phase, 'ended');
+});
+
+withLink(
+  'only the own fleet’s word that the Node was deleted drops Pods',
+  async ({ agent, link, nextConnection: next }) => {
+    agent.held.set('uid-1', 'digest');
+    const hub = await next();
+    hub.send({ kind: 'goodbye', reason: 'nodeDeleted', message: '', clusterUID: 'another' });
+    await eventually(() => link.phase === 'ended');
+    assert.equal(agent.held.size, 1);
+  },
+  { clusterUID: 'fleet' },
+);

@@ -1,0 +1,202 @@
+/** Both ends of a link know each other: through a proxy that ends TLS, before false servers, and whatever time a host thinks it is. */
+import assert from 'node:assert/strict';
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { WebSocket } from 'ws';
+import { podTokenRequester } from '../../../agent/identity/pod-token-request.js';
+import { certificateRequest } from '../../../agent/identity/host-certificate-request.js';
+import { requestCertificate } from '../../../agent/identity/coordinator-client.js';
+import { joinCoordinator } from '../../../agent/identity/join-coordinator.js';
+import { refusalIgnoringExpiry } from '../../../agent/link/server-trust.js';
+import { newJoinToken, tokenSecret } from '../../../coordinator/hub/identity/new-join-token.js';
+import { podKind, secretKind, serviceAccountKind } from '../../../coordinator/kinds/index.js';
+import { loadPki } from '../../../coordinator/pki/load-pki.js';
+import { JOIN_PATH, LINK_PATH, SUBPROTOCOL } from '../../../shared/link/messages/link-messages.js';
+import { CERTIFICATE_HEADER, CHALLENGE_HEADER, signChallenge } from '../../../shared/link/key-proof.js';
+import { generateKeyPem } from '../../../shared/process/files/private-key.js';
+import { startEnrolment } from '../../harness/hub/enrolment-fixture.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { MemoryAuditLog } from '../../harness/api/audit-memory.js';
+import { podObject } from '../../harness/controllers/object-builders.js';
+import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { tlsProxy } from '../../harness/api/tls-proxy.js';
+
+const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
+const NAMES = ['localhost', '127.0.0.1'];
+/** As admission adds it. */
+const TOKEN_VOLUME = {
+  name: 'kube-api-access',
+  projected: { sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 3607 } }] },
+};
+
+test('behind a proxy that ends TLS a host joins, proves its key in the handshake, and is let in', async (context) => {
+  const bench = await startEnrolment(context);
+  const { serving, ca } = bench.api.pki;
+  const proxy = await tlsProxy(context, serving, { port: bench.api.port, ca: ca.cert });
+  const server = `https://127.0.0.1:${proxy.port}`;
+  const { link } = await bench.host(bench.options({ server }));
+  await eventually(() => link.phase === 'live' && bench.hub.connected === 1);
+  assert.match(proxy.heard(), new RegExp(CERTIFICATE_HEADER, 'i'));
+});
+
+test('behind such a proxy a host has the tokens of its own Pods, as long as its link stands; without one it needs no bearer', async (context) => {
+  const bench = await startEnrolment(context);
+  const { serving, ca } = bench.api.pki;
+  const proxy = await tlsProxy(context, serving, { port: bench.api.port, ca: ca.cert });
+  const direct = await bench.host(bench.options({ node: 'n2' }));
+  await eventually(() => direct.link.phase === 'live');
+  assert.equal(direct.identity.bearer, undefined);
+  const server = `https://127.0.0.1:${proxy.port}`;
+  const token = newJoinToken();
+  await bench.registry.create(secretKind, 'kube-system', tokenSecret(token));
+  const { link, identity } = await bench.host(bench.options({ server, token: bench.text(token) }));
+  await eventually(() => link.phase === 'live');
+  await bench.registry.create(serviceAccountKind, 'default', { metadata: { name: 'robot' } });
+  const made = async (name: string, nodeName: string) => {
+    const record = await bench.registry.create(
+      podKind,
+      'default',
+      podObject(name, { nodeName, serviceAccountName: 'robot', volumes: [TOKEN_VOLUME] }),
+    );
+    await bench.informers.waitFor(record.revision);
+    const { uid = '' } = record.object().metadata;
+    return { namespace: 'default', serviceAccount: 'robot', pod: { name, uid }, expirationSeconds: 3607 };
+  };
+  const [mine, theirs] = [await made('mine', 'n1'), await made('theirs', 'n2')];
+  const ask = podTokenRequester(new URL(server), identity);
+  assert.ok('token' in (await ask(mine)));
+  assert.ok('refused' in (await ask(theirs)));
+  link.stop();
+  await eventually(() => bench.hub.connected === 1);
+  assert.deepEqual(await ask(mine), { refused: 'Unauthorized' });
+});
+
+/** A link without TLS of its own to show: what comes after the upgrade is up to the test. */
+async function unprovenLink(context: TestContext) {
+  const audit = new MemoryAuditLog();
+  const bench = await startEnrolment(context, { audit });
+  const enrolled = bench.options();
+  const { certificate = '', key = '', clusterUID } = await joinCoordinator(enrolled);
+  const open = async () => {
+    const socket = new WebSocket(`wss://127.0.0.1:${bench.api.port}${LINK_PATH}`, SUBPROTOCOL, {
+      ca: bench.api.pki.ca.cert,
+      headers: { [CERTIFICATE_HEADER]: new X509Certificate(certificate).raw.toString('base64') },
+    });
+    let code: number | undefined;
+    socket.on('close', (closeCode) => {
+      code = closeCode;
+    });
+    socket.on('error', () => undefined);
+    const nonce = await new Promise<string>((resolve, reject) => {
+      socket.once('upgrade', ({ headers }) => resolve(String(headers[CHALLENGE_HEADER])));
+      socket.once('unexpected-response', (_request, { statusCode }) => reject(new Error(String(statusCode))));
+    });
+    await eventually(() => socket.readyState === WebSocket.OPEN);
+    return { socket, nonce, code: () => code };
+  };
+  return { bench, audit, enrolled, key, clusterUID, open };
+}
+
+test('a proof by another key, for another node or fleet, or of another connection is none', async (context) => {
+  const { audit, open, key, clusterUID } = await unprovenLink(context);
+  const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
+    type: 'pkcs8',
+    format: 'pem',
+  });
+  const before = await open();
+  const challenge = { clusterUID, node: 'n1', nonce: before.nonce };
+  const wrong = [
+    signChallenge(String(other), challenge),
+    signChallenge(key, { ...challenge, node: 'n2' }),
+    signChallenge(key, { ...challenge, clusterUID: 'another' }),
+    // The proof of the first connection, replayed on all others.
+    signChallenge(key, challenge),
+    Buffer.alloc(0),
+  ];
+  for (const proof of wrong) {
+    const { socket, code } = await open();
+    socket.send(proof);
+    await eventually(() => code() === 1008);
+  }
+  // Alike, and of one address: told once.
+  assert.deepEqual(audit.entriesFor('connect'), ['401 the proof of its key is wrong  127.0.0.1']);
+});
+
+test('a certificate that is not of this fleet is refused before the upgrade', async (context) => {
+  const audit = new MemoryAuditLog();
+  const bench = await startEnrolment(context, { audit });
+  const { ca } = await loadPki(temporaryDirectory(), NAMES, Date.now());
+  for (const header of [new X509Certificate(ca.cert).raw.toString('base64'), 'rubbish', 'A'.repeat(9_000)]) {
+    const socket = new WebSocket(`wss://127.0.0.1:${bench.api.port}${LINK_PATH}`, SUBPROTOCOL, {
+      ca: bench.api.pki.ca.cert,
+      headers: { [CERTIFICATE_HEADER]: header },
+    });
+    const code = await new Promise((resolve) => {
+      socket.on('error', () => undefined);
+      socket.once('unexpected-response', (_request, { statusCode }) => resolve(statusCode));
+    });
+    assert.equal(code, 401);
+  }
+  assert.deepEqual(audit.entriesFor('connect'), ['401 Unauthorized  127.0.0.1']);
+});
+
+test('a server of another authority gets not a byte of what the host has to say', async (context) => {
+  const bench = await startEnrolment(context);
+  const false_ = await loadPki(temporaryDirectory(), NAMES, Date.now());
+  const trap = await tlsProxy(context, false_.serving);
+  const server = `https://127.0.0.1:${trap.port}`;
+  await assert.rejects(joinCoordinator(bench.options({ server })), /does not present the certificate authority/);
+  const enrolled = bench.options();
+  const { ca } = await joinCoordinator(enrolled);
+  const coordinator = { server: new URL(server), ca, bearer: 'a secret' };
+  await assert.rejects(
+    requestCertificate(coordinator, JOIN_PATH, { node: 'n1', csr: 'a request' }),
+    /is not trusted/,
+  );
+  const { link } = await bench.host({ ...enrolled, server });
+  await eventually(() => link.phase === 'waiting');
+  assert.equal(trap.heard(), '');
+});
+
+test('a server whose certificate is not yet valid, or has ended, is known by its authority', async (context) => {
+  const bench = await startEnrolment(context);
+  for (const shiftMs of [2 * YEAR_MS, -3 * YEAR_MS]) {
+    const pki = await loadPki(mkdtempSync(`${temporaryDirectory()}/pki-`), NAMES, Date.now() + shiftMs);
+    const proxy = await tlsProxy(context, pki.serving, { port: bench.api.port, ca: bench.api.pki.ca.cert });
+    const { id, secret } = bench.token;
+    const coordinator = {
+      server: new URL(`https://127.0.0.1:${proxy.port}`),
+      ca: pki.ca.cert,
+      bearer: `${id}.${secret}`,
+    };
+    const node = `n${shiftMs < 0}`;
+    const csr = await certificateRequest(await generateKeyPem(), node);
+    const answer = await requestCertificate(coordinator, JOIN_PATH, { node, csr });
+    assert.equal(answer.state, 'joined');
+  }
+});
+
+test('whatever the time: the name, the purpose, the authority and what the host has seen certified count', async () => {
+  const now = Date.now();
+  const pki = await loadPki(temporaryDirectory(), NAMES, now - 3 * YEAR_MS);
+  const other = await loadPki(temporaryDirectory(), NAMES, Date.now());
+  const [leaf] = pki.serving.cert.split(/(?<=-----END CERTIFICATE-----\n)/);
+  const certificate = new X509Certificate(leaf ?? '');
+  const ca = pki.ca.cert;
+  assert.equal(refusalIgnoringExpiry(certificate, '127.0.0.1', { ca }, now), undefined);
+  assert.match(refusalIgnoringExpiry(certificate, 'elsewhere', { ca }, now) ?? '', /does not name elsewhere/);
+  assert.match(
+    refusalIgnoringExpiry(certificate, 'localhost', { ca: other.ca.cert }, now) ?? '',
+    /no authority that is known/,
+  );
+  assert.match(refusalIgnoringExpiry(new X509Certificate(ca), 'localhost', { ca }, now) ?? '', /does not name/);
+  const later = { ca, certificate: other.serving.cert };
+  assert.match(
+    refusalIgnoringExpiry(certificate, 'localhost', later, now) ?? '',
+    /ended before this host was certified/,
+  );
+  // By a host's clock of then it is good: who certified that host was ahead, and its authority may look out of time.
+  const then = now - 2.5 * YEAR_MS;
+  assert.equal(refusalIgnoringExpiry(certificate, 'localhost', later, then), undefined);
+});

@@ -1,0 +1,153 @@
+/** The coordinator's own wall clock is set while it runs: nothing that hosts do or tell depends on it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ClockSteps } from '../../../coordinator/clock-steps.js';
+import { nodeKind } from '../../../coordinator/kinds/index.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { GRACE_MS, type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
+import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
+
+const YEAR = 365 * 86_400_000;
+const SET = [
+  ['a year back', -YEAR],
+  ['an hour ahead', 3_600_000],
+] as const;
+
+function conditionOf(bench: HubFixture, node: string, type: string): string | undefined {
+  const { status } = bench.controlPlane.informers.nodes.get({ name: node }) ?? {};
+  return findCondition(status?.conditions, type)?.status;
+}
+
+test('a clock that is set is told once, by how much; one that only goes on is not', () => {
+  const clock = new ManualClock(YEAR);
+  const told: number[] = [];
+  const steps = new ClockSteps({ clock, log: silentLogger, onStep: (byMs) => told.push(byMs) });
+  steps.start();
+  clock.advance(60_000);
+  clock.stepWallClock(20_000);
+  clock.advance(60_000);
+  assert.deepEqual(told, []);
+  clock.stepWallClock(20_000);
+  clock.advance(60_000);
+  clock.stepWallClock(-YEAR);
+  clock.advance(60_000);
+  assert.deepEqual(told, [40_000, -YEAR]);
+  clock.stepWallClock(60_000);
+  assert.equal(steps.clock.now(), clock.now());
+  assert.deepEqual(told.slice(2), [60_000], 'before anybody learns the new time');
+  steps.stop();
+  clock.stepWallClock(YEAR);
+  clock.advance(60_000);
+  assert.equal(told.length, 3);
+});
+
+test('what was stored before the clock was set back has its time by the clock as it is now', () => {
+  const clock = new ManualClock(YEAR);
+  const steps = new ClockSteps({ clock, log: silentLogger, onStep: () => undefined });
+  steps.start();
+  const stored = toTimestamp(clock.now());
+  clock.advance(5_000);
+  assert.equal(steps.timeOf(stored), YEAR);
+  clock.stepWallClock(-3_600_000);
+  assert.equal(steps.timeOf(stored), clock.now() - 5_000);
+  clock.advance(5_000);
+  assert.equal(steps.timeOf(stored), clock.now() - 10_000);
+  const since = toTimestamp(clock.now());
+  clock.advance(5_000);
+  clock.stepWallClock(-20_000);
+  assert.equal(steps.timeOf(since), clock.now() - 5_000, 'by less than is told');
+  assert.equal(steps.timeOf(stored), clock.now() - 15_000);
+  assert.equal(Number.isNaN(steps.timeOf('')), true);
+  steps.stop();
+});
+
+for (const [how, byMs] of SET) {
+  withHub(`${how}: what hosts tell from then on has its time by the clock as it is now`, async (bench) => {
+    const { controlPlane: plane, hub } = bench;
+    const agent = await rawAgent(bench, 'n1');
+    const { metadata } = await bench.boundPod('p', 'n1');
+    const hostTime = plane.clock.now();
+    agent.send(helloOf('n1', { hostTimeMs: hostTime, wallTimeMs: hostTime }));
+    await agent.waitFor('welcome');
+    plane.clock.stepWallClock(byMs);
+    hub.onClockStep(byMs);
+    await plane.advance(10_000);
+    const started = { startedAt: toTimestamp(hostTime + 4_000) };
+    const status = {
+      phase: 'Running' as const,
+      containerStatuses: [
+        {
+          name: 'main',
+          image: 'app:1',
+          imageID: '',
+          ready: true,
+          restartCount: 0,
+          state: { running: started },
+        },
+      ],
+    };
+    const { uid = '' } = metadata;
+    const pods = [{ uid, namespace: 'default', name: 'p', status }];
+    agent.send({ kind: 'status', id: 1, hostTimeMs: hostTime + 10_000, pods, removed: [] });
+    const told = () => plane.informers.pods.byUid(uid)?.status?.containerStatuses?.[0]?.state?.running;
+    await eventually(() => told() !== undefined);
+    assert.equal(told()?.startedAt, toTimestamp(hostTime + byMs + 4_000));
+  });
+
+  withHub(`${how}: hosts whose links stand hear the new time, if they can take it`, async (bench) => {
+    const { controlPlane: plane, hub } = bench;
+    const old = await rawAgent(bench, 'n1');
+    const agent = await bench.agent('n2');
+    old.send(helloOf('n1'));
+    await old.waitFor('welcome');
+    await eventually(() => hub.connected === 2 && agent.link.phase === 'live');
+    plane.clock.stepWallClock(byMs);
+    hub.onClockStep(byMs);
+    await eventually(() => agent.times.length > 0);
+    assert.deepEqual(agent.times, [plane.clock.now()]);
+    // By what comes after it on the same link: the other was told nothing.
+    old.send({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [] });
+    await old.waitFor('statusAck');
+    assert.ok(old.received.every(({ kind }) => kind !== 'time'));
+  });
+
+  withHub(`${how}: hosts whose clocks are right are told as wrong until it is put right`, async (bench) => {
+    const { controlPlane: plane, hub } = bench;
+    const agent = await rawAgent(bench, 'n1');
+    const now = plane.clock.now();
+    agent.send(helloOf('n1', { hostTimeMs: now, wallTimeMs: now }));
+    await eventually(() => conditionOf(bench, 'n1', 'ClockSkewed') === 'False');
+    for (const [by, skewed] of [
+      [byMs, 'True'],
+      [-byMs, 'False'],
+    ] as const) {
+      plane.clock.stepWallClock(by);
+      hub.onClockStep(by);
+      await eventually(() => conditionOf(bench, 'n1', 'ClockSkewed') === skewed);
+    }
+  });
+
+  withHub(`${how}: a host that is away has the rest of its grace, also of one that is new`, async (bench) => {
+    const { controlPlane: plane, hub, liveness: presence } = bench;
+    const agent = await bench.agent('n1');
+    await eventually(() => agent.link.phase === 'live' && conditionOf(bench, 'n1', 'Connected') === 'True');
+    await plane.settle();
+    agent.link.stop();
+    await eventually(() => presence.stateOf('n1')?.phase === 'away');
+    await plane.advance(GRACE_MS / 2);
+    plane.clock.stepWallClock(byMs);
+    hub.onClockStep(byMs);
+    await plane.registry.modify(nodeKind, { name: 'n1' }, ({ metadata }): undefined => {
+      metadata.annotations = { ...metadata.annotations, 'fleet.everynode.dev/grace-period': '60s' };
+    });
+    await plane.settle();
+    await plane.advance(60_000 - GRACE_MS / 2 - 1);
+    assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True');
+    await plane.advance(1);
+    await eventually(() => conditionOf(bench, 'n1', 'Ready') === 'Unknown');
+  });
+}

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { NodeReservations } from '../../../coordinator/controllers/nodes/node-reservations.js';
+import { Scheduler } from '../../../coordinator/controllers/nodes/scheduler.js';
+import { nodeKind, podKind } from '../../../coordinator/kinds/index.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
+import { type ControlPlane, joinNode, withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
+import { type NodeOptions, pinnedTo, podObject } from '../../harness/controllers/object-builders.js';
+
+interface Bench extends ControlPlane {
+  ledger: NodeReservations;
+  node(name: string, options?: NodeOptions): Promise<void>;
+  pod(name: string, spec?: Partial<PodSpec>): Promise<void>;
+  nodeOf(pod: string): string | undefined;
+}
+
+function withScheduler(rule: string, check: (bench: Bench) => Promise<void>): void {
+  withControlPlane(rule, async (plane) => {
+    const recordEvent = plane.events.forComponent('default-scheduler');
+    const ledger = new NodeReservations({ informers: plane.informers, recordEvent });
+    const scheduler = new Scheduler({ ...plane, reservations: ledger, recordEvent });
+    const bench: Bench = {
+      ...plane,
+      ledger,
+      node: (name, options) => joinNode(plane, name, options),
+      pod: async (name, spec) => {
+        await plane.registry.create(podKind, 'default', podObject(name, spec));
+        await plane.settle();
+      },
+      nodeOf: (name) => plane.informers.pods.get({ namespace: 'default', name })?.spec.nodeName,
+    };
+    try {
+      await check(bench);
+    } finally {
+      await scheduler.stop();
+    }
+  });
+}
+
+const wanting = (cpu: string): Partial<PodSpec> => ({
+  containers: [{ name: 'main', image: 'app:1', resources: { requests: { cpu } } }],
+});
+
+const listening = (hostPort: number): Partial<PodSpec> => ({
+  containers: [{ name: 'main', image: 'app:1', ports: [{ containerPort: 80, hostPort }] }],
+});
+
+describe('scheduler', () => {
+  withScheduler('a bare Pod is bound to a node that fits, and told so', async (bench) => {
+    await bench.node('n1');
+    await bench.pod('a');
+    assert.equal(bench.nodeOf('a'), 'n1');
+    assert.deepEqual(await bench.eventsAbout('a'), ['Scheduled: Successfully assigned default/a to n1']);
+  });
+
+  withScheduler('the emptier node is preferred', async (bench) => {
+    await bench.node('n1');
+    await bench.node('n2');
+    await bench.pod('a', wanting('2'));
+    await bench.pod('b', wanting('2'));
+    assert.deepEqual([bench.nodeOf('a'), bench.nodeOf('b')].sort(), ['n1', 'n2']);
+  });
+
+  withScheduler('without a node that fits it stays Pending, with the reasons counted', async (bench) => {
+    await bench.node('small', { cpu: '1' });
+    await bench.node('tainted', { taints: [{ key: 'gpu', effect: 'NoSchedule' }] });
+    await bench.node('cordoned', { unschedulable: true });
+    await bench.pod('a', wanting('2'));
+    const message =
+      '0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint {gpu: }, 1 node(s) were unschedulable. preemption: 0/3 nodes are available: 1 No preemption victims found for incoming pod, 2 Preemption is not helpful for scheduling.';
+    assert.deepEqual(await bench.eventsAbout('a'), [`FailedScheduling: ${message}`]);
+    const pod = bench.informers.pods.get({ namespace: 'default', name: 'a' });
+    const condition = findCondition(pod?.status?.conditions, 'PodScheduled');
+    assert.deepEqual(
+      [condition?.status, condition?.reason, condition?.message],
+      ['False', 'Unschedulable', message],
+    );
+  });
+
+  withScheduler('a Pending Pod is looked at again when a node changes', async (bench) => {
+    await bench.node('n1', { labels: {} });
+    await bench.pod('a', { nodeSelector: { color: 'green' } });
+    assert.equal(bench.nodeOf('a'), undefined);
+    await bench.registry.modify(nodeKind, { name: 'n1' }, (node) => {
+      node.metadata.labels = { ...node.metadata.labels, color: 'green' };
+      return undefined;
+    });
+    await bench.settle();
+    assert.equal(bench.nodeOf('a'), 'n1');
+  });
+
+  withScheduler('a Pending Pod is looked at again when another frees its room', async (bench) => {
+    await bench.node('n1', { cpu: '2' });
+    await bench.pod('a', wanting('2'));
+    await bench.pod('b', wanting('2'));
+    assert.equal(bench.nodeOf('b'), undefined);
+    const uid = bench.informers.pods.get({ namespace: 'default', name: 'a' })?.metadata.uid ?? '';
+    await bench.registry.confirmStopped({ namespace: 'default', name: 'a' }, uid);
+    await bench.settle();
+    assert.equal(bench.nodeOf('b'), 'n1');
+  });
+
+  withScheduler('of Pods made together no more are bound than fit', async (bench) => {
+    await bench.node('n1', { cpu: '4' });
+    const names = Array.from({ length: 10 }, (_, index) => `p${index}`);
+    await Promise.all(
+      names.map((name) => bench.registry.create(podKind, 'default', podObject(name, wanting('1')))),
+    );
+    await bench.settle();
+    await bench.advance(10);
+    assert.equal(names.filter((name) => bench.nodeOf(name) === 'n1').length, 4);
+  });
+
+  withScheduler('a host port is given to one Pod a node', async (bench) => {
+    await bench.node('n1');
+    await bench.pod('a', listening(8080));
+    await bench.pod('b', listening(8080));
+    await bench.pod('c', listening(8081));
+    assert.deepEqual(['a', 'b', 'c'].map(bench.nodeOf), ['n1', undefined, 'n1']);
+    assert.deepEqual(await bench.eventsAbout('b'), [
+      "FailedScheduling: 0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.",
+    ]);
+  });
+
+  withScheduler('a pinned Pod waits for its node only', async (bench) => {
+    await bench.node('n1');
+    await bench.node('n2', { cpu: '1' });
+    await bench.pod('a', { ...wanting('2'), ...pinnedTo('n2') });
+    assert.equal(bench.nodeOf('a'), undefined);
+    assert.deepEqual(await bench.eventsAbout('a'), [
+      "FailedScheduling: 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) [NodeAffinity]. preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.",
+    ]);
+  });
+
+  withScheduler("another scheduler's Pod is left alone", async (bench) => {
+    await bench.node('n1');
+    await bench.pod('a', { schedulerName: 'theirs' });
+    assert.equal(bench.nodeOf('a'), undefined);
+    assert.deepEqual(await bench.eventsAbout('a'), []);
+  });
+
+  withScheduler(
+    'a reservation counts until its Pod is seen, and goes when its write fails',
+    async (bench) => {
+      await bench.node('n1', { cpu: '1' });
+      const first = bench.ledger.tryReserve(podObject('a', wanting('1')), 'n1');
+      assert.deepEqual(bench.ledger.tryReserve(podObject('b', wanting('1')), 'n1'), {
+        bound: false,
+        message: 'Insufficient cpu',
+      });
+      if (first.bound) first.settle();
+      assert.equal(bench.ledger.tryReserve(podObject('b', wanting('1')), 'n1').bound, true);
+    },
+  );
+});

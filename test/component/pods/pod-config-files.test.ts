@@ -1,0 +1,167 @@
+/** Pods that name ConfigMaps and Secrets: what they wait for, what they follow, what an agent that died leaves. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, test } from 'node:test';
+import { podFolders } from '../../../agent/volumes/pod-folders.js';
+import type { ConfigMap, Secret } from '../../../shared/kube/objects/config-types.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { PodFixture } from '../../harness/pods/pod-fixture.js';
+import { podOf } from '../../harness/pods/pod-host-fixture.js';
+
+const metadata = { name: 'x', namespace: 'default' };
+const configMap = (value: string): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata,
+  data: { key: value },
+});
+const SECRET: Secret = { apiVersion: 'v1', kind: 'Secret', metadata, data: { key: 'dg==' } };
+
+const byEnv = (): Pod =>
+  podOf('p', { containers: [{ name: 'app', image: 'app:1', envFrom: [{ configMapRef: { name: 'x' } }] }] });
+const byFile = (changes: Partial<Pod['metadata']> = {}): Pod =>
+  podOf(
+    'p',
+    {
+      containers: [{ name: 'app', image: 'app:1', volumeMounts: [{ name: 'v', mountPath: '/v' }] }],
+      volumes: [
+        {
+          name: 'v',
+          projected: {
+            sources: [
+              { configMap: { name: 'x' } },
+              { downwardAPI: { items: [{ path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } }] } },
+            ],
+          },
+        },
+      ],
+    },
+    changes,
+  );
+
+let bench: PodFixture;
+afterEach(() => bench.close());
+
+const running = () => bench.until('p runs', () => bench.state('p') === 'running');
+const shown = (file: string): string =>
+  readFileSync(join(podFolders(bench.dataDir).memory, 'uid-p/volumes/files/v', file), 'utf8');
+const eventually = (file: string, text: string) =>
+  bench.until(`${file}: ${text}`, () => shown(file) === text);
+
+describe('a missing ConfigMap', () => {
+  test('keeps a container waiting with the API’s words, until it is there', async () => {
+    bench = new PodFixture();
+    bench.assignPod(byEnv());
+    await bench.until('refused', () => bench.state('p') === 'CreateContainerConfigError');
+    assert.equal(bench.container('p')?.state?.waiting?.message, 'configmap "x" not found');
+    assert.ok(bench.events.includes('Failed: Error: configmap "x" not found'));
+    // At once, by no timer: the clock stands still.
+    bench.storeConfig(configMap('1'));
+    await running();
+  });
+
+  test('keeps a volume waiting, told as FailedMount', async () => {
+    bench = new PodFixture();
+    bench.assignPod(byFile());
+    const text = 'FailedMount: MountVolume.SetUp failed for volume "v" : configmap "x" not found';
+    await bench.until('told', () => bench.events.includes(text));
+    assert.equal(bench.state('p'), 'ContainerCreating');
+    bench.storeConfig(configMap('1'));
+    await running();
+    assert.equal(shown('key'), '1');
+  });
+});
+
+describe('files of a running Pod', () => {
+  test('show another token once the coordinator’s clock is one by which the last is not good', async () => {
+    bench = new PodFixture();
+    const issuedAt = 1_800_000_000;
+    const token = (name: string) => {
+      const claims = { jti: name, nbf: issuedAt, exp: issuedAt + 3_600 };
+      return `x.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.x`;
+    };
+    const [first, second] = [token('first'), token('second')];
+    bench.token = first;
+    const sources = [{ serviceAccountToken: { path: 'token', expirationSeconds: 3_600 } }];
+    bench.assignPod(
+      podOf('p', {
+        containers: [{ name: 'app', image: 'app:1', volumeMounts: [{ name: 'v', mountPath: '/v' }] }],
+        volumes: [{ name: 'v', projected: { sources } }],
+      }),
+    );
+    await running();
+    bench.token = second;
+    bench.workers.onCoordinatorTime((issuedAt + 60) * 1_000);
+    await bench.pass(1_000);
+    assert.equal(shown('token'), first, 'it is good');
+    bench.workers.onCoordinatorTime((issuedAt + 3_600) * 1_000);
+    await eventually('token', second);
+  });
+
+  test('follow their ConfigMap and the Pod itself, and start no container anew', async () => {
+    bench = new PodFixture();
+    bench.storeConfig(configMap('1'));
+    bench.assignPod(byFile({ labels: { a: '1' } }));
+    await running();
+    bench.storeConfig(configMap('2'));
+    await eventually('key', '2');
+    bench.assignPod(byFile({ labels: { a: '2' } }));
+    await eventually('labels', 'a="2"');
+    assert.equal(bench.container('p')?.restartCount, 0);
+  });
+
+  test('stay as they are when their ConfigMap goes; the Pod runs on and it is told', async () => {
+    bench = new PodFixture();
+    bench.storeConfig(configMap('1'));
+    bench.assignPod(byFile());
+    await running();
+    bench.removeConfig(configMap('1'));
+    await bench.until('told', () => bench.events.some((event) => event.startsWith('FailedMount')));
+    assert.deepEqual([shown('key'), bench.state('p')], ['1', 'running']);
+    bench.storeConfig(configMap('2'));
+    await eventually('key', '2');
+  });
+
+  test('are brought up to date by an agent that was away when they changed', async () => {
+    bench = new PodFixture();
+    bench.storeConfig(configMap('1'));
+    bench.assignPod(byFile());
+    await running();
+    bench.config.set('ConfigMap/default/x', configMap('2'));
+    await bench.restartAgent();
+    await eventually('key', '2');
+    assert.equal(bench.container('p')?.restartCount, 0);
+  });
+
+  test('are made anew for the containers that follow a reboot', async () => {
+    bench = new PodFixture();
+    bench.storeConfig(configMap('1'));
+    bench.assignPod(byFile());
+    await running();
+    rmSync(podFolders(bench.dataDir).memory, { recursive: true });
+    bench.facts.bootMark = 'boot-2';
+    for (const { id } of await bench.driver.inspectPod('uid-p')) await bench.driver.stop(id, 0);
+    await bench.restartAgent();
+    await bench.until(
+      'restarted',
+      () => (bench.container('p')?.restartCount ?? 0) > 0 && bench.state('p') === 'running',
+    );
+    assert.equal(shown('key'), '1');
+  });
+});
+
+describe('folders', () => {
+  test('of Pods that nobody knows are removed when the agent starts, all others stay', async () => {
+    bench = new PodFixture();
+    bench.storeConfig(SECRET);
+    bench.storeConfig(configMap('1'));
+    bench.assignPod(byFile());
+    await running();
+    const { disk, memory } = podFolders(bench.dataDir);
+    for (const root of [disk, memory]) mkdirSync(join(root, 'uid-left/volumes/files/v'), { recursive: true });
+    await bench.restartAgent();
+    await bench.until('swept', () => ![disk, memory].some((root) => existsSync(join(root, 'uid-left'))));
+    assert.equal(shown('key'), '1');
+  });
+});

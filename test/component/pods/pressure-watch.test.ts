@@ -1,0 +1,197 @@
+/** A host that is short of something and asks nobody: conditions, what is won back first, one Pod after another. */
+import assert from 'node:assert/strict';
+import { afterEach, describe, test } from 'node:test';
+import {
+  type PressureReadings,
+  type Signal,
+  type StarvedResource,
+  thresholdsOf,
+} from '../../../agent/decisions/eviction/eviction-thresholds.js';
+import { measurePods } from '../../../agent/pods/eviction/pod-usage-measurement.js';
+import { PressureWatch } from '../../../agent/pods/eviction/pressure-watch.js';
+import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+import { PodFixture } from '../../harness/pods/pod-fixture.js';
+import { podOf } from '../../harness/pods/pod-host-fixture.js';
+
+let bench: PodFixture;
+afterEach(() => bench.close());
+
+/** A watch over the bench's Pods, whose host has what the test says. */
+function watch(settings: { soft?: boolean; mostSeconds?: number } = {}) {
+  bench = new PodFixture();
+  const left: Partial<Record<Signal, number>> = { 'memory.available': 500, 'nodefs.available': 500 };
+  const told: string[] = [];
+  const state = { left, told, images: 0 };
+  const read = async (): Promise<PressureReadings> => ({
+    observations: new Map(
+      Object.entries(state.left).map(([signal, available]) => [
+        signal as Signal,
+        { available, capacity: 1000 },
+      ]),
+    ),
+    hasImageFs: false,
+  });
+  const pressure = new PressureWatch({
+    thresholds: thresholdsOf({
+      evictionHard: settings.soft ? '' : 'memory.available<100,nodefs.available<10%',
+      evictionSoft: settings.soft ? 'memory.available<100' : '',
+      evictionSoftGracePeriod: 'memory.available=30s',
+      evictionMinimumReclaim: '',
+    }),
+    transitionMs: 300_000,
+    softGraceSeconds: settings.mostSeconds ?? 7,
+    read,
+    pods: bench,
+    workers: { terminate: (uid, end, event) => bench.workers.terminate(uid, end, event) },
+    reclaim: async (resource: StarvedResource) => {
+      told.push(`reclaim ${resource}`);
+      state.left['nodefs.available'] = (state.left['nodefs.available'] ?? 0) + state.images;
+    },
+    measure: (held, resource) =>
+      measurePods(
+        {
+          driver: bench.driver,
+          volumes: { storageOf: async () => ({ emptyDirs: new Map(), otherVolumes: 0 }) },
+        },
+        held,
+        resource,
+      ),
+    isGone: async (uid) => (await bench.driver.inspectPod(uid)).length === 0,
+    onPressures: (pressures) => void told.push(`pressures ${pressures.join()}`),
+    warn: (reason, message) => void told.push(`${reason} ${message}`),
+    clock: bench.clock,
+    log: silentLogger,
+  });
+  return { pressure, state, told };
+}
+
+async function runs(name: string, spec: Partial<PodSpec> = {}): Promise<void> {
+  bench.assignPod(podOf(name, spec));
+  await bench.until(`${name} runs`, () => bench.state(name) === 'running');
+}
+
+const asking = (memory: string): Partial<PodSpec> => ({
+  containers: [{ name: 'app', image: 'app:1', resources: { requests: { memory } } }],
+});
+const evicted = () =>
+  [...bench.assignedPods.values()].flatMap(({ uid, terminal: givenUp }) => (givenUp ? [`${uid} ${givenUp.reason}`] : []));
+
+describe('pressure on a host', () => {
+  test('enough of everything: nothing is said and nobody goes', async () => {
+    const { pressure, told } = watch();
+    await runs('a');
+    assert.equal(await pressure.check(), 10_000);
+    assert.deepEqual([told, evicted()], [[], []]);
+  });
+
+  test('one Pod goes at a time, and the next is asked only when it is gone', async () => {
+    const { pressure, state, told } = watch();
+    await runs('modest', asking('1Gi'));
+    await runs('greedy');
+    await runs('idle', asking('1Gi'));
+    state.left['memory.available'] = 99;
+    assert.equal(await pressure.check(), 1_000);
+    assert.deepEqual(told, ['pressures MemoryPressure', 'EvictionThresholdMet Attempting to reclaim memory']);
+    assert.deepEqual(evicted(), ['uid-greedy Evicted'], 'it asked for none, and has a mebibyte');
+    await bench.until('the Pod is over', () => bench.statuses.get('uid-greedy')?.phase === 'Failed');
+    const status = bench.statuses.get('uid-greedy');
+    const message =
+      'The node was low on resource: memory. Threshold quantity: 100, available: 99. ' +
+      'Container app was using 1Mi, request is 0, has larger consumption of memory. ';
+    assert.deepEqual([status?.reason, status?.message], ['Evicted', message]);
+    const target = status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
+    assert.deepEqual(
+      [target?.status, target?.reason, target?.message],
+      ['True', 'TerminationByKubelet', message],
+    );
+    await bench.until(
+      'its containers are gone',
+      async () => (await bench.driver.inspectPod('uid-greedy')).length === 0,
+    );
+    await pressure.check();
+    assert.equal(evicted().length, 2, 'pressure lasts: the next one goes');
+  });
+
+  const leaving: [rule: string, soft: boolean, mostSeconds: number, waitMs: number][] = [
+    ['its second and thirty more, by a hard threshold', false, 60, 31_000],
+    ['the time that was set and thirty seconds more, by a soft one', true, 60, 90_000],
+    ['its own grace and thirty seconds more, where that is shorter', true, 600, 150_000],
+    ['its own grace and thirty seconds more, without a bound', true, -1, 150_000],
+    ['thirty seconds, without a grace', true, 0, 30_000],
+  ];
+  for (const [rule, soft, mostSeconds, waitMs] of leaving) {
+    test(`while a Pod is leaving no other goes, for ${rule}`, async () => {
+      const { pressure, state } = watch({ soft, mostSeconds });
+      await runs('a', { terminationGracePeriodSeconds: 120 });
+      await runs('b', { terminationGracePeriodSeconds: 120 });
+      state.left['memory.available'] = 0;
+      bench.driver.stop = () => new Promise(() => undefined);
+      await pressure.check();
+      if (soft) await bench.pass(30_000);
+      await pressure.check();
+      assert.equal(evicted().length, 1);
+      await bench.pass(waitMs - 1);
+      await pressure.check();
+      assert.equal(evicted().length, 1);
+      await bench.pass(1);
+      await pressure.check();
+      assert.equal(evicted().length, 2);
+    });
+  }
+
+  test('on a full disk images go first, and no Pod when that was enough', async () => {
+    const { pressure, state, told } = watch();
+    await runs('a');
+    state.left['nodefs.available'] = 99;
+    state.images = 1;
+    assert.equal(await pressure.check(), 10_000);
+    assert.deepEqual(told.slice(1), [
+      'EvictionThresholdMet Attempting to reclaim ephemeral-storage',
+      'reclaim ephemeral-storage',
+    ]);
+    assert.deepEqual(evicted(), []);
+    state.left['nodefs.available'] = 50;
+    await pressure.check();
+    assert.deepEqual(evicted(), ['uid-a Evicted']);
+  });
+
+  test('static Pods and those of a system priority stay, whatever they take', async () => {
+    const { pressure, state } = watch();
+    await runs('vital', { priority: 2_000_000_000 });
+    await runs('static');
+    const held = bench.assignedPods.get('uid-static');
+    assert.ok(held);
+    bench.assignedPods.set('uid-static', { ...held, manifestFile: 'static.yaml' });
+    state.left['memory.available'] = 0;
+    assert.equal(await pressure.check(), 10_000);
+    assert.deepEqual(evicted(), []);
+  });
+
+  test('a soft threshold waits for its grace, and gives the Pod the time that was set', async () => {
+    const { pressure, state } = watch({ soft: true });
+    await runs('a');
+    state.left['memory.available'] = 0;
+    await pressure.check();
+    await bench.pass(29_999);
+    await pressure.check();
+    assert.deepEqual(evicted(), []);
+    await bench.pass(1);
+    const now = bench.clock.now();
+    await pressure.check();
+    assert.equal(bench.assignedPods.get('uid-a')?.terminal?.deadline, now + 7_000);
+  });
+
+  test('under pressure a new Pod is rejected, and a critical one let in', async () => {
+    watch();
+    bench.facts.pressures = ['DiskPressure'];
+    await runs('vital', { priority: 2_000_000_000 });
+    bench.assignPod(podOf('late'));
+    await bench.until('late is over', () => bench.statuses.get('uid-late')?.phase === 'Failed');
+    const { reason, message } = bench.statuses.get('uid-late') ?? {};
+    assert.deepEqual(
+      [reason, message],
+      ['Evicted', 'Pod was rejected: The node had condition: [DiskPressure]. '],
+    );
+  });
+});

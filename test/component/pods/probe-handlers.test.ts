@@ -1,0 +1,223 @@
+/** Probes and hooks against real servers, in upstream's words. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { ContainerProbeHandlers } from '../../../agent/probes/probe-handlers.js';
+import type { ProbeTarget } from '../../../agent/probes/probe-target.js';
+import { HollowDriver } from '../../../agent/runtime/hollow/hollow-driver.js';
+import { HollowEngine } from '../../../agent/runtime/hollow/hollow-engine.js';
+import { loadPki } from '../../../coordinator/pki/load-pki.js';
+import type { Handler } from '../../../shared/kube/pods/probe-types.js';
+import { ManualClock, systemClock } from '../../../shared/process/time/clock.js';
+import { freePort } from '../../harness/basics/free-port.js';
+import { type HealthServer, NOT_SERVING, startHealthServer } from '../../harness/pods/health-server.js';
+import { FIXTURE_OWNER } from '../../harness/pods/pod-host-fixture.js';
+
+const handlers = new ContainerProbeHandlers(
+  new HollowDriver(new HollowEngine({ clock: systemClock }), FIXTURE_OWNER),
+  systemClock,
+);
+
+/** The container is called upon at 127.0.0.1; `web` is the name of its port. */
+function target(port = 0): ProbeTarget {
+  const ports = [{ name: 'web', containerPort: port }];
+  return { id: 'c', container: { name: 'app', image: 'app', ports }, podIP: '127.0.0.1' };
+}
+
+const probe = (handler: Handler, port = 0) => handlers.probe({ ...handler, timeoutSeconds: 1 }, target(port));
+
+async function listening(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+/** Answers by path; keeps what it was asked last. */
+const site: RequestListener = (request, response) => {
+  const [, kind = '', rest = ''] = (request.url ?? '').split('/');
+  if (kind === 'status') response.statusCode = Number(rest);
+  if (kind === 'redirect') response.writeHead(302, { location: decodeURIComponent(rest) });
+  if (kind === 'silence') return;
+  if (kind === 'headers') response.statusCode = request.headers['x-wanted'] === 'yes' ? 200 : 400;
+  if (kind === 'host') response.statusCode = request.headers.host === 'shop.example' ? 200 : 400;
+  if (kind === 'agent')
+    response.statusCode = request.headers['user-agent']?.startsWith('kube-probe/') ? 200 : 400;
+  response.end('body');
+};
+
+describe('httpGet', () => {
+  const server = createServer(site);
+  let port = 0;
+  before(async () => {
+    port = await listening(server);
+  });
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const get = (path: string, more: object = {}) => probe({ httpGet: { path, port, ...more } });
+  const SUCCESS = { kind: 'success' };
+  const failed = (message: string) => ({ kind: 'failure', message });
+
+  test('2xx and 3xx are success', async () => {
+    for (const status of [200, 204, 304, 399]) assert.deepEqual(await get(`/status/${status}`), SUCCESS);
+  });
+  test('anything else is not', async () => {
+    for (const status of [400, 404, 500, 503]) {
+      assert.deepEqual(
+        await get(`/status/${status}`),
+        failed(`HTTP probe failed with statuscode: ${status}`),
+      );
+    }
+  });
+  test('headers are sent, Host among them, and the name of the prober', async () => {
+    const wanted = { httpHeaders: [{ name: 'X-Wanted', value: 'yes' }] };
+    assert.deepEqual(await get('/headers', wanted), SUCCESS);
+    assert.deepEqual(await get('/host', { httpHeaders: [{ name: 'Host', value: 'shop.example' }] }), SUCCESS);
+    assert.deepEqual(await get('/agent'), SUCCESS);
+  });
+  test('a redirect is followed on the same host, and elsewhere a warning', async () => {
+    assert.deepEqual(await get('/redirect/%2Fstatus%2F200'), SUCCESS);
+    assert.deepEqual(
+      await get('/redirect/%2Fstatus%2F500'),
+      failed('HTTP probe failed with statuscode: 500'),
+    );
+    assert.equal((await get('/redirect/http%3A%2F%2Fother.example%2F')).kind, 'warning');
+  });
+  test('a ring of redirects ends', async () => {
+    const message = `Get "http://127.0.0.1:${port}/redirect/ring": stopped after 10 redirects`;
+    const ring = createServer((_, response) => response.writeHead(302, { location: '/redirect/ring' }).end());
+    const ringPort = await listening(ring);
+    const result = await probe({ httpGet: { path: '/', port: ringPort } });
+    assert.deepEqual(result, failed(message.replace(String(port), String(ringPort))));
+    ring.closeAllConnections();
+    ring.close();
+  });
+  test('the port may be a name, and the host another', async () => {
+    assert.deepEqual(await probe({ httpGet: { path: '/', port: 'web' } }, port), SUCCESS);
+    assert.deepEqual(await get('/', { host: 'localhost' }), SUCCESS);
+  });
+  test('a port of no known name is an error, which says nothing of the container', async () => {
+    assert.deepEqual(await probe({ httpGet: { port: 'no' } }), {
+      kind: 'error',
+      message: 'port no not found',
+    });
+  });
+  test('nobody listens', async () => {
+    const free = await freePort();
+    assert.deepEqual(
+      await probe({ httpGet: { path: '/', port: free } }),
+      failed(`Get "http://127.0.0.1:${free}/": dial tcp 127.0.0.1:${free}: connect: connection refused`),
+    );
+  });
+  test('no answer in time', async () => {
+    const why = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
+    assert.deepEqual(await get('/silence'), failed(`Get "http://127.0.0.1:${port}/silence": ${why}`));
+  });
+  test('https, whatever the certificate', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'everynode-probe-'));
+    const { serving } = await loadPki(folder, ['elsewhere.example'], Date.now());
+    const secure = createTlsServer({ key: serving.key, cert: serving.cert }, site);
+    const securePort = await listening(secure as unknown as Server);
+    assert.deepEqual(await probe({ httpGet: { path: '/', port: securePort, scheme: 'HTTPS' } }), SUCCESS);
+    secure.closeAllConnections();
+    secure.close();
+    rmSync(folder, { recursive: true });
+  });
+  test('as a hook, any answer will do', async () => {
+    await handlers.runHook({ httpGet: { path: '/status/500', port } }, target(), 1000);
+    const free = await freePort();
+    const hook = handlers.runHook({ httpGet: { path: '/', port: free } }, target(), 1000);
+    await assert.rejects(hook, /connection refused/);
+  });
+});
+
+describe('tcpSocket', () => {
+  test('a connection is success, none is not', async () => {
+    const server = createServer();
+    const port = await listening(server);
+    assert.deepEqual(await probe({ tcpSocket: { port } }), { kind: 'success' });
+    server.close();
+    await once(server, 'close');
+    assert.deepEqual(await probe({ tcpSocket: { port } }), {
+      kind: 'failure',
+      message: `dial tcp 127.0.0.1:${port}: connect: connection refused`,
+    });
+  });
+});
+
+describe('grpc', () => {
+  let server: HealthServer;
+  before(async () => {
+    server = await startHealthServer();
+  });
+  after(() => server.close());
+  const check = (service?: string) => probe({ grpc: { port: server.port, ...(service ? { service } : {}) } });
+
+  test('serving is success, for each service by its name', async () => {
+    server.answer = (service) => ({ status: service === 'bad' ? NOT_SERVING : 1 });
+    assert.deepEqual(await check(), { kind: 'success' });
+    assert.deepEqual(await check('good'), { kind: 'success' });
+    assert.deepEqual(await check('bad'), {
+      kind: 'failure',
+      message: 'service unhealthy (responded with "NOT_SERVING")',
+    });
+  });
+  for (const [it, answer, message] of [
+    [
+      'a server without health',
+      { code: 12, message: 'unknown method' },
+      'error: this server does not implement the grpc health protocol (grpc.health.v1.Health): unknown method',
+    ],
+    [
+      'a service that it does not know',
+      { code: 5, message: 'unknown%20service' },
+      'error: health rpc probe failed: rpc error: code = NotFound desc = unknown service',
+    ],
+    ['no answer in time', 'silence', 'timeout: health rpc did not complete within 1s'],
+  ] as const) {
+    test(it, async () => {
+      server.answer = () => answer;
+      assert.deepEqual(await check(), { kind: 'failure', message });
+    });
+  }
+  test('nobody listens', async () => {
+    const port = await freePort();
+    const where = `127.0.0.1:${port}`;
+    assert.deepEqual(await probe({ grpc: { port } }), {
+      kind: 'failure',
+      message: `error: failed to connect service at "${where}": dial tcp ${where}: connect: connection refused`,
+    });
+  });
+});
+
+describe('a hook that sleeps', () => {
+  test('sleeps as long as it says, and no longer than it may', async () => {
+    const clock = new ManualClock();
+    const sleeper = new ContainerProbeHandlers(new HollowDriver(new HollowEngine({ clock }), FIXTURE_OWNER), clock);
+    const slept = async (seconds: number, deadlineMs: number, endMs: number) => {
+      let ended = false;
+      const hook = sleeper.runHook({ sleep: { seconds } }, target(), deadlineMs).then(() => {
+        ended = true;
+      });
+      clock.advance(endMs - 1);
+      await clock.yieldToEventLoop();
+      assert.equal(ended, false);
+      clock.advance(1);
+      await hook;
+    };
+    await slept(5, 60_000, 5000);
+    await slept(60, 50, 50);
+  });
+});
+
+test('what names nothing is an error', async () => {
+  assert.deepEqual(await probe({}), { kind: 'error', message: 'missing probe handler' });
+});

@@ -1,0 +1,248 @@
+/** create, over a memory store and the real kinds. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { configMapKind, namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
+import { createRegistry } from '../../../coordinator/registry/create-registry.js';
+import type { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { systemRandom } from '../../../shared/process/time/random.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+import { configMapManifest, podManifest, refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+
+const REF = { namespace: 'default', name: 'a' };
+
+test('a creation stamps uid, creation time and resourceVersion', async () => {
+  const { registry } = await testRegistry();
+  const { metadata } = (await registry.create(configMapKind, 'default', configMapManifest('a'))).object();
+  assert.match(metadata.uid ?? '', /^[0-9a-f-]{36}$/);
+  assert.equal(metadata.creationTimestamp, '2026-01-02T03:04:05Z');
+  assert.match(metadata.resourceVersion ?? '', /^\d+$/);
+});
+
+test('a name that is taken is a 409 AlreadyExists', async () => {
+  const { registry } = await testRegistry();
+  await registry.create(configMapKind, 'default', configMapManifest('a'));
+  const error = await refusal(registry.create(configMapKind, 'default', configMapManifest('a')));
+  assert.equal(error.message, 'configmaps "a" already exists');
+  assert.equal(error.reason, 'AlreadyExists');
+});
+
+test('the namespace comes from the URL, and another one in the body is a 400', async () => {
+  const { registry } = await testRegistry();
+  const bare = await registry.create(configMapKind, 'default', { metadata: { name: 'a' } });
+  assert.equal(bare.object().metadata.namespace, 'default');
+  const elsewhere = configMapManifest('b', {}, { namespace: 'other' });
+  const error = await refusal(registry.create(configMapKind, 'default', elsewhere));
+  assert.equal(error.code, 400);
+  assert.match(error.message, /does not match the namespace sent on the request/);
+});
+
+test('a missing namespace is a 404 for the namespace', async () => {
+  const { registry } = await testRegistry();
+  const error = await refusal(registry.create(configMapKind, 'nowhere', { metadata: { name: 'a' } }));
+  assert.equal(error.message, 'namespaces "nowhere" not found');
+});
+
+test('a terminating namespace is a 403 with the cause NamespaceTerminating', async () => {
+  const { registry } = await testRegistry();
+  await registry.create(namespaceKind, undefined, { metadata: { name: 'ending' } });
+  await registry.delete(namespaceKind, { name: 'ending' });
+  const pod = { ...podManifest('a'), metadata: { name: 'a' } };
+  const error = await refusal(registry.create(podKind, 'ending', pod));
+  assert.equal(error.code, 403);
+  assert.equal(
+    error.message,
+    'pods "a" is forbidden: unable to create new content in namespace ending because it is being terminated',
+  );
+  assert.equal(error.details?.causes?.[0]?.reason, 'NamespaceTerminating');
+});
+
+const own = (namespace: string, name: string) => ({
+  ...configMapManifest(name, { text: '<é>' }),
+  metadata: { name, namespace },
+});
+
+test('of our own objects each is stored or refused by itself', async () => {
+  const { registry, store } = await testRegistry();
+  await registry.create(namespaceKind, undefined, { metadata: { name: 'ending' } });
+  await registry.delete(namespaceKind, { name: 'ending' });
+  await registry.create(configMapKind, 'default', configMapManifest('taken'));
+  const objects = [own('default', 'a'), own('ending', 'b'), own('default', 'taken'), own('default', 'c')];
+  const refusals = (await registry.createInternal(configMapKind, objects)) as (ApiError | undefined)[];
+  assert.deepEqual(
+    refusals.map((error) => error?.reason),
+    [undefined, 'Forbidden', 'AlreadyExists', undefined],
+  );
+  const { records } = await registry.list(configMapKind, { namespace: 'default' });
+  assert.deepEqual(
+    records.map((record) => record.object().metadata.name),
+    ['a', 'c', 'taken'],
+  );
+  const [first, last] = [records[0]?.object(), records[1]?.object()];
+  assert.match(first?.metadata.uid ?? '', /^[0-9a-f-]{36}$/);
+  assert.notEqual(first?.metadata.uid, last?.metadata.uid);
+  assert.equal(first?.metadata.creationTimestamp, '2026-01-02T03:04:05Z');
+  const { resourceVersion: _, ...metadata } = first?.metadata ?? {};
+  const stored = await store.get('/registry/core/configmaps/default/a');
+  assert.deepEqual(JSON.parse(String(stored?.value)), { ...objects[0], metadata });
+});
+
+test('our own objects are tried again when their namespace changed meanwhile', async () => {
+  const { registry, store } = await testRegistry();
+  const createAll = store.createAll.bind(store);
+  let tries = 0;
+  store.createAll = async (values) => {
+    tries += 1;
+    if (tries === 1) await registry.modify(namespaceKind, { name: 'default' }, labelled);
+    return createAll(values);
+  };
+  const objects = [own('default', 'a'), own('default', 'b')];
+  assert.deepEqual(await registry.createInternal(configMapKind, objects), [undefined, undefined]);
+  assert.equal(tries, 2);
+});
+
+function labelled({ metadata }: { metadata: { labels?: Record<string, string> } }): undefined {
+  metadata.labels = { changed: 'true' };
+}
+
+test('an object without a name is refused as one named ""', async () => {
+  const { registry } = await testRegistry();
+  const error = await refusal(registry.create(configMapKind, 'default', { metadata: {} }));
+  assert.equal(
+    error.message,
+    'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
+  );
+});
+
+test('generateName appends five characters of the alphabet, and what follows from a name follows', async () => {
+  const { registry } = await testRegistry();
+  const body = { metadata: { generateName: 'team-' } };
+  const { metadata } = (await registry.create(namespaceKind, undefined, body)).object();
+  assert.match(metadata.name, /^team-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+  assert.equal(metadata.labels?.['kubernetes.io/metadata.name'], metadata.name);
+});
+
+test('a generated name that is taken is drawn again', async () => {
+  const { registry, store, clock } = await testRegistry();
+  const draws = [...Array(10).fill(0), ...Array(5).fill(0.99)] as number[];
+  const chance = { ...systemRandom, random: () => draws.shift() ?? 0.5 };
+  const scripted = createRegistry({ store, clock, kinds: registry.kinds, log: silentLogger, random: chance });
+  const body = { metadata: { generateName: 'x-' } };
+  assert.equal((await scripted.create(configMapKind, 'default', body)).object().metadata.name, 'x-bbbbb');
+  assert.equal((await scripted.create(configMapKind, 'default', body)).object().metadata.name, 'x-99999');
+});
+
+test('a dry run stores nothing and names no resourceVersion, but sees that a name is taken', async () => {
+  const { registry } = await testRegistry();
+  const dry = { dryRun: true };
+  const record = await registry.create(configMapKind, 'default', configMapManifest('a'), dry);
+  assert.equal(record.object().metadata.resourceVersion, undefined);
+  assert.equal((await refusal(registry.get(configMapKind, REF))).code, 404);
+  await registry.create(configMapKind, 'default', configMapManifest('a'));
+  const error = await refusal(registry.create(configMapKind, 'default', configMapManifest('a'), dry));
+  assert.equal(error.reason, 'AlreadyExists');
+});
+
+test('a bad name is a 422 at metadata.name', async () => {
+  const { registry } = await testRegistry();
+  const error = await refusal(registry.create(configMapKind, 'default', configMapManifest('A_b')));
+  assert.equal(error.code, 422);
+  assert.equal(error.details?.causes?.[0]?.field, 'metadata.name');
+});
+
+test('a resourceVersion in the body, another kind and another version are 400s', async () => {
+  const { registry } = await testRegistry();
+  for (const mistake of [
+    configMapManifest('a', {}, { resourceVersion: '7' }),
+    { ...configMapManifest('a'), kind: 'Secret' },
+    { ...configMapManifest('a'), apiVersion: 'v2' },
+    ['a list'],
+  ]) {
+    assert.equal((await refusal(registry.create(configMapKind, 'default', mistake))).code, 400);
+  }
+});
+
+test('a plain Pod gets the two 300 s tolerations unless it has its own', async () => {
+  const { registry } = await testRegistry();
+  const own = { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' };
+  const record = await registry.create(podKind, 'default', podManifest('a', { tolerations: [own] }));
+  const [first, second, ...rest] = record.object().spec.tolerations ?? [];
+  assert.deepEqual(first, own);
+  assert.equal(second?.key, 'node.kubernetes.io/unreachable');
+  assert.equal(second?.tolerationSeconds, 300);
+  assert.deepEqual(rest, []);
+});
+
+test('fields that are null are left out, and a managedFields copied from elsewhere is dropped', async () => {
+  const { registry } = await testRegistry();
+  const body = configMapManifest('a', {}, { labels: null, managedFields: [{ manager: 'x' }] });
+  const warn = { fieldValidation: 'Warn' as const };
+  const { metadata } = (await registry.create(configMapKind, 'default', body, warn)).object();
+  assert.equal('labels' in metadata, false);
+  assert.equal('managedFields' in metadata, false);
+});
+
+const UNKNOWN = { ...configMapManifest('a'), colour: 'green', metadata: { name: 'a', shade: 1 } };
+
+test('an unknown field is a 400 that names each one when validation is Strict', async () => {
+  const { registry } = await testRegistry();
+  const strict = { fieldValidation: 'Strict' as const };
+  const error = await refusal(registry.create(configMapKind, 'default', UNKNOWN, strict));
+  assert.equal(error.code, 400);
+  assert.equal(
+    error.message,
+    'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "metadata.shade", unknown field "colour"',
+  );
+});
+
+test('an unknown field is a warning when validation is Warn, and is not stored', async () => {
+  const { registry } = await testRegistry();
+  const warnings: string[] = [];
+  const options = { fieldValidation: 'Warn' as const, warn: (text: string) => void warnings.push(text) };
+  const record = await registry.create(configMapKind, 'default', UNKNOWN, options);
+  assert.deepEqual(warnings, ['unknown field "metadata.shade"', 'unknown field "colour"']);
+  assert.equal('colour' in record.object(), false);
+});
+
+test('a wrong JSON type is a 400 even when validation is Ignore', async () => {
+  const { registry } = await testRegistry();
+  const body = { ...configMapManifest('a'), data: 'text' };
+  const ignore = { fieldValidation: 'Ignore' as const };
+  const error = await refusal(registry.create(configMapKind, 'default', body, ignore));
+  assert.equal(error.code, 400);
+  assert.match(error.message, /json: cannot unmarshal string into Go struct field ConfigMap\.data/);
+});
+
+test('bytes carry the resourceVersion, and the stored value does not', async () => {
+  const { registry, store } = await testRegistry();
+  const created = await registry.create(configMapKind, 'default', configMapManifest('a', { k: 'v' }));
+  const read = await registry.get(configMapKind, REF);
+  assert.deepEqual(JSON.parse(read.bytes().toString()), created.object());
+  assert.deepEqual(JSON.parse(created.bytes().toString()), created.object());
+  const stored = (await store.get('/registry/core/configmaps/default/a'))?.value.toString() ?? '';
+  assert.match(stored, /^\{"apiVersion":"v1","kind":"ConfigMap","metadata":\{/);
+  assert.doesNotMatch(stored, /resourceVersion/);
+});
+
+test('an object above the size limit is a 413', async () => {
+  const { registry } = await testRegistry();
+  const env = [{ name: 'LARGE', value: 'x'.repeat(1_600_000) }];
+  const body = podManifest('a', { containers: [{ name: 'main', image: 'app:1', env }] });
+  const error = await refusal(registry.create(podKind, 'default', body));
+  assert.equal(error.reason, 'RequestEntityTooLarge');
+});
+
+test('a namespace that changes between the look at it and the write is looked at again', async () => {
+  const { registry, store } = await testRegistry();
+  const key = '/registry/core/namespaces/default';
+  const { create } = store;
+  let raced = false;
+  store.create = async (...write) => {
+    const namespace = await store.get(key);
+    if (!raced && namespace) await store.update(key, namespace.value);
+    raced = true;
+    return create.apply(store, write);
+  };
+  await registry.create(configMapKind, 'default', configMapManifest('a'));
+  assert.ok(raced);
+  await registry.get(configMapKind, REF);
+});

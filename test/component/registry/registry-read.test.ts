@@ -1,0 +1,176 @@
+/** get and list, over a memory store and the real kinds. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { configMapKind, namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
+import type { ListRequest, Registry } from '../../../coordinator/registry/registry.js';
+import { MemoryStore } from '../../../coordinator/store/memory-store.js';
+import { configMapManifest, podManifest, refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+
+async function withConfigMaps(count: number): Promise<Registry> {
+  const { registry } = await testRegistry();
+  for (let index = 0; index < count; index += 1) {
+    const labels = { parity: index % 2 === 0 ? 'even' : 'odd' };
+    await registry.create(configMapKind, 'default', configMapManifest(`c${index}`, {}, { labels }));
+  }
+  return registry;
+}
+
+async function namesOf(registry: Registry, request: ListRequest): Promise<string[]> {
+  const { records } = await registry.list(configMapKind, request);
+  return records.map((record) => record.object().metadata.name);
+}
+
+test('a list names the revision of the store, and each record its own', async () => {
+  const { registry, store } = await testRegistry();
+  const created = await registry.create(configMapKind, 'default', configMapManifest('a'));
+  await registry.create(configMapKind, 'default', configMapManifest('b'));
+  const list = await registry.list(configMapKind);
+  assert.equal(list.resourceVersion, String(await store.revision()));
+  assert.equal(list.records[0]?.revision, created.revision);
+});
+
+test('a list without selectors decodes nothing', async () => {
+  const { registry, store } = await testRegistry();
+  await store.create('/registry/core/configmaps/default/broken', Buffer.from('{"metadata":{} no JSON'));
+  const { records } = await registry.list(configMapKind, { namespace: 'default', limit: 10 });
+  assert.equal(records.length, 1);
+});
+
+test('a namespace keeps to itself, also one whose name another begins with', async () => {
+  const registry = await withConfigMaps(1);
+  await registry.create(namespaceKind, undefined, { metadata: { name: 'default-2' } });
+  await registry.create(configMapKind, 'default-2', { metadata: { name: 'other' } });
+  assert.deepEqual(await namesOf(registry, { namespace: 'default' }), ['c0']);
+  assert.deepEqual(await namesOf(registry, {}), ['other', 'c0']);
+});
+
+test('label selectors select', async () => {
+  const registry = await withConfigMaps(4);
+  assert.deepEqual(await namesOf(registry, { labelSelector: 'parity=odd' }), ['c1', 'c3']);
+  assert.deepEqual(await namesOf(registry, { labelSelector: 'parity notin (odd)' }), ['c0', 'c2']);
+  assert.deepEqual(await namesOf(registry, { labelSelector: '!parity' }), []);
+});
+
+test('field selectors select by name, by namespace and by what the kind offers', async () => {
+  const { registry } = await testRegistry();
+  await registry.create(podKind, 'default', podManifest('a', { nodeName: 'n1' }));
+  await registry.create(podKind, 'default', podManifest('b'));
+  const names = async (fieldSelector: string, namespace?: string) => {
+    const request = namespace === undefined ? { fieldSelector } : { fieldSelector, namespace };
+    return (await registry.list(podKind, request)).records.map((record) => record.object().metadata.name);
+  };
+  assert.deepEqual(await names('metadata.name=b', 'default'), ['b']);
+  assert.deepEqual(await names('metadata.name=b,spec.nodeName=n1', 'default'), []);
+  assert.deepEqual(await names('metadata.name!=b'), ['a']);
+  assert.deepEqual(await names('metadata.namespace=default,spec.nodeName=n1'), ['a']);
+  assert.deepEqual(await names('spec.nodeName='), ['b']);
+});
+
+test('a selector that cannot be read or names an unknown field is a 400', async () => {
+  const { registry } = await testRegistry();
+  const unknown = await refusal(registry.list(podKind, { fieldSelector: 'spec.foo=1' }));
+  assert.equal(unknown.message, 'field label not supported: spec.foo');
+  assert.equal(unknown.code, 400);
+  assert.equal((await refusal(registry.list(podKind, { labelSelector: 'a in b' }))).code, 400);
+  assert.equal((await refusal(registry.list(podKind, { fieldSelector: 'toString=1' }))).code, 400);
+});
+
+test('pages show one state, count what is left, and end', async () => {
+  const registry = await withConfigMaps(5);
+  const first = await registry.list(configMapKind, { limit: 2 });
+  assert.equal(first.remainingItemCount, 3);
+  await registry.create(configMapKind, 'default', configMapManifest('c9'));
+  await registry.delete(configMapKind, { namespace: 'default', name: 'c4' });
+  const second = await registry.list(configMapKind, { limit: 2, continue: first.continue ?? '' });
+  const third = await registry.list(configMapKind, { limit: 2, continue: second.continue ?? '' });
+  const names = [...first.records, ...second.records, ...third.records].map(
+    (record) => record.object().metadata.name,
+  );
+  assert.deepEqual(names, ['c0', 'c1', 'c2', 'c3', 'c4']);
+  assert.equal(third.resourceVersion, first.resourceVersion);
+  assert.equal(third.continue, undefined);
+});
+
+test('pages are full under a selector too, and do not count what is left', async () => {
+  const registry = await withConfigMaps(7);
+  const request = { limit: 2, labelSelector: 'parity=even' };
+  const first = await registry.list(configMapKind, request);
+  assert.deepEqual(
+    first.records.map((record) => record.object().metadata.name),
+    ['c0', 'c2'],
+  );
+  assert.equal(first.remainingItemCount, undefined);
+  assert.deepEqual(await namesOf(registry, { ...request, continue: first.continue ?? '' }), ['c4', 'c6']);
+});
+
+test('a page whose revision is compacted is a 410 Expired', async () => {
+  const { registry, store } = await testRegistry();
+  for (const name of ['a', 'b']) await registry.create(configMapKind, 'default', configMapManifest(name));
+  const { continue: token = '' } = await registry.list(configMapKind, { limit: 1 });
+  await registry.create(configMapKind, 'default', configMapManifest('c'));
+  await store.compact(await store.revision());
+  const error = await refusal(registry.list(configMapKind, { limit: 1, continue: token }));
+  assert.equal(error.reason, 'Expired');
+  assert.equal(error.code, 410);
+});
+
+test('a continued list names no revision of its own', async () => {
+  const registry = await withConfigMaps(2);
+  const { continue: token = '', resourceVersion } = await registry.list(configMapKind, { limit: 1 });
+  const error = await refusal(registry.list(configMapKind, { continue: token, resourceVersion }));
+  assert.equal(error.message, 'specifying resource version is not allowed when using continue');
+});
+
+test('a continue token that is none of ours is a 400', async () => {
+  const { registry } = await testRegistry();
+  for (const token of ['garbage', Buffer.from('[1]').toString('base64url'), '%%%']) {
+    assert.equal((await refusal(registry.list(configMapKind, { continue: token }))).code, 400);
+  }
+});
+
+test('a revision of the future is a 504, one that is no number a 400', async () => {
+  const { registry } = await testRegistry();
+  const error = await refusal(registry.list(configMapKind, { resourceVersion: '999999' }));
+  assert.equal(error.code, 504);
+  assert.equal(error.details?.causes?.[0]?.reason, 'ResourceVersionTooLarge');
+  assert.equal((await refusal(registry.list(configMapKind, { resourceVersion: '1x' }))).code, 400);
+});
+
+test('resourceVersionMatch=Exact shows the past, and is refused without a revision', async () => {
+  const registry = await withConfigMaps(1);
+  const { resourceVersion } = await registry.list(configMapKind);
+  await registry.delete(configMapKind, { namespace: 'default', name: 'c0' });
+  assert.deepEqual(await namesOf(registry, { resourceVersion, resourceVersionMatch: 'Exact' }), ['c0']);
+  assert.deepEqual(await namesOf(registry, { resourceVersion, resourceVersionMatch: 'NotOlderThan' }), []);
+  assert.equal((await refusal(registry.list(configMapKind, { resourceVersionMatch: 'Exact' }))).code, 422);
+});
+
+test('one namespace of a kind may be computed: read from its reader, and never written', async () => {
+  const { registry } = await testRegistry(new MemoryStore());
+  const computed = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'n1', namespace: 'kube-node-lease' },
+  };
+  const reader = {
+    namespace: 'kube-node-lease',
+    get: (name: string) => (name === 'n1' ? computed : undefined),
+    list: () => [computed],
+  };
+  const kind = { ...configMapKind, reader };
+  const ref = { namespace: 'kube-node-lease', name: 'n1' };
+  assert.equal((await registry.get(kind, ref)).object().metadata.name, 'n1');
+  assert.equal((await refusal(registry.get(kind, { ...ref, name: 'n2' }))).code, 404);
+  assert.equal((await refusal(registry.delete(kind, ref))).code, 405);
+  assert.equal((await refusal(registry.create(kind, ref.namespace, computed))).code, 405);
+  assert.equal((await refusal(registry.watch(kind, { namespace: ref.namespace }))).code, 405);
+
+  await registry.create(kind, 'default', { metadata: { name: 'stored' } });
+  const all = await registry.list(kind);
+  assert.deepEqual(
+    all.records.map((record) => record.object().metadata.name),
+    ['stored', 'n1'],
+  );
+  assert.equal((await registry.list(kind, { fieldSelector: 'metadata.name=n2' })).records.length, 0);
+  await registry.delete(kind, { namespace: 'default', name: 'stored' });
+});

@@ -1,0 +1,288 @@
+/** Agents that know more than a restored store: what they run comes back, and nothing stops. */
+import assert from 'node:assert/strict';
+import { encodeConfig, encodeDesired } from '../../../coordinator/hub/desired/desired-object.js';
+import { ObjectSigner } from '../../../coordinator/hub/restore/object-signer.js';
+import { namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
+import { RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { DesiredObject } from '../../../shared/link/messages/link-messages.js';
+import { RETURN_OBJECTS } from '../../../shared/link/link-features.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { type HubFixture, objectMacOf, withHub } from '../../harness/hub/hub-fixture.js';
+import { podObject } from '../../harness/controllers/object-builders.js';
+import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
+
+/** What the bench stores before its hub begins: two namespaces and one Pod. */
+const BACKUP_REVISION = 3;
+const PAST = { era: 'before', revision: BACKUP_REVISION, takenAt: Date.parse('2025-12-31T00:00:00Z') };
+/** Of the coordinator that was lost. */
+const BEFORE = objectMacOf({ epoch: () => PAST.era, pastEpochs: () => [] });
+
+function podOf(
+  name: string,
+  { nodeName = 'n1', ...more }: { namespace?: string; nodeName?: string } = {},
+): Pod {
+  const pod = podObject(name, { nodeName });
+  const creationTimestamp = '2026-01-01T00:00:00Z';
+  pod.metadata = { ...pod.metadata, uid: `uid-${name}`, creationTimestamp, ...more };
+  return pod;
+}
+
+/** A Pod as its host was given it by the lost coordinator. */
+function given(pod: Pod, revision: number, { node = 'n1', signer: sealer = BEFORE } = {}): DesiredObject {
+  const metadata = { ...pod.metadata, resourceVersion: String(revision) };
+  return encodeDesired({ ...pod, metadata }, node, sealer);
+}
+
+/** The agent of n1, which has applied so much and holds these. */
+function host(bench: HubFixture, objects: readonly DesiredObject[], revision = BACKUP_REVISION + 5) {
+  return bench.agent('n1', {
+    era: PAST.era,
+    revision,
+    clusterUID: bench.controlPlane.store.clusterUID(),
+    held: new Map(objects.map(({ uid, digest }) => [uid, digest])),
+    given: new Map(objects.map((object) => [object.uid, object])),
+  });
+}
+
+const withRestored = (
+  rule: string,
+  check: (bench: HubFixture) => Promise<void>,
+  pod = podOf('elsewhere', { nodeName: 'n2' }),
+) => withHub(rule, check, { pastEras: [PAST], pods: [pod] });
+
+/** The Pod p as the store has it. */
+const known = (bench: HubFixture) => bench.controlPlane.informers.pods.byUid('uid-p');
+
+const gone = (agent: { changes: readonly { gone: string[] }[] }) =>
+  agent.changes.flatMap((each) => each.gone);
+
+withRestored(
+  'a Pod made after the backup comes back under its uid, and its host hears nothing',
+  async (bench) => {
+    const object = given(podOf('p'), BACKUP_REVISION + 3);
+    const agent = await host(bench, [object]);
+    await eventually(() => known(bench) !== undefined);
+    const back = await bench.pod('p');
+    assert.equal(back?.metadata.uid, 'uid-p');
+    assert.equal(back?.metadata.creationTimestamp, '2026-01-01T00:00:00Z');
+    await bench.controlPlane.settle();
+    assert.deepEqual(agent.changes, []);
+  },
+);
+
+withRestored(
+  'a Pod that comes back is known by its hash, and by no number of the lost coordinator',
+  async (bench) => {
+    const pod = podOf('p');
+    const hash = { 'controller-revision-hash': 'lost' };
+    pod.metadata.labels = { ...hash, 'pod-template-generation': '2' };
+    const agent = await host(bench, [given(pod, BACKUP_REVISION + 3)]);
+    await eventually(() => known(bench) !== undefined);
+    assert.deepEqual(known(bench)?.metadata.labels, hash);
+    await eventually(() => agent.changes.some(({ set }) => set.some(({ uid }) => uid === 'uid-p')));
+    assert.deepEqual(gone(agent), []);
+  },
+);
+
+withRestored('the status of a Pod that came back is told again', async (bench) => {
+  const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
+  const report = { uid: 'uid-p', namespace: 'default', name: 'p', status: { phase: 'Running' as const } };
+  agent.link.outbox.putPod(report);
+  await eventually(() => known(bench)?.status?.phase === 'Running');
+});
+
+withRestored('a namespace that was lost as well is made again', async (bench) => {
+  await host(bench, [given(podOf('p', { namespace: 'later' }), BACKUP_REVISION + 3)]);
+  await eventually(() => known(bench)?.metadata.namespace === 'later');
+  assert.ok(await bench.controlPlane.registry.get(namespaceKind, { name: 'later' }));
+});
+
+withRestored(
+  'a ConfigMap that was lost stays with its host until the restore is confirmed',
+  async (bench) => {
+    const metadata = { uid: 'uid-c', namespace: 'default', name: 'c' };
+    const agent = await host(bench, [encodeConfig({ apiVersion: 'v1', kind: 'ConfigMap', metadata })]);
+    await eventually(() => agent.link.phase === 'live');
+    await bench.controlPlane.settle();
+    assert.deepEqual(gone(agent), []);
+    await bench.restoreState.confirm();
+    await eventually(() => gone(agent).includes('uid-c'));
+  },
+);
+
+const STRANGE: [string, DesiredObject][] = [
+  ['was given before the backup, so it was deleted since', given(podOf('p'), BACKUP_REVISION)],
+  ['was given to another node', given(podOf('p'), BACKUP_REVISION + 3, { node: 'n2' })],
+  [
+    'was given by another fleet',
+    given(podOf('p'), BACKUP_REVISION + 3, {
+      signer: new ObjectSigner(Buffer.alloc(32, 'x'), { epoch: PAST.era, pastEpochs: [] }),
+    }),
+  ],
+  ['was changed on the host', { ...given(podOf('p'), BACKUP_REVISION + 3), object: Buffer.from('{}') }],
+];
+for (const [why, object] of STRANGE) {
+  withRestored(
+    `a Pod stays out of the store that ${why}; it stops only after the confirmation`,
+    async (bench) => {
+      const agent = await host(bench, [object]);
+      await eventually(() => agent.link.phase === 'live');
+      const later = await bench.boundPod('later', 'n1');
+      await eventually(() => agent.held.has(later.metadata.uid ?? ''));
+      assert.equal(await bench.pod('p'), undefined);
+      assert.deepEqual(gone(agent), []);
+      await bench.restoreState.confirm();
+      await eventually(() => gone(agent).includes('uid-p'));
+    },
+  );
+}
+
+withRestored('a host that knows no more than the backup is not asked', async (bench) => {
+  const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION - 1)], BACKUP_REVISION);
+  await eventually(() => agent.link.phase === 'live');
+  await bench.restoreState.confirm();
+  await eventually(() => gone(agent).includes('uid-p'));
+  assert.equal(await bench.pod('p'), undefined);
+});
+
+withRestored('after the confirmation a host that was dark is still asked', async (bench) => {
+  await bench.restoreState.confirm();
+  const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
+  await eventually(() => known(bench) !== undefined);
+  await bench.controlPlane.settle();
+  assert.deepEqual(agent.changes, []);
+});
+
+withRestored(
+  'a restored Pod that its host no longer holds leaves the store, one made since stays',
+  async (bench) => {
+    const later = await bench.boundPod('later', 'n1');
+    const agent = await host(bench, []);
+    await eventually(() => agent.held.has(later.metadata.uid ?? ''));
+    assert.equal(await bench.pod('ended'), undefined);
+    assert.deepEqual([...agent.held.keys()], [later.metadata.uid]);
+  },
+  podOf('ended'),
+);
+
+withRestored(
+  'a host that had not seen the backup whole is given what it lacks',
+  async (bench) => {
+    const agent = await host(bench, [], BACKUP_REVISION - 2);
+    await eventually(() => agent.held.has('uid-waiting'));
+  },
+  podOf('waiting'),
+);
+
+withRestored('an agent that cannot give back is not asked, and stops nothing', async (bench) => {
+  const agent = await rawAgent(bench, 'n1');
+  const position = { era: PAST.era, revision: BACKUP_REVISION + 5 };
+  agent.send(helloOf('n1', { ...position, objects: [['uid-p', 'd']] }));
+  await agent.waitFor('welcome');
+  await bench.boundPod('later', 'n1');
+  assert.deepEqual((await agent.waitFor('desired')).removed, []);
+  assert.equal(
+    agent.received.some(({ kind }) => kind === 'ask'),
+    false,
+  );
+});
+
+withRestored('what nobody asked for is not stored', async (bench) => {
+  const agent = await rawAgent(bench, 'n1');
+  agent.send(helloOf('n1', { features: [RETURN_OBJECTS] }));
+  await agent.waitFor('welcome');
+  const returned = [given(podOf('p'), BACKUP_REVISION + 3)];
+  agent.send({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [], returned });
+  await agent.waitFor('statusAck');
+  assert.equal(await bench.pod('p'), undefined);
+});
+
+withRestored('until it has answered, a host is sent nothing', async (bench) => {
+  const later = await bench.boundPod('later', 'n1');
+  const agent = await rawAgent(bench, 'n1');
+  const position = { era: PAST.era, revision: BACKUP_REVISION + 5, features: [RETURN_OBJECTS] };
+  agent.send(helloOf('n1', { ...position, objects: [['uid-p', 'd']] }));
+  assert.deepEqual((await agent.waitFor('ask')).uids, ['uid-p']);
+  await bench.controlPlane.settle();
+  assert.equal(
+    agent.received.some(({ kind }) => kind === 'desired'),
+    false,
+  );
+  agent.send({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [], returned: [{ uid: 'uid-p' }] });
+  assert.deepEqual(
+    (await agent.waitFor('desired')).set.map(({ uid }) => uid),
+    [later.metadata.uid],
+  );
+});
+
+withRestored(
+  'a Pod whose deletion was lost and is gone through with by its host leaves the store',
+  async (bench) => {
+    const pod = podOf('p');
+    const agent = await host(bench, [given(pod, BACKUP_REVISION + 3)]);
+    await eventually(() => agent.link.phase === 'live');
+    agent.link.outbox.putRemoved({ uid: 'uid-p', namespace: 'default', name: 'p' });
+    await eventually(() => gone(agent).includes('uid-p'));
+    assert.equal(await bench.pod('p'), undefined);
+  },
+  podOf('p'),
+);
+
+withRestored(
+  'a Node is marked as heard once what its host runs is stored, and how that does',
+  async (bench) => {
+    const heardIn = () =>
+      bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH];
+    const marks: (string | undefined)[] = [];
+    bench.controlPlane.informers.nodes.onChange(() => {
+      if (heardIn() !== undefined) marks.push(known(bench)?.status?.phase);
+    });
+    const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
+    await eventually(() => known(bench) !== undefined);
+    await bench.controlPlane.settle();
+    assert.equal(heardIn(), undefined);
+    agent.link.outbox.putPod({
+      uid: 'uid-p',
+      namespace: 'default',
+      name: 'p',
+      status: { phase: 'Running' },
+    });
+    await eventually(() => heardIn() === bench.controlPlane.store.epoch());
+    assert.equal(marks[0], 'Running');
+  },
+);
+
+withRestored(
+  'a host is heard as well when the Pod that it was to tell of leaves the store',
+  async (bench) => {
+    const heardIn = () =>
+      bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH];
+    await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
+    await eventually(() => known(bench) !== undefined);
+    await bench.controlPlane.settle();
+    assert.equal(heardIn(), undefined);
+    const ref = { namespace: 'default', name: 'p' };
+    await bench.controlPlane.registry.delete(podKind, ref, { gracePeriodSeconds: 0 });
+    await eventually(() => heardIn() === bench.controlPlane.store.epoch());
+  },
+);
+
+withRestored('a host that holds nothing is heard by its hello', async (bench) => {
+  await host(bench, []);
+  await eventually(
+    () =>
+      bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH] ===
+      bench.controlPlane.store.epoch(),
+  );
+});
+
+withHub('without a restore no Node is marked', async (bench) => {
+  const agent = await bench.agent('n1');
+  await bench.boundPod('p', 'n1');
+  await eventually(() => agent.held.size === 1);
+  assert.equal(
+    bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH],
+    undefined,
+  );
+});

@@ -1,0 +1,109 @@
+/** Hosts that have no room for what the next release requests keep the old Pod. */
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
+import { nodeKind } from '../../../coordinator/kinds/index.js';
+import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { REF, type RolloutFixture, withPolicy } from '../../harness/controllers/rollout-fixture.js';
+
+const CPU = '6';
+
+async function releaseThatWants(rolling: RolloutFixture, cpu: string): Promise<void> {
+  await rolling.fleet.change('web', ({ spec }) => {
+    spec.updateStrategy = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } };
+    spec.template.spec.containers = [{ name: 'app', image: 'app:2', resources: { requests: { cpu } } }];
+  });
+  await rolling.fleet.settle();
+}
+
+async function giveCpu({ fleet }: RolloutFixture, name: string, cpu: string): Promise<void> {
+  const edit = (stored: Node): undefined => {
+    stored.status = { ...stored.status, allocatable: { ...stored.status?.allocatable, cpu } };
+  };
+  await fleet.registry.modify(nodeKind, { name }, edit, { subresource: 'status' });
+}
+
+describe('a host without room for the next Pod', () => {
+  withPolicy(
+    'keeps the old one, says why, and goes on once it has room',
+    { confirm: {} },
+    async (rolling) => {
+      const { fleet } = rolling;
+      for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '4');
+      await releaseThatWants(rolling, CPU);
+      await eventually(() => rolling.status?.codes?.NoRoom === 1 || JSON.stringify(rolling.status?.codes));
+      await rolling.advance(60_000);
+      assert.deepEqual([rolling.images, rolling.status?.codes], [{ 'app:1': 10 }, { NoRoom: 1, Budget: 9 }]);
+      assert.ok(
+        fleet.events.some((text) =>
+          /FailedPlacement failed to place pod on "n\d": Insufficient cpu/.test(text),
+        ),
+      );
+      const { reasons } = await new DaemonSetExplainer(fleet).explainFleet(REF);
+      const [node = ''] = reasons.find(({ code }) => code === 'NoRoom')?.nodes ?? [];
+      for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '8');
+      await rolling.advance(10_000);
+      await rolling.expectStatus('Completed', 'rest', 10);
+      assert.ok(rolling.podOn(node));
+    },
+  );
+
+  withPolicy(
+    'has failed after the time that a Pod may take, and loses nothing',
+    { confirm: {}, failureBudget: { maxFailed: 0, progressDeadlineSeconds: 120 } },
+    async (rolling) => {
+      const { fleet } = rolling;
+      for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '4');
+      await releaseThatWants(rolling, CPU);
+      await eventually(() => rolling.status?.codes?.NoRoom === 1);
+      await rolling.advance(121_000);
+      await rolling.expectStatus('Failed', 'rest', 0);
+      assert.deepEqual(rolling.images, { 'app:1': 10 });
+      assert.deepEqual(rolling.status?.codes, { Failed: 1, RolloutFailed: 9 });
+    },
+  );
+
+  withPolicy(
+    'is told that its hold is overridden, once it has its turn',
+    { updateLock: {} },
+    async (rolling) => {
+      const { fleet } = rolling;
+      fleet.agents.startsHandovers = false;
+      const turns = () => fleet.pods().flatMap((pod) => handoverOf(pod) ?? []);
+      for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '8');
+      await releaseThatWants(rolling, CPU);
+      await eventually(() => turns().length === 1);
+      for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '4');
+      await fleet.settle();
+      await rolling.steer('force-hold', '*', 'a recall');
+      await eventually(() => turns()[0]?.forcedBy === 'ann: a recall');
+      await fleet.settle();
+      assert.ok(!fleet.events.some((text) => text.includes('FailedPlacement')));
+    },
+  );
+
+  withPolicy('holds the room of a turn from the moment it is given', { confirm: {} }, async (rolling) => {
+    const { fleet } = rolling;
+    fleet.agents.startsHandovers = false;
+    for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '8');
+    await releaseThatWants(rolling, CPU);
+    await eventually(() => fleet.pods().some((pod) => handoverOf(pod)));
+    const node = fleet.pods().find((pod) => handoverOf(pod))?.spec.nodeName;
+    await fleet.create('other', {
+      template: {
+        metadata: { labels: { app: 'other' } },
+        spec: { containers: [{ name: 'app', image: 'other:1', resources: { requests: { cpu: '4' } } }] },
+      },
+    });
+    await fleet.settle();
+    const others = () => fleet.pods().filter(({ metadata }) => metadata.labels?.app === 'other');
+    await eventually(() => others().length === 10);
+    assert.deepEqual(
+      others().filter(({ spec }) => !spec.nodeName).length,
+      1,
+      `nothing else is bound to ${node} that leaves no room`,
+    );
+  });
+});

@@ -1,0 +1,384 @@
+/** Failures in rollouts by waves: what stops them, and what goes back. */
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { controllerRevisionKind, podKind } from '../../../coordinator/kinds/index.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { isNew, NODES, REF, SOAK_MS, withPolicy } from '../../harness/controllers/rollout-fixture.js';
+
+describe('failures', () => {
+  const failureBudget = { maxFailed: 1, progressDeadlineSeconds: 120 };
+  const waves = [{ name: 'canary', nodes: 3, maxUnavailable: 2 }];
+
+  withPolicy(
+    'stop the rollout beyond the budget; the revision is barred until the template changes',
+    { waves, failureBudget },
+    async (rolling) => {
+      const { fleet } = rolling;
+      fleet.agents.ready = (pod) => !isNew(pod);
+      await fleet.setImage('web', 'app:2');
+      await rolling.expectStatus('Progressing', 'canary', 2);
+      const [first, second] = rolling.newPods();
+      assert.ok(first && second);
+      await rolling.crash(first);
+      // The budget of failures pays for it, so another host has its turn.
+      await rolling.expectStatus('Progressing', 'canary', 3);
+      await rolling.crash(second);
+      await rolling.expectStatus('Failed', 'canary', 3);
+      assert.match(rolling.status?.failure ?? '', /2 nodes have failed, 1 may/);
+      assert.ok(fleet.events.some((event) => event.startsWith('Warning RolloutFailed')));
+      await fleet.restartController();
+      await rolling.advance(3_600_000);
+      await rolling.expectStatus('Failed', 'canary', 3);
+      fleet.agents.ready = () => true;
+      await fleet.setImage('web', 'app:3');
+      await fleet.rolledOut('web');
+      assert.equal(rolling.status?.phase, 'Completed');
+      assert.equal(rolling.status?.failure, undefined);
+    },
+  );
+
+  withPolicy(
+    'a Pod that is not available in time is one',
+    { failureBudget: { maxFailed: 0, progressDeadlineSeconds: 120 }, waves: [{ name: 'canary', nodes: 1 }] },
+    async (rolling) => {
+      rolling.fleet.agents.ready = (pod) => !isNew(pod);
+      await rolling.fleet.setImage('web', 'app:2');
+      await rolling.expectStatus('Progressing', 'canary', 1);
+      await rolling.advance(119_000);
+      await rolling.expectStatus('Progressing', 'canary', 1);
+      await rolling.advance(1_000);
+      await rolling.expectStatus('Failed', 'canary', 1);
+    },
+  );
+
+  withPolicy(
+    'a host that was dark before its turn is deferred and catches up; one lost after it has failed',
+    { waves: [{ name: 'canary', nodes: 2, soakSeconds: 60 }], failureBudget: { maxFailed: 0 } },
+    async (rolling) => {
+      const { fleet } = rolling;
+      await fleet.setImage('web', 'app:2');
+      await rolling.expectStatus('Soaking', 'canary', 2);
+      const canaries = rolling.newPods().map(({ spec }) => spec.nodeName ?? '');
+      const [other = ''] = NODES.filter((name) => !canaries.includes(name));
+      await rolling.contact(other, 'True', 'False');
+      await rolling.advance(SOAK_MS);
+      await rolling.expectStatus('Completed', 'rest', 9);
+      assert.equal(rolling.status?.deferred, 1);
+      await rolling.contact(other, 'True', 'True');
+      await rolling.expectStatus('Completed', 'rest', 10);
+      await fleet.setImage('web', 'app:1');
+      await fleet.settle();
+      await eventually(() => rolling.status?.phase === 'Soaking');
+      await rolling.contact(canaries[0] ?? '', 'True', 'False');
+      assert.equal(rolling.status?.phase, 'Soaking', 'a link that is down may be a blink');
+      await rolling.contact(canaries[0] ?? '', 'Unknown', 'False');
+      await eventually(() => rolling.status?.phase === 'Failed');
+    },
+  );
+
+  const healing = { maxFailed: 0, action: 'RollBack' as const };
+  withPolicy(
+    'bring the touched hosts back by themselves, and no template is edited',
+    { waves: [{ name: 'canary', nodes: 3, maxUnavailable: 2 }], failureBudget: healing },
+    async (rolling) => {
+      const { fleet } = rolling;
+      fleet.agents.ready = (pod) => !isNew(pod);
+      await fleet.setImage('web', 'app:2');
+      await rolling.expectStatus('Progressing', 'canary', 2);
+      const [well, ill] = rolling.newPods();
+      assert.ok(well && ill);
+      await rolling.advance(2_000);
+      await fleet.setPod(well, 'Running', true);
+      await rolling.crash(ill);
+      await rolling.expectStatus('RolledBack', 'canary', 0);
+      assert.deepEqual(rolling.images, { 'app:1': 10 });
+      assert.deepEqual(rolling.status?.codes, { Failed: 1, Reverted: 2, RolloutFailed: 7 });
+      const stored = fleet.informers.daemonSets.get(REF);
+      assert.equal(stored?.spec.template.spec.containers[0]?.image, 'app:2');
+      assert.equal(fleet.status('web')?.updatedNumberScheduled ?? 0, 0, 'rollout status tells the truth');
+      await fleet.restartController();
+      await rolling.advance(3_600_000);
+      await rolling.expectStatus('RolledBack', 'canary', 0);
+      const [lost] = fleet.pods();
+      assert.ok(lost);
+      await fleet.delete(lost);
+      await rolling.expectStatus('RolledBack', 'canary', 0);
+      assert.deepEqual(rolling.images, { 'app:1': 10 }, 'a Pod made anew is of the stable revision');
+      fleet.agents.ready = () => true;
+      await fleet.setImage('web', 'app:3');
+      await fleet.rolledOut('web');
+    },
+  );
+
+  withPolicy(
+    'a host that turns out to have an earlier release that failed goes back with those of the one that fails now',
+    { waves: [{ name: 'canary', nodes: 1 }], failureBudget: healing },
+    async (rolling) => {
+      const { fleet } = rolling;
+      const imageOf = ({ spec }: Pod) => spec.containers[0]?.image;
+      fleet.agents.ready = (pod) => imageOf(pod) === 'app:1';
+      const release = async (image: string) => {
+        await fleet.setImage('web', image);
+        await eventually(() => fleet.pods().some((pod) => imageOf(pod) === image));
+        const ill = fleet.pods().find((pod) => imageOf(pod) === image);
+        assert.ok(ill);
+        await rolling.crash(ill);
+        await eventually(() => rolling.status?.phase === 'RolledBack' || rolling.status?.message);
+        await fleet.settle();
+        return ill.metadata.labels?.[REVISION_HASH_LABEL];
+      };
+      const bad = await release('app:2');
+      await release('app:3');
+      // As a host tells it that began its turn in the dark, two releases ago.
+      const [stray] = fleet.pods();
+      assert.ok(stray && bad);
+      await fleet.registry.modify(podKind, stray.metadata, ({ metadata }): undefined => {
+        metadata.labels = { ...metadata.labels, [REVISION_HASH_LABEL]: bad };
+      });
+      await eventually(() => !fleet.pods().some(({ metadata }) => metadata.uid === stray.metadata.uid));
+      await fleet.settle();
+      assert.deepEqual(rolling.images, { 'app:1': 10 });
+      assert.equal(rolling.status?.phase, 'RolledBack');
+      assert.ok(fleet.pods().every(({ metadata }) => metadata.labels?.[REVISION_HASH_LABEL] !== bad));
+      assert.equal(rolling.status?.codes?.RollingBack, undefined);
+    },
+  );
+
+  withPolicy(
+    'are no restarts from before the rollout, of a Pod that its revision came back to',
+    { waves: [{ name: 'canary', nodes: 1 }], failureBudget: { maxFailed: 0 } },
+    async (rolling) => {
+      const { fleet } = rolling;
+      const [old] = fleet.pods();
+      assert.ok(old);
+      await fleet.registry.modify(
+        podKind,
+        old.metadata,
+        ({ status }): undefined => {
+          const app = { name: 'app', image: 'app:1', imageID: '', ready: true, restartCount: 4, state: {} };
+          if (status) status.containerStatuses = [app];
+        },
+        { subresource: 'status' },
+      );
+      fleet.agents.ready = (pod) => !isNew(pod);
+      await fleet.setImage('web', 'app:2');
+      await eventually(() => rolling.newPods().length === 1);
+      const [ill] = rolling.newPods();
+      assert.ok(ill);
+      await rolling.crash(ill);
+      await eventually(() => rolling.status?.phase === 'Failed');
+      await rolling.advance(5_000);
+      await fleet.setImage('web', 'app:1');
+      await fleet.rolledOut('web');
+      await rolling.expectStatus('Completed', 'rest', 0);
+      assert.equal(rolling.status?.failed, 0);
+    },
+  );
+
+  withPolicy(
+    'bring nobody back to a revision whose ControllerRevision somebody has deleted',
+    { waves: [{ name: 'canary', nodes: 3, maxUnavailable: 2 }], failureBudget: healing },
+    async (rolling) => {
+      const { fleet } = rolling;
+      fleet.agents.ready = (pod) => !isNew(pod);
+      await fleet.setImage('web', 'app:2');
+      await rolling.expectStatus('Progressing', 'canary', 2);
+      const [first] = fleet.revisions();
+      const [well, ill] = rolling.newPods();
+      assert.ok(first && well && ill);
+      await fleet.registry.delete(controllerRevisionKind, first.metadata);
+      await rolling.advance(2_000);
+      await fleet.setPod(well, 'Running', true);
+      const before = rolling.newPods().map(({ metadata }) => metadata.uid);
+      await rolling.crash(ill);
+      await rolling.expectStatus('Failed', 'canary', 2);
+      assert.match(rolling.status?.message ?? '', /nobody goes back: there is no ControllerRevision of /);
+      assert.deepEqual(
+        rolling.newPods().map(({ metadata }) => metadata.uid),
+        before,
+      );
+    },
+  );
+
+  withPolicy(
+    'and aborts find what was completed before, however few revisions the DaemonSet keeps',
+    { waves: [{ name: 'canary', nodes: 3 }], failureBudget: healing },
+    async (rolling) => {
+      const { fleet } = rolling;
+      await fleet.change('web', ({ spec }) => {
+        spec.revisionHistoryLimit = 0;
+      });
+      await fleet.setImage('web', 'app:2');
+      await rolling.expectStatus('Completed', 'rest', 10);
+      assert.equal(fleet.revisions().length, 2);
+      await rolling.steer('abort', '', 'it leaks');
+      await rolling.expectStatus('RolledBack', 'rest', 0);
+      assert.deepEqual(rolling.images, { 'app:1': 10 });
+    },
+  );
+
+  withPolicy(
+    'a Pod made anew before its wave is open is of the stable revision, also at the start of a controller',
+    { waves: [{ name: 'canary', nodes: 1, soakSeconds: 60 }] },
+    async (rolling) => {
+      const { fleet } = rolling;
+      await fleet.setImage('web', 'app:2');
+      await rolling.expectStatus('Soaking', 'canary', 1);
+      const loseOne = async () => {
+        const [old] = fleet.pods().filter((pod) => !isNew(pod));
+        if (old) await fleet.delete(old);
+      };
+      await loseOne();
+      await rolling.expectStatus('Soaking', 'canary', 1);
+      await fleet.restartController();
+      await loseOne();
+      await rolling.expectStatus('Soaking', 'canary', 1);
+      await rolling.advance(SOAK_MS);
+      await rolling.expectStatus('Completed', 'rest', 10);
+    },
+  );
+
+  withPolicy(
+    'without a budget hold their wave within maxUnavailable, as upstream',
+    { waves: [{ name: 'canary', nodes: 4, maxUnavailable: 2 }] },
+    async (rolling) => {
+      rolling.fleet.agents.ready = (pod) => !isNew(pod);
+      await rolling.fleet.setImage('web', 'app:2');
+      await rolling.expectStatus('Progressing', 'canary', 2);
+      for (const pod of rolling.newPods()) await rolling.crash(pod);
+      await rolling.advance(3_600_000);
+      await rolling.expectStatus('Progressing', 'canary', 2);
+    },
+  );
+
+  withPolicy(
+    'OnDelete is not for waves: who deletes a Pod gets the newest',
+    { waves: [{ name: 'canary', nodes: 1 }] },
+    async (rolling) => {
+      const { fleet } = rolling;
+      await fleet.change('web', ({ spec }) => {
+        spec.updateStrategy = { type: 'OnDelete' };
+        spec.template.spec.containers = [{ name: 'app', image: 'app:2' }];
+      });
+      await fleet.settle();
+      const [pod] = fleet.pods();
+      assert.ok(pod);
+      await fleet.delete(pod);
+      await fleet.settle();
+      assert.deepEqual(rolling.images, { 'app:1': 9, 'app:2': 1 });
+      assert.equal(rolling.status, undefined);
+    },
+  );
+});
+
+describe('budgets', () => {
+  withPolicy(
+    'a wave may have a smaller one',
+    {
+      waves: [
+        { name: 'canary', nodes: 2, maxFailed: 0 },
+        { name: 'some', nodes: 4 },
+      ],
+      failureBudget: { maxFailed: 5 },
+    },
+    async (rolling) => {
+      rolling.fleet.agents.ready = (pod) => !isNew(pod);
+      await rolling.fleet.setImage('web', 'app:2');
+      await rolling.expectStatus('Progressing', 'canary', 2);
+      const [first] = rolling.newPods();
+      assert.ok(first);
+      await rolling.crash(first);
+      await rolling.expectStatus('Failed', 'canary', 2);
+      assert.match(rolling.status?.failure ?? '', /wave canary: 1 node has failed, 0 may/);
+    },
+  );
+
+  withPolicy(
+    'failures so long ago count no more',
+    {
+      waves: [{ name: 'canary', nodes: 4, maxUnavailable: 1 }],
+      failureBudget: { maxFailed: 1, withinSeconds: 3600, progressDeadlineSeconds: 60 },
+    },
+    async (rolling) => {
+      rolling.fleet.agents.ready = (pod) => !isNew(pod);
+      await rolling.fleet.setImage('web', 'app:2');
+      await rolling.expectStatus('Progressing', 'canary', 1);
+      const [pod] = rolling.newPods();
+      assert.ok(pod);
+      await rolling.fleet.setPod(pod, 'Running', false);
+      await rolling.crash(pod);
+      await rolling.expectStatus('Progressing', 'canary', 2);
+      // The first counts no more when the second is late.
+      await rolling.advance(3_600_000);
+      await rolling.expectStatus('Progressing', 'canary', 3);
+      assert.equal(rolling.status?.failed, 2);
+    },
+  );
+});
+
+describe('hosts that follow after completion', () => {
+  const others = (rolling: { newPods(): { spec: { nodeName?: string } }[] }) => {
+    const canaries = rolling.newPods().map(({ spec }) => spec.nodeName);
+    return NODES.filter((name) => !canaries.includes(name));
+  };
+
+  withPolicy(
+    'do so a few at a time; beyond the budget nobody else follows, and those that failed go back alone',
+    {
+      waves: [{ name: 'canary', nodes: 2, soakSeconds: 60 }],
+      failureBudget: { maxFailed: 1, action: 'RollBack' },
+      catchUp: { maxParallel: 1 },
+    },
+    async (rolling) => {
+      const { fleet } = rolling;
+      await fleet.setImage('web', 'app:2');
+      await rolling.expectStatus('Soaking', 'canary', 2);
+      const dark = others(rolling).slice(0, 5);
+      for (const node of dark) await rolling.contact(node, 'True', 'False');
+      await rolling.advance(SOAK_MS);
+      await rolling.expectStatus('Completed', 'rest', 5);
+      fleet.agents.ready = (pod) => !isNew(pod);
+      for (const node of dark) await rolling.contact(node, 'True', 'True');
+      await rolling.expectStatus('Completed', 'rest', 6);
+      const crashNewest = async () => {
+        const [pod] = rolling
+          .newPods()
+          .filter(({ status }) => !status?.conditions && !status?.containerStatuses);
+        assert.ok(pod);
+        await rolling.crash(pod);
+      };
+      await crashNewest();
+      await rolling.expectStatus('Completed', 'rest', 7);
+      await crashNewest();
+      await rolling.expectStatus('Failed', 'rest', 5);
+      assert.match(rolling.status?.failure ?? '', /those that follow 2 nodes have failed, 1 may/);
+      assert.deepEqual(rolling.images, { 'app:1': 5, 'app:2': 5 });
+      await fleet.restartController();
+      await rolling.advance(3_600_000);
+      await rolling.expectStatus('Failed', 'rest', 5);
+      const [healthy] = rolling.newPods();
+      assert.ok(healthy);
+      fleet.agents.ready = () => true;
+      await fleet.delete(healthy);
+      await rolling.expectStatus('Failed', 'rest', 5);
+      await rolling.steer('retry', '', 'mended on the hosts');
+      await rolling.expectStatus('Completed', 'rest', 10);
+      assert.equal(rolling.status?.caughtUp, true);
+    },
+  );
+
+  withPolicy(
+    'once all have, what fails is not the rollout’s any more',
+    { failureBudget: { maxFailed: 0, action: 'RollBack' } },
+    async (rolling) => {
+      await rolling.fleet.setImage('web', 'app:2');
+      await rolling.expectStatus('Completed', 'rest', 10);
+      const [pod] = rolling.newPods();
+      assert.ok(pod);
+      await rolling.crash(pod);
+      await rolling.expectStatus('Completed', 'rest', 10);
+    },
+  );
+});

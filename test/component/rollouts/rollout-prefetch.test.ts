@@ -1,0 +1,91 @@
+/** The next image is fetched ahead by every host, also where it cannot be told to at first. */
+import type { DaemonSetDeps } from '../../../coordinator/controllers/daemonsets/daemonset-deps.js';
+import { nodeKind } from '../../../coordinator/kinds/index.js';
+import type { Registry } from '../../../coordinator/registry/registry.js';
+import { prePulls } from '../../../shared/kube/rollouts/pre-pull-annotations.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { NODES, type RolloutFixture, withPolicy } from '../../harness/controllers/rollout-fixture.js';
+
+/** A registry in which so many changes of Nodes find no room on the disk at first. */
+const fullFor =
+  (refusals: number) =>
+  (registry: Registry): DaemonSetDeps['registry'] => {
+    let left = refusals;
+    return {
+      ...registry,
+      modify: (kind, ...others) => {
+        if (kind.kind !== 'Node' || left === 0) return registry.modify(kind, ...others);
+        left -= 1;
+        throw new ApiError('ServiceUnavailable', 'the disk is full');
+      },
+    };
+  };
+
+/** A registry in which the Node that is asked first can never be changed. */
+function invalidNode(registry: Registry): DaemonSetDeps['registry'] {
+  let invalid: string | undefined;
+  return {
+    ...registry,
+    modify: (kind, ref, ...others) => {
+      if (kind.kind !== 'Node') return registry.modify(kind, ref, ...others);
+      invalid ??= ref.name;
+      if (ref.name !== invalid) return registry.modify(kind, ref, ...others);
+      throw new ApiError('Invalid', `Node "${invalid}" is invalid`);
+    },
+  };
+}
+
+/** Hosts that are told to fetch the new image. */
+const told = ({ fleet }: RolloutFixture) =>
+  [...fleet.informers.nodes.list()]
+    .filter((node) => prePulls(node).some(({ images }) => images.includes('app:2')))
+    .map(({ metadata }) => metadata.name);
+
+/** What the host says of its images once it has fetched. */
+async function fetched({ fleet }: RolloutFixture, name: string): Promise<void> {
+  await fleet.registry.modify(
+    nodeKind,
+    { name },
+    (stored): undefined => {
+      stored.status = { ...stored.status, images: [{ names: ['app:2'], sizeBytes: 1 }] };
+    },
+    { subresource: 'status' },
+  );
+}
+
+withPolicy(
+  'a host that could not be told to fetch is told again, and is not taken for one that fetches',
+  { waves: [{ name: 'canary', nodes: 1, approval: 'Manual' }], prePull: { maxParallel: 2 } },
+  async (rolling) => {
+    await rolling.fleet.setImage('web', 'app:2');
+    for (const waited of [1_000, 1_000, 1_000]) await rolling.advance(waited);
+    await eventually(() => told(rolling).length === 2 || told(rolling).join());
+  },
+  { wrap: fullFor(3) },
+);
+
+withPolicy(
+  'a host whose Node is refused for good holds up neither those that fetch after it nor the rollout',
+  { waves: [{ name: 'canary', nodes: 1, approval: 'Manual' }], prePull: { maxParallel: 1 } },
+  async (rolling) => {
+    await rolling.fleet.setImage('web', 'app:2');
+    for (let count = 1; count < NODES.length; count += 1) {
+      await eventually(() => told(rolling).length === count || told(rolling).join());
+      for (const name of told(rolling)) await fetched(rolling, name);
+    }
+    await rolling.approve('canary');
+    await rolling.expectStatus('Completed', 'rest', NODES.length);
+  },
+  { wrap: invalidNode },
+);
+
+withPolicy(
+  'whose turn it is does not wait for hosts that cannot be told to fetch',
+  { waves: [{ name: 'canary', nodes: 1 }], prePull: { maxParallel: 1 } },
+  async (rolling) => {
+    await rolling.fleet.setImage('web', 'app:2');
+    await rolling.expectStatus('Completed', 'rest', NODES.length);
+  },
+  { wrap: fullFor(Number.POSITIVE_INFINITY) },
+);

@@ -1,0 +1,162 @@
+/** Turns that are taken back from hosts: until a host has said that it knows, it may have begun. */
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { podKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
+import { withCondition } from '../../../shared/kube/objects/conditions.js';
+import {
+  HANDOVER_ANNOTATION,
+  HANDOVER_CONDITION,
+  handoverOf,
+  WITHDRAWN,
+  withdrawnSuccessorOf,
+  withdrawnMessage,
+} from '../../../shared/kube/handovers/host-handover.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { REF, type RolloutFixture, withPolicy } from '../../harness/controllers/rollout-fixture.js';
+
+const nodesOf = (pods: readonly Pod[]) => pods.map(({ spec }) => spec.nodeName ?? '').sort();
+const turned = ({ fleet }: RolloutFixture) => fleet.pods().filter((pod) => handoverOf(pod) !== undefined);
+const withdrawn = ({ fleet }: RolloutFixture) => fleet.pods().filter((pod) => withdrawnSuccessorOf(pod) !== undefined);
+
+/** One host at a time, none of which begins by itself. */
+async function oneTurned(rolling: RolloutFixture): Promise<string> {
+  const { fleet } = rolling;
+  fleet.agents.startsHandovers = false;
+  await fleet.change('web', ({ spec }) => {
+    spec.updateStrategy = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } };
+  });
+  await fleet.setImage('web', 'app:2');
+  await eventually(() => turned(rolling).length === 1);
+  await fleet.settle();
+  const [node] = nodesOf(turned(rolling));
+  assert.equal(turned(rolling).length, 1);
+  return node ?? '';
+}
+
+/** As the host's agent, once it has taken in that its turn was taken back. */
+async function hostKnows({ fleet }: RolloutFixture, pod: Pod): Promise<void> {
+  const message = withdrawnMessage(withdrawnSuccessorOf(pod) ?? '');
+  const condition = { type: HANDOVER_CONDITION, status: 'False' as const, reason: WITHDRAWN, message };
+  const edit = (stored: Pod): undefined => {
+    const conditions = withCondition(stored.status?.conditions, condition, toTimestamp(fleet.clock.now()));
+    stored.status = { ...stored.status, conditions };
+  };
+  await fleet.registry.modify(podKind, pod.metadata, edit, { subresource: 'status' });
+  await fleet.settle();
+}
+
+describe('a turn that is taken back', () => {
+  withPolicy('uses its budget until its host has said that it knows', { confirm: {} }, async (rolling) => {
+    const { fleet } = rolling;
+    const node = await oneTurned(rolling);
+    await rolling.steer('pause');
+    await eventually(() => withdrawn(rolling).length === 1);
+    assert.deepEqual(nodesOf(withdrawn(rolling)), [node]);
+    assert.equal(rolling.status?.codes?.RolloutPaused, 10);
+    await rolling.steer('resume');
+    await rolling.advance(1_000);
+    assert.deepEqual(nodesOf(turned(rolling)), [], 'nobody else has a turn: that host may have begun');
+    await fleet.restartController();
+    await rolling.advance(1_000);
+    assert.deepEqual([nodesOf(turned(rolling)), nodesOf(withdrawn(rolling))], [[], [node]]);
+
+    const [pod] = withdrawn(rolling);
+    assert.ok(pod);
+    await hostKnows(rolling, pod);
+    await eventually(() => turned(rolling).length === 1 && withdrawn(rolling).length === 0);
+    const [again] = turned(rolling);
+    assert.ok(again);
+    // What the host said of the first turn is still to be read on its Pod, and counts for that one alone.
+    await rolling.steer('pause');
+    await eventually(() => withdrawn(rolling).length === 1);
+    await rolling.advance(1_000);
+    assert.equal(withdrawn(rolling).length, 1);
+  });
+
+  withPolicy('does no harm where the host has begun before it heard', { confirm: {} }, async (rolling) => {
+    const { fleet } = rolling;
+    const node = await oneTurned(rolling);
+    const [pod] = turned(rolling);
+    const successor = pod && handoverOf(pod)?.successor;
+    assert.ok(pod && successor);
+    await rolling.steer('pause');
+    await eventually(() => withdrawn(rolling).length === 1);
+    // As the hub, when the host tells of it.
+    await fleet.registry.delete(podKind, pod.metadata, {});
+    await fleet.registry.confirmStopped(pod.metadata, pod.metadata.uid ?? '');
+    await fleet.registry.restoreObject(podKind, successor);
+    await eventually(() => rolling.images['app:2'] === 1 || JSON.stringify(rolling.images));
+    assert.equal(rolling.podOn(node)?.metadata.uid, successor.metadata.uid);
+    await rolling.advance(1_000);
+    assert.deepEqual(rolling.images, { 'app:1': 9, 'app:2': 1 });
+  });
+
+  withPolicy(
+    'comes of a newer release, and its own turn only after that',
+    { confirm: {} },
+    async (rolling) => {
+      const { fleet } = rolling;
+      const node = await oneTurned(rolling);
+      await fleet.setImage('web', 'app:3');
+      await eventually(() => withdrawn(rolling).length === 1);
+      await rolling.advance(1_000);
+      assert.deepEqual([nodesOf(withdrawn(rolling)), turned(rolling).length], [[node], 0]);
+      const [pod] = withdrawn(rolling);
+      assert.ok(pod);
+      await hostKnows(rolling, pod);
+      await eventually(() => turned(rolling).length === 1);
+      const images = turned(rolling).map((each) => handoverOf(each)?.successor.spec.containers[0]?.image);
+      assert.deepEqual(images, ['app:3']);
+    },
+  );
+
+  withPolicy(
+    'comes of a policy that is gone: Pods are replaced from here',
+    { confirm: {} },
+    async (rolling) => {
+      const { fleet } = rolling;
+      await oneTurned(rolling);
+      await fleet.registry.delete(rolloutPolicyKind, { ...REF, name: 'gentle' });
+      await eventually(() => withdrawn(rolling).length === 1);
+      assert.equal(rolling.images['app:1'], 10);
+      const [pod] = withdrawn(rolling);
+      assert.ok(pod);
+      await hostKnows(rolling, pod);
+      await fleet.rolledOut('web');
+      assert.deepEqual(rolling.images, { 'app:2': 10 });
+      assert.ok(fleet.pods().every(({ metadata }) => metadata.annotations?.[HANDOVER_ANNOTATION] === undefined));
+    },
+  );
+
+  withPolicy('comes of a taint: no successor belongs there', { confirm: {} }, async (rolling) => {
+    const { fleet } = rolling;
+    const node = await oneTurned(rolling);
+    await fleet.taint(node, [{ key: 'gpu', effect: 'NoSchedule' }]);
+    await eventually(() => withdrawn(rolling).length === 1);
+    const [pod] = withdrawn(rolling);
+    assert.ok(pod);
+    await hostKnows(rolling, pod);
+    await eventually(() => rolling.podOn(node) === undefined || turned(rolling).length === 1);
+    assert.ok(!nodesOf(turned(rolling)).includes(node));
+  });
+
+  withPolicy(
+    'fails its own revision where the host is lost, and not the one that mends it',
+    { confirm: {}, failureBudget: { maxFailed: 0, action: 'RollBack' } },
+    async (rolling) => {
+      const { fleet } = rolling;
+      const node = await oneTurned(rolling);
+      await rolling.contact(node, 'Unknown', 'False');
+      await eventually(() => rolling.status?.failure !== undefined || `${rolling.status?.phase}`);
+      assert.deepEqual(nodesOf(withdrawn(rolling)), [node]);
+      fleet.agents.startsHandovers = true;
+      await fleet.setImage('web', 'app:3');
+      await eventually(() => rolling.images['app:3'] === 9 || JSON.stringify(rolling.images));
+      await fleet.settle();
+      const { phase, failed, deferred } = rolling.status ?? {};
+      assert.deepEqual([phase, failed, deferred], ['Completed', 0, 1]);
+    },
+  );
+});

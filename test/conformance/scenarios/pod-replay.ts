@@ -1,0 +1,101 @@
+/** Rules that must hold at every moment of a step: its Pods replayed event by event. */
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
+import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { PodEvent } from './step-recording.js';
+import { isLive } from './cluster-snapshot.js';
+
+/** One moment: the set's Pods after an event. */
+export interface PodsAtTime {
+  pods: readonly Pod[];
+  at: number;
+}
+
+/** The moments of a step, beginning with its start. */
+export function replayPods(before: readonly Pod[], events: readonly PodEvent[]): PodsAtTime[] {
+  const pods = new Map(before.map((pod) => [pod.metadata.uid, pod]));
+  const moments: PodsAtTime[] = [{ pods: before, at: Number.NEGATIVE_INFINITY }];
+  for (const { type, pod, at } of events) {
+    if (type === 'DELETED') pods.delete(pod.metadata.uid);
+    else pods.set(pod.metadata.uid, pod);
+    moments.push({ pods: [...pods.values()], at });
+  }
+  return moments;
+}
+
+/** Live Pods of each node. */
+function liveByNode(pods: readonly Pod[]): Map<string, Pod[]> {
+  const byNode = new Map<string, Pod[]>();
+  for (const pod of pods.filter(isLive)) {
+    const node = targetNodeOf(pod) ?? '';
+    byNode.set(node, [...(byNode.get(node) ?? []), pod]);
+  }
+  return byNode;
+}
+
+export function isReady(pod: Pod): boolean {
+  return findCondition(pod.status?.conditions, 'Ready')?.status === 'True';
+}
+
+/** When each Pod was first seen ready, by the clock of the moments. */
+function readySince(moments: readonly PodsAtTime[]): Map<string | undefined, number> {
+  const since = new Map<string | undefined, number>();
+  for (const { pods, at } of moments) {
+    for (const pod of pods.filter(isReady)) {
+      if (!since.has(pod.metadata.uid)) since.set(pod.metadata.uid, at);
+    }
+  }
+  return since;
+}
+
+/** Nodes of the set without an available Pod, at each moment. The set's nodes are those it had Pods on at the start. */
+export function unavailableCounts(moments: readonly PodsAtTime[], minReadySeconds: number): number[] {
+  const nodes = [...liveByNode(moments[0]?.pods ?? []).keys()];
+  const since = readySince(moments);
+  return moments.map(({ pods, at }) => {
+    const byNode = liveByNode(pods);
+    const isAvailable = (pod: Pod) =>
+      isReady(pod) && at - (since.get(pod.metadata.uid) ?? at) >= minReadySeconds * 1000;
+    // At the very start nothing is known of times, so ready is taken as available.
+    const available = (pod: Pod) => (Number.isFinite(at) ? isAvailable(pod) : isReady(pod));
+    return nodes.filter((node) => !(byNode.get(node) ?? []).some(available)).length;
+  });
+}
+
+/** The most nodes that had two live Pods at once. */
+export function mostNodesWithTwoPods(moments: readonly PodsAtTime[]): number {
+  return Math.max(
+    ...moments.map(({ pods }) => [...liveByNode(pods).values()].filter((on) => on.length > 1).length),
+  );
+}
+
+/** Whether no node ever had two live Pods of one revision. */
+export function onePodPerNodeAndRevision(moments: readonly PodsAtTime[]): boolean {
+  return moments.every(({ pods }) =>
+    [...liveByNode(pods).values()].every((on) => {
+      const hashes = on.map((pod) => pod.metadata.labels?.[REVISION_HASH_LABEL]);
+      return new Set(hashes).size === hashes.length;
+    }),
+  );
+}
+
+/** The shortest time, in seconds, from a new Pod's readiness to the deletion of the old one on its node; Infinity if none. */
+export function shortestOverlapSeconds(moments: readonly PodsAtTime[]): number {
+  const old = new Set(moments[0]?.pods.map((pod) => pod.metadata.uid));
+  const since = readySince(moments);
+  const seen = new Set<string | undefined>();
+  let shortest = Number.POSITIVE_INFINITY;
+  for (const { pods, at } of moments) {
+    for (const pod of pods) {
+      const { uid } = pod.metadata;
+      if (!old.has(uid) || isLive(pod) || seen.has(uid) || !Number.isFinite(at)) continue;
+      seen.add(uid);
+      const news = pods.filter(
+        (other) => !old.has(other.metadata.uid) && targetNodeOf(other) === targetNodeOf(pod),
+      );
+      const readyAt = Math.min(...news.map((other) => since.get(other.metadata.uid) ?? at));
+      shortest = Math.min(shortest, (at - (news.length > 0 ? readyAt : at)) / 1000);
+    }
+  }
+  return shortest;
+}

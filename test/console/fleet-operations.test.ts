@@ -1,0 +1,195 @@
+/** What people do with a fleet in the console, in a real browser: bring hosts in, change many at once, and are told before what it does. */
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { SimulatedNodeFleet } from '../../agent/simulate/simulated-node-fleet.js';
+import { numberedNodes } from '../../agent/simulate/node-templates.js';
+import { makeSigningRequest } from '../../coordinator/pki/client-certificates.js';
+import type { CertificateSigningRequest } from '../../shared/kube/access/certificate-signing-request.js';
+import type { Node } from '../../shared/kube/nodes/node-types.js';
+import { silentLogger } from '../../shared/process/output/logger.js';
+import { generateKeyPem } from '../../shared/process/files/private-key.js';
+import { PHONE } from '../harness/console/browser.js';
+import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
+import { tokenInLine } from '../harness/hub/join-line.js';
+import type { SimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
+import { until } from '../harness/basics/wait-until.js';
+
+const NODES = 12;
+const LIMITS = { timeoutMs: 60_000 };
+const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+
+describeInBrowser('work with a fleet', suite);
+
+function suite(): void {
+  let fleet: SimulatedFleet;
+  let server: string;
+
+  const bench = new ConsoleFixture(NODES);
+
+  before(async () => {
+    fleet = bench.fleet;
+    ({ server } = bench.access);
+    await fleet.api.request('POST', '/apis/apps/v1/namespaces/default/daemonsets', {
+      metadata: { name: 'till' },
+      spec: {
+        selector: { matchLabels: { app: 'till' } },
+        template: {
+          metadata: { labels: { app: 'till' } },
+          spec: { nodeSelector: { site: 'kiel' }, containers: [{ name: 'main', image: 'app:1' }] },
+        },
+      },
+    });
+  });
+  const node = (name: string) => fleet.api.request<Node>('GET', `/api/v1/nodes/${name}`);
+  const choose = async (page: Page, ...names: string[]) => {
+    for (const name of names) await page.getByLabel(`Choose ${name}`, { exact: true }).check();
+  };
+
+  test('chosen hosts get a label together: its effect is told, one that is refused stays by itself, and it is undone', async () => {
+    const page = await bench.signedIn('?sort=name');
+    await choose(page, 'node-1', 'node-2', 'node-3');
+    await page.getByText('3 hosts chosen').waitFor();
+    const refused = JSON.stringify({
+      kind: 'Status',
+      reason: 'Forbidden',
+      message: 'not this one',
+      code: 403,
+    });
+    const isPatch = (request: { method(): string }) => request.method() === 'PATCH';
+    await page.route('**/api/v1/nodes/node-2', (route) =>
+      isPatch(route.request())
+        ? route.fulfill({ status: 403, contentType: 'application/json', body: refused })
+        : route.continue(),
+    );
+    await page.getByLabel('Label for the chosen hosts').fill('site=kiel');
+    await page.getByRole('button', { name: 'Label…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('3 Pods come (node-1, node-2, node-3)').waitFor();
+    await dialog.getByRole('button', { name: 'Label 3 hosts' }).click();
+    const progress = page.getByRole('region', { name: 'Progress' });
+    await progress.getByText('2 of 3 done, 1 failed.').waitFor();
+    await progress.getByText('not this one').waitFor();
+    assert.equal((await node('node-3')).metadata.labels?.site, 'kiel');
+    assert.equal((await node('node-2')).metadata.labels?.site, undefined);
+    await progress.getByRole('button', { name: 'Undo 2' }).click();
+    await progress.getByText('Undo: Label: 2 of 2 done.').waitFor();
+    assert.equal((await node('node-1')).metadata.labels?.site, undefined);
+  });
+
+  test('a host: what a label brings and a taint drives out is told before it is saved; maintenance empties it', async () => {
+    const page = await bench.signedIn('hosts/node-4');
+    const card = page.getByRole('region', { name: 'Labels and taints' });
+    await card.getByLabel('New label').fill('site=kiel');
+    await card.getByRole('button', { name: 'Set label' }).click();
+    await card.getByText('1 Pod come').waitFor();
+    assert.equal((await node('node-4')).metadata.labels?.site, undefined, 'nothing is written yet');
+    await card.getByRole('button', { name: 'Save' }).click();
+    const pods = page.getByRole('region', { name: 'Pods' });
+    await pods.getByRole('cell', { name: 'Running', exact: true }).waitFor();
+    await card.getByLabel('New taint').fill('repair=yes:NoExecute');
+    await card.getByRole('button', { name: 'Set taint' }).click();
+    await card.getByText('1 Pod go').waitFor();
+    await card.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('button', { name: 'Maintenance' }).click();
+    await page.getByRole('dialog').getByText('1 Pod go').waitFor();
+    await page.getByRole('button', { name: 'Begin maintenance' }).click();
+    await pods.getByText('None are bound to this host.').waitFor();
+    const { spec } = await node('node-4');
+    assert.equal(spec?.unschedulable, true);
+    assert.ok(spec?.taints?.some(({ key }) => key === 'fleet.everynode.dev/maintenance'));
+    await page.getByRole('button', { name: 'End maintenance' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'End maintenance' }).click();
+    await pods.getByRole('cell', { name: 'Running', exact: true }).waitFor();
+  });
+
+  test('a host is drained of what is no DaemonSet’s, and removed: its key is barred', async () => {
+    await fleet.api.request('POST', '/api/v1/namespaces/default/pods', {
+      metadata: { name: 'alone' },
+      spec: { nodeName: 'node-5', containers: [{ name: 'main', image: 'app:1' }] },
+    });
+    const page = await bench.signedIn('hosts/node-5');
+    await page.getByRole('link', { name: 'alone', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Drain' }).click();
+    await page.getByRole('dialog').getByText('1 Pod is evicted').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click();
+    await page.getByText('Drained: nothing is left').waitFor();
+    await page.getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('heading', { name: 'Fleet' }).waitFor();
+    await until(async () => (await fleet.api.send('GET', '/api/v1/nodes/node-5')).code === 404, {
+      ...LIMITS,
+      what: 'the Node to be gone',
+    });
+    const secret = await fleet.api.request<{ data: Record<string, string> }>(
+      'GET',
+      '/api/v1/namespaces/kube-system/secrets/node-credential-node-5',
+    );
+    assert.deepEqual(Object.keys(secret.data), ['revoked']);
+  });
+
+  test('a join line joins a host, which shows as it joins; the waiting room lets hosts in, many at once', async () => {
+    const page = await bench.signedIn('onboarding', { viewport: PHONE });
+    await page.getByText('0 joined since').waitFor();
+    await page.getByLabel('Labels of its hosts').fill('site=bonn');
+    await page.getByLabel('Names that may join').fill('guest-*');
+    await page.getByRole('button', { name: 'Make join line' }).click();
+    const line = await page.locator('code', { hasText: 'everynode-agent --server' }).textContent();
+    const text = tokenInLine(line ?? '');
+    const guests = new SimulatedNodeFleet({
+      ...{ server, token: text, templates: numberedNodes('guest', 1), speed: 1, firstIndex: 100 },
+      log: silentLogger,
+    });
+    try {
+      await guests.start();
+      await page.getByText('1 joined since').waitFor();
+      await page.getByRole('link', { name: 'guest-1', exact: true }).waitFor();
+      assert.equal((await node('guest-1')).metadata.labels?.site, 'bonn');
+      await page.getByRole('cell', { name: 'used up' }).waitFor();
+    } finally {
+      await guests.stop();
+    }
+    for (const name of ['shelf-1', 'shelf-2']) await fileRequest(fleet, name);
+    await page.getByRole('button', { name: 'Choose all 2' }).click();
+    await page.getByRole('button', { name: 'Approve 2' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Approve 2 hosts' }).click();
+    await page.getByRole('region', { name: 'Hosts that wait' }).waitFor({ state: 'detached' });
+    const { items } = await fleet.api.items<CertificateSigningRequest>(REQUESTS);
+    assert.equal(items.filter(({ status }) => status?.conditions?.[0]?.type === 'Approved').length, 2);
+  });
+
+  test('chosen hosts are revoked together, and one who waits is denied', async () => {
+    const page = await bench.signedIn('?sort=name');
+    await choose(page, 'node-11', 'node-12');
+    await page.getByRole('button', { name: 'Revoke…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Revoke: 2 hosts?' });
+    await dialog.getByText('This cannot be undone.').waitFor();
+    await dialog.getByRole('button', { name: 'Revoke 2 hosts' }).click();
+    await page.getByText('Revoke: 2 of 2 done.').waitFor();
+    assert.equal(await page.getByRole('button', { name: /^Undo/ }).count(), 0);
+    for (const name of ['node-11', 'node-12'])
+      await page.getByRole('row', { name: `Choose ${name} ${name} Dark` }).waitFor();
+    await fileRequest(fleet, 'stranger');
+    await page.goto(`${server}/console/onboarding`);
+    await page.getByRole('checkbox', { name: 'stranger' }).check();
+    await page.getByRole('button', { name: 'Deny 1' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Deny 1 host' }).click();
+    await page.getByRole('region', { name: 'Hosts that wait' }).waitFor({ state: 'detached' });
+    const { status } = await fleet.api.request<CertificateSigningRequest>('GET', `${REQUESTS}/stranger`);
+    assert.equal(status?.conditions?.[0]?.type, 'Denied');
+  });
+}
+
+/** As a host files it that has to wait. */
+async function fileRequest({ api }: SimulatedFleet, name: string): Promise<void> {
+  const subject = { commonName: `system:node:${name}`, organizations: ['system:nodes'] };
+  const csr = await makeSigningRequest(await generateKeyPem(), subject);
+  await api.request('POST', REQUESTS, {
+    metadata: { name },
+    spec: {
+      request: Buffer.from(csr).toString('base64'),
+      signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
+      usages: ['digital signature', 'client auth'],
+    },
+  });
+}

@@ -1,0 +1,213 @@
+/** What people look at of a fleet in the console, in a real browser: as they like it, by keyboard, and only what they may. */
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { accessOf, signIn } from '../harness/console/browser.js';
+import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
+import { applyEverywhere } from '../harness/simulated/simulated-actions.js';
+import { type SimulatedFleet, startSimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
+import { until } from '../harness/basics/wait-until.js';
+
+const NODES = 12;
+const LIMITS = { timeoutMs: 60_000 };
+const MERGE = 'application/merge-patch+json';
+const RBAC = '/apis/rbac.authorization.k8s.io/v1';
+
+describeInBrowser('looks at a fleet', suite);
+
+function suite(): void {
+  let fleet: SimulatedFleet;
+  let server: string;
+
+  const bench = new ConsoleFixture(NODES);
+
+  before(async () => {
+    fleet = bench.fleet;
+    ({ server } = bench.access);
+    await applyEverywhere(fleet, 'till');
+    for (let index = 1; index <= NODES; index += 1) await label(`node-${index}`, { site: 'kiel' });
+  });
+  const label = (name: string, labels: Record<string, string>) =>
+    fleet.api.request('PATCH', `/api/v1/nodes/${name}`, { metadata: { labels } }, MERGE);
+
+  test('a host’s times are told on its own clocks to whom asks for them', async () => {
+    await label('node-9', { tz: 'Asia.Tokyo', rack: 'A.1' });
+    const page = await bench.signedIn('hosts/node-9', { timezoneId: 'America/New_York', locale: 'en-GB' });
+    await page.getByText('there (Asia/Tokyo)').waitFor();
+    const since = page.getByRole('region', { name: 'Link' }).locator('time').first();
+    assert.match((await since.getAttribute('title')) ?? '', /GMT-[45]; there .* GMT\+9$/);
+    await page.getByLabel('Tell times on the host’s clocks').check();
+    await page.waitForURL(/times=host/);
+    await page
+      .getByRole('region', { name: 'Link' })
+      .getByText(/\d\d:\d\d:\d\d GMT\+9/)
+      .first()
+      .waitFor();
+    await page
+      .getByRole('region', { name: 'Events' })
+      .getByText(/GMT\+9$/)
+      .first()
+      .waitFor();
+  });
+
+  test('who may only look is offered nothing else; who may nothing sees nothing', async () => {
+    const rules = [
+      { apiGroups: [''], resources: ['nodes', 'pods', 'events'], verbs: ['get', 'list', 'watch'] },
+      { apiGroups: ['fleet.everynode.dev'], resources: ['hosts'], verbs: ['get', 'list', 'watch'] },
+      { apiGroups: ['apps'], resources: ['daemonsets'], verbs: ['get', 'list', 'watch'] },
+    ];
+    await fleet.api.request('POST', `${RBAC}/clusterroles`, { metadata: { name: 'looker' }, rules });
+    await fleet.api.request('POST', `${RBAC}/clusterrolebindings`, {
+      metadata: { name: 'looker' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'looker' },
+      subjects: [{ kind: 'ServiceAccount', name: 'looker', namespace: 'default' }],
+    });
+    const looker = await accountToken(fleet, 'looker');
+    const { page } = await bench.visit();
+    const reviews = reviewsOf(page);
+    await signIn(page, server, looker);
+    await page.getByRole('link', { name: 'node-1', exact: true }).waitFor();
+    // Whether it may change Nodes, and bar keys.
+    await reviews.answered(2);
+    assert.equal(await page.getByRole('checkbox', { name: /^Choose/ }).count(), 0);
+    await page.goto(`${server}/console/hosts/node-1`);
+    await page.getByText('site=').or(page.getByText('kubernetes.io/hostname=node-1')).first().waitFor();
+    // Beside those, whether it may delete the Node, and evict.
+    await reviews.answered(2 + 4);
+    for (const name of ['Cordon', 'Drain', 'Maintenance', 'Remove', 'Set label', 'Set taint']) {
+      assert.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name);
+    }
+    const areRules = (response: { url(): string }) => response.url().includes('selfsubjectrulesreviews');
+    const answered = page.waitForResponse(areRules);
+    await page.goto(`${server}/console/daemonsets`);
+    await answered;
+    await page.getByRole('link', { name: 'till', exact: true }).waitFor();
+    assert.equal(await page.getByRole('link', { name: 'Create a DaemonSet' }).count(), 0);
+    await page.goto(`${server}/console/onboarding`);
+    await page.getByText('You may not make join lines').waitFor();
+    assert.equal(await page.getByRole('region', { name: 'Tokens' }).count(), 0);
+    await page.goto(`${server}/console/calendar`);
+    await page.getByText('You may not see policies').waitFor();
+    const admin = await bench.signedIn('daemonsets');
+    await admin.getByRole('link', { name: 'Create a DaemonSet' }).waitFor();
+    const nobody = await accountToken(fleet, 'nobody-at-all');
+    const other = await bench.signedIn('hosts/node-1', { token: nobody });
+    await other.getByText('You may not see this host').waitFor();
+    assert.equal(await other.getByText('kubernetes.io/hostname').count(), 0);
+  });
+
+  test('the calendar tells windows by the hosts’ zones, and freezes', async () => {
+    await label('node-1', { tz: 'Europe.Berlin' });
+    await label('node-2', { tz: 'America.New_York' });
+    await fleet.api.request('POST', '/apis/fleet.everynode.dev/v1/namespaces/default/rolloutpolicies', {
+      metadata: { name: 'at-night' },
+      spec: {
+        selector: { matchLabels: { when: 'at-night' } },
+        windows: [{ schedule: '0 3 * * *', durationSeconds: 7200, timeZoneLabel: 'tz' }],
+        freezes: [{ from: '2020-01-01', to: '2090-01-01', reason: 'for ever' }],
+      },
+    });
+    const page = await bench.signedIn('calendar');
+    await page.getByRole('heading', { name: 'Europe/Berlin, UTC · 1 host' }).waitFor();
+    await page.getByRole('heading', { name: 'America/New_York, UTC · 1 host' }).waitFor();
+    await page.getByText('Now: frozen: nothing is replaced (a freeze period lasts until').first().waitFor();
+  });
+
+  test('by keyboard alone: the palette, single keys, and the sheet that lists them', async () => {
+    const page = await bench.signedIn();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to a page' }).fill('till');
+    await page.getByRole('option', { name: 'default/till DaemonSet' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'till' }).waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('c');
+    await page.getByRole('heading', { level: 1, name: 'Calendar' }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.keyboard.press('g');
+    await page.keyboard.press('f');
+    await page.getByRole('heading', { level: 1, name: 'Fleet' }).waitFor();
+    await page.getByRole('searchbox', { name: 'Filter' }).waitFor();
+    await page.keyboard.press('/');
+    await page.locator('input[type=search]:focus').waitFor();
+    await page.keyboard.type('node-1');
+    await page.waitForURL(/filter=node-1/);
+  });
+
+  test('columns, order and views stand in the URL; rows that are pointed at keep their places', async () => {
+    const page = await bench.signedIn('?sort=-name&columns=name,version,label:site');
+    await page.getByRole('columnheader', { name: 'site' }).waitFor();
+    const first = page.getByRole('row').nth(1).getByRole('link');
+    assert.equal(await first.textContent(), 'node-9');
+    await page.getByText('Views', { exact: true }).click();
+    await page.getByLabel('Name of this view').fill('by site');
+    await page.getByRole('button', { name: 'Save view' }).click();
+    await page.goto(`${server}/console/`);
+    await page.getByText('Views', { exact: true }).click();
+    await page.getByRole('button', { name: 'by site', exact: true }).click();
+    await page.waitForURL(/label/);
+    await page.getByRole('columnheader', { name: 'site' }).getByRole('button').click();
+    await page.locator('th[aria-sort=ascending]', { hasText: 'site' }).waitFor();
+    await page.mouse.move(0, 0);
+    const rows = page.getByRole('region', { name: 'Hosts', exact: true });
+    await rows.getByRole('row').nth(2).hover();
+    const before = (await page.getByRole('row').nth(1).getByRole('link').textContent()) ?? '';
+    await label(before, { site: 'zwickau' });
+    await page.getByRole('cell', { name: 'zwickau' }).waitFor();
+    assert.equal(
+      await page.getByRole('row').nth(1).getByRole('link').textContent(),
+      before,
+      'it stays under the cursor',
+    );
+    await page.mouse.move(0, 0);
+    await until(async () => (await page.getByRole('row').nth(1).getByRole('link').textContent()) !== before, {
+      ...LIMITS,
+      what: 'the row to find its place',
+    });
+  });
+
+  test('a fleet without hosts says how to get some', async () => {
+    const empty = await startSimulatedFleet(0);
+    try {
+      const access = accessOf(empty.kubeconfig);
+      const { page } = await bench.visit();
+      await signIn(page, access.server, access.token);
+      await page.getByRole('heading', { name: 'No hosts yet' }).waitFor();
+      await page.getByRole('link', { name: 'Make a join line' }).click();
+      await page.getByRole('button', { name: 'Make join line' }).waitFor();
+    } finally {
+      await empty.stop();
+    }
+  });
+}
+
+/** Counts what the page asks for its rights. */
+function reviewsOf(page: Page) {
+  let [asked, open] = [0, 0];
+  const isReview = (request: { url(): string }) => /selfsubject(access|rules)reviews$/.test(request.url());
+  page.on('request', (request) => {
+    if (!isReview(request)) return;
+    asked += 1;
+    open += 1;
+  });
+  for (const ending of ['requestfinished', 'requestfailed'] as const) {
+    page.on(ending as 'requestfinished', (request) => {
+      if (isReview(request)) open -= 1;
+    });
+  }
+  /** Resolves when at least so many have been asked since the beginning, all are answered, and the page shows what follows. */
+  const answered = async (atLeast: number) => {
+    await until(async () => asked >= atLeast && open === 0, { ...LIMITS, what: `${atLeast} rights` });
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+  };
+  return { answered };
+}
+
+async function accountToken({ api }: SimulatedFleet, name: string): Promise<string> {
+  await api.request('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name } });
+  const path = `/api/v1/namespaces/default/serviceaccounts/${name}/token`;
+  return (await api.request<{ status: { token: string } }>('POST', path, { spec: {} })).status.token;
+}

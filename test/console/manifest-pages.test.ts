@@ -1,0 +1,250 @@
+/** Manifests edited and terminals opened in a real browser, against a real coordinator and hollow hosts. */
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import type { Locator } from 'playwright-core';
+import type { HostReadings } from '../../shared/kube/fleet/host-reading-types.js';
+import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
+import { DESK, PHONE, violationsOf } from '../harness/console/browser.js';
+import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
+import { numberReady, runCommand } from '../harness/simulated/simulated-actions.js';
+import type { SimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
+import { until } from '../harness/basics/wait-until.js';
+
+const NODES = 3;
+const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
+const TILL = `${DAEMON_SETS}/till`;
+const MERGE = 'application/merge-patch+json';
+const LIMITS = { timeoutMs: 60_000 };
+
+describeInBrowser('manifests and terminals', suite);
+
+/** Puts other text in place of the editor's, as a paste over all of it does. */
+async function rewrite(editor: Locator, change: (text: string) => string): Promise<void> {
+  const text = await textOf(editor);
+  await editor.focus();
+  await editor.press('ControlOrMeta+A');
+  await editor.evaluate(PASTE, change(text));
+}
+
+/** Runs in the page. Typed in one go, the browser would make it paragraphs. */
+const PASTE = new Function(
+  'element',
+  'text',
+  `const data = new DataTransfer();
+   data.setData('text/plain', text);
+   element.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));`,
+) as (element: unknown, text: string) => void;
+
+/** What a person copies who chooses all: lines that are out of sight are not in the page. */
+async function textOf(editor: Locator): Promise<string> {
+  await editor.focus();
+  await editor.press('ControlOrMeta+A');
+  return editor.evaluate(COPY);
+}
+
+const COPY = new Function(
+  'element',
+  `const data = new DataTransfer();
+   element.dispatchEvent(new ClipboardEvent('copy', { clipboardData: data, bubbles: true, cancelable: true }));
+   return data.getData('text/plain');`,
+) as (element: unknown) => string;
+
+function suite(): void {
+  const bench = new ConsoleFixture(NODES);
+  let fleet: SimulatedFleet;
+
+  before(async () => {
+    fleet = bench.fleet;
+    const labels = { app: 'till' };
+    await fleet.api.request('POST', DAEMON_SETS, {
+      metadata: { name: 'till' },
+      spec: {
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'till:1' }] } },
+      },
+    });
+    await allReady('till');
+  });
+  const till = () => fleet.api.request<DaemonSet>('GET', TILL);
+  const allReady = (name: string) =>
+    until(async () => (await numberReady(fleet, name)) === NODES, { ...LIMITS, what: `${name} ready` });
+  const anyPod = async () => {
+    const { items } = await fleet.api.items<{ metadata: { name: string }; spec: { nodeName: string } }>(
+      '/api/v1/namespaces/default/pods?labelSelector=app%3Dtill',
+    );
+    assert.ok(items[0]);
+    return { pod: items[0].metadata.name, node: items[0].spec.nodeName };
+  };
+
+  test('a mistake is marked at its line as it is typed; what is right is planned, confirmed and stored', async () => {
+    const page = await bench.signedIn('daemonsets/default/till?edit=manifest');
+    const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
+    await page.getByText('The coordinator would take it.').waitFor();
+    await rewrite(editor, (text) => text.replace('image: till:1', 'imag: till:1'));
+    const problems = page.getByRole('alert', { name: 'Problems' });
+    const line = (await textOf(editor)).split('\n').findIndex((each) => each.includes('imag: till:1')) + 1;
+    await problems.getByText(`Line ${line}: unknown field "spec.template.spec.containers[0].imag"`).waitFor();
+    assert.ok(await page.getByRole('button', { name: 'Show what would change' }).isDisabled());
+    await rewrite(editor, (text) => text.replace('imag: till:1', 'image: till:2'));
+    await page.getByText('The coordinator would take it.').waitFor();
+    await page.getByRole('button', { name: 'Show what would change' }).click();
+    await page.getByLabel('Differences of the manifest').getByText('added: ').waitFor();
+    await page.getByText(`default/till on ${NODES} hosts: ${NODES} are replaced`).waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    assert.equal((await till()).spec.template.spec.containers[0]?.image, 'till:1', 'nothing is stored yet');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByRole('dialog').getByText(`${NODES} hosts change`).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click();
+    await page.getByText('It is stored, and on its way to the hosts.').waitFor();
+    assert.equal((await till()).spec.template.spec.containers[0]?.image, 'till:2');
+  });
+
+  test('revisions are compared, and going back says how many hosts it touches', async () => {
+    const page = await bench.signedIn('daemonsets/default/till?from=1&to=2');
+    const difference = page.getByLabel('From revision 1 to 2');
+    await difference.getByText('till:1').waitFor();
+    await difference.getByText('till:2').waitFor();
+    await page.getByRole('button', { name: 'Go back to 1' }).click();
+    await page.getByRole('dialog').getByText(`${NODES} hosts`).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Go back to 1' }).click();
+    await until(async () => (await till()).spec.template.spec.containers[0]?.image === 'till:1', {
+      ...LIMITS,
+      what: 'the first revision again',
+    });
+  });
+
+  test('two who edit at once lose nothing: the later one sees what the other did, and takes both', async () => {
+    const page = await bench.signedIn('daemonsets/default/till?edit=manifest');
+    const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
+    await page.getByText('The coordinator would take it.').waitFor();
+    await rewrite(editor, (text) => text.replace(/^spec:$/m, 'spec:\n  minReadySeconds: 1'));
+    await fleet.api.request('PATCH', TILL, { spec: { revisionHistoryLimit: 7 } }, MERGE);
+    await page.getByRole('button', { name: 'Show what would change' }).click();
+    const conflict = page.getByRole('alert', { name: 'Conflict' });
+    await conflict.getByText('revisionHistoryLimit: 7').waitFor();
+    await conflict.getByRole('button', { name: 'Take both changes' }).click();
+    await page.getByText('The coordinator would take it.').waitFor();
+    await page.getByRole('button', { name: 'Show what would change' }).click();
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click();
+    await page.getByText('It is stored').waitFor();
+    const { spec } = await till();
+    assert.deepEqual([spec.minReadySeconds, spec.revisionHistoryLimit], [1, 7]);
+  });
+
+  test('a DaemonSet is made from a phone', async () => {
+    const page = await bench.signedIn('daemonsets/new', { viewport: PHONE });
+    const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
+    await page.getByText('The coordinator would take it.').waitFor();
+    await rewrite(editor, (text) => text.replaceAll('my-daemon', 'lamp'));
+    await page.getByRole('button', { name: 'Show what would change' }).click();
+    await page.getByText(`${NODES} start`).waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { level: 1, name: 'lamp' }).waitFor();
+    await allReady('lamp');
+    const width = (await page.evaluate('document.documentElement.scrollWidth')) as number;
+    assert.ok(width <= PHONE.width, `the page is ${width} px wide on a phone`);
+  });
+
+  test('a terminal follows the size of its place, says how it ended, and opens again', async () => {
+    const { pod } = await anyPod();
+    const page = await bench.signedIn(`pods/default/${pod}`, { viewport: PHONE });
+    const run = async (command: string) => {
+      await page.getByLabel('run').fill(command);
+      await page.getByRole('button', { name: /^Open/ }).click();
+    };
+    const screen = page.locator('.xterm-rows');
+    await run('size');
+    await page.getByText('Open in main').waitFor();
+    await page.keyboard.press('Enter');
+    const lines = page.locator('.xterm-rows > div').filter({ hasText: /\d+ \d+/ });
+    const sizeShown = async () =>
+      (await lines.count()) === 0
+        ? undefined
+        : /\d+ (\d+)/.exec((await lines.last().textContent()) ?? '')?.[1];
+    await until(async () => (await sizeShown()) !== undefined, { ...LIMITS, what: 'a size' });
+    const narrow = Number(await sizeShown());
+    await page.setViewportSize(DESK);
+    await until(
+      async () => {
+        await page.keyboard.press('Enter');
+        return Number(await sizeShown()) > narrow;
+      },
+      { ...LIMITS, what: 'a wider terminal' },
+    );
+    assert.deepEqual(await violationsOf(page), []);
+    await page.getByRole('button', { name: 'Hang up' }).click();
+    await run('nothing-of-this-name');
+    await page.getByText('The command ended with exit code 127.').waitFor();
+    // A colour of its own is a style that the policy would refuse as an attribute.
+    await run(`echo "\u001b[38;2;255;100;0mwarm\u001b[0m"`);
+    const warm = screen.getByText('warm');
+    await warm.waitFor();
+    assert.equal(
+      await warm.evaluate('getComputedStyle(document.querySelector(".xterm-rows span[style]")).color'),
+      'rgb(255, 100, 0)',
+    );
+  });
+
+  test('a terminal whose host is gone says so, and so does one that is not allowed', async () => {
+    const { pod, node } = await anyPod();
+    const page = await bench.signedIn(`pods/default/${pod}`);
+    await page.getByLabel('run').fill('cat');
+    await page.getByRole('button', { name: 'Open a terminal' }).click();
+    await page.getByText('Open in main').waitFor();
+    await runCommand(fleet, `offline ${node}`);
+    await page.getByText('The connection broke off').waitFor();
+    await page.getByRole('button', { name: 'Open another' }).click();
+    await page.getByText(`node ${node}`).or(page.getByText('not connected')).first().waitFor();
+    await runCommand(fleet, `online ${node}`);
+
+    const path = '/api/v1/namespaces/default/serviceaccounts';
+    await fleet.api.request('POST', path, { metadata: { name: 'looker' } });
+    await fleet.api.request('POST', '/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings', {
+      metadata: { name: 'looker' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
+      subjects: [{ kind: 'ServiceAccount', name: 'looker', namespace: 'default' }],
+    });
+    const { status } = await fleet.api.request<{ status: { token: string } }>('POST', `${path}/looker/token`, {
+      spec: {},
+    });
+    const other = await bench.signedIn(`pods/default/${pod}`, { token: status.token });
+    const rights = other.waitForResponse((answer) => answer.url().endsWith('/selfsubjectrulesreviews'));
+    await other.reload();
+    await (await rights).finished();
+    await other.getByRole('heading', { name: 'Log' }).waitFor();
+    await other.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    assert.equal(await other.getByRole('button', { name: 'Open a terminal' }).count(), 0);
+  });
+
+  test('a log is downloaded under the name of its Pod and container', async () => {
+    const { pod } = await anyPod();
+    const page = await bench.signedIn(`pods/default/${pod}`);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download' }).click(),
+    ]);
+    assert.equal(download.suggestedFilename(), `${pod}-main.log`);
+    assert.equal(await download.failure(), null);
+  });
+
+  test('a host shows how busy it was, how its link does, and how its conditions changed', async () => {
+    const node = '/api/v1/nodes/node-3';
+    const everySecond = { metadata: { annotations: { 'fleet.everynode.dev/beat-seconds': '1' } } };
+    await fleet.api.request('PATCH', node, everySecond, MERGE);
+    const page = await bench.signedIn('hosts/node-3');
+    const readings = '/apis/fleet.everynode.dev/v1/hosts/node-3/readings';
+    const told = async () => (await fleet.api.request<HostReadings>('GET', readings)).recent.times.length > 0;
+    await until(told, { ...LIMITS, what: 'a reading' });
+    await page.getByRole('img', { name: /^Processors \d+ %, at most \d+ %; Memory \d+ %/ }).waitFor();
+    await page.getByRole('button', { name: 'The last day' }).click();
+    await page.getByText('Each point is the highest of 10 minutes.').waitFor();
+    await page.getByText('connected, since').waitFor();
+    await page.getByText(/^For .*connect \d/).waitFor();
+    await page.getByText(/changes?, the newest first/).click();
+    await page.getByRole('listitem').getByText('Connected became True').first().waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+  });
+}

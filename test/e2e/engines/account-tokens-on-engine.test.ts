@@ -1,0 +1,73 @@
+/** A pod that names a ServiceAccount finds its token, the authority and the API, as a client in a container looks for them. */
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { TourFixture } from '../../harness/hosts/tour-fixture.js';
+import { untilTrue } from '../../harness/basics/wait-until.js';
+
+const FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+const POD = `
+apiVersion: v1
+kind: Pod
+metadata: {name: robot, namespace: default}
+spec:
+  serviceAccountName: robot
+  containers: [{name: app, image: "app:1", imagePullPolicy: Never}]
+`;
+
+/** What a client in the container reads. */
+async function inContainer(bench: TourFixture, command: string): Promise<string> {
+  return bench.kubectl.ok(`exec robot -- ${command}`);
+}
+
+async function clientOf(bench: TourFixture): Promise<CoreV1Api> {
+  const prefix = temporaryDirectory();
+  mkdirSync(join(prefix, FOLDER), { recursive: true });
+  for (const file of ['token', 'ca.crt', 'namespace']) {
+    writeFileSync(join(prefix, FOLDER, file), await inContainer(bench, `/bin/busybox cat ${FOLDER}/${file}`));
+  }
+  const environment = await inContainer(bench, '/bin/busybox env');
+  for (const name of ['KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT']) {
+    process.env[name] = new RegExp(`^${name}=(.+)$`, 'm').exec(environment)?.[1] ?? '';
+  }
+  const config = new KubeConfig();
+  config.loadFromCluster(prefix);
+  return config.makeApiClient(CoreV1Api);
+}
+
+test('a client in a pod is let in as its account, with its rights, as long as the pod is there', async (context) => {
+  const bench = await TourFixture.open('docker', { images: ['app:1'] });
+  if (typeof bench === 'string') return leaveOut(context, 'a ServiceAccount on Docker', bench);
+  try {
+    const { kubectl } = bench;
+    await kubectl.ok('create serviceaccount robot');
+    await kubectl.ok('create rolebinding robot --clusterrole=view --serviceaccount=default:robot');
+    await kubectl.ok('apply -f -', POD);
+    await kubectl.ok('wait pod/robot --for=condition=Ready --timeout=60s');
+    const client = await clientOf(bench);
+    const { items } = await client.listNamespacedPod({ namespace: 'default' });
+    assert.deepEqual(
+      items.map(({ metadata }) => metadata?.name),
+      ['robot'],
+    );
+    await assert.rejects(
+      client.listNamespacedSecret({ namespace: 'default' }),
+      /system:serviceaccount:default:robot/,
+    );
+    const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '' } = process.env;
+    // From within the container's own network.
+    await inContainer(bench, `/bin/busybox nc -w 5 ${host} ${port} -e /bin/busybox true`);
+    await kubectl.ok('delete pod robot --wait');
+    await untilTrue(
+      () => assert.rejects(client.listNamespacedPod({ namespace: 'default' }), /Unauthorized/),
+      10_000,
+    );
+  } finally {
+    await bench.close();
+  }
+});

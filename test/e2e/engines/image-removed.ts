@@ -1,0 +1,71 @@
+/** An image that somebody takes away under running containers: they run on, and their next start is what the pull policy says. */
+import assert from 'node:assert/strict';
+import { EngineContainers } from '../../harness/engines/engine-containers.js';
+import type { TestEngine } from '../../harness/engines/test-engines.js';
+import { type PodHostFixture, podOf } from '../../harness/pods/pod-host-fixture.js';
+import type { TestRegistry } from '../../harness/engines/image-registry.js';
+
+const PATIENCE_MS = 60_000;
+/** Docker says the first, Podman the second. */
+const UNREACHABLE = /connection refused|pinging container registry/;
+
+/** Plays it to its end, and holds what is told against a kubelet's words. The bench's clock decides how long back-offs take. */
+export async function imageRemovedTests(
+  bench: PodHostFixture,
+  host: TestEngine,
+  registry: TestRegistry,
+): Promise<void> {
+  const image = registry.push('gone:1');
+  const state = (pod: string, wanted: string) =>
+    bench.until(`${pod}: ${wanted}`, () => bench.state(pod) === wanted, PATIENCE_MS);
+  bench.assignPod(podOf('pulls', { containers: [{ name: 'app', image }] }));
+  await state('pulls', 'running');
+  bench.assignPod(podOf('never', { containers: [{ name: 'app', image, imagePullPolicy: 'Never' }] }));
+  await state('never', 'running');
+  const told = bench.container('pulls');
+
+  await registry.kill();
+  const containers = new EngineContainers(host.socketPath);
+  try {
+    const before = await containers.ofPods('');
+    await containers.takeImage(image);
+    assert.equal(await bench.driver.findImage(image), undefined);
+    await bench.restartAgent();
+    await state('pulls', 'running');
+    assert.deepEqual(bench.container('pulls'), told);
+    assert.deepEqual(ids(await containers.ofPods('')), ids(before));
+    bench.events.length = 0;
+    for (const { id } of before) await containers.remove(id);
+  } finally {
+    containers.close();
+  }
+  await state('never', 'ErrImageNeverPull');
+  await state('pulls', 'ErrImagePull');
+  assert.match(bench.container('pulls')?.state?.waiting?.message ?? '', UNREACHABLE);
+  await state('pulls', 'ImagePullBackOff');
+  await registry.restart();
+  await state('pulls', 'running');
+  // What the other one's pull brought serves it, too: it might as well have been loaded by hand.
+  await state('never', 'running');
+  for (const words of [
+    `ErrImageNeverPull: Container image "${image}" is not present with pull policy of Never`,
+    'Failed: Error: ErrImageNeverPull',
+    'Failed: Error: ErrImagePull',
+    `BackOff: Back-off pulling image "${image}"`,
+    'Failed: Error: ImagePullBackOff',
+    `Pulling: Pulling image "${image}"`,
+    `Pulled: Successfully pulled image "${image}"`,
+    `Pulled: Container image "${image}" already present on machine`,
+    `Failed: Failed to pull image "${image}": `,
+  ])
+    assert.ok(
+      bench.events.some((event) => event.startsWith(words)),
+      `${words} is not among:\n${bench.events.join('\n')}`,
+    );
+  for (const uid of [...bench.assignedPods.keys()]) bench.deletePod(uid);
+  await bench.until('both are gone', async () => (await bench.driver.list()).length === 0, PATIENCE_MS);
+}
+
+function ids(all: readonly { id: string }[]): string[] {
+  return all.map(({ id }) => id).sort();
+}

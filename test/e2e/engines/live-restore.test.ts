@@ -1,0 +1,17 @@
+/** A Docker that lets its containers live while it is away (`live-restore`): what a restart of it must not touch. */
+import { test } from 'node:test';
+import { EngineFixture } from '../../harness/engines/engine-fixture.js';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { engineUpgraded } from './engine-upgraded.js';
+
+test('an upgrade of a Docker with live-restore touches no container', {
+  timeout: 180_000,
+}, async (context) => {
+  const bench = await EngineFixture.open('docker', { liveRestore: true });
+  if (typeof bench === 'string') return leaveOut(context, 'an upgrade of Docker with live-restore', bench);
+  try {
+    await engineUpgraded(bench);
+  } finally {
+    await bench.close();
+  }
+});

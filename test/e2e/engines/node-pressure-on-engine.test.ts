@@ -1,0 +1,164 @@
+/** A host that is short of memory, and one short of processes, on a real engine: conditions, taint, eviction and replacement, as kubectl shows them. */
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { shell } from '../../harness/engines/test-images.js';
+import { NODE, TourFixture } from '../../harness/hosts/tour-fixture.js';
+import { untilTrue } from '../../harness/basics/wait-until.js';
+
+/** More than any host has: it is short of memory from its start on. */
+const SHORT = 'memory.available<1000Ti';
+
+/** A DaemonSet's Pod that failed again and again waits before the next. */
+const RECOVERY_MS = 120_000;
+
+/** Fewer than any host has left. */
+const SHORT_OF_PIDS = 'pid.available<99.999%';
+
+/** A Pod of so many processes. */
+const crowd = (name: string, processes: number, priority: number): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec: {
+      nodeName: NODE,
+      priority,
+      terminationGracePeriodSeconds: 1,
+      containers: [
+        {
+          name: 'app',
+          image: 'app:1',
+          command: shell(
+            `trap "exit 0" TERM; i=0; while [ $i -lt ${processes} ]; do sleep 3600 & i=$((i+1)); done; wait`,
+          ),
+        },
+      ],
+    },
+  });
+
+const DAEMON_SET = `
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      terminationGracePeriodSeconds: 1
+      containers: [{name: app, image: "app:1"}]
+`;
+const STATIC = `
+apiVersion: v1
+kind: Pod
+metadata: {name: vital}
+spec: {terminationGracePeriodSeconds: 1, containers: [{name: app, image: "app:1"}]}
+`;
+
+describe('a host under pressure', { concurrency: 1 }, () => {
+  let bench: TourFixture | string;
+  before(async () => {
+    bench = await TourFixture.open('docker', { images: ['app:1'] });
+  });
+  after(async () => {
+    if (typeof bench !== 'string') await bench.close();
+  });
+
+  test('short of memory it says so, evicts what is not critical, and its DaemonSet’s Pod is replaced', async (context) => {
+    if (typeof bench === 'string') {
+      leaveOut(context, 'a host short of memory', bench);
+      return;
+    }
+    const { kubectl } = bench;
+    const condition = (path: string) =>
+      `get node ${NODE} -o jsonpath={.status.conditions[?(@.type=="MemoryPressure")].${path}}`;
+    mkdirSync(join(bench.dataDir, 'agent', 'manifests'), { recursive: true });
+    writeFileSync(join(bench.dataDir, 'agent', 'manifests', 'vital.yaml'), STATIC);
+    await kubectl.ok('apply -f -', DAEMON_SET);
+    await untilTrue(async () => assert.match(await kubectl.ok('get ds web'), /web +1 +1 +1 +1 +1/));
+    await untilTrue(async () => assert.match(await kubectl.ok('get pods'), /vital-master +1\/1 +Running/));
+    assert.equal(await kubectl.ok(condition('reason')), 'KubeletHasSufficientMemory');
+    const [vital] = await bench.containers.ofPods('vital');
+    const first = await kubectl.ok('get pods -l app=web -o jsonpath={.items[0].metadata.name}');
+
+    await bench.up.end('SIGTERM');
+    await bench.startUp({ EVERYNODE_AGENT_EVICTION_HARD: SHORT });
+    await untilTrue(async () =>
+      assert.equal(await kubectl.ok(condition('reason')), 'KubeletHasInsufficientMemory'),
+    );
+    await untilTrue(async () => {
+      const taints = await kubectl.ok(`get node ${NODE} -o jsonpath={.spec.taints}`);
+      assert.match(taints, /"NoSchedule","key":"node.kubernetes.io\/memory-pressure"/);
+    });
+    await untilTrue(async () => {
+      const events = await kubectl.ok('get events -o custom-columns=R:.reason,M:.message --no-headers');
+      assert.match(
+        events,
+        /Evicted +The node was low on resource: memory. Threshold quantity: 1000Ti, available: \d+Ki. Container app was using /,
+      );
+      assert.match(events, /EvictionThresholdMet +Attempting to reclaim memory/);
+      assert.match(events, /NodeHasInsufficientMemory/);
+      assert.match(
+        events,
+        new RegExp(`Found failed daemon pod default/${first} on node ${NODE}, will try to kill it`),
+      );
+    });
+    // A DaemonSet's Pods tolerate the taint: another one comes, as upstream.
+    await untilTrue(async () => {
+      const names = await kubectl.ok('get pods -l app=web -o jsonpath={.items[*].metadata.name}');
+      assert.notEqual(names, '');
+      assert.doesNotMatch(names, new RegExp(first));
+    });
+    assert.equal((await bench.containers.ofPods('vital'))[0]?.id, vital?.id, 'a static Pod is critical');
+  });
+
+  test('short of processes it takes the lower priority first, then who has most, and lets no other in', async (context) => {
+    if (typeof bench === 'string') {
+      leaveOut(context, 'a host short of processes', bench);
+      return;
+    }
+    const { kubectl } = bench;
+    await bench.up.end('SIGTERM');
+    await bench.startUp();
+    await kubectl.ok('apply -f -', crowd('many', 40, 0));
+    await kubectl.ok('apply -f -', crowd('important', 80, 1000));
+    for (const name of ['many', 'important'])
+      await untilTrue(async () => assert.match(await kubectl.ok(`get pod ${name}`), /1\/1 +Running/));
+    await untilTrue(async () => assert.match(await kubectl.ok('get ds web'), /web +1 +1 +1 +1 +1/));
+
+    await bench.up.end('SIGTERM');
+    await bench.startUp({ EVERYNODE_AGENT_EVICTION_HARD: SHORT_OF_PIDS });
+    const disrupted = async (name: string): Promise<string> => {
+      const path = '{.status.reason},{.status.conditions[?(@.type=="DisruptionTarget")].lastTransitionTime}';
+      return kubectl.ok(`get pod ${name} -o jsonpath=${path}`);
+    };
+    await untilTrue(async () => assert.match(await disrupted('important'), /^Evicted,./));
+    assert.ok((await disrupted('many')) < (await disrupted('important')), 'the lower priority went before');
+    const node = await kubectl.ok(`get node ${NODE} -o json`);
+    assert.match(node, /"reason": "KubeletHasInsufficientPID"/);
+    assert.match(node, /"key": "node.kubernetes.io\/pid-pressure"/);
+    await untilTrue(async () => {
+      const events = await kubectl.ok(
+        'get events -o custom-columns=O:.involvedObject.name,M:.message --no-headers',
+      );
+      assert.match(
+        events,
+        /many +The node was low on resource: pids\. Threshold quantity: \d+, available: \d+\. /,
+      );
+      assert.match(events, /Attempting to reclaim pids/);
+      assert.match(events, /web-\w+ +The node had condition: \[PIDPressure\]\. /);
+    });
+
+    await bench.up.end('SIGTERM');
+    await bench.startUp();
+    await untilTrue(async () => {
+      const after = await kubectl.ok(`get node ${NODE} -o json`);
+      assert.match(after, /"reason": "KubeletHasSufficientPID"/);
+      assert.doesNotMatch(after, /pid-pressure/);
+      assert.match(await kubectl.ok('get ds web'), /web +1 +1 +1 +1 +1/);
+    }, RECOVERY_MS);
+  });
+});

@@ -1,0 +1,120 @@
+/** Static Pods on real engines: a file on the host is a Pod that runs, with a coordinator and without. */
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { EngineKind } from '../../harness/engines/test-engines.js';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { startProgram } from '../../harness/processes/everynode-processes.js';
+import { NODE, TourFixture } from '../../harness/hosts/tour-fixture.js';
+import { untilTrue } from '../../harness/basics/wait-until.js';
+
+const manifest = (name: string, image = 'app:1') => `
+apiVersion: v1
+kind: Pod
+metadata: {name: ${name}, labels: {app: ${name}}}
+spec:
+  terminationGracePeriodSeconds: 1
+  containers:
+  - {name: app, image: "${image}"}
+`;
+
+function onEngine(kind: EngineKind): void {
+  describe(`static Pods on ${kind}`, { concurrency: 1 }, () => {
+    let bench: TourFixture | string;
+    before(async () => {
+      bench = await TourFixture.open(kind, { images: ['app:1', 'app:2'] });
+    });
+    after(async () => {
+      if (typeof bench !== 'string') await bench.close();
+    });
+    const law = (name: string, body: (bench: TourFixture) => Promise<void>): void => {
+      test(name, async (context) => {
+        if (typeof bench === 'string') leaveOut(context, `static Pods on ${kind}`, bench);
+        else await body(bench);
+      });
+    };
+    const put = (on: TourFixture, name: string, text: string): void => {
+      const directory = join(on.dataDir, 'agent', 'manifests');
+      mkdirSync(directory, { recursive: true });
+      writeFileSync(join(directory, name), text);
+    };
+    const runs = (on: TourFixture, name: string, image = 'app:1') =>
+      untilTrue(async () => {
+        const running = (await on.containers.ofPods(name)).filter(({ state }) => state === 'running');
+        assert.equal(running.length, 1);
+        assert.ok(running[0]?.image.endsWith(image), running[0]?.image);
+      });
+
+    law('a manifest runs and shows as a mirror, with status, log and events', async (on) => {
+      put(on, 'web.yaml', manifest('web'));
+      await untilTrue(async () => {
+        assert.match(await on.kubectl.ok('get pods'), new RegExp(`web-${NODE} +1/1 +Running +0`));
+      });
+      const annotations = await on.kubectl.ok(`get pod web-${NODE} -o jsonpath={.metadata.annotations}`);
+      const { 'kubernetes.io/config.mirror': mirror, 'kubernetes.io/config.source': source } =
+        JSON.parse(annotations);
+      const [container] = await on.containers.ofPods('web');
+      assert.deepEqual([mirror, source], [container?.podUID, 'file']);
+      await untilTrue(async () => assert.equal(await on.kubectl.ok(`logs web-${NODE}`), 'ready'));
+      assert.match(
+        await on.kubectl.ok(`exec web-${NODE} -- /bin/busybox hostname`),
+        new RegExp(`web-${NODE}`),
+      );
+      await untilTrue(async () => {
+        const events = await on.kubectl.ok(`get events --field-selector involvedObject.name=web-${NODE}`);
+        assert.match(events, /Started +pod\/web-/);
+      });
+    });
+
+    law('a deleted mirror comes back and its container runs on', async (on) => {
+      const [before] = await on.containers.ofPods('web');
+      await on.kubectl.ok(`delete pod web-${NODE} --wait=false`);
+      await untilTrue(async () => {
+        assert.match(await on.kubectl.ok('get pods'), new RegExp(`web-${NODE} +1/1 +Running +0`));
+      });
+      const [now] = await on.containers.ofPods('web');
+      assert.equal(now?.id, before?.id);
+    });
+
+    law('a changed manifest replaces the Pod', async (on) => {
+      put(on, 'web.yaml', manifest('web', 'app:2'));
+      await runs(on, 'web', 'app:2');
+      await untilTrue(async () => {
+        const image = await on.kubectl.ok(`get pod web-${NODE} -o jsonpath={.spec.containers[0].image}`);
+        assert.equal(image, 'app:2');
+        assert.match(await on.kubectl.ok('get pods'), new RegExp(`web-${NODE} +1/1 +Running`));
+      });
+    });
+
+    law('without a coordinator manifests come and go all the same', async (on) => {
+      await on.up.end('SIGKILL');
+      await untilTrue(() => assert.deepEqual(on.agents(), []));
+      rmSync(join(on.dataDir, 'agent', 'manifests', 'web.yaml'));
+      put(on, 'lone.yaml', manifest('lone'));
+      const args = ['--data', join(on.dataDir, 'agent'), '--server', `https://127.0.0.1:${on.port}`];
+      args.push('--node-name', NODE, '--runtime', kind);
+      const alone = startProgram(
+        'agent/everynode-agent.cjs',
+        args,
+        join(on.dataDir, 'alone.log'),
+        on.environment,
+      );
+      try {
+        await runs(on, 'lone');
+        await untilTrue(async () => assert.deepEqual(await on.containers.ofPods('web'), []));
+      } finally {
+        await alone.end('SIGTERM');
+      }
+      await on.startUp();
+      await untilTrue(async () => {
+        const pods = await on.kubectl.ok('get pods');
+        assert.match(pods, new RegExp(`lone-${NODE} +1/1 +Running +0`));
+        assert.doesNotMatch(pods, /web-/);
+      });
+    });
+  });
+}
+
+onEngine('docker');
+onEngine('podman');

@@ -1,0 +1,98 @@
+/** The agent is killed at random moments of Pods with every kind of volume: they end right, and nothing is left. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { podFolders } from '../../../agent/volumes/pod-folders.js';
+import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
+import { SECRET_TEXT } from '../../harness/engines/engine-agent.js';
+import { EngineFixture } from '../../harness/engines/engine-fixture.js';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { shell } from '../../harness/engines/test-images.js';
+
+const CYCLES = 12;
+/** A start and an end of such a Pod take about as long: kills fall everywhere. */
+const LONGEST_MS = 600;
+
+const names = ['secret', 'map', 'disk', 'memory', 'fields', 'several'];
+/** Of the host, and not of any Pod: whatever is removed, its file stays. */
+const ofTheHost = temporaryDirectory();
+writeFileSync(join(ofTheHost, 'file'), 'of the host');
+const SPEC: PodSpec = {
+  terminationGracePeriodSeconds: 2,
+  containers: [
+    {
+      name: 'app',
+      image: 'app:1',
+      command: shell(
+        'busybox cat /secret/key /map/key /of-the-host || exit 1; echo; echo x >/disk/x; echo x >/part/x; echo x >/memory/x; trap "exit 0" TERM; busybox sleep 3600 & wait',
+      ),
+      env: [{ name: 'PATH', value: '/bin' }],
+      volumeMounts: [
+        ...names.map((name) => ({ name, mountPath: `/${name}` })),
+        { name: 'disk', mountPath: '/part', subPath: 'part' },
+        { name: 'host', mountPath: '/of-the-host', subPath: 'file' },
+      ],
+    },
+  ],
+  volumes: [
+    { name: 'secret', secret: { secretName: 'given' } },
+    { name: 'map', configMap: { name: 'given' } },
+    { name: 'disk', emptyDir: {} },
+    { name: 'memory', emptyDir: { medium: 'Memory' } },
+    { name: 'fields', downwardAPI: { items: [{ path: 'name', fieldRef: { fieldPath: 'metadata.name' } }] } },
+    { name: 'host', hostPath: { path: ofTheHost } },
+    { name: 'several', projected: { sources: [{ secret: { name: 'given' } }] } },
+  ],
+};
+
+for (const kind of ['docker', 'podman'] as const) {
+  test(`volumes under kills on ${kind}: no folder, mount or Secret is left`, {
+    timeout: 300_000,
+  }, async (context) => {
+    const bench = await EngineFixture.open(kind);
+    if (typeof bench === 'string') return leaveOut(context, `volumes under kills on ${kind}`, bench);
+    try {
+      await killedAtAnyTime(bench);
+    } finally {
+      await bench.close();
+    }
+  });
+}
+
+async function killedAtAnyTime(bench: EngineFixture): Promise<void> {
+  const { disk, memory } = podFolders(bench.dataDir);
+  const killSoon = async (cycle: number): Promise<void> => {
+    // Each cycle at another moment, spread over the whole time.
+    await sleep((LONGEST_MS * ((cycle * 7) % CYCLES)) / CYCLES);
+    await bench.killAgent();
+    await bench.startAgent();
+  };
+  let seen = 0;
+  for (let cycle = 0; cycle < CYCLES; cycle += 1) {
+    const pod = `pod-${cycle}`;
+    bench.assignPod(pod, SPEC);
+    await killSoon(cycle);
+    await bench.untilReady(pod);
+    const secret = join(memory, pod, 'volumes/files/secret/key');
+    if (readFileSync(secret, 'utf8') === SECRET_TEXT) seen += 1;
+    const gone = bench.delete(pod);
+    await killSoon(cycle);
+    await gone;
+    assert.deepEqual(await bench.driver.inspectPod(pod), []);
+  }
+  assert.equal(seen, CYCLES, 'each Pod had its Secret in the meantime');
+  for (const root of [disk, memory]) {
+    await bench.until(`${root} is empty`, () => !existsSync(root) || readdirSync(root).length === 0);
+  }
+  assert.ok(!bench.engine.amongMounts('cat', '/proc/self/mountinfo').includes(bench.dataDir));
+  assert.equal(readFileSync(join(ofTheHost, 'file'), 'utf8'), 'of the host');
+  const command = 'grep -rlF -- "$1" "$2" /dev/shm || true';
+  assert.equal(
+    execFileSync('sh', ['-c', command, 'sh', SECRET_TEXT, bench.dataDir], { encoding: 'utf8' }),
+    '',
+  );
+}

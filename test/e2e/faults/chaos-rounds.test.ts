@@ -1,0 +1,28 @@
+/** A few rounds of chaos on two hosts of real engines, always the same ones: `npm run chaos` plays as many as are asked for. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { playRounds } from '../../chaos/chaos-rounds.js';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
+
+const ROUNDS = 5;
+const PATIENCE_MS = 180_000;
+/** A busy machine plays fewer of them. */
+const LONGEST_MS = 20_000;
+
+test('after each round of chaos every host runs what it should, once, and the API tells the truth', async (context) => {
+  const lines: string[] = [];
+  const tally = await playRounds({
+    ...{ seed: 'short-3501', rounds: ROUNDS, longestMs: LONGEST_MS, timeoutMs: PATIENCE_MS },
+    ...{ hosts: 2, isPlain: true },
+    print: (line) => {
+      lines.push(line);
+      context.diagnostic(line);
+    },
+  });
+  if (typeof tally === 'string') return leaveOut(context, 'chaos on engines', tally);
+  assert.equal(tally.violations, 0, lines.join('\n'));
+  assert.ok(tally.rounds > 0);
+  if (tally.rounds === ROUNDS) return;
+  const why = `a round began ${LONGEST_MS / 1_000} s in at the latest, and ${tally.rounds} of ${ROUNDS} did`;
+  await context.test('the other rounds', (rest) => leaveOut(rest, 'rounds of chaos', why));
+});

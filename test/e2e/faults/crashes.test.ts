@@ -1,0 +1,191 @@
+/** Kill -9 of every part in the middle of things, on a real Docker: one pod a node, no leftovers, nothing lost. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { CrashFixture, NODES } from '../../harness/processes/crash-fixture.js';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { pause, untilTrue } from '../../harness/basics/wait-until.js';
+
+const MANIFEST = JSON.stringify({
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  metadata: { name: 'app' },
+  spec: {
+    selector: { matchLabels: { app: 'app' } },
+    updateStrategy: { rollingUpdate: { maxUnavailable: '100%' } },
+    template: {
+      metadata: { labels: { app: 'app' } },
+      spec: { terminationGracePeriodSeconds: 5, containers: [{ name: 'main', image: 'app:1' }] },
+    },
+  },
+});
+
+/** When to strike after a rollout was begun, ms: before, within and after the engine's work. */
+const MOMENTS_MS = [20, 150, 400];
+/** The rule: after a restart of the host, its pods come back so soon after the engine's start. */
+const RETURN_MS = 5_000;
+/** An agent whose coordinator was killed again and again waits no longer before it tries once more. */
+const RECONNECT_MS = 90_000;
+
+describe('crashes on docker', { concurrency: 1 }, () => {
+  let bench: CrashFixture | string;
+  let rollout = 1;
+
+  before(async () => {
+    bench = await CrashFixture.open('docker', ['app:1', 'app:2']);
+    if (typeof bench !== 'string') await bench.kubectl.ok('apply -f -', MANIFEST);
+  });
+  after(async () => {
+    if (typeof bench !== 'string') await bench.close();
+  });
+
+  const law = (rule: string, body: (bench: CrashFixture) => Promise<void>): void => {
+    test(rule, async (context) => {
+      if (typeof bench === 'string') return leaveOut(context, 'crashes on docker', bench);
+      await isWhole(bench);
+      await body(bench);
+    });
+  };
+
+  /** The rollout is done, each node runs one container of it, and nothing else of ours is in the engine. */
+  const isWhole = async ({ kubectl, containers }: CrashFixture): Promise<void> => {
+    await kubectl.ok('rollout status ds/app --timeout=60s');
+    const { items }: { items: Pod[] } = JSON.parse(await kubectl.ok('get pods -o json'));
+    const nodes = items.map(({ spec, metadata }) => [spec.nodeName, metadata.uid]);
+    assert.deepEqual(nodes.map(([node]) => node).sort(), [...NODES], 'pods by node');
+    await untilTrue(async () => {
+      const present = await containers.all();
+      const of = (uid: string | undefined) => present.filter(({ podUID }) => podUID === uid);
+      for (const [node, uid] of nodes) {
+        assert.equal(
+          of(uid).filter(({ state }) => state === 'running').length,
+          1,
+          `containers that run on ${node}`,
+        );
+      }
+      const uids = new Set(nodes.map(([, uid]) => uid));
+      assert.deepEqual(
+        present.filter(({ podUID }) => !uids.has(podUID ?? '')),
+        [],
+        'leftovers',
+      );
+    });
+  };
+  const beginRollout = async ({ kubectl }: CrashFixture): Promise<void> => {
+    rollout = rollout === 1 ? 2 : 1;
+    await kubectl.ok(`set image ds/app main=app:${rollout}`);
+  };
+  /** A rollout shows that the agents are back at work. */
+  const beginRolloutSeen = async (bench: CrashFixture): Promise<void> => {
+    await beginRollout(bench);
+    await isWhole(bench);
+  };
+  const startTimes = async (bench: CrashFixture): Promise<string[]> => {
+    const running = await bench.running();
+    return (await Promise.all(running.map(({ id }) => bench.containers.startedAt(id)))).sort();
+  };
+
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    law(`an agent that ends by ${signal} and comes back touches no running container`, async (bench) => {
+      const before = await startTimes(bench);
+      await bench.endAgent('n1', signal);
+      assert.deepEqual(await startTimes(bench), before);
+      bench.startAgent('n1');
+      await beginRolloutSeen(bench);
+      assert.equal((await startTimes(bench)).filter((time) => before.includes(time)).length, 0);
+    });
+  }
+  for (const moment of MOMENTS_MS) {
+    law(`an agent killed ${moment} ms into a rollout`, async (bench) => {
+      await beginRollout(bench);
+      await pause(moment);
+      await bench.endAgent('n1', 'SIGKILL');
+      bench.startAgent('n1');
+      await isWhole(bench);
+    });
+
+    law(`a coordinator killed ${moment} ms into a rollout`, async (bench) => {
+      await beginRollout(bench);
+      await pause(moment);
+      await bench.killCoordinator();
+      await bench.startCoordinator();
+      await isWhole(bench);
+    });
+
+    law(`an engine killed ${moment} ms into a rollout`, async (bench) => {
+      await beginRollout(bench);
+      await pause(moment);
+      await bench.engine.kill();
+      await bench.engine.start();
+      await isWhole(bench);
+    });
+  }
+
+  law('agents, coordinator and engine killed together in a rollout', async (bench) => {
+    await beginRollout(bench);
+    await pause(MOMENTS_MS[1] ?? 0);
+    await Promise.all([
+      bench.killCoordinator(),
+      bench.engine.kill(),
+      ...NODES.map((node) => bench.endAgent(node, 'SIGKILL')),
+    ]);
+    await bench.engine.start();
+    for (const node of NODES) bench.startAgent(node);
+    await bench.startCoordinator();
+    await isWhole(bench);
+  });
+
+  law("a container's first process that is killed is started again in the same pod", async (bench) => {
+    const [victim] = await bench.running();
+    assert.ok(victim);
+    process.kill(await bench.containers.processOf(victim.id), 'SIGKILL');
+    await untilTrue(async () => {
+      const next = (await bench.running()).find(({ podUID }) => podUID === victim.podUID);
+      assert.ok(next && next.id !== victim.id);
+    });
+    const restarts = `get pod ${victim.podName} -o jsonpath={.status.containerStatuses[0].restartCount}`;
+    await untilTrue(async () => assert.equal(await bench.kubectl.ok(restarts), '1'));
+    const reason = `get pod ${victim.podName} -o jsonpath={..lastState.terminated.exitCode}`;
+    assert.equal(await bench.kubectl.ok(reason), '137');
+  });
+
+  law('without a coordinator, pods come back within 5 s of the engine’s start', async (bench) => {
+    await bench.killCoordinator();
+    await bench.engine.kill();
+    await bench.engine.start();
+    const from = performance.now();
+    await untilTrue(async () => assert.equal((await bench.running()).length, NODES.length), RETURN_MS);
+    const took = performance.now() - from;
+    await bench.startCoordinator();
+    assert.ok(took < RETURN_MS);
+  });
+
+  law('agents that start without a coordinator bring the pods back', async (bench) => {
+    await beginRolloutSeen(bench);
+    await bench.killCoordinator();
+    for (const node of NODES) await bench.endAgent(node, 'SIGKILL');
+    await bench.engine.kill();
+    await bench.engine.start();
+    const from = performance.now();
+    for (const node of NODES) bench.startAgent(node);
+    await untilTrue(async () => assert.equal((await bench.running()).length, NODES.length), RETURN_MS);
+    const took = performance.now() - from;
+    await bench.startCoordinator();
+    assert.ok(took < RETURN_MS);
+  });
+
+  law('a write that was acknowledged survives the coordinator’s kill -9', async (bench) => {
+    for (const name of ['a', 'b', 'c']) {
+      await bench.kubectl.ok(`create configmap ${name} --from-literal=x=${name}`);
+      await bench.killCoordinator();
+      await bench.startCoordinator();
+      assert.equal(await bench.kubectl.ok(`get configmap ${name} -o jsonpath={.data.x}`), name);
+    }
+  });
+
+  law('in the end, deleting the daemon set leaves no container', async (bench) => {
+    await bench.kubectl.ok('delete ds app');
+    // Agents whose coordinator was killed again and again wait up to a minute before they try once more.
+    await untilTrue(async () => assert.deepEqual(await bench.containers.all(), []), RECONNECT_MS);
+  });
+});

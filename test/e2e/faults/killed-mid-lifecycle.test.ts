@@ -1,0 +1,211 @@
+/** kill -9 of the agent in the middle of each step of a Pod's life: the Pod ends in the right state, once, and leaves nothing. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { Container, PodSpec } from '../../../shared/kube/pods/pod-types.js';
+import { EngineFixture } from '../../harness/engines/engine-fixture.js';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { shell } from '../../harness/engines/test-images.js';
+
+const HANDLES_TERM = 'trap "tell term; busybox sleep 1; tell ended; exit 0" TERM';
+const WAITS = 'while :; do busybox sleep 3600 & wait $!; done';
+
+interface KillPoint {
+  step: string;
+  spec: (telling: Telling) => PodSpec;
+  /** The word after which the agent is killed. */
+  at: string;
+  /** The Pod is being deleted by then. */
+  deleting?: boolean;
+  /** What the containers have told in the end, of the Pod that runs and after its deletion. */
+  running: string[];
+  removed: string[];
+  /** Words that may come again: a hook is run at least once. */
+  again?: string[];
+}
+
+type Telling = (name: string, script: string, changes?: Partial<Container>) => Container;
+
+const app = (telling: Telling, changes: Partial<Container> = {}): Container =>
+  telling('app', `${HANDLES_TERM}; tell app; ${WAITS}`, changes);
+const hook = (word: string) => ({
+  exec: {
+    command: shell(`echo ${word} >>/told/POD; busybox sleep 1; echo ${word}-done >>/told/POD`),
+  },
+});
+
+const KILL_POINTS: KillPoint[] = [
+  {
+    step: 'an init container runs',
+    spec: (telling) => ({
+      initContainers: [
+        telling('first', 'tell first; busybox sleep 1; tell first-done'),
+        telling('second', 'tell second'),
+      ],
+      containers: [app(telling)],
+    }),
+    at: 'first',
+    running: ['first', 'first-done', 'second', 'app'],
+    removed: ['term', 'ended'],
+  },
+  {
+    step: 'a sidecar comes up',
+    spec: (telling) => ({
+      initContainers: [
+        telling('side', `tell side; busybox sleep 1; echo >/up; ${WAITS}`, {
+          restartPolicy: 'Always',
+          startupProbe: {
+            exec: { command: ['/bin/busybox', 'cat', '/up'] },
+            periodSeconds: 1,
+            failureThreshold: 60,
+          },
+        }),
+      ],
+      containers: [app(telling)],
+      terminationGracePeriodSeconds: 4,
+    }),
+    at: 'side',
+    running: ['side', 'app'],
+    removed: ['term', 'ended'],
+  },
+  {
+    step: 'a postStart hook runs',
+    spec: (telling) => ({ containers: [app(telling, { lifecycle: { postStart: hook('post') } })] }),
+    at: 'post',
+    running: ['app', 'post', 'post-done'],
+    removed: ['term', 'ended'],
+    again: ['post', 'post-done'],
+  },
+  {
+    step: 'a preStop hook runs',
+    spec: (telling) => ({ containers: [app(telling, { lifecycle: { preStop: hook('pre') } })] }),
+    at: 'pre',
+    deleting: true,
+    running: ['app'],
+    removed: ['pre', 'pre-done', 'term', 'ended'],
+    again: ['pre', 'pre-done'],
+  },
+  {
+    step: 'a container stops',
+    spec: (telling) => ({ containers: [app(telling)] }),
+    at: 'term',
+    deleting: true,
+    running: ['app'],
+    removed: ['term', 'ended'],
+    // A repeated stop sends the signal once more; the shell may take both.
+    again: ['term', 'ended'],
+  },
+  {
+    step: 'a sidecar waits for its turn to stop',
+    spec: (telling) => ({
+      initContainers: [
+        telling('side', `trap "tell side-ended; exit 0" TERM; tell side; ${WAITS}`, {
+          restartPolicy: 'Always',
+        }),
+      ],
+      containers: [app(telling)],
+    }),
+    at: 'term',
+    deleting: true,
+    running: ['side', 'app'],
+    removed: ['term', 'ended', 'side-ended'],
+    again: ['term', 'ended'],
+  },
+  {
+    step: 'an unhealthy container stops',
+    spec: (telling) => ({
+      containers: [
+        app(telling, {
+          livenessProbe: {
+            exec: { command: shell('! busybox grep -q sick /told/POD || busybox grep -q ended /told/POD') },
+            periodSeconds: 1,
+            failureThreshold: 1,
+          },
+          lifecycle: { postStart: { exec: { command: shell('echo sick >>/told/POD') } } },
+        }),
+      ],
+    }),
+    at: 'term',
+    running: ['app', 'sick', 'term', 'ended', 'app', 'sick'],
+    removed: ['term', 'ended'],
+    again: ['term', 'ended'],
+  },
+];
+
+for (const kind of ['docker', 'podman'] as const) {
+  describe(`an agent killed on ${kind} while`, { concurrency: 1 }, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'everynode-told-'));
+    let bench: EngineFixture | string;
+    before(async () => {
+      bench = await EngineFixture.open(kind);
+    });
+    after(async () => {
+      if (typeof bench !== 'string') await bench.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    for (const [index, point] of KILL_POINTS.entries()) {
+      test(point.step, { timeout: 120_000 }, async (context) => {
+        if (typeof bench === 'string') return leaveOut(context, `kill points on ${kind}`, bench);
+        await surviveKill(bench, folder, `p${index}`, point);
+      });
+    }
+  });
+}
+
+async function surviveKill(
+  bench: EngineFixture,
+  folder: string,
+  name: string,
+  point: KillPoint,
+): Promise<void> {
+  const path = join(folder, name);
+  const told = (): string[] => (existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : []);
+  const volumeMounts = [{ name: 'told', mountPath: '/told' }];
+  const telling: Telling = (container, script, changes) => ({
+    name: container,
+    image: 'app:1',
+    command: shell(`tell() { echo "$1" >>/told/POD; }; ${script}`),
+    volumeMounts,
+    ...changes,
+  });
+  const volumes = [{ name: 'told', hostPath: { path: folder } }];
+  const spec = { ...point.spec(telling), volumes };
+  bench.assignPod(name, JSON.parse(JSON.stringify(spec).replaceAll('/told/POD', `/told/${name}`)) as PodSpec);
+
+  const { deleting = false, again = [], at } = point;
+  let deleted: Promise<void> | undefined;
+  if (deleting) {
+    await bench.untilReady(name);
+    // Ready is also a shell that has not come to its trap yet, and would sleep through the signal.
+    await bench.until(`${name} told all before`, () => told().length >= point.running.length);
+    deleted = bench.delete(name);
+  }
+  await bench.until(`${name} told ${at}`, () => told().includes(at));
+  await bench.killAgent();
+  await bench.startAgent();
+
+  const seen = (): string[] => once(told(), again);
+  if (!deleting) {
+    await bench.until(`${name} told all`, () => seen().length >= point.running.length && bench.isReady(name));
+    assert.deepEqual(sorted(seen()), sorted(once(point.running, again)));
+    const ran = (await bench.running(name)).map(({ identity }) => identity.container);
+    assert.equal(new Set(ran).size, ran.length, `one copy of each: ${ran}`);
+    deleted = bench.delete(name);
+  }
+  await deleted;
+  assert.deepEqual(sorted(seen()), sorted(once([...point.running, ...point.removed], again)));
+  assert.deepEqual(await bench.driver.inspectPod(name), []);
+  assert.equal(existsSync(join(bench.dataDir, 'pods', name)), false);
+}
+
+/** Words of `again` only where they come first. */
+function once(words: readonly string[], again: readonly string[]): string[] {
+  return words.filter((word, index) => !again.includes(word) || words.indexOf(word) === index);
+}
+
+function sorted(words: readonly string[]): string[] {
+  return [...words].sort();
+}

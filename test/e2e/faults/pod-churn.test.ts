@@ -1,0 +1,29 @@
+/** Pods come and go while the agent is killed again and again; nothing of them is left. The long form is test/scale/pod-churn-program.ts. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EngineFixture } from '../../harness/engines/engine-fixture.js';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { seededRandom, remainsOf, runPodChurn } from '../../harness/engines/pod-churn.js';
+
+const CYCLES = 8;
+
+for (const kind of ['docker', 'podman'] as const) {
+  test(`${CYCLES} Pods under random kills on ${kind} leave nothing`, {
+    timeout: 180_000,
+  }, async (context) => {
+    const bench = await EngineFixture.open(kind);
+    if (typeof bench === 'string') return leaveOut(context, `cycles on ${kind}`, bench);
+    try {
+      const seed = Date.now();
+      context.diagnostic(`seed ${seed}`);
+      // An engine's first container leaves what it needs for all: that is no leak.
+      await runPodChurn(bench, 1, seededRandom(seed));
+      const before = await remainsOf(bench);
+      assert.ok((await runPodChurn(bench, CYCLES, seededRandom(seed + 1))) > 0);
+      assert.deepEqual(await remainsOf(bench), before);
+      assert.deepEqual([before.containers, before.files], [[], []]);
+    } finally {
+      await bench.close();
+    }
+  });
+}

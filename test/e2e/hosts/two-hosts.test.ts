@@ -1,0 +1,369 @@
+/** Two machines with systemd, one with Docker and one with Podman: join, follow labels and taints, reboot, fail, come back. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { AMPLE_HOST_ARGS } from '../../harness/pods/ample-host.js';
+import { freePort } from '../../harness/basics/free-port.js';
+import { UNITS_OF_TESTS } from '../../harness/hosts/host-units.js';
+import { type TestHost, TestHosts } from '../../harness/hosts/test-hosts.js';
+import { tokenInLine } from '../../harness/hub/join-line.js';
+import { createKubectl, type Kubectl } from '../../harness/clients/kubectl.js';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { type CoordinatorProcess, runEverynode, startCoordinatorProcess } from '../../harness/processes/everynode-processes.js';
+import { untilTrue } from '../../harness/basics/wait-until.js';
+import { hostHandoverTests } from './host-handover-laws.js';
+
+const TREE = resolve('.');
+const PROGRAM = '#!/bin/sh\nexec /usr/local/bin/node /opt/everynode/dist/agent/everynode-agent.cjs "$@"\n';
+const INSTALL = ['/usr/local/bin/node', '/opt/everynode/dist/agent/everynode-agent.cjs', 'install'];
+const UNIT = '/etc/systemd/system/everynode-agent.service';
+const AGENT_DATA = '/var/lib/everynode-agent';
+const GRACE_MS = 5_000;
+/** The grace, the round that looks, and a busy machine. */
+const SILENCE_MS = 40_000;
+/** The rule: a rebooted host's pods come back so soon after its engine's start. */
+const RETURN_MS = 5_000;
+
+const daemonSet = (name: string, nodeSelector: Record<string, string> = {}): string =>
+  JSON.stringify({
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name },
+    spec: {
+      selector: { matchLabels: { app: name } },
+      template: {
+        metadata: { labels: { app: name } },
+        // Its container bears its name, so that an engine can be asked for it.
+        spec: { nodeSelector, terminationGracePeriodSeconds: 5, containers: [{ name, image: 'app:1' }] },
+      },
+    },
+  });
+
+class TwoHosts {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'everynode-two-hosts-'));
+  #coordinator: CoordinatorProcess | undefined;
+  #kubectl: Kubectl | undefined;
+  #port = 0;
+
+  private constructor(
+    readonly hosts: TestHosts,
+    readonly one: TestHost,
+    readonly two: TestHost,
+  ) {}
+
+  static async open(): Promise<TwoHosts | string> {
+    const hosts = await TestHosts.open();
+    if (typeof hosts === 'string') return hosts;
+    try {
+      const one = await hosts.start('one', 'docker', TREE);
+      const two = await hosts.start('two', 'podman', TREE);
+      const all = new TwoHosts(hosts, one, two);
+      all.#port = await freePort();
+      for (const host of [one, two]) all.#prepare(host);
+      await all.startCoordinator();
+      return all;
+    } catch (error) {
+      await hosts.stop();
+      throw error;
+    }
+  }
+
+  get kubectl(): Kubectl {
+    this.#kubectl ??= createKubectl(readFileSync(join(this.dataDir, 'kubeconfig'), 'utf8'));
+    return this.#kubectl;
+  }
+
+  get dataDir(): string {
+    return join(this.#folder, 'data');
+  }
+
+  async startCoordinator(): Promise<void> {
+    const { gateway } = this.hosts;
+    const args = [
+      '--host',
+      gateway,
+      '--port',
+      String(this.#port),
+      '--node-monitor-grace-ms',
+      String(GRACE_MS),
+    ];
+    this.#coordinator = await startCoordinatorProcess(this.dataDir, args);
+  }
+
+  async stopCoordinator(): Promise<void> {
+    await this.#coordinator?.end('SIGKILL');
+  }
+
+  /** What a person types on a new host. */
+  async joinLine(): Promise<string> {
+    const { stdout } = await runEverynode(['token', 'create', '--data', this.dataDir]);
+    return stdout.trim();
+  }
+
+  async node(name: string): Promise<Node> {
+    return JSON.parse(await this.kubectl.ok(`get node ${name} -o json`));
+  }
+
+  async close(): Promise<void> {
+    await this.#coordinator?.end('SIGTERM');
+    this.#kubectl?.remove();
+    await this.hosts.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** The program by hand, and what units of test hosts are told. */
+  #prepare(host: TestHost): void {
+    host.loadImages(['app:1']);
+    host.write('/usr/local/bin/everynode-agent', PROGRAM);
+    host.run('chmod', '+x', '/usr/local/bin/everynode-agent');
+    for (const [path, text] of UNITS_OF_TESTS.filter(([path]) => path.includes('agent')))
+      host.write(path, text);
+  }
+}
+
+/** Ids of the running containers of a DaemonSet's pods, as the host's engine has them. */
+function containersOf(host: TestHost, name: string): string[] {
+  const ids = host.runEngine('ps', '-q', '--filter', `label=everynode.dev/container=${name}`);
+  return ids.split('\n').filter((id) => id !== '');
+}
+
+/** The token with another authority's hash. */
+const wrong = (token: string): string => token.replace(/[0-9a-f]{64}$/, '0'.repeat(64));
+
+const runsOn = (host: TestHost, name: string) =>
+  assert.equal(containersOf(host, name).length, 1, `${name} on ${host.name}`);
+const isReady = (node: Node) => node.status?.conditions?.find(({ type }) => type === 'Ready')?.status;
+
+describe('two hosts', { concurrency: 1 }, () => {
+  let opened: TwoHosts | string;
+
+  before(async () => {
+    opened = await TwoHosts.open();
+  });
+  after(async () => {
+    if (typeof opened !== 'string') await opened.close();
+  });
+
+  const law = (rule: string, body: (all: TwoHosts, say: (text: string) => void) => Promise<void>): void => {
+    test(rule, async (context) => {
+      if (typeof opened === 'string') leaveOut(context, 'two hosts with systemd', opened);
+      else await body(opened, (text) => context.diagnostic(text));
+    });
+  };
+
+  law('a host joins by one command, as a service that is ready when the command ends', async (all) => {
+    const line = await all.joinLine();
+    const token = tokenInLine(line);
+    const install = (text: string) => {
+      const typed = line.replace(token, text).replace('everynode-agent', INSTALL.join(' '));
+      return all.one.run('sh', '-c', `${typed} --labels site=a,rack=1`);
+    };
+    assert.throws(() => install(wrong(token)), /certificate authority/);
+    install(token);
+    assert.equal(all.one.run('systemctl', 'is-active', 'everynode-agent'), 'active');
+    assert.equal(all.one.run('systemd-analyze', 'verify', UNIT), '');
+    assert.doesNotMatch(all.one.run('grep', '-r', '', '/etc/everynode'), new RegExp(token.slice(0, 20)));
+    await untilTrue(async () => assert.match(await all.kubectl.ok('get nodes'), /\none +Ready/));
+    await all.kubectl.ok('apply -f -', daemonSet('app'));
+    await untilTrue(() => runsOn(all.one, 'app'));
+  });
+
+  law(
+    'the command again changes nothing; a changed file counts after a reload, a wrong one never',
+    async (all) => {
+      const before = containersOf(all.one, 'app');
+      all.one.run(...INSTALL);
+      const pid = all.one.run('systemctl', 'show', '-p', 'MainPID', 'everynode-agent');
+      await all.kubectl.ok('label node one mine=yes rack=2 --overwrite');
+      all.one.run('sed', '-i', 's/site=a,rack=1/site=b/', '/etc/everynode/agent.yaml');
+      all.one.run('systemctl', 'reload', 'everynode-agent');
+      await untilTrue(async () => assert.equal((await all.node('one')).metadata.labels?.site, 'b'));
+      const { labels } = (await all.node('one')).metadata;
+      assert.deepEqual([labels?.mine, labels?.rack], ['yes', '2'], "the user's own labels");
+      all.one.run('sed', '-i', '$alogLevel: loud', '/etc/everynode/agent.yaml');
+      all.one.run('systemctl', 'reload', 'everynode-agent');
+      await untilTrue(() =>
+        assert.match(all.one.run('journalctl', '-u', 'everynode-agent'), /settings are wrong/),
+      );
+      all.one.run('sed', '-i', '/logLevel/d', '/etc/everynode/agent.yaml');
+      assert.equal(all.one.run('systemctl', 'show', '-p', 'MainPID', 'everynode-agent'), pid);
+      assert.deepEqual(containersOf(all.one, 'app'), before);
+    },
+  );
+
+  law('a second host joins by the line of token create and gets its copy', async (all) => {
+    const line = await all.joinLine();
+    assert.match(line, /^echo \S+ \| everynode-agent --server https:\/\/[\d.]+:\d+ --token-file -$/);
+    all.two.runDetached('env', ...AMPLE_HOST_ARGS, 'sh', '-c', line);
+    await untilTrue(() => runsOn(all.two, 'app'));
+    await untilTrue(async () => {
+      const nodes = await all.kubectl.ok('get nodes -o wide');
+      assert.match(nodes, /\none +Ready .*docker:\/\//);
+      assert.match(nodes, /\ntwo +Ready .*podman:\/\//);
+    });
+    await all.kubectl.ok('rollout status ds/app --timeout=30s');
+  });
+
+  law('what was joined by hand goes on as a service, without the token', async (all) => {
+    const before = containersOf(all.two, 'app');
+    const server = /--server (\S+)/.exec(await all.joinLine())?.[1];
+    all.two.run('pkill', '-TERM', '-f', 'dist/agent/everynode-agent.cjs');
+    all.two.run(...INSTALL, '--server', server ?? '');
+    await all.kubectl.ok('label node two hand=no');
+    await all.kubectl.ok('apply -f -', daemonSet('by-service', { hand: 'no' }));
+    await untilTrue(() => runsOn(all.two, 'by-service'));
+    assert.deepEqual(containersOf(all.two, 'app'), before);
+    await all.kubectl.ok('delete ds by-service');
+    await untilTrue(() => assert.deepEqual(containersOf(all.two, 'by-service'), []));
+  });
+
+  law('labels and taints move the copies', async (all) => {
+    const { kubectl, one, two } = all;
+    await kubectl.ok('apply -f -', daemonSet('picky', { color: 'green' }));
+    await kubectl.ok('label node one color=green');
+    await untilTrue(() => runsOn(one, 'picky'));
+    await kubectl.ok('label node two color=green');
+    await kubectl.ok('label node one color-');
+    await untilTrue(() => runsOn(two, 'picky'));
+    await untilTrue(() => assert.deepEqual(containersOf(one, 'picky'), []));
+    await kubectl.ok('taint node two key=value:NoExecute');
+    await untilTrue(() => assert.deepEqual([...containersOf(two, 'picky'), ...containersOf(two, 'app')], []));
+    await kubectl.ok('taint node two key:NoExecute-');
+    await untilTrue(() => runsOn(two, 'app'));
+    await kubectl.ok('delete ds picky');
+    await untilTrue(() => assert.deepEqual(containersOf(two, 'picky'), []));
+  });
+
+  for (const signal of ['TERM', 'KILL']) {
+    law(`a service that ends by ${signal} touches no container`, async ({ one, two, kubectl }) => {
+      for (const host of [one, two]) {
+        const before = containersOf(host, 'app');
+        const verb = signal === 'TERM' ? ['stop'] : ['kill', '--kill-who=main', '-s', signal];
+        host.run('systemctl', ...verb, 'everynode-agent');
+        assert.deepEqual(containersOf(host, 'app'), before);
+        host.run('systemctl', 'start', 'everynode-agent');
+        await untilTrue(async () =>
+          assert.match(await kubectl.ok('get nodes'), new RegExp(`\\n?${host.name} +Ready`)),
+        );
+        assert.deepEqual(containersOf(host, 'app'), before);
+      }
+    });
+  }
+
+  law('without a coordinator, a rebooted host has its pods back within 5 s', async (all, say) => {
+    await all.stopCoordinator();
+    for (const host of [all.one, all.two]) {
+      await host.reboot();
+      const from = performance.now();
+      await untilTrue(() => runsOn(host, 'app'), RETURN_MS);
+      say(`${host.engine}: back ${Math.round(performance.now() - from)} ms after the boot`);
+    }
+  });
+
+  law('and so has one whose power was cut and that boots without any network', async (all, say) => {
+    for (const host of [all.one, all.two]) {
+      host.cutPower();
+      host.disconnect();
+      await host.restorePower();
+      const from = performance.now();
+      assert.equal(host.run('sh', '-c', 'ip route show default'), '');
+      await untilTrue(() => runsOn(host, 'app'), RETURN_MS);
+      say(`${host.engine}: back ${Math.round(performance.now() - from)} ms after the boot`);
+      host.connect();
+    }
+    await all.startCoordinator();
+    await all.kubectl.ok('rollout status ds/app --timeout=60s');
+    const pods = await all.kubectl.ok('get pods -o name');
+    assert.equal(pods.split('\n').length, 2);
+    for (const host of [all.one, all.two]) runsOn(host, 'app');
+    // A Lease is there once the node was heard since the coordinator's start.
+    await untilTrue(async () => {
+      const leases = await all.kubectl.ok('get leases -n kube-node-lease -o name');
+      assert.equal(leases.split('\n').length, 2);
+    });
+  });
+
+  hostHandoverTests(law);
+
+  law('a host that is cut off becomes NotReady and unreachable; its container runs on', async (all, say) => {
+    const before = containersOf(all.one, 'app');
+    await untilTrue(async () => assert.equal(isReady(await all.node('one')), 'True'));
+    all.one.disconnect();
+    const from = performance.now();
+    await untilTrue(async () => assert.equal(isReady(await all.node('one')), 'Unknown'), SILENCE_MS);
+    say(`Unknown after ${Math.round(performance.now() - from)} ms, grace ${GRACE_MS} ms`);
+    await untilTrue(async () => {
+      const taints = ((await all.node('one')).spec?.taints ?? []).map(
+        ({ key, effect }) => `${key}:${effect}`,
+      );
+      const unreachable = 'node.kubernetes.io/unreachable';
+      assert.deepEqual(taints.sort(), [`${unreachable}:NoExecute`, `${unreachable}:NoSchedule`]);
+    });
+    assert.match(await all.kubectl.ok('get nodes'), /\none +NotReady/);
+    assert.deepEqual(containersOf(all.one, 'app'), before);
+  });
+
+  law('and is back to normal when it is connected again', async (all) => {
+    const before = containersOf(all.one, 'app');
+    all.one.connect();
+    const isNormal = async () => {
+      const node = await all.node('one');
+      assert.equal(isReady(node), 'True');
+      assert.deepEqual(node.spec?.taints ?? [], []);
+    };
+    await untilTrue(isNormal, 60_000);
+    await all.kubectl.ok('rollout status ds/app --timeout=30s');
+    assert.deepEqual(containersOf(all.one, 'app'), before);
+  });
+
+  law(
+    'an agent that began on a read-only disk runs what it holds, and begins anew when the host may write again',
+    async ({ one }) => {
+      const shell = (script: string) => one.run('sh', '-ec', script);
+      const agentPid = () => one.run('systemctl', 'show', '-p', 'MainPID', '--value', 'everynode-agent');
+      shell(`systemctl stop everynode-agent; cp -a ${AGENT_DATA} /run/kept; mount -t tmpfs -o mode=700 tmpfs ${AGENT_DATA}
+        cp -a /run/kept/. ${AGENT_DATA}; mount -o remount,ro ${AGENT_DATA}`);
+      one.runEngine('kill', ...containersOf(one, 'app'));
+      one.run('systemctl', 'start', 'everynode-agent');
+      const readOnly = agentPid();
+      await untilTrue(() => runsOn(one, 'app'));
+      assert.equal(agentPid(), readOnly);
+      shell(`mount -o remount,rw ${AGENT_DATA}`);
+      await untilTrue(() => {
+        assert.notEqual(agentPid(), readOnly);
+        assert.notEqual(shell(`find ${AGENT_DATA}/running -newer ${AGENT_DATA}/identity.json`), '');
+      }, 60_000);
+      runsOn(one, 'app');
+      shell(`systemctl stop everynode-agent; rm -rf /run/kept; cp -a ${AGENT_DATA} /run/kept; umount ${AGENT_DATA}
+        cp -a /run/kept/. ${AGENT_DATA}; systemctl start everynode-agent`);
+      await untilTrue(() => runsOn(one, 'app'));
+    },
+  );
+
+  law('uninstall asks for running pods, and leaves the host as it was', async ({ one, two }) => {
+    assert.throws(() => one.run('everynode-agent', 'uninstall'), /1 pod runs here/);
+    runsOn(one, 'app');
+    for (const host of [one, two]) {
+      host.run('everynode-agent', 'uninstall', '--yes', '--purge');
+      assert.equal(host.runEngine('ps', '-aq'), '');
+      assert.doesNotMatch(host.runEngine('images'), /everynode/);
+      const left = host.run(
+        'find',
+        '/etc',
+        '/usr',
+        '/var',
+        '/root',
+        '/dev/shm',
+        '-xdev',
+        '-name',
+        '*everynode*',
+      );
+      const own = '/etc/systemd/system/everynode-agent.service.d\n/usr/local/bin/everynode-agent';
+      assert.equal(left, own, "the test's own");
+      assert.equal(host.run('systemctl', 'list-units', '--all', '--plain', '--no-legend', 'everynode*'), '');
+    }
+  });
+});

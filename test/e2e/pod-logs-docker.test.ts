@@ -1,4 +1,0 @@
-/** `kubectl logs` on Docker. */
-import { podLogs } from './pod-logs.js';
-
-podLogs('docker');

@@ -1,0 +1,4 @@
+/** Looking into Pods on Docker. */
+import { streamTests } from './stream-checks.js';
+
+streamTests('docker');

@@ -1,0 +1,4 @@
+/** Looking into Pods on Podman. */
+import { streamTests } from './stream-checks.js';
+
+streamTests('podman');

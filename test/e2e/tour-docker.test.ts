@@ -1,4 +1,0 @@
-/** The tour on a real Docker. */
-import { tour } from './tour.js';
-
-tour('docker');

@@ -1,4 +1,0 @@
-/** The tour on a real Podman. */
-import { tour } from './tour.js';
-
-tour('podman');

@@ -1,0 +1,280 @@
+/** The commands of the texts that users start from, typed as they stand there, against `up` on a real engine. */
+import assert from 'node:assert/strict';
+import { existsSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { EngineKind } from '../../harness/engines/test-engines.js';
+import { kubectlMinor } from '../../harness/clients/kubectl.js';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { shell } from '../../harness/engines/test-images.js';
+import { NODE, TourFixture } from '../../harness/hosts/tour-fixture.js';
+import { untilTrue } from '../../harness/basics/wait-until.js';
+
+const IMAGES = [
+  'quay.io/fluentd_elasticsearch/fluentd:v5.0.1',
+  'quay.io/fluentd_elasticsearch/fluentd:v5.0.2',
+  'nginx:1.27',
+  'nginx:1.28',
+  'example.com/network-plugin:v1.0',
+  'app:1',
+];
+const FLUENTD = 'fluentd-elasticsearch';
+/** The host directory that examples/host-changes/network-plugin.yaml makes. */
+const PLUGIN_DIR = '/run/network-plugin';
+
+/** A pod that prints a line a second, without an owner. */
+const TALKER = JSON.stringify({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'talker' },
+  spec: {
+    terminationGracePeriodSeconds: 1,
+    containers: [
+      {
+        name: 'main',
+        image: 'app:1',
+        command: shell('n=0; while :; do n=$((n+1)); echo line $n; sleep 0.2; done'),
+      },
+    ],
+  },
+});
+
+function example(name: string): string {
+  return resolve('examples', `${name}.yaml`);
+}
+
+/** Registers the tour on one engine; the steps follow each other on the same data. */
+export function tour(kind: EngineKind): void {
+  describe(`the tour on ${kind}`, { concurrency: 1 }, () => {
+    let bench: TourFixture | string;
+    let foreign = '';
+    const pluginDirWasThere = existsSync(PLUGIN_DIR);
+
+    before(async () => {
+      bench = await TourFixture.open(kind, { images: IMAGES });
+      if (typeof bench !== 'string') foreign = await bench.containers.run(IMAGES[5] ?? '');
+    });
+    after(async () => {
+      if (typeof bench !== 'string') await bench.close();
+      if (!pluginDirWasThere) rmSync(PLUGIN_DIR, { recursive: true, force: true });
+    });
+
+    const step = (rule: string, body: (bench: TourFixture) => Promise<void>): void => {
+      test(rule, async (context) => {
+        if (typeof bench === 'string') leaveOut(context, `the tour on ${kind}`, bench);
+        else await body(bench);
+      });
+    };
+    /** The one running container of the DaemonSet's one pod; fails when there are more or others. */
+    const only = async (bench: TourFixture, daemonSet: string) => {
+      const found = await bench.containers.ofPods(`${daemonSet}-`);
+      assert.deepEqual(
+        found.map(({ state }) => state),
+        ['running'],
+        `containers of ${daemonSet}`,
+      );
+      const [container] = found;
+      assert.ok(container);
+      return container;
+    };
+    const runsOnce = (bench: TourFixture, daemonSet: string) =>
+      untilTrue(async () => void (await only(bench, daemonSet)));
+    const isGone = (bench: TourFixture, daemonSet: string) =>
+      untilTrue(async () => assert.deepEqual(await bench.containers.ofPods(`${daemonSet}-`), []));
+    const rolledOut = async ({ kubectl }: TourFixture, daemonSet: string) =>
+      assert.match(await kubectl.ok(`rollout status ${daemonSet} --timeout=30s`), /successfully rolled out/);
+
+    step('the examples apply as they are and start real containers', async (bench) => {
+      const { kubectl } = bench;
+      assert.equal(await kubectl.ok(`apply -f ${example(FLUENTD)}`), `daemonset.apps/${FLUENTD} created`);
+      await kubectl.ok(`apply -f ${example('host-changes/network-plugin')}`);
+      await kubectl.ok(`apply -f ${example('color-affinity')}`);
+      await runsOnce(bench, FLUENTD);
+      await runsOnce(bench, 'network-plugin');
+      await rolledOut(bench, `ds/${FLUENTD} -n kube-system`);
+      await rolledOut(bench, 'ds/network-plugin -n kube-system');
+      await isGone(bench, 'nginx');
+    });
+
+    step('get pod -l, get pods -o wide and get ds show them', async (bench) => {
+      const { kubectl } = bench;
+      const byLabel = await kubectl.ok(`get pod -n kube-system -l name=${FLUENTD}`);
+      assert.match(
+        byLabel,
+        /^NAME +READY +STATUS +RESTARTS +AGE\nfluentd-elasticsearch-\w{5} +1\/1 +Running +0 +\d+s$/,
+      );
+      const wide = await kubectl.ok('get pods -o wide -n kube-system');
+      assert.match(
+        wide,
+        /fluentd-elasticsearch-\w{5} +1\/1 +Running +0 +\d+s +[\d.]+ +master +<none> +<none>/,
+      );
+      const set = await kubectl.ok(`get ds -n kube-system ${FLUENTD}`);
+      assert.match(set, /\nfluentd-elasticsearch +1 +1 +1 +1 +1 +<none> +\d+s$/);
+      assert.match(await kubectl.ok('get nodes'), /^NAME .*\nmaster +Ready +<none> +\d+m?\d*s +v/);
+    });
+
+    step('a label brings the pod and its container, and takes them', async (bench) => {
+      const { kubectl } = bench;
+      assert.equal(await kubectl.ok('label nodes master color=green'), 'node/master labeled');
+      await rolledOut(bench, 'ds/nginx');
+      await runsOnce(bench, 'nginx');
+      assert.match(await kubectl.ok('get pods -o wide'), /nginx-\w{5} +1\/1 +Running .* master /);
+      await kubectl.ok('label nodes master color-');
+      await isGone(bench, 'nginx');
+      // The host reports the end of the Pod after it has removed the Pod's containers and volumes.
+      await untilTrue(async () => assert.equal(await kubectl.ok('get pods'), ''));
+      await kubectl.ok('label nodes master color=green');
+      await rolledOut(bench, 'ds/nginx');
+    });
+
+    step('a NoSchedule taint leaves the pod, a NoExecute taint ends it', async (bench) => {
+      const { kubectl } = bench;
+      const { id } = await only(bench, 'nginx');
+      await kubectl.ok('taint nodes master key=value:NoSchedule');
+      assert.equal((await only(bench, 'nginx')).id, id);
+      await kubectl.ok('taint nodes master key=value:NoSchedule-');
+      await kubectl.ok('taint nodes master key=value:NoExecute');
+      await isGone(bench, 'nginx');
+      await kubectl.ok('taint nodes master key:NoExecute-');
+      await rolledOut(bench, 'ds/nginx');
+      await runsOnce(bench, 'nginx');
+    });
+
+    step('drain refuses DaemonSet pods, ignores them when told, and ends bare pods', async (bench) => {
+      const { kubectl } = bench;
+      await kubectl.ok('apply -f -', TALKER);
+      await kubectl.ok('wait pod/talker --for=condition=Ready --timeout=30s');
+      assert.equal(await kubectl.ok('cordon master'), 'node/master cordoned');
+      assert.match(await kubectl.ok('get nodes'), /master +Ready,SchedulingDisabled/);
+      const refused = await kubectl.run(['drain', NODE, '--force']);
+      assert.equal(refused.code, 1);
+      assert.match(
+        refused.stderr,
+        /cannot delete DaemonSet-managed Pods \(use --ignore-daemonsets to ignore\)/,
+      );
+      const { id } = await only(bench, 'nginx');
+      assert.match(await kubectl.ok('drain master --ignore-daemonsets --force'), /node\/master drained$/);
+      assert.deepEqual(await bench.containers.ofPods('talker'), []);
+      assert.equal((await only(bench, 'nginx')).id, id);
+      assert.equal(await kubectl.ok('uncordon master'), 'node/master uncordoned');
+    });
+
+    step('set image --record, rollout status, history and undo', async (bench) => {
+      const { kubectl } = bench;
+      const set = await kubectl.ok('set image ds/nginx nginx=nginx:1.28 --record');
+      assert.equal(set, 'daemonset.apps/nginx image updated');
+      await rolledOut(bench, 'ds/nginx');
+      assert.match((await only(bench, 'nginx')).image, /nginx:1\.28$/);
+      const history = await kubectl.ok('rollout history ds/nginx');
+      assert.match(history, /\n1 +<none>\n2 +kubectl\S* set image ds\/nginx nginx=nginx:1\.28 --record=true/);
+      assert.match(await kubectl.ok('rollout history ds/nginx --revision=2'), /Image:\s+nginx:1\.28/);
+      const undone = await kubectl.ok('rollout undo ds/nginx --to-revision=1');
+      assert.equal(undone, 'daemonset.apps/nginx rolled back');
+      await rolledOut(bench, 'ds/nginx');
+      assert.match((await only(bench, 'nginx')).image, /nginx:1\.27$/);
+      assert.match(await kubectl.ok('rollout history ds/nginx'), /REVISION.*\n2 .*\n3 /);
+    });
+
+    step('rollout restart makes a new container', async (bench) => {
+      const { id } = await only(bench, 'nginx');
+      assert.equal(await bench.kubectl.ok('rollout restart ds/nginx'), 'daemonset.apps/nginx restarted');
+      await rolledOut(bench, 'ds/nginx');
+      assert.notEqual((await only(bench, 'nginx')).id, id);
+    });
+
+    step('get and describe of controller revisions', async ({ kubectl }) => {
+      const revisions = await kubectl.ok('get controllerrevision -l app=nginx');
+      assert.match(
+        revisions,
+        /^NAME +CONTROLLER +REVISION +AGE\n(nginx-\w+ +daemonset\.apps\/nginx +[234] +\S+\n?){3}$/,
+      );
+      const name = revisions.split('\n')[1]?.split(' ')[0] ?? '';
+      assert.match(await kubectl.ok(`describe controllerrevision ${name}`), /Image: +nginx:1\.2\d/);
+    });
+
+    step('describe of node, pod and daemon set', async ({ kubectl }) => {
+      const node = await kubectl.ok('describe node master');
+      assert.match(node, /color=green/);
+      assert.match(node, /Ready +True .*KubeletReady/);
+      assert.match(node, /kube-system +fluentd-elasticsearch-\w{5} +100m \(\d+%\) +0 \(0%\) +200Mi/);
+      const pod = await kubectl.ok('describe pod -l app=nginx');
+      assert.match(pod, /Controlled By: +DaemonSet\/nginx/);
+      assert.match(pod, /PodScheduled +True/);
+      assert.match(pod, /Normal +Started .*Started container nginx/);
+      const set = await kubectl.ok('describe ds nginx');
+      assert.match(set, /Number of Nodes Scheduled with Available Pods: 1/);
+      assert.match(set, /Normal +SuccessfulCreate .*daemonset-controller +Created pod: nginx-/);
+    });
+
+    step('logs, and logs -f while the container writes', async ({ kubectl }) => {
+      await kubectl.ok('apply -f -', TALKER);
+      await kubectl.ok('wait pod/talker --for=condition=Ready --timeout=30s');
+      const following = kubectl.ok('logs -f talker');
+      await untilTrue(async () => assert.match(await kubectl.ok('logs talker'), /^line 1\nline 2/));
+      assert.match(await kubectl.ok('logs talker --tail=1'), /^line \d+$/);
+      await kubectl.ok('delete pod talker');
+      const lines = (await following).split('\n');
+      assert.deepEqual(
+        lines,
+        lines.map((_, index) => `line ${index + 1}`),
+      );
+    });
+
+    step('pods left by --cascade=orphan run on and are adopted again', async (bench) => {
+      const { kubectl } = bench;
+      const { id } = await only(bench, 'nginx');
+      await kubectl.ok('rollout undo ds/nginx');
+      await rolledOut(bench, 'ds/nginx');
+      const orphan = await only(bench, 'nginx');
+      assert.notEqual(orphan.id, id);
+      await kubectl.ok('delete daemonset nginx --cascade=orphan');
+      const owners = 'get pods -l app=nginx -o jsonpath={.items[*].metadata.ownerReferences}';
+      await untilTrue(async () => assert.equal(await kubectl.ok(owners), ''));
+      await kubectl.ok(`apply -f ${example('color-affinity')}`);
+      await untilTrue(async () => assert.match(await kubectl.ok(owners), /"kind":"DaemonSet"/));
+      await rolledOut(bench, 'ds/nginx');
+      assert.equal((await only(bench, 'nginx')).id, orphan.id);
+    });
+
+    step('delete daemonset takes the pods and their containers', async (bench) => {
+      assert.match(await bench.kubectl.ok('delete daemonset nginx'), /^daemonset\.apps "nginx" deleted/);
+      await isGone(bench, 'nginx');
+      await untilTrue(async () => assert.equal(await bench.kubectl.ok('get pods'), ''));
+      assert.equal(await bench.kubectl.ok('get controllerrevision'), '');
+    });
+
+    step('an older kubectl does the same', async (bench) => {
+      if (kubectlMinor('kubectl') === undefined) return;
+      const kubectl = bench.newKubectl('kubectl');
+      try {
+        await kubectl.ok(`apply -f ${example('color-affinity')}`);
+        await rolledOut(bench, 'ds/nginx');
+        await kubectl.ok('set image ds/nginx nginx=nginx:1.28');
+        await kubectl.ok('rollout status ds/nginx --timeout=30s');
+        await kubectl.ok('rollout undo ds/nginx --to-revision=1');
+        await kubectl.ok('rollout status ds/nginx --timeout=30s');
+        assert.match(await kubectl.ok('describe ds nginx'), /Image: +nginx:1\.27/);
+        assert.match(await kubectl.ok('drain master --ignore-daemonsets'), /drained$/);
+        await kubectl.ok('uncordon master');
+        await kubectl.ok('delete ds nginx');
+        await isGone(bench, 'nginx');
+      } finally {
+        kubectl.remove();
+      }
+    });
+
+    step('delete node ends its pods; up again registers it and they come back', async (bench) => {
+      assert.match(await bench.kubectl.ok('delete node master'), /^node "master" deleted/);
+      await isGone(bench, FLUENTD);
+      await bench.up.end('SIGINT');
+      await bench.startUp();
+      await runsOnce(bench, FLUENTD);
+      await runsOnce(bench, 'network-plugin');
+    });
+
+    step("somebody else's container was not touched by any of this", async ({ containers }) => {
+      const found = (await containers.all()).find(({ id }) => id === foreign);
+      assert.equal(found?.state, 'running');
+    });
+  });
+}

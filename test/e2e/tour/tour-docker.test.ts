@@ -1,0 +1,4 @@
+/** The tour on a real Docker. */
+import { tour } from './documented-commands.js';
+
+tour('docker');

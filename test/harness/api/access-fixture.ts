@@ -1,0 +1,120 @@
+/** An API that decides by roles: its informers follow, the built-in roles are there, and anyone can be let in. */
+import assert from 'node:assert/strict';
+import type { Identities } from '../../../coordinator/access/identities.js';
+import type { ApiServerOptions } from '../../../coordinator/api/http/api-server.js';
+import { ensureBuiltInRoles } from '../../../coordinator/controllers/access/built-in-roles.js';
+import { RoleAggregation } from '../../../coordinator/controllers/access/role-aggregation.js';
+import { createInformers } from '../../../coordinator/informers/create-informers.js';
+import type { Informers } from '../../../coordinator/informers/informer.js';
+import { ALL_KINDS } from '../../../coordinator/kinds/index.js';
+import { createRegistry } from '../../../coordinator/registry/create-registry.js';
+import type { Registry } from '../../../coordinator/registry/registry.js';
+import { MemoryStore } from '../../../coordinator/store/memory-store.js';
+import type { PolicyRule, UserInfo } from '../../../shared/kube/access/rbac-types.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+import { startTestApi, type TestApi, testIdentities } from './api-fixture.js';
+import { type CallAnswer, call } from './https-call.js';
+import { until } from '../basics/wait-until.js';
+
+const RBAC = '/apis/rbac.authorization.k8s.io/v1';
+
+export interface AccessFixture {
+  registry: Registry;
+  identities: Identities;
+  api: TestApi;
+  /** Lets a user in: the bearer token `TOKEN:NAME` is theirs from now on. Answers it. */
+  admit(user: UserInfo): string;
+  /** One request as that user. */
+  as(user: UserInfo, line: string, body?: unknown, headers?: Record<string, string>): Promise<CallAnswer>;
+  /** Lets the user do this everywhere. */
+  grantRules(user: UserInfo, rules: PolicyRule[]): Promise<void>;
+  /** One request that must succeed; what it stores counts when this resolves. */
+  asAdmin(line: string, body: unknown): Promise<void>;
+  /** Binds a role in the namespace default. */
+  bindRole(name: string, ref: ReturnType<typeof roleRef>, subject: object): Promise<void>;
+  /** Resolves when every role that is stored counts. */
+  settled(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Somebody who has proved who they are. */
+export function person(username: string, ...groups: string[]): UserInfo {
+  return { username, groups: [...groups, 'system:authenticated'] };
+}
+
+/** Rights of a caller of plans who may read everything. */
+export const READS_ALL = { mayRead: () => true, requireRead: () => undefined };
+
+/** What a binding says of its role. */
+export function roleRef(kind: string, name: string) {
+  return { apiGroup: 'rbac.authorization.k8s.io', kind, name };
+}
+
+/** What the bench is built of, for parts of the API that read the same objects. */
+export interface AccessFixtureDeps {
+  registry: Registry;
+  informers: Informers;
+  clock: typeof systemClock;
+  log: typeof silentLogger;
+}
+
+type Change = Partial<ApiServerOptions>;
+
+/** Starts it on a free port. */
+export async function startAccessFixture(
+  change: Change | ((parts: AccessFixtureDeps) => Change) = {},
+): Promise<AccessFixture> {
+  const parts = { clock: systemClock, log: silentLogger };
+  const store = new MemoryStore();
+  const registry = createRegistry({ store, kinds: ALL_KINDS, ...parts });
+  const informers = createInformers({ registry, ...parts });
+  const aggregation = new RoleAggregation({ registry, informers, ...parts });
+  const users = new Map<string, UserInfo>();
+  const identities = await testIdentities(registry, informers, [(token) => users.get(token)]);
+  const changed = typeof change === 'function' ? change({ registry, informers, ...parts }) : change;
+  const api = await startTestApi({ registry, identities, ...changed });
+  await ensureBuiltInRoles(registry);
+  const settled = async () => informers.waitFor(await store.revision());
+  const adminHasAll = () => (informers.clusterRoles.get({ name: 'admin' })?.rules?.length ?? 0) > 12;
+  await until(adminHasAll, { timeoutMs: 10_000, what: 'the built-in roles to be gathered' });
+  const asAdmin = async (line: string, body: unknown) => {
+    const answer = await call(api, line, { body });
+    assert.ok(answer.code < 300, answer.text);
+    await settled();
+  };
+  const admit = (user: UserInfo) => {
+    users.set(`token:${user.username}`, user);
+    return `token:${user.username}`;
+  };
+  return {
+    registry,
+    identities,
+    api,
+    admit,
+    as: (user, line, body, headers = {}) => call(api, line, { token: admit(user), body, headers }),
+    grantRules: async (user, rules) => {
+      const name = `of-${user.username}`;
+      await asAdmin(`POST ${RBAC}/clusterroles`, { metadata: { name }, rules });
+      await asAdmin(`POST ${RBAC}/clusterrolebindings`, {
+        metadata: { name },
+        roleRef: roleRef('ClusterRole', name),
+        subjects: [{ kind: 'User', name: user.username }],
+      });
+    },
+    asAdmin,
+    bindRole: (name, ref, subject) =>
+      asAdmin(`POST ${RBAC}/namespaces/default/rolebindings`, {
+        metadata: { name },
+        roleRef: ref,
+        subjects: [subject],
+      }),
+    settled,
+    stop: async () => {
+      await api.stop();
+      await aggregation.stop();
+      await informers.stop();
+      await store.close();
+    },
+  };
+}

@@ -1,0 +1,209 @@
+/** Starts the API on a free port over a memory store, as tests need it. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type Authenticator,
+  createIdentities,
+  type Identities,
+} from '../../../coordinator/access/identities.js';
+import { NodeAuthorizer } from '../../../coordinator/access/node-authorizer.js';
+import { RbacAuthorizer, type RbacInformers } from '../../../coordinator/access/rbac-authorizer.js';
+import { ISSUER, ServiceAccountTokens } from '../../../coordinator/access/service-account-tokens.js';
+import { loadSigningKeys, type SigningKey } from '../../../coordinator/access/token-signing-keys.js';
+import { AgentFiles } from '../../../coordinator/api/join/agent-downloads.js';
+import type { AgentLink } from '../../../coordinator/api/ports/agent-link-port.js';
+import { DEFAULT_API_SETTINGS } from '../../../coordinator/api/http/api-context.js';
+import { ADMIN, tokenAuthenticator, tokenHash } from '../../../coordinator/api/auth/token-authenticator.js';
+import type { Explainer } from '../../../coordinator/api/ports/explain-port.js';
+import type { ChangePlanner } from '../../../coordinator/api/ports/planning-ports.js';
+import type { HostFeed } from '../../../coordinator/api/ports/host-feed.js';
+import { kubeconfigText } from '../../../coordinator/api/auth/admin-kubeconfig.js';
+import type { PodStreams } from '../../../coordinator/api/ports/pod-streams-port.js';
+import type { RestoreControl } from '../../../coordinator/api/ports/restore-control.js';
+import { type ApiServer, type ApiServerOptions, createApiServer } from '../../../coordinator/api/http/api-server.js';
+import type { Informers } from '../../../coordinator/informers/informer.js';
+import { ALL_KINDS, daemonSetKind } from '../../../coordinator/kinds/index.js';
+import type { Kind } from '../../../coordinator/kinds/kind.js';
+import { loadPki, type Pki } from '../../../coordinator/pki/load-pki.js';
+import { createRegistry } from '../../../coordinator/registry/create-registry.js';
+import type { Registry } from '../../../coordinator/registry/registry.js';
+import { MemoryStore } from '../../../coordinator/store/memory-store.js';
+import { ApiError, notFound } from '../../../shared/kube/objects/api-status.js';
+import { systemRandom } from '../../../shared/process/time/random.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+
+export const TEST_TOKEN = 'test-token';
+
+export interface TestApi {
+  registry: Registry;
+  port: number;
+  url: string;
+  pki: Pki;
+  /** Text of a kubeconfig for it. */
+  kubeconfig: string;
+  renewCertificate: ApiServer['renewCertificate'];
+  stop(): Promise<void>;
+}
+
+/** Streams of a fleet without hosts. */
+export const NO_STREAMS: PodStreams = {
+  logs: () => Promise.reject(new ApiError('ServiceUnavailable', 'no host is connected')),
+  open: () => Promise.reject(new ApiError('ServiceUnavailable', 'no host is connected')),
+};
+
+/** Knows no DaemonSet. */
+const NOT_RESTORED: RestoreControl = { unconfirmed: () => undefined, confirm: async () => undefined };
+
+const NO_HOSTS: HostFeed = {
+  list: async () => [],
+  get: async () => undefined,
+  watch: async () => ({ first: [], leave: () => undefined }),
+};
+
+const NO_READINGS = { stepSeconds: 60, times: [], cpu: [], memory: [], disk: [], roundTripMs: [] };
+
+const NO_DAEMON_SETS: Explainer = {
+  explainNode: ({ name }) => {
+    throw notFound(daemonSetKind, name);
+  },
+  explainFleet: ({ name }) => Promise.reject(notFound(daemonSetKind, name)),
+  rolloutHosts: ({ name }) => Promise.reject(notFound(daemonSetKind, name)),
+};
+
+const NOTHING = { get: () => undefined, indexed: () => [] } as unknown as RbacInformers['roles'];
+const NO_ROLES = {
+  roles: NOTHING,
+  clusterRoles: NOTHING,
+  roleBindings: NOTHING as unknown as RbacInformers['roleBindings'],
+  clusterRoleBindings: NOTHING as unknown as RbacInformers['clusterRoleBindings'],
+};
+
+/** Nothing of what needs a fleet is asked of a test's API. */
+const unasked = async () => assert.fail('not served here');
+const NO_EFFECTS = { effectOf: unasked };
+const NO_CALENDARS = { calendarOf: unasked };
+
+/** Foresees that nothing changes. */
+const NO_PLANS: ChangePlanner = {
+  warningsFor: async () => [],
+  planManifests: async () => {
+    const apiVersion = 'fleet.everynode.dev/v1';
+    return { kind: 'Plan', apiVersion, verdict: 'NoChange', daemonSets: [], refused: [], notes: [] };
+  },
+  planDaemonSet: async ({ metadata: { namespace = '', name } }) => ({
+    ...{ namespace, name, change: 'None', revision: '', sentence: '', reasons: [], waves: [] },
+    ...{ counts: { start: 0, stop: 0, replace: 0, wait: 0, keep: 0, none: 0 }, assumptions: [], hosts: [] },
+  }),
+};
+
+/** A hub that refuses everyone. */
+const NO_AGENTS: AgentLink = {
+  join: () => Promise.reject(new ApiError('Unauthorized', 'Unauthorized')),
+  certify: () => Promise.reject(new ApiError('Unauthorized', 'Unauthorized')),
+  handleUpgrade: (_request, socket) => socket.destroy(),
+};
+
+/** Namespaces that a namespace controller would have made. */
+const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+
+/** One certificate authority for all tests of a process: keys take time. */
+let madePki: Promise<Pki> | undefined;
+
+/** The authority and certificate of every test API of this process. */
+export function sharedPki(): Promise<Pki> {
+  madePki ??= makePki();
+  return madePki;
+}
+
+async function makePki(): Promise<Pki> {
+  const directory = await mkdtemp(join(tmpdir(), 'everynode-pki-'));
+  try {
+    return await loadPki(directory, ['localhost', '127.0.0.1', '::1'], Date.now());
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+let sharedKeys: Promise<readonly [SigningKey, ...SigningKey[]]> | undefined;
+
+async function makeKeys(): Promise<readonly [SigningKey, ...SigningKey[]]> {
+  const directory = await mkdtemp(join(tmpdir(), 'everynode-keys-'));
+  try {
+    return await loadSigningKeys(directory);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+/** Knows the test token and ServiceAccounts' tokens; roles are those of `informers`, without them there are none. */
+export async function testIdentities(
+  registry: Registry,
+  informers?: RbacInformers & Pick<Informers, 'pods' | 'secrets'>,
+  others: readonly Authenticator[] = [],
+): Promise<Identities> {
+  sharedKeys ??= makeKeys();
+  return createIdentities({
+    authorizer: informers
+      ? new NodeAuthorizer(new RbacAuthorizer(informers), informers)
+      : new RbacAuthorizer(NO_ROLES),
+    tokens: new ServiceAccountTokens({
+      keys: await sharedKeys,
+      registry,
+      clock: systemClock,
+      random: systemRandom,
+    }),
+    others: [tokenAuthenticator(tokenHash(TEST_TOKEN), ADMIN), ...others],
+    audience: ISSUER,
+  });
+}
+
+/** A server with the real registry over memory; `change` replaces what a test is about. */
+export async function startTestApi(change: Partial<ApiServerOptions> = {}): Promise<TestApi> {
+  const log = silentLogger;
+  const registry =
+    change.registry ??
+    createRegistry({ store: new MemoryStore(), kinds: ALL_KINDS, clock: systemClock, log });
+  const pki = await sharedPki();
+  const server = createApiServer({
+    registry,
+    streams: NO_STREAMS,
+    explainer: NO_DAEMON_SETS,
+    hosts: NO_HOSTS,
+    meters: { of: () => undefined },
+    readings: { of: () => ({ recent: NO_READINGS, day: NO_READINGS, changes: [] }) },
+    planner: NO_PLANS,
+    hostEffects: NO_EFFECTS,
+    calendars: NO_CALENDARS,
+    joinFacts: unasked,
+    restore: NOT_RESTORED,
+    clock: systemClock,
+    log,
+    settings: DEFAULT_API_SETTINGS,
+    tls: { ...pki.serving, clientAuthorities: pki.ca.cert },
+    identities: await testIdentities(registry),
+    agentLink: NO_AGENTS,
+    agentFiles: new AgentFiles({ directory: '/nonexistent', trustFile: '/nonexistent' }, '0.0.0'),
+    version: '0.0.0',
+    ...change,
+  });
+  const port = await server.listen({ host: '127.0.0.1', port: 0 });
+  const url = `https://127.0.0.1:${port}`;
+  const namespaces = registry.kinds.find(({ resource }) => resource === 'namespaces');
+  for (const name of namespaces ? NAMESPACES : []) {
+    if (namespaces) await createUnlessThere(registry, namespaces, name);
+  }
+  const kubeconfig = kubeconfigText({ server: url, caCertificate: pki.ca.cert, token: TEST_TOKEN });
+  const { renewCertificate, close } = server;
+  return { registry, port, url, pki, kubeconfig, renewCertificate, stop: close };
+}
+
+async function createUnlessThere(registry: Registry, kind: Kind, name: string): Promise<void> {
+  try {
+    await registry.create(kind, undefined, { metadata: { name } });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
+  }
+}

@@ -1,0 +1,118 @@
+/** The coordinator's API as a test sees it: every answer, accepted or refused, and watches. */
+import { Agent, request } from 'node:https';
+import { createInterface } from 'node:readline';
+import { parse } from 'yaml';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+
+export interface ApiAnswer {
+  code: number;
+  body: unknown;
+}
+
+export interface WatchedEvent {
+  type: string;
+  object: KubeObject & Record<string, unknown>;
+  /** When it arrived, ms by the monotonic clock. */
+  at: number;
+}
+
+/** An open watch that remembers what came. */
+export interface RecordedWatch {
+  readonly events: readonly WatchedEvent[];
+  close(): void;
+}
+
+/** Talks to one coordinator as the user of its kubeconfig. */
+export class CoordinatorApi {
+  readonly #server: string;
+  readonly #ca: string;
+  readonly #agent: Agent;
+  readonly #headers: Record<string, string>;
+
+  constructor(kubeconfig: string) {
+    const config = parse(kubeconfig) as {
+      clusters: { cluster: { server: string; 'certificate-authority-data': string } }[];
+      users: { user: { token?: string; 'client-certificate-data'?: string; 'client-key-data'?: string } }[];
+    };
+    const cluster = config.clusters[0]?.cluster;
+    const user = config.users[0]?.user;
+    if (!cluster || !user) throw new Error('the kubeconfig names no cluster or no user');
+    const pem = (base64: string | undefined) => base64 && Buffer.from(base64, 'base64').toString();
+    this.#server = cluster.server;
+    this.#ca = pem(cluster['certificate-authority-data']) ?? '';
+    this.#agent = new Agent({
+      ca: this.#ca,
+      cert: pem(user['client-certificate-data']),
+      key: pem(user['client-key-data']),
+      keepAlive: true,
+    });
+    this.#headers = user.token ? { authorization: `Bearer ${user.token}` } : {};
+  }
+
+  /** One request; a refusal is an answer like any other. */
+  send(method: string, path: string, body?: unknown, contentType = 'application/json'): Promise<ApiAnswer> {
+    return new Promise((resolve, reject) => {
+      const text = body === undefined ? undefined : JSON.stringify(body);
+      // Of a DELETE's body Node tells no length by itself.
+      const length = text === undefined ? {} : { 'content-length': Buffer.byteLength(text) };
+      const headers = { ...this.#headers, 'content-type': contentType, ...length };
+      const outgoing = request(
+        new URL(path, this.#server),
+        { method, agent: this.#agent, headers },
+        (incoming) => {
+          const chunks: Buffer[] = [];
+          incoming.on('error', reject);
+          incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+          incoming.on('end', () => {
+            const answer = Buffer.concat(chunks).toString();
+            resolve({ code: incoming.statusCode ?? 0, body: answer ? JSON.parse(answer) : undefined });
+          });
+        },
+      );
+      outgoing.on('error', reject);
+      outgoing.end(text);
+    });
+  }
+
+  /** The same, but a refusal is an error. */
+  async request<T>(method: string, path: string, body?: unknown, contentType?: string): Promise<T> {
+    const answer = await this.send(method, path, body, contentType);
+    if (answer.code < 300) return answer.body as T;
+    throw new Error(`${method} ${path}: ${answer.code} ${JSON.stringify(answer.body)}`);
+  }
+
+  async items<T>(path: string): Promise<{ items: T[]; resourceVersion: string }> {
+    const list = await this.request<{ items: T[]; metadata: { resourceVersion: string } }>('GET', path);
+    return { items: list.items, resourceVersion: list.metadata.resourceVersion };
+  }
+
+  /** For those who make the request themselves: where to, whom to trust, as whom. */
+  requestFor(path: string): { url: string; ca: string; headers: Record<string, string> } {
+    return { url: new URL(path, this.#server).href, ca: this.#ca, headers: this.#headers };
+  }
+
+  /** Resolves when the server has begun to answer: every later change is recorded. */
+  watch(path: string, resourceVersion: string): Promise<RecordedWatch> {
+    const events: WatchedEvent[] = [];
+    const url = new URL(path, this.#server);
+    url.searchParams.set('watch', 'true');
+    url.searchParams.set('resourceVersion', resourceVersion);
+    return new Promise((resolve, reject) => {
+      const outgoing = request(url, { agent: this.#agent, headers: this.#headers }, (incoming) => {
+        const lines = createInterface({ input: incoming });
+        lines.on('line', (line) => {
+          events.push({ ...(JSON.parse(line) as Omit<WatchedEvent, 'at'>), at: performance.now() });
+        });
+        // Closing the watch resets the connection; what had come stays recorded.
+        lines.on('error', () => outgoing.destroy());
+        resolve({ events, close: () => void outgoing.destroy() });
+      });
+      outgoing.on('error', reject);
+      outgoing.end();
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}

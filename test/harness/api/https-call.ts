@@ -1,0 +1,63 @@
+/** One HTTPS request to a test server, with its answer read whole. */
+
+import type { IncomingHttpHeaders } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { TEST_TOKEN, type TestApi } from './api-fixture.js';
+
+export interface CallOptions {
+  /** Sent as JSON unless it is bytes. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  token?: string | null;
+  /** The body is sent chunked, and no length is told. */
+  inPieces?: boolean;
+  /** Client certificate and its key, PEM. */
+  client?: { cert: string; key: string };
+}
+
+export interface CallAnswer {
+  code: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+  /** The body as JSON. */
+  json<T = Record<string, unknown>>(): T;
+}
+
+/** Sends `METHOD /path` and resolves with the whole answer. Rejects when the connection breaks. */
+export function call(
+  api: Pick<TestApi, 'port' | 'pki'>,
+  line: string,
+  { body, headers = {}, token = TEST_TOKEN, client = undefined, inPieces = false }: CallOptions = {},
+): Promise<CallAnswer> {
+  const [method, path] = line.split(' ', 2);
+  const bytes = body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
+  const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
+  const length = inPieces ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(bytes?.length) };
+  const type = bytes ? { 'content-type': 'application/json', ...length } : {};
+  return new Promise((resolve, reject) => {
+    const request = httpsRequest(
+      {
+        host: '127.0.0.1',
+        port: api.port,
+        method,
+        path,
+        ca: api.pki.ca.cert,
+        ...client,
+        agent: false,
+        headers: { ...authorization, ...type, ...headers },
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8');
+          const code = response.statusCode ?? 0;
+          resolve({ code, headers: response.headers, text, json: () => JSON.parse(text) });
+        });
+      },
+    );
+    request.on('error', reject);
+    request.end(bytes);
+  });
+}

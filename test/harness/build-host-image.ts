@@ -1,5 +1,0 @@
-/** Builds the image of a host with the engine that is named: `hostImage` runs this, one at a time. */
-import type { EngineKind } from './engines.js';
-import { buildHostImage } from './host-image.js';
-
-buildHostImage(process.argv[2] as EngineKind);

@@ -1,0 +1,57 @@
+/** The same tests with every kubectl that is promised to work. */
+import { after, before, describe, type TestContext, test } from 'node:test';
+import type { ApiServerOptions } from '../../../coordinator/api/http/api-server.js';
+import { startTestApi, type TestApi } from '../api/api-fixture.js';
+import { type ClientName, findClient } from './client-binaries.js';
+import { createKubectl, type Kubectl } from './kubectl.js';
+import { leaveOut } from '../basics/skip-reason.js';
+
+export const KUBECTLS = [
+  'kubectl-1.36.3',
+  'kubectl-1.35.2',
+  'kubectl-1.34.5',
+] as const satisfies readonly ClientName[];
+
+/** What the tests of one kubectl share: filled before the first of them. */
+interface KubectlBench {
+  readonly api: TestApi;
+  readonly kubectl: Kubectl;
+}
+
+/** Defines the tests once for each kubectl, each time with an API of its own. */
+export function forEachKubectl(
+  title: string,
+  define: (bench: KubectlBench) => void,
+  change: Partial<ApiServerOptions> = {},
+): void {
+  for (const name of KUBECTLS) {
+    const found = findClient(name);
+    describe(`${title} by ${name}`, () => {
+      if ('why' in found) {
+        test('there is none', (context: TestContext) => leaveOut(context, name, found.why));
+        return;
+      }
+      let bench: KubectlBench | undefined;
+      const current = (): KubectlBench => {
+        if (!bench) throw new Error('the bench is used before its tests');
+        return bench;
+      };
+      before(async () => {
+        const api = await startTestApi(change);
+        bench = { api, kubectl: createKubectl(api.kubeconfig, found.path) };
+      });
+      after(async () => {
+        bench?.kubectl.remove();
+        await bench?.api.stop();
+      });
+      define({
+        get api() {
+          return current().api;
+        },
+        get kubectl() {
+          return current().kubectl;
+        },
+      });
+    });
+  }
+}

@@ -1,0 +1,130 @@
+/** The middle of a coordinator: memory store, registry and informers, on a clock that the test moves. */
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { EventRecorder } from '../../../coordinator/controllers/events/event-recorder.js';
+import { createInformers } from '../../../coordinator/informers/create-informers.js';
+import type { Informers } from '../../../coordinator/informers/informer.js';
+import { ALL_KINDS, eventKind, namespaceKind, nodeKind } from '../../../coordinator/kinds/index.js';
+import type { FindAccount } from '../../../coordinator/registry/admission/service-account-admission.js';
+import { createRegistry } from '../../../coordinator/registry/create-registry.js';
+import type { Registry } from '../../../coordinator/registry/registry.js';
+import { MemoryStore } from '../../../coordinator/store/memory-store.js';
+import type { PastEpoch, Store } from '../../../coordinator/store/store.js';
+import type { KubeEvent } from '../../../shared/kube/objects/event-types.js';
+import type { NodeStatus } from '../../../shared/kube/nodes/node-types.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+import { type NodeOptions, nodeObject } from './object-builders.js';
+
+/** 2026-01-01T00:00:00Z */
+const START_MS = 1_767_225_600_000;
+
+export interface ControlPlane {
+  store: Store;
+  registry: Registry;
+  informers: Informers;
+  events: EventRecorder;
+  clock: ManualClock;
+  log: typeof silentLogger;
+  /** Lets everything that is ready run. */
+  settle(): Promise<void>;
+  /** Moves the clock and lets what fell due run. */
+  advance(ms: number): Promise<void>;
+  /** `reason: message` of the Events about an object, in order. */
+  eventsAbout(name: string): Promise<string[]>;
+  stop(): Promise<void>;
+}
+
+/** Starts one with the namespace `default` in it. `accounts`: Pods are checked for their ServiceAccount, as in a coordinator. */
+export async function startControlPlane(
+  pastEras: readonly PastEpoch[] = [],
+  { accounts = false } = {},
+): Promise<ControlPlane> {
+  const clock = new ManualClock(START_MS);
+  const store = new MemoryStore({ clock, pastEpochs: pastEras });
+  const parts = { clock, log: silentLogger };
+  const findAccount: FindAccount = (ref) => informers.serviceAccounts.get(ref);
+  const registry: Registry = createRegistry({
+    ...{ store, kinds: ALL_KINDS, ...parts },
+    ...(accounts ? { findAccount } : {}),
+  });
+  await registry.create(namespaceKind, undefined, { metadata: { name: 'default' } });
+  const informers: ReturnType<typeof createInformers> = createInformers({ registry, ...parts });
+  await informers.waitFor(0);
+  const events = new EventRecorder({ registry, ...parts });
+  const settle = async (): Promise<void> => {
+    // Memory answers within a few turns; two quiet rounds in a row mean that nothing is left to do.
+    for (let quiet = 0; quiet < 2; ) {
+      const before = await store.revision();
+      for (let turn = 0; turn < 10; turn++) await nextTurn();
+      await informers.waitFor(before);
+      quiet = (await store.revision()) === before ? quiet + 1 : 0;
+    }
+  };
+  return {
+    store,
+    registry,
+    informers,
+    events,
+    ...parts,
+    settle,
+    advance: async (ms) => {
+      clock.advance(ms);
+      await settle();
+    },
+    eventsAbout: async (name) => {
+      const { records } = await registry.list(eventKind);
+      return records
+        .map((record): KubeEvent => record.object())
+        .filter((event) => event.involvedObject.name === name)
+        .map((event) => `${event.reason}: ${event.message}`);
+    },
+    stop: async () => {
+      await events.stop();
+      await informers.stop();
+      await store.close();
+    },
+  };
+}
+
+/** Makes a Node with its status, as a hub would at the first hello. */
+export async function joinNode(plane: ControlPlane, name: string, options: NodeOptions = {}): Promise<void> {
+  const object = nodeObject(name, options);
+  await plane.registry.create(nodeKind, undefined, object);
+  await writeNodeStatus(plane, name, object.status ?? {});
+}
+
+/** Writes a Node's status and lets everyone react. */
+async function writeNodeStatus(plane: ControlPlane, name: string, status: NodeStatus): Promise<void> {
+  await plane.registry.modify(
+    nodeKind,
+    { name },
+    (node) => {
+      node.status = { ...node.status, ...status };
+      return undefined;
+    },
+    { subresource: 'status' },
+  );
+  await plane.settle();
+}
+
+/** The Node's condition Ready takes this status. */
+export function setReady(
+  plane: ControlPlane,
+  name: string,
+  status: 'True' | 'False' | 'Unknown',
+): Promise<void> {
+  return writeNodeStatus(plane, name, { conditions: [{ type: 'Ready', status }] });
+}
+
+/** Registers a test that has a control plane of its own. */
+export function withControlPlane(rule: string, check: (plane: ControlPlane) => Promise<void>): void {
+  test(rule, async () => {
+    const plane = await startControlPlane();
+    try {
+      await check(plane);
+    } finally {
+      await plane.stop();
+    }
+  });
+}

@@ -1,0 +1,85 @@
+/** A registry over a memory store with a manual clock, and the manifests that tests start from. */
+
+import { ALL_KINDS, namespaceKind } from '../../../coordinator/kinds/index.js';
+import { createRegistry } from '../../../coordinator/registry/create-registry.js';
+import type { Registry, RegistryWatch, WatchEvent } from '../../../coordinator/registry/registry.js';
+import { MemoryStore } from '../../../coordinator/store/memory-store.js';
+import type { Store } from '../../../coordinator/store/store.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+
+export const START_MS = Date.parse('2026-01-02T03:04:05Z');
+
+export interface TestRegistry {
+  registry: Registry;
+  store: Store;
+  clock: ManualClock;
+}
+
+/** A registry with the namespace `default` in it. */
+export async function testRegistry(store: Store = new MemoryStore()): Promise<TestRegistry> {
+  const clock = new ManualClock(START_MS);
+  const registry = createRegistry({ store, kinds: ALL_KINDS, clock, log: silentLogger });
+  await registry.create(namespaceKind, undefined, { metadata: { name: 'default' } });
+  return { registry, store, clock };
+}
+
+/** A Pod as a client would send it. */
+export function podManifest(name: string, spec: Partial<Pod['spec']> = {}, meta: object = {}): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default', ...meta },
+    spec: { containers: [{ name: 'main', image: 'app:1' }], ...spec },
+  };
+}
+
+export function configMapManifest(name: string, data: Record<string, string> = {}, meta: object = {}) {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default', ...meta }, data };
+}
+
+export function daemonSetManifest(name: string): Omit<DaemonSet, 'status'> {
+  const labels = { app: name };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name, namespace: 'default' },
+    spec: {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'app:1' }] } },
+    },
+  } as DaemonSet;
+}
+
+/** Answers the ApiError that `action` ends with; fails when it does not. */
+export async function refusal(action: Promise<unknown>): Promise<ApiError> {
+  const outcome = await action.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (outcome instanceof ApiError) return outcome;
+  throw new Error(`expected an ApiError, got ${String(outcome)}`);
+}
+
+/** `TYPE name` of an event, or `BOOKMARK`. */
+export function eventText(event: WatchEvent<KubeObject>): string {
+  return event.type === 'BOOKMARK' ? 'BOOKMARK' : `${event.type} ${event.record.object().metadata.name}`;
+}
+
+/** Reads a watch until `count` events other than progress bookmarks have come, then closes it. */
+export async function takeEvents<T extends KubeObject>(
+  watch: RegistryWatch<T>,
+  count: number,
+): Promise<WatchEvent<T>[]> {
+  const taken: WatchEvent<T>[] = [];
+  for await (const batch of watch) {
+    taken.push(...batch.filter((event) => event.type !== 'BOOKMARK' || event.initialEnd));
+    if (taken.length >= count) break;
+  }
+  watch.close();
+  return taken;
+}

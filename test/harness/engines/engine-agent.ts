@@ -1,0 +1,105 @@
+/**
+ * An agent without a link, as a process of its own that can be killed: Pod workers over a real engine. The test is its
+ * coordinator, over the channel of `fork`. Arguments: SOCKET DATA-DIR.
+ */
+import { type AssignedPod, afterUnassign, afterAssign } from '../../../agent/decisions/pods/assigned-pod.js';
+import { ImagePuller } from '../../../agent/images/image-puller.js';
+import { RegistrySettings } from '../../../agent/images/registry-settings.js';
+import { FolderPodFiles } from '../../../agent/pods/pod-files.js';
+import { PodWorkers } from '../../../agent/pods/pod-workers.js';
+import { watchRuntimeEvents } from '../../../agent/pods/runtime-event-watch.js';
+import { ContainerProbeHandlers } from '../../../agent/probes/probe-handlers.js';
+import { DockerEngine } from '../../../agent/runtime/docker/docker-engine.js';
+import { engineProcesses } from '../../../agent/runtime/engine-processes.js';
+import { askEngine } from '../../../agent/runtime/docker/find-engine.js';
+import { HostVolumes } from '../../../agent/volumes/host-volumes.js';
+import type { ConfigMap, Secret } from '../../../shared/kube/objects/config-types.js';
+import type { ConfigReference } from '../../../shared/kube/pods/config-reference.js';
+import type { Pod, PodStatus } from '../../../shared/kube/pods/pod-types.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+import { WHOLE_HOST } from '../pods/pod-views.js';
+
+/** From the test: a Pod to hold, new or changed, or the uid of one that it knows no more. */
+export type ToAgent = { set: Pod } | { gone: string };
+/** To the test. */
+export type FromAgent =
+  | { kind: 'ready' }
+  | { kind: 'status'; uid: string; status: PodStatus }
+  | { kind: 'removed'; uid: string };
+
+/** The one ConfigMap and the one Secret that every namespace of this host has. */
+function givenConfig({ kind, name, namespace }: ConfigReference): ConfigMap | Secret | undefined {
+  if (name !== 'given') return undefined;
+  const value = kind === 'Secret' ? Buffer.from(SECRET_TEXT).toString('base64') : 'text';
+  return { apiVersion: 'v1', kind, metadata: { name, namespace }, data: { key: value } };
+}
+
+/** What the Secret `given` holds. */
+export const SECRET_TEXT = 'correct-horse-battery-staple';
+export const OWNER = { clusterUID: 'engine-agent', nodeName: 'host-1' };
+
+async function main(socketPath: string, dataDir: string): Promise<void> {
+  const driver = new DockerEngine(await askEngine({ socketPath }), OWNER);
+  const held = new Map<string, AssignedPod>();
+  const tell = (message: FromAgent): void => void process.send?.(message);
+  const source = {
+    get: (uid: string) => held.get(uid),
+    all: () => held.values(),
+    terminate: () => undefined,
+    forget: ({ uid }: AssignedPod) => void held.delete(uid),
+    ended: () => undefined,
+    cleared: async () => undefined,
+  };
+  const workers = new PodWorkers(source, {
+    driver,
+    images: new ImagePuller({
+      driver,
+      clock: systemClock,
+      registries: new RegistrySettings(undefined),
+      maxParallelPulls: 3,
+    }),
+    volumes: new HostVolumes(dataDir, () => engineProcesses({ socketPath })),
+    findConfig: givenConfig,
+    handlers: new ContainerProbeHandlers(driver, systemClock),
+    files: new FolderPodFiles(dataDir),
+    reports: {
+      putPod: ({ uid, status }) => tell({ kind: 'status', uid, status }),
+      putRemoved: ({ uid }) => tell({ kind: 'removed', uid }),
+      putEvent: () => undefined,
+      putUnknownUids: () => undefined,
+    },
+    clock: systemClock,
+    log: silentLogger,
+    facts: () => ({
+      nodeName: OWNER.nodeName,
+      hostIP: '127.0.0.1',
+      allocatable: { cpu: '2', memory: '1Gi' },
+      engine: 'docker',
+      bootMark: 'boot-1',
+      engineUpSince: 0,
+      resolver: { nameservers: ['192.0.2.53'], searches: ['host.example'], options: ['ndots:1'] },
+      isolation: { ...WHOLE_HOST, leastOomScore: 0 },
+    }),
+  });
+  process.on('message', (message: ToAgent) => {
+    const uid = 'set' in message ? (message.set.metadata.uid ?? '') : message.gone;
+    const known = held.get(uid);
+    if ('set' in message) {
+      const given = { uid, digest: JSON.stringify(message.set), pod: message.set };
+      held.set(uid, afterAssign(known, given, systemClock.now()));
+      workers.update([uid], []);
+    } else {
+      if (known) held.set(uid, afterUnassign(known, systemClock.now()));
+      workers.update([], [uid]);
+    }
+  });
+  workers.start();
+  // After the first look at the engine.
+  const onLooked = (): void => tell({ kind: 'ready' });
+  watchRuntimeEvents(driver, [workers.onRuntimeEvent.bind(workers), onLooked], systemClock, silentLogger);
+}
+
+// The test imports this file for its types; `fork` runs it.
+const [, program, socketPath, dataDir] = process.argv;
+if (program?.endsWith('engine-agent.js') && socketPath && dataDir) await main(socketPath, dataDir);

@@ -1,0 +1,127 @@
+/** Pods on a real Docker and a real Podman, one describe each, with the test in the place of the coordinator. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { DockerEngine } from '../../../agent/runtime/docker/docker-engine.js';
+import { engineProcesses } from '../../../agent/runtime/engine-processes.js';
+import { askEngine } from '../../../agent/runtime/docker/find-engine.js';
+import type { Container, PodSpec } from '../../../shared/kube/pods/pod-types.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
+import { type EngineKind, startEngine, type TestEngine } from './test-engines.js';
+import { leaveOut } from '../basics/skip-reason.js';
+import { FIXTURE_OWNER, PodHostFixture, podOf } from '../pods/pod-host-fixture.js';
+import { loadTestImages, shell } from './test-images.js';
+
+const PATIENCE_MS = 30_000;
+const DELETED = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+
+/** Prints `up`, ends at once with 0 on SIGTERM. */
+export const WAITING = 'trap "exit 0" TERM; echo up; while :; do /bin/busybox sleep 3600 & wait $!; done';
+
+/** A container of the test image that runs a shell script. */
+export function scripted(name: string, script: string, changes: Partial<Container> = {}): Container {
+  return { name, image: 'app:1', command: shell(script), ...changes };
+}
+
+export class EnginePods {
+  /** A folder of the host, for containers to tell of themselves. */
+  readonly folder = mkdtempSync(join(tmpdir(), 'everynode-told-'));
+  #engine: TestEngine | string = 'not started';
+  #bench: PodHostFixture | undefined;
+
+  constructor(readonly kind: EngineKind) {}
+
+  get fixture(): PodHostFixture {
+    if (!this.#bench) throw new Error('there is no engine');
+    return this.#bench;
+  }
+
+  get engine(): TestEngine {
+    if (typeof this.#engine === 'string') throw new Error(this.#engine);
+    return this.#engine;
+  }
+
+  /** One test, or its name in the summary of what was left out where there is no engine. */
+  law(name: string, body: () => Promise<void>): void {
+    test(name, async (context) => {
+      if (typeof this.#engine === 'string') leaveOut(context, `${name} on ${this.kind}`, this.#engine);
+      else await body();
+    });
+  }
+
+  assignPod(name: string, containers: Container[], spec: Partial<PodSpec> = {}): void {
+    this.fixture.assignPod(podOf(name, { terminationGracePeriodSeconds: 5, containers, ...spec }));
+  }
+
+  until(what: string, seen: () => boolean | Promise<boolean>): Promise<void> {
+    return this.fixture.until(what, seen, PATIENCE_MS);
+  }
+
+  isReady(pod: string): boolean {
+    const conditions = this.fixture.statuses.get(`uid-${pod}`)?.conditions ?? [];
+    return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+  }
+
+  /** Waits for an event of these words, `reason: message`. */
+  event(words: string): Promise<void> {
+    return this.until(`event ${words}`, () => this.fixture.events.includes(words));
+  }
+
+  /** Deletes it by its grace and waits until nothing of it is left in the engine. */
+  async remove(pod: string): Promise<void> {
+    const uid = `uid-${pod}`;
+    const held = this.fixture.assignedPods.get(uid);
+    if (!held) throw new Error(`no Pod ${pod} was given`);
+    const deletionGracePeriodSeconds = held.pod.spec.terminationGracePeriodSeconds ?? 30;
+    const metadata = { ...held.pod.metadata, ...DELETED, deletionGracePeriodSeconds };
+    this.fixture.assignPod({ ...held.pod, metadata });
+    await this.until(`${pod} is removed`, () => this.fixture.removed.includes(uid));
+    this.fixture.deletePod(uid);
+    const left = await this.fixture.driver.inspectPod(uid);
+    if (left.length > 0) throw new Error(`left of ${pod}: ${JSON.stringify(left)}`);
+  }
+
+  /** Answers whether there is an engine. */
+  async start(): Promise<boolean> {
+    this.#engine = await startEngine(this.kind);
+    if (typeof this.#engine === 'string') return false;
+    const { socketPath } = this.#engine;
+    await loadTestImages(socketPath, ['app:1']);
+    const driver = new DockerEngine(await askEngine({ socketPath }), FIXTURE_OWNER);
+    const processes = () => engineProcesses({ socketPath });
+    this.#bench = new PodHostFixture(driver, systemClock, this.kind, undefined, processes);
+    // The engine has a network of its own: what probes can reach from here are Pods on its host's network.
+    this.#bench.facts.hostIP = this.#engine.address;
+    return true;
+  }
+
+  async stop(): Promise<void> {
+    await this.#bench?.close();
+    if (typeof this.#engine !== 'string') await this.#engine.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** The same tests on each engine; `prepare` comes before the first, where there is one. */
+export function onEachEngine(
+  title: string,
+  define: (pods: EnginePods) => void,
+  prepare: (pods: EnginePods) => Promise<void> = async () => undefined,
+): void {
+  for (const kind of ['docker', 'podman'] as const) {
+    describe(`${title} on ${kind}`, { concurrency: 1 }, () => {
+      const pods = new EnginePods(kind);
+      // The agent's timers keep no process alive.
+      const alive = setInterval(() => undefined, 1000);
+      before(async () => {
+        if (await pods.start()) await prepare(pods);
+      });
+      after(async () => {
+        clearInterval(alive);
+        await pods.stop();
+      });
+      define(pods);
+    });
+  }
+}

@@ -1,0 +1,59 @@
+/** Images for tests, made from this machine's static busybox and loaded by the engine's API: no registry is in reach. */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { arch } from 'node:os';
+import { DockerApi } from '../../../agent/runtime/docker/docker-api.js';
+import { loadImages } from '../../../agent/runtime/docker/docker-images.js';
+import { askEngine } from '../../../agent/runtime/docker/find-engine.js';
+import { imageArchive } from '../../../agent/runtime/sandbox/sandbox-image-archive.js';
+
+/** Prints `ready`, then waits and ends with 0 on SIGTERM, at once; the default command of the test images. */
+export const WAITS = [
+  '/bin/busybox',
+  'sh',
+  '-c',
+  'trap "exit 0" TERM; echo ready; while :; do /bin/busybox sleep 3600 & wait $!; done',
+];
+
+/** A shell command to run in a test image. */
+export function shell(script: string): string[] {
+  return ['/bin/busybox', 'sh', '-c', script];
+}
+
+/** One image under all of `tags` (with tag, such as `app:1`), as `docker load` takes it. `extraBytes` of chance make it large. */
+export function testImageArchive(tags: string[], extraBytes = 0): Buffer {
+  return imageArchive({
+    tags: tags.map(withDomain),
+    architecture: arch() === 'arm64' ? 'arm64' : 'amd64',
+    files: [
+      { path: 'bin/busybox', bytes: readFileSync('/bin/busybox'), mode: 0o755 },
+      { path: 'etc/passwd', bytes: Buffer.from('root:x:0:0:root:/:/bin/sh\n'), mode: 0o644 },
+      ...(extraBytes > 0 ? [{ path: 'large', bytes: randomBytes(extraBytes), mode: 0o644 }] : []),
+    ],
+    config: { Entrypoint: WAITS, Env: ['PATH=/bin'] },
+  });
+}
+
+/** Loads such an image into an engine by its API. */
+export function loadTestImages(socketPath: string, tags: string[]): Promise<void> {
+  return loadArchive(socketPath, testImageArchive(tags));
+}
+
+/** Loads an archive of images, as `docker load` does. */
+export async function loadArchive(socketPath: string, archive: Buffer): Promise<void> {
+  const { apiVersion } = await askEngine({ socketPath });
+  const api = new DockerApi({ socketPath }, apiVersion);
+  try {
+    await loadImages(api, archive);
+  } finally {
+    api.close();
+  }
+}
+
+/** Podman gives a short name the domain `localhost`, Docker `docker.io`: written out, it is the same on both. */
+function withDomain(tag: string): string {
+  const [first = '', ...rest] = tag.split('/');
+  const hasDomain = rest.length > 0 && /[.:]|^localhost$/.test(first);
+  if (hasDomain) return tag;
+  return rest.length > 0 ? `docker.io/${tag}` : `docker.io/library/${tag}`;
+}

@@ -1,0 +1,186 @@
+/**
+ * Hosts for tests: each a container of a private Docker that runs systemd as process 1, with an engine and an address
+ * of its own. It can be rebooted, lose its power and be cut off.
+ */
+import { type ExecFileSyncOptionsWithStringEncoding, execFileSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type EngineKind, startEngine, type TestEngine } from '../engines/test-engines.js';
+import { hostImage, whyNoHosts } from './host-image.js';
+import { testImageArchive } from '../engines/test-images.js';
+
+const BOOT_MS = 60_000;
+const COMMAND_MS = 120_000;
+
+/** What systemd needs of a container; `--privileged` would ask for CAP_SYS_RESOURCE, which test machines lack. */
+const AS_A_HOST = [
+  ...['--cap-add', 'ALL', '--cap-drop', 'SYS_RESOURCE'],
+  ...['--security-opt', 'seccomp=unconfined', '--security-opt', 'apparmor=unconfined'],
+  // The engine inside sets net.ipv4.ip_forward.
+  ...['--security-opt', 'systempaths=unconfined'],
+  ...['--cgroupns', 'host', '-v', '/sys/fs/cgroup:/sys/fs/cgroup:rw', '--device', '/dev/fuse'],
+  ...['--stop-signal', 'SIGRTMIN+3', '--tmpfs', '/run', '--tmpfs', '/tmp'],
+  ...['-v', '/var/lib/docker', '-v', '/var/lib/containers'],
+];
+
+/** Podman's own command would look for itself, where only the service sees its mounts. */
+const ENGINE_CLIENT: Record<EngineKind, string[]> = { docker: ['docker'], podman: ['podman', '--remote'] };
+
+/** A private Docker in which hosts run. */
+export class TestHosts {
+  readonly #outer: TestEngine;
+  readonly #images = new Set<EngineKind>();
+
+  private constructor(outer: TestEngine) {
+    this.#outer = outer;
+  }
+
+  /** A sentence instead where this machine cannot have hosts. */
+  static async open(): Promise<TestHosts | string> {
+    const why = whyNoHosts();
+    if (why !== undefined) return why;
+    const outer = await startEngine('docker');
+    return typeof outer === 'string' ? outer : new TestHosts(outer);
+  }
+
+  /** Address of this machine as the hosts see it: a coordinator that listens here can be reached from them. */
+  get gateway(): string {
+    return this.#outer.gateway;
+  }
+
+  /** Of the Docker that they are containers of. */
+  get socketPath(): string {
+    return this.#outer.socketPath;
+  }
+
+  /**
+   * Boots a host; resolves when systemd has started everything. The machine's own Node is at /usr/local/bin/node there,
+   * and `tree` (a checkout with its build) at /opt/everynode, both read-only; a host without a tree has neither.
+   * `volumes` are folders of this machine, `HERE:THERE`.
+   */
+  async start(
+    name: string,
+    kind: EngineKind,
+    tree?: string,
+    volumes: readonly string[] = [],
+  ): Promise<TestHost> {
+    const image = `everynode-host-${kind}`;
+    if (!this.#images.has(kind)) {
+      this.#docker(['import', '-c', 'CMD ["/sbin/init"]', hostImage(kind), image]);
+      this.#images.add(kind);
+    }
+    const mounts =
+      tree === undefined
+        ? []
+        : ['-v', `${process.execPath}:/usr/local/bin/node:ro`, '-v', `${tree}:/opt/everynode:ro`];
+    const more = volumes.flatMap((volume) => ['-v', volume]);
+    this.#docker(['run', '-d', '--name', name, '--hostname', name, ...AS_A_HOST, ...mounts, ...more, image]);
+    const host = new TestHost(name, kind, (args, input) => this.#docker(args, input));
+    await host.booted();
+    return host;
+  }
+
+  /** Ends all hosts. */
+  stop(): Promise<void> {
+    return this.#outer.stop();
+  }
+
+  #docker(args: string[], input?: Uint8Array): string {
+    const options: ExecFileSyncOptionsWithStringEncoding = {
+      encoding: 'utf8',
+      stdio: [input ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+      timeout: COMMAND_MS,
+      maxBuffer: 64 * 2 ** 20,
+    };
+    const host = `unix://${this.#outer.socketPath}`;
+    return execFileSync('docker', ['-H', host, ...args], input ? { ...options, input } : options).trim();
+  }
+}
+
+export class TestHost {
+  constructor(
+    readonly name: string,
+    readonly engine: EngineKind,
+    private readonly docker: (args: string[], input?: Uint8Array) => string,
+  ) {}
+
+  get address(): string {
+    return this.docker(['inspect', '-f', '{{.NetworkSettings.IPAddress}}', this.name]);
+  }
+
+  /** Runs a command in the host; answers what it printed. Throws when it fails. */
+  run(...command: string[]): string {
+    return this.docker(['exec', this.name, ...command]);
+  }
+
+  /** Asks the host's engine. */
+  runEngine(...command: string[]): string {
+    return this.run(...ENGINE_CLIENT[this.engine], ...command);
+  }
+
+  /** Puts test images into the host's engine. */
+  loadImages(tags: string[]): void {
+    this.docker(['exec', '-i', this.name, this.engine, 'load'], testImageArchive(tags));
+  }
+
+  /** Starts a command in the host and leaves it running. */
+  runDetached(...command: string[]): void {
+    this.docker(['exec', '-d', this.name, ...command]);
+  }
+
+  /** Writes a file of the host, with its directories. */
+  write(path: string, text: string): void {
+    const script = 'mkdir -p "$(dirname "$1")" && cat > "$1"';
+    this.docker(['exec', '-i', this.name, 'sh', '-c', script, 'sh', path], Buffer.from(text));
+  }
+
+  /** Copies a file of this machine. */
+  copyIn(path: string, target: string): void {
+    this.docker(['cp', path, `${this.name}:${target}`]);
+  }
+
+  /** In order, as an operator would. */
+  async reboot(): Promise<void> {
+    this.docker(['restart', this.name]);
+    await this.booted();
+  }
+
+  /** Without a word to anyone. */
+  cutPower(): void {
+    this.docker(['kill', '-s', 'KILL', this.name]);
+  }
+
+  async restorePower(): Promise<void> {
+    this.docker(['start', this.name]);
+    await this.booted();
+  }
+
+  disconnect(): void {
+    this.docker(['network', 'disconnect', 'bridge', this.name]);
+  }
+
+  connect(): void {
+    this.docker(['network', 'connect', 'bridge', this.name]);
+  }
+
+  /** Resolves when systemd says `running` and the engine answers; throws with the failed units when it does not get there. */
+  async booted(): Promise<void> {
+    const deadline = Date.now() + BOOT_MS;
+    for (;;) {
+      const state = this.#try('systemctl', 'is-system-running');
+      if (state === 'running' && this.#answers()) return;
+      if (state === 'degraded')
+        throw new Error(`${this.name}: ${this.run('systemctl', 'list-units', '--failed')}`);
+      if (Date.now() > deadline) throw new Error(`${this.name} did not boot: ${state}`);
+      await sleep(50);
+    }
+  }
+
+  #answers(): boolean {
+    return this.#try(...ENGINE_CLIENT[this.engine], 'ps', '-q', '>/dev/null', '&&', 'echo', 'yes') === 'yes';
+  }
+
+  /** `is-system-running` fails unless it says `running`; its word is what counts. */
+  #try(...command: string[]): string {
+    return this.docker(['exec', this.name, 'sh', '-c', `${command.join(' ')} 2>&1 || true`]);
+  }
+}

@@ -1,0 +1,296 @@
+/** A hub on a real port over a control plane, and agents that are real links with nothing behind them. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import type { LinkDelegate, DesiredChange } from '../../../agent/link/link-delegate.js';
+import { Link } from '../../../agent/link/link.js';
+import { Hub } from '../../../coordinator/hub/hub.js';
+import { NodeLiveness } from '../../../coordinator/hub/sessions/node-liveness.js';
+import { ObjectSigner } from '../../../coordinator/hub/restore/object-signer.js';
+import { namespaceKind, nodeKind, podKind } from '../../../coordinator/kinds/index.js';
+import { RestoreState } from '../../../coordinator/restore-state.js';
+import type { PastEpoch, Store } from '../../../coordinator/store/store.js';
+import type { Node, NodeStatus } from '../../../shared/kube/nodes/node-types.js';
+import { nodeGraceMs } from '../../../shared/kube/nodes/node-grace-period.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import {
+  type DesiredObject,
+  LINK_PATH,
+  type LogStreamRequest,
+  type ReturnedObject,
+  type Welcome,
+} from '../../../shared/link/messages/link-messages.js';
+import { type Clock, monotonicClock } from '../../../shared/process/time/clock.js';
+import { type Logger, silentLogger } from '../../../shared/process/output/logger.js';
+import { FixtureHostKeys, fixtureAuthority, type HostKey } from './fixture-host-keys.js';
+import { type ControlPlane, startControlPlane } from '../controllers/control-plane-fixture.js';
+import { podObject } from '../controllers/object-builders.js';
+
+export const GRACE_MS = 40_000;
+export const RETURN_MS = 60_000;
+/** A log that is read on and on. */
+export const FOLLOWED_LOG: LogStreamRequest = {
+  type: 'log',
+  podUid: 'u',
+  container: 'main',
+  follow: true,
+  previous: false,
+  timestamps: false,
+};
+
+export interface HubFixture {
+  controlPlane: ControlPlane;
+  hub: Hub;
+  liveness: NodeLiveness;
+  restoreState: RestoreState;
+  port: number;
+  /** The key of a node, registered as by a join. */
+  hostKey(node: string): Promise<HostKey>;
+  /** A connected agent of this node. */
+  agent(node: string, options?: AgentOptions): Promise<TestAgent>;
+  node(name: string): Promise<Node>;
+  /** A Pod bound to a node. */
+  boundPod(name: string, node: string): Promise<Pod>;
+  pod(name: string): Promise<Pod | undefined>;
+}
+
+interface AgentOptions {
+  instanceID?: string;
+  clock?: Clock;
+  /** Where the hub is reached; absent = at its own port. */
+  port?: number;
+  /** What the host holds already. */
+  held?: Map<string, string>;
+  clusterUID?: string;
+  /** How far it had come. */
+  era?: string;
+  revision?: number;
+  /** What its process costs its host; absent: it says nothing of it. */
+  cost?: { memoryBytes: number; writtenBytes: number };
+  /** What it was given, by uid: with it the host can answer an `ask`. */
+  given?: Map<string, DesiredObject>;
+}
+
+/** A hub whose store was restored, as it began. */
+interface RestoredBench {
+  pastEras: readonly PastEpoch[];
+  /** What the backup held. */
+  pods?: readonly Pod[];
+}
+
+/** What its agent side remembers. */
+export class TestAgent implements LinkDelegate {
+  readonly held: Map<string, string>;
+  readonly assigned: Map<string, DesiredObject>;
+  readonly changes: DesiredChange[] = [];
+  /** Each list of images to hold that came. */
+  readonly pinnedImages: string[][] = [];
+  readonly welcomes: Welcome[] = [];
+  /** Each time that the hub told beside its welcomes, ms. */
+  readonly times: number[] = [];
+  readonly lost: string[] = [];
+  /** Uids of turns that the hub has taken in. */
+  readonly confirmedHandovers: string[] = [];
+  /** Reasons of links that broke or could not be made. */
+  readonly failures: string[] = [];
+  readonly ended: string[] = [];
+  log = async function* (): AsyncIterable<Uint8Array> {
+    yield Buffer.from('a line\n');
+  };
+  status: NodeStatus = {
+    nodeInfo: nodeInfo(),
+    conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'ready' }],
+  };
+  clusterUID: string | undefined;
+  link!: Link;
+  #era: string | undefined;
+  #revision: number;
+
+  constructor(options: AgentOptions) {
+    this.held = options.held ?? new Map();
+    this.assigned = options.given ?? new Map();
+    this.clusterUID = options.clusterUID;
+    this.#era = options.era;
+    this.#revision = options.revision ?? 0;
+  }
+
+  resumePoint() {
+    const have = [...this.held];
+    const fleet = this.clusterUID === undefined ? {} : { clusterUID: this.clusterUID };
+    return { ...fleet, ...(this.#era ? { era: this.#era } : {}), revision: this.#revision, have };
+  }
+
+  labels: Record<string, string> = { zone: 'a' };
+
+  registration() {
+    return { labels: this.labels, taints: [] };
+  }
+
+  nodeStatus(): NodeStatus {
+    return this.status;
+  }
+
+  async apply(change: DesiredChange): Promise<void> {
+    this.changes.push(change);
+    this.clusterUID = change.clusterUID;
+    this.#era = change.epoch;
+    this.#revision = change.revision;
+    for (const object of change.set) {
+      this.held.set(object.uid, object.digest);
+      this.assigned.set(object.uid, object);
+    }
+    for (const uid of change.unassigned) this.held.delete(uid);
+  }
+
+  prefetchImages(images: readonly string[]): void {
+    this.pinnedImages.push([...images]);
+  }
+
+  returnObject(uid: string): ReturnedObject {
+    return this.assigned.get(uid) ?? { uid };
+  }
+
+  openStream: LinkDelegate['openStream'] = async () => this.log();
+
+  onLive(welcome: Welcome): void {
+    this.clusterUID = welcome.clusterUID;
+    this.welcomes.push(welcome);
+  }
+
+  onCoordinatorTime(serverTimeMs: number): void {
+    this.times.push(serverTimeMs);
+  }
+
+  onHandoversAcknowledged(uids: readonly string[]): void {
+    this.confirmedHandovers.push(...uids);
+  }
+
+  assignedUids(): string[] {
+    return [...this.held.keys()];
+  }
+
+  onFailed(reason: string): void {
+    this.failures.push(reason);
+  }
+
+  onLost(reason: string): void {
+    this.lost.push(reason);
+  }
+
+  onEnded(reason: string): void {
+    this.ended.push(reason);
+  }
+}
+
+/** Of a host of which nothing else is known. */
+export function nodeInfo() {
+  const unknown = {
+    machineID: '',
+    systemUUID: '',
+    bootID: '',
+    kernelVersion: '',
+    osImage: '',
+    containerRuntimeVersion: 'hollow://1',
+    kubeletVersion: 'v0.1.0',
+    kubeProxyVersion: '',
+  };
+  return { ...unknown, operatingSystem: 'linux', architecture: 'amd64' };
+}
+
+/** The sealer that a hub over this store has: of all benches alike, as of one fleet. */
+export function objectMacOf(store: Pick<Store, 'epoch' | 'pastEpochs'>): ObjectSigner {
+  return new ObjectSigner(Buffer.alloc(32, 's'), { epoch: store.epoch(), pastEpochs: store.pastEpochs() });
+}
+
+async function listen(hub: Hub): Promise<Server> {
+  const server = createServer();
+  server.on('upgrade', (request, socket, head) => hub.handleUpgrade(request, socket, head));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+/** Registers a test that has a hub of its own. Everything is stopped after it. */
+export function withHub(
+  rule: string,
+  check: (bench: HubFixture) => Promise<void>,
+  restored?: RestoredBench,
+  log: Logger = silentLogger,
+): void {
+  test(rule, async () => {
+    const plane = await startControlPlane(restored?.pastEras);
+    const { registry, informers, clock, store, events } = plane;
+    await registry.create(namespaceKind, undefined, { metadata: { name: 'kube-system' } });
+    for (const pod of restored?.pods ?? []) await registry.restoreObject(podKind, pod);
+    const restore = new RestoreState(store, silentLogger);
+    const graceOf = (name: string) => nodeGraceMs(informers.nodes.get({ name })?.metadata ?? {}, GRACE_MS);
+    const presence = new NodeLiveness(clock, { graceMs: GRACE_MS, graceOf, returnMs: RETURN_MS });
+    const authority = await fixtureAuthority(clock);
+    const hub = new Hub({
+      registry,
+      informers,
+      liveness: presence,
+      clusterUID: store.clusterUID(),
+      epoch: store.epoch(),
+      signer: objectMacOf(store),
+      authority,
+      restore,
+      recordEvent: { asNodeController: events.forComponent('node-controller'), asAgent: events.forComponent('kubelet') },
+      clock,
+      log,
+    });
+    const server = await listen(hub);
+    const agents: TestAgent[] = [];
+    const { port } = server.address() as AddressInfo;
+    const keys = new FixtureHostKeys(authority, registry);
+    const bench = benchFor({ controlPlane: plane, hub, liveness: presence, restoreState: restore, port }, keys, agents);
+    try {
+      await check(bench);
+    } finally {
+      for (const { link } of agents) link.stop();
+      await hub.stop();
+      server.close();
+      await plane.stop();
+    }
+  });
+}
+
+function benchFor(
+  parts: Pick<HubFixture, 'controlPlane' | 'hub' | 'liveness' | 'restoreState' | 'port'>,
+  keys: FixtureHostKeys,
+  agents: TestAgent[],
+): HubFixture {
+  const { controlPlane: plane, port } = parts;
+  const { registry } = plane;
+  return {
+    ...parts,
+    hostKey: (node) => keys.of(node),
+    agent: async (node, options = {}) => {
+      const agent = new TestAgent(options);
+      const { cost } = options;
+      agents.push(agent);
+      agent.link = new Link({
+        target: {
+          url: `ws://127.0.0.1:${options.port ?? port}${LINK_PATH}`,
+          ...(await keys.of(node)),
+          clusterUID: plane.store.clusterUID(),
+          node,
+        },
+        identity: { node, bootID: 'b', instanceID: options.instanceID ?? node, agentVersion: '0.1.0' },
+        delegate: agent,
+        ...(cost ? { cost: () => cost } : {}),
+        clock: monotonicClock(options.clock ?? plane.clock),
+        log: silentLogger,
+        random: () => 0,
+      });
+      agent.link.start();
+      return agent;
+    },
+    node: async (name) => (await registry.get(nodeKind, { name })).object(),
+    boundPod: async (name, nodeName) =>
+      (await registry.create(podKind, 'default', podObject(name, { nodeName }))).object(),
+    pod: async (name) => {
+      const { records } = await registry.list(podKind, { fieldSelector: `metadata.name=${name}` });
+      return records[0]?.object();
+    },
+  };
+}

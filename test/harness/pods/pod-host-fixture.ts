@@ -1,0 +1,247 @@
+/** The agent's Pod workers over any driver, with the test in the place of the coordinator. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type AssignedPod,
+  afterTermination,
+  afterUnassign,
+  afterAssign,
+} from '../../../agent/decisions/pods/assigned-pod.js';
+import { afterRevertCleared, effectivePod } from '../../../agent/decisions/handovers/assigned-pod-handover.js';
+import type { PodTermination } from '../../../agent/decisions/pods/pod-view.js';
+import { ImagePuller } from '../../../agent/images/image-puller.js';
+import { RegistrySettings } from '../../../agent/images/registry-settings.js';
+import { PodTokenCache } from '../../../agent/pods/steps/pod-token-cache.js';
+import { FolderPodFiles } from '../../../agent/pods/pod-files.js';
+import type { HostFacts, PodWorkerDeps, PodSource } from '../../../agent/pods/pod-worker-deps.js';
+import { PodWorkers } from '../../../agent/pods/pod-workers.js';
+import { type RuntimeEventWatch, watchRuntimeEvents } from '../../../agent/pods/runtime-event-watch.js';
+import { ContainerProbeHandlers, type ProbeHandlers } from '../../../agent/probes/probe-handlers.js';
+import type { ContainerOwner, RuntimeDriver, RuntimeEvent } from '../../../agent/runtime/runtime-driver.js';
+import type { FindProcesses } from '../../../agent/volumes/engine-mount-namespace.js';
+import { removeMemory } from '../../../agent/volumes/pod-folders.js';
+import { NO_ENGINE } from '../../../agent/volumes/sub-path-preparation.js';
+import { HostVolumes } from '../../../agent/volumes/host-volumes.js';
+import type { ConfigMap, Secret } from '../../../shared/kube/objects/config-types.js';
+import { configKey, configReferenceTo } from '../../../shared/kube/pods/config-reference.js';
+import type { ContainerStatus, Pod, PodSpec, PodStatus } from '../../../shared/kube/pods/pod-types.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+import { WHOLE_HOST } from './pod-views.js';
+
+export const FIXTURE_OWNER: ContainerOwner = { clusterUID: 'cluster', nodeName: 'host-1' };
+
+/** A Pod of one container `app`, changed by what a case needs. */
+export function podOf(name: string, spec: Partial<PodSpec> = {}, meta: Partial<Pod['metadata']> = {}): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default', uid: `uid-${name}`, ...meta },
+    spec: { containers: [{ name: 'app', image: 'app:1' }], ...spec },
+  };
+}
+
+/** A host whose coordinator is the test. */
+export class PodHostFixture implements PodSource {
+  readonly assignedPods = new Map<string, AssignedPod>();
+  /** ConfigMaps and Secrets of this host, by `configKey`. */
+  readonly config = new Map<string, ConfigMap | Secret>();
+  /** What a Pod that asks for a token of its account gets. */
+  token = '';
+  readonly statuses = new Map<string, PodStatus>();
+  readonly removed: string[] = [];
+  /** `reason: message`, oldest first. */
+  readonly events: string[] = [];
+  readonly facts: HostFacts = {
+    nodeName: FIXTURE_OWNER.nodeName,
+    hostIP: '10.0.0.1',
+    allocatable: { cpu: '2', memory: '1Gi' },
+    engine: 'hollow',
+    bootMark: 'boot-1',
+    engineUpSince: 0,
+    resolver: { nameservers: ['192.0.2.53'], searches: ['host.example'], options: ['ndots:1'] },
+    isolation: { ...WHOLE_HOST },
+  };
+  readonly dataDir = mkdtempSync(join(tmpdir(), 'everynode-pods-'));
+  #workers: PodWorkers;
+  #volumes: HostVolumes;
+  #engineWasDown = false;
+  #watch: RuntimeEventWatch;
+
+  constructor(
+    readonly driver: RuntimeDriver,
+    readonly clock: Clock,
+    engine: string,
+    readonly handlers: ProbeHandlers = new ContainerProbeHandlers(driver, clock),
+    private readonly processes: FindProcesses | typeof NO_ENGINE = NO_ENGINE,
+  ) {
+    this.facts.engine = engine;
+    // Whoever runs tests on a real engine may not be allowed to lower scores.
+    if (engine !== 'hollow') this.facts.isolation.leastOomScore = 0;
+    this.#volumes = new HostVolumes(this.dataDir, this.processes);
+    [this.#workers, this.#watch] = this.#startAgent();
+  }
+
+  get(uid: string): AssignedPod | undefined {
+    const held = this.assignedPods.get(uid);
+    return held && effectivePod(held);
+  }
+
+  all(): Iterable<AssignedPod> {
+    return this.assignedPods.values();
+  }
+
+  terminate(uid: string, end: PodTermination): AssignedPod | undefined {
+    const held = this.assignedPods.get(uid);
+    if (!held) return undefined;
+    const givenUp = afterTermination(held, end);
+    this.assignedPods.set(uid, givenUp);
+    return givenUp;
+  }
+
+  forget({ uid }: AssignedPod): void {
+    this.assignedPods.delete(uid);
+  }
+
+  markContainersRemoved(uid: string): void {
+    const held = this.assignedPods.get(uid);
+    if (held) this.assignedPods.set(uid, { ...held, containersRemoved: true });
+  }
+
+  async markRevertCleared(uid: string): Promise<AssignedPod | undefined> {
+    const held = this.assignedPods.get(uid);
+    if (held) this.assignedPods.set(uid, afterRevertCleared(held));
+    return this.get(uid);
+  }
+
+  /** Resolves when the engine's first event has been handled. That event makes every worker inspect its Pod. */
+  get firstEvent(): Promise<void> {
+    return this.#watch.firstEvent;
+  }
+
+  /** The coordinator gives this Pod, new or changed. */
+  assignPod(pod: Pod): void {
+    const uid = pod.metadata.uid ?? '';
+    const given = { uid, digest: JSON.stringify(pod), pod };
+    this.assignedPods.set(uid, afterAssign(this.assignedPods.get(uid), given, this.clock.now()));
+    this.#workers.update([uid], []);
+  }
+
+  /** The coordinator gives this ConfigMap or Secret, new or changed. */
+  storeConfig(object: ConfigMap | Secret): void {
+    const reference = configReferenceTo(object);
+    this.config.set(configKey(reference), object);
+    this.#workers.onConfigChanged([reference]);
+  }
+
+  /** The coordinator knows this ConfigMap or Secret no more. */
+  removeConfig(object: ConfigMap | Secret): void {
+    const reference = configReferenceTo(object);
+    this.config.delete(configKey(reference));
+    this.#workers.onConfigChanged([reference]);
+  }
+
+  /** The coordinator knows this Pod no more. */
+  deletePod(uid: string): void {
+    const held = this.assignedPods.get(uid);
+    if (held) this.assignedPods.set(uid, afterUnassign(held, this.clock.now()));
+    this.#workers.update([], [uid]);
+  }
+
+  /** kill -9 of the agent and a new one with the same cache; nothing reported by the old one is remembered. */
+  async restartAgent(): Promise<void> {
+    await this.#stopAgent();
+    this.statuses.clear();
+    this.#volumes = new HostVolumes(this.dataDir, this.processes);
+    [this.#workers, this.#watch] = this.#startAgent();
+  }
+
+  get workers(): PodWorkers {
+    return this.#workers;
+  }
+
+  remainingFiles(): string[] {
+    return this.#workers.orphanedUids();
+  }
+
+  /** Resolves once `seen` holds; fails after so much real time with what is there instead. */
+  async until(what: string, seen: () => boolean | Promise<boolean>, withinMs = 30_000): Promise<void> {
+    const end = Date.now() + withinMs;
+    while (!(await seen())) {
+      if (Date.now() > end) {
+        throw new Error(
+          `not seen: ${what}; ${JSON.stringify([...this.statuses])} ${this.events.join(' | ')}`,
+        );
+      }
+      await settle();
+    }
+  }
+
+  /** Status of container `app` of the Pod, or of the container named. */
+  container(pod: string, name = 'app'): ContainerStatus | undefined {
+    return this.statuses.get(`uid-${pod}`)?.containerStatuses?.find((status) => status.name === name);
+  }
+
+  /** The name of the state that container is in: `running`, or a waiting or terminated reason. */
+  state(pod: string, name = 'app'): string | undefined {
+    const state = this.container(pod, name)?.state;
+    if (state?.running) return 'running';
+    return state?.waiting?.reason ?? state?.terminated?.reason;
+  }
+
+  async close(): Promise<void> {
+    await this.#stopAgent();
+    await removeMemory(this.dataDir);
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  async #stopAgent(): Promise<void> {
+    await this.#watch.stop();
+    await this.#workers.stop();
+    await this.#volumes.close();
+  }
+
+  #startAgent(): [PodWorkers, RuntimeEventWatch] {
+    const host: PodWorkerDeps = {
+      driver: this.driver,
+      images: new ImagePuller({
+        driver: this.driver,
+        clock: this.clock,
+        registries: new RegistrySettings(undefined),
+        maxParallelPulls: 3,
+      }),
+      volumes: this.#volumes,
+      findConfig: (reference) => this.config.get(configKey(reference)),
+      tokens: new PodTokenCache(async () => ({ token: this.token }), this.clock),
+      handlers: this.handlers,
+      files: new FolderPodFiles(this.dataDir),
+      reports: {
+        putPod: ({ uid, status }) => void this.statuses.set(uid, status),
+        putRemoved: ({ uid }) => void this.removed.push(uid),
+        putUnknownUids: () => undefined,
+        putEvent: ({ reason, message }) => void this.events.push(`${reason}: ${message}`),
+      },
+      clock: this.clock,
+      log: silentLogger,
+      facts: () => this.facts,
+    };
+    const workers = new PodWorkers(this, host);
+    workers.start();
+    const listeners = [this.#noteEngine.bind(this), workers.onRuntimeEvent.bind(workers)];
+    return [workers, watchRuntimeEvents(this.driver, listeners, this.clock, silentLogger)];
+  }
+
+  /** As the node's watch does: an engine that was down is up again from now on. */
+  #noteEngine(event: RuntimeEvent): void {
+    if (event.kind === 'down') this.#engineWasDown = true;
+    if (event.kind !== 'resync' || !this.#engineWasDown) return;
+    this.#engineWasDown = false;
+    this.facts.engineUpSince = this.clock.now();
+  }
+}
+
+/** One turn of the event loop. */
+export function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

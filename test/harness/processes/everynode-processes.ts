@@ -1,0 +1,143 @@
+/** The two programs as processes, started as a user starts them, ended by process id. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { AMPLE_HOST } from '../pods/ample-host.js';
+import { until } from '../basics/wait-until.js';
+
+const DIST = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
+/** Long enough for a machine that many share: what ends early is seen at once. */
+const START_TIMEOUT_MS = 120_000;
+
+/** A program that runs. */
+export interface RunningProgram {
+  readonly pid: number;
+  readonly running: boolean;
+  /** Once it has ended: its exit code, or the signal that ended it. */
+  readonly exitStatus: number | NodeJS.Signals | undefined;
+  /** Sends the signal and resolves when the process has ended. */
+  end(signal: NodeJS.Signals): Promise<void>;
+}
+
+/** Starts a compiled program; what it prints goes to `logFile`. Its host is short of nothing unless `environment` says so. */
+export function startProgram(
+  module: string,
+  args: readonly string[],
+  logFile: string,
+  environment: Readonly<Record<string, string>> = {},
+): RunningProgram {
+  // A file and no pipe: the program's own children may outlive it and this process.
+  const log = openSync(logFile, 'a');
+  const child: ChildProcess = spawn(process.execPath, [join(DIST, module), ...args], {
+    stdio: ['ignore', log, log],
+    env: { ...process.env, ...AMPLE_HOST, ...environment },
+  });
+  closeSync(log);
+  const ended = new Promise<void>((done) => child.on('exit', () => done()));
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
+  return {
+    pid: child.pid ?? 0,
+    get running() {
+      return isRunning();
+    },
+    get exitStatus() {
+      return child.exitCode ?? child.signalCode ?? undefined;
+    },
+    end: async (signal) => {
+      if (isRunning()) child.kill(signal);
+      await ended;
+    },
+  };
+}
+
+/** A coordinator of its own, with its data in `dataDir`. */
+export interface CoordinatorProcess extends RunningProgram {
+  /** Text of the administrator's kubeconfig. */
+  readonly kubeconfig: string;
+  readonly kubeconfigPath: string;
+}
+
+/** Starts `everynode coordinator` on a free port of loopback and waits until its kubeconfig is there. */
+export async function startCoordinatorProcess(
+  dataDir: string,
+  args: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<CoordinatorProcess> {
+  const kubeconfigPath = join(dataDir, 'kubeconfig');
+  const logFile = `${dataDir}-coordinator.log`;
+  const program = startProgram(
+    'coordinator/cli/everynode.js',
+    ['coordinator', '--data', dataDir, '--host', '127.0.0.1', '--port', '0', ...args],
+    logFile,
+    environment,
+  );
+  const pidFile = join(dataDir, 'coordinator.pid');
+  await until(
+    () => {
+      if (!program.running) throw new Error(`the coordinator ended: ${readFileSync(logFile, 'utf8')}`);
+      return existsSync(pidFile) && readFileSync(pidFile, 'utf8').trim() === String(program.pid);
+    },
+    { timeoutMs: START_TIMEOUT_MS, what: 'the coordinator to serve' },
+  );
+  return Object.assign(program, { kubeconfigPath, kubeconfig: readFileSync(kubeconfigPath, 'utf8') });
+}
+
+export interface AgentProcessOptions {
+  node: string;
+  server: string;
+  token: string;
+  dataDir: string;
+  runtime?: string;
+  labels?: string;
+  taints?: string;
+  args?: readonly string[];
+  /** Beside this process's own. */
+  environment?: Readonly<Record<string, string>>;
+}
+
+/** Starts `everynode agent`. The same `dataDir` again is the same host again. */
+export function startAgentProcess(wish: AgentProcessOptions): RunningProgram {
+  const args = ['--server', wish.server, '--data', wish.dataDir];
+  args.push('--node-name', wish.node, '--runtime', wish.runtime ?? 'hollow');
+  if (wish.labels) args.push('--labels', wish.labels);
+  if (wish.taints) args.push('--taints', wish.taints);
+  args.push(...(wish.args ?? []));
+  return startProgram('agent/everynode-agent.cjs', args, `${wish.dataDir}-agent.log`, {
+    ...wish.environment,
+    EVERYNODE_TOKEN: wish.token,
+  });
+}
+
+/** Runs one command of `everynode` to its end. */
+export function runEverynode(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const program = join(DIST, 'coordinator/cli/everynode.js');
+  const options = { env: { ...process.env, ...environment }, timeout: START_TIMEOUT_MS };
+  return new Promise((done) => {
+    const child = execFile(process.execPath, [program, ...args], options, (error, stdout, stderr) => {
+      const code = error ? (typeof error.code === 'number' ? error.code : 1) : 0;
+      done({ code, stdout, stderr });
+    });
+    child.stdin?.end();
+  });
+}
+
+/** Processes with this word on their command line. */
+export function processesNaming(word: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => commandLine(pid).includes(word))
+    .map(Number);
+}
+
+function commandLine(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  } catch {
+    // Ended since it was listed.
+    return [];
+  }
+}

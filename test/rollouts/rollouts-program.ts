@@ -1,0 +1,36 @@
+/**
+ * Plays rollouts on thousands of pretended hosts and shows how many of them ever ran the bad release:
+ *   npm run rollouts -- [--nodes N] [--only TEXT …] [--speed N] [--ready-after MS]
+ */
+import { npmScript, wholeNumber, parseScriptArguments } from '../harness/processes/npm-script.js';
+import { ALL_SCENARIOS, playAll } from './play-scenarios.js';
+
+interface Flags {
+  nodes: number;
+  only?: string[];
+  speed: number;
+  readyAfter: number;
+}
+
+const names = ALL_SCENARIOS.map(({ name }) => `\n  ${name}`).join('');
+const script = npmScript(
+  'rollouts',
+  'Plays rollouts on pretended hosts and shows how many of them ever ran the bad release; exit code 1 when a rule was broken.',
+)
+  .option('--nodes <N>', 'hosts', wholeNumber, 5_000)
+  .option('--only <TEXT...>', 'those whose names hold one of these')
+  .option('--speed <N>', 'how many times faster than they say Pods pretend', wholeNumber, 1_200)
+  .option('--ready-after <MS>', 'how long they say that they take', wholeNumber, 500)
+  .addHelpText('after', `\nScenarios:${names}`);
+const { options } = await parseScriptArguments<Flags>(script);
+const { nodes, only, speed, readyAfter: readyMs } = options;
+
+const begun = performance.now();
+const say = (text: string) =>
+  void process.stdout.write(`${((performance.now() - begun) / 1000).toFixed(1).padStart(7)}  ${text}\n`);
+const { lines, broken } = await playAll({
+  ...{ nodes, speed, readyMs, print: say },
+  isMeant: ({ name }) => only === undefined || only.some((text) => name.includes(text)),
+});
+process.stdout.write(`${lines.join('\n')}\n`);
+process.exitCode = broken > 0 ? 1 : 0;

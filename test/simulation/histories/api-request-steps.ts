@@ -1,0 +1,65 @@
+/** What one client asks of the API: a request, its answer as the bystander needs it. */
+import type { Kind } from '../../../coordinator/kinds/kind.js';
+import type { Registry } from '../../../coordinator/registry/registry.js';
+import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
+import type { AcknowledgedWrite } from '../rules/invariants.js';
+import type { StoredState } from '../rules/stored-truth.js';
+
+const NAMESPACE = 'default';
+
+/** The request of a step: what it answers is told when it was acknowledged. */
+export type Request = (registry: Registry) => Promise<AcknowledgedWrite[]>;
+
+/** What is deleted by a step is told before it is asked for, since it may happen unanswered. */
+export interface UserDeps {
+  stored: StoredState;
+  /** What a person reads off the coordinator's clock, ms since the epoch. */
+  now: () => number;
+  deleting: (object: KubeObject, isForced: boolean) => void;
+}
+
+export function refOf(name: string): ObjectRef {
+  return { namespace: NAMESPACE, name };
+}
+
+export async function created<T extends KubeObject>(
+  registry: Registry,
+  kind: Kind<T>,
+  object: object,
+): Promise<AcknowledgedWrite[]> {
+  const record = await registry.create(kind, NAMESPACE, object, { fieldManager: 'user' });
+  return [acknowledged(record.object().metadata, record.revision)];
+}
+
+export async function changed<T extends KubeObject>(
+  registry: Registry,
+  kind: Kind<T>,
+  ref: ObjectRef,
+  change: (object: T) => void,
+): Promise<AcknowledgedWrite[]> {
+  const edit = (object: T): undefined => change(object) as undefined;
+  const record = await registry.modify(kind, ref, edit, { fieldManager: 'user' });
+  return [acknowledged(record.object().metadata, record.revision)];
+}
+
+export async function deleted<T extends KubeObject>(
+  registry: Registry,
+  kind: Kind<T>,
+  ref: ObjectRef,
+  { deleting }: UserDeps,
+  options: { gracePeriodSeconds?: number; propagationPolicy?: 'Background' | 'Foreground' | 'Orphan' },
+): Promise<AcknowledgedWrite[]> {
+  const present = (await registry.get(kind, ref)).object();
+  const { uid = '' } = present.metadata;
+  deleting(present, options.gracePeriodSeconds === 0);
+  const result = await registry.delete(kind, ref, { ...options, preconditions: { uid } });
+  const { metadata } = 'deleted' in result ? result.deleted : result.terminating;
+  return [{ ...acknowledged(metadata, Number(metadata.resourceVersion)), isDeletion: true }];
+}
+
+export function acknowledged(
+  { uid = '', name }: KubeObject['metadata'],
+  revision: number,
+): AcknowledgedWrite {
+  return { uid, name, revision, isDeletion: false };
+}

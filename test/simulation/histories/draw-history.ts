@@ -1,0 +1,219 @@
+/** Draws histories from seeds. */
+import {
+  type Fault,
+  type History,
+  nodeName,
+  type Policy,
+  type Step,
+  type Strategy,
+  type HandoverRules,
+  type UserStep,
+} from './history.js';
+import type { CrashPoint } from '../machines/program-lifetime.js';
+import type { Mix } from './history-mixes.js';
+import { SeededRandom } from '../machines/seeded-random.js';
+
+const IMAGES = [
+  'app:1',
+  'app:2',
+  'app:3',
+  'app:slow1',
+  'app:slow2',
+  'app:stubborn',
+  'app:broken',
+  'app:crash',
+  'app:absent',
+];
+const STRATEGIES: readonly Strategy[] = [
+  { type: 'RollingUpdate', maxUnavailable: 1 },
+  { type: 'RollingUpdate', maxUnavailable: 1 },
+  { type: 'RollingUpdate', maxUnavailable: 2 },
+  { type: 'RollingUpdate', maxUnavailable: '50%' },
+  { type: 'RollingUpdate', maxUnavailable: 0, maxSurge: 1 },
+  { type: 'RollingUpdate', maxUnavailable: 0, maxSurge: '50%' },
+  { type: 'OnDelete' },
+];
+const SCARCE = ['memory', 'disk'] as const;
+const PRESSURES = ['MemoryPressure', 'DiskPressure'] as const;
+const DAEMON_SETS = ['alpha', 'beta'];
+/** Two of three minutes may be outside of a window. */
+const WAITS_MS = [30_000, 200_000] as const;
+const POINTS_IN_TIME_MS = [-1_767_000_000_000, -3_600_000, -20_000, 20_000, 86_400_000];
+
+/** The history of a seed. */
+export function generateHistory(seed: string, mix: Mix): History {
+  const chance = new SeededRandom(seed);
+  const nodes = chance.integer(2, 5);
+  const first: Step[] = [{ ...stepOf('create daemonset', chance, nodes), afterMs: 100 } as Step];
+  // Before there is one, hosts have no turns.
+  if (mix['set host policy'] > 0)
+    first.push({ ...stepOf('set host policy', chance, nodes), afterMs: 100 } as Step);
+  const kinds = Object.entries(mix) as [keyof Mix, number][];
+  const steps = Array.from({ length: chance.integer(12, 40) }, (): Step => {
+    const kind = weighted(kinds, chance);
+    const afterMs = kind === 'wait' ? chance.integer(...WAITS_MS) : pauseOf(chance);
+    return { ...stepOf(kind, chance, nodes), afterMs } as Step;
+  });
+  return { seed, nodes, speed: chance.pick([0, 1, 1, 2]), steps: [...first, ...steps] };
+}
+
+/** Mostly soon after the last, now and then after a long time: much happens together, and some things run out in between. */
+function pauseOf(chance: SeededRandom): number {
+  const longest = chance.pick([20, 500, 500, 3_000, 10_000, 60_000]);
+  return chance.integer(0, longest);
+}
+
+function weighted(kinds: readonly [keyof Mix, number][], chance: SeededRandom): keyof Mix {
+  const total = kinds.reduce((sum, [, weight]) => sum + weight, 0);
+  let left = chance.fraction() * total;
+  for (const [kind, weight] of kinds) {
+    left -= weight;
+    if (left < 0) return kind;
+  }
+  throw new Error('a mix without weights');
+}
+
+function policyOf(chance: SeededRandom): Policy {
+  return {
+    soakSeconds: chance.pick([0, 10, 60]),
+    approval: chance.pick(['Automatic', 'Automatic', 'Manual'] as const),
+    maxFailed: chance.pick([null, 0, 0, 1]),
+    deadlineSeconds: chance.pick([30, 120]),
+    action: chance.pick(['Pause', 'RollBack'] as const),
+  };
+}
+
+function turnsOf(chance: SeededRandom): HandoverRules {
+  return {
+    windowSeconds: chance.pick([null, 20, 60, 100]),
+    confirmSeconds: chance.pick([null, 15, 60]),
+    lockSeconds: chance.pick([null, 30, 120]),
+    prePulls: chance.isTrue(0.5),
+  };
+}
+
+function stepOf(kind: keyof Mix, chance: SeededRandom, nodes: number): UserStep | Fault {
+  const node = () => nodeName(chance.integer(1, nodes));
+  const name = () => chance.pick(DAEMON_SETS);
+  const doom = (): CrashPoint => ({ operation: chance.integer(1, 25), side: chance.pick(['before', 'after'] as const) });
+  const downMs = () => chance.pick([200, 2_000, 5_000, 60_000]) + chance.integer(0, 1_000);
+  const forMs = () => chance.pick([1_000, 8_000, 30_000, 90_000]);
+  const zone = () => chance.pick(['a', 'b', null] as const);
+  const podName = () => `bare-${chance.integer(1, 3)}`;
+  switch (kind) {
+    case 'create daemonset':
+      return {
+        kind,
+        name: name(),
+        image: chance.pick(IMAGES),
+        strategy: chance.pick(STRATEGIES),
+        minReadySeconds: chance.pick([0, 0, 5]),
+        graceSeconds: chance.pick([2, 10, 30]),
+        selector: chance.pick(['a', null, null] as const),
+      };
+    case 'set image':
+      return { kind, name: name(), image: chance.pick(IMAGES) };
+    case 'set strategy':
+      return { kind, name: name(), strategy: chance.pick(STRATEGIES) };
+    case 'set selector':
+      return { kind, name: name(), selector: zone() };
+    case 'delete daemonset':
+      return { kind, name: name(), policy: chance.pick(['Background', 'Foreground', 'Orphan'] as const) };
+    case 'label node':
+      return { kind, node: node(), zone: zone() };
+    case 'taint node':
+      return { kind, node: node(), effect: chance.pick(['NoSchedule', 'NoExecute', null, null] as const) };
+    case 'delete pod':
+      return { kind, node: node(), index: chance.integer(0, 2), force: chance.isTrue(0.5) };
+    case 'evict pod':
+      return { kind, node: node(), index: chance.integer(0, 2) };
+    case 'create pod':
+    case 'replace pod':
+      return { kind, name: podName(), node: node(), image: chance.pick(IMAGES.slice(0, 6)) };
+    case 'delete node':
+      return { kind, node: node() };
+    case 'kill agent':
+      return { kind, node: node(), doom: doom(), downMs: downMs(), damagesCache: chance.isTrue(0.1) };
+    case 'stop agent':
+      return { kind, node: node(), downMs: downMs() };
+    case 'kill coordinator':
+      return { kind, doom: doom(), downMs: downMs() };
+    case 'stop coordinator':
+      return { kind, downMs: downMs() };
+    case 'cut power':
+      return {
+        kind,
+        node: node(),
+        downMs: chance.pick([10_000, 30_000, 120_000]),
+        damagesCache: chance.isTrue(0.3),
+      };
+    case 'cut cable':
+      return { kind, node: node(), forMs: forMs() };
+    case 'cut zone':
+      return {
+        ...{ kind, zone: chance.pick(['east', 'west', null, null] as const) },
+        forMs: chance.pick([8_000, 70_000, 150_000, 240_000]),
+      };
+    case 'reset connections':
+      return { kind, node: node() };
+    case 'stop engine':
+      return { kind, node: node(), forMs: forMs(), killsContainers: chance.isTrue(0.5) };
+    case 'end container':
+      return { kind, node: node(), index: chance.integer(0, 3), code: chance.pick([0, 1, 137]) };
+    case 'jump clock':
+      return { kind, node: chance.isTrue(0.3) ? null : node(), byMs: chance.pick(POINTS_IN_TIME_MS) };
+    case 'fill disk':
+      return { kind, forMs: chance.pick([1_000, 5_000, 10_000]) };
+    case 'back up':
+      return { kind };
+    case 'restore backup':
+      return {
+        ...{ kind, back: chance.pick([0, 0, 0, 1, 2]), downMs: downMs() },
+        confirmAfterMs: chance.pick([5_000, 60_000, 150_000]),
+      };
+    case 'create tolerant pod':
+      return { kind, name: podName(), node: node(), image: 'app:1', seconds: chance.pick([5, 60]) };
+    case 'cordon node':
+      return { kind, node: node(), isCordoned: chance.isTrue(0.6) };
+    case 'set policy':
+      return { kind, policy: policyOf(chance) };
+    case 'set host policy':
+      return { kind, policy: policyOf(chance), turns: turnsOf(chance) };
+    case 'freeze':
+      return { kind, forSeconds: chance.pick([20, 120]) };
+    case 'pause policy':
+      return { kind, isPaused: chance.isTrue(0.5) };
+    case 'approve wave':
+      return { kind, name: name(), wave: chance.pick(['first', 'second', 'second'] as const) };
+    case 'delete policy':
+    case 'wait':
+      return { kind };
+    case 'fill host disk':
+      return { kind, node: node(), forMs: forMs() };
+    case 'busy host':
+      return {
+        ...{ kind, node: chance.isTrue(0.4) ? null : node() },
+        forMs: chance.pick([8_000, 30_000, 150_000, 300_000]),
+      };
+    case 'spoil turn':
+      return {
+        ...{ kind, node: node(), by: chance.pick(['cut', 'cut', 'reboots'] as const) },
+        forMs: chance.pick([8_000, 40_000, 150_000]),
+      };
+    case 'press host':
+      return { kind, node: node(), condition: chance.pick(PRESSURES), forMs: forMs() };
+    case 'starve host':
+      return { kind, node: node(), of: chance.pick(SCARCE), forMs: chance.pick([15_000, 60_000]) };
+    case 'hang engine':
+      return { kind, node: node(), forMs: forMs() };
+    case 'remove container':
+      return { kind, node: node(), index: chance.integer(0, 3) };
+    case 'write manifest':
+      return {
+        kind,
+        node: node(),
+        name: chance.pick(['static-1', 'static-2']),
+        image: chance.pick(['app:1', 'app:2', 'app:slow1', 'app:stubborn', null, null]),
+      };
+  }
+}

@@ -1,0 +1,99 @@
+/** The objects that histories' people write. */
+import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { DaemonSet, DaemonSetSpec } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { Policy, Strategy, HandoverRules, UserStep, Zone } from './history.js';
+
+/** On every DaemonSet: the policy of a history selects them all. */
+const GOVERNED = { governed: 'yes' };
+
+export const POLICY = 'gentle';
+
+/** So that "the old Pods of this DaemonSet" can be told from its new ones in any order of events. */
+const VERSION = 'version';
+
+export function manifestOf(step: Extract<UserStep, { kind: 'create daemonset' }>): object {
+  const { name, image, strategy, minReadySeconds, graceSeconds, selector } = step;
+  const spec: DaemonSetSpec = {
+    selector: { matchLabels: { app: name } },
+    updateStrategy: strategyOf(strategy),
+    minReadySeconds,
+    template: {
+      metadata: { labels: { app: name } },
+      spec: { containers: [{ name: 'app', image }], terminationGracePeriodSeconds: graceSeconds },
+    },
+  };
+  setImage(spec, image);
+  setSelector(spec, selector);
+  const metadata = { name, labels: GOVERNED };
+  return { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata, spec } satisfies DaemonSet;
+}
+
+export function strategyOf({
+  type,
+  ...rollingUpdate
+}: Strategy): NonNullable<DaemonSetSpec['updateStrategy']> {
+  return type === 'OnDelete' ? { type } : { type, rollingUpdate };
+}
+
+export function setImage(spec: DaemonSetSpec, image: string): void {
+  spec.template.spec.containers = [{ name: 'app', image }];
+  setVersion(spec);
+}
+
+export function setSelector(spec: DaemonSetSpec, zone: Zone | null): void {
+  if (zone) spec.template.spec.nodeSelector = { zone };
+  else delete spec.template.spec.nodeSelector;
+  setVersion(spec);
+}
+
+/** Of the template's fields, those that a step can change: see `versionOf`. */
+function setVersion({ template }: DaemonSetSpec): void {
+  const { containers, nodeSelector } = template.spec;
+  const version = `${containers[0]?.image} ${nodeSelector?.zone ?? 'anywhere'}`;
+  template.metadata = { ...template.metadata, annotations: { [VERSION]: version } };
+}
+
+export function barePod({ name, node, image }: { name: string; node: string; image: string }) {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec: { nodeName: node, terminationGracePeriodSeconds: 5, containers: [{ name: 'app', image }] },
+  };
+}
+
+export function tolerantPod(step: Extract<UserStep, { kind: 'create tolerant pod' }>): object {
+  const pod = barePod(step);
+  const keys = ['busy', 'node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
+  const tolerations = keys.map((key) => ({
+    ...{ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: step.seconds },
+  }));
+  return { ...pod, spec: { ...pod.spec, tolerations } };
+}
+
+/** Waves by zone: who is in which is told by labels alone. */
+export function policySpec(policy: Policy, turns?: HandoverRules): RolloutPolicySpec {
+  const { soakSeconds, approval, maxFailed, deadlineSeconds, action } = policy;
+  return {
+    selector: { matchLabels: GOVERNED },
+    waves: [
+      { name: 'first', nodeSelector: { matchLabels: { zone: 'a' } }, soakSeconds },
+      { name: 'second', nodeSelector: { matchLabels: { zone: 'b' } }, soakSeconds, approval },
+    ],
+    ...(maxFailed !== null && {
+      failureBudget: { maxFailed, progressDeadlineSeconds: deadlineSeconds, action },
+    }),
+    ...(turns && turnSpec(turns)),
+  };
+}
+
+function turnSpec({ windowSeconds, confirmSeconds, lockSeconds: holdSeconds, prePulls }: HandoverRules) {
+  return {
+    ...(windowSeconds !== null && {
+      windows: [{ schedule: '*/3 * * * *', durationSeconds: windowSeconds }],
+    }),
+    ...(confirmSeconds !== null && { confirm: { deadlineSeconds: confirmSeconds } }),
+    ...(holdSeconds !== null && { hostHold: { maxSeconds: holdSeconds } }),
+    ...(prePulls && { prePull: { aheadSeconds: 60, maxParallel: 1 } }),
+  } satisfies Partial<RolloutPolicySpec>;
+}

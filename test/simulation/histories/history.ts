@@ -1,0 +1,118 @@
+/** A history: what users do and what breaks, when. Plain data, made from a seed (`draw.ts`); leaving steps out makes another history. */
+import type { CrashPoint } from '../machines/program-lifetime.js';
+
+/** How a DaemonSet is to be updated. */
+export interface Strategy {
+  type: 'RollingUpdate' | 'OnDelete';
+  maxUnavailable?: number | string;
+  maxSurge?: number | string;
+}
+
+export type UserStep =
+  | {
+      kind: 'create daemonset';
+      name: string;
+      image: string;
+      strategy: Strategy;
+      minReadySeconds: number;
+      graceSeconds: number;
+      selector: Zone | null;
+    }
+  | { kind: 'set image'; name: string; image: string }
+  | { kind: 'set strategy'; name: string; strategy: Strategy }
+  | { kind: 'set selector'; name: string; selector: Zone | null }
+  | { kind: 'delete daemonset'; name: string; policy: 'Background' | 'Foreground' | 'Orphan' }
+  | { kind: 'label node'; node: string; zone: Zone | null }
+  | { kind: 'taint node'; node: string; effect: 'NoSchedule' | 'NoExecute' | null }
+  | { kind: 'delete pod'; node: string; index: number; force: boolean }
+  | { kind: 'evict pod'; node: string; index: number }
+  | { kind: 'create pod'; name: string; node: string; image: string }
+  | { kind: 'replace pod'; name: string; node: string; image: string }
+  | { kind: 'delete node'; node: string }
+  | { kind: 'create tolerant pod'; name: string; node: string; image: string; seconds: number }
+  | { kind: 'cordon node'; node: string; isCordoned: boolean }
+  | { kind: 'set policy'; policy: Policy }
+  | { kind: 'set host policy'; policy: Policy; turns: HandoverRules }
+  | { kind: 'freeze'; forSeconds: number }
+  | { kind: 'pause policy'; isPaused: boolean }
+  | { kind: 'approve wave'; name: string; wave: Wave }
+  | { kind: 'delete policy' }
+  /** Nobody does anything for a long time: things run out, are confirmed, go dark. */
+  | { kind: 'wait' };
+
+export type Fault =
+  | { kind: 'kill agent'; node: string; doom: CrashPoint; downMs: number; damagesCache: boolean }
+  | { kind: 'stop agent'; node: string; downMs: number }
+  | { kind: 'kill coordinator'; doom: CrashPoint; downMs: number }
+  | { kind: 'stop coordinator'; downMs: number }
+  | { kind: 'cut power'; node: string; downMs: number; damagesCache: boolean }
+  | { kind: 'cut cable'; node: string; forMs: number }
+  | { kind: 'cut zone'; zone: Domain | null; forMs: number }
+  | { kind: 'reset connections'; node: string }
+  | { kind: 'stop engine'; node: string; forMs: number; killsContainers: boolean }
+  | { kind: 'end container'; node: string; index: number; code: number }
+  | { kind: 'jump clock'; node: string | null; byMs: number }
+  | { kind: 'fill disk'; forMs: number }
+  | { kind: 'back up' }
+  /** `back`: 0 = the backup that was taken last, 1 = the one before it …; the first where there are not so many. */
+  | { kind: 'restore backup'; back: number; downMs: number; confirmAfterMs: number }
+  | { kind: 'fill host disk'; node: string; forMs: number }
+  /** `null`: all of them, as in opening hours. */
+  | { kind: 'busy host'; node: string | null; forMs: number }
+  /** When this host next begins a turn, and before that can be confirmed. */
+  | { kind: 'spoil turn'; node: string; by: 'cut' | 'reboots'; forMs: number }
+  | { kind: 'press host'; node: string; condition: Pressure; forMs: number }
+  | { kind: 'starve host'; node: string; of: ScarceResource; forMs: number }
+  | { kind: 'hang engine'; node: string; forMs: number }
+  | { kind: 'remove container'; node: string; index: number }
+  | { kind: 'write manifest'; node: string; name: string; image: string | null };
+
+export type Zone = 'a' | 'b';
+/** Failure domains, by `topology.kubernetes.io/zone`: hosts of odd numbers, and of even ones. */
+export type Domain = 'east' | 'west';
+export type Wave = 'first' | 'second';
+export type ScarceResource = 'memory' | 'disk';
+export type Pressure = 'MemoryPressure' | 'DiskPressure';
+
+/** The RolloutPolicy of all DaemonSets: the hosts of zone a, then those of zone b, then the rest. */
+export interface Policy {
+  soakSeconds: number;
+  /** Of the second wave. */
+  approval: 'Automatic' | 'Manual';
+  /** Hosts that may fail; null = no budget, nothing stops a rollout. */
+  maxFailed: number | null;
+  deadlineSeconds: number;
+  action: 'Pause' | 'RollBack';
+}
+
+/** What a policy leaves to hosts; null = not that. */
+export interface HandoverRules {
+  /** Pods are replaced in the first so many seconds of every third minute. */
+  windowSeconds: number | null;
+  /** A successor has so long to prove itself. */
+  confirmSeconds: number | null;
+  /** A busy host may put its turn off for so long. */
+  lockSeconds: number | null;
+  /** Images are fetched ahead. */
+  prePulls: boolean;
+}
+
+export type Step = { afterMs: number } & (UserStep | Fault);
+
+export interface History {
+  /** Of the chances on the way: delays, losses, generated names. */
+  seed: string;
+  nodes: number;
+  /** How slow everything outside of memory is, as a factor. */
+  speed: number;
+  steps: Step[];
+}
+
+/** The failure domain of a host, counted from 1. */
+export function domainOf(index: number): Domain {
+  return index % 2 === 1 ? 'east' : 'west';
+}
+
+export function nodeName(index: number): string {
+  return `host-${index}`;
+}

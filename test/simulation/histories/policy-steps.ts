@@ -1,0 +1,110 @@
+/** People who steer rollouts: the policy of a history, and what they ask of single Rollouts. */
+import { daemonSetKind, podKind, rolloutKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
+import type { Registry } from '../../../coordinator/registry/registry.js';
+import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
+import { REVERTED_CONDITION } from '../../../shared/kube/handovers/host-handover.js';
+import { controllerOf, toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { steeringAnnotation } from '../../../shared/kube/rollouts/steering-requests.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { Policy, HandoverRules, UserStep } from './history.js';
+import type { AcknowledgedWrite } from '../rules/invariants.js';
+import { POLICY, policySpec, setImage } from './history-manifests.js';
+import { changed, created, deleted, type Request, refOf, type UserDeps } from './api-request-steps.js';
+
+type PolicyStep = Extract<
+  UserStep,
+  { kind: 'set policy' | 'set host policy' | 'freeze' | 'pause policy' | 'approve wave' | 'delete policy' }
+>;
+
+export function policyRequests(step: PolicyStep, parts: UserDeps): Request[] {
+  switch (step.kind) {
+    case 'set policy':
+      return [(registry) => setPolicy(registry, step.policy)];
+    case 'set host policy':
+      return [(registry) => setPolicy(registry, step.policy, step.turns)];
+    case 'freeze':
+      return [
+        (registry) =>
+          changed(registry, rolloutPolicyKind, refOf(POLICY), ({ spec }) => {
+            const now = parts.now();
+            const to = toTimestamp(now + step.forSeconds * 1_000);
+            spec.freezes = [{ from: toTimestamp(now), to }];
+          }),
+      ];
+    case 'pause policy':
+      return [
+        (registry) =>
+          changed(registry, rolloutPolicyKind, refOf(POLICY), ({ spec }) => {
+            spec.paused = step.isPaused;
+          }),
+      ];
+    case 'approve wave':
+      return [
+        (registry) =>
+          changed(registry, rolloutKind, refOf(step.name), ({ metadata }) => {
+            metadata.annotations = { ...metadata.annotations, [steeringAnnotation('approve')]: step.wave };
+          }),
+      ];
+    case 'delete policy':
+      return [(registry) => deleted(registry, rolloutPolicyKind, refOf(POLICY), parts, {})];
+  }
+}
+
+/** Nothing of a policy holds a rollout up any more, save hosts that fail. */
+export function repairPolicy({ stored: truth }: UserDeps): Request[] {
+  if (!truth.policy) return [];
+  return [
+    (registry) =>
+      changed(registry, rolloutPolicyKind, refOf(POLICY), ({ spec }) => {
+        delete spec.paused;
+        delete spec.freezes;
+        for (const wave of spec.waves ?? []) delete wave.approval;
+      }),
+  ];
+}
+
+/** A Pod that its host took back stays so until somebody replaces it, where no rollout does; as does one that a host gave up and nobody owns. */
+export function repairPods(parts: UserDeps): Request[] {
+  const kept = [...parts.stored.pods.values()].filter(
+    ({ metadata, status }) =>
+      isConditionTrue(status?.conditions, REVERTED_CONDITION) ||
+      (status?.phase === 'Failed' && !controllerOf(metadata)),
+  );
+  return kept.map(
+    ({ metadata }) =>
+      (registry) =>
+        deleted(registry, podKind, refOf(metadata.name), parts, {}),
+  );
+}
+
+/** A revision that has failed is not tried again, and one that failed on all hosts of a wave goes no further: another takes its place. */
+export function repairRollouts({ stored: truth }: UserDeps): Request[] {
+  const stuck = [...truth.rollouts.values()].filter(
+    ({ status }) => status?.failure !== undefined || status?.phase === 'AwaitingHosts',
+  );
+  return stuck.map(
+    ({ metadata }) =>
+      (registry) =>
+        changed(registry, daemonSetKind, refOf(metadata.name), ({ spec }) => {
+          const isFirst = spec.template.spec.containers[0]?.image === 'app:1';
+          setImage(spec, isFirst ? 'app:2' : 'app:1');
+        }),
+  );
+}
+
+/** As `kubectl apply`. */
+async function setPolicy(
+  registry: Registry,
+  policy: Policy,
+  turns?: HandoverRules,
+): Promise<AcknowledgedWrite[]> {
+  const spec = policySpec(policy, turns);
+  try {
+    return await changed(registry, rolloutPolicyKind, refOf(POLICY), (present) => {
+      present.spec = spec;
+    });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.reason === 'NotFound')) throw error;
+    return created(registry, rolloutPolicyKind, { metadata: { name: POLICY }, spec });
+  }
+}

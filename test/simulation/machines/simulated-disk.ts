@@ -1,0 +1,102 @@
+/** What lies on a simulated host's disk and outlives the agent: its desired cache, the coordinator's time, the manifests of static Pods. */
+import type { AssignedPod } from '../../../agent/decisions/pods/assigned-pod.js';
+import type { DurableFile } from '../../../agent/desired/durable-file.js';
+import type { ManifestDirectory } from '../../../agent/desired/static-pod-directory.js';
+import type { RevertReason } from '../../../shared/kube/handovers/host-handover.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { ProgramLifetime } from './program-lifetime.js';
+
+/** Hears what a host has decided by itself, once that is on its disk. */
+export interface HandoverWatcher {
+  /** The host replaces this Pod now. */
+  onStarted: (podUid: string, successorUid: string) => void;
+  /** The host takes this Pod back. */
+  onReverted: (podUid: string, reason: RevertReason) => void;
+}
+
+export class HostDisk {
+  /** The agent can write nothing. */
+  isFull = false;
+  #cache: string | undefined;
+  #heardTime: string | undefined;
+  /** Uids of Pods whose turns, and whose ways back, are told already. */
+  readonly #told = new Set<string>();
+  readonly #manifests = new Map<string, string>();
+
+  /** The desired cache is rubbish from now on: what a power cut may leave of a bad disk. */
+  damageCache(): void {
+    if (this.#cache !== undefined) this.#cache = `${this.#cache.slice(0, 40)}\u0000`;
+  }
+
+  /** Lays a static Pod's manifest down, or takes it away. */
+  writeManifest(name: string, image: string | null): void {
+    if (image === null) this.#manifests.delete(`${name}.yaml`);
+    else this.#manifests.set(`${name}.yaml`, manifest(name, image));
+  }
+
+  /** The static Pods that lie there, by the names of their manifests. */
+  staticPods(): { name: string; image: string }[] {
+    return [...this.#manifests.values()].map((text) => {
+      const { metadata, spec } = JSON.parse(text) as Pod;
+      return { name: metadata.name, image: spec.containers[0]?.image ?? '' };
+    });
+  }
+
+  /** The cache as one life of the agent reads and writes it. `onTurns` hears what a write says of turns that none before did. */
+  cacheFor(life: ProgramLifetime, onTurns: HandoverWatcher): DurableFile {
+    return {
+      read: () => life.perform(() => this.#cache),
+      write: (text) =>
+        life.perform(() => {
+          if (this.isFull)
+            throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+          this.#cache = text;
+          this.#tellTurns(text, onTurns);
+        }),
+      quarantine: (mark) =>
+        life.perform(() => {
+          this.#cache = undefined;
+          return mark;
+        }),
+    };
+  }
+
+  /** Where the agent keeps the coordinator's time. */
+  coordinatorTimeFor(life: ProgramLifetime): DurableFile {
+    return {
+      read: () => life.perform(() => this.#heardTime),
+      write: (text) =>
+        life.perform(() => {
+          this.#heardTime = text;
+        }),
+      quarantine: async (mark) => mark,
+    };
+  }
+
+  /** Most writes say nothing of turns, and are not read. */
+  #tellTurns(text: string, { onStarted: onBegun, onReverted }: HandoverWatcher): void {
+    if (!/"turnedInto"|"revert"/.test(text)) return;
+    const { pods } = JSON.parse(text.slice(text.indexOf('\n'))) as { pods: AssignedPod[] };
+    const isNews = (what: string) => !this.#told.has(what) && this.#told.add(what);
+    for (const { uid, replacedBy: turnedInto, handover: turn } of pods) {
+      if (turnedInto !== undefined && isNews(`${uid} begun`)) onBegun(uid, turnedInto);
+      if (turn?.revert && isNews(`${uid} reverted`)) onReverted(uid, turn.revert.reason);
+    }
+  }
+
+  /** Nothing tells of changes here: they are found when the agent looks by itself. */
+  manifestsFor(life: ProgramLifetime): ManifestDirectory {
+    return {
+      path: '/manifests',
+      names: () => life.perform(() => [...this.#manifests.keys()]),
+      text: (name) => life.perform(() => this.#manifests.get(name)),
+      watch: () => undefined,
+    };
+  }
+}
+
+function manifest(name: string, image: string): string {
+  const metadata = { name, labels: { static: name } };
+  const spec = { terminationGracePeriodSeconds: 5, containers: [{ name: 'app', image }] };
+  return JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec });
+}

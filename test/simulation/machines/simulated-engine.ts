@@ -1,0 +1,154 @@
+/** The engine of a simulated host: a hollow one that outlives the agent, stops, hangs, and is worked on by hand. */
+import type { ContainerOwner, RuntimeDriver, RuntimeEvent } from '../../../agent/runtime/runtime-driver.js';
+import { HollowDriver } from '../../../agent/runtime/hollow/hollow-driver.js';
+import { HollowEngine } from '../../../agent/runtime/hollow/hollow-engine.js';
+import type { ImageBehaviourRow } from '../../../agent/runtime/hollow/image-behaviours.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import type { ProgramLifetime } from './program-lifetime.js';
+
+/** Exit code of a process that a power cut ended. */
+const KILLED = 137;
+
+/** Images that histories use, beside the defaults: their names say what they do. */
+const IMAGES: readonly ImageBehaviourRow[] = [
+  { pattern: '*:slow*', pull: { afterMs: 4_000 }, ready: { afterMs: 3_000 }, stop: { afterMs: 5_000 } },
+  { pattern: '*:stubborn*', stop: { afterMs: 600_000 } },
+  { pattern: '*:crash*', exit: { afterMs: 6_000, code: 1 } },
+  { pattern: '*:absent*', pull: { error: { reason: 'ErrImagePull', message: 'manifest unknown' } } },
+];
+
+/** A container as it stands on the host. */
+export interface HostContainer {
+  isRunning: boolean;
+  podUid: string;
+  podName: string;
+  container: string;
+  image: string;
+}
+
+/** Hears of what the agent has its engine do, by the Pods' uids. */
+export interface EngineWatcher {
+  /** A container of this Pod runs now. */
+  onStarted: (podUid: string) => void;
+  /** A container of this Pod, which runs, is told to stop. */
+  onStopped: (podUid: string) => void;
+}
+
+export class HostEngine {
+  readonly #engine: HollowEngine;
+  readonly #owner: ContainerOwner;
+  /** While it hangs: whoever waits for its answers. */
+  #waiting: (() => void)[] | undefined;
+
+  constructor(clock: Clock, owner: ContainerOwner) {
+    this.#engine = new HollowEngine({ clock, images: IMAGES });
+    this.#owner = owner;
+  }
+
+  /** What is there, running or not. */
+  containers(): HostContainer[] {
+    return this.#engine.ownedBy(this.#owner).map(({ identity, image, state }) => ({
+      isRunning: state === 'running',
+      podUid: identity.podUid,
+      podName: identity.podName,
+      container: identity.container,
+      image,
+    }));
+  }
+
+  running(): HostContainer[] {
+    return this.containers().filter(({ isRunning }) => isRunning);
+  }
+
+  killAll(): void {
+    for (const container of this.running()) this.endContainer(container, KILLED);
+  }
+
+  shutDown(message: string): void {
+    this.#engine.command({ command: 'engine-down', message });
+  }
+
+  startUp(): void {
+    this.#engine.command({ command: 'engine-up' });
+  }
+
+  /** It takes calls and answers none. */
+  hang(): void {
+    this.#waiting ??= [];
+  }
+
+  resume(): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const goOn of waiting) goOn();
+  }
+
+  endContainer({ podUid, container }: HostContainer, code: number): void {
+    this.#engine.command({ command: 'exit', podUid, code, container });
+  }
+
+  /** By hand, behind the agent's back: the n-th container, running or not. Answers its Pod's name. */
+  removeContainer(index: number): string | undefined {
+    const containers = this.#engine.ownedBy(this.#owner);
+    const container = containers[index % Math.max(containers.length, 1)];
+    if (container) this.#engine.remove(container);
+    return container?.identity.podName;
+  }
+
+  /** Its interface for one life of the agent, each call a deed. */
+  driverFor(life: ProgramLifetime, { onStarted, onStopped }: EngineWatcher): RuntimeDriver {
+    const inner = new HollowDriver(this.#engine, this.#owner);
+    const call = <T>(deed: () => Promise<T>) => life.perform(() => this.#whenAnswering(deed));
+    const own: Partial<RuntimeDriver> = {
+      start: (id) =>
+        call(async () => {
+          await inner.start(id);
+          const uid = this.#podOf(id);
+          if (uid !== undefined) onStarted(uid);
+        }),
+      stop: (id, graceSeconds) =>
+        call(() => {
+          const uid = this.#podOf(id, 'running');
+          if (uid !== undefined) onStopped(uid);
+          return inner.stop(id, graceSeconds);
+        }),
+      events: (signal) => delayedEvents(inner, life, signal),
+      close: () => inner.close(),
+    };
+    return new Proxy(inner as RuntimeDriver, {
+      get: (_, name) => {
+        const present = Reflect.get(own, name) as unknown;
+        if (present) return present;
+        const member = Reflect.get(inner, name) as (...args: unknown[]) => Promise<unknown>;
+        return (...args: unknown[]) => call(() => member.apply(inner, args));
+      },
+    });
+  }
+
+  #podOf(id: string, state?: string): string | undefined {
+    const found = this.#engine.ownedBy(this.#owner).find((container) => container.id === id);
+    return found && (state === undefined || found.state === state) ? found.identity.podUid : undefined;
+  }
+
+  async #whenAnswering<T>(deed: () => Promise<T>): Promise<T> {
+    while (this.#waiting) await new Promise<void>((resolve) => this.#waiting?.push(resolve));
+    return deed();
+  }
+}
+
+async function* delayedEvents(
+  driver: HollowDriver,
+  life: ProgramLifetime,
+  signal: AbortSignal,
+): AsyncGenerator<RuntimeEvent, void> {
+  // Not AbortSignal.any: while somebody listens to one it is kept for ever, and with it all of a history that ends before it aborts.
+  const over = new AbortController();
+  const end = () => over.abort();
+  for (const each of [signal, life.signal]) each.addEventListener('abort', end);
+  if (signal.aborted || life.signal.aborted) end();
+  for await (const event of driver.events(over.signal)) {
+    await life.pause(life.delayMs());
+    if (over.signal.aborted) return;
+    yield event;
+  }
+}

@@ -1,0 +1,246 @@
+/**
+ * The network: WebSockets whose wire is a queue. As TCP has it, what one side sends arrives in order or not at all;
+ * only connections overtake each other. A cut cable delivers nothing and tells nobody; what was on its way waits, or is lost.
+ */
+import { EventEmitter } from 'node:events';
+import type { ProgramLifetime, SpeedFactor } from './program-lifetime.js';
+import type { SeededRandom } from './seeded-random.js';
+import type { Timeline } from './timeline.js';
+
+const ABNORMAL = 1006;
+/** As the `ws` library waits for the other side's close frame. */
+const CLOSE_TIMEOUT_MS = 30_000;
+
+type Frame =
+  | { kind: 'message'; bytes: Buffer }
+  | { kind: 'ping' | 'pong' }
+  | { kind: 'close'; code: number }
+  /** The other side's system says that nobody is there. */
+  | { kind: 'reset' };
+
+/** What a history counts. */
+export interface NetworkCounts {
+  frames: number;
+  framesLost: number;
+}
+
+/** A host's cable. */
+export class Cable {
+  readonly counts: NetworkCounts;
+  readonly #wires = new Set<Wire>();
+  #isCut = false;
+  #cutAtMs = 0;
+  #mendedAtMs = 0;
+
+  constructor(counts: NetworkCounts) {
+    this.counts = counts;
+  }
+
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  /** When it was cut, ms; undefined = it is not. */
+  get cutSinceMs(): number | undefined {
+    return this.#isCut ? this.#cutAtMs : undefined;
+  }
+
+  /** Since when it is whole, ms; undefined = it is not. */
+  get wholeSinceMs(): number | undefined {
+    return this.#isCut ? undefined : this.#mendedAtMs;
+  }
+
+  cut(nowMs: number): void {
+    if (!this.#isCut) this.#cutAtMs = nowMs;
+    this.#isCut = true;
+  }
+
+  reconnect(nowMs: number): void {
+    if (this.#isCut) this.#mendedAtMs = nowMs;
+    this.#isCut = false;
+    for (const wire of this.#wires) wire.pump();
+  }
+
+  /** Ends every connection at once; both sides learn of it, and what was on its way is lost. */
+  reset(): void {
+    for (const wire of [...this.#wires]) wire.reset();
+  }
+
+  add(wire: Wire): void {
+    this.#wires.add(wire);
+  }
+
+  remove(wire: Wire): void {
+    this.#wires.delete(wire);
+  }
+}
+
+/** One direction of a connection. */
+class Wire {
+  readonly #queue: { frame: Frame; at: number }[] = [];
+  #lastAt = 0;
+
+  constructor(
+    readonly cable: Cable,
+    private readonly timeline: Timeline,
+    private readonly chance: SeededRandom,
+    private readonly pace: SpeedFactor,
+    private readonly receive: (frame: Frame) => void,
+  ) {
+    cable.add(this);
+  }
+
+  carry(frame: Frame): void {
+    this.cable.counts.frames += 1;
+    this.#lastAt = Math.max(this.#lastAt, this.timeline.now + this.#delayMs());
+    this.#queue.push({ frame, at: this.#lastAt });
+    this.timeline.after(this.#lastAt - this.timeline.now, () => this.pump());
+  }
+
+  /** Hands over what has arrived. */
+  pump(): void {
+    while (!this.cable.isCut && (this.#queue[0]?.at ?? Number.POSITIVE_INFINITY) <= this.timeline.now) {
+      const next = this.#queue.shift();
+      if (next) this.receive(next.frame);
+    }
+  }
+
+  /** Loses what is on its way from some place on. */
+  lose(): void {
+    const kept = this.chance.integer(0, this.#queue.length);
+    this.cable.counts.framesLost += this.#queue.length - kept;
+    this.#queue.length = kept;
+  }
+
+  reset(): void {
+    this.cable.counts.framesLost += this.#queue.length;
+    this.#queue.length = 0;
+    this.receive({ kind: 'reset' });
+  }
+
+  end(): void {
+    this.cable.remove(this);
+  }
+
+  #delayMs(): number {
+    const draw = this.chance.fraction();
+    const longest = draw < 0.85 ? 20 : draw < 0.98 ? 200 : 3_000;
+    return this.chance.fraction() * longest * this.pace.scale;
+  }
+}
+
+/** What the agent's Connection and the hub's Session use of the `ws` library's WebSocket. */
+export class SimulatedSocket extends EventEmitter {
+  readonly OPEN = 1;
+  readyState = 0;
+  #out: Wire | undefined;
+
+  constructor(
+    private readonly life: ProgramLifetime,
+    private readonly timeline: Timeline,
+    /** Whether the machine is up, with or without the program: then its system answers for a connection that is gone. */
+    private readonly isMachineUp: () => boolean,
+  ) {
+    super();
+    // A program that crashes leaves its connections to the system, which closes them; a machine that stops leaves nothing.
+    life.signal.addEventListener('abort', () => {
+      if (this.readyState === 3) return;
+      this.readyState = 3;
+      if (isMachineUp()) this.#hangUp();
+    });
+  }
+
+  /** The connection stands. */
+  connected(out: Wire): void {
+    this.#out = out;
+    this.readyState = this.OPEN;
+  }
+
+  send(bytes: Buffer, done?: () => void): void {
+    if (this.readyState === this.OPEN && !this.life.isOver)
+      this.#out?.carry({ kind: 'message', bytes: Buffer.from(bytes) });
+    if (done) this.#tell(done);
+  }
+
+  ping(): void {
+    if (this.readyState === this.OPEN && !this.life.isOver) this.#out?.carry({ kind: 'ping' });
+  }
+
+  close(code: number): void {
+    if (this.readyState !== this.OPEN) return;
+    this.readyState = 2;
+    this.#out?.carry({ kind: 'close', code });
+    this.timeline.after(CLOSE_TIMEOUT_MS, () => this.terminate());
+  }
+
+  terminate(): void {
+    if (this.readyState === 3) return;
+    this.readyState = 3;
+    this.#hangUp();
+    this.#tell(() => this.emit('close', ABNORMAL));
+  }
+
+  /** No connection came about. */
+  failed(message: string): void {
+    if (this.readyState === 3 || this.life.isOver) return;
+    this.readyState = 3;
+    this.emit('error', new Error(message));
+    this.emit('close', ABNORMAL);
+  }
+
+  receive(frame: Frame): void {
+    if (this.readyState === 3) {
+      if (frame.kind !== 'reset' && frame.kind !== 'close' && this.isMachineUp())
+        this.#out?.carry({ kind: 'reset' });
+      return;
+    }
+    switch (frame.kind) {
+      case 'message':
+        this.emit('message', frame.bytes, true);
+        return;
+      case 'ping':
+        this.#out?.carry({ kind: 'pong' });
+        this.emit('ping');
+        return;
+      case 'pong':
+        this.emit('pong');
+        return;
+      case 'close':
+        if (this.readyState === this.OPEN) this.#out?.carry(frame);
+        this.#closed(frame.code);
+        return;
+      case 'reset':
+        this.#closed(ABNORMAL);
+        return;
+    }
+  }
+
+  #closed(code: number): void {
+    this.readyState = 3;
+    this.#out?.end();
+    this.emit('close', code);
+  }
+
+  #hangUp(): void {
+    this.#out?.lose();
+    this.#out?.carry({ kind: 'reset' });
+  }
+
+  /** In a later turn, as the library does. */
+  #tell(action: () => void): void {
+    this.timeline.after(0, () => this.life.isOver || action());
+  }
+}
+
+/** Joins the two ends over a cable. */
+export function join(
+  one: SimulatedSocket,
+  other: SimulatedSocket,
+  cable: Cable,
+  timeline: Timeline,
+  chance: SeededRandom,
+  pace: SpeedFactor,
+): void {
+  one.connected(new Wire(cable, timeline, chance, pace, (frame) => other.receive(frame)));
+  other.connected(new Wire(cable, timeline, chance, pace, (frame) => one.receive(frame)));
+}

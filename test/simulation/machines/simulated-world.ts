@@ -1,0 +1,283 @@
+/** Everything that a history happens to: one coordinator, its disk, a handful of hosts, their cables; and a bystander who sees all. */
+import type { CoordinatorCore } from '../../../coordinator/coordinator-core.js';
+import type { Change } from '../../../coordinator/store/store.js';
+import { Chronicle } from '../runs/chronicle.js';
+import { SimulatedCoordinator } from './simulated-coordinator.js';
+import { SimulatedDatabase } from './simulated-store.js';
+import { eventsOf } from '../runs/event-kinds.js';
+import { domainOf, type History, nodeName, type Step } from '../histories/history.js';
+import { type HostDeps, SimulatedHost } from './simulated-host.js';
+import { type AcknowledgedWrite, type Invariant, invariants, type Verdict } from '../rules/invariants.js';
+import { type ProgramLifetime, type SpeedFactor, START_MS } from './program-lifetime.js';
+import { Cable, join, SimulatedSocket } from './simulated-network.js';
+import type { SimulatedHostFacts, ObservedWorld } from '../rules/observed-world.js';
+import { SeededRandom } from './seeded-random.js';
+import { count, emptyEventCounts } from '../runs/event-counts.js';
+import { Timeline } from './timeline.js';
+import { StoredState } from '../rules/stored-truth.js';
+
+/** As systemd would. */
+const RESTART_MS = 2_000;
+const HANDSHAKE_TIMEOUT_MS = 15_000;
+
+/** How a test breaks the product on purpose. */
+export interface Sabotage {
+  wrapCore?: (core: CoordinatorCore) => CoordinatorCore;
+  isDiskLying?: boolean;
+}
+
+export class SimulatedWorld implements ObservedWorld {
+  readonly timeline = new Timeline();
+  readonly chronicle = new Chronicle(this.timeline);
+  readonly stored = new StoredState();
+  readonly userRequests = { deleted: new Set<string>(), forced: new Set<string>(), answered: new Set<string>() };
+  readonly network = { frames: 0, framesLost: 0 };
+  readonly tallies = emptyEventCounts();
+  readonly pace: SpeedFactor;
+  readonly disk: SimulatedDatabase;
+  readonly coordinator: SimulatedCoordinator;
+  readonly hosts = new Map<string, SimulatedHost>();
+  readonly #chance: SeededRandom;
+  readonly #invariants: Invariant[] = invariants();
+  /** The first invariant that broke, and how. */
+  violation: string | undefined;
+  /** Whether the coordinator's machine restarts it. */
+  #restartsAfterMs = RESTART_MS;
+  #connections = 0;
+  /** By host: what happens to it when it begins its next turn. */
+  readonly #spoilers = new Map<string, () => void>();
+
+  constructor(history: History, sabotage: Sabotage = {}) {
+    this.#chance = new SeededRandom(`${history.seed}/world`);
+    this.pace = { scale: history.speed };
+    const { timeline, chronicle, pace } = this;
+    const identity = this.#chance.stream('identity');
+    this.disk = new SimulatedDatabase(identity.uuid(), identity.uuid(), (change) => this.#committed(change));
+    this.disk.isLying = sabotage.isDiskLying ?? false;
+    this.coordinator = new SimulatedCoordinator({
+      disk: this.disk,
+      timeline,
+      chronicle,
+      speed: pace,
+      random: this.#chance,
+      ...(sabotage.wrapCore && { wrapCore: sabotage.wrapCore }),
+      note: this.note,
+      onEnded: () => timeline.after(this.#restartsAfterMs, () => this.coordinator.start()),
+    });
+    const has = (wanted: Step['kind']) => history.steps.some(({ kind }) => kind === wanted);
+    const may = { hasManifests: has('write manifest'), mayStarve: has('starve host') };
+    for (let index = 1; index <= history.nodes; index++) this.#addHost(nodeName(index), index, may);
+  }
+
+  get nowMs(): number {
+    return this.timeline.now;
+  }
+
+  get coordinatorOffsetsMs(): ReadonlySet<number> {
+    return this.coordinator.offsetsMs.add(this.coordinator.wall.offsetMs);
+  }
+
+  get coordinatorNowMs(): number {
+    return START_MS + Math.round(this.timeline.now) + this.coordinator.wall.offsetMs;
+  }
+
+  readonly running = (node: string): ReturnType<SimulatedHost['running']> =>
+    this.hosts.get(node)?.running() ?? [];
+
+  readonly containers = (node: string): ReturnType<SimulatedHost['containers']> =>
+    this.hosts.get(node)?.containers() ?? [];
+
+  readonly cutSinceMs = (node: string): number | undefined => this.hosts.get(node)?.cable.cutSinceMs;
+
+  readonly hostOf = (node: string): SimulatedHostFacts => {
+    const host = this.hosts.get(node);
+    const [cable, coordinator] = [host?.cable.wholeSinceMs, this.coordinator.listeningSinceMs];
+    const reachable =
+      cable === undefined || coordinator === undefined ? undefined : Math.max(cable, coordinator);
+    return {
+      boots: host?.boots ?? 0,
+      busySinceMs: host?.busySinceMs,
+      busyUntilMs: host?.busyUntilMs,
+      resourcesShortAtMs: host?.resourcesShortAtMs,
+      engineUpSinceMs: host?.engineUpSinceMs,
+      reachableSinceMs: reachable,
+    };
+  };
+
+  readonly staticPods = (node: string): ReturnType<SimulatedHost['staticPods']> =>
+    this.hosts.get(node)?.staticPods() ?? [];
+
+  /** Something has happened that is to be counted. */
+  readonly note = (event: string): void => count(this.tallies.events, event);
+
+  /** Starts the coordinator, then the agents. */
+  start(): void {
+    this.coordinator.start();
+    for (const host of this.hosts.values()) this.timeline.after(200, () => host.startAgent());
+  }
+
+  /** Next time the coordinator ends, it stays away so long. */
+  restartAfter(ms: number): void {
+    this.#restartsAfterMs = ms;
+  }
+
+  /** Whatever waits for a turn does not happen any more. */
+  endFaults(): void {
+    this.#spoilers.clear();
+  }
+
+  /** A client was told that its write succeeded. */
+  acknowledged(write: AcknowledgedWrite): void {
+    if (write.isDeletion) this.userRequests.answered.add(write.uid);
+    this.#hold((invariant) => invariant.acknowledged?.(write, this));
+  }
+
+  /** A backup took the place of what was stored. */
+  restored(): void {
+    this.note('a backup takes the place of the store');
+    this.userRequests.answered.clear();
+    this.stored.replace(this.disk.content.values.values(), this.nowMs);
+  }
+
+  #addHost(name: string, index: number, may: Pick<HostDeps, 'hasManifests' | 'mayStarve'>): void {
+    const { timeline, chronicle, pace } = this;
+    const host = new SimulatedHost({
+      name,
+      labels: {
+        zone: index % 2 === 1 ? 'a' : 'b',
+        'topology.kubernetes.io/zone': domainOf(index),
+      },
+      domain: domainOf(index),
+      clusterUID: this.disk.clusterUID,
+      timeline,
+      random: this.#chance.stream(name),
+      speed: pace,
+      chronicle,
+      cable: new Cable(this.network),
+      ...may,
+      note: this.note,
+      dial: (from, life) => this.#dial(from, life),
+      onStarted: (on, podUid) => {
+        chronicle.record(on.name, `a container of ${this.#nameOf(podUid)} runs`);
+        this.note('container starts');
+        this.#hold((invariant) => invariant.podStarted?.(podUid, on.name, this));
+      },
+      onStopped: (on, podUid) => {
+        this.note('container told to stop');
+        this.#hold((invariant) => invariant.podStopped?.(podUid, on.name, this));
+      },
+      handoverWatcher: {
+        onStarted: (podUid, successorUid) => {
+          this.note('host begins a turn');
+          this.#spoil(name);
+          chronicle.record(
+            name,
+            `begins its turn: ${this.#nameOf(podUid)} makes room for ${this.#nameOf(successorUid)}`,
+          );
+          this.#hold((invariant) => invariant.handoverStarted?.({ podUid, successorUid }, name, this));
+        },
+        onReverted: (podUid, reason) => {
+          this.note(`host takes a Pod back: ${reason}`);
+          chronicle.record(name, `takes ${this.#nameOf(podUid)} back: ${reason}`);
+          this.#hold((invariant) => invariant.podReverted?.({ podUid, reason }, name, this));
+        },
+      },
+    });
+    this.hosts.set(name, host);
+  }
+
+  /** Once this host has begun its next turn. */
+  atNextHandover(node: string, action: () => void): void {
+    this.#spoilers.set(node, action);
+  }
+
+  #spoil(node: string): void {
+    const spoil = this.#spoilers.get(node);
+    this.#spoilers.delete(node);
+    if (spoil) this.timeline.after(0, spoil);
+  }
+
+  #nameOf(podUid: string): string {
+    const { everStoredPods: ever, acknowledgedPods: promised } = this.stored;
+    return (ever.get(podUid) ?? promised.get(podUid))?.name ?? podUid;
+  }
+
+  /** What the network makes of a call. */
+  #dial(host: SimulatedHost, life: ProgramLifetime): SimulatedSocket {
+    const { timeline, coordinator, pace } = this;
+    this.#connections += 1;
+    const chance = this.#chance.stream(`connection-${this.#connections}`);
+    const socket = new SimulatedSocket(life, timeline, () => host.isPowered);
+    if (host.cable.isCut) {
+      timeline.after(HANDSHAKE_TIMEOUT_MS, () => socket.failed('handshake timed out'));
+      return socket;
+    }
+    timeline.after(chance.integer(1, 100), () => {
+      const listening = coordinator.listening;
+      if (!listening || socket.readyState === 3) return socket.failed('connect ECONNREFUSED');
+      this.note('connection made');
+      const far = new SimulatedSocket(listening, timeline, () => true);
+      join(socket, far, host.cable, timeline, chance, pace);
+      coordinator.accept(host.name, far);
+      timeline.after(
+        chance.integer(1, 50),
+        () => life.isOver || socket.readyState !== 1 || socket.emit('open'),
+      );
+    });
+    return socket;
+  }
+
+  #committed(change: Change): void {
+    const told = this.stored.take(change, this.nowMs);
+    if (!told) return;
+    this.chronicle.record('store', describe(told.kind, told.previous, told.current));
+    for (const event of eventsOf(told)) this.note(event);
+    this.#hold((invariant) => invariant.committed?.(told, this));
+  }
+
+  #hold(ask: (invariant: Invariant) => Verdict): void {
+    for (const invariant of this.#invariants) {
+      const verdict = ask(invariant);
+      if (verdict === undefined) continue;
+      count(this.tallies.checks, invariant.rule);
+      if (verdict === true) continue;
+      this.chronicle.record('INVARIANT', `${invariant.rule}: ${verdict}`);
+      this.violation ??= `${invariant.rule}: ${verdict}`;
+    }
+  }
+}
+
+type Described = {
+  metadata: { name: string; generation?: number; deletionTimestamp?: string };
+  spec?: object;
+  status?: object;
+};
+
+/** A change of the store in a few words. */
+function describe(kind: string, previous: Described | undefined, current: Described | undefined): string {
+  const name = `${kind} ${(current ?? previous)?.metadata.name}`;
+  if (!previous) return `${name} created${placeOf(current)}`;
+  if (!current) return `${name} removed`;
+  if (current.metadata.deletionTimestamp && !previous.metadata.deletionTimestamp)
+    return `${name} marked for deletion`;
+  const parts = (['metadata', 'spec', 'status'] as const).filter(
+    (part) => JSON.stringify(previous[part]) !== JSON.stringify(current[part]),
+  );
+  return `${name} changed: ${parts.join(', ')}${shortStatus(kind, current)}`;
+}
+
+function placeOf(object: Described | undefined): string {
+  const node = (object?.spec as { nodeName?: string } | undefined)?.nodeName;
+  return node ? ` on ${node}` : '';
+}
+
+function shortStatus(kind: string, { status }: Described): string {
+  const told = status as
+    | { phase?: string; conditions?: { type: string; status: string }[]; observedGeneration?: number }
+    | undefined;
+  const conditions = told?.conditions?.filter(({ type }) => type === 'Ready' || type === 'Connected');
+  const shown = conditions?.map(({ type, status: is }) => `${type}=${is}`).join(' ') ?? '';
+  if (kind !== 'DaemonSet') return ` (${[told?.phase, shown].filter(Boolean).join(' ')})`;
+  const { conditions: _, ...figures } = told ?? {};
+  return ` ${JSON.stringify(figures)}`;
+}

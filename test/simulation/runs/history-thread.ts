@@ -1,0 +1,67 @@
+/** One thread of `npm run simulation`: runs histories by their seeds, one after another; one that breaks is shortened and told there. */
+import { once } from 'node:events';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { generateHistory } from '../histories/draw-history.js';
+import { MIXES, type MixName } from '../histories/history-mixes.js';
+import { type HistoryOutcome, runHistory } from './run-history.js';
+import { shrink } from '../histories/shrink-history.js';
+import { formatFailure } from './failure-report.js';
+
+const SHRINKING_TRIES = 80;
+/** Most of what a history makes is soon garbage: with more room for what is new, less of it is ever moved. */
+const YOUNG_MB = 64;
+
+/** What became of a history. */
+export interface HistoryResult extends Omit<HistoryOutcome, 'lines'> {
+  seed: string;
+  /** Of one that broke. */
+  shortened?: Shortened;
+}
+
+/** As short as it gets. */
+interface Shortened {
+  story: string;
+  /** What that took. */
+  seconds: number;
+}
+
+export class HistoryThread {
+  readonly #worker: Worker;
+
+  constructor(mix: MixName) {
+    const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_MB };
+    this.#worker = new Worker(new URL(import.meta.url), { workerData: mix, resourceLimits });
+  }
+
+  /** One at a time. Rejects when the thread dies of it. */
+  async run(seed: string): Promise<HistoryResult> {
+    this.#worker.postMessage(seed);
+    const [result] = (await once(this.#worker, 'message')) as [HistoryResult];
+    return result;
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+}
+
+async function resultOf(seed: string, mix: MixName): Promise<HistoryResult> {
+  const { lines: _, ...outcome } = await runHistory(generateHistory(seed, MIXES[mix]));
+  const { violation } = outcome;
+  if (violation === undefined) return { seed, ...outcome };
+  return { seed, ...outcome, shortened: await shorten(seed, mix, violation) };
+}
+
+async function shorten(seed: string, mix: MixName, violation: string): Promise<Shortened> {
+  const begun = performance.now();
+  const [rule = ''] = violation.split(':');
+  const failsAlike = async (candidate: ReturnType<typeof generateHistory>) =>
+    (await runHistory(candidate)).violation?.startsWith(rule) ?? false;
+  const short = await shrink(generateHistory(seed, MIXES[mix]), failsAlike, SHRINKING_TRIES);
+  return { story: formatFailure(short, await runHistory(short)), seconds: (performance.now() - begun) / 1_000 };
+}
+
+if (!isMainThread) {
+  const mix = workerData as MixName;
+  parentPort?.on('message', async (seed: string) => parentPort?.postMessage(await resultOf(seed, mix)));
+}

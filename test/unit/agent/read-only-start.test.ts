@@ -1,0 +1,39 @@
+/** An agent that began on a read-only disk: when it begins anew. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hostMayWrite, waitForWritableDisk } from '../../../agent/program/wait-for-writable-disk.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
+
+function waiting() {
+  const clock = new ManualClock();
+  const state = { mayWrite: false, calls: 0 };
+  const onWritable = () => {
+    state.calls += 1;
+  };
+  const part = waitForWritableDisk(() => state.mayWrite, onWritable, clock);
+  return { clock, state, part };
+}
+
+test('the agent begins anew once, within ten seconds of the first write that would succeed', async () => {
+  const { clock, state, part } = waiting();
+  await part.start?.();
+  await clock.advance(60_000);
+  assert.equal(state.calls, 0);
+  state.mayWrite = true;
+  await clock.advance(10_000);
+  await clock.advance(60_000);
+  assert.equal(state.calls, 1);
+});
+
+test('one that was stopped does not', async () => {
+  const { clock, state, part } = waiting();
+  await part.start?.();
+  state.mayWrite = true;
+  await part.stop?.();
+  await clock.advance(60_000);
+  assert.equal(state.calls, 0);
+});
+
+test('a directory that is not there cannot be written to', () => {
+  assert.equal(hostMayWrite('/nowhere/at/all'), false);
+});

@@ -1,0 +1,54 @@
+/** What is told of a write that is done: it never undoes the answer, and names nodes to those alone who may see them. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ApiDeps, ApiRequest } from '../../../coordinator/api/http/api-context.js';
+import type { PolicyWrite } from '../../../coordinator/api/ports/planning-ports.js';
+import { writeWarnings } from '../../../coordinator/api/resources/write-warnings.js';
+import { daemonSetKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
+import type { Kind } from '../../../coordinator/kinds/kind.js';
+import type { ObjectRecord } from '../../../coordinator/registry/registry.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import type { ResourceAccess } from '../../../shared/kube/access/rbac-types.js';
+
+const WRITTEN = { object: () => ({ metadata: { name: 'gentle' } }) } as unknown as ObjectRecord<KubeObject>;
+
+/** The warnings and the log of a create by somebody with these rights. */
+async function told(
+  kind: Kind,
+  foresee: Partial<ApiDeps['planner']>,
+  { rights = [] as string[], dryRun = false } = {},
+) {
+  const warnings: string[] = [];
+  const logged: unknown[] = [];
+  const decide = (_user: unknown, { verb, resource }: ResourceAccess) => ({
+    allowed: rights.includes(`${verb} ${resource}`),
+  });
+  const parts = {
+    ...{ planner: foresee, identities: { authorizer: { decide } } },
+    log: { error: ({ err }: { err: unknown }) => logged.push(err) },
+  } as unknown as ApiDeps;
+  const request = {
+    ...{ info: { namespace: 'default' }, user: { username: 'kim', groups: [] }, headers: {} },
+    warn: (text: string) => warnings.push(text),
+  } as unknown as ApiRequest;
+  await (await writeWarnings(parts, kind, request, { dryRun }))(WRITTEN);
+  return { warnings, logged };
+}
+
+const saysWhatItMay = {
+  remarksOn: async ({ mayNameNodes, before }: PolicyWrite) => [`${mayNameNodes} ${before === undefined}`],
+};
+
+test('who may list Nodes is told their names, and nobody else', async () => {
+  assert.deepEqual((await told(rolloutPolicyKind, saysWhatItMay)).warnings, ['false true']);
+  const named = await told(rolloutPolicyKind, saysWhatItMay, { rights: ['list nodes'] });
+  assert.deepEqual(named.warnings, ['true true']);
+});
+
+test('an error of a warning is logged, and the write stands', async () => {
+  const error = new Error('a bug');
+  const fail = () => Promise.reject(error);
+  assert.deepEqual(await told(rolloutPolicyKind, { warningsFor: fail }), { warnings: [], logged: [error] });
+  const planned = await told(daemonSetKind, { planDaemonSet: fail }, { dryRun: true });
+  assert.deepEqual(planned, { warnings: [], logged: [error] });
+});

@@ -1,0 +1,281 @@
+/** What the console decides by itself: what is offered, what needs attention, what the URL means, how much is done at once. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Host, HostStatus } from '../../../shared/kube/fleet/host-types.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
+import { signInErrorText } from '../../../shared/kube/access/sign-in-errors.js';
+import { consoleModule } from '../../harness/console/console-module.js';
+
+const pairs =
+  await consoleModule<typeof import('../../../console/layout/text/diff-rows.js')>('layout/text/diff-rows.ts');
+const zones = await consoleModule<typeof import('../../../console/layout/time/host-time-zone.js')>('layout/time/host-time-zone.ts');
+const { rulesAllow: allows } = await consoleModule<typeof import('../../../console/api/access-rules.js')>('api/access-rules.ts');
+const attention =
+  await consoleModule<typeof import('../../../console/fleet/host-issues.js')>('fleet/host-issues.ts');
+const columns =
+  await consoleModule<typeof import('../../../console/fleet/table/host-columns.js')>('fleet/table/host-columns.ts');
+const bulk = await consoleModule<typeof import('../../../console/fleet/bulk/bulk-run.js')>('fleet/bulk/bulk-run.ts');
+const actions =
+  await consoleModule<typeof import('../../../console/fleet/bulk/bulk-actions.js')>('fleet/bulk/bulk-actions.ts');
+const drafts = await consoleModule<typeof import('../../../console/hosts/node-draft.js')>('hosts/node-draft.ts');
+const palette =
+  await consoleModule<typeof import('../../../console/palette/palette-items.js')>('palette/palette-items.ts');
+
+describe('what stands beside each other', () => {
+  const { diffRows: pairedLines } = pairs;
+  test('what was taken away stands beside what came for it, and alone where nothing did', () => {
+    assert.deepEqual(pairedLines([' a', '-b', '-c', '+d', ' e', '+f', '\\ No newline']), [
+      { before: 'a', after: 'a', isSame: true },
+      { before: 'b', after: 'd', isSame: false },
+      { before: 'c', isSame: false },
+      { before: 'e', after: 'e', isSame: true },
+      { after: 'f', isSame: false },
+    ]);
+  });
+});
+
+describe('where a host stands', () => {
+  const TABLE: [labels: Record<string, string> | undefined, zone: string | undefined][] = [
+    [undefined, undefined],
+    [{ tz: 'Europe.Berlin' }, 'Europe/Berlin'],
+    [{ rack: 'A.1', zone: 'America.Argentina.Salta' }, 'America/Argentina/Salta'],
+    [{ a: 'Not.Anywhere', b: 'Asia.Tokyo' }, 'Asia/Tokyo'],
+    [{ country: 'Cuba', site: 'kiel' }, undefined],
+  ];
+  for (const [labels, zone] of TABLE) {
+    test(`${JSON.stringify(labels)}: ${zone}`, () => assert.equal(zones.hostTimeZone(labels), zone));
+  }
+});
+
+describe('rights', () => {
+  const rule = (verbs: string[], apiGroups: string[], resources: string[], resourceNames?: string[]) => ({
+    ...{ verbs, apiGroups, resources },
+    ...(resourceNames ? { resourceNames } : {}),
+  });
+  const WISH = { verb: 'create', resource: 'pods', subresource: 'eviction', namespace: 'default' };
+  const TABLE: [what: string, rules: ReturnType<typeof rule>[], expected: boolean][] = [
+    ['nothing', [], false],
+    ['everything', [rule(['*'], ['*'], ['*'])], true],
+    ['the very thing', [rule(['create'], [''], ['pods/eviction'])], true],
+    ['the resource, and not its subresource', [rule(['create'], [''], ['pods'])], false],
+    ['the subresource of any', [rule(['create'], [''], ['*/eviction'])], true],
+    ['another verb', [rule(['get'], [''], ['pods/eviction'])], false],
+    ['another group', [rule(['create'], ['apps'], ['pods/eviction'])], false],
+    ['one name alone', [rule(['create'], [''], ['pods/eviction'], ['web'])], false],
+  ];
+  for (const [what, rules, expected] of TABLE) {
+    test(`with ${what} an eviction is ${expected ? '' : 'not '}offered`, () =>
+      assert.equal(allows(rules, WISH), expected));
+  }
+});
+
+function host(name: string, status: Partial<HostStatus> = {}, labels: Record<string, string> = {}): Host {
+  return {
+    ...{ kind: 'Host', apiVersion: 'fleet.everynode.dev/v1', metadata: { name, labels } },
+    status: {
+      ...{ state: 'Ready', pressures: [], unschedulable: false, taints: 0, agentVersion: 'v1.0.0' },
+      ...{ pods: { total: 1, ready: 1, failing: 0 }, failing: [] },
+      ...status,
+    },
+  };
+}
+
+describe('what needs attention', () => {
+  const now = Date.parse('2026-11-22T00:00:00Z');
+  const rollout = (phase: string) => ({ status: { phase } }) as Rollout;
+  test('each trouble is told, and a host may have several', () => {
+    const TABLE: [status: Partial<HostStatus>, expected: string[]][] = [
+      [{}, []],
+      [{ state: 'Unknown', certificateEnds: '2026-11-30T00:00:00Z' }, ['dark', 'certificates']],
+      [{ pressures: ['DiskPressure', 'MemoryPressure'] }, ['disk', 'pressure']],
+      [{ agentVersion: 'v0.9.0', certificateEnds: '2027-11-30T00:00:00Z' }, ['skew']],
+      [{ agentVersion: '' }, []],
+      [{ pods: { total: 1, ready: 0, failing: 1 } }, ['failing']],
+      [{ clockSkew: 'an hour ahead' }, ['clock']],
+    ];
+    for (const [status, expected] of TABLE)
+      assert.deepEqual(attention.issuesOf(host('n', status), { now, version: 'v1.0.0' }), expected);
+  });
+  test('rollouts that wait for a person are told', () => {
+    const rollouts = [rollout('Failed'), rollout('Progressing'), rollout('AwaitingApproval')];
+    assert.equal(attention.stalledRollouts(rollouts).length, 2);
+  });
+  test('the version is read from what the API says, and no skew is told where it says none', () => {
+    assert.equal(attention.coordinatorVersion('v1.35.0+everynode.0.1.0-rc.1'), 'v0.1.0-rc.1');
+    assert.equal(attention.coordinatorVersion('v1.35.0'), '');
+    assert.deepEqual(attention.issuesOf(host('n'), { now, version: '' }), []);
+  });
+});
+
+describe('the table in the URL', () => {
+  test('columns are named, labels among them; the name is always there and nonsense is left out', () => {
+    const ids = (text: string | null) => columns.parseColumns(text).map(({ id }) => id);
+    assert.deepEqual(ids(null), ['name', 'condition', 'since', 'pods', 'trouble']);
+    assert.deepEqual(ids('version,label:site,nonsense'), ['name', 'version', 'label:site']);
+    assert.equal(columns.columnsText(columns.parseColumns(null)), '');
+    assert.equal(columns.columnsText(columns.parseColumns('label:site')), 'name,label:site');
+  });
+  test('a press sorts by a column, another one the other way round', () => {
+    const first = columns.toggledSort(columns.parseSort(null), 'name');
+    assert.equal(first, 'name');
+    assert.equal(columns.toggledSort(columns.parseSort(first), 'name'), '-name');
+    assert.equal(columns.toggledSort(columns.parseSort('-name'), 'name'), 'name');
+  });
+});
+
+describe('the same done to many hosts', () => {
+  const names = Array.from({ length: 20 }, (_, index) => `n${index}`);
+  const none = () => undefined;
+  test('failures stay by themselves, and what was done can be undone', async () => {
+    const states: { done: number; failed: readonly unknown[]; isOver: boolean }[] = [];
+    const act = async (name: string) => {
+      if (name === 'n3') throw new Error('no');
+      return `undo ${name}`;
+    };
+    const { signal } = new AbortController();
+    const undos = await bulk.runBulk({
+      names,
+      act,
+      patience: none,
+      signal,
+      onProgress: (each) => states.push(each),
+    });
+    assert.equal(undos.length, 19);
+    assert.ok(undos.every(({ name, undo }) => undo === `undo ${name}`));
+    assert.deepEqual(states.at(-1), {
+      ...{ total: 20, done: 19, failed: [{ name: 'n3', problem: 'no' }], isOver: true },
+    });
+  });
+  test('no more than so many go on at once, and whoever is asked to wait waits', async () => {
+    let running = 0;
+    let most = 0;
+    const tries = new Map<string, number>();
+    const waits: number[] = [];
+    const act = async (name: string) => {
+      running += 1;
+      most = Math.max(most, running);
+      await Promise.resolve();
+      running -= 1;
+      const count = (tries.get(name) ?? 0) + 1;
+      tries.set(name, count);
+      if (count < 3) throw new Error('busy');
+    };
+    const wait = async (ms: number) => void waits.push(ms);
+    const { signal } = new AbortController();
+    const undos = await bulk.runBulk({
+      names,
+      act,
+      patience: () => 7,
+      signal,
+      onProgress: none,
+      atOnce: 4,
+      wait,
+    });
+    assert.equal(undos.length, 20);
+    assert.equal(most, 4);
+    assert.deepEqual(
+      waits,
+      Array.from({ length: 40 }, () => 7),
+    );
+  });
+  test('what has not begun when it is stopped is not done', async () => {
+    const leave = new AbortController();
+    const act = async (name: string) => {
+      if (name === 'n4') leave.abort();
+    };
+    const undos = await bulk.runBulk({
+      ...{ names, act, patience: none, onProgress: none, signal: leave.signal, atOnce: 1 },
+    });
+    assert.equal(undos.length, 5);
+  });
+});
+
+describe('what is typed for many hosts', () => {
+  const change = (id: string, text: string) =>
+    actions.NODE_ACTIONS.find((action) => action.id === id)?.change?.(text);
+  const TABLE: [id: string, text: string, expected: object | undefined][] = [
+    ['label', 'site=kiel', { labels: { site: 'kiel' } }],
+    ['label', 'gpu=', { labels: { gpu: '' } }],
+    ['label', 'gpu', undefined],
+    ['label', 'site-', { labels: { site: null } }],
+    ['label', 'a.b/site-', { labels: { 'a.b/site': null } }],
+    ['label', 'ti-me=x', { labels: { 'ti-me': 'x' } }],
+    ['label', 'no label', undefined],
+    ['label', '', undefined],
+    ['taint', 'x=y:NoSchedule', { taints: { add: [{ key: 'x', value: 'y', effect: 'NoSchedule' }] } }],
+    ['taint', 'x:NoExecute-', { taints: { remove: [{ key: 'x', effect: 'NoExecute' }] } }],
+    ['taint', 'x', undefined],
+  ];
+  for (const [id, text, expected] of TABLE) {
+    test(`${id} "${text}"`, () => assert.deepEqual(change(id, text), expected));
+  }
+});
+
+describe('labels and taints that are being edited', () => {
+  const node: Node = {
+    ...{ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', labels: { site: 'kiel', os: 'linux' } } },
+    spec: { taints: [{ key: 'old', value: '1', effect: 'NoSchedule' }] },
+  };
+  test('nothing is written that is so already', () => {
+    const there = drafts.withLabel(drafts.NO_DRAFT, node, 'site', 'bremen');
+    assert.deepEqual(drafts.changeOfDraft(there), { labels: { site: 'bremen' } });
+    assert.equal(drafts.changeOfDraft(drafts.withLabel(there, node, 'site', 'kiel')), undefined);
+    const tainted = drafts.withTaint(drafts.NO_DRAFT, node, { key: 'old', value: '1', effect: 'NoSchedule' });
+    assert.equal(drafts.changeOfDraft(tainted), undefined);
+  });
+  test('a new taint that is taken away again is no change, and a present one is', () => {
+    const taint = { key: 'new', effect: 'NoExecute' as const };
+    const added = drafts.withTaint(drafts.NO_DRAFT, node, taint);
+    assert.equal(drafts.changeOfDraft(drafts.withoutTaint(added, node, taint)), undefined);
+    const removed = drafts.withoutTaint(drafts.NO_DRAFT, node, { key: 'old', effect: 'NoSchedule' });
+    assert.deepEqual(drafts.changeOfDraft(removed), {
+      taints: { add: [], remove: [{ key: 'old', effect: 'NoSchedule' }] },
+    });
+  });
+  test('rows say what stays, comes, changes and goes; commands say the same', () => {
+    let draft = drafts.withLabel(drafts.NO_DRAFT, node, 'site', null);
+    draft = drafts.withLabel(draft, node, 'rack', '7');
+    draft = drafts.withLabel(draft, node, 'os', 'bsd');
+    assert.deepEqual(
+      drafts.labelRows(node, draft).map(({ text, state }) => `${text} ${state}`),
+      ['os=bsd changed', 'rack=7 new', 'site=kiel goes'],
+    );
+    assert.deepEqual(drafts.commandsOf('n', draft), ['kubectl label node n --overwrite site- rack=7 os=bsd']);
+  });
+});
+
+describe('the command palette', () => {
+  const object = (namespace: string, name: string) => ({
+    ...{ apiVersion: 'v1', kind: 'X', metadata: { namespace, name } },
+  });
+  const objects = {
+    daemonSets: [object('default', 'till')],
+    rollouts: [object('default', 'till')],
+    maySignOut: true,
+  };
+  const texts = (typed: string) =>
+    palette.paletteItems(typed, objects).map((item) => ('go' in item ? item.go : item.id));
+  test('it finds pages, DaemonSets and rollouts, those first that begin so', () => {
+    assert.equal(texts('aud')[0], '/audit');
+    assert.deepEqual(texts('till').slice(0, 2), ['/daemonsets/default/till', '/rollouts/default/till']);
+  });
+  test('signing out is offered to whom it serves', () => {
+    assert.deepEqual(texts('sign out')[0], 'sign-out');
+    const items = palette.paletteItems('sign out', { ...objects, maySignOut: false });
+    assert.ok(!items.some(({ id }) => id === 'sign-out'));
+  });
+  test('what was typed may be a host, or a filter of hosts', () => {
+    assert.ok(texts('node-7').includes('/hosts/node-7'));
+    assert.ok(texts('site=kiel').includes('/?filter=site%3Dkiel'));
+    assert.ok(!texts('site=kiel').some((path) => path.startsWith('/hosts/')));
+  });
+});
+
+test('the sign-in page says nothing that its address made up', () => {
+  assert.equal(signInErrorText(null), '');
+  assert.match(signInErrorText('Issuer'), /^You were not signed in: the issuer refused it/);
+  for (const word of ['call 555-1234', 'toString', '']) {
+    assert.equal(signInErrorText(word), 'You were not signed in.');
+  }
+});

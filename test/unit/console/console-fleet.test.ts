@@ -1,0 +1,128 @@
+/** What the console keeps up with a fleet that changes: its sums and its order are those of a fleet that is looked at anew. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { Host } from '../../../shared/kube/fleet/host-types.js';
+import { consoleModule } from '../../harness/console/console-module.js';
+
+const { FleetCounters: FleetTally } =
+  await consoleModule<typeof import('../../../console/fleet/fleet-counters.js')>('fleet/fleet-counters.ts');
+const { HostSorting: HostOrder } =
+  await consoleModule<typeof import('../../../console/fleet/table/host-sorting.js')>('fleet/table/host-sorting.ts');
+const { LabelCounts: LabelTally } =
+  await consoleModule<typeof import('../../../console/fleet/table/label-counts.js')>('fleet/table/label-counts.ts');
+const { parseColumns: columnsOf, parseSort: sortOf } =
+  await consoleModule<typeof import('../../../console/fleet/table/host-columns.js')>('fleet/table/host-columns.ts');
+const plans =
+  await consoleModule<typeof import('../../../console/fleet/map/map-layout.js')>('fleet/map/map-layout.ts');
+
+function host(name: string, site = 'kiel', isDark = false, pressures: string[] = []): Host {
+  return {
+    ...{ kind: 'Host', apiVersion: 'fleet.everynode.dev/v1', metadata: { name, labels: { site } } },
+    status: {
+      ...{ state: isDark ? 'Unknown' : 'Ready', pressures, unschedulable: false, taints: 0 },
+      ...{ agentVersion: 'v1.0.0', pods: { total: 1, ready: 1, failing: 0 }, failing: [] },
+    },
+  };
+}
+
+/** Pictures of one fleet, one after another: a host that is as it was is the same object. */
+const PICTURES = fc
+  .array(
+    fc.array(
+      fc.record({
+        name: fc.constantFrom(...'abcdefgh'),
+        change: fc.constantFrom('gone', 'kiel', 'bonn', 'dark', 'full'),
+      }),
+      { maxLength: 6 },
+    ),
+    { maxLength: 8 },
+  )
+  .map((steps) => {
+    const fleet = new Map<string, Host>();
+    return steps.map((step) => {
+      for (const { name, change } of step) {
+        if (change === 'gone') fleet.delete(name);
+        else if (change === 'dark') fleet.set(name, host(name, 'kiel', true));
+        else if (change === 'full') fleet.set(name, host(name, 'bonn', false, ['DiskPressure']));
+        else fleet.set(name, host(name, change));
+      }
+      return [...fleet.values()].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+    });
+  });
+
+describe('a fleet that changes', () => {
+  const around = { now: 0, version: 'v1.0.0' };
+  test('is counted as one that is counted anew, and conditions add up', () => {
+    const check = (pictures: Host[][]) => {
+      const tally = new FleetTally();
+      for (const hosts of pictures) {
+        const counts = tally.of(hosts, around);
+        assert.deepEqual(counts, new FleetTally().of(hosts, around));
+        assert.equal(
+          Object.values(counts.conditions).reduce((sum, count) => sum + count),
+          hosts.length,
+        );
+        const dark = hosts.filter(({ status }) => status.state === 'Unknown').length;
+        assert.equal(counts.troubles.dark, dark);
+      }
+    };
+    fc.assert(fc.property(PICTURES, check));
+  });
+  test('is counted anew when what it is judged by changes', () => {
+    const tally = new FleetTally();
+    const hosts = [host('a'), host('b')];
+    assert.equal(tally.of(hosts, around).troubles.skew, 0);
+    assert.equal(tally.of(hosts, { now: 0, version: 'v2.0.0' }).troubles.skew, 2);
+  });
+  for (const sort of ['label:site', '-label:site', 'condition', '-name', 'nonsense']) {
+    test(`is in the order of one that is sorted anew: ${sort}`, () => {
+      const columns = columnsOf('label:site');
+      const check = (pictures: Host[][]) => {
+        const order = new HostOrder();
+        for (const hosts of pictures)
+          assert.deepEqual(
+            order.of(hosts, columns, sortOf(sort)),
+            new HostOrder().of(hosts, columns, sortOf(sort)),
+          );
+      };
+      fc.assert(fc.property(PICTURES, check));
+    });
+  }
+  test('tells the labels of one that is looked at anew', () => {
+    const check = (pictures: Host[][]) => {
+      const labels = new LabelTally();
+      for (const hosts of pictures) {
+        const values = new Set(hosts.map(({ metadata }) => metadata.labels?.site)).size;
+        const isTold = values > 1 && values < Math.max(hosts.length, 2);
+        assert.deepEqual(labels.of(hosts), isTold ? ['site'] : []);
+      }
+    };
+    fc.assert(fc.property(PICTURES, check));
+  });
+});
+
+test('rows are sorted by any column, equal ones by name, the other way round as well', () => {
+  const hosts = [host('a', 'kiel'), host('b', 'bonn'), host('c', 'kiel')];
+  const names = (sort: string) =>
+    new HostOrder()
+      .of(hosts, columnsOf('label:site'), sortOf(sort))
+      .map(({ metadata }) => metadata.name)
+      .join('');
+  assert.equal(names('label:site'), 'bac');
+  assert.equal(names('-label:site'), 'acb');
+  assert.equal(names('nonsense'), 'abc');
+});
+
+test('cells keep their places as long as no group gets larger, smaller or another name', () => {
+  const plan = (...groups: [name: string, count: number][]) =>
+    plans.layOutMap(
+      groups.map(([name, count]) => ({ name, hosts: Array.from({ length: count }) })),
+      500,
+    );
+  const first = plan(['kiel', 3], ['bonn', 2]);
+  assert.equal(plans.hasSameLayout(first, plan(['kiel', 3], ['bonn', 2])), true);
+  assert.equal(plans.hasSameLayout(first, plan(['kiel', 2], ['bonn', 3])), false);
+  assert.equal(plans.hasSameLayout(first, plan(['kiel', 3], ['ulm', 2])), false);
+  assert.equal(plans.hasSameLayout(first, plan(['kiel', 3])), false);
+});

@@ -1,0 +1,140 @@
+/** Sessions of the console: a cookie stands for a credential, and not for whoever can make a browser send it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ConsoleSessions, refuseCrossSite } from '../../../coordinator/api/console/console-sessions.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
+
+function signedIn() {
+  const clock = new ManualClock(0);
+  const sessions = new ConsoleSessions(clock);
+  const cookie = sessions.start('ann', 'Bearer secret');
+  return { clock, sessions, cookie, header: cookie.split(';')[0] ?? '' };
+}
+
+test('the cookie is for TLS, for this host, for no script, and does not hold the credential', () => {
+  const { cookie } = signedIn();
+  for (const word of ['__Host-', 'Secure', 'HttpOnly', 'SameSite=Strict', 'Path=/'])
+    assert.ok(cookie.includes(word), word);
+  assert.ok(!cookie.includes('secret'));
+});
+
+test('it stands for the credential, until it is ended', () => {
+  const { sessions, header } = signedIn();
+  const request = { method: 'GET', headers: { cookie: `other=1; ${header}` } };
+  assert.equal(sessions.authorizationOf(request), 'Bearer secret');
+  assert.match(sessions.end(request.headers), /Max-Age=0/);
+  assert.equal(sessions.authorizationOf(request), undefined);
+});
+
+test('a credential of the request itself goes before it', () => {
+  const { sessions, header } = signedIn();
+  const headers = { cookie: header, authorization: 'Bearer other' };
+  assert.equal(sessions.authorizationOf({ method: 'POST', headers }), 'Bearer other');
+});
+
+test('a change that comes with the cookie alone is refused; the own page says that it is', () => {
+  const { sessions, header } = signedIn();
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+    assert.throws(() => sessions.authorizationOf({ method, headers: { cookie: header } }), ApiError);
+    const headers = { cookie: header, 'x-everynode-console': '1' };
+    assert.equal(sessions.authorizationOf({ method, headers }), 'Bearer secret');
+  }
+});
+
+test("a WebSocket counts from the console's own origin alone", () => {
+  const { sessions, header } = signedIn();
+  const headers = { cookie: header, upgrade: 'websocket', host: 'c:6443' };
+  const from = (origin: string) => () =>
+    sessions.authorizationOf({ method: 'GET', headers: { ...headers, origin } });
+  assert.throws(from('https://evil'), ApiError);
+  assert.throws(from('http://c:6443'), ApiError);
+  assert.equal(from('https://c:6443')(), 'Bearer secret');
+});
+
+test('a session that is not used ends after twelve hours; use renews it', () => {
+  const { sessions, header, clock } = signedIn();
+  const request = { method: 'GET', headers: { cookie: header } };
+  const hours = (count: number) => clock.advance(count * 3_600_000);
+  hours(11);
+  assert.ok(sessions.authorizationOf(request));
+  hours(11);
+  assert.ok(sessions.authorizationOf(request));
+  hours(13);
+  assert.equal(sessions.authorizationOf(request), undefined);
+});
+
+test("a user's least used session goes when there are too many, and nobody else's", () => {
+  const { sessions, header, clock } = signedIn();
+  const request = { method: 'GET', headers: { cookie: header } };
+  const signIn = (username: string, times: number) => {
+    for (let count = 0; count < times; count += 1) {
+      clock.advance(1);
+      sessions.start(username, 'Bearer other');
+    }
+  };
+  signIn('eve', 100);
+  signIn('ann', 19);
+  clock.advance(1);
+  assert.equal(sessions.authorizationOf(request), 'Bearer secret');
+  signIn('ann', 19);
+  assert.equal(sessions.authorizationOf(request), 'Bearer secret');
+  signIn('ann', 20);
+  assert.equal(sessions.authorizationOf(request), undefined);
+});
+
+test('ServiceAccounts of a namespace share a bound, whatever their number, and sign nobody else out', () => {
+  const { sessions, header, clock } = signedIn();
+  const account = (namespace: string, index: number) => `system:serviceaccount:${namespace}:account-${index}`;
+  const isLive = (cookie: string) =>
+    sessions.authorizationOf({ method: 'GET', headers: { cookie: cookie.split(';')[0] ?? '' } }) !==
+    undefined;
+  const other = sessions.start(account('other', 1), 'Bearer other');
+  const cookies = Array.from({ length: 1_000 }, (_, index) => {
+    clock.advance(1);
+    return sessions.start(account('busy', index), 'Bearer busy');
+  });
+  assert.deepEqual(
+    cookies.filter(isLive),
+    cookies.slice(-200),
+    'the last two hundred of the namespace are signed in',
+  );
+  assert.ok(isLive(header) && isLive(other));
+});
+
+test('when there are too many of all, one of those with the most sessions ends, and nobody is refused', () => {
+  const { sessions, header, clock } = signedIn();
+  const isLive = (cookie: string) =>
+    sessions.authorizationOf({ method: 'GET', headers: { cookie: cookie.split(';')[0] ?? '' } }) !==
+    undefined;
+  for (let user = 0; user < 500; user += 1) {
+    clock.advance(1);
+    for (let count = 0; count < 20; count += 1) sessions.start(`eve-${user}`, 'Bearer other');
+  }
+  const late = Array.from({ length: 100 }, (_, index) => sessions.start(`late-${index}`, 'Bearer late'));
+  assert.ok([header, ...late].every(isLive), 'whoever has one session keeps it');
+});
+
+const CALLERS: [string, boolean, Record<string, string>][] = [
+  ['kubectl', true, {}],
+  ['a page of the console', true, { 'sec-fetch-site': 'same-origin', origin: 'https://c:6443' }],
+  ['its own, in a browser that does not say so', true, { origin: 'https://c:6443' }],
+  ['a page of another site', false, { 'sec-fetch-site': 'cross-site', origin: 'https://evil' }],
+  ['one that was navigated to', false, { 'sec-fetch-site': 'same-site' }],
+  ['a page of another site, in a browser that says its origin alone', false, { origin: 'https://evil' }],
+  ['a page of no origin', false, { origin: 'null' }],
+  ['a page over plain HTTP', false, { origin: 'http://c:6443' }],
+];
+for (const [who, may, headers] of CALLERS) {
+  test(`a certificate ${may ? 'counts' : 'does not count'} for a change by ${who}`, () => {
+    const changes = [
+      { method: 'POST', headers: { host: 'c:6443', ...headers } },
+      { method: 'GET', headers: { host: 'c:6443', upgrade: 'websocket', ...headers } },
+    ];
+    for (const change of changes) {
+      if (may) refuseCrossSite(change);
+      else assert.throws(() => refuseCrossSite(change), ApiError);
+    }
+    refuseCrossSite({ method: 'GET', headers: { host: 'c:6443', ...headers } });
+  });
+}

@@ -1,0 +1,72 @@
+/** A stream of the API in the console, over a socket that the test holds. */
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import { test } from 'node:test';
+import { consoleModule } from '../../harness/console/console-module.js';
+
+/** What is looked at of `console/api/api-stream.ts`, whose own types need a browser's. */
+type StreamOf = (path: string, signal: AbortSignal) => ReadableStream<string>;
+
+const { streamOf } = await consoleModule<{ streamOf: StreamOf }>('api/api-stream.ts');
+
+/** As a browser's. */
+class HeldSocket {
+  static last: HeldSocket | undefined;
+  onmessage: (event: { data: ArrayBuffer | string }) => void = () => undefined;
+  onclose: (event: { wasClean: boolean }) => void = () => undefined;
+  isClosed = false;
+
+  constructor() {
+    HeldSocket.last = this;
+  }
+
+  close(): void {
+    this.isClosed = true;
+  }
+}
+
+function opened() {
+  Object.assign(globalThis, { location: { host: 'here' }, WebSocket: HeldSocket });
+  const page = new AbortController();
+  const reader = streamOf('/api/v1/nodes', page.signal).getReader();
+  const socket = HeldSocket.last ?? assert.fail('no socket');
+  const listeners = () => getEventListeners(page.signal, 'abort').length;
+  return { page, reader, socket, listeners };
+}
+
+const STATUS = { kind: 'Status', status: 'Failure', reason: 'Forbidden', code: 403, message: 'no' };
+
+test('a stream that is over leaves nothing on the signal of its page, however it ended', async () => {
+  const { listeners: whileOpen, socket } = opened();
+  assert.equal(whileOpen(), 1);
+  socket.onclose({ wasClean: true });
+  assert.equal(whileOpen(), 0, 'it ended');
+
+  const cancelled = opened();
+  await cancelled.reader.cancel();
+  assert.deepEqual([cancelled.listeners(), cancelled.socket.isClosed], [0, true]);
+  // What comes after the end goes nowhere.
+  cancelled.socket.onmessage({ data: new ArrayBuffer(1) });
+  cancelled.socket.onclose({ wasClean: false });
+
+  const refused = opened();
+  refused.socket.onmessage({ data: JSON.stringify(STATUS) });
+  await assert.rejects(refused.reader.read(), { code: 403 });
+  assert.deepEqual([refused.listeners(), refused.socket.isClosed], [0, true]);
+});
+
+test('the text comes as it arrives; a page that leaves breaks it off', async () => {
+  const { page, reader, socket, listeners } = opened();
+  socket.onmessage({ data: new TextEncoder().encode('one\n').buffer });
+  assert.deepEqual(await reader.read(), { done: false, value: 'one\n' });
+  page.abort();
+  await assert.rejects(reader.read(), { reason: 'Unreachable' });
+  assert.deepEqual([listeners(), socket.isClosed], [0, true]);
+});
+
+test('what a page that has left already asks for breaks off at once', async () => {
+  Object.assign(globalThis, { location: { host: 'here' }, WebSocket: HeldSocket });
+  const reader = streamOf('/api/v1/nodes', AbortSignal.abort()).getReader();
+  await assert.rejects(reader.read(), { reason: 'Unreachable' });
+  assert.equal(HeldSocket.last?.isClosed, true);
+});

@@ -1,0 +1,62 @@
+/** What a node's place is while its Pods are made of another revision than the current one. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type NodeReader, observeNode } from '../../../coordinator/controllers/daemonsets/daemonset-node-view.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { type DaemonSet, REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
+
+const LABELS = { app: 'web' };
+const CURRENT = { hash: 'new', templateGeneration: undefined };
+
+/** Of the nodes in this zone, or of all. */
+function daemonSet(zone?: string): DaemonSet {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name: 'web', namespace: 'default', uid: 'web' },
+    spec: {
+      selector: { matchLabels: LABELS },
+      template: {
+        metadata: { labels: LABELS },
+        spec: { containers: [], ...(zone && { nodeSelector: { zone } }) },
+      },
+    },
+  } as unknown as DaemonSet;
+}
+
+/** A node of no zone with one Pod of this revision. */
+function reader(hash: string, leaving = {}): NodeReader {
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', uid: 'n1' }, spec: {} } as Node;
+  const pod = {
+    metadata: {
+      ...{
+        name: 'web-1',
+        namespace: 'default',
+        uid: 'web-1',
+        labels: { ...LABELS, [REVISION_HASH_LABEL]: hash },
+      },
+      ownerReferences: [
+        { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'web', uid: 'web', controller: true },
+      ],
+      ...leaving,
+    },
+    spec: { nodeName: 'n1', containers: [] },
+  } as unknown as Pod;
+  return { nodes: { get: () => node, list: () => [node] }, pods: { indexed: () => [pod] } };
+}
+
+/** May its Pod stay, though the current revision has no place there? */
+const mayStay = (pods: NodeReader, heldTo?: DaemonSet) =>
+  observeNode(pods, daemonSet('a'), CURRENT, 'n1', { heldTo }).node.shouldContinueRunning;
+
+test('a node keeps the Pod that the revision it is held to lets it keep', () => {
+  assert.equal(mayStay(reader('old'), daemonSet()), true);
+  assert.equal(mayStay(reader('old'), daemonSet('b')), false);
+  assert.equal(mayStay(reader('old')), false);
+});
+
+test('it keeps none of the current revision where that has no place: once it is available nobody would look again', () => {
+  assert.equal(mayStay(reader('new'), daemonSet()), false);
+  assert.equal(mayStay(reader('new', { deletionTimestamp: '2026-01-01T00:00:00Z' }), daemonSet()), true);
+});

@@ -1,0 +1,78 @@
+/** What upstream's cases do not state: the budget as a law, over random fleets. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { DaemonNode } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
+import { syncPass } from '../../../coordinator/decisions/daemonsets/sync-pass.js';
+import { updateBudget } from '../../../coordinator/decisions/daemonsets/update-strategy.js';
+import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { daemonNodeView, daemonPodView, OLD } from '../../harness/controllers/daemon-builders.js';
+
+const COUNT = fc.oneof(
+  fc.integer({ min: 1, max: 6 }),
+  fc.integer({ min: 1, max: 100 }).map((n) => `${n}%`),
+);
+const NODES = fc.array(fc.constantFrom('old', 'oldUnready', 'new', 'newUnready', 'terminating'), {
+  minLength: 1,
+  maxLength: 12,
+});
+
+function nodeOf(kind: string, index: number): DaemonNode {
+  const pod = daemonPodView(`p${index}`, {
+    ...(kind.startsWith('old') || kind === 'terminating' ? OLD : {}),
+    ready: !kind.endsWith('Unready'),
+    terminating: kind === 'terminating',
+  });
+  return daemonNodeView([pod], { name: `n${index}` });
+}
+
+function pass(kinds: readonly string[], rollingUpdate: DaemonSetUpdateStrategy['rollingUpdate']) {
+  const updateStrategy = { type: 'RollingUpdate', ...(rollingUpdate ? { rollingUpdate } : {}) };
+  const result = syncPass({ nodes: kinds.map(nodeOf), spec: { updateStrategy }, hash: 'new', now: 1_000 });
+  return { result, budget: updateBudget(updateStrategy, kinds.length) };
+}
+
+test('available Pods are taken down only as far as the budget goes', () => {
+  fc.assert(
+    fc.property(NODES, COUNT, (kinds, maxUnavailable) => {
+      const { result, budget } = pass(kinds, { maxUnavailable, maxSurge: 0 });
+      const down = kinds.filter((kind) => kind !== 'old' && kind !== 'new').length;
+      const taken = result.deletePods.filter((name) => kinds[Number(name.slice(1))] === 'old').length;
+      assert.ok(taken === 0 || down + taken <= budget.maxUnavailable);
+    }),
+  );
+});
+
+test('the budget is used to the full while there is something to update', () => {
+  fc.assert(
+    fc.property(NODES, COUNT, (kinds, maxUnavailable) => {
+      const { result, budget } = pass(kinds, { maxUnavailable, maxSurge: 0 });
+      const down = kinds.filter((kind) => kind !== 'old' && kind !== 'new').length;
+      const [old, useless] = ['old', 'oldUnready'].map((kind) => kinds.filter((one) => one === kind).length);
+      const allowed = Math.min(old ?? 0, Math.max(0, budget.maxUnavailable - down));
+      assert.equal(result.deletePods.length, allowed + (useless ?? 0));
+    }),
+  );
+});
+
+test('a surge deletes no Pod that is available and alone', () => {
+  fc.assert(
+    fc.property(NODES, COUNT, (kinds, maxSurge) => {
+      const { result } = pass(kinds, { maxUnavailable: 0, maxSurge });
+      assert.deepEqual(result.deletePods, []);
+    }),
+  );
+});
+
+test('a Pod that is unheard since a restore is not replaced, and uses budget like one that is out of service', () => {
+  const nodes = ['old', 'oldUnready', 'old'].map(nodeOf);
+  const replaced = (unheard: readonly number[], rollingUpdate: DaemonSetUpdateStrategy['rollingUpdate']) => {
+    const marked = nodes.map((node, index) => ({ ...node, isUnheard: unheard.includes(index) }));
+    const spec = { updateStrategy: { type: 'RollingUpdate', ...(rollingUpdate ? { rollingUpdate } : {}) } };
+    return syncPass({ nodes: marked, spec, hash: 'new', now: 1_000 }).deletePods;
+  };
+  assert.deepEqual(replaced([0, 1, 2], { maxUnavailable: 3 }), []);
+  assert.deepEqual(replaced([1], { maxUnavailable: 1 }), []);
+  assert.deepEqual(replaced([1], { maxUnavailable: 2 }), ['p0']);
+  assert.deepEqual(replaced([2], { maxUnavailable: 1 }), ['p1']);
+});

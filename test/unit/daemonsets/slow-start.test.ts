@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CreateGate } from '../../../coordinator/controllers/daemonsets/create-gate.js';
+import {
+  afterCreate,
+  afterRefusal,
+  mayCreate,
+  type SlowStart,
+} from '../../../coordinator/decisions/daemonsets/slow-start.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
+
+test('without a refusal there is no limit', () => {
+  assert.equal(mayCreate(undefined, 10_000, 0), true);
+});
+
+test('refusals double the wait, from 5 ms to 1000 s', () => {
+  const waits: number[] = [];
+  let state: SlowStart | undefined;
+  for (let round = 0; round < 20; round += 1) {
+    state = afterRefusal(state, 0);
+    waits.push(state.notBefore);
+  }
+  assert.deepEqual(waits.slice(0, 4), [5, 10, 20, 40]);
+  assert.equal(waits.at(-1), 1_000_000);
+});
+
+test('after a refusal 1, 2, 4, 8 … create at once, until there is no limit', () => {
+  const limits: (number | undefined)[] = [];
+  let state: SlowStart | undefined = afterRefusal(undefined, 0);
+  while (state) {
+    limits.push(state.limit);
+    state = afterCreate(state);
+  }
+  assert.deepEqual(limits, [1, 2, 4, 8, 16, 32, 64, 128]);
+});
+
+function gate() {
+  const clock = new ManualClock();
+  const woken: string[] = [];
+  return { clock, woken, gate: new CreateGate(clock, (key) => woken.push(key)) };
+}
+
+test('keys held back are woken as many at a time as may create', () => {
+  const { clock, woken, gate: held } = gate();
+  assert.equal(held.tryEnter('a'), true);
+  held.refused('a');
+  for (const key of ['b', 'c', 'd']) assert.equal(held.tryEnter(key), false);
+  clock.advance(5);
+  assert.deepEqual(woken, ['a']);
+  assert.equal(held.tryEnter('a'), true);
+  held.created();
+  held.wakeWaiting();
+  assert.deepEqual(woken, ['a', 'b', 'c']);
+});
+
+test('a woken key that needs no Pod any more passes its turn on', () => {
+  const { clock, woken, gate: held } = gate();
+  held.tryEnter('a');
+  held.refused('a');
+  held.tryEnter('b');
+  clock.advance(5);
+  held.wakeWaiting();
+  assert.deepEqual(woken, ['a', 'b']);
+});
+
+test('a clock that is set back does not keep anybody waiting', () => {
+  const { clock, woken, gate: held } = gate();
+  held.tryEnter('a');
+  held.refused('a');
+  clock.stepWallClock(-365 * 86_400_000);
+  clock.advance(5);
+  assert.deepEqual(woken, ['a']);
+  assert.equal(held.tryEnter('a'), true);
+});

@@ -1,0 +1,236 @@
+/** When a host confirms what took a Pod's place, and when it goes back. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import {
+  PONG_TIMEOUT_MS,
+  type ConfirmationFacts,
+  confirmationStep,
+  linkEvidenceOf,
+  RECONNECT_TIMEOUT_MS,
+  type LinkEvidence,
+} from '../../../agent/decisions/handovers/confirmation-step.js';
+
+const BEGUN = 1_000_000;
+const CONFIRM_MS = 300_000;
+const END = BEGUN + CONFIRM_MS;
+
+function lost(since: number, lastTry: 'answered' | 'refused' | 'unreachable'): LinkEvidence {
+  return { state: 'lost', since, lastTry };
+}
+
+const silent = (heardAt: number): LinkEvidence => ({ state: 'live', heardAt });
+
+function facts(change: Partial<ConfirmationFacts> = {}): ConfirmationFacts {
+  return {
+    handover: { linkWasLive: true, confirmSeconds: CONFIRM_MS / 1000 },
+    startableAt: BEGUN,
+    isReady: true,
+    link: { state: 'live', heardAt: END },
+    upSince: 0,
+    stalls: [],
+    now: END,
+    ...change,
+  };
+}
+
+function stepOf(change: Partial<ConfirmationFacts>): string {
+  const step = confirmationStep(facts(change));
+  return step.kind === 'revert' ? step.reason : step.kind;
+}
+
+describe('a Pod that took another one’s place', () => {
+  const dark = { linkWasLive: false, confirmSeconds: CONFIRM_MS / 1000 };
+  const cases: [string, Partial<ConfirmationFacts>, string][] = [
+    ['is not judged before its time', { now: END - 1, isReady: false }, 'wait'],
+    [
+      'is not judged while the old one ends, however long that takes',
+      { startableAt: undefined, isReady: false, link: lost(BEGUN, 'unreachable'), now: END * 100 },
+      'wait',
+    ],
+    ['has its time from the old one’s end', { startableAt: BEGUN + 30_000, isReady: false }, 'wait'],
+    ['and no longer', { startableAt: BEGUN + 30_000, isReady: false, now: END + 30_000 }, 'NotReady'],
+    ['is confirmed when it is ready and the link stands', {}, 'confirm'],
+    ['is not confirmed by a link that only looks live', { link: silent(END - 1) }, 'wait'],
+    [
+      'for longer than an answer takes',
+      { link: silent(END - 1), pingedAt: END, now: END + PONG_TIMEOUT_MS },
+      'wait',
+    ],
+    [
+      'and goes back when none comes',
+      { link: silent(BEGUN), pingedAt: END, now: END + PONG_TIMEOUT_MS },
+      'LinkLost',
+    ],
+    ['asks first when it slept over the end', { link: silent(BEGUN), now: END + CONFIRM_MS }, 'wait'],
+    [
+      'gives the answer its time from then',
+      { link: silent(BEGUN), pingedAt: END + CONFIRM_MS, now: END + CONFIRM_MS + PONG_TIMEOUT_MS - 1 },
+      'wait',
+    ],
+    [
+      'and goes back when none comes then',
+      { link: silent(BEGUN), pingedAt: END + CONFIRM_MS, now: END + CONFIRM_MS + PONG_TIMEOUT_MS },
+      'LinkLost',
+    ],
+    [
+      'is given the time again for which the agent stood still while it waited for the answer',
+      {
+        link: silent(BEGUN),
+        pingedAt: END,
+        now: END + 60_000,
+        stalls: [{ until: END + 60_000, ms: 59_000 }],
+      },
+      'wait',
+    ],
+    [
+      'and goes back when none comes in the time that is left',
+      {
+        link: silent(BEGUN),
+        pingedAt: END,
+        now: END + 59_000 + PONG_TIMEOUT_MS,
+        stalls: [{ until: END + 59_500, ms: 59_000 }],
+      },
+      'LinkLost',
+    ],
+    [
+      'is not judged for a time in which nobody could see it',
+      { isReady: false, stalls: [{ until: END, ms: 200_000 }], now: END + 199_999 },
+      'wait',
+    ],
+    [
+      'but for the rest',
+      { isReady: false, stalls: [{ until: END, ms: 200_000 }], now: END + 200_000 },
+      'NotReady',
+    ],
+    [
+      'a stall that began before it counts as far as it reaches',
+      { isReady: false, stalls: [{ until: BEGUN + 1_000, ms: 90_000 }], now: END + 1_000 },
+      'NotReady',
+    ],
+    [
+      'asks again when it asked before the end was put off',
+      { link: silent(BEGUN), pingedAt: END - 10_000, now: END },
+      'wait',
+    ],
+    ['goes back when it is not ready', { isReady: false }, 'NotReady'],
+    ['goes back when it is not ready, link or not', { isReady: false, link: lost(0, 'refused') }, 'NotReady'],
+    ['goes back when it cut the link', { link: lost(BEGUN + 1_000, 'unreachable') }, 'LinkLost'],
+    ['gives a link that broke late time to come back', { link: lost(END - 1_000, 'unreachable') }, 'wait'],
+    [
+      'and no more than that',
+      { link: lost(END - 1_000, 'unreachable'), now: END - 1_000 + RECONNECT_TIMEOUT_MS },
+      'LinkLost',
+    ],
+    [
+      'is confirmed without a link that was not there before',
+      { handover: dark, link: lost(0, 'unreachable') },
+      'confirm',
+    ],
+    [
+      'stays while the coordinator answers and does not want us',
+      { link: lost(BEGUN, 'answered'), now: END * 100 },
+      'wait',
+    ],
+    ['is patient while nobody listens there', { link: lost(BEGUN, 'refused') }, 'wait'],
+    [
+      'but not for ever: a firewall says the same',
+      { link: lost(BEGUN, 'refused'), now: END + 2 * CONFIRM_MS },
+      'LinkLost',
+    ],
+    ['has all its time after the host or the engine was down', { isReady: false, upSince: END - 10 }, 'wait'],
+    [
+      'and goes back after that',
+      { isReady: false, upSince: END - 10, now: END - 10 + CONFIRM_MS },
+      'NotReady',
+    ],
+    [
+      'is not judged at once by a clock that was set back',
+      { isReady: false, now: BEGUN - 500_000, upSince: BEGUN - 600_000 },
+      'wait',
+    ],
+    [
+      'nor is it never judged then',
+      { isReady: false, now: BEGUN - 300_000, upSince: BEGUN - 600_000 },
+      'NotReady',
+    ],
+  ];
+  for (const [name, change, expected] of cases) test(name, () => assert.equal(stepOf(change), expected));
+
+  const anyLink: fc.Arbitrary<LinkEvidence> = fc.oneof(
+    fc.record({ state: fc.constant('live' as const), heardAt: fc.integer({ min: 0, max: 5 * END }) }),
+    fc.record({
+      state: fc.constant('lost' as const),
+      since: fc.integer({ min: 0, max: 4 * END }),
+      lastTry: fc.constantFrom('answered' as const, 'refused' as const, 'unreachable' as const),
+    }),
+  );
+  const anyFacts = fc.record({
+    turn: fc.record({
+      linkWasLive: fc.boolean(),
+      confirmSeconds: fc.integer({ min: 1, max: 600 }),
+    }),
+    startableAt: fc.integer({ min: 0, max: 2 * END }),
+    isReady: fc.boolean(),
+    link: anyLink,
+    upSince: fc.integer({ min: 0, max: 2 * END }),
+    stalls: fc.array(
+      fc.record({ until: fc.integer({ min: 0, max: 5 * END }), ms: fc.integer({ min: 0, max: END }) }),
+      { maxLength: 3 },
+    ),
+    askedAt: fc.option(fc.integer({ min: 0, max: 5 * END }), { nil: undefined }),
+    now: fc.integer({ min: 2 * END, max: 5 * END }),
+  });
+
+  test('never goes back while it is ready and the link stands, or stood not before', () => {
+    fc.assert(
+      fc.property(anyFacts, (any) => {
+        const step = confirmationStep(any);
+        const isHeard = any.link.state === 'live' && any.link.heardAt >= any.now;
+        const isFine = any.isReady && (isHeard || !any.turn.linkWasLive);
+        if (isFine) assert.notEqual(step.kind, 'revert');
+        if (step.kind === 'wait' && step.until !== undefined) assert.ok(step.until > any.now);
+        if (step.kind === 'confirm') assert.ok(any.isReady);
+      }),
+    );
+  });
+
+  test('goes back for a silent link only when it was asked, and had its time to answer', () => {
+    fc.assert(
+      fc.property(anyFacts, (any) => {
+        const step = confirmationStep(any);
+        if (step.kind !== 'revert' || !any.isReady || any.link.state === 'lost') return;
+        assert.ok(any.askedAt !== undefined && any.now >= any.askedAt + PONG_TIMEOUT_MS);
+      }),
+    );
+  });
+
+  test('is decided on in the end, unless the coordinator sends us away', () => {
+    fc.assert(
+      fc.property(anyFacts, (any) => {
+        const first = confirmationStep({ ...any, now: 99 * END });
+        const askedAt = first.kind === 'wait' ? first.askedAt : any.askedAt;
+        const step = confirmationStep({ ...any, pingedAt: askedAt, now: 100 * END });
+        const isSentAway = any.link.state === 'lost' && any.link.lastTry === 'answered';
+        if (!isSentAway) assert.notEqual(step.kind, 'wait');
+      }),
+    );
+  });
+});
+
+describe('what a failed connection says', () => {
+  const cases: [string, ReturnType<typeof linkEvidenceOf>][] = [
+    ['refused with 503: the coordinator starts', 'answered'],
+    ['draining: the coordinator stops', 'answered'],
+    ['superseded: another agent', 'answered'],
+    ['another clusterUID', 'answered'],
+    ['connect ECONNREFUSED 192.0.2.1:6443', 'refused'],
+    ['connect ETIMEDOUT 192.0.2.1:6443', 'unreachable'],
+    ['connect EHOSTUNREACH 192.0.2.1:6443', 'unreachable'],
+    ['getaddrinfo EAI_AGAIN fleet.example', 'unreachable'],
+    ['silence', 'unreachable'],
+    ['Opening handshake has timed out', 'unreachable'],
+    ['never welcomed', 'unreachable'],
+  ];
+  for (const [reason, evidence] of cases) test(reason, () => assert.equal(linkEvidenceOf(reason), evidence));
+});

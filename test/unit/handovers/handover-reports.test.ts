@@ -1,0 +1,110 @@
+/** Turns that hosts have carried out, as a coordinator takes them in. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ObjectSigner } from '../../../coordinator/hub/restore/object-signer.js';
+import { HandoverReports, type HandoverReportsDeps } from '../../../coordinator/hub/reports/handover-reports.js';
+import type { DeleteOptions } from '../../../coordinator/registry/registry.js';
+import { HANDOVER_ANNOTATION } from '../../../shared/kube/handovers/host-handover.js';
+import type { OwnerReference } from '../../../shared/kube/objects/meta.js';
+import type { Pod, PodPhase } from '../../../shared/kube/pods/pod-types.js';
+import { REVISION_HASH_LABEL, TEMPLATE_GENERATION_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+
+const KEY = Buffer.alloc(32, 's');
+
+const owner = (uid: string): OwnerReference => ({
+  ...{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid, controller: true },
+});
+
+const podOf = (name: string, labels: Record<string, string> = {}): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    ...{ name, uid: name, namespace: 'default', labels },
+    ownerReferences: [owner('ds')],
+  },
+  spec: { nodeName: 'n1', containers: [] },
+});
+
+/**
+ * The metadata with which a coordinator with this past stores the successor of a turn that was given in the era `given`; `owners`: those
+ * that the old Pod has by then.
+ */
+async function stored(pastEras: ConstructorParameters<typeof ObjectSigner>[1]['pastEras'], owners = [owner('ds')]) {
+  return (await taken({ pastEras, owners })).pods[0]?.metadata;
+}
+
+interface Past {
+  pastEras?: ConstructorParameters<typeof ObjectSigner>[1]['pastEras'];
+  owners?: OwnerReference[];
+  phase?: PodPhase;
+  graceSeconds?: number;
+}
+
+/** What was stored, and what was written in which order; `phase` and `graceSeconds`: those of the old Pod. */
+async function taken({ pastEras = [], owners = [owner('ds')], phase = 'Running', graceSeconds = 30 }: Past) {
+  const successor = podOf('new', { [TEMPLATE_GENERATION_LABEL]: '3', [REVISION_HASH_LABEL]: 'h' });
+  const old = podOf('old');
+  old.metadata.annotations = { [HANDOVER_ANNOTATION]: JSON.stringify({ successor }) };
+  const object = Buffer.from(JSON.stringify(old));
+  const seal = new ObjectSigner(KEY, { epoch: 'given', pastEpochs: [] }).sign('n1', { uid: 'old', object }, 5);
+  const present = {
+    ...{ ...old, metadata: { ...old.metadata, ownerReferences: owners }, status: { phase } },
+    spec: { ...old.spec, terminationGracePeriodSeconds: graceSeconds },
+  };
+  const pods: Pod[] = [];
+  const writes: string[] = [];
+  const turned = new HandoverReports({
+    registry: {
+      delete: async (_: unknown, __: unknown, { gracePeriodSeconds }: DeleteOptions) => {
+        writes.push(gracePeriodSeconds === undefined ? 'delete' : `delete in ${gracePeriodSeconds} s`);
+        return { terminating: old };
+      },
+      putBack: async (_: unknown, pod: Pod) => {
+        writes.push('put');
+        pods.push(pod);
+        return { revision: 7 };
+      },
+    },
+    informers: {
+      pods: { byUid: (uid: string) => (uid === 'old' ? present : undefined) },
+      waitFor: async () => undefined,
+    },
+    signer: new ObjectSigner(KEY, { epoch: 'now', pastEpochs: pastEras }),
+    clock: new ManualClock(0),
+    log: silentLogger,
+  } as unknown as HandoverReportsDeps);
+  assert.equal(await turned.apply('n1', { uid: 'new', predecessor: { uid: 'old', object, mac: seal } }), 'taken');
+  return { pods, writes };
+}
+
+test('the old Pod leaves first: two never stand there to stay', async () => {
+  assert.deepEqual((await taken({})).writes, ['delete', 'put']);
+});
+
+test('one that is over goes last: its deletion takes it at once, and for a moment none would stand there', async () => {
+  for (const phase of ['Failed', 'Succeeded'] as const) {
+    assert.deepEqual((await taken({ phase })).writes, ['put', 'delete']);
+  }
+});
+
+test('one without a grace period gets a second, or it would be gone at once', async () => {
+  assert.deepEqual((await taken({ graceSeconds: 0 })).writes, ['delete in 1 s', 'put']);
+});
+
+test('a successor is stored as it was given', async () => {
+  const { labels, ownerReferences } = (await stored([])) ?? {};
+  assert.deepEqual(ownerReferences, [owner('ds')]);
+  assert.deepEqual(labels, { [TEMPLATE_GENERATION_LABEL]: '3', [REVISION_HASH_LABEL]: 'h' });
+});
+
+test('after a restore its hash alone says of which template it is: numbers are given anew', async () => {
+  const { labels } = (await stored([{ era: 'given', revision: 2 }])) ?? {};
+  assert.deepEqual(labels, { [REVISION_HASH_LABEL]: 'h' });
+});
+
+test('it belongs to whom the old Pod belongs to by now: to nobody, when that was orphaned meanwhile', async () => {
+  assert.deepEqual((await stored([], [owner('another')]))?.ownerReferences, [owner('another')]);
+  assert.equal((await stored([], []))?.ownerReferences?.length ?? 0, 0);
+});

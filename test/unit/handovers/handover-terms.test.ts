@@ -1,0 +1,290 @@
+/** What a policy lets hosts decide by themselves, and how a host's turn counts in a rollout. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { toDaemonPod } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
+import { handoverTerms, handoverWindows } from '../../../coordinator/decisions/handovers/handover-terms.js';
+import { recordNode } from '../../../coordinator/decisions/daemonsets/node-record.js';
+import { podFailureReason } from '../../../coordinator/decisions/rollouts/pod-trouble.js';
+import {
+  chooseReplacements,
+  NODE_UPDATE_STATES,
+  type NodeUpdateState,
+  nodeUpdateStatus,
+} from '../../../coordinator/decisions/daemonsets/rolling-update.js';
+import { nodeRolloutState, type NodeFacts } from '../../../coordinator/decisions/rollouts/node-rollout-state.js';
+import { compileMaintenanceSchedules } from '../../../shared/calendar/maintenance-schedule.js';
+import type { ConditionStatus } from '../../../shared/kube/objects/conditions.js';
+import {
+  CONFIRMED_CONDITION,
+  type HostHandover,
+  REVERTED_CONDITION,
+  HANDOVER_ANNOTATION,
+  HANDOVER_CONDITION,
+  handoverOf,
+  WITHDRAWN,
+  withdrawalAnnotationFor,
+  withdrawnSuccessorOf,
+  withdrawnMessage,
+} from '../../../shared/kube/handovers/host-handover.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { daemonNodeView } from '../../harness/controllers/daemon-builders.js';
+
+const NOW = Date.parse('2026-03-01T12:00:00Z');
+const HOUR = 3_600_000;
+const NODE = { name: 'n1', labels: { zone: 'Europe.Berlin' } };
+
+function termsOf(spec: Partial<RolloutPolicySpec>, steering = {}) {
+  return handoverTerms({ selector: {}, ...spec }, { handled: 0, ...steering }, NOW)(NODE);
+}
+
+describe("a host's terms", () => {
+  test('are none where the policy leaves it nothing to decide', () => {
+    assert.equal(termsOf({ waves: [{ name: 'all' }] }), undefined);
+  });
+
+  test('have defaults', () => {
+    assert.deepEqual(termsOf({ confirm: {}, updateLock: {} }), { confirmSeconds: 300, maxHoldSeconds: 3600 });
+  });
+
+  test('name who overrides the host, and why', () => {
+    const requests = [
+      { id: 1, verb: 'force-hold', targets: ['n1'], reason: 'recall', user: 'ada', time: '' },
+      { id: 2, verb: 'force-hold', targets: ['n2'], user: 'bob', time: '' },
+    ];
+    const terms = termsOf({ updateLock: { maxSeconds: 60 } }, { forced: ['n1', 'n2'], requests });
+    assert.deepEqual(terms, { maxHoldSeconds: 60, forcedBy: 'ada: recall' });
+    assert.equal(termsOf({ updateLock: {} }, { forced: ['*'] })?.forcedBy, 'the rollout');
+    assert.equal(termsOf({ confirm: {} }, { forced: ['*'] })?.forcedBy, undefined);
+  });
+
+  test('name the windows of a week on the clocks of the node, and none where they are overridden', () => {
+    const windows = [{ schedule: '0 3 * * *', durationSeconds: 3600, timeZoneLabel: 'zone' }];
+    const own = termsOf({ windows })?.windows ?? [];
+    assert.equal(own.length, 7);
+    assert.deepEqual(own[0], { from: '2026-03-02T02:00:00Z', until: '2026-03-02T03:00:00Z' });
+    assert.deepEqual(termsOf({ windows }, { overridden: ['n1'] }), {});
+  });
+
+  test('leave out what a freeze period covers', () => {
+    const windows = [{ schedule: '0 3 * * *', durationSeconds: 2 * 3600 }];
+    const freezes = [{ from: '2026-03-02T04:00:00Z', to: '2026-03-05T04:00:00Z' }];
+    const hours = compileMaintenanceSchedules({ windows, freezes })({});
+    const [first, second] = handoverWindows(hours, NOW) ?? [];
+    assert.deepEqual(first, { from: '2026-03-02T03:00:00Z', until: '2026-03-02T04:00:00Z' });
+    assert.deepEqual(second, { from: '2026-03-05T04:00:00Z', until: '2026-03-05T05:00:00Z' });
+  });
+});
+
+const CURRENT = { hash: 'new', templateGeneration: undefined };
+const MAKER = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'a', uid: 'ds', controller: true };
+
+function bearing(hash: string, until?: number, waiting?: string): Pod {
+  const windows = until === undefined ? undefined : [{ from: '', until: new Date(until).toISOString() }];
+  const labels = { [REVISION_HASH_LABEL]: hash };
+  const metadata = { name: 'b', uid: 'u', labels, ownerReferences: [MAKER] };
+  const turn = { successor: { metadata, spec: { containers: [], nodeName: 'n1' } }, windows };
+  const conditions = [
+    { type: 'Ready', status: 'True' as const },
+    ...(waiting ? [{ type: HANDOVER_CONDITION, status: 'False' as const, reason: waiting }] : []),
+  ];
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: 'a',
+      ownerReferences: [MAKER],
+      annotations: { [HANDOVER_ANNOTATION]: JSON.stringify(turn) },
+    },
+    spec: { containers: [], nodeName: 'n1' },
+    status: { phase: 'Running', conditions },
+  };
+}
+
+function situation(pod: Pod): string | undefined {
+  const pods = [toDaemonPod(pod, CURRENT)];
+  const node = { name: 'n1', exists: true, shouldRun: true, shouldContinueRunning: true, pods };
+  return nodeUpdateStatus(node, 0, NOW)?.state;
+}
+
+describe('a host that has its turn', () => {
+  test('is one of the update from then on, and uses its budget', () => {
+    assert.equal(situation(bearing('new')), 'turned');
+    const held: Partial<Record<NodeUpdateState, string>> = { turned: 'n1', oldAvailable: 'n2' };
+    const sets = NODE_UPDATE_STATES.map((each) => [each, new Set(held[each] ? [held[each]] : [])]);
+    const nodes = Object.fromEntries(sets) as Record<NodeUpdateState, Set<string>>;
+    const one = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } };
+    assert.deepEqual(chooseReplacements({ desired: 2, covered: 2, nodes }, one), { create: [], replace: [] });
+  });
+
+  test('has none that it cannot begin any more', () => {
+    assert.equal(situation(bearing('new', NOW)), 'oldAvailable');
+    assert.equal(situation(bearing('new', NOW + HOUR)), 'turned');
+  });
+
+  test('that was taken back counts until the host has said that it knows, of this very turn', () => {
+    const pod = bearing('new');
+    const text = withdrawalAnnotationFor(handoverOf(pod) as HostHandover);
+    pod.metadata.annotations = { [HANDOVER_ANNOTATION]: text };
+    assert.equal(withdrawnSuccessorOf(pod), 'b');
+    assert.equal(handoverOf({ ...pod }), undefined, 'nobody can begin it any more');
+    assert.equal(situation({ ...pod }), 'turned');
+    const said = (message: string) => {
+      const condition = { type: HANDOVER_CONDITION, status: 'False' as const, reason: WITHDRAWN, message };
+      const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== HANDOVER_CONDITION);
+      return situation({ ...pod, status: { ...pod.status, conditions: [...others, condition] } });
+    };
+    assert.equal(said(withdrawnMessage('earlier')), 'turned', 'an earlier one');
+    assert.equal(said(withdrawnMessage('b')), 'oldAvailable');
+    const turnAt = (hash: string) => toDaemonPod(pod, { ...CURRENT, hash }).handover;
+    assert.deepEqual(turnAt('new'), { forced: false, withdrawn: 'Unheard' });
+    assert.equal(turnAt('newer')?.isOutdated, true, 'what it may have begun is of another revision');
+  });
+
+  test('to something that is not wanted there any more uses budget, and is to be taken back', () => {
+    assert.equal(situation(bearing('older')), 'turned');
+    const record = (pod: Pod, shouldRun: boolean) =>
+      recordNode(daemonNodeView([toDaemonPod(pod, CURRENT)], { shouldRun }), 0, NOW).handover?.isOutdated ===
+      true;
+    assert.deepEqual([record(bearing('older'), true), record(bearing('new'), true)], [true, false]);
+    assert.equal(record(bearing('new'), false), true, 'tainted since');
+    const facts: NodeFacts = { updateState: 'turned', contact: 'lost', isOutdated: true };
+    assert.equal(nodeRolloutState(facts, NOW, { deadlineMs: HOUR }), 'deferred');
+    const image: NodeFacts = {
+      updateState: 'turned',
+      contact: 'here',
+      waitReason: 'ImageNotPulled',
+      waitingSince: 0,
+    };
+    assert.equal(nodeRolloutState({ ...image, isWithdrawn: true }, NOW, { deadlineMs: HOUR }), 'turned');
+  });
+
+  test('keeps when it may begin, for when nothing is heard of it', () => {
+    const turnOf = (pod: Pod) => toDaemonPod(pod, CURRENT).handover;
+    const pod = bearing('new', NOW + HOUR, 'HeldLocally');
+    assert.deepEqual(
+      turnOf(pod)?.windows?.map(({ lastWindowEndsAt: until }) => until),
+      [NOW + HOUR],
+    );
+    assert.equal(turnOf(pod)?.holdEndsAt, undefined, 'nobody knows since when it is held');
+    const turn = { ...(handoverOf(pod) as HostHandover), maxHoldSeconds: 60 };
+    const heldSince = { status: 'False' as const, lastTransitionTime: new Date(NOW).toISOString() };
+    const condition = { type: HANDOVER_CONDITION, reason: 'HeldLocally', ...heldSince };
+    const held = (forcedBy?: string): Pod => ({
+      ...pod,
+      metadata: {
+        ...pod.metadata,
+        annotations: { [HANDOVER_ANNOTATION]: JSON.stringify({ ...turn, forcedBy }) },
+      },
+      status: { phase: 'Running', conditions: [condition] },
+    });
+    assert.equal(turnOf(held())?.holdEndsAt, NOW + 60_000);
+    assert.equal(turnOf(held('ann'))?.holdEndsAt, NOW, 'not against a person');
+  });
+
+  test('that goes dark has failed if it had only to begin, and is deferred if it waited', () => {
+    const facts: NodeFacts = { updateState: 'turned', contact: 'lost' };
+    assert.equal(nodeRolloutState(facts, NOW, { deadlineMs: HOUR }), 'failed');
+    assert.equal(nodeRolloutState({ ...facts, waitReason: 'HeldLocally' }, NOW, { deadlineMs: HOUR }), 'deferred');
+    assert.equal(nodeRolloutState({ ...facts, contact: 'here' }, NOW, { deadlineMs: HOUR }), 'turned');
+    assert.equal(nodeRolloutState(facts, NOW, {}), 'deferredTurned');
+  });
+
+  test('that lacked the image alone may have begun in the dark: it uses budget, and has failed when it is lost', () => {
+    const facts: NodeFacts = {
+      updateState: 'turned',
+      contact: 'away',
+      waitReason: 'ImageNotPulled',
+      waitingSince: NOW,
+    };
+    const rules = { deadlineMs: HOUR };
+    const cases: [Partial<NodeFacts>, string][] = [
+      [{}, 'turned'],
+      [{ contact: 'lost', lostAt: NOW }, 'failed'],
+      [{ contact: 'lost', lostAt: NOW, isWithdrawn: true }, 'failed'],
+      [{ contact: 'lost', lostAt: NOW, isSkipped: true }, 'skipped'],
+      [{ contact: 'lost', isOutdated: true }, 'deferred'],
+      [{ contact: 'away', waitReason: 'HeldLocally' }, 'deferred'],
+      [{ contact: 'lost', waitReason: 'OutsideWindow' }, 'deferred'],
+      [{ contact: 'lost', waitReason: 'NoRoom' }, 'deferred'],
+      [{ contact: 'here' }, 'turned'],
+    ];
+    for (const [change, lane] of cases) {
+      assert.equal(nodeRolloutState({ ...facts, ...change }, NOW, rules), lane, JSON.stringify(change));
+    }
+    assert.equal(
+      nodeRolloutState({ ...facts, contact: 'lost' }, NOW, {}),
+      'deferredTurned',
+      'without failures it holds no wave, and uses budget',
+    );
+  });
+
+  test('that does not get the image in time has failed, one that is busy has not', () => {
+    const facts: NodeFacts = { updateState: 'turned', contact: 'here', waitingSince: NOW - HOUR };
+    const rules = { deadlineMs: HOUR };
+    assert.equal(nodeRolloutState({ ...facts, waitReason: 'ImageNotPulled' }, NOW, rules), 'failed');
+    assert.equal(nodeRolloutState({ ...facts, waitReason: 'ImageNotPulled' }, NOW - 1, rules), 'turned');
+    assert.equal(nodeRolloutState({ ...facts, waitReason: 'HeldLocally' }, NOW, rules), 'turned');
+    assert.equal(nodeRolloutState({ ...facts, waitReason: 'NoRoom' }, NOW, rules), 'failed');
+    assert.equal(nodeRolloutState({ ...facts, waitReason: 'NoRoom' }, NOW - 1, rules), 'turned');
+  });
+
+  test('has its new Pod’s time begin when the old one has ended', () => {
+    const old = bearing('new');
+    old.metadata.labels = { [REVISION_HASH_LABEL]: 'older' };
+    old.metadata.deletionTimestamp = '2026-03-01T12:00:30Z';
+    const made = (change: Partial<Pod['status']> = {}): Pod => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name: 'b',
+        uid: 'u',
+        labels: { [REVISION_HASH_LABEL]: 'new' },
+        creationTimestamp: '2026-03-01T12:00:00Z',
+      },
+      spec: { containers: [], nodeName: 'n1' },
+      status: { phase: 'Pending', ...change },
+    });
+    const newPod = (...pods: Pod[]) =>
+      recordNode(daemonNodeView(pods.map((pod) => toDaemonPod(pod, CURRENT))), 0, NOW).newPod;
+    const waits = {
+      type: 'PodReadyToStartContainers',
+      status: 'False',
+      reason: 'WaitsForPredecessor',
+    } as const;
+    const heldUp = { createdAt: NOW, isHeldUp: true, predecessorEndsBy: NOW + 30_000 };
+    assert.deepEqual(newPod(made(), old), heldUp, 'not a word from it yet');
+    assert.deepEqual(newPod(made({ conditions: [waits] })), { createdAt: NOW, isHeldUp: true });
+    assert.deepEqual(newPod(made({ startTime: '2026-03-01T13:00:00Z' })), {
+      createdAt: NOW,
+      startedAt: NOW + HOUR,
+    });
+    const { name, deletionTimestamp } = old.metadata;
+    const plain: Pod = { ...old, metadata: { name, ...(deletionTimestamp && { deletionTimestamp }) } };
+    assert.deepEqual(
+      newPod(made(), plain),
+      { createdAt: NOW },
+      'beside an old one, which it need not wait for',
+    );
+  });
+
+  test('is done when it has confirmed its new Pod, not before, and is not late meanwhile', () => {
+    const pod = bearing('older');
+    pod.metadata = { name: 'b', labels: { [REVISION_HASH_LABEL]: 'new' } };
+    const confirmed = { type: CONFIRMED_CONDITION, status: 'False' as ConditionStatus };
+    pod.status?.conditions?.push(confirmed);
+    assert.equal(situation(pod), 'newUnavailable');
+    const facts = { situation: 'newUnavailable', contact: 'here', newPodAt: 0 } as const;
+    assert.equal(nodeRolloutState({ ...facts, isConfirming: true }, NOW, { deadlineMs: HOUR }), 'newUnavailable');
+    assert.equal(nodeRolloutState(facts, NOW, { deadlineMs: HOUR }), 'failed');
+    confirmed.status = 'True';
+    assert.equal(situation(pod), 'newAvailable');
+  });
+
+  test('and has gone back has failed', () => {
+    const pod = bearing('new');
+    pod.status?.conditions?.push({ type: REVERTED_CONDITION, status: 'True', reason: 'LinkLost' });
+    assert.equal(podFailureReason(pod), 'RevertedByHost');
+  });
+});

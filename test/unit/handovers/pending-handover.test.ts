@@ -1,0 +1,175 @@
+/** What a host keeps of a turn, step by step. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type AssignedPod, afterAssign, isPredecessor, desiredPodState } from '../../../agent/decisions/pods/assigned-pod.js';
+import {
+  confirmationOf,
+  afterBoot,
+  afterRevertCleared,
+  afterConfirmation,
+  afterRevertStart,
+  afterHandoverAcknowledged,
+  afterHandoverStart,
+  pendingHandover,
+  podsNeededBy,
+  effectivePod,
+} from '../../../agent/decisions/handovers/assigned-pod-handover.js';
+import { type HostHandover, HANDOVER_ANNOTATION } from '../../../shared/kube/handovers/host-handover.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+
+const NOW = 1_000;
+const REVERT = { reason: 'NotReady', message: 'not ready within 5 s' } as const;
+const seal = { era: 'e', revision: 7, mac: 'm' };
+
+const MAKER = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'web', uid: 'ds', controller: true };
+
+function podOf(uid: string, image: string, turn?: HostHandover): Pod {
+  const annotations = turn && { [HANDOVER_ANNOTATION]: JSON.stringify(turn) };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: `web-${uid}`,
+      namespace: 'shop',
+      uid,
+      ownerReferences: [MAKER],
+      ...(annotations && { annotations }),
+    },
+    spec: { nodeName: 'n1', containers: [{ name: 'main', image }], terminationGracePeriodSeconds: 4 },
+  };
+}
+
+const TURN: HostHandover = { successor: podOf('new', 'app:2'), confirmSeconds: 5 };
+
+function heldOf(pod: Pod, change: Partial<AssignedPod> = {}): AssignedPod {
+  const uid = pod.metadata.uid ?? '';
+  return { uid, digest: 'd', pod, objectMac: seal, acceptedAt: 0, unassigned: false, ...change };
+}
+
+function begun(turn = TURN, old = heldOf(podOf('old', 'app:1', turn))) {
+  return afterHandoverStart(old, turn, { now: NOW, linkWasLive: true, bootMark: 'boot-1' });
+}
+
+const imageOf = (held: AssignedPod) => effectivePod(held).pod.spec.containers[0]?.image;
+
+describe('a turn that has begun', () => {
+  test('ends the old Pod by its own grace, and the new one waits for that', () => {
+    const { old, successor } = begun();
+    assert.deepEqual(desiredPodState(old), { kind: 'stop', deadline: NOW + 4_000 });
+    assert.deepEqual(desiredPodState(successor), { kind: 'run' });
+    assert.equal(isPredecessor(old, successor), true);
+    assert.equal(isPredecessor({ ...old, containersRemoved: true }, successor), false);
+    assert.equal(isPredecessor(successor, old), false);
+  });
+
+  test('is not begun again, nor on a Pod that leaves', () => {
+    assert.equal(pendingHandover(begun().old), undefined);
+    const pod = podOf('old', 'app:1', TURN);
+    assert.deepEqual(pendingHandover(heldOf(pod))?.confirmSeconds, 5);
+    assert.equal(pendingHandover(heldOf(pod, { deadline: 5 })), undefined);
+    assert.equal(pendingHandover(heldOf(pod, { unassigned: true })), undefined);
+  });
+
+  test('stands, whatever the hub still sends of either Pod', () => {
+    const { old, successor } = begun();
+    const again = afterAssign(old, { uid: 'old', digest: 'x', pod: podOf('old', 'app:1'), objectMac: seal }, NOW + 1);
+    assert.deepEqual([again.replacedBy, again.deadline], ['new', NOW + 4_000]);
+    const known = afterAssign(
+      successor,
+      { uid: 'new', digest: 'y', pod: podOf('new', 'app:2'), objectMac: seal },
+      NOW + 1,
+    );
+    assert.deepEqual([known.handover?.startedAt, known.acceptedAt], [NOW, NOW]);
+  });
+
+  test('keeps what it needs to go back, and no longer', () => {
+    const { successor } = begun();
+    const images = (held: AssignedPod) => podsNeededBy(held).map(({ spec }) => spec.containers[0]?.image);
+    assert.deepEqual(images(successor), ['app:2', 'app:1']);
+    assert.ok(afterHandoverAcknowledged(successor).handover, 'told, not confirmed');
+    assert.ok(afterConfirmation(successor).handover, 'confirmed, not told');
+    const settled = afterConfirmation(afterHandoverAcknowledged(successor));
+    assert.deepEqual([settled.handover, settled.confirmed], [undefined, true]);
+    assert.deepEqual([successor, settled].map(confirmationOf), [false, true]);
+    assert.equal(afterHandoverAcknowledged(afterConfirmation(successor)).handover, undefined);
+  });
+
+  test('without anything to confirm is over when it is told', () => {
+    const { successor } = begun({ successor: TURN.successor });
+    assert.equal(afterHandoverAcknowledged(successor).handover, undefined);
+  });
+});
+
+describe('a turn that is taken back', () => {
+  const clearing = afterRevertStart(begun().successor, REVERT, NOW + 5_000);
+  const back = afterRevertCleared(clearing);
+
+  test('first ends all that the new revision has, then runs the old one in its name', () => {
+    assert.deepEqual(desiredPodState(clearing), { kind: 'stop', deadline: NOW + 9_000 });
+    assert.equal(imageOf(clearing), 'app:2');
+    assert.deepEqual(desiredPodState(back), { kind: 'run' });
+    assert.equal(imageOf(back), 'app:1');
+    const { uid, name, namespace } = effectivePod(back).pod.metadata;
+    assert.deepEqual([uid, name, namespace], ['new', 'web-new', 'shop']);
+  });
+
+  test('is not confirmed, nor taken back twice, and is kept once it is told', () => {
+    assert.equal(afterConfirmation(back), back);
+    assert.equal(afterRevertStart(back, REVERT, NOW + 9_000), back);
+    assert.equal(imageOf(afterHandoverAcknowledged(back)), 'app:1');
+  });
+
+  test('is what the next turn goes back to', () => {
+    const bearing = { ...back, pod: podOf('new', 'app:2', { ...TURN, successor: podOf('third', 'app:3') }) };
+    const next = pendingHandover(bearing);
+    assert.ok(next);
+    const { successor } = afterHandoverStart(bearing, next, {
+      now: NOW + 20_000,
+      linkWasLive: true,
+      bootMark: 'boot-1',
+    });
+    assert.equal(imageOf(afterRevertCleared(afterRevertStart(successor, REVERT, 0))), 'app:1');
+    assert.equal(successor.handover?.predecessor.pod, bearing.pod, 'the hub is shown what it gave');
+  });
+
+  test('ends like any Pod when it is deleted', () => {
+    const pod = podOf('new', 'app:2');
+    pod.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
+    const leaving = afterAssign(back, { uid: 'new', digest: 'z', pod }, NOW + 30_000);
+    assert.equal(desiredPodState(leaving).kind, 'stop');
+    assert.equal(imageOf(leaving), 'app:1', 'what runs is what is stopped');
+    assert.equal(effectivePod(leaving).pod.metadata.deletionTimestamp, '2026-01-01T00:00:00Z');
+  });
+});
+
+describe('a host that reboots before its new Pod is confirmed', () => {
+  const boots = (held: AssignedPod, ...marks: string[]) =>
+    marks.reduce((each, mark) => afterBoot(each, mark, NOW), held);
+
+  test('counts its boots, not the starts of its agent', () => {
+    const { successor } = begun();
+    assert.equal(boots(successor, 'boot-1'), successor);
+    const once = boots(successor, 'boot-2', 'boot-2', 'boot-2');
+    assert.deepEqual(once.handover?.boot, { mark: 'boot-2', reboots: 1 });
+  });
+
+  test('keeps it after a power cut or two, and goes back at the third before it starts once more', () => {
+    const { successor } = begun();
+    const twice = boots(successor, 'boot-2', 'boot-3');
+    assert.deepEqual(desiredPodState(twice), { kind: 'run' });
+    const third = boots(twice, 'boot-4');
+    assert.deepEqual(desiredPodState(third), { kind: 'stop', deadline: NOW + 4_000 });
+    assert.equal(third.handover?.revert?.reason, 'HostRebooted');
+    assert.match(third.handover?.revert?.message ?? '', /rebooted 3 times before it was confirmed/);
+    assert.equal(imageOf(afterRevertCleared(third)), 'app:1');
+    assert.equal(boots(third, 'boot-5'), third, 'decided once');
+  });
+
+  test('has nothing to count where nothing is to be confirmed, or all is', () => {
+    const { confirmSeconds: _, ...plain } = TURN;
+    const { successor } = begun(plain);
+    assert.equal(boots(successor, 'boot-2'), successor);
+    const confirmed = afterConfirmation(begun().successor);
+    assert.equal(boots(confirmed, 'boot-2'), confirmed);
+  });
+});

@@ -1,0 +1,434 @@
+/** Rules of upstream's TestValidatePodSpec, TestValidateContainers, TestValidateVolumes and their neighbours. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { validatePodSpec } from '../../../coordinator/kinds/pods/spec-validation/pod-spec-validation.js';
+import { oneContainer, templateSpec } from '../../harness/controllers/pod-builders.js';
+
+function causes(spec: object): string[] {
+  const errors = validatePodSpec(templateSpec(spec), 'spec');
+  return errors.map(({ reason, field }) => `${reason?.replace('FieldValue', '')} ${field}`);
+}
+
+type Case = [rule: string, spec: object, expected: string[]];
+
+function table(name: string, cases: Case[]): void {
+  describe(name, () => {
+    for (const [rule, spec, expected] of cases) test(rule, () => assert.deepEqual(causes(spec), expected));
+  });
+}
+
+const C0 = 'spec.containers[0]';
+const inContainer = (field: string) => (value: unknown) => oneContainer({ [field]: value });
+const port = (fields: object) => oneContainer({ ports: [{ containerPort: 80, ...fields }] });
+const env = (variable: object) => oneContainer({ env: [variable] });
+const resources = inContainer('resources');
+const readiness = inContainer('readinessProbe');
+const security = inContainer('securityContext');
+const withVolume = (volume: object, mount?: object) =>
+  oneContainer(mount ? { volumeMounts: [mount] } : {}, { volumes: [volume] });
+const inSpec = (fields: object) => oneContainer({}, fields);
+
+table('containers', [
+  ['one is needed', { containers: [] }, ['Required spec.containers']],
+  ['a plain one is fine', oneContainer(), []],
+  [
+    'names are unique',
+    {
+      containers: [
+        { name: 'a', image: 'i' },
+        { name: 'a', image: 'i' },
+      ],
+    },
+    ['Duplicate spec.containers[1].name'],
+  ],
+  [
+    'names are unique over init containers too',
+    oneContainer({}, { initContainers: [{ name: 'c', image: 'i' }] }),
+    ['Duplicate spec.initContainers[0].name'],
+  ],
+  ['an image of blanks is for others to fill', oneContainer({ image: ' ' }), []],
+  [
+    'a pull policy of its own',
+    oneContainer({ imagePullPolicy: 'Later' }),
+    [`NotSupported ${C0}.imagePullPolicy`],
+  ],
+  [
+    'a message policy of its own',
+    oneContainer({ terminationMessagePolicy: 'Pipe' }),
+    [`NotSupported ${C0}.terminationMessagePolicy`],
+  ],
+  [
+    'no restart policy of its own',
+    oneContainer({ restartPolicy: 'Always' }),
+    [`Forbidden ${C0}.restartPolicy`],
+  ],
+  [
+    'an init container has no probes',
+    oneContainer(
+      {},
+      { initContainers: [{ name: 'i', image: 'i', livenessProbe: { exec: { command: ['x'] } } }] },
+    ),
+    ['Forbidden spec.initContainers[0].livenessProbe'],
+  ],
+  [
+    'a sidecar has probes',
+    oneContainer(
+      {},
+      {
+        initContainers: [
+          { name: 'i', image: 'i', restartPolicy: 'Always', livenessProbe: { exec: { command: ['x'] } } },
+        ],
+      },
+    ),
+    [],
+  ],
+]);
+
+table('ports', [
+  ['a name', port({ name: 'http' }), []],
+  ['a name of 16', port({ name: 'a'.repeat(16) }), [`Invalid ${C0}.ports[0].name`]],
+  ['a name without letters', port({ name: '80' }), [`Invalid ${C0}.ports[0].name`]],
+  ['no number', port({ containerPort: 0 }), [`Required ${C0}.ports[0].containerPort`]],
+  ['a number too large', port({ containerPort: 65_536 }), [`Invalid ${C0}.ports[0].containerPort`]],
+  ['a protocol of its own', port({ protocol: 'ICMP' }), [`NotSupported ${C0}.ports[0].protocol`]],
+  [
+    'names are unique in a container',
+    oneContainer({
+      ports: [
+        { name: 'a', containerPort: 1 },
+        { name: 'a', containerPort: 2 },
+      ],
+    }),
+    [`Duplicate ${C0}.ports[1].name`],
+  ],
+  [
+    'host ports on different addresses are different',
+    oneContainer({
+      ports: [
+        { containerPort: 1, hostPort: 1, hostIP: '127.0.0.1' },
+        { containerPort: 2, hostPort: 1, hostIP: '127.0.0.2' },
+      ],
+    }),
+    [],
+  ],
+  [
+    "on the host's network a host port is the container's",
+    { ...port({ hostPort: 81 }), hostNetwork: true },
+    [`Invalid ${C0}.ports[0].hostPort`],
+  ],
+]);
+
+table('environment', [
+  ['any printable name but =', env({ name: 'a b.c-d/1' }), []],
+  ['a name with =', env({ name: 'a=b' }), [`Invalid ${C0}.env[0].name`]],
+  ['no name', env({ value: 'x' }), [`Required ${C0}.env[0].name`]],
+  ['a field of the Pod', env({ name: 'A', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }), []],
+  [
+    'a label of the Pod',
+    env({ name: 'A', valueFrom: { fieldRef: { fieldPath: "metadata.labels['a/b']" } } }),
+    [],
+  ],
+  [
+    'a field that is none',
+    env({ name: 'A', valueFrom: { fieldRef: { fieldPath: 'spec.x' } } }),
+    [`Invalid ${C0}.env[0].valueFrom.fieldRef.fieldPath`],
+  ],
+  [
+    'a field for files only',
+    env({ name: 'A', valueFrom: { fieldRef: { fieldPath: 'metadata.labels' } } }),
+    [`NotSupported ${C0}.env[0].valueFrom.fieldRef.fieldPath`],
+  ],
+  [
+    'a resource that is none',
+    env({ name: 'A', valueFrom: { resourceFieldRef: { resource: 'limits.gpu' } } }),
+    [`NotSupported ${C0}.env[0].valueFrom.resourceFieldRef.resource`],
+  ],
+  [
+    'a divisor that is not allowed',
+    env({ name: 'A', valueFrom: { resourceFieldRef: { resource: 'limits.cpu', divisor: '2' } } }),
+    [`Invalid ${C0}.env[0].valueFrom.resourceFieldRef.divisor`],
+  ],
+  [
+    'a Secret without a name',
+    env({ name: 'A', valueFrom: { secretKeyRef: { key: 'k' } } }),
+    [`Invalid ${C0}.env[0].valueFrom.secretKeyRef.name`],
+  ],
+  [
+    'two sources',
+    env({
+      name: 'A',
+      valueFrom: { secretKeyRef: { name: 's', key: 'k' }, configMapKeyRef: { name: 's', key: 'k' } },
+    }),
+    [`Invalid ${C0}.env[0].valueFrom`],
+  ],
+  ['envFrom without a source', oneContainer({ envFrom: [{}] }), [`Invalid ${C0}.envFrom`]],
+  [
+    'envFrom without a name',
+    oneContainer({ envFrom: [{ secretRef: {} }] }),
+    [`Required ${C0}.envFrom[0].secretRef.name`],
+  ],
+]);
+
+table('resources', [
+  ['numbers and texts', resources({ limits: { cpu: 1, memory: '1Gi' } }), []],
+  [
+    'a resource that containers lack',
+    resources({ limits: { pods: 1 } }),
+    [`Invalid ${C0}.resources.limits[pods]`],
+  ],
+  ['less than nothing', resources({ requests: { cpu: '-1' } }), [`Invalid ${C0}.resources.requests[cpu]`]],
+  [
+    'more asked than allowed',
+    resources({ limits: { cpu: 1 }, requests: { cpu: 2 } }),
+    [`Invalid ${C0}.resources.requests`],
+  ],
+  ['an extended resource', resources({ limits: { 'example.com/gpu': 1 } }), []],
+  [
+    'half an extended resource',
+    resources({ limits: { 'example.com/gpu': '500m' } }),
+    [`Invalid ${C0}.resources.limits[example.com/gpu]`],
+  ],
+]);
+
+table('probes', [
+  [
+    'two handlers',
+    readiness({ exec: { command: ['x'] }, tcpSocket: { port: 1 } }),
+    [`Forbidden ${C0}.readinessProbe.tcpSocket`],
+  ],
+  ['no command', readiness({ exec: {} }), [`Required ${C0}.readinessProbe.exec.command`]],
+  ['a port by name', readiness({ httpGet: { port: 'http' } }), []],
+  ['a port of 0', readiness({ tcpSocket: { port: 0 } }), [`Invalid ${C0}.readinessProbe.tcpSocket.port`]],
+  [
+    'a scheme of its own',
+    readiness({ httpGet: { port: 1, scheme: 'ftp' } }),
+    [`NotSupported ${C0}.readinessProbe.httpGet.scheme`],
+  ],
+  [
+    'a negative delay',
+    readiness({ tcpSocket: { port: 1 }, initialDelaySeconds: -1 }),
+    [`Invalid ${C0}.readinessProbe.initialDelaySeconds`],
+  ],
+  [
+    'readiness ends nothing',
+    readiness({ tcpSocket: { port: 1 }, terminationGracePeriodSeconds: 5 }),
+    [`Invalid ${C0}.readinessProbe.terminationGracePeriodSeconds`],
+  ],
+  [
+    'liveness needs one success',
+    oneContainer({ livenessProbe: { tcpSocket: { port: 1 }, successThreshold: 2 } }),
+    [`Invalid ${C0}.livenessProbe.successThreshold`],
+  ],
+  [
+    'a hook without a handler',
+    oneContainer({ lifecycle: { preStop: {} } }),
+    [`Required ${C0}.lifecycle.preStop`],
+  ],
+  [
+    'a pause longer than the grace period',
+    oneContainer({ lifecycle: { preStop: { sleep: { seconds: 31 } } } }),
+    [`Invalid ${C0}.lifecycle.preStop.sleep`],
+  ],
+]);
+
+table('volumes', [
+  ['no source is an emptyDir', withVolume({ name: 'v' }, { name: 'v', mountPath: '/v' }), []],
+  ['a name with dots', withVolume({ name: 'a.b' }), ['Invalid spec.volumes[0].name']],
+  ['a path is needed', withVolume({ name: 'v', hostPath: {} }), ['Required spec.volumes[0].hostPath.path']],
+  [
+    'a type of its own',
+    withVolume({ name: 'v', hostPath: { path: '/', type: 'Tape' } }),
+    ['NotSupported spec.volumes[0].hostPath.type'],
+  ],
+  [
+    'a volume with a mistake cannot be mounted',
+    withVolume({ name: 'v', hostPath: { path: '/..' } }, { name: 'v', mountPath: '/v' }),
+    ['Invalid spec.volumes[0].hostPath.path', `NotFound ${C0}.volumeMounts[0].name`],
+  ],
+  [
+    'a negative size',
+    withVolume({ name: 'v', emptyDir: { sizeLimit: '-1' } }),
+    ['Forbidden spec.volumes[0].emptyDir.sizeLimit'],
+  ],
+  [
+    'a Secret needs a name',
+    withVolume({ name: 'v', secret: {} }),
+    ['Required spec.volumes[0].secret.secretName'],
+  ],
+  [
+    'a mode beyond 0777',
+    withVolume({ name: 'v', configMap: { name: 'c', defaultMode: 512 } }),
+    ['Invalid spec.volumes[0].configMap.defaultMode'],
+  ],
+  [
+    'keys go to paths inside',
+    withVolume({ name: 'v', configMap: { name: 'c', items: [{ key: 'k', path: '../x' }] } }),
+    ['Invalid spec.volumes[0].configMap.items[0].path'],
+  ],
+  [
+    'a projection has one source each',
+    withVolume({ name: 'v', projected: { sources: [{ secret: { name: 'a' }, configMap: { name: 'b' } }] } }),
+    ['Forbidden spec.volumes[0].projected.sources[0]'],
+  ],
+  [
+    'a claim needs a name',
+    withVolume({ name: 'v', persistentVolumeClaim: {} }),
+    ['Required spec.volumes[0].persistentVolumeClaim.claimName'],
+  ],
+]);
+
+const V = { name: 'v' };
+table('mounts', [
+  ['a path is needed', withVolume(V, { name: 'v' }), [`Required ${C0}.volumeMounts[0].mountPath`]],
+  [
+    'of an unknown volume',
+    withVolume(V, { name: 'w', mountPath: '/w' }),
+    [`NotFound ${C0}.volumeMounts[0].name`],
+  ],
+  [
+    'below the volume only',
+    withVolume(V, { name: 'v', mountPath: '/v', subPath: '../x' }),
+    [`Invalid ${C0}.volumeMounts.subPath`],
+  ],
+  [
+    'back to the host only when privileged',
+    withVolume(V, { name: 'v', mountPath: '/v', mountPropagation: 'Bidirectional' }),
+    [`Forbidden ${C0}.volumeMounts.mountPropagation`],
+  ],
+  [
+    'paths are unique',
+    oneContainer(
+      {
+        volumeMounts: [
+          { name: 'v', mountPath: '/v' },
+          { name: 'v', mountPath: '/v' },
+        ],
+      },
+      { volumes: [V] },
+    ),
+    [`Invalid ${C0}.volumeMounts[1].mountPath`],
+  ],
+]);
+
+table('security', [
+  ['a user below 0', security({ runAsUser: -1 }), [`Invalid ${C0}.securityContext.runAsUser`]],
+  [
+    'privileged without escalation',
+    security({ privileged: true, allowPrivilegeEscalation: false }),
+    [`Invalid ${C0}.securityContext`],
+  ],
+  [
+    'a profile without a type',
+    security({ seccompProfile: {} }),
+    [`Required ${C0}.securityContext.seccompProfile.type`],
+  ],
+  [
+    'a local profile without its name',
+    inSpec({ securityContext: { seccompProfile: { type: 'Localhost' } } }),
+    ['Required spec.securityContext.seccompProfile.localhostProfile'],
+  ],
+  [
+    'sysctls twice',
+    inSpec({ securityContext: { sysctls: [{ name: 'a.b' }, { name: 'a.b' }] } }),
+    ['Duplicate spec.securityContext.sysctls[1].name'],
+  ],
+  [
+    'processes shared with the host and each other',
+    inSpec({ hostPID: true, shareProcessNamespace: true }),
+    ['Invalid spec.securityContext.shareProcessNamespace'],
+  ],
+]);
+
+const toleration = (fields: object) => inSpec({ tolerations: [fields] });
+const requirement = (fields: object) =>
+  inSpec({
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchExpressions: [fields] }],
+        },
+      },
+    },
+  });
+const REQUIREMENT =
+  'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0]';
+
+table('placement', [
+  ['every taint', toleration({ operator: 'Exists' }), []],
+  ['no key with Equal', toleration({ operator: 'Equal' }), ['Invalid spec.tolerations[0].operator']],
+  [
+    'an effect of its own',
+    toleration({ key: 'a', effect: 'Maybe' }),
+    ['NotSupported spec.tolerations[0].effect'],
+  ],
+  [
+    'seconds without NoExecute',
+    toleration({ key: 'a', effect: 'NoSchedule', tolerationSeconds: 1 }),
+    ['Invalid spec.tolerations[0].effect'],
+  ],
+  ['Gt with a word is accepted', requirement({ key: 'a', operator: 'Gt', values: ['x'] }), []],
+  [
+    'Gt with two values',
+    requirement({ key: 'a', operator: 'Gt', values: ['1', '2'] }),
+    [`Required ${REQUIREMENT}.values`],
+  ],
+  [
+    'Exists with values',
+    requirement({ key: 'a', operator: 'Exists', values: ['1'] }),
+    [`Forbidden ${REQUIREMENT}.values`],
+  ],
+  [
+    'values are label values',
+    requirement({ key: 'a', operator: 'In', values: ['ok', 'a b'] }),
+    [`Invalid ${REQUIREMENT}.values[1]`],
+  ],
+  ['a selector for labels', inSpec({ nodeSelector: { 'a b': 'c' } }), ['Invalid spec.nodeSelector']],
+  ['a node by a name that is none', inSpec({ nodeName: 'A_B' }), ['Invalid spec.nodeName']],
+  [
+    'a topology without its key',
+    inSpec({ affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{}] } } }),
+    [
+      'Required spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey',
+      'Invalid spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey',
+      'Invalid spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey',
+    ],
+  ],
+  [
+    'a weight of 101',
+    inSpec({
+      affinity: {
+        nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 101, preference: {} }] },
+      },
+    }),
+    ['Invalid spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight'],
+  ],
+]);
+
+table('the rest of a spec', [
+  [
+    'a restart policy of its own',
+    inSpec({ restartPolicy: 'Sometimes' }),
+    ['NotSupported spec.restartPolicy'],
+  ],
+  ['a deadline of 0', inSpec({ activeDeadlineSeconds: 0 }), ['Invalid spec.activeDeadlineSeconds']],
+  ['a resolver of its own without one', inSpec({ dnsPolicy: 'None' }), ['Required spec.dnsConfig']],
+  [
+    'an address that is none',
+    inSpec({ dnsConfig: { nameservers: ['dns'] } }),
+    ['Invalid spec.dnsConfig.nameservers[0]'],
+  ],
+  [
+    'a host alias without an address',
+    inSpec({ hostAliases: [{ hostnames: ['a'] }] }),
+    ['Invalid spec.hostAliases[0].ip'],
+  ],
+  ['a host name with dots', inSpec({ hostname: 'a.b' }), ['Invalid spec.hostname']],
+]);
+
+test('an unsupported value is answered with those supported', () => {
+  const [error] = validatePodSpec(templateSpec(inSpec({ restartPolicy: 'Maybe' })), 'spec');
+  assert.equal(
+    error?.message,
+    'Unsupported value: "Maybe": supported values: "Always", "OnFailure", "Never"',
+  );
+});

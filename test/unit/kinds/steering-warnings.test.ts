@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { steeringWarnings } from '../../../coordinator/kinds/rollouts/steering-warnings.js';
+import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
+import type { SteeringRequest } from '../../../shared/kube/rollouts/steering-requests.js';
+
+const WAVES = [{ name: 'lab' }, { name: 'tenth' }, { name: 'rest' }];
+
+function remarks(request: Partial<SteeringRequest>, change: Partial<RolloutStatus> = {}): string[] {
+  const present = { revision: 'r2', policy: 'gentle', phase: 'Soaking', wave: 'tenth', stableRevision: 'r1' };
+  const status = { ...present, waves: WAVES, ...change } as RolloutStatus;
+  const requests = [{ id: 1, user: 'ann', time: 't', ...request } as SteeringRequest];
+  return steeringWarnings({ spec: { requests }, status } as Rollout);
+}
+
+const CASES: [string, Partial<SteeringRequest>, Partial<RolloutStatus>, string[]][] = [
+  ['the next wave', { verb: 'approve', targets: ['rest'] }, {}, []],
+  ['any wave', { verb: 'approve', targets: ['*'] }, {}, []],
+  ['one that is open', { verb: 'approve', targets: ['lab'] }, {}, ['approve: wave lab is open already']],
+  [
+    'a wave, when all is over',
+    { verb: 'approve', targets: ['rest'] },
+    { phase: 'RolledBack' },
+    ['approve: revision r2 is RolledBack: no wave opens'],
+  ],
+  ['the open wave', { verb: 'promote', targets: ['tenth'] }, {}, []],
+  [
+    'a former and a later one',
+    { verb: 'promote', targets: ['lab', 'rest'] },
+    {},
+    [
+      'promote: wave lab has been left already',
+      'promote: wave rest is not open yet: it will not be watched when it is',
+    ],
+  ],
+  ['what goes on', { verb: 'pause' }, {}, []],
+  [
+    'what is paused',
+    { verb: 'pause' },
+    { steering: { handled: 0, paused: true } },
+    ['pause: it is paused already'],
+  ],
+  [
+    'what is over',
+    { verb: 'pause' },
+    { phase: 'Completed', caughtUp: true },
+    ['pause: revision r2 is Completed: the next one will be paused'],
+  ],
+  ['those that go back', { verb: 'pause' }, { phase: 'Failed' }, []],
+  [
+    'what is frozen',
+    { verb: 'freeze' },
+    { steering: { handled: 0, frozen: true } },
+    ['freeze: it is frozen already'],
+  ],
+  ['a pause', { verb: 'resume' }, { phase: 'Paused', steering: { handled: 0, paused: true } }, []],
+  [
+    'the pause of a policy',
+    { verb: 'resume' },
+    { phase: 'Paused' },
+    ['resume: RolloutPolicy gentle holds it, by spec.paused or spec.frozen'],
+  ],
+  ['nothing', { verb: 'resume' }, {}, ['resume: it is neither paused nor frozen']],
+  ['what goes on', { verb: 'abort' }, {}, []],
+  ['twice', { verb: 'abort' }, { aborted: true }, ['abort: it was aborted already']],
+  [
+    'what was completed',
+    { verb: 'abort' },
+    { phase: 'Completed' },
+    ['abort: revision r2 was completed: its hosts go back to revision r1 all the same'],
+  ],
+  ['what failed', { verb: 'retry' }, { phase: 'Failed', failure: '2 nodes have failed' }, []],
+  ['what did not', { verb: 'retry' }, {}, ['retry: revision r2 has not failed: nothing begins anew']],
+  ['one of them', { verb: 'unskip', targets: ['a'] }, { steering: { handled: 0, skipped: ['a'] } }, []],
+  [
+    'another',
+    { verb: 'unskip', targets: ['b'] },
+    { steering: { handled: 0, skipped: ['a'] } },
+    ['unskip: b was not skipped by its name'],
+  ],
+  ['what was taken in', { verb: 'resume' }, { steering: { handled: 1 } }, []],
+];
+
+for (const [what, request, change, expected] of CASES) {
+  test(`${request.verb} ${what}: ${expected.join('; ') || 'no remark'}`, () => {
+    assert.deepEqual(remarks(request, change), expected);
+  });
+}
+
+test('a first revision has nothing to go back to', () => {
+  const status = {
+    revision: 'r1',
+    phase: 'Progressing',
+    wave: 'lab',
+    waves: WAVES,
+  } as unknown as RolloutStatus;
+  const requests = [{ id: 1, verb: 'abort', user: 'ann', time: 't' } as SteeringRequest];
+  const [remark] = steeringWarnings({ spec: { requests }, status } as Rollout);
+  assert.equal(remark, 'abort: there is no earlier revision to go back to: hosts keep what they have');
+});

@@ -1,0 +1,45 @@
+/** Every field of a PodSpec that the schema knows is either acted on or named as one without effect. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { definitionOf, resolved, type Schema } from '../../../coordinator/kinds/schema/schema-definitions.js';
+import { POD_SPEC, type Support } from '../../../coordinator/kinds/pods/unsupported-fields.js';
+
+interface Difference {
+  undecided: string[];
+  unknown: string[];
+}
+
+/** Where the table and the schema do not name the same fields, to any depth at which the table tells fields apart. */
+function compare(schema: Schema, support: Support, path: string, found: Difference): number {
+  if (typeof support === 'string' || Array.isArray(support)) return 1;
+  const { items } = schema;
+  if (items) return compare(resolved(items), support, path, found);
+  // Keys of a map, such as names of resources, are no fields.
+  if (schema.additionalProperties) return 1;
+  const fields = schema.properties ?? {};
+  const named = support as Readonly<Record<string, Support>>;
+  for (const name of Object.keys(named)) {
+    if (!Object.hasOwn(fields, name)) found.unknown.push(`${path}.${name}`);
+  }
+  let compared = 0;
+  for (const [name, field] of Object.entries(fields)) {
+    const known = named[name];
+    if (known === undefined) found.undecided.push(`${path}.${name}`);
+    else compared += compare(resolved(field), known, `${path}.${name}`, found);
+  }
+  return compared;
+}
+
+test('each field of the schema is in the table, and nothing else is', () => {
+  const found: Difference = { undecided: [], unknown: [] };
+  const compared = compare(definitionOf('io.k8s.api.core.v1.PodSpec'), POD_SPEC, 'spec', found);
+  assert.deepEqual(found, { undecided: [], unknown: [] });
+  assert.ok(compared > 100, `only ${compared} fields were compared`);
+});
+
+test('a field that is missing on one side is found', () => {
+  const found: Difference = { undecided: [], unknown: [] };
+  const schema = definitionOf('io.k8s.api.core.v1.HostAlias');
+  compare(schema, { ip: 'all', address: [] }, 'alias', found);
+  assert.deepEqual(found, { undecided: ['alias.hostnames'], unknown: ['alias.address'] });
+});

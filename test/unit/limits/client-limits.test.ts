@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ClientLimits } from '../../../coordinator/api/limits/client-limits.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
+
+function limits(requestsPerSecond: number, burst: number): { clients: ClientLimits; clock: ManualClock } {
+  const clock = new ManualClock();
+  return { clients: new ClientLimits({ requestsPerSecond, burst }, clock), clock };
+}
+
+/** How many of `count` requests are let in. */
+function letIn(clients: ClientLimits, client: string, count: number): number {
+  let passed = 0;
+  for (let tried = 0; tried < count; tried += 1) {
+    try {
+      clients.take(client);
+      passed += 1;
+    } catch (error) {
+      assert.ok(error instanceof ApiError);
+    }
+  }
+  return passed;
+}
+
+test('a rested client may make a burst, and then as many as a second brings', () => {
+  const { clients, clock } = limits(10, 30);
+  assert.equal(letIn(clients, 'a', 100), 30);
+  clock.advance(1_000);
+  assert.equal(letIn(clients, 'a', 100), 10);
+  clock.advance(60_000);
+  assert.equal(letIn(clients, 'a', 100), 30);
+});
+
+test('one client does not pay for another', () => {
+  const { clients } = limits(1, 2);
+  assert.equal(letIn(clients, 'a', 10), 2);
+  assert.equal(letIn(clients, 'b', 10), 2);
+});
+
+test('the refusal is 429 and says after how many seconds there is room', () => {
+  const { clients } = limits(0.25, 1);
+  clients.take('a');
+  assert.throws(
+    () => clients.take('a'),
+    (error) => error instanceof ApiError && error.code === 429 && error.details?.retryAfterSeconds === 4,
+  );
+});
+
+test('0 requests per second means no limit', () => {
+  assert.equal(letIn(limits(0, 1).clients, 'a', 5_000), 5_000);
+});
+
+test('clients without number do not make one that is at its limit forgotten while others rest', () => {
+  const { clients } = limits(0.001, 2);
+  for (let other = 0; other < 9_000; other += 1) clients.take(`old ${other}`);
+  assert.equal(letIn(clients, 'busy', 5), 2);
+  for (let other = 0; other < 2_000; other += 1) clients.take(`new ${other}`);
+  assert.equal(letIn(clients, 'busy', 5), 0);
+});

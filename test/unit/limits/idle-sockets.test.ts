@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { describe, test } from 'node:test';
+import {
+  firstRecordBytes,
+  MAX_PRE_HANDSHAKE,
+  MAX_PRE_HANDSHAKE_PER_NETWORK,
+  FIRST_RECORD_TIMEOUT_MS,
+  PreHandshakeSockets,
+} from '../../../coordinator/api/limits/pre-handshake-sockets.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
+
+const HELLO = Buffer.from([22, 3, 1, 0, 3, 7, 8, 9]);
+
+function room() {
+  const clock = new ManualClock();
+  const spoken: Socket[] = [];
+  const refused: string[] = [];
+  const silent = new PreHandshakeSockets({
+    clock,
+    onFirstRecord: (socket) => spoken.push(socket),
+    onRefused: ({ code, remoteAddress }) => refused.push(`${code} ${remoteAddress}`),
+  });
+  const come = (remoteAddress: string) => {
+    const stream = Object.assign(new PassThrough(), { remoteAddress });
+    silent.add(stream as unknown as Socket);
+    return stream;
+  };
+  const settle = async () => {
+    for (let turn = 0; turn < 4; turn += 1) await clock.yieldToEventLoop();
+  };
+  return { clock, spoken, refused, silent, come, settle };
+}
+
+describe('silent sockets', () => {
+  test('one that says its first record goes on at once, and what it said can be read again', async () => {
+    const { spoken, silent, come, settle } = room();
+    const socket = come('a');
+    socket.write(HELLO);
+    await settle();
+    assert.deepEqual(spoken, [socket]);
+    assert.equal(silent.size, 0);
+    assert.deepEqual(socket.read(), HELLO);
+    assert.deepEqual(
+      ['readable', 'error'].map((event) => socket.listenerCount(event)),
+      [0, 0],
+    );
+  });
+
+  test('half a record is silence; with its other half all of it is there', async () => {
+    const { spoken, come, settle } = room();
+    const socket = come('a');
+    for (const byte of HELLO.subarray(0, -1)) {
+      socket.write(Buffer.from([byte]));
+      await settle();
+    }
+    assert.deepEqual(spoken, []);
+    socket.write(Buffer.concat([HELLO.subarray(-1), Buffer.from('more')]));
+    await settle();
+    assert.deepEqual(spoken, [socket]);
+    assert.deepEqual(socket.read(), Buffer.concat([HELLO, Buffer.from('more')]));
+  });
+
+  test('whoever is silent for too long is closed and told of, and nobody before its time', async () => {
+    const { clock, refused, silent, come, settle } = room();
+    const first = come('a');
+    clock.advance(FIRST_RECORD_TIMEOUT_MS - 1);
+    const second = come('b');
+    assert.deepEqual(refused, []);
+    clock.advance(1);
+    assert.deepEqual(refused, ['408 a']);
+    assert.ok(first.destroyed && !second.destroyed);
+    clock.advance(FIRST_RECORD_TIMEOUT_MS);
+    assert.deepEqual(refused, ['408 a', '408 b']);
+    await settle();
+    assert.equal(silent.size, 0);
+  });
+
+  test('above the limit of a network its oldest are closed; those that speak, and others, stay', async () => {
+    const { refused, come, settle } = room();
+    const other = come('b');
+    const crowd = Array.from({ length: MAX_PRE_HANDSHAKE_PER_NETWORK + 10 }, () => come('a'));
+    crowd[0]?.write(HELLO);
+    await settle();
+    assert.deepEqual(refused, Array(9).fill('429 a'));
+    assert.deepEqual(
+      crowd.map(({ destroyed }) => destroyed),
+      crowd.map((_, at) => at >= 1 && at <= 9),
+    );
+    assert.ok(!other.destroyed);
+  });
+
+  test('of IPv6 the limit is that of a prefix: more addresses are not more room', async () => {
+    const { refused, come, settle } = room();
+    const other = come('2001:db8:0:2::1');
+    for (let at = 0; at <= MAX_PRE_HANDSHAKE_PER_NETWORK; at += 1) come(`2001:db8:0:1::${at.toString(16)}`);
+    await settle();
+    assert.deepEqual(refused, ['429 2001:db8:0:1::0']);
+    assert.ok(!other.destroyed);
+  });
+
+  test('above the limit of all the oldest are closed, from wherever they are', async () => {
+    const { refused, silent, come, settle } = room();
+    for (let at = 0; at < MAX_PRE_HANDSHAKE + 2; at += 1) come(`a${at}`);
+    await settle();
+    assert.deepEqual(refused, ['429 a0', '429 a1']);
+    assert.equal(silent.size, MAX_PRE_HANDSHAKE);
+  });
+
+  test('one that leaves is forgotten; closed, it lets nobody in', async () => {
+    const { refused, silent, come, settle } = room();
+    come('a').destroy();
+    const there = come('a');
+    await settle();
+    assert.equal(silent.size, 1);
+    silent.close();
+    assert.ok(there.destroyed && come('a').destroyed);
+    await settle();
+    assert.equal(silent.size, 0);
+    assert.deepEqual(refused, []);
+  });
+});
+
+test('how long the first record is; what is none is as long as it is', () => {
+  const table: [number[], number][] = [
+    [[22, 3, 1, 0, 3, 7], 8],
+    [[22, 3, 1, 0x41, 0], 0x4105],
+    [[22, 3, 1, 0x41, 1], 5],
+    [[...Buffer.from('GET /')], 5],
+  ];
+  for (const [bytes, length] of table) assert.equal(firstRecordBytes(Buffer.from(bytes)), length);
+});

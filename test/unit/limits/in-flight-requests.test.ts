@@ -1,0 +1,47 @@
+/** Places for requests in flight: bounded for all, and not to be filled by one user. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { InFlightLimit } from '../../../coordinator/api/limits/in-flight-limit.js';
+
+const LIMIT = 100;
+
+/** Takes places until one is refused. */
+function fill(places: InFlightLimit, user: string): (() => void)[] {
+  const leaves: (() => void)[] = [];
+  for (;;) {
+    try {
+      leaves.push(places.enter(user));
+    } catch {
+      return leaves;
+    }
+  }
+}
+
+test('one user takes three quarters of the places, and others still find some', () => {
+  const places = new InFlightLimit(LIMIT);
+  assert.equal(fill(places, 'eve').length, 75);
+  assert.throws(() => places.enter('eve'), { reason: 'TooManyRequests' });
+  assert.equal(fill(places, 'ann').length, 5);
+  assert.equal(fill(places, 'ben').length, 5);
+});
+
+test('there are never more than the limit, however many users there are', () => {
+  const places = new InFlightLimit(LIMIT);
+  const taken = Array.from({ length: 200 }, (_, index) => fill(places, `user-${index}`).length);
+  assert.equal(
+    taken.reduce((sum, count) => sum + count, 0),
+    LIMIT,
+  );
+});
+
+test('a place that is left is free again, once', () => {
+  const places = new InFlightLimit(LIMIT);
+  const [leave] = fill(places, 'eve');
+  leave?.();
+  leave?.();
+  assert.equal(fill(places, 'eve').length, 1);
+});
+
+test('a limit of one place lets one request in', () => {
+  assert.equal(fill(new InFlightLimit(1), 'eve').length, 1);
+});

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+import { describe, test } from 'node:test';
+import { HandshakeQueue, MAX_CONCURRENT_HANDSHAKES, MAX_QUEUE_WAIT_MS, HANDSHAKE_SLOT_MS } from '../../../coordinator/api/limits/handshake-queue.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
+
+class FakeSocket extends EventEmitter {
+  readonly remoteFamily = 'IPv4';
+  destroyed = false;
+
+  constructor(
+    readonly remotePort: number,
+    readonly remoteAddress = '10.0.0.1',
+  ) {
+    super();
+  }
+
+  destroy(): void {
+    this.destroyed = true;
+    this.emit('close');
+  }
+}
+
+const asSocket = (socket: FakeSocket) => socket as unknown as Socket;
+
+function line(count: number) {
+  const clock = new ManualClock();
+  const begun: Socket[] = [];
+  const refused: string[] = [];
+  const handshakes = new HandshakeQueue(
+    clock,
+    (socket) => begun.push(socket),
+    ({ remoteAddress, code }) => refused.push(`${code} ${remoteAddress}`),
+  );
+  const sockets = Array.from({ length: count }, (_, index) => new FakeSocket(index + 1));
+  for (const socket of sockets) handshakes.add(asSocket(socket));
+  const settle = () => clock.yieldToEventLoop();
+  return { clock, begun, refused, handshakes, sockets, settle };
+}
+
+describe('handshakes', () => {
+  test('begin in the order in which they came, so many at a time', async () => {
+    const { begun, handshakes, sockets, settle } = line(MAX_CONCURRENT_HANDSHAKES + 2);
+    await settle();
+    assert.deepEqual(begun, sockets.slice(0, MAX_CONCURRENT_HANDSHAKES));
+    handshakes.onHandshakeEnd(asSocket(sockets[5] as FakeSocket));
+    await settle();
+    assert.deepEqual(begun, sockets.slice(0, MAX_CONCURRENT_HANDSHAKES + 1));
+  });
+
+  test('one that ends without success leaves its place, once', async () => {
+    const { begun, handshakes, sockets, settle } = line(MAX_CONCURRENT_HANDSHAKES + 3);
+    await settle();
+    sockets[0]?.destroy();
+    handshakes.onHandshakeEnd(asSocket(sockets[0] as FakeSocket));
+    await settle();
+    assert.equal(begun.length, MAX_CONCURRENT_HANDSHAKES + 1);
+  });
+
+  test('who is slow keeps nobody out for long', async () => {
+    const { begun, clock, settle } = line(2 * MAX_CONCURRENT_HANDSHAKES);
+    await settle();
+    clock.advance(HANDSHAKE_SLOT_MS);
+    await settle();
+    assert.equal(begun.length, 2 * MAX_CONCURRENT_HANDSHAKES);
+  });
+
+  test('who left while waiting is not begun with', async () => {
+    const { begun, handshakes, sockets, settle } = line(MAX_CONCURRENT_HANDSHAKES + 2);
+    await settle();
+    sockets.at(-2)?.destroy();
+    handshakes.onHandshakeEnd(asSocket(sockets[0] as FakeSocket));
+    await settle();
+    assert.equal(begun.at(-1), sockets.at(-1));
+  });
+
+  test('who has waited too long is sent away, and whoever came later has its turn', async () => {
+    const { begun, refused, clock, handshakes, sockets, settle } = line(10 * MAX_CONCURRENT_HANDSHAKES);
+    await settle();
+    clock.advance(MAX_QUEUE_WAIT_MS + 1);
+    const late = new FakeSocket(60_000);
+    handshakes.add(asSocket(late));
+    await settle();
+    assert.equal(begun.at(-1), late);
+    assert.ok(sockets.at(-1)?.destroyed);
+    assert.deepEqual(new Set(refused), new Set(['503 10.0.0.1']));
+  });
+
+  test('a crowd of one address waits for itself: another is next', async () => {
+    const { begun, handshakes, sockets, settle } = line(10 * MAX_CONCURRENT_HANDSHAKES);
+    const others = ['10.0.0.2', '10.0.0.3'].map((address) => new FakeSocket(60_000, address));
+    await settle();
+    for (const other of others) handshakes.add(asSocket(other));
+    for (const socket of sockets.slice(0, 4)) handshakes.onHandshakeEnd(asSocket(socket));
+    await settle();
+    const next = sockets.slice(MAX_CONCURRENT_HANDSHAKES, MAX_CONCURRENT_HANDSHAKES + 2);
+    assert.deepEqual(begun.slice(MAX_CONCURRENT_HANDSHAKES), [next[0], ...others, next[1]]);
+  });
+
+  test('so does a crowd of one IPv6 prefix, however many addresses it has', async () => {
+    const { begun, handshakes, settle } = line(0);
+    const crowd = Array.from(
+      { length: MAX_CONCURRENT_HANDSHAKES + 10 },
+      (_, at) => new FakeSocket(at + 1, `2001:db8:1:${at.toString(16)}::${at.toString(16)}`),
+    );
+    for (const socket of crowd) handshakes.add(asSocket(socket));
+    await settle();
+    const others = ['2001:db8:2::1', '2001:db8:1:ffff::1'].map((address) => new FakeSocket(60_000, address));
+    for (const other of others) handshakes.add(asSocket(other));
+    for (const socket of crowd.slice(0, 2)) handshakes.onHandshakeEnd(asSocket(socket));
+    await settle();
+    // The second of the others is of the crowd's site: it stands behind it.
+    assert.deepEqual(begun.slice(MAX_CONCURRENT_HANDSHAKES), [crowd[MAX_CONCURRENT_HANDSHAKES], others[0]]);
+  });
+
+  test('closed, all who wait are sent away', async () => {
+    const { handshakes, sockets, settle } = line(MAX_CONCURRENT_HANDSHAKES + 2);
+    await settle();
+    handshakes.close();
+    assert.deepEqual(
+      sockets.map(({ destroyed }) => destroyed),
+      sockets.map((_, at) => at >= MAX_CONCURRENT_HANDSHAKES),
+    );
+  });
+});

@@ -1,0 +1,81 @@
+/** How often a host shows life, by what its Node says; and what a metered link saves. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nodeKind } from '../../../coordinator/kinds/index.js';
+import { HEARTBEAT_ANNOTATION, LINK_LABEL, heartbeatConfigOf, scaledGraceMs } from '../../../shared/kube/nodes/heartbeat-config.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { decodeFromAgent, encodeMessage } from '../../../shared/link/encoding/frame-codec.js';
+import { type EventsReport, MAX_FRAME_BYTES } from '../../../shared/link/messages/link-messages.js';
+import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.js';
+import { nodeObject } from '../../harness/controllers/object-builders.js';
+
+const METERED = { [LINK_LABEL]: 'metered' };
+
+test('a label stretches the beats, an annotation sets them, nonsense is told and changes nothing', () => {
+  const cases: [labels: Record<string, string>, beat: string | undefined, seconds: number][] = [
+    [{}, undefined, 10],
+    [{ [LINK_LABEL]: 'fibre' }, undefined, 10],
+    [METERED, undefined, 120],
+    [METERED, '600', 600],
+    [{}, '5', 5],
+    [{}, '3600', 3_600],
+    ...['0', '3601', '-5', '1.5', '', 'often', '1e3'].map(
+      (text): [Record<string, string>, string, number] => [{}, text, 10],
+    ),
+  ];
+  for (const [labels, beat, seconds] of cases) {
+    const annotations: Record<string, string> = beat === undefined ? {} : { [HEARTBEAT_ANNOTATION]: beat };
+    const pace = heartbeatConfigOf({ labels, annotations });
+    assert.equal(pace.heartbeatMs, seconds * 1_000, beat);
+    assert.equal(pace.silenceMs, seconds * 1_500);
+    assert.equal(pace.compress, labels === METERED);
+    const node: Node = { ...nodeObject('n'), metadata: { name: 'n', annotations } };
+    assert.equal(
+      nodeKind.warnings(node).length,
+      beat === undefined || Number(beat) === seconds ? 0 : 1,
+      beat,
+    );
+  }
+});
+
+test("the grace allows as many missed beats on a slow link as on any other, and is never shorter than the fleet's", () => {
+  assert.equal(scaledGraceMs(heartbeatConfigOf({}), 40_000), 40_000);
+  assert.equal(scaledGraceMs(heartbeatConfigOf({ labels: METERED }), 40_000), 480_000);
+  assert.equal(scaledGraceMs(heartbeatConfigOf({ annotations: { [HEARTBEAT_ANNOTATION]: '1' } }), 40_000), 40_000);
+});
+
+function events(count: number): EventsReport {
+  const time = '2026-01-01T00:00:00Z';
+  const item = {
+    involvedObject: { kind: 'Pod', namespace: 'default', name: 'p', uid: 'u' },
+    ...{
+      type: 'Normal' as const,
+      reason: 'Pulled',
+      message: 'Container image "nginx" already present on machine',
+    },
+    ...{ count: 1, firstTimestamp: time, lastTimestamp: time },
+  };
+  return { kind: 'events', items: Array.from({ length: count }, () => item) };
+}
+
+test('a compressed frame says the same in less, a small one is left as it is', () => {
+  const message = events(5);
+  const plain = encodeMessage(message);
+  const small = encodeMessage(message, { compress: true });
+  assert.ok(small.length * 3 < plain.length, `${small.length} of ${plain.length}`);
+  assert.deepEqual(decodeFromAgent(small), message);
+  const applied = { kind: 'applied', id: 1 } as const;
+  assert.deepEqual(encodeMessage(applied, { compress: true }), encodeMessage(applied));
+  assert.deepEqual(decodeFromAgent(encodeMessage(events(1_000), { compress: true })), events(1_000));
+});
+
+test('what is made to burst is refused, and so is what is no compressed frame', async () => {
+  const { deflateRawSync } = await import('node:zlib');
+  const frames = [
+    Buffer.concat([Buffer.of(0xc1), deflateRawSync(Buffer.alloc(MAX_FRAME_BYTES))]),
+    Buffer.concat([Buffer.of(0xc1), deflateRawSync(Buffer.alloc(200_000))]),
+    Buffer.of(0xc1),
+    Buffer.of(0xc1, 1, 2, 3),
+  ];
+  for (const frame of frames) assert.throws(() => decodeFromAgent(frame), ProtocolError);
+});

@@ -1,4 +1,0 @@
-import { MemoryStore } from '../../coordinator/store/memory-store.js';
-import { storeLaws } from '../laws/store.js';
-
-storeLaws('memory store', async (limits) => new MemoryStore(limits));

@@ -1,0 +1,44 @@
+/** What the hub writes of nodes that go out of contact together. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { NodeStatusWriter } from '../../../coordinator/hub/reports/node-status-writer.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+import { BusyClock } from '../../harness/basics/busy-clock.js';
+
+test('many nodes that go out of contact at once are written of in slices, and all of them', async () => {
+  const written: string[] = [];
+  const parts = {
+    ...{
+      clock: new BusyClock(0),
+      log: silentLogger,
+      presence: { of: () => ({ phase: 'away', end: 'unheard' }) },
+    },
+    lanes: { run: (_: string, job: () => Promise<number>) => job().then(() => undefined) },
+    informers: {
+      nodes: { get: () => ({ status: { conditions: [{ type: 'Connected', status: 'True' }] } }) },
+      pods: { indexed: () => [] },
+    },
+    registry: {
+      writeStatus: async (_: unknown, { name }: { name: string }, statusOf: (node: Node) => unknown) => {
+        statusOf({} as Node);
+        written.push(name);
+        return { revision: 1, object: () => ({}) };
+      },
+    },
+  } as unknown as ConstructorParameters<typeof NodeStatusWriter>[0];
+  const conditions = new NodeStatusWriter(parts);
+  const names = Array.from({ length: 100 }, (_, index) => `n${index}`);
+  for (const name of names) conditions.contactLost(name);
+  let turns = 0;
+  for (let before = -1; written.length < names.length; turns += 1) {
+    assert.ok(written.length - before < 50, 'others have their turn');
+    before = written.length;
+    await nextTurn();
+    assert.ok(turns < 1_000, 'it goes on');
+  }
+  assert.deepEqual(written, names);
+  assert.ok(turns > 5);
+  conditions.stop();
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { lifecycleTaints, withLifecycleTaints } from '../../../coordinator/decisions/nodes/node-taints.js';
+import type { ConditionStatus } from '../../../shared/kube/objects/conditions.js';
+import type { Taint } from '../../../shared/kube/nodes/node-types.js';
+
+const NOW = '2026-01-01T00:00:00Z';
+const name = (key: string) => `node.kubernetes.io/${key}`;
+const texts = (taints: readonly Taint[]) => taints.map(({ key, effect }) => `${key}:${effect}`);
+
+const wanted = (conditions: Record<string, ConditionStatus>, mayEvict = true, unschedulable = false) =>
+  texts(
+    lifecycleTaints(
+      {
+        spec: { unschedulable },
+        status: { conditions: Object.entries(conditions).map(([type, status]) => ({ type, status })) },
+      },
+      mayEvict,
+    ),
+  );
+
+describe('lifecycle taints', () => {
+  const cases: [string, string[], string[]][] = [
+    ['a Ready node has none', wanted({ Ready: 'True' }), []],
+    ['a node that never reported has none', wanted({}), []],
+    ['Ready=False', wanted({ Ready: 'False' }), ['not-ready:NoSchedule', 'not-ready:NoExecute']],
+    ['Ready=Unknown', wanted({ Ready: 'Unknown' }), ['unreachable:NoSchedule', 'unreachable:NoExecute']],
+    ['not its turn yet', wanted({ Ready: 'Unknown' }, false), ['unreachable:NoSchedule']],
+    [
+      'pressure only keeps new Pods away',
+      wanted({ Ready: 'True', MemoryPressure: 'True', DiskPressure: 'True', PIDPressure: 'True' }),
+      ['memory-pressure:NoSchedule', 'disk-pressure:NoSchedule', 'pid-pressure:NoSchedule'],
+    ],
+    ['pressure that is Unknown is none', wanted({ Ready: 'True', MemoryPressure: 'Unknown' }), []],
+    ['network', wanted({ NetworkUnavailable: 'True' }), ['network-unavailable:NoSchedule']],
+    ['cordon', wanted({ Ready: 'True' }, true, true), ['unschedulable:NoSchedule']],
+  ];
+  for (const [rule, actual, expected] of cases) {
+    test(rule, () => assert.deepEqual(actual, expected.map(name)));
+  }
+});
+
+describe('a node among its taints', () => {
+  const own: Taint = { key: 'mine', effect: 'NoExecute' };
+  const notReady: Taint = { key: name('not-ready'), effect: 'NoExecute', timeAdded: 'before' };
+
+  test('nothing to change is undefined, so nothing is written', () => {
+    assert.equal(
+      withLifecycleTaints([own, notReady], [{ key: notReady.key, effect: 'NoExecute' }], NOW),
+      undefined,
+    );
+    assert.equal(withLifecycleTaints(undefined, [], NOW), undefined);
+  });
+
+  test('what is added says when, what stays keeps its time and place', () => {
+    const cordoned: Taint = { key: name('unschedulable'), effect: 'NoSchedule' };
+    assert.deepEqual(
+      withLifecycleTaints([own, notReady], [{ key: notReady.key, effect: 'NoExecute' }, cordoned], NOW),
+      [own, notReady, { ...cordoned, timeAdded: NOW }],
+    );
+  });
+
+  test("what is no longer wanted goes, others' taints stay", () => {
+    assert.deepEqual(withLifecycleTaints([notReady, own], [], NOW), [own]);
+  });
+
+  test('the same key with an effect that is not ours stays', () => {
+    const foreign: Taint = { key: name('unschedulable'), effect: 'NoExecute' };
+    assert.equal(withLifecycleTaints([foreign], [], NOW), undefined);
+  });
+});

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { explainPlacement } from '../../../coordinator/decisions/placement/placement-explanation.js';
+import type { PlacementSpec } from '../../../coordinator/decisions/placement/placement.js';
+import { nodeObject } from '../../harness/controllers/object-builders.js';
+
+/** `NodeName: detail` of each rule, `!` before those that failed. */
+function outcomes(spec: PlacementSpec, node = nodeObject('n1')): string[] {
+  return explainPlacement(node, spec).map(
+    ({ rule, passed, detail }) => `${passed ? '' : '!'}${rule}: ${detail}`,
+  );
+}
+
+test('a template without wishes passes every rule', () => {
+  assert.deepEqual(outcomes({}), [
+    'NodeName: the template names no node',
+    'NodeSelector: the template has no node selector',
+    'NodeAffinity: the template has no required node affinity',
+    'Taints: the node has no taint that keeps Pods away',
+  ]);
+});
+
+test('rules after the first that fails are told too', () => {
+  const taints = [{ key: 'gpu', value: 'yes', effect: 'NoSchedule' as const }];
+  const node = nodeObject('n1', { labels: { disk: 'hdd' }, taints });
+  const term = { matchExpressions: [{ key: 'zone', operator: 'Exists' }] };
+  const affinity = {
+    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } },
+  };
+  assert.deepEqual(outcomes({ nodeName: 'n2', nodeSelector: { disk: 'ssd', rack: '1' }, affinity }, node), [
+    '!NodeName: the template names node n2',
+    '!NodeSelector: the node selector wants disk=ssd (the node has disk=hdd), rack=1 (the node has no label rack)',
+    '!NodeAffinity: the required node affinity wants zone Exists',
+    '!Taints: untolerated taint gpu=yes:NoSchedule',
+  ]);
+});
+
+test('what was met is named', () => {
+  const node = nodeObject('n1', {
+    labels: { disk: 'ssd' },
+    taints: [{ key: 'node.kubernetes.io/disk-pressure', effect: 'NoSchedule' }],
+  });
+  assert.deepEqual(outcomes({ nodeName: 'n1', nodeSelector: { disk: 'ssd' } }, node).slice(0, 2), [
+    'NodeName: the template names this node',
+    'NodeSelector: the node has disk=ssd',
+  ]);
+  assert.deepEqual(
+    outcomes({}, node).at(-1),
+    'Taints: tolerated: node.kubernetes.io/disk-pressure:NoSchedule',
+  );
+});
+
+test('an affinity without terms is met by no node, and says so', () => {
+  const affinity = {
+    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } },
+  };
+  assert.match(outcomes({ affinity })[2] ?? '', /^!NodeAffinity: .*it has no terms$/);
+});

@@ -1,0 +1,62 @@
+/** What workers have the cache keep: when a Pod could begin, once what stood in its place is gone. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createCachedPodSource } from '../../../agent/assembly/cached-pod-source.js';
+import { afterUnassign, afterAssign } from '../../../agent/decisions/pods/assigned-pod.js';
+import { DesiredCache } from '../../../agent/desired/desired-cache.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+import { podOf } from '../../harness/pods/pod-host-fixture.js';
+
+const OWNED = {
+  ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'ds', controller: true }],
+};
+
+/** A host that has held two Pods of one DaemonSet for 30 s; the first was let go of. */
+async function holding(begun: string[]) {
+  const clock = new ManualClock(1_000);
+  const cache = DesiredCache.inMemory(clock, silentLogger);
+  const held = (name: string) =>
+    afterAssign(
+      undefined,
+      { uid: name, digest: name, pod: podOf(name, {}, { uid: name, ...OWNED }) },
+      1_000,
+    );
+  const gone = afterUnassign(held('first'), 1_000);
+  await cache.put(gone, held('second'));
+  const source = createCachedPodSource(cache, clock, {
+    hasContainers: (uid) => begun.includes(uid),
+    onForgotten: () => undefined,
+  });
+  clock.advance(30_000);
+  return { cache, source, held, gone };
+}
+
+test('a Pod that waited for another one could begin when that was gone', async () => {
+  const { cache, source, gone } = await holding([]);
+  source.forget(gone);
+  assert.equal(cache.get('second')?.startableAt, 31_000);
+  assert.equal(cache.get('first'), undefined);
+});
+
+test('a Pod that ran beside the one before it, as by a surge, has begun long ago', async () => {
+  const { cache, source, gone } = await holding(['second']);
+  source.forget(gone);
+  assert.equal(cache.get('second')?.acceptedAt, 1_000);
+  assert.equal(cache.get('second')?.startableAt, undefined);
+});
+
+test('a Pod of a turn that began before the other’s end was kept could begin at the latest when that is seen again', async () => {
+  const { cache, source, held } = await holding(['second']);
+  await cache.put({ ...held('first'), deadline: 2_000, replacedBy: 'second' });
+  source.markContainersRemoved('first');
+  assert.equal(cache.get('second')?.startableAt, 31_000);
+  assert.equal(cache.get('first')?.containersRemoved, true);
+});
+
+test('a Pod that waited for one that the engine alone knew could begin when that was gone', async () => {
+  const { cache, source, gone } = await holding([]);
+  cache.forget('first');
+  source.forget(gone);
+  assert.equal(cache.get('second')?.startableAt, 31_000);
+});

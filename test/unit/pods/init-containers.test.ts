@@ -1,0 +1,273 @@
+/** Init containers and sidecars: their order, their restarts, what the status says meanwhile. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { SANDBOX_LABEL } from '../../../agent/decisions/container-spec/container-labels.js';
+import { nextAction } from '../../../agent/decisions/pods/pod-next-action.js';
+import { podStatus } from '../../../agent/decisions/pods/agent-pod-status.js';
+import type { PodView } from '../../../agent/decisions/pods/pod-view.js';
+import type { ObservedContainer } from '../../../agent/runtime/runtime-driver.js';
+import type { Container, PodSpec } from '../../../shared/kube/pods/pod-types.js';
+import { attempt, sandbox, viewOf } from '../../harness/pods/pod-views.js';
+
+const NOW = 1_000_000;
+
+const first: Container = { name: 'first', image: 'first:1' };
+const second: Container = { name: 'second', image: 'second:1' };
+const proxy: Container = { name: 'proxy', image: 'proxy:1', restartPolicy: 'Always' };
+
+/** A Pod on the host's network: no sandbox comes into it. */
+function spec(initContainers: Container[], changes: Partial<PodSpec> = {}): Partial<PodSpec> {
+  return { initContainers, hostNetwork: true, hostIPC: true, ...changes };
+}
+
+const READY = Object.fromEntries(
+  ['app', 'first', 'second', 'proxy'].map((name) => [name, { kind: 'ready' }]),
+) as PodView['progress']['images'];
+
+const done = (name: string) => attempt({ name, state: 'exited', exitCode: 0, finishedAt: NOW });
+const failed = (name: string, changes = {}) =>
+  attempt({ name, state: 'exited', exitCode: 3, finishedAt: NOW, ...changes });
+
+/** `create first 0`, `start …`, `wait`: the step in a word. */
+function step(view: PodView): string {
+  const action = nextAction(view);
+  switch (action.kind) {
+    case 'create-container':
+      return `create ${action.container} ${action.attempt}`;
+    case 'stop-containers':
+      return `stop ${action.ids.join(' ')} for ${action.why}`;
+    case 'ensure-image':
+      return `image ${action.container}`;
+    case 'wait':
+      return action.until === undefined ? 'wait' : `wait ${action.until - NOW}`;
+    default:
+      return action.kind;
+  }
+}
+
+interface Case {
+  it: string;
+  init: Container[];
+  pod?: Partial<PodSpec>;
+  containers?: ObservedContainer[];
+  lives?: PodView['progress']['lives'];
+  next: string;
+}
+
+const ORDER: Case[] = [
+  { it: 'begins with the first', init: [first, second], next: 'create first 0' },
+  { it: 'waits for it', init: [first, second], containers: [attempt({ name: 'first' })], next: 'wait' },
+  {
+    it: 'goes on to the second',
+    init: [first, second],
+    containers: [done('first')],
+    next: 'create second 0',
+  },
+  {
+    it: 'starts the others after the last',
+    init: [first, second],
+    containers: [done('first'), done('second')],
+    next: 'create app 0',
+  },
+  {
+    it: 'asks nothing more of those whose turn is over',
+    init: [first],
+    containers: [attempt({ name: 'app' })],
+    next: 'wait',
+  },
+  { it: 'tries again what failed', init: [first], containers: [failed('first')], next: 'create first 1' },
+  {
+    it: 'backs off like any other',
+    init: [first],
+    containers: [failed('first', { attempt: 1, backoffMs: 10_000 })],
+    next: 'wait 10000',
+  },
+  {
+    it: 'OnFailure tries again, too',
+    init: [first],
+    pod: { restartPolicy: 'OnFailure' },
+    containers: [failed('first')],
+    next: 'create first 1',
+  },
+  {
+    it: 'Never gives up',
+    init: [first],
+    pod: { restartPolicy: 'Never' },
+    containers: [failed('first')],
+    next: 'wait',
+  },
+  {
+    it: 'Never gives up, and ends the sidecar',
+    init: [proxy, first],
+    pod: { restartPolicy: 'Never' },
+    containers: [attempt({ name: 'proxy' }), failed('first')],
+    next: 'stop proxy-0 for over',
+  },
+  {
+    it: 'runs all again after a reboot: what they set up is gone',
+    init: [first],
+    containers: [
+      attempt({ name: 'first', state: 'exited', exitCode: 0, finishedAt: NOW, boot: 'boot-0' }),
+      failed('app', { boot: 'boot-0' }),
+    ],
+    next: 'create first 1',
+  },
+];
+
+const SIDECARS: Case[] = [
+  { it: 'a sidecar is started in its turn', init: [proxy, first], next: 'create proxy 0' },
+  {
+    it: 'once it runs, the next one is',
+    init: [proxy, first],
+    containers: [attempt({ name: 'proxy' })],
+    next: 'create first 0',
+  },
+  {
+    it: 'not before its startup probe has succeeded',
+    init: [{ ...proxy, startupProbe: { tcpSocket: { port: 80 } } }, first],
+    containers: [attempt({ name: 'proxy' })],
+    next: 'wait',
+  },
+  {
+    it: 'and after that',
+    init: [{ ...proxy, startupProbe: { tcpSocket: { port: 80 } } }, first],
+    containers: [attempt({ name: 'proxy' })],
+    lives: { 'proxy-0': { startedAt: NOW } },
+    next: 'create first 0',
+  },
+  {
+    it: 'not before its hook is done',
+    init: [{ ...proxy, lifecycle: { postStart: { sleep: { seconds: 1 } } } }, first],
+    containers: [attempt({ name: 'proxy' })],
+    lives: { 'proxy-0': { postStart: 'begun' } },
+    next: 'wait',
+  },
+  {
+    it: 'restarts whenever it ends, whatever the policy',
+    init: [proxy],
+    pod: { restartPolicy: 'Never' },
+    containers: [done('proxy'), attempt({})],
+    next: 'create proxy 1',
+  },
+  {
+    it: 'ends with the last of the others',
+    init: [proxy],
+    pod: { restartPolicy: 'Never' },
+    containers: [attempt({ name: 'proxy' }), done('app')],
+    next: 'stop proxy-0 for over',
+  },
+  {
+    it: 'is not started again when the others have ended',
+    init: [proxy],
+    pod: { restartPolicy: 'OnFailure' },
+    containers: [failed('proxy'), done('app')],
+    next: 'wait',
+  },
+];
+
+for (const [title, cases] of [
+  ['init containers', ORDER],
+  ['sidecars', SIDECARS],
+] as const) {
+  describe(title, () => {
+    for (const { it, init, pod, containers, lives, next } of cases) {
+      test(it, () => {
+        const changes = { spec: spec(init, pod), images: READY, ...(lives ? { lives } : {}) };
+        assert.equal(step(viewOf({ ...changes, ...(containers ? { containers } : {}) })), next);
+      });
+    }
+  });
+}
+
+describe('with a sandbox', () => {
+  const inSandbox = (container: ObservedContainer, id: string): ObservedContainer => ({
+    ...container,
+    labels: { ...container.labels, [SANDBOX_LABEL]: id },
+  });
+
+  test('comes before the init containers', () => {
+    const view = viewOf({ spec: { initContainers: [first] }, images: READY });
+    assert.equal(step(view), 'create-sandbox');
+  });
+
+  test('a new one has them run again', () => {
+    const containers = [sandbox({ attempt: 1 }), inSandbox(done('first'), 'sandbox-0')];
+    assert.equal(
+      step(viewOf({ spec: { initContainers: [first] }, images: READY, containers })),
+      'create first 1',
+    );
+  });
+
+  test('the same one does not', () => {
+    const containers = [sandbox({}), inSandbox(done('first'), 'sandbox-0')];
+    assert.equal(
+      step(viewOf({ spec: { initContainers: [first] }, images: READY, containers })),
+      'create app 0',
+    );
+  });
+});
+
+describe('the status', () => {
+  const statusOf = (view: PodView) => podStatus(view, { engine: 'docker', hostIP: '10.0.0.1' });
+  const condition = (view: PodView, type: string) =>
+    statusOf(view).conditions?.find((one) => one.type === type);
+
+  test('says PodInitializing of all that wait', () => {
+    const view = viewOf({ spec: spec([first, second]), containers: [attempt({ name: 'first' })] });
+    const { phase, initContainerStatuses = [], containerStatuses = [] } = statusOf(view);
+    assert.equal(phase, 'Pending');
+    assert.ok(initContainerStatuses[0]?.state?.running);
+    assert.deepEqual(initContainerStatuses[1]?.state, { waiting: { reason: 'PodInitializing' } });
+    assert.deepEqual(containerStatuses[0]?.state, { waiting: { reason: 'PodInitializing' } });
+    assert.deepEqual(condition(view, 'Initialized'), {
+      type: 'Initialized',
+      status: 'False',
+      reason: 'ContainersNotInitialized',
+      message: 'containers with incomplete status: [first second]',
+      lastProbeTime: null,
+      lastTransitionTime: '1970-01-01T00:16:40Z',
+    });
+  });
+
+  test('an init container that is done is ready; then the Pod is initialized', () => {
+    const view = viewOf({ spec: spec([first]), containers: [done('first'), attempt({})] });
+    assert.equal(statusOf(view).initContainerStatuses?.[0]?.ready, true);
+    assert.equal(statusOf(view).phase, 'Running');
+    assert.equal(condition(view, 'Initialized')?.status, 'True');
+    assert.equal(condition(view, 'Ready')?.status, 'True');
+  });
+
+  test('one that fails again and again backs off, and keeps the Pod pending', () => {
+    const containers = [failed('first', { attempt: 1, backoffMs: 10_000 })];
+    const view = viewOf({ spec: spec([first]), containers });
+    const [status] = statusOf(view).initContainerStatuses ?? [];
+    assert.equal(status?.state?.waiting?.reason, 'CrashLoopBackOff');
+    assert.equal(status?.lastState?.terminated?.exitCode, 3);
+    assert.equal(statusOf(view).phase, 'Pending');
+  });
+
+  test('under Never it fails the Pod', () => {
+    const view = viewOf({ spec: spec([first], { restartPolicy: 'Never' }), containers: [failed('first')] });
+    assert.equal(statusOf(view).phase, 'Failed');
+    assert.equal(statusOf(view).initContainerStatuses?.[0]?.state?.terminated?.reason, 'Error');
+  });
+
+  test('a sidecar that is not ready keeps the Pod unready', () => {
+    const probed = { ...proxy, readinessProbe: { tcpSocket: { port: 80 } } };
+    const containers = [attempt({ name: 'proxy' }), attempt({})];
+    const view = viewOf({ spec: spec([probed]), containers });
+    assert.equal(condition(view, 'Initialized')?.status, 'True');
+    assert.equal(condition(view, 'Ready')?.message, 'containers with unready status: [proxy]');
+    const lives = { 'proxy-0': { readiness: { ready: true, at: NOW + 5000 } } };
+    const ready = condition(viewOf({ spec: spec([probed]), containers, lives }), 'Ready');
+    assert.deepEqual([ready?.status, ready?.lastTransitionTime], ['True', '1970-01-01T00:16:45Z']);
+  });
+
+  test('a Pod whose work is done waits for its sidecar to end, and has succeeded then', () => {
+    const pod = spec([proxy], { restartPolicy: 'Never' });
+    const running = viewOf({ spec: pod, containers: [attempt({ name: 'proxy' }), done('app')] });
+    assert.equal(statusOf(running).phase, 'Running');
+    const ended = viewOf({ spec: pod, containers: [failed('proxy'), done('app')] });
+    assert.equal(statusOf(ended).phase, 'Succeeded');
+  });
+});

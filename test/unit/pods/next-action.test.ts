@@ -1,0 +1,259 @@
+/** The one step that a Pod needs next, case by case. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { nextAction } from '../../../agent/decisions/pods/pod-next-action.js';
+import { attempt, failure, READY_IMAGES, sandbox, viewOf } from '../../harness/pods/pod-views.js';
+
+const TWO = [
+  { name: 'app', image: 'app:1' },
+  { name: 'side', image: 'side:1' },
+];
+const NOW = 1_000_000;
+
+describe('a Pod to run, step by step', () => {
+  test('volumes come first', () => {
+    assert.deepEqual(nextAction(viewOf({ volumes: { kind: 'unprepared' } })), { kind: 'prepare-volumes' });
+  });
+
+  test('a volume that cannot be had is tried again at its time', () => {
+    const volumes = { kind: 'failed', failure: failure({ retryAt: NOW + 500 }) } as const;
+    assert.deepEqual(nextAction(viewOf({ volumes })), { kind: 'wait', until: NOW + 500 });
+    assert.deepEqual(nextAction(viewOf({ volumes, now: NOW + 500 })), { kind: 'prepare-volumes' });
+  });
+
+  test('then the image', () => {
+    assert.deepEqual(nextAction(viewOf({})), { kind: 'ensure-image', container: 'app' });
+  });
+
+  test('a pull under way is waited for', () => {
+    assert.deepEqual(nextAction(viewOf({ images: { app: { kind: 'fetching' } } })), { kind: 'wait' });
+  });
+
+  test('then the first attempt, without a back-off', () => {
+    assert.deepEqual(nextAction(viewOf({ images: READY_IMAGES })), {
+      kind: 'create-container',
+      container: 'app',
+      attempt: 0,
+      backoffMs: 0,
+    });
+  });
+
+  test('then its start', () => {
+    assert.deepEqual(nextAction(viewOf({ containers: [attempt({ state: 'created' })] })), {
+      kind: 'start-container',
+      id: 'app-0',
+      container: 'app',
+      attempt: 0,
+    });
+  });
+
+  test('then nothing', () => {
+    assert.deepEqual(nextAction(viewOf({ containers: [attempt({})] })), { kind: 'wait' });
+  });
+
+  test('running containers need no volumes checked: a restarted agent touches nothing', () => {
+    const view = viewOf({ containers: [attempt({})], volumes: { kind: 'unprepared' } });
+    assert.deepEqual(nextAction(view), { kind: 'wait' });
+  });
+
+  test('nothing starts while a predecessor still runs', () => {
+    const view = viewOf({ images: READY_IMAGES, waitsForPredecessor: true });
+    assert.deepEqual(nextAction(view), { kind: 'wait' });
+  });
+
+  test('a refused create is left alone until its time', () => {
+    const failures = { app: failure({ retryAt: NOW + 10_000 }) };
+    assert.deepEqual(nextAction(viewOf({ images: READY_IMAGES, failures })), {
+      kind: 'wait',
+      until: NOW + 10_000,
+    });
+  });
+});
+
+describe('an ended container', () => {
+  const ended = (changes: Parameters<typeof attempt>[0] = {}) =>
+    attempt({ state: 'exited', exitCode: 1, finishedAt: NOW, ...changes });
+
+  test('restarts at once the first time', () => {
+    assert.deepEqual(nextAction(viewOf({ containers: [ended()], images: READY_IMAGES })), {
+      kind: 'create-container',
+      container: 'app',
+      attempt: 1,
+      backoffMs: 10_000,
+    });
+  });
+
+  test('then after the delay it was created with', () => {
+    const containers = [ended({ attempt: 1, backoffMs: 10_000 })];
+    const view = { containers, images: READY_IMAGES };
+    assert.deepEqual(nextAction(viewOf(view)), { kind: 'wait', until: NOW + 10_000 });
+    assert.deepEqual(nextAction(viewOf({ ...view, now: NOW + 10_000 })), {
+      kind: 'create-container',
+      container: 'app',
+      attempt: 2,
+      backoffMs: 20_000,
+    });
+  });
+
+  test('of another boot restarts at once', () => {
+    const containers = [ended({ attempt: 4, backoffMs: 80_000, boot: 'boot-0' })];
+    const action = nextAction(viewOf({ containers, images: READY_IMAGES }));
+    assert.deepEqual([action.kind, 'backoffMs' in action && action.backoffMs], ['create-container', 10_000]);
+  });
+
+  test('that the engine took down with it restarts at once', () => {
+    const containers = [ended({ attempt: 4, backoffMs: 80_000 })];
+    const view = viewOf({ containers, images: READY_IMAGES, engineUpSince: NOW + 1, now: NOW + 2 });
+    assert.equal(nextAction(view).kind, 'create-container');
+  });
+
+  for (const [restartPolicy, exitCode, kind] of [
+    ['Always', 0, 'create-container'],
+    ['Always', 1, 'create-container'],
+    ['OnFailure', 0, 'wait'],
+    ['OnFailure', 1, 'create-container'],
+    ['Never', 0, 'wait'],
+    ['Never', 1, 'wait'],
+  ] as const) {
+    test(`with code ${exitCode} under ${restartPolicy}: ${kind}`, () => {
+      const containers = [ended({ exitCode })];
+      assert.equal(
+        nextAction(viewOf({ containers, images: READY_IMAGES, spec: { restartPolicy } })).kind,
+        kind,
+      );
+    });
+  }
+
+  test('that could not be started counts as ended', () => {
+    const containers = [attempt({ state: 'created', error: 'exec: "x": not found' })];
+    assert.deepEqual(nextAction(viewOf({ containers, images: READY_IMAGES })), {
+      kind: 'create-container',
+      container: 'app',
+      attempt: 1,
+      backoffMs: 10_000,
+    });
+  });
+
+  test('whose start was refused just now waits for no more than its back-off', () => {
+    const containers = [attempt({ state: 'created', error: 'not found' })];
+    const failures = { app: failure({ attempt: 0, retryAt: NOW + 10_000 }) };
+    assert.equal(nextAction(viewOf({ containers, failures, images: READY_IMAGES })).kind, 'create-container');
+  });
+
+  test('leaves the newest two attempts, and what is older goes', () => {
+    const containers = [attempt({ attempt: 2 }), ended({ attempt: 1 }), ended({ attempt: 0 })];
+    assert.deepEqual(nextAction(viewOf({ containers })), { kind: 'remove-containers', ids: ['app-0'] });
+  });
+
+  test("does not keep the Pod's other containers from starting", () => {
+    const containers = [sandbox({}), ended({ attempt: 1, backoffMs: 10_000 })];
+    const view = viewOf({ containers, images: { side: { kind: 'ready' } }, spec: { containers: TWO } });
+    assert.deepEqual(nextAction(view), {
+      kind: 'create-container',
+      container: 'side',
+      attempt: 0,
+      backoffMs: 0,
+      sandboxID: 'sandbox-0',
+    });
+  });
+});
+
+describe('a changed image', () => {
+  const spec = { containers: [{ name: 'app', image: 'app:2' }] };
+
+  test("stops the running container with the Pod's grace", () => {
+    const view = viewOf({ containers: [attempt({})], spec: { ...spec, terminationGracePeriodSeconds: 5 } });
+    assert.deepEqual(nextAction(view), {
+      kind: 'stop-containers',
+      ids: ['app-0'],
+      deadline: NOW + 5000,
+      why: 'changed',
+    });
+  });
+
+  test('starts the next attempt without back-off, even under Never', () => {
+    const containers = [attempt({ state: 'exited', exitCode: 0, finishedAt: NOW })];
+    const view = viewOf({ containers, images: READY_IMAGES, spec: { ...spec, restartPolicy: 'Never' } });
+    assert.deepEqual(nextAction(view), {
+      kind: 'create-container',
+      container: 'app',
+      attempt: 1,
+      backoffMs: 0,
+    });
+  });
+});
+
+describe('a sandbox', () => {
+  const spec = { containers: TWO };
+
+  test('comes before the containers of a Pod that has several', () => {
+    assert.deepEqual(nextAction(viewOf({ spec })), { kind: 'create-sandbox', attempt: 0, backoffMs: 0 });
+  });
+
+  test('that was created is started', () => {
+    const view = viewOf({ spec, containers: [sandbox({ state: 'created' })] });
+    assert.deepEqual(nextAction(view), {
+      kind: 'start-container',
+      id: 'sandbox-0',
+      container: '',
+      attempt: 0,
+    });
+  });
+
+  test('that ended takes the containers with it, then is made anew', () => {
+    const dead = sandbox({ state: 'exited', exitCode: 137, finishedAt: NOW });
+    const stop = nextAction(viewOf({ spec, containers: [dead, attempt({})] }));
+    assert.deepEqual([stop.kind, 'why' in stop && stop.why], ['stop-containers', 'sandbox-lost']);
+    const ended = attempt({ state: 'exited', exitCode: 0, finishedAt: NOW });
+    assert.deepEqual(nextAction(viewOf({ spec, containers: [dead, ended] })), {
+      kind: 'create-sandbox',
+      attempt: 1,
+      backoffMs: 10_000,
+    });
+  });
+
+  test('is not made again for containers that have ended for good', () => {
+    const containers = [
+      sandbox({ state: 'exited', exitCode: 137, finishedAt: NOW }),
+      attempt({ state: 'exited', exitCode: 0, finishedAt: NOW }),
+      attempt({ name: 'side', state: 'exited', exitCode: 0, finishedAt: NOW }),
+    ];
+    assert.deepEqual(nextAction(viewOf({ containers, spec: { ...spec, restartPolicy: 'Never' } })), {
+      kind: 'wait',
+    });
+  });
+});
+
+describe('a Pod to end', () => {
+  const wish = { kind: 'stop', deadline: NOW + 30_000 } as const;
+
+  test('its running containers are stopped together', () => {
+    const containers = [attempt({}), attempt({ name: 'side' }), attempt({ name: 'x', state: 'exited' })];
+    assert.deepEqual(nextAction(viewOf({ wish, containers })), {
+      kind: 'stop-containers',
+      ids: ['app-0', 'side-0'],
+      deadline: wish.deadline,
+      why: 'deletion',
+    });
+  });
+
+  test('those that were asked already are waited for', () => {
+    const stopping = { 'app-0': wish.deadline };
+    assert.deepEqual(nextAction(viewOf({ wish, containers: [attempt({})], stopping })), { kind: 'wait' });
+  });
+
+  test('those that were given longer are asked again', () => {
+    const stopping = { 'app-0': wish.deadline + 1 };
+    assert.equal(nextAction(viewOf({ wish, containers: [attempt({})], stopping })).kind, 'stop-containers');
+  });
+
+  test('then containers, then volumes go, then it is finished', () => {
+    const containers = [attempt({ state: 'exited' }), attempt({ name: 'side', state: 'created' })];
+    assert.deepEqual(nextAction(viewOf({ wish, containers })), {
+      kind: 'remove-containers',
+      ids: ['app-0', 'side-0'],
+    });
+    assert.deepEqual(nextAction(viewOf({ wish })), { kind: 'remove-volumes' });
+    assert.deepEqual(nextAction(viewOf({ wish, volumes: { kind: 'removed' } })), { kind: 'finish' });
+  });
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { coalesceReruns } from '../../../coordinator/coalesce-reruns.js';
+
+interface HeldRun {
+  end: () => void;
+  fail: (error: Error) => void;
+}
+
+/** Work whose runs end when the test says so. */
+function heldWork() {
+  const runs: HeldRun[] = [];
+  const ask = coalesceReruns(() => new Promise<void>((end, fail) => void runs.push({ end, fail })));
+  return { runs, ask };
+}
+
+test('who asks while a run is under way gets one that begins behind it, together with all who ask meanwhile', async () => {
+  const { runs, ask } = heldWork();
+  const first = ask();
+  await setImmediate();
+  const later = [ask(), ask()];
+  await setImmediate();
+  assert.equal(runs.length, 1, 'never two at a time');
+  runs[0]?.end();
+  await first;
+  await setImmediate();
+  assert.equal(runs.length, 2);
+  runs[1]?.end();
+  await Promise.all(later);
+  await setImmediate();
+  assert.equal(runs.length, 2);
+});
+
+test('a run that failed is told to who asked for it, and holds up none behind it', async () => {
+  const { runs, ask } = heldWork();
+  const first = ask();
+  await setImmediate();
+  const second = ask();
+  runs[0]?.fail(new Error('the disk is full'));
+  await assert.rejects(first, /the disk is full/);
+  await setImmediate();
+  runs[1]?.end();
+  await second;
+});

@@ -1,0 +1,48 @@
+/** Loops that share a slice never hold the event loop for much longer than it, however many they are. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ManualClock } from '../../../shared/process/time/clock.js';
+import { TimeSlice } from '../../../shared/process/time/time-slice.js';
+
+test('a hundred loops of one millisecond a step let others run every five', async () => {
+  const clock = new ManualClock();
+  const slice = new TimeSlice(clock);
+  let steps = 0;
+  let stepsAtTurn = 0;
+  let longest = 0;
+  let running = true;
+  const watch = (): void => {
+    longest = Math.max(longest, steps - stepsAtTurn);
+    stepsAtTurn = steps;
+    if (running) setImmediate(watch);
+  };
+  setImmediate(watch);
+  const loop = async (): Promise<void> => {
+    for (let step = 0; step < 5; step++) {
+      await slice.yieldIfUsedUp();
+      steps += 1;
+      clock.advance(1);
+    }
+  };
+  clock.advance(10);
+  await Promise.all(Array.from({ length: 100 }, loop));
+  running = false;
+  assert.equal(steps, 500);
+  assert.equal(longest, 5, 'ms in one go: less costs turns of the loop, more keeps others waiting');
+});
+
+test('loops with slices of their own share the time, and none is passed over', async () => {
+  const clock = new ManualClock();
+  const finished: string[] = [];
+  const loop = async (name: string, steps: number): Promise<void> => {
+    const slice = new TimeSlice(clock);
+    for (let step = 0; step < steps; step++) {
+      await slice.yieldIfUsedUp();
+      clock.advance(5);
+    }
+    finished.push(name);
+  };
+  clock.advance(10);
+  await Promise.all([loop('long', 50), loop('short', 4), loop('shorter', 2)]);
+  assert.deepEqual(finished, ['shorter', 'short', 'long']);
+});

@@ -1,0 +1,297 @@
+/** Every host of a rollout has exactly one code; counts follow each event and add up to the fleet. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { WaveIndex } from '../../../coordinator/controllers/rollouts/wave-index.js';
+import type { NodeContact } from '../../../coordinator/decisions/nodes/node-contact.js';
+import type { NodeRecord } from '../../../coordinator/decisions/daemonsets/node-record.js';
+import { NODE_UPDATE_STATES, type NodeUpdateState } from '../../../coordinator/decisions/daemonsets/rolling-update.js';
+import { type HostRolloutState, type RolloutPhaseInfo, rolloutCode } from '../../../coordinator/decisions/rollouts/host-rollout-code.js';
+import { estimatedEnd } from '../../../coordinator/decisions/rollouts/rollout-estimate.js';
+import type { WaveCounts } from '../../../coordinator/decisions/rollouts/rollout-memory.js';
+import { progressOf } from '../../../coordinator/decisions/rollouts/rollout-progress.js';
+import type { HandoverBlockReason } from '../../../shared/kube/handovers/host-handover.js';
+import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
+import { ROLLOUT_REASON_CODES } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
+import { wave } from '../../harness/controllers/rollout-inputs.js';
+
+const WAVES = 3;
+const place = (change: Partial<HostRolloutState>): HostRolloutState => ({
+  ...{ wave: 1, state: 'oldAvailable' },
+  ...change,
+});
+const stand = (change: Partial<RolloutPhaseInfo>): RolloutPhaseInfo => ({
+  ...{ phase: 'Progressing', wave: 1, isHalted: false, isBarred: false, isReverting: false },
+  ...change,
+});
+const BARRED = { phase: 'Failed' as const, isBarred: true };
+
+const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutPhaseInfo, code: string][] = [
+  ['no part in the rollout', undefined, stand({}), 'NotEligible'],
+  ['updated and well', place({ state: 'newAvailable' }), stand({}), 'Updated'],
+  ['its wave is watched', place({ state: 'newAvailable' }), stand({ phase: 'Soaking' }), 'Soaking'],
+  ['a wave after it is', place({ state: 'newAvailable', wave: 0 }), stand({ phase: 'Soaking' }), 'Updated'],
+  ['not available yet', place({ state: 'newUnavailable' }), stand({}), 'Updating'],
+  ['ordered', place({ state: 'underWay' }), stand({}), 'Updating'],
+  ['two Pods side by side', place({ state: 'pairAvailable' }), stand({}), 'Updating'],
+  ['no Pod in an open wave', place({ state: 'empty' }), stand({}), 'Updating'],
+  ['others first', place({}), stand({}), 'Budget'],
+  ['a later wave', place({ wave: 2 }), stand({}), 'WaitingForWave'],
+  [
+    'the next wave waits for a person',
+    place({ wave: 2 }),
+    stand({ phase: 'AwaitingApproval' }),
+    'WaitingForApproval',
+  ],
+  ['the one after it does not', place({ wave: 3 }), stand({ phase: 'AwaitingApproval' }), 'WaitingForWave'],
+  ['paused', place({}), stand({ phase: 'Paused' }), 'RolloutPaused'],
+  ['frozen', place({ wave: 2 }), stand({ phase: 'Frozen' }), 'Frozen'],
+  [
+    'out of contact before its turn',
+    place({ state: 'deferred' }),
+    stand({ phase: 'Paused' }),
+    'DeferredOffline',
+  ],
+  ['took it and is not well', place({ state: 'failed' }), stand({}), 'Failed'],
+  ['the same, and nothing is taken back', place({ state: 'failed' }), stand(BARRED), 'Failed'],
+  ['goes back', place({ state: 'failed' }), stand({ ...BARRED, isReverting: true }), 'RollingBack'],
+  [
+    'well, and goes back too',
+    place({ state: 'newAvailable' }),
+    stand({ ...BARRED, isReverting: true }),
+    'RollingBack',
+  ],
+  [
+    'its Pod of before is on its way',
+    place({ state: 'underWay' }),
+    stand({ ...BARRED, phase: 'RolledBack' }),
+    'RollingBack',
+  ],
+  [
+    'it is to have one again',
+    place({ state: 'empty' }),
+    stand({ ...BARRED, phase: 'RolledBack' }),
+    'RollingBack',
+  ],
+  ['has gone back', place({ detail: 'Restored' }), stand(BARRED), 'Reverted'],
+  ['failed, and has gone back', place({ detail: 'FailedBefore' }), stand(BARRED), 'Failed'],
+  [
+    'failed, has gone back, and is outside its window',
+    place({ detail: 'FailedBefore', state: 'outsideAvailable' }),
+    stand({ ...BARRED, phase: 'RolledBack' }),
+    'Failed',
+  ],
+  ['not heard since the start', place({ state: 'awaitedAvailable' }), stand({}), 'NotHeardYet'],
+  [
+    'not heard since the start, before its wave is open',
+    place({ state: 'awaitedAvailable', wave: 2 }),
+    stand({}),
+    'WaitingForWave',
+  ],
+  ['updated, and not heard since the start', place({ state: 'awaitedUpdated' }), stand({}), 'Updated'],
+  [
+    'dark, with a turn that it may have begun',
+    place({ state: 'deferredTurned' }),
+    stand({}),
+    'DeferredOffline',
+  ],
+  ['outside its window', place({ state: 'outsideAvailable' }), stand({}), 'OutsideWindow'],
+  [
+    'outside its window, and not its turn',
+    place({ state: 'outsideAvailable', wave: 2 }),
+    stand({}),
+    'WaitingForWave',
+  ],
+  ['updated, outside its window', place({ state: 'outsideUpdated' }), stand({}), 'Updated'],
+  [
+    'of a release that failed before',
+    place({ state: 'strayAvailable' }),
+    stand({ phase: 'RolledBack', isBarred: true, isReverting: true }),
+    'RollingBack',
+  ],
+  [
+    'the same where nobody goes back',
+    place({ state: 'strayAvailable' }),
+    stand({ phase: 'Failed', isBarred: true }),
+    'RolloutFailed',
+  ],
+  ['another Pod after a retry', place({ state: 'again' }), stand({}), 'Updating'],
+  ['taken out', place({ state: 'skipped' }), stand({ phase: 'Paused' }), 'Skipped'],
+  [
+    'yet to follow, and paused',
+    place({}),
+    stand({ phase: 'Completed', wave: 2, isHalted: true }),
+    'RolloutPaused',
+  ],
+  ['its host has its turn', place({ state: 'turned' }), stand({}), 'Updating'],
+  ['its host says why not', place({ state: 'turned', detail: 'HeldLocally' }), stand({}), 'HeldLocally'],
+  ['its turn was taken back', place({ state: 'turned', detail: 'Withdrawn' }), stand(BARRED), 'RolloutFailed'],
+  [
+    'the same, in a wave that is closed by now',
+    place({ state: 'turned', detail: 'Withdrawn', wave: 2 }),
+    stand({}),
+    'WaitingForWave',
+  ],
+  ['its first Pod, in a wave that is open', place({ state: 'withheld' }), stand({}), 'Updating'],
+  ['its first Pod, in a later wave', place({ state: 'withheld', wave: 2 }), stand({}), 'WaitingForWave'],
+  ['its first Pod, outside its window', place({ state: 'outsideWithheld' }), stand({}), 'OutsideWindow'],
+  ['where no Pod belongs any more', place({ state: 'retiringAvailable' }), stand({}), 'Budget'],
+  ['never had it', place({}), stand(BARRED), 'RolloutFailed'],
+];
+
+describe('a host of a rollout', () => {
+  for (const [rule, at, how, code] of CASES) {
+    test(`${rule}: ${code}`, () => assert.equal(rolloutCode(at, how), code));
+  }
+});
+
+const PHASES: RolloutPhase[] = [
+  'Progressing',
+  'Soaking',
+  'AwaitingApproval',
+  'Paused',
+  'Failed',
+  'Completed',
+];
+const situation = fc.option(fc.constantFrom(...NODE_UPDATE_STATES), { nil: undefined });
+const contact = fc.constantFrom<NodeContact>('here', 'away', 'lost');
+const event = fc.record({
+  node: fc.integer({ min: 0, max: 19 }),
+  situation,
+  contact,
+  trouble: fc.boolean(),
+  oldPodAt: fc.constantFrom(0, 2_000),
+  waiting: fc.option(fc.constantFrom<HandoverBlockReason>('HeldLocally', 'OutsideWindow'), { nil: undefined }),
+});
+
+function recordOf(
+  at: NodeUpdateState,
+  trouble: boolean,
+  oldPodAt: number,
+  waiting: HandoverBlockReason | undefined,
+): NodeRecord {
+  const yes = {
+    desired: true,
+    current: true,
+    misscheduled: false,
+    ready: true,
+    available: true,
+    updated: true,
+  };
+  return {
+    ...{ share: yes, updateStatus: { state: at, covered: true }, hashes: [] },
+    newPod: { createdAt: 0, ...(trouble ? { trouble: 'CrashLoopBackOff' } : {}) },
+    oldPodAt,
+    handover: { forced: false, ...(waiting ? { waitReason: waiting } : {}) },
+  };
+}
+
+test('counts by code follow any events, agree with each host, and add up to the fleet', () => {
+  const phase = fc.constantFrom(...PHASES);
+  fc.assert(
+    fc.property(
+      fc.array(event, { maxLength: 80 }),
+      phase,
+      fc.integer({ min: -1, max: 2 }),
+      (events, how, wave) => {
+        const contacts = new Map<string, NodeContact>();
+        const nodes = Array.from({ length: 20 }, (_, index) => `n${index}`);
+        const waves = new WaveIndex({
+          plan: new Map(nodes.map((name, index) => [name, index % WAVES])),
+          waves: WAVES,
+          connectivity: (name) => ({ contact: contacts.get(name) ?? 'here' }),
+          times: {},
+          rules: { deadlineMs: 600_000 },
+          now: () => 1_000,
+        });
+        for (const { node, situation: at, contact: link, trouble, oldPodAt, waiting } of events) {
+          const name = `n${node}`;
+          contacts.set(name, link);
+          waves.update(name, at, at && recordOf(at, trouble, oldPodAt, waiting));
+        }
+        const isBarred = how === 'Failed';
+        const now: RolloutPhaseInfo = { phase: how, wave, isHalted: false, isBarred, isReverting: isBarred };
+        const failure = isBarred ? { failure: 'too many failed' } : {};
+        waves.applyMemory({ revision: 'r', wave, startedAt: 1_000, ...failure });
+        const codeOf = (at: HostRolloutState | undefined) => rolloutCode(at, now);
+        const { codes } = progressOf(
+          waves.codeCounts.codes(WAVES, codeOf),
+          nodes.length - waves.codeCounts.existing,
+          undefined,
+        );
+        const expected: Record<string, number> = {};
+        for (const name of nodes) {
+          const code = codeOf(waves.codeCounts.of(name));
+          expected[code] = (expected[code] ?? 0) + 1;
+        }
+        assert.deepEqual({ ...codes }, expected);
+        assert.equal(
+          Object.values(codes).reduce((sum, count) => sum + count, 0),
+          nodes.length,
+        );
+        assert.ok(Object.keys(codes).every((code) => (ROLLOUT_REASON_CODES as readonly string[]).includes(code)));
+      },
+    ),
+  );
+});
+
+describe('the estimated end', () => {
+  const NOW = 1_000_000;
+  const counts = (nodes: number, change: Partial<WaveCounts> = {}) => wave({ nodes, ...change });
+  const input = {
+    spec: { selector: {}, waves: [{ name: 'canary', soakSeconds: 60 }] },
+    phase: 'Progressing' as const,
+    waves: [counts(2), counts(10)],
+    wave: 0,
+    budgetOf: () => 2,
+    openingsOf: () => [],
+    cycleMs: 10_000,
+    now: NOW,
+  };
+  /** Hosts of one wave outside their windows, by how long from now these open. */
+  const opening =
+    (wave: number, ...zones: [inMs: number | undefined, hosts: number][]) =>
+    (index: number) =>
+      index !== wave ? [] : zones.map(([inMs, hosts]) => ({ at: inMs && NOW + inMs, hosts }));
+  const ROWS: [
+    rule: string,
+    change: Partial<Parameters<typeof estimatedEnd>[0]>,
+    afterMs: number | undefined,
+  ][] = [
+    ['waves, budgets and soaks one after another', {}, 10_000 + 60_000 + 50_000],
+    [
+      'a soak that has begun',
+      { phase: 'Soaking', waves: [counts(2, { updated: 2 }), counts(10)], soakingSince: NOW - 20_000 },
+      40_000 + 50_000,
+    ],
+    [
+      'hosts that are deferred or skipped are not waited for',
+      { waves: [counts(2), counts(10, { deferred: 6, skipped: 4 })] },
+      70_000,
+    ],
+    [
+      'a window that is yet to open',
+      { phase: 'AwaitingWindow', openingsOf: opening(0, [3_600_000, 2]) },
+      3_600_000 + 120_000,
+    ],
+    [
+      'the last of the windows, not the first',
+      { phase: 'AwaitingWindow', openingsOf: opening(1, [3_600_000, 4], [7_200_000, 6]) },
+      7_200_000 + 30_000,
+    ],
+    [
+      'hosts in their windows go on meanwhile, and others when it is their turn',
+      { openingsOf: opening(1, [80_000, 4]) },
+      70_000 + 30_000 + 20_000,
+    ],
+    ['a window that never opens', { openingsOf: opening(1, [undefined, 1]) }, undefined],
+    ['nobody knows when a person approves', { phase: 'AwaitingApproval' }, undefined],
+    ['what is over has no end to come', { phase: 'Completed' }, undefined],
+  ];
+  for (const [rule, change, afterMs] of ROWS) {
+    test(rule, () => {
+      const expected = afterMs === undefined ? undefined : NOW + afterMs;
+      assert.equal(estimatedEnd({ ...input, ...change }), expected);
+    });
+  }
+});

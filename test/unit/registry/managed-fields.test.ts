@@ -1,0 +1,249 @@
+/** Ownership of fields as plain data: FieldsV1, sets, and laws of applying. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { podKind } from '../../../coordinator/kinds/index.js';
+import { definitionOf } from '../../../coordinator/kinds/schema/schema-definitions.js';
+import type { JsonMap } from '../../../coordinator/registry/encoding/json-value.js';
+import { applyFields } from '../../../coordinator/registry/managed-fields/apply-fields.js';
+import { compareFields } from '../../../coordinator/registry/managed-fields/compare-fields.js';
+import { type FieldManagers, NO_MANAGERS } from '../../../coordinator/registry/managed-fields/field-managers.js';
+import {
+  difference,
+  intersection,
+  isEmptySet,
+  pathsOf,
+  sameSet,
+  union,
+} from '../../../coordinator/registry/managed-fields/field-set.js';
+import { fieldSetOf } from '../../../coordinator/registry/managed-fields/object-field-set.js';
+import { decodeFieldsV1, encodeFieldsV1 } from '../../../coordinator/registry/managed-fields/fields-v1.js';
+import { manifestProblems } from '../../../coordinator/registry/managed-fields/manifest-problems.js';
+import { mergeApplied } from '../../../coordinator/registry/managed-fields/merge-applied.js';
+import { pathText } from '../../../coordinator/registry/managed-fields/path-element.js';
+
+const POD = definitionOf('io.k8s.api.core.v1.Pod');
+const POD_SPEC = definitionOf('io.k8s.api.core.v1.PodSpec');
+
+const word = fc.constantFrom('a', 'b', 'c', 'd');
+const words = fc.dictionary(word, word, { minKeys: 1, noNullPrototype: true });
+
+function listBy(key: string, fields: Record<string, fc.Arbitrary<unknown>>) {
+  const item = fc.record({ [key]: word, ...fields }, { requiredKeys: [key] });
+  return fc.uniqueArray(item, { minLength: 1, selector: (element) => JSON.stringify(element[key]) });
+}
+
+const port = fc.record(
+  { containerPort: fc.constantFrom(53, 80), protocol: fc.constantFrom('TCP', 'UDP'), name: word },
+  { requiredKeys: ['containerPort'] },
+);
+const ports = fc.uniqueArray(port, {
+  minLength: 1,
+  selector: ({ containerPort, protocol = 'TCP' }) => `${containerPort}/${protocol}`,
+});
+const container = { image: word, args: fc.array(word), env: listBy('name', { value: word }), ports };
+const manifest = fc
+  .record({
+    metadata: fc.record(
+      { labels: words, finalizers: fc.uniqueArray(word, { minLength: 1 }) },
+      { requiredKeys: ['labels'] },
+    ),
+    spec: fc.record(
+      {
+        containers: listBy('name', container),
+        tolerations: fc.array(fc.record({ key: word }), { minLength: 1 }),
+        nodeSelector: words,
+        volumes: listBy('name', { hostPath: fc.record({ path: word }) }),
+      },
+      { requiredKeys: ['containers'] },
+    ),
+  })
+  .map((body): JsonMap => JSON.parse(JSON.stringify(body)));
+
+/** The manifest with other names throughout, and without what is owned as a whole. */
+function renamed(body: JsonMap): JsonMap {
+  const { metadata, spec } = JSON.parse(JSON.stringify(body).replace(/"([a-d])"/g, '"other-$1"'));
+  const { tolerations: _list, nodeSelector: _map, ...rest } = spec;
+  return { metadata, spec: rest };
+}
+
+/** Applies one after the other, by force. */
+function applied(...steps: [manager: string, manifest: JsonMap][]): {
+  object: JsonMap;
+  managers: FieldManagers;
+} {
+  let state: { object: JsonMap; managers: FieldManagers } = { object: {}, managers: NO_MANAGERS };
+  for (const [manager, body] of steps) {
+    const applier = { manager, operation: 'Apply' as const };
+    const { object, managers } = applyFields(podKind, state.object, body, state.managers, applier);
+    state = { object, managers };
+  }
+  return state;
+}
+
+describe('laws of applying', () => {
+  test('applying X and then Y, by one manager alone, leaves Y', () => {
+    fc.assert(
+      fc.property(manifest, manifest, (x, y) => {
+        assert.deepEqual(applied(['me', x], ['me', y]).object, y);
+      }),
+    );
+  });
+
+  test('applying again changes neither object nor owners', () => {
+    fc.assert(
+      fc.property(manifest, manifest, (x, y) => {
+        const once = applied(['you', x], ['me', y]);
+        const twice = applied(['you', x], ['me', y], ['me', y]);
+        assert.deepEqual(twice, once);
+      }),
+    );
+  });
+
+  test('managers without a field in common never conflict', () => {
+    fc.assert(
+      fc.property(manifest, manifest, (x, y) => {
+        const { object, managers } = applied(['you', x]);
+        const me = { manager: 'me', operation: 'Apply' as const };
+        assert.deepEqual(applyFields(podKind, object, renamed(y), managers, me).conflicts, []);
+      }),
+    );
+  });
+
+  test('after a forced apply the object says what the manifest says', () => {
+    fc.assert(
+      fc.property(manifest, manifest, (x, y) => {
+        const { object } = applied(['you', x], ['me', y]);
+        assert.deepEqual(mergeApplied(object, y, POD), object);
+      }),
+    );
+  });
+
+  test('what a manager gives up and nobody else owns is gone', () => {
+    fc.assert(
+      fc.property(manifest, manifest, (x, y) => {
+        const { object } = applied(['you', x], ['me', y], ['me', {}]);
+        const kept = fieldSetOf(object, POD);
+        assert.ok(isEmptySet(difference(kept, fieldSetOf(x, POD))));
+      }),
+    );
+  });
+});
+
+test('FieldsV1 comes back as it was', () => {
+  fc.assert(
+    fc.property(manifest, (body) => {
+      const set = fieldSetOf(body, POD);
+      const decoded = decodeFieldsV1(JSON.parse(JSON.stringify(encodeFieldsV1(set))));
+      assert.ok(decoded && sameSet(decoded, set));
+    }),
+  );
+});
+
+test('FieldsV1 that is none is told', () => {
+  for (const json of [
+    undefined,
+    [],
+    { x: {} },
+    { 'k:[]': {} },
+    { 'v:': {} },
+    { 'f:a': 1 },
+    { 'f:a': { y: {} } },
+  ]) {
+    assert.equal(decodeFieldsV1(json), undefined);
+  }
+});
+
+test('keys of list items are told in one order, whatever a client sends', () => {
+  const sent = decodeFieldsV1({ 'f:ports': { 'k:{"protocol":"TCP", "containerPort":80}': {} } });
+  assert.deepEqual(sent && encodeFieldsV1(sent), {
+    'f:ports': { 'k:{"containerPort":80,"protocol":"TCP"}': {} },
+  });
+});
+
+test('paths read as upstream writes them', () => {
+  const body = {
+    metadata: { finalizers: ['x/y'] },
+    spec: { containers: [{ name: 'c', ports: [{ containerPort: 80 }] }] },
+  };
+  assert.deepEqual([...pathsOf(fieldSetOf(body, POD))].map(pathText), [
+    '.metadata.finalizers[="x/y"]',
+    '.spec.containers[name="c"]',
+    '.spec.containers[name="c"].name',
+    '.spec.containers[name="c"].ports[containerPort=80,protocol="TCP"]',
+    '.spec.containers[name="c"].ports[containerPort=80,protocol="TCP"].containerPort',
+  ]);
+});
+
+test('comparing tells added, changed and removed, with the places of what is new', () => {
+  const { added, modified, removed } = compareFields(
+    { nodeSelector: { a: '1' }, dnsPolicy: 'Default', hostname: 'h' },
+    { nodeSelector: { a: '2' }, dnsPolicy: 'Default', volumes: [{ name: 'v' }] },
+    POD_SPEC,
+  );
+  const texts = [added, modified, removed].map((set) => [...pathsOf(set)].map(pathText));
+  assert.deepEqual(texts, [
+    ['.volumes', '.volumes[name="v"]', '.volumes[name="v"].name'],
+    ['.nodeSelector'],
+    ['.hostname'],
+  ]);
+});
+
+test('sets: union, difference and intersection obey each other', () => {
+  fc.assert(
+    fc.property(manifest, manifest, (x, y) => {
+      const [left, right] = [fieldSetOf(x, POD), fieldSetOf(y, POD)];
+      const parts = union(difference(left, right), intersection(left, right));
+      assert.ok(sameSet(parts, left));
+      assert.ok(sameSet(union(left, right), union(right, left)));
+    }),
+  );
+});
+
+for (const [live, wanted, expected] of [
+  ['ab', 'nab', 'nab'],
+  ['xab', 'na', 'xnab'],
+  ['abx', 'ba', 'bxa'],
+  ['ax', 'ay', 'axy'],
+  ['xyz', 'c', 'xyzc'],
+  ['axbyc', 'cba', 'xycba'],
+] as const) {
+  test(`a list of ${live} under an applied ${wanted} is ${expected}`, () => {
+    const list = (letters: string) => ({ containers: [...letters].map((name) => ({ name })) });
+    assert.deepEqual(mergeApplied(list(live), list(wanted), POD_SPEC), list(expected));
+  });
+}
+
+for (const [rule, body, expected] of [
+  ['a fit manifest has no problems', { spec: { containers: [{ name: 'c', env: [{ name: 'A' }] }] } }, []],
+  [
+    'unknown fields are told by the keys of the items around them',
+    { spec: { containers: [{ name: 'c', foo: 1 }], tolerations: [{ bar: 1 }] } },
+    [
+      '.spec.containers[name="c"].foo: field not declared in schema',
+      '.spec.tolerations[0].bar: field not declared in schema',
+    ],
+  ],
+  [
+    'an item needs its key',
+    { spec: { containers: [{ image: 'x' }] } },
+    [
+      '.spec.containers: element 0: associative list with keys has an element that omits key field "name" (and doesn\'t have default value)',
+    ],
+  ],
+  [
+    'a key may be there once, defaults counted',
+    {
+      metadata: { finalizers: ['a/b', 'a/b'] },
+      spec: {
+        containers: [{ name: 'c', ports: [{ containerPort: 1 }, { containerPort: 1, protocol: 'TCP' }] }],
+      },
+    },
+    [
+      '.metadata.finalizers: duplicate entries for key [="a/b"]',
+      '.spec.containers[name="c"].ports: duplicate entries for key [containerPort=1,protocol="TCP"]',
+    ],
+  ],
+] as const) {
+  test(`manifests: ${rule}`, () => assert.deepEqual(manifestProblems(body, POD), expected));
+}

@@ -1,0 +1,141 @@
+/** Which hosts fetch the next image ahead of their turn. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  imageBytesOf,
+  hasImages,
+  type PrePullInput,
+  type PrePullStep,
+  prePullStep,
+} from '../../../coordinator/decisions/rollouts/pre-pull-schedule.js';
+import { prePullAnnotation, prePulls } from '../../../shared/kube/rollouts/pre-pull-annotations.js';
+
+const queue = [
+  { name: 'a', dueAt: 10, order: 0 },
+  { name: 'b', dueAt: 10, order: 1 },
+  { name: 'c', dueAt: 50, order: 2 },
+];
+const MB = 1_000_000;
+
+/** One site with all three, one host at a time. */
+function input(change: Partial<PrePullInput> = {}, running = 0): PrePullInput {
+  return {
+    ...{ sites: [{ queue, running }], fleet: { running }, limit: { maxParallel: 9 }, siteLimit: {}, now: 10 },
+    ...change,
+  };
+}
+
+const namesOf = ({ start }: PrePullStep) => start.map(({ name }) => name).join('');
+
+describe('fetching ahead', () => {
+  const one = { maxParallel: 1 };
+  const cases: [string, PrePullInput, string, number?][] = [
+    ['begins with those that are due', input(), 'ab', 50],
+    ['keeps to its limit', input({ limit: one }), 'a'],
+    [
+      'waits for room, or for one that takes too long',
+      input({ limit: one, firstDeadline: 30, now: 20 }, 1),
+      '',
+      30,
+    ],
+    ['waits for the first window', input({ now: 5 }), '', 10],
+    ['ends', input({ sites: [{ queue: [], running: 0 }], now: 5 }), ''],
+    [
+      'does not wait for what never comes',
+      input({ sites: [{ queue: [{ name: 'a', dueAt: Number.POSITIVE_INFINITY, order: 0 }], running: 0 }] }),
+      '',
+    ],
+    [
+      'with a rate begins with one, for nobody knows how much it is',
+      input({ limit: { bytesPerSecond: MB } }),
+      'a',
+    ],
+    [
+      'then has each followed by the time for its bytes',
+      input({ limit: { bytesPerSecond: MB }, imageBytes: 60 * MB, now: 10 }),
+      'a',
+      60_010,
+    ],
+    [
+      'whether the last one has ended or not',
+      input({
+        ...{ limit: { bytesPerSecond: MB }, imageBytes: 60 * MB, now: 60_009 },
+        fleet: { running: 1, lastStartAt: 10 },
+      }),
+      '',
+      60_010,
+    ],
+    [
+      'of each site as many as it may, in the order of all',
+      input({
+        siteLimit: one,
+        sites: [
+          { queue, running: 1 },
+          { queue: [{ name: 'x', dueAt: 10, order: 7 }], running: 0 },
+          { queue: [{ name: 'y', dueAt: 10, order: 3 }], running: 0 },
+        ],
+      }),
+      'yx',
+    ],
+    [
+      'of each site as often as its rate allows',
+      input({
+        siteLimit: { bytesPerSecond: MB },
+        imageBytes: 30 * MB,
+        sites: [
+          { queue, running: 0, lastStartAt: 0 },
+          { queue: [{ name: 'x', dueAt: 10, order: 7 }], running: 0 },
+        ],
+      }),
+      'x',
+      30_000,
+    ],
+  ];
+  for (const [name, at, names, lookAgainAt] of cases) {
+    test(name, () => {
+      const step = prePullStep(at);
+      assert.deepEqual([namesOf(step), step.lookAgainAt], [names, lookAgainAt]);
+    });
+  }
+
+  test('takes no more on average than its rate, over any time', () => {
+    const many = Array.from({ length: 40 }, (_, order) => ({ name: `h${order}`, dueAt: 0, order }));
+    const rate = 2 * MB;
+    let left = many;
+    let lastStartAt: number | undefined;
+    const starts: number[] = [];
+    for (let now = 0; left.length > 0; ) {
+      const step = prePullStep({
+        ...{ sites: [{ queue: left, running: 0 }], fleet: { running: 0, lastStartAt } },
+        ...{ limit: { maxParallel: 5, bytesPerSecond: rate }, siteLimit: {}, imageBytes: 10 * MB, now },
+      });
+      for (const _ of step.start) starts.push(now);
+      if (step.start.length > 0) lastStartAt = now;
+      left = left.slice(step.start.length);
+      now = step.lookAgainAt ?? now;
+    }
+    for (const [index, at] of starts.entries())
+      assert.ok(index * 10 * MB <= (at / 1000) * rate, `${index} at ${at}`);
+  });
+
+  test('is done when the host says that it holds all', () => {
+    const node = {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'n' },
+      status: { images: [{ names: ['app:2'] }] },
+    };
+    assert.equal(hasImages(node, ['app:2']), true);
+    assert.equal(hasImages(node, ['app:2', 'side:1']), false);
+    assert.equal(imageBytesOf(node, ['app:2']), undefined, 'it does not say how much that is');
+    const told = { ...node, status: { images: [{ names: ['app:2'], sizeBytes: 5 }] } };
+    assert.equal(imageBytesOf(told, ['app:2']), 5);
+    assert.equal(imageBytesOf(told, ['app:2', 'side:1']), undefined);
+  });
+
+  test('is asked for by an annotation of each DaemonSet', () => {
+    const annotations = { [prePullAnnotation('u1')]: 'app:2,side:1', other: 'x' };
+    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', annotations } };
+    assert.deepEqual(prePulls(node), [{ daemonSetUid: 'u1', images: ['app:2', 'side:1'] }]);
+  });
+});

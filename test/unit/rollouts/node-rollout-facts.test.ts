@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  withConnectivity,
+  nodeFacts,
+  nodeConnectivity,
+  clampFutureTimes,
+} from '../../../coordinator/decisions/rollouts/node-rollout-facts.js';
+import { deadlineOf, type NodeFacts } from '../../../coordinator/decisions/rollouts/node-rollout-state.js';
+
+const NOW = 1_000_000;
+const YEAR = 365 * 86_400_000;
+const RULES = { deadlineMs: 600 };
+const MADE_AHEAD: NodeFacts = { updateState: 'newUnavailable', contact: 'here', newPodAt: NOW + YEAR };
+
+test('a new Pod that lies in the future, for the clock was set back, has its time from now, and no more at each look', () => {
+  const first = clampFutureTimes(MADE_AHEAD, undefined, NOW);
+  assert.equal(deadlineOf(first, RULES), NOW + 600);
+  const later = clampFutureTimes(MADE_AHEAD, first, NOW + 500);
+  assert.equal(deadlineOf(later, RULES), NOW + 600);
+  const again = clampFutureTimes(MADE_AHEAD, later, NOW - YEAR);
+  assert.equal(deadlineOf(again, RULES), NOW - YEAR + 600, 'set back once more');
+});
+
+const AHEAD: [string, NodeFacts][] = [
+  ['awaySince', { updateState: 'turned', contact: 'away', awaySince: NOW + YEAR }],
+  ['lostAt', { updateState: 'newAvailable', contact: 'lost', lostAt: NOW + YEAR }],
+  ['troubleAt', { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', failureReasonSince: NOW + YEAR }],
+  ['startedAt', { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, startedAt: NOW + YEAR }],
+  ['waitingSince', { updateState: 'turned', contact: 'here', waitReason: 'NoRoom', waitingSince: NOW + YEAR }],
+];
+
+for (const [key, facts] of AHEAD) {
+  test(`${key} that lies in the future counts from now`, () =>
+    assert.deepEqual(clampFutureTimes(facts, undefined, NOW), { ...facts, [key]: NOW }));
+}
+
+test('a new Pod that waits for one that is to end in a year, by a clock that was set back, waits for its grace from now', () => {
+  const waits = { ...MADE_AHEAD, isHeldUp: true, predecessorEndsBy: NOW + YEAR + 30_000 };
+  const first = clampFutureTimes(waits, undefined, NOW);
+  assert.equal(deadlineOf(first, RULES), NOW + 30_600);
+  assert.equal(deadlineOf(clampFutureTimes(waits, first, NOW + 500), RULES), NOW + 30_600);
+  const right = { ...waits, newPodAt: NOW, predecessorEndsBy: NOW + 30_000 };
+  assert.equal(clampFutureTimes(right, undefined, NOW), right);
+});
+
+test('times that have come stay as they are', () => {
+  const facts: NodeFacts = { ...MADE_AHEAD, newPodAt: NOW, failureReasonSince: NOW - 1 };
+  assert.equal(clampFutureTimes(facts, { ...facts, newPodAt: 1 }, NOW), facts);
+});
+
+test('a node that is back in contact is no longer lost, and is otherwise what it was', () => {
+  const lost = nodeFacts('oldAvailable', undefined, { contact: 'lost', awaySince: 4, lostAt: 5 });
+  assert.deepEqual(lost, {
+    situation: 'oldAvailable',
+    contact: 'lost',
+    awaySince: 4,
+    lostAt: 5,
+    exists: true,
+  });
+  assert.deepEqual(withConnectivity(lost, { contact: 'here' }), {
+    situation: 'oldAvailable',
+    contact: 'here',
+    exists: true,
+  });
+});
+
+test('of a host whose link ended with a coordinator nobody knows since when it is away', () => {
+  const lastTransitionTime = new Date(NOW).toISOString();
+  const standing = (reason: string) => {
+    const connected = { type: 'Connected', status: 'False', reason, lastTransitionTime } as const;
+    return nodeConnectivity({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'n1' },
+      status: { conditions: [connected] },
+    });
+  };
+  assert.deepEqual(standing('LinkSilent'), { contact: 'away', labels: undefined, awaySince: NOW });
+  assert.deepEqual(standing('NotHeardSinceStart'), { contact: 'away', labels: undefined });
+});

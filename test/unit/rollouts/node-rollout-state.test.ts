@@ -1,0 +1,346 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { failedSince, nodeRolloutState, type NodeFacts } from '../../../coordinator/decisions/rollouts/node-rollout-state.js';
+
+const OLD = { situation: 'oldAvailable', contact: 'here' } as const;
+const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
+  ['its link down before its turn', { updateState: 'oldAvailable', contact: 'away' }, 'deferred'],
+  ['lost before its turn', { updateState: 'oldUnavailable', contact: 'lost' }, 'deferred'],
+  ['unheard since a restore holds its wave', { updateState: 'unheard', contact: 'here' }, 'unheard'],
+  ['unheard since a restore, and dark', { updateState: 'unheard', contact: 'lost' }, 'deferred'],
+  ['its link down after its turn', { updateState: 'newAvailable', contact: 'away' }, 'newAvailable'],
+  ['lost before its turn, and its Pod is gone', { updateState: 'empty', contact: 'lost' }, 'deferred'],
+  ['lost after its turn', { updateState: 'newUnavailable', contact: 'lost', newPodAt: 0 }, 'failed'],
+  ['lost beside its old Pod', { updateState: 'pairUnavailable', contact: 'lost' }, 'failed'],
+  ['a crash loop', { updateState: 'newUnavailable', contact: 'here', failureReason: 'CrashLoopBackOff' }, 'failed'],
+  [
+    'an available Pod that keeps restarting',
+    { updateState: 'newAvailable', contact: 'here', failureReason: 'Restarting' },
+    'failed',
+  ],
+  [
+    'the old Pod in trouble is not the new revision’s',
+    { updateState: 'oldUnavailable', contact: 'here', failureReason: 'x' },
+    'oldUnavailable',
+  ],
+  [
+    'a new Pod within its time',
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 1 },
+    'newUnavailable',
+  ],
+  [
+    'a new Pod beyond it, while its host ends the one before it',
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, awaitsPredecessor: true },
+    'newUnavailable',
+  ],
+  [
+    'the same within its time since that one should have ended',
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, awaitsPredecessor: true, predecessorEndsBy: 1 },
+    'newUnavailable',
+  ],
+  [
+    'the same beyond that: the engine hangs, and the old Pod never ends',
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, awaitsPredecessor: true, predecessorEndsBy: 0 },
+    'failed',
+  ],
+  [
+    'a new Pod within its time since its host could begin with it',
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, startedAt: 1 },
+    'newUnavailable',
+  ],
+  [
+    'a new Pod beyond that',
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, startedAt: 0 },
+    'failed',
+  ],
+  [
+    'a host that claims to have begun before the Pod was made',
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 1, startedAt: -600 },
+    'newUnavailable',
+  ],
+  [
+    'lost while it ends the old Pod',
+    { updateState: 'newUnavailable', contact: 'lost', newPodAt: 0, awaitsPredecessor: true },
+    'failed',
+  ],
+  ['a new Pod beyond it', { updateState: 'newUnavailable', contact: 'here', newPodAt: 0 }, 'failed'],
+  [
+    'available, however long ago',
+    { updateState: 'newAvailable', contact: 'here', newPodAt: 0 },
+    'newAvailable',
+  ],
+  [
+    'not well, but taken out',
+    { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', isSkipped: true },
+    'skipped',
+  ],
+  [
+    'well, and taken out later',
+    { updateState: 'newAvailable', contact: 'here', isSkipped: true },
+    'newAvailable',
+  ],
+  ['taken out, and dark', { updateState: 'oldAvailable', contact: 'lost', isSkipped: true }, 'skipped'],
+  ['its window closed', { updateState: 'oldAvailable', contact: 'here', isOutOfWindow: true }, 'outsideAvailable'],
+  [
+    'its window closed, its Pod broken',
+    { updateState: 'oldUnavailable', contact: 'here', isOutOfWindow: true },
+    'outsideUnavailable',
+  ],
+  [
+    'updated, and its window closed',
+    { updateState: 'newAvailable', contact: 'here', isOutOfWindow: true },
+    'outsideUpdated',
+  ],
+  [
+    'what was begun is finished',
+    { updateState: 'pairAvailable', contact: 'here', isOutOfWindow: true },
+    'pairAvailable',
+  ],
+  [
+    'without a Pod it is served at any hour',
+    { updateState: 'empty', contact: 'here', isOutOfWindow: true },
+    'empty',
+  ],
+  ['dark, its window closed', { updateState: 'oldAvailable', contact: 'away', isOutOfWindow: true }, 'deferred'],
+  [
+    'failed, its window closed',
+    { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', isOutOfWindow: true },
+    'failed',
+  ],
+  [
+    'where no Pod belongs any more it has its turn, too',
+    { updateState: 'retiringAvailable', contact: 'here' },
+    'retiringAvailable',
+  ],
+  [
+    'and not outside its window',
+    { updateState: 'retiringUnavailable', contact: 'here', isOutOfWindow: true },
+    'outsideRetiring',
+  ],
+  ['its first Pod withheld', { updateState: 'withheld', contact: 'here' }, 'withheld'],
+  ['dark, its first Pod withheld', { updateState: 'withheld', contact: 'lost' }, 'deferred'],
+  [
+    'taken out, its first Pod withheld',
+    { updateState: 'withheld', contact: 'here', isSkipped: true },
+    'skipped',
+  ],
+  [
+    'its first Pod comes in its window',
+    { updateState: 'withheld', contact: 'here', isOutOfWindow: true },
+    'outsideWithheld',
+  ],
+  ['not heard since the start, its Pod old', { ...OLD, isAwaited: true }, 'awaitedAvailable'],
+  [
+    'not heard since the start, its Pod old and broken',
+    { ...OLD, updateState: 'oldUnavailable', isAwaited: true },
+    'awaitedUnavailable',
+  ],
+  [
+    'not heard since the start, updated',
+    { ...OLD, updateState: 'newAvailable', isAwaited: true },
+    'awaitedUpdated',
+  ],
+  [
+    'not heard since the start, updated, and away before',
+    { ...OLD, updateState: 'newAvailable', contact: 'away', isAwaited: true },
+    'newAvailable',
+  ],
+  [
+    'not heard since the start, its window closed',
+    { ...OLD, isAwaited: true, isOutOfWindow: true },
+    'awaitedAvailable',
+  ],
+  ['not heard since the start, and dark before', { ...OLD, contact: 'away', isAwaited: true }, 'deferred'],
+  ['of a release that failed before, as this one has', { ...OLD, isStaleFailed: true }, 'strayAvailable'],
+  ['the same outside its window', { ...OLD, isStaleFailed: true, isOutOfWindow: true }, 'outsideAvailable'],
+  [
+    'the same, and of no use',
+    { updateState: 'oldUnavailable', contact: 'here', isStaleFailed: true, isOutOfWindow: true },
+    'strayUnavailable',
+  ],
+  ['the same, in the dark', { ...OLD, contact: 'away', isStaleFailed: true }, 'deferred'],
+  ['the same, not heard since the start', { ...OLD, isAwaited: true, isStaleFailed: true }, 'awaitedAvailable'],
+  ['not heard since the start, taken out', { ...OLD, isAwaited: true, isSkipped: true }, 'skipped'],
+  [
+    'its time ran out while there was no coordinator',
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, isAwaited: true },
+    'newUnavailable',
+  ],
+  [
+    'and begins anew when it is heard',
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, heardAt: 1 },
+    'newUnavailable',
+  ],
+  ['to run out then', { updateState: 'newUnavailable', contact: 'here', newPodAt: -600, heardAt: 0 }, 'failed'],
+  [
+    'a crash loop that was known before the start',
+    { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', isAwaited: true },
+    'failed',
+  ],
+];
+
+for (const [name, facts, lane] of LANES) {
+  test(`a node in a rollout: ${name}`, () => assert.equal(nodeRolloutState(facts, 600, { deadlineMs: 600 }), lane));
+}
+
+test('without a budget no node has failed: it holds its wave, as upstream', () => {
+  const facts = {
+    updateState: 'newUnavailable',
+    contact: 'lost',
+    trouble: 'CrashLoopBackOff',
+    newPodAt: 0,
+  } as const;
+  assert.equal(nodeRolloutState(facts, 600, {}), 'newUnavailable');
+});
+
+/** Now is 600. */
+const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget?: string][] = [
+  ['lost, nothing was heard of its turn', {}, 'failed', 'deferredTurned'],
+  ['lost, it lacked the image', { waitReason: 'ImageNotPulled' }, 'failed', 'deferredTurned'],
+  [
+    'its link down, it lacked the image',
+    { waitReason: 'ImageNotPulled', contact: 'away' },
+    'turned',
+    'deferredTurned',
+  ],
+  ['it has heard no time', { waitReason: 'NoTrustedTime' }, 'deferred'],
+  ['its turn is to be taken back', { waitReason: 'ImageNotPulled', isOutdated: true }, 'deferred'],
+  ['outside its window, and no other is named', { waitReason: 'OutsideWindow', handoverWindows: [] }, 'deferred'],
+  [
+    'outside its window, the next is to come',
+    { waitReason: 'OutsideWindow', handoverWindows: [{ from: 601, until: 900 }] },
+    'deferred',
+  ],
+  [
+    'outside its window, the next has opened since',
+    { waitReason: 'OutsideWindow', handoverWindows: [{ from: 600, until: 900 }] },
+    'failed',
+    'deferredTurned',
+  ],
+  [
+    'the same, its link down only now',
+    { waitReason: 'OutsideWindow', contact: 'away', handoverWindows: [{ from: 600, until: 900 }] },
+    'turned',
+    'deferredTurned',
+  ],
+  [
+    'outside its window, one has opened and closed since',
+    { waitReason: 'OutsideWindow', handoverWindows: [{ from: 510, until: 520 }] },
+    'failed',
+    'deferredTurned',
+  ],
+  [
+    'outside its window, all of them were over before it went dark',
+    { waitReason: 'OutsideWindow', handoverWindows: [{ from: 100, until: 500 }] },
+    'deferred',
+  ],
+  [
+    'the same, where nobody knows when it went dark',
+    {
+      ...{ waiting: 'OutsideWindow', waitingSince: 500, awaySince: 0 },
+      handoverWindows: [{ from: 100, until: 500 }],
+    },
+    'deferred',
+  ],
+  [
+    'a window has opened since it was outside, and nobody knows when it went dark',
+    {
+      ...{ waiting: 'OutsideWindow', waitingSince: 500, awaySince: 0 },
+      handoverWindows: [{ from: 510, until: 520 }],
+    },
+    'failed',
+    'deferredTurned',
+  ],
+  ['it said ‘not now’, and may for longer', { waitReason: 'HeldLocally', holdEndsAt: 601 }, 'deferred'],
+  [
+    'it said ‘not now’ for as long as it may',
+    { waitReason: 'HeldLocally', holdEndsAt: 600 },
+    'failed',
+    'deferredTurned',
+  ],
+  [
+    'the same, its window closed by then',
+    { waitReason: 'HeldLocally', holdEndsAt: 600, handoverWindows: [{ from: 400, until: 600 }] },
+    'deferred',
+  ],
+  [
+    'the same, in a later window',
+    {
+      waitReason: 'HeldLocally',
+      holdEndsAt: 550,
+      handoverWindows: [
+        { from: 400, until: 540 },
+        { from: 590, until: 700 },
+      ],
+    },
+    'failed',
+    'deferredTurned',
+  ],
+];
+
+for (const [name, facts, lane, withoutBudget = lane] of DARK_WITH_A_TURN) {
+  const whole: NodeFacts = { updateState: 'turned', contact: 'lost', awaySince: 500, lostAt: 540, ...facts };
+  test(`a host that went dark with its turn: ${name}`, () => {
+    assert.equal(nodeRolloutState(whole, 600, { deadlineMs: 1_000 }), lane);
+    assert.equal(nodeRolloutState(whole, 600, {}), withoutBudget);
+  });
+}
+
+test('a host that may have begun in the dark has failed since it may have', () => {
+  const turnWindows = [{ from: 590, until: 700 }];
+  const facts = { situation: 'turned', contact: 'lost', waiting: 'OutsideWindow', turnWindows } as const;
+  assert.equal(failedSince({ ...facts, awaySince: 500, lostAt: 540 }, 600, { deadlineMs: 1_000 }), 590);
+});
+
+const RETRIES: [string, NodeFacts, string][] = [
+  [
+    'a crash loop from before',
+    { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', newPodAt: 100 },
+    'again',
+  ],
+  [
+    'a crash loop since',
+    { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', newPodAt: 101 },
+    'failed',
+  ],
+  [
+    'restarts before, available now',
+    { updateState: 'newAvailable', contact: 'here', failureReason: 'x', newPodAt: 100 },
+    'newAvailable',
+  ],
+  ['dark before', { updateState: 'newUnavailable', contact: 'lost', newPodAt: 50, lostAt: 60 }, 'deferred'],
+  ['dark since', { updateState: 'newUnavailable', contact: 'lost', newPodAt: 50, lostAt: 160 }, 'failed'],
+];
+
+for (const [name, facts, lane] of RETRIES) {
+  test(`a node after a retry: ${name}`, () => {
+    assert.equal(nodeRolloutState(facts, 600, { deadlineMs: 600, retriedAt: 100 }), lane);
+  });
+}
+
+for (const [name, facts, lane] of [
+  ['restarts before, available now', { updateState: 'newAvailable', newPodAt: 99 }, 'newAvailable'],
+  [
+    'restarts before, available now, outside its window',
+    { updateState: 'newAvailable', newPodAt: 99, isOutside: true },
+    'outsideUpdated',
+  ],
+  ['a crash loop from before', { situation: 'newUnavailable', newPodAt: 99 }, 'failed'],
+  ['restarts since', { situation: 'newAvailable', newPodAt: 100 }, 'failed'],
+] as const) {
+  test(`a node that kept what a rollout comes back to: ${name}`, () => {
+    const whole = { contact: 'here', trouble: 'x', ...facts } as const;
+    assert.equal(nodeRolloutState(whole, 600, { deadlineMs: 600, startedAt: 100 }), lane);
+  });
+}
+
+test('since when a node has failed', () => {
+  const rules = { deadlineMs: 600 };
+  const since = (facts: Partial<NodeFacts>) =>
+    failedSince({ updateState: 'newUnavailable', contact: 'here', ...facts }, 1_000, rules);
+  assert.equal(since({ failureReason: 'x', failureReasonSince: 5, newPodAt: 1 }), 5);
+  assert.equal(since({ failureReason: 'x', newPodAt: 1 }), 1);
+  assert.equal(since({ contact: 'lost', lostAt: 7 }), 7);
+  assert.equal(since({ newPodAt: 100 }), 700);
+  assert.equal(since({ newPodAt: 500 }), undefined);
+});

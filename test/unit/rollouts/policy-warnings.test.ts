@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  policyRemarks,
+  releaseRemarks,
+  type SelectedDaemonSet,
+} from '../../../coordinator/decisions/plan/policy-warning-messages.js';
+import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
+import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+
+const SPEC: RolloutPolicySpec = { selector: {}, waves: [{ name: 'lab' }, { name: 'tenth' }] };
+const found = (change: Partial<SelectedDaemonSet> = {}): SelectedDaemonSet => ({
+  ...{ name: 'till', governor: 'gentle', isRollingUpdate: true, nodes: 50, matched: [5, 50], closed: [] },
+  ...change,
+});
+
+describe('what whoever writes a policy is told', () => {
+  for (const [what, selected, expected] of [
+    ['all is well', [found()], []],
+    ['it selects nobody', [], ['spec.selector: selects no DaemonSet of this namespace, so far']],
+    [
+      'another comes first',
+      [found({ governor: 'a' })],
+      ['DaemonSet till is governed by RolloutPolicy a: of those that select it the first by name'],
+    ],
+    [
+      'Pods are replaced by hand',
+      [found({ isRollingUpdate: false })],
+      ['DaemonSet till has the update strategy OnDelete: nothing is rolled out there'],
+    ],
+    [
+      'a selector is mistyped',
+      [found({ matched: [0, 50] })],
+      [
+        'spec.waves[0].nodeSelector: matches none of the 50 nodes of DaemonSet till: wave lab holds nothing up',
+      ],
+    ],
+    [
+      'nodes have no window',
+      [found({ closed: ['n1', 'n2', 'n3', 'n4'] })],
+      [
+        'spec.windows: none ever opens for 4 of the 50 nodes of DaemonSet till (n1, n2, n3, …): no pod is replaced there',
+      ],
+    ],
+    ['there are no nodes yet', [found({ nodes: 0, matched: [0, 0] })], []],
+  ] as [string, SelectedDaemonSet[], string[]][]) {
+    test(what, () => {
+      assert.deepEqual(policyRemarks({ name: 'gentle', spec: SPEC }, selected, true), expected);
+    });
+  }
+  test('nodes are not named to who may not see them', () => {
+    const selected = [found({ closed: ['n1', 'n2'] })];
+    assert.deepEqual(policyRemarks({ name: 'gentle', spec: SPEC }, selected, false), [
+      'spec.windows: none ever opens for 2 of the 50 nodes of DaemonSet till: no pod is replaced there',
+    ]);
+  });
+});
+
+describe('what a DaemonSet is left with that no policy governs any more', () => {
+  const status = (change: Partial<RolloutStatus>): RolloutStatus => ({
+    ...{ revision: 'abc', policy: 'gentle', phase: 'Soaking', wave: 'lab', message: '', waves: [] },
+    ...{ nodes: 50, updated: 2, failed: 0, deferred: 0, outsideWindow: 0, skipped: 0 },
+    startTime: '2026-01-31T09:00:00Z',
+    ...change,
+  });
+  const onItsOwn = 'without a policy it is rolled out to all nodes, as Kubernetes does';
+  for (const [what, present, expected] of [
+    ['no rollout', undefined, []],
+    ['one that is done', status({ phase: 'Completed', completionTime: '2026-01-31T10:00:00Z' }), []],
+    [
+      'one in its first wave',
+      status({}),
+      [`DaemonSet till is in a rollout (Soaking, wave lab, 2 of 50 nodes updated): ${onItsOwn}`],
+    ],
+    [
+      'one that failed',
+      status({ phase: 'RolledBack', failure: '1 node failed, 0 may' }),
+      [`DaemonSet till has a barred revision, abc (1 node failed, 0 may): ${onItsOwn}`],
+    ],
+  ] as [string, RolloutStatus | undefined, string[]][]) {
+    test(what, () => assert.deepEqual(releaseRemarks('till', present), expected));
+  }
+});

@@ -1,0 +1,27 @@
+/** What is kept of a rollout where nothing may be made any more. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DaemonSetDeps } from '../../../coordinator/controllers/daemonsets/daemonset-deps.js';
+import { RolloutHistory } from '../../../coordinator/controllers/rollouts/rollout-history.js';
+import type { ReconcileContext } from '../../../coordinator/controllers/queue/reconcile-worker.js';
+import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
+import { ApiError, type StatusReason } from '../../../shared/kube/objects/api-status.js';
+import { daemonSet } from '../../harness/controllers/daemon-builders.js';
+
+const PRESENT: Rollout = {
+  ...{ apiVersion: 'fleet.everynode.dev/v1', kind: 'Rollout', metadata: { name: 'web', namespace: 'shop' } },
+  status: { revision: 'r', phase: 'Soaking', message: 'm' } as RolloutStatus,
+};
+
+/** Keeps it in a store that refuses so. */
+function keep(reason: StatusReason, cause: string): Promise<RolloutStatus | undefined> {
+  const causes = [{ reason: cause, field: 'metadata.namespace', message: 'refused' }];
+  const refuse = () => Promise.reject(new ApiError(reason, 'refused', { causes }));
+  const parts = { registry: { create: refuse } } as unknown as DaemonSetDeps;
+  return new RolloutHistory(parts).keep(daemonSet('web'), PRESENT, 'another revision came', {} as ReconcileContext);
+}
+
+test('a rollout in a namespace that is being deleted goes without being kept', async () => {
+  assert.equal(await keep('Forbidden', 'NamespaceTerminating'), undefined);
+  await assert.rejects(keep('Forbidden', 'QuotaExceeded'), /refused/);
+});

@@ -1,0 +1,146 @@
+/** What the engine is asked for, and what is read from its answers. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  containerName,
+  type InspectResponse,
+  isOwnedBy,
+  toCreateBody,
+  toObservedContainer,
+} from '../../../agent/runtime/docker/docker-convert.js';
+import type { ContainerConfig } from '../../../agent/runtime/runtime-driver.js';
+import { config } from '../../laws/driver-fixture.js';
+
+const OWNER = { clusterUID: 'c', nodeName: 'n' };
+const PROGRAM = { image: 'app:1' };
+
+/** What these tests read of a body. */
+interface Body {
+  Entrypoint?: string[];
+  Cmd?: string[];
+  Labels: Record<string, string>;
+  ExposedPorts: Record<string, unknown>;
+  HostConfig: {
+    PortBindings: Record<string, unknown>;
+    LogConfig: { Config: Record<string, string> };
+    [field: string]: unknown;
+  };
+  [field: string]: unknown;
+}
+
+const body = (overrides: Partial<ContainerConfig>, logDriver = ''): Body =>
+  toCreateBody(config('uid', PROGRAM, overrides), OWNER, { logDriver }) as unknown as Body;
+
+test('a name follows from the identity, and POD stands for the sandbox', () => {
+  const identity = { podUid: 'u', podNamespace: 'd', podName: 'p', container: 'app', attempt: 2 };
+  assert.equal(containerName(identity), 'everynode_u_app_2');
+  assert.equal(containerName({ ...identity, container: '' }), 'everynode_u_POD_2');
+});
+
+test('the engine restarts nothing by itself', () => {
+  assert.deepEqual(body({}).HostConfig.RestartPolicy, { Name: 'no' });
+});
+
+test('our labels cannot be overridden', () => {
+  const { Labels } = body({ labels: { 'everynode.dev/cluster': 'other', x: 'y' } });
+  assert.ok(isOwnedBy(Labels, OWNER));
+  assert.equal(Labels.x, 'y');
+});
+
+test('a command replaces the entrypoint, arguments the command; absent ones leave the image its own', () => {
+  const given = body({ command: ['a'], args: ['b'] });
+  assert.deepEqual([given.Entrypoint, given.Cmd], [['a'], ['b']]);
+  const bare = body({});
+  assert.ok(!('Entrypoint' in bare) && !('Cmd' in bare));
+});
+
+test('a CPU limit is a quota of 100 ms, above the number of CPUs too, and never below 1 ms', () => {
+  assert.equal(body({ cpuLimitMilli: 500 }).HostConfig.CpuQuota, 50_000);
+  assert.equal(body({ cpuLimitMilli: 64_000 }).HostConfig.CpuQuota, 6_400_000);
+  assert.equal(body({ cpuLimitMilli: 1 }).HostConfig.CpuQuota, 1_000);
+  assert.ok(!('CpuQuota' in body({}).HostConfig));
+});
+
+test('a memory limit leaves no swap', () => {
+  const { Memory, MemorySwap } = body({ memoryLimitBytes: 2 ** 24 }).HostConfig;
+  assert.deepEqual([Memory, MemorySwap], [2 ** 24, 2 ** 24]);
+});
+
+test('one container port may have several host ports', () => {
+  const port = { containerPort: 80, protocol: 'tcp' } as const;
+  const { ExposedPorts, HostConfig } = body({
+    ports: [
+      { ...port, hostPort: 8080 },
+      { ...port, hostPort: 8081, hostIP: '127.0.0.1' },
+    ],
+  });
+  assert.deepEqual(Object.keys(ExposedPorts), ['80/tcp']);
+  assert.deepEqual(HostConfig.PortBindings['80/tcp'], [
+    { HostIp: '', HostPort: '8080' },
+    { HostIp: '127.0.0.1', HostPort: '8081' },
+  ]);
+});
+
+test('a member of a sandbox has neither name nor hosts of its own', () => {
+  const given = { hostname: 'h', extraHosts: ['a:1.2.3.4'] };
+  const member = body({ ...given, network: { kind: 'container', id: 'x' } });
+  assert.equal(member.HostConfig.NetworkMode, 'container:x');
+  assert.ok(!('Hostname' in member) && !('ExtraHosts' in member.HostConfig));
+  assert.equal(body({ ...given, network: { kind: 'bridge' } }).Hostname, 'h');
+});
+
+test('logs are bounded where the engine would let them grow', () => {
+  assert.equal(body({}, 'json-file').HostConfig.LogConfig.Config['max-size'], '10m');
+  assert.equal(body({}, 'k8s-file').HostConfig.LogConfig.Config['max-size'], '50m');
+  assert.ok(!('LogConfig' in body({}, 'journald').HostConfig));
+});
+
+const ANSWER: InspectResponse = {
+  Id: 'id',
+  Created: '2026-01-01T00:00:00.5Z',
+  Image: 'sha256:x',
+  Config: { Labels: null },
+  HostConfig: {},
+  State: {
+    Status: 'running',
+    ExitCode: 0,
+    OOMKilled: false,
+    Error: '',
+    StartedAt: '2026-01-01T00:00:02Z',
+    FinishedAt: '0001-01-01T00:00:00Z',
+  },
+  NetworkSettings: { Networks: { bridge: { IPAddress: '' }, other: { IPAddress: '172.17.0.2' } } },
+};
+const observe = (state: Partial<InspectResponse['State']>) =>
+  toObservedContainer({ ...ANSWER, State: { ...ANSWER.State, ...state } }, 'digest');
+
+test('the year 1 means never', () => {
+  assert.equal(observe({ Status: 'created', StartedAt: '0001-01-01T00:00:00Z' }).startedAt, undefined);
+  assert.equal(observe({}).finishedAt, undefined);
+  assert.equal(observe({}).createdAt, Date.UTC(2026, 0, 1) + 500);
+});
+
+test('nothing ends before it starts, whatever the engine notes', () => {
+  const ended = observe({ Status: 'exited', FinishedAt: '2026-01-01T00:00:01Z', ExitCode: 3 });
+  assert.equal(ended.finishedAt, ended.startedAt);
+  assert.equal(ended.exitCode, 3);
+});
+
+for (const [status, state] of [
+  ['created', 'created'],
+  ['configured', 'created'],
+  ['initialized', 'created'],
+  ['running', 'running'],
+  ['paused', 'running'],
+  ['stopping', 'running'],
+  ['exited', 'exited'],
+  ['stopped', 'exited'],
+  ['dead', 'exited'],
+] as const) {
+  test(`an engine's "${status}" is our "${state}"`, () =>
+    assert.equal(observe({ Status: status }).state, state));
+}
+
+test('the address is that of the network which has one', () => {
+  assert.equal(observe({}).ip, '172.17.0.2');
+});

@@ -1,0 +1,190 @@
+/** What a simulation's texts mean: annotations, node queries, manifests, commands. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseCommand } from '../../../agent/simulate/simulation-command.js';
+import { parseNodeQuery } from '../../../agent/simulate/node-query.js';
+import { nodesFromDocuments, statusFromTemplate } from '../../../agent/simulate/node-templates.js';
+import { durationMs, simulatedBehaviour } from '../../../agent/simulate/simulation-annotations.js';
+import { simulationAnnotationErrors } from '../../../agent/simulate/simulation-annotation-errors.js';
+import { WarningLimiter } from '../../../agent/simulate/warning-limiter.js';
+import { nodeObject, podObject } from '../../harness/controllers/object-builders.js';
+
+const NODE = { name: 'node-3', labels: { zone: 'a', gpu: '' } };
+
+const PRETENCES: [annotations: Record<string, string>, speed: number, behaviour: unknown][] = [
+  [{}, 1, undefined],
+  [{ 'ready-after': '5s' }, 1, { ready: { afterMs: 5000 } }],
+  [{ 'ready-after': '1m' }, 60, { ready: { afterMs: 1000 } }],
+  [{ fail: 'true' }, 1, { exit: { afterMs: 0, code: 1 } }],
+  [{ fail: 'true', 'fail-on': 'node-3,node-7' }, 1, { exit: { afterMs: 0, code: 1 } }],
+  [{ fail: 'true', 'fail-on': 'node-7' }, 1, {}],
+  [{ 'fail-on': 'zone in (a,b)', 'exit-code': '7' }, 1, { exit: { afterMs: 0, code: 7 } }],
+  [{ 'fail-after': '10m' }, 60, { exit: { afterMs: 10_000, code: 1 } }],
+  [{ 'exit-after': '10s' }, 1, { exit: { afterMs: 10_000, code: 0 } }],
+  [{ 'exit-after': '10s', 'exit-code': '1' }, 1, { exit: { afterMs: 10_000, code: 1 } }],
+  [{ 'pull-time': '20s' }, 10, { pull: { afterMs: 2000 } }],
+  [{ 'ready-after': 'soon' }, 1, {}],
+];
+
+for (const [annotations, speed, behaviour] of PRETENCES) {
+  test(`a Pod that says ${JSON.stringify(annotations)} at speed ${speed} pretends so`, () => {
+    const pod = podObject('p');
+    const prefixed = Object.entries(annotations).map(([key, text]) => [
+      `simulate.everynode.dev/${key}`,
+      text,
+    ]);
+    pod.metadata.annotations = Object.fromEntries(prefixed);
+    assert.deepEqual(simulatedBehaviour(pod, { node: NODE, speed, isRebooted: false }), behaviour);
+  });
+}
+
+test('a pull that is to fail does so as a registry refuses', () => {
+  const pod = podObject('p');
+  pod.metadata.annotations = { 'simulate.everynode.dev/pull': 'fail' };
+  assert.equal(
+    simulatedBehaviour(pod, { node: NODE, speed: 1, isRebooted: false })?.pull?.error?.reason,
+    'ErrImagePull',
+  );
+});
+
+test('a Pod that is to fail after a reboot does so once its host was rebooted under it', () => {
+  const pod = podObject('p');
+  pod.metadata.annotations = { 'simulate.everynode.dev/fail-after-reboot': 'true' };
+  const exitOf = (isRebooted: boolean) => simulatedBehaviour(pod, { node: NODE, speed: 1, isRebooted })?.exit;
+  assert.equal(exitOf(false), undefined);
+  assert.deepEqual(exitOf(true), { afterMs: 0, code: 1 });
+});
+
+const QUERIES: [text: string, meant: boolean][] = [
+  ['*', true],
+  ['node-3', true],
+  ['node-1, node-3', true],
+  ['node-33', false],
+  ['zone=a', true],
+  ['zone==a,gpu=', true],
+  ['zone=a,gpu=x', false],
+  ['zone!=a', false],
+  ['other!=a', true],
+  ['!other', true],
+  ['!gpu', false],
+  ['zone in (a, b)', true],
+  ['zone notin (a, b)', false],
+  ['other notin (a)', true],
+  ['zone in (a),!other', true],
+];
+
+for (const [text, meant] of QUERIES) {
+  test(`"${text}" ${meant ? 'means' : 'does not mean'} node-3 of zone a`, () => {
+    assert.equal(parseNodeQuery(text)(NODE), meant);
+  });
+}
+
+for (const text of ['((', 'zone=a,(b', 'zone=a,,gpu', 'a b in (c', '!']) {
+  test(`"${text}" means nobody, not everybody: it is refused`, () => {
+    assert.throws(() => parseNodeQuery(text), /is no label requirement|is not of the form/);
+  });
+}
+
+const MISTAKES: [annotations: Record<string, string>, told: RegExp | undefined][] = [
+  [{}, undefined],
+  [
+    { 'ready-after': '5s', fail: 'true', 'fail-on': 'zone in (a)', pull: 'fail', 'exit-code': '3' },
+    undefined,
+  ],
+  [{ 'ready-after': '5' }, /^Pod default\/p: .*ready-after: "5" is no duration.*counts as absent$/],
+  [{ 'fail-on': '((' }, /fail-on: "\(\(" means no nodes/],
+  [{ fail: 'yes' }, /neither "true" nor "false"/],
+  [{ 'exit-code': '-1' }, /no exit code/],
+  [{ pull: 'slow' }, /is not "fail"/],
+  [{ readyafter: '5s' }, /is none of ready-after, fail, /],
+];
+
+for (const [annotations, told] of MISTAKES) {
+  test(`of ${JSON.stringify(annotations)} ${told ? `it is told that ${told}` : 'nothing is told'}`, () => {
+    const pod = podObject('p');
+    const prefixed = Object.entries(annotations).map(([key, text]) => [
+      `simulate.everynode.dev/${key}`,
+      text,
+    ]);
+    pod.metadata.annotations = { 'example.com/fail': 'x', ...Object.fromEntries(prefixed) };
+    const mistakes = simulationAnnotationErrors(pod);
+    assert.equal(mistakes.length, told ? 1 : 0);
+    if (told) assert.match(mistakes[0] ?? '', told);
+  });
+}
+
+test('a remark is made once, and of one kind not without end', () => {
+  const said: string[] = [];
+  const remarks = new WarningLimiter((text) => said.push(text));
+  for (const text of ['a', 'a', 'b', 'c', 'd', 'e', 'f', 'g']) remarks.warn('x', text);
+  remarks.warn('y', 'a');
+  assert.deepEqual(said, ['a', 'b', 'c', 'd', 'e (more of this is not said)', 'a']);
+});
+
+test('a duration is read as Go writes it, and nothing else is', () => {
+  assert.deepEqual(['1h2m3.5s', '300ms', '0s'].map(durationMs), [3_723_500, 300, 0]);
+  assert.deepEqual(['', '5', '5 s', 'x'].map(durationMs), [undefined, undefined, undefined, undefined]);
+});
+
+test('Nodes of documents and of Lists are taken as they stand; anything else is named', () => {
+  const list = { kind: 'List', items: [nodeObject('b'), nodeObject('c')] };
+  const names = nodesFromDocuments([nodeObject('a'), null, list]).map(({ metadata }) => metadata.name);
+  assert.deepEqual(names, ['a', 'b', 'c']);
+  assert.throws(() => nodesFromDocuments([podObject('p')]), /a Pod is no Node/);
+  assert.throws(() => nodesFromDocuments([nodeObject('a'), nodeObject('a')]), /"a" stands there twice/);
+});
+
+const MISSHAPEN: [node: Record<string, unknown>, told: RegExp][] = [
+  [{ spec: { taints: 7 } }, /node "n": spec\.taints is not a list of taints/],
+  [{ spec: { taints: [{ key: 'x' }] } }, /spec\.taints/],
+  [{ status: { conditions: { type: 'x' } } }, /status\.conditions/],
+  [{ status: { allocatable: { cpu: 'lots' } } }, /status\.allocatable is not a map of quantities/],
+  [{ status: 'fine' }, /status is not a map/],
+  [{ metadata: { name: 'n', labels: { replicas: 5 } } }, /metadata\.labels is not a map of texts/],
+];
+
+for (const [parts, told] of MISSHAPEN) {
+  test(`a Node with ${JSON.stringify(parts)} is refused with the place`, () => {
+    assert.throws(() => nodesFromDocuments([{ kind: 'Node', metadata: { name: 'n' }, ...parts }]), told);
+  });
+}
+
+test('empty parts and parts of newer clusters are taken', () => {
+  const node = {
+    ...{ kind: 'Node', metadata: { name: 'n', labels: null, surprise: true }, spec: { taints: null } },
+    status: { nodeInfo: { swap: { capacity: 1 } }, allocatable: { cpu: 2 }, features: {} },
+  };
+  assert.equal(nodesFromDocuments([node]).length, 1);
+});
+
+test("a manifest's allocatable and conditions go before what the host says, and an order before both", () => {
+  const condition = (type: string, status: 'True' | 'False') => ({ type, status });
+  const told = {
+    allocatable: { cpu: '4' },
+    conditions: [condition('Ready', 'True'), condition('DiskPressure', 'False')],
+  };
+  const plan = nodeObject('n', { cpu: '64', ready: 'False' });
+  const status = statusFromTemplate(told, plan, [condition('DiskPressure', 'True')]);
+  assert.equal(status.allocatable?.cpu, '64');
+  assert.deepEqual(
+    status.conditions?.map(({ type, status: value }) => `${type}=${value}`),
+    ['Ready=False', 'DiskPressure=True'],
+  );
+});
+
+test('a command names what to do and to whom; one that makes no sense says why', () => {
+  assert.equal(parseCommand('  # nothing'), undefined);
+  assert.equal(parseCommand('offline zone in (a,b)')?.kind, 'offline');
+  const slow = parseCommand('slow 300ms *');
+  assert.equal(slow?.kind === 'slow' && slow.delayMs, 300);
+  const condition = parseCommand('condition DiskPressure=True node-3 # full');
+  assert.equal(condition?.kind === 'condition' && condition.type, 'DiskPressure');
+  for (const [line, why] of [
+    ['explode *', /unknown command "explode"/],
+    ['offline', /which nodes/],
+    ['slow fast *', /no duration/],
+    ['condition Ready *', /TYPE=/],
+  ] as const) {
+    assert.throws(() => parseCommand(line), why);
+  }
+});

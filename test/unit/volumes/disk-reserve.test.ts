@@ -1,0 +1,54 @@
+/** The agent's own room on a disk that others fill. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { DiskReserve } from '../../../agent/desired/disk-reserve.js';
+import type { DurableFile } from '../../../agent/desired/durable-file.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+
+test('a write that finds no room takes the reserve; the next is refused; the reserve comes back', async () => {
+  const path = join(temporaryDirectory(), 'reserve');
+  const clock = new ManualClock();
+  const reserve = new DiskReserve(path, clock, silentLogger);
+  await reserve.allocate();
+  assert.ok(existsSync(path));
+  let written = 0;
+  let isFull = true;
+  const file: DurableFile = {
+    read: async () => undefined,
+    quarantine: async () => '',
+    write: async () => {
+      if (isFull && (existsSync(path) || written > 0))
+        throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+      written += 1;
+    },
+  };
+  const kept = reserve.withReserve(file);
+  await kept.write('a');
+  assert.deepEqual([written, existsSync(path)], [1, false]);
+  await assert.rejects(kept.write('b'), { code: 'ENOSPC' });
+  isFull = false;
+  await kept.write('c');
+  clock.advance(60_000);
+  await eventually(() => existsSync(path), 30_000);
+  reserve.stop();
+});
+
+test('another error is no reason to give it up', async () => {
+  const path = join(temporaryDirectory(), 'reserve');
+  const reserve = new DiskReserve(path, new ManualClock(), silentLogger);
+  await reserve.allocate();
+  const broken: DurableFile = {
+    read: async () => undefined,
+    quarantine: async () => '',
+    write: async () => {
+      throw Object.assign(new Error('bad sector'), { code: 'EIO' });
+    },
+  };
+  await assert.rejects(reserve.withReserve(broken).write('a'), { code: 'EIO' });
+  assert.ok(existsSync(path));
+});
