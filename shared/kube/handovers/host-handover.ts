@@ -11,7 +11,7 @@ import { REVISION_HASH_LABEL } from '../daemonsets/daemonset-types.js';
  * On a Pod that is to be replaced: a `HostTurn` in JSON. Written and taken away by the DaemonSet's controller alone: the Pod's
  * kind refuses it to everybody else, for a successor is run as it stands there, unasked whether its writer may make it.
  */
-export const HANDOVER_ANNOTATION = 'fleet.everynode.dev/turn';
+export const HANDOVER_ANNOTATION = 'fleet.everynode.dev/handover';
 /** Reason of `TURN_CONDITION` by which a host says that it knows that its turn was taken back, and will not begin it. */
 export const WITHDRAWN = 'Withdrawn';
 /** Condition of such a Pod, always False: why its host has not begun the turn yet, by `TurnWait`. */
