@@ -103,7 +103,7 @@ describe('predecessors', () => {
   });
 
   test('are those of which only containers are left, by their labels', () => {
-    const labels = { 'everynode.dev/maker': 'ds' };
+    const labels = { 'everynode.dev/controller-uid': 'ds' };
     const left = podFromOrphanedContainers([{ ...attempt({}), labels }], 0);
     assert.equal(left && isPredecessor(afterUnassign(left, 0), successor), true);
   });
