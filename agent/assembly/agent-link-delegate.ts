@@ -117,7 +117,7 @@ function notKept({ config, clock, warn, log }: AgentLinkDelegateDeps, error: unk
   if (code === undefined) throw error;
   log.error({ code }, 'what this host was given is in memory alone: the disk takes no writes');
   warn(
-    'DesiredStateNotKept',
+    'DesiredStateNotPersisted',
     `What this node was given would not survive a reboot: the disk answers ${code}`,
   );
   config.scheduleRewrite(clock);

@@ -122,7 +122,7 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
       }
       const told = async () => {
         const { items } = await api.request<List<KubeEvent>>('GET', '/api/v1/namespaces/default/events');
-        return items.some(({ reason }) => reason === 'DesiredStateNotKept');
+        return items.some(({ reason }) => reason === 'DesiredStateNotPersisted');
       };
       await until(told, { ...PATIENCE, what: 'the event' });
       assert.equal(await isReady(), true);
