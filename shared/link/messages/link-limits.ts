@@ -8,7 +8,7 @@ export const JOIN_PATH = '/join';
 /** POST here with the host's own key, to renew a certificate or to ask how a request stands. */
 export const CERTIFICATE_PATH = '/certificate';
 /** Request header of a link that carries the `seal` of the node's join. */
-export const JOIN_MAC_HEADER = 'everynode-join-seal';
+export const JOIN_MAC_HEADER = 'everynode-join-mac';
 
 export const MAX_FRAME_BYTES = 4 * 1024 * 1024;
 export const STREAM_CHUNK_BYTES = 16 * 1024;
