@@ -21,7 +21,7 @@ export function linkEnd(code: number, { wasSilent = false, wasDismissed = false 
 }
 
 /** Reason of a link that ended with a coordinator: nobody knows when the host was out of reach first. */
-export const NOT_RECONNECTED_SINCE_START = 'NotHeardSinceStart';
+export const NOT_RECONNECTED_SINCE_START = 'NotReconnectedSinceStart';
 
 const WORDS: Record<LinkEnd, readonly [reason: string, message: string]> = {
   silent: ['LinkSilent', 'The agent is not heard any more: its host or the network between is down.'],

@@ -34,7 +34,7 @@ withHub(
     await bench.controlPlane.advance(RETURN_MS - 1);
     assert.equal(revision(), created, 'nothing is written while it may come back');
     await bench.controlPlane.advance(1);
-    await eventually(() => conditionOf(bench, 'silent', 'Connected') === 'False NotHeardSinceStart');
+    await eventually(() => conditionOf(bench, 'silent', 'Connected') === 'False NotReconnectedSinceStart');
     assert.equal(conditionOf(bench, 'silent', 'Ready'), 'True undefined');
     assert.equal(
       bench.liveness.awaitingSince('silent'),
@@ -46,7 +46,7 @@ withHub(
     assert.equal(conditionOf(bench, 'silent', 'Ready'), 'True undefined');
     await bench.controlPlane.advance(1);
     await eventually(() => conditionOf(bench, 'silent', 'Ready') === 'Unknown NodeStatusUnknown');
-    assert.equal(conditionOf(bench, 'silent', 'Connected'), 'False NotHeardSinceStart');
+    assert.equal(conditionOf(bench, 'silent', 'Connected'), 'False NotReconnectedSinceStart');
     assert.equal(bench.liveness.awaitingSince('silent'), startedAt);
     const back = await bench.agent('silent');
     await untilConnected(bench, back, 'silent');
@@ -90,7 +90,7 @@ withHub('a node that is revoked before it was heard is not waited for', async (b
   await bench.hostKey('old');
   await bench.controlPlane.settle();
   await bench.controlPlane.registry.delete(secretKind, { namespace: 'kube-system', name: 'node-credential-old' });
-  await eventually(() => conditionOf(bench, 'old', 'Connected') === 'False NotHeardSinceStart');
+  await eventually(() => conditionOf(bench, 'old', 'Connected') === 'False NotReconnectedSinceStart');
   await bench.controlPlane.advance(GRACE_MS - 1);
   assert.equal(conditionOf(bench, 'old', 'Ready'), 'True undefined');
   await bench.controlPlane.advance(1);

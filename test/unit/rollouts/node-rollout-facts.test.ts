@@ -77,5 +77,5 @@ test('of a host whose link ended with a coordinator nobody knows since when it i
     });
   };
   assert.deepEqual(standing('LinkSilent'), { contact: 'away', labels: undefined, awaySince: NOW });
-  assert.deepEqual(standing('NotHeardSinceStart'), { contact: 'away', labels: undefined });
+  assert.deepEqual(standing('NotReconnectedSinceStart'), { contact: 'away', labels: undefined });
 });
