@@ -8,7 +8,7 @@ export const BOOT_LABEL = 'everynode.dev/boot';
 /** Id of the sandbox it joined. */
 export const SANDBOX_LABEL = 'everynode.dev/sandbox';
 /** The part that the container plays: `init`, `sidecar` or `main`. */
-export const CONTAINER_ROLE_LABEL = 'everynode.dev/part';
+export const CONTAINER_ROLE_LABEL = 'everynode.dev/container-role';
 /** Uid of the controller that made the Pod, for when the Pod is no longer known. */
 export const CONTROLLER_UID_LABEL = 'everynode.dev/controller-uid';
 /** Grace in seconds, for when the Pod is no longer known. */
