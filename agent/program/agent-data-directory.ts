@@ -26,7 +26,7 @@ export function makeManifestDirectory(dataDir: string): string {
 
 /** What time the coordinator last said it was. */
 export function coordinatorTimePath(dataDir: string): string {
-  return join(dataDir, 'heard-time.json');
+  return join(dataDir, 'coordinator-time.json');
 }
 
 /** Room that the agent keeps for itself. */

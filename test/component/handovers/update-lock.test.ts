@@ -58,7 +58,7 @@ test('a socket that does not answer counts as busy', async () => {
 });
 
 test('a time is trusted for the boot in which it was heard, by whichever agent, and no longer', async () => {
-  const path = join(temporaryDirectory(), 'heard-time.json');
+  const path = join(temporaryDirectory(), 'coordinator-time.json');
   let uptime = 1_000;
   const open = (bootMark: string) =>
     CoordinatorTime.open({ bootMark, uptimeMs: () => uptime }, durableFile(path), silentLogger);
