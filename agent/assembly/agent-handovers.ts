@@ -90,7 +90,7 @@ export function createAgentHandovers(options: AgentHandoversOptions): AgentHando
       workers().update([oldUid, successor.uid], []);
       confirmations.reconcile();
     },
-    onOverridden: warn('HoldOverridden'),
+    onOverridden: warn('UpdateLockOverridden'),
     clock,
     log,
   });

@@ -164,7 +164,7 @@ export function hostHandoverTests(law: Law): void {
   law("a busy host says 'not now' by a file, and the centre may override it", async (all) => {
     const app = new Governed(all, 'till');
     await app.start({ hostHold: { maxSeconds: 600 } }, WAITS);
-    for (const host of [all.one, all.two]) host.write('/run/everynode/hold', 'a sale is under way\n');
+    for (const host of [all.one, all.two]) host.write('/run/everynode/update-lock', 'a sale is under way\n');
     const before = [all.one, all.two].map((host) => app.on(host));
     await app.release(`true; ${WAITS}`);
     const held = 'fleet.everynode.dev/TurnBegun,False,HeldLocally';
@@ -179,9 +179,9 @@ export function hostHandoverTests(law: Law): void {
     const reason = 'fleet.everynode.dev/reason=recall';
     await all.kubectl.ok(`annotate rollout till fleet.everynode.dev/force-hold=* ${reason}`);
     await all.kubectl.ok('rollout status ds/till --timeout=30s');
-    const events = await all.kubectl.ok('get events --field-selector reason=HoldOverridden');
+    const events = await all.kubectl.ok('get events --field-selector reason=UpdateLockOverridden');
     assert.match(events, /a sale is under way; overridden by \S+: recall/);
-    for (const host of [all.one, all.two]) host.run('rm', '/run/everynode/hold');
+    for (const host of [all.one, all.two]) host.run('rm', '/run/everynode/update-lock');
     await app.remove();
   });
 }
