@@ -40,7 +40,7 @@ export function handoverTerms(
     return {
       ...(own && { windows: own }),
       ...(confirm && { confirmSeconds: confirmSecondsOf(spec) }),
-      ...(hostHold && { maxHoldSeconds: hostHold.maxSeconds ?? DEFAULT_HOLD_SECONDS }),
+      ...(hostHold && { maxLockSeconds: hostHold.maxSeconds ?? DEFAULT_HOLD_SECONDS }),
       ...(hostHold && isAmong(name, steering?.forced) && { forcedBy: whoForced(name, steering?.requests) }),
     };
   };

@@ -102,7 +102,7 @@ export function busyHostsDecide(): Invariant {
         return turns.some((turn) => wasPutOff(turn, firstAtMs, busyUntilMs)) || undefined;
       // It may have said so before, for the same Pod: that counts as well.
       const saidForMs = nowMs - firstAtMs;
-      const isHeld = turns.every(({ maxLockSeconds: maxHoldSeconds = 0 }) => saidForMs < maxHoldSeconds * 1_000 - WHOLE_MS);
+      const isHeld = turns.every(({ maxLockSeconds: maxLockSeconds = 0 }) => saidForMs < maxLockSeconds * 1_000 - WHOLE_MS);
       if (!isHeld || nowMs - busySinceMs < WRITING_MS) return true;
       return `${node} has been busy for ${(nowMs - busySinceMs) / 1_000} s and begins a turn of ${saidForMs / 1_000} s`;
     },
@@ -110,8 +110,8 @@ export function busyHostsDecide(): Invariant {
 }
 
 /** In its hours, while the host said 'not now' and could be asked. */
-function wasPutOff({ windows, maxLockSeconds: maxHoldSeconds }: HostHandover, firstAtMs: number, busyUntilMs = 0): boolean {
-  if (!maxHoldSeconds || busyUntilMs - firstAtMs < WRITING_MS) return false;
+function wasPutOff({ windows, maxLockSeconds: maxLockSeconds }: HostHandover, firstAtMs: number, busyUntilMs = 0): boolean {
+  if (!maxLockSeconds || busyUntilMs - firstAtMs < WRITING_MS) return false;
   const time = START_MS + busyUntilMs;
   return !windows || windows.some(({ from, until }) => Date.parse(from) < time && time < Date.parse(until));
 }

@@ -222,7 +222,7 @@ const PROOFS: RuleProof[] = [
       after(40, { kind: 'busy host', node: 'host-1', forMs: 150 * SECOND }),
       after(30, setImage('app:2')),
     ],
-    breaking: reading((pod) => editHandoverAnnotation(pod, (text) => text.replace(/,?"maxHoldSeconds":\d+/, ''))),
+    breaking: reading((pod) => editHandoverAnnotation(pod, (text) => text.replace(/,?"maxLockSeconds":\d+/, ''))),
   },
   {
     what: 'an agent that does not see that a Pod is ready',

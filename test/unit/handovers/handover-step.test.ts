@@ -59,7 +59,7 @@ describe('a turn', () => {
   });
 
   test('that goes on against the host says whom it overrode, and by whose word', () => {
-    const turn = { maxHoldSeconds: 60, forcedBy: 'ada: recall' };
+    const turn = { maxLockSeconds: 60, forcedBy: 'ada: recall' };
     const step = handoverStep(facts({ handover: turn, updateLock: { reason: 'sale' } }));
     assert.deepEqual(step, { kind: 'begin', overridden: 'sale; overridden by ada: recall' });
   });

@@ -45,7 +45,7 @@ describe("a host's terms", () => {
   });
 
   test('have defaults', () => {
-    assert.deepEqual(termsOf({ confirm: {}, updateLock: {} }), { confirmSeconds: 300, maxHoldSeconds: 3600 });
+    assert.deepEqual(termsOf({ confirm: {}, updateLock: {} }), { confirmSeconds: 300, maxLockSeconds: 3600 });
   });
 
   test('name who overrides the host, and why', () => {
@@ -54,7 +54,7 @@ describe("a host's terms", () => {
       { id: 2, verb: 'force-hold', targets: ['n2'], user: 'bob', time: '' },
     ];
     const terms = termsOf({ updateLock: { maxSeconds: 60 } }, { forced: ['n1', 'n2'], requests });
-    assert.deepEqual(terms, { maxHoldSeconds: 60, forcedBy: 'ada: recall' });
+    assert.deepEqual(terms, { maxLockSeconds: 60, forcedBy: 'ada: recall' });
     assert.equal(termsOf({ updateLock: {} }, { forced: ['*'] })?.forcedBy, 'the rollout');
     assert.equal(termsOf({ confirm: {} }, { forced: ['*'] })?.forcedBy, undefined);
   });
@@ -168,7 +168,7 @@ describe('a host that has its turn', () => {
       [NOW + HOUR],
     );
     assert.equal(turnOf(pod)?.holdEndsAt, undefined, 'nobody knows since when it is held');
-    const turn = { ...(handoverOf(pod) as HostHandover), maxHoldSeconds: 60 };
+    const turn = { ...(handoverOf(pod) as HostHandover), maxLockSeconds: 60 };
     const heldSince = { status: 'False' as const, lastTransitionTime: new Date(NOW).toISOString() };
     const condition = { type: HANDOVER_CONDITION, reason: 'HeldLocally', ...heldSince };
     const held = (forcedBy?: string): Pod => ({
@@ -188,7 +188,7 @@ describe('a host that has its turn', () => {
     assert.equal(nodeRolloutState(facts, NOW, { deadlineMs: HOUR }), 'failed');
     assert.equal(nodeRolloutState({ ...facts, waitReason: 'HeldLocally' }, NOW, { deadlineMs: HOUR }), 'deferred');
     assert.equal(nodeRolloutState({ ...facts, contact: 'here' }, NOW, { deadlineMs: HOUR }), 'turned');
-    assert.equal(nodeRolloutState(facts, NOW, {}), 'deferredTurned');
+    assert.equal(nodeRolloutState(facts, NOW, {}), 'deferredHandover');
   });
 
   test('that lacked the image alone may have begun in the dark: it uses budget, and has failed when it is lost', () => {
@@ -215,7 +215,7 @@ describe('a host that has its turn', () => {
     }
     assert.equal(
       nodeRolloutState({ ...facts, contact: 'lost' }, NOW, {}),
-      'deferredTurned',
+      'deferredHandover',
       'without failures it holds no wave, and uses budget',
     );
   });
