@@ -42,7 +42,7 @@ export class NodeReadings {
     const { recent, day } = this.#byNode.get(node) ?? newRings();
     const heardMs = this.#presence.lastSeenMs(node);
     return {
-      ...(heardMs === undefined ? {} : { lastHeardTime: toTimestamp(heardMs) }),
+      ...(heardMs === undefined ? {} : { lastContactTime: toTimestamp(heardMs) }),
       recent: recent.series(now),
       day: day.series(now),
     };
