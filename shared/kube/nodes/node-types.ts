@@ -7,7 +7,7 @@ import type { ResourceList } from '../pods/pod-types.js';
  * Annotation, after a restore alone: the era in which the Node's host has said what it runs, written by the hub alone. Until that is
  * the present era, the Pods that the store has of it may be too few.
  */
-export const RESYNCED_IN_EPOCH = 'everynode.dev/heard-in-era';
+export const RESYNCED_IN_EPOCH = 'everynode.dev/resynced-in-epoch';
 
 export type TaintEffect = 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
 
