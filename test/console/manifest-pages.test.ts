@@ -232,7 +232,7 @@ function suite(): void {
 
   test('a host shows how busy it was, how its link does, and how its conditions changed', async () => {
     const node = '/api/v1/nodes/node-3';
-    const everySecond = { metadata: { annotations: { 'fleet.everynode.dev/beat-seconds': '1' } } };
+    const everySecond = { metadata: { annotations: { 'fleet.everynode.dev/heartbeat-seconds': '1' } } };
     await fleet.api.request('PATCH', node, everySecond, MERGE);
     const page = await bench.signedIn('hosts/node-3');
     const readings = '/apis/fleet.everynode.dev/v1/hosts/node-3/readings';

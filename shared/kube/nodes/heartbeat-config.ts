@@ -6,7 +6,7 @@ export const LINK_LABEL = `${FLEET_GROUP}/link`;
 export const METERED = 'metered';
 
 /** Annotation of a Node: seconds between beats, from 1 to 3600, whatever the label says. */
-export const HEARTBEAT_ANNOTATION = `${FLEET_GROUP}/beat-seconds`;
+export const HEARTBEAT_ANNOTATION = `${FLEET_GROUP}/heartbeat-seconds`;
 
 export interface HeartbeatConfig {
   /** Between two beats. */
