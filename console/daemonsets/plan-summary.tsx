@@ -32,7 +32,7 @@ export function PlanSummary({ plan }: { plan: Plan }) {
 }
 
 function OfDaemonSet({ plan }: { plan: DaemonSetPlan }) {
-  const { sentence, waves, assumptions: suppositions, blockedBy, hosts, policy } = plan;
+  const { sentence, waves, assumptions: assumptions, blockedBy, hosts, policy } = plan;
   const changing = hosts.filter(({ action }) => CHANGING_ACTIONS.includes(action));
   return (
     <>
@@ -45,7 +45,7 @@ function OfDaemonSet({ plan }: { plan: DaemonSetPlan }) {
         </p>
       )}
       {policy && <p className={controls.dim}>By policy {policy}.</p>}
-      {suppositions.length > 0 && <p className={controls.dim}>Supposing that {suppositions.join('; ')}.</p>}
+      {assumptions.length > 0 && <p className={controls.dim}>Supposing that {assumptions.join('; ')}.</p>}
       {waves.length > 0 && (
         <div className={table.frame}>
           <table className={table.table}>

@@ -20,7 +20,7 @@ export function planLines({ daemonSets, refused, notes, verdict }: Plan, mostHos
 }
 
 function daemonSetLines(plan: DaemonSetPlan, mostHosts: number): string[] {
-  const { sentence, change, revision, previousRevision, reasons, assumptions: suppositions, waves, hosts } = plan;
+  const { sentence, change, revision, previousRevision, reasons, assumptions: assumptions, waves, hosts } = plan;
   const changing = hosts.filter(({ action }) => CHANGING_ACTIONS.includes(action));
   const revisions = previousRevision ? `revision ${previousRevision} → ${revision}` : `revision ${revision}`;
   const hidden = changing.length - mostHosts;
@@ -30,7 +30,7 @@ function daemonSetLines(plan: DaemonSetPlan, mostHosts: number): string[] {
     ...(changing.length > 0
       ? [`  at first: ${reasons.map(({ code, count }) => `${count} ${code}`).join(', ')}`]
       : []),
-    ...(changing.length > 0 ? suppositions.map((text) => `  supposing that ${text}`) : []),
+    ...(changing.length > 0 ? assumptions.map((text) => `  supposing that ${text}`) : []),
     ...table([
       ['WAVE', 'NODES', 'CHANGES', 'FROM', 'UNTIL', ''],
       ...waves.map(({ name, nodes, changes, startSeconds, endSeconds, needsApproval }) => [
