@@ -6,7 +6,7 @@ import { sameJson } from '../../registry/encoding/json-value.js';
 import type { LiveSession } from '../sessions/live-sessions.js';
 
 /** Names as Pods write them, separated by commas. Whoever prepares a rollout, or a person, sets it. */
-export const PREFETCH_IMAGES_ANNOTATION = 'fleet.everynode.dev/hold-images';
+export const PREFETCH_IMAGES_ANNOTATION = 'fleet.everynode.dev/prefetch-images';
 
 /** What a DaemonSet that is gone wanted is not held any more. */
 type DaemonSets = Pick<Informers['daemonSets'], 'byUid'>;
