@@ -43,7 +43,7 @@ export function actionsOfRollout(status: RolloutStatus): RolloutAction[] {
   const isHeld = steering?.paused === true || steering?.frozen === true;
   const left = status.nodes - status.updated - status.failed - status.skipped;
   const have = status.updated + status.failed;
-  const busy = status.codes?.HeldLocally ?? 0;
+  const busy = status.codes?.UpdateLocked ?? 0;
   const offers: (RolloutAction | false)[] = [
     phase === 'AwaitingApproval' && approval(status),
     (phase === 'Soaking' || phase === 'AwaitingHosts') && promotion(status),
@@ -113,7 +113,7 @@ export function actionsOfHost(code: string, node: string): RolloutAction[] {
         `Override windows of ${node}`,
         `No window or freeze period holds ${node} back until the next template.`,
       ),
-    code === 'HeldLocally' &&
+    code === 'UpdateLocked' &&
       offer('force-hold', node, `Force ${node}`, `${node} has its turn although it says 'not now'.`),
     AWAITS_ITS_TURN.has(code) &&
       offer('skip', node, `Skip ${node}`, `${node} keeps what it has, for this revision.`),

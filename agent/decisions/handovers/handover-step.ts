@@ -65,7 +65,7 @@ function holdWait({ handover: turn, updateLock: hold, lockedSince: heldSince, no
   const leftMs = (heldSince ?? now) + turn.maxLockSeconds * 1000 - now;
   if (leftMs <= 0) return undefined;
   const againMs = Math.min(HOLD_RECHECK_MS, leftMs);
-  return { kind: 'wait', reason: 'HeldLocally', message: hold.reason, againMs };
+  return { kind: 'wait', reason: 'UpdateLocked', message: hold.reason, againMs };
 }
 
 /** What goes on against the host's word, in words for whoever looks later. */

@@ -157,7 +157,7 @@ function pendingTurnOf(
   }));
   const forced = turn?.forcedBy !== undefined;
   const holdMs = forced ? 0 : (turn?.maxLockSeconds ?? 0) * 1000;
-  const isHeld = waiting === 'HeldLocally' && !Number.isNaN(waitingSince);
+  const isHeld = waiting === 'UpdateLocked' && !Number.isNaN(waitingSince);
   return {
     ...(waiting && { waitReason: waiting }),
     ...(waiting && !Number.isNaN(waitingSince) && { waitingSince }),

@@ -31,7 +31,7 @@ export const HOLD_MESSAGES: Readonly<Record<UpdateBlockCode, ReasonMessage>> = {
     phrase: 'waits with its old Pod on',
     advice: () => 'it goes on once its host is heard, or is deferred when that takes too long',
   },
-  HeldLocally: {
+  UpdateLocked: {
     phrase: 'is held back by its host on',
     advice: (subject) =>
       `if it cannot wait: ${steer('force-hold', ` ${subject.node} --reason WHY`)(subject)}`,

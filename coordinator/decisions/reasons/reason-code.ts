@@ -209,7 +209,7 @@ function podReason({ daemonSet: { spec }, rollout, refusal }: ReasonInput, { pod
 }
 
 /** Where what the host says of its turn is more than the code. */
-const HAS_ITS_OWN_WORD: ReadonlySet<UpdateBlockCode> = new Set(['HeldLocally', 'ImageNotPulled']);
+const HAS_ITS_OWN_WORD: ReadonlySet<UpdateBlockCode> = new Set(['UpdateLocked', 'ImageNotPulled']);
 
 /** Why the host has not begun its turn: the reason of its 'not now', or of its engine. */
 function hostsOwnWord({ status }: Pod, held: UpdateBlockCode): string {
@@ -226,7 +226,7 @@ const HOLDS: Readonly<Record<UpdateBlockCode, (stance: NodeRolloutStatus) => str
   WaitingForApproval: ({ wave }) => `its wave ${wave} opens when somebody approves it`,
   OutsideWindow: ({ message }) => `no Pod is replaced there now: ${message}`,
   NotHeardYet: () => "the host has not been heard since the coordinator's start",
-  HeldLocally: () => "the host says 'not now'",
+  UpdateLocked: () => "the host says 'not now'",
   ImageNotPulled: () => 'the host has not fetched the next image yet',
   NoTrustedTime: () => 'the host has heard no time since it booted',
   NoRoom: () => 'the node has no room for what the next Pod requests, in the place of this one',

@@ -4,7 +4,7 @@ import type { NodeContact } from '../nodes/node-contact.js';
 import { NODE_UPDATE_STATES, type NodeUpdateState } from '../daemonsets/rolling-update.js';
 
 /**
- * A node's situation, or what keeps it from being judged by that alone: `deferred`: dark since before its turn. `deferredTurned`:
+ * A node's situation, or what keeps it from being judged by that alone: `deferred`: dark since before its turn. `deferredHandover`:
  * the same, though it may have begun its turn, where no host counts as failed.
  * `failed`: it took the revision and is not well. `again`: it is not well since before a retry, and gets another Pod.
  * `skipped`: a person took it out. `stray…`: the revision on its way is barred, and its Pod is of an earlier one that was barred, too: it
@@ -15,20 +15,20 @@ import { NODE_UPDATE_STATES, type NodeUpdateState } from '../daemonsets/rolling-
 export const NODE_ROLLOUT_STATES = [
   ...NODE_UPDATE_STATES,
   'deferred',
-  'deferredTurned',
+  'deferredHandover',
   'failed',
   'again',
   'skipped',
-  'strayAvailable',
-  'strayUnavailable',
-  'awaitedAvailable',
-  'awaitedUnavailable',
-  'awaitedUpdated',
-  'outsideAvailable',
-  'outsideUnavailable',
-  'outsideUpdated',
-  'outsideRetiring',
-  'outsideWithheld',
+  'staleFailedAvailable',
+  'staleFailedUnavailable',
+  'awaitingResyncAvailable',
+  'awaitingResyncUnavailable',
+  'awaitingResyncUpdated',
+  'outOfWindowAvailable',
+  'outOfWindowUnavailable',
+  'outOfWindowUpdated',
+  'outOfWindowRetiring',
+  'outOfWindowBlocked',
 ] as const;
 
 /** One of `LANES`. */
@@ -117,18 +117,18 @@ const AFTER_ITS_TURN: ReadonlySet<NodeUpdateState> = new Set([
 export const AVAILABLE_STATES: ReadonlySet<NodeUpdateState> = new Set(['newAvailable', 'pairAvailable']);
 const NOT_AVAILABLE_YET: ReadonlySet<NodeUpdateState> = new Set(['newUnavailable', 'pairUnavailable']);
 const OUTSIDE: Readonly<Partial<Record<NodeUpdateState, NodeRolloutState>>> = {
-  oldAvailable: 'outsideAvailable',
-  oldUnavailable: 'outsideUnavailable',
-  newAvailable: 'outsideUpdated',
-  retiringAvailable: 'outsideRetiring',
-  retiringUnavailable: 'outsideRetiring',
-  withheld: 'outsideWithheld',
+  oldAvailable: 'outOfWindowAvailable',
+  oldUnavailable: 'outOfWindowUnavailable',
+  newAvailable: 'outOfWindowUpdated',
+  retiringAvailable: 'outOfWindowRetiring',
+  retiringUnavailable: 'outOfWindowRetiring',
+  withheld: 'outOfWindowBlocked',
 };
 
 const AWAITED: Readonly<Partial<Record<NodeUpdateState, NodeRolloutState>>> = {
-  oldAvailable: 'awaitedAvailable',
-  oldUnavailable: 'awaitedUnavailable',
-  newAvailable: 'awaitedUpdated',
+  oldAvailable: 'awaitingResyncAvailable',
+  oldUnavailable: 'awaitingResyncUnavailable',
+  newAvailable: 'awaitingResyncUpdated',
 };
 
 /** When a new Pod that is not available, or a host that does not get its image, will have failed; undefined for any other node. */
@@ -172,7 +172,7 @@ export function nodeRolloutState(facts: NodeFacts, now: number, rules: FailureRu
   const { updateState: situation, contact, isSkipped, isOutOfWindow: isOutside, isAwaited, isStaleFailed: isStray } = facts;
   if (situation === 'turned' && contact !== 'here') {
     if ((earliestHandoverStart(facts) ?? Number.POSITIVE_INFINITY) > now) return 'deferred';
-    if (rules.deadlineMs === undefined) return 'deferredTurned';
+    if (rules.deadlineMs === undefined) return 'deferredHandover';
   }
   if (BEFORE_UPDATE_STATES.has(situation)) {
     if (isSkipped) return 'skipped';
@@ -184,9 +184,9 @@ export function nodeRolloutState(facts: NodeFacts, now: number, rules: FailureRu
   const awaited = isAwaited && contact === 'here' ? AWAITED[situation] : undefined;
   if (awaited) return awaited;
   // As one of the revision on its way: what is of use goes in its window, what is not at any hour.
-  if (isStray && situation === 'oldUnavailable') return 'strayUnavailable';
+  if (isStray && situation === 'oldUnavailable') return 'staleFailedUnavailable';
   const outside = isOutside ? OUTSIDE[situation] : undefined;
-  return outside ?? (isStray && situation === 'oldAvailable' ? 'strayAvailable' : situation);
+  return outside ?? (isStray && situation === 'oldAvailable' ? 'staleFailedAvailable' : situation);
 }
 
 /** The first moment from then on that lies in a window; undefined: none does. */
@@ -206,7 +206,7 @@ export function earliestHandoverStart(facts: NodeFacts): number | undefined {
   if (waiting === undefined || waiting === 'ImageNotPulled') return awaySince;
   if (waiting === 'OutsideWindow')
     return turnWindows && firstWithin(turnWindows, Math.max(awaySince, waitingSince));
-  if (waiting !== 'HeldLocally' || holdEndsAt === undefined) return undefined;
+  if (waiting !== 'UpdateLocked' || holdEndsAt === undefined) return undefined;
   const from = Math.max(awaySince, holdEndsAt);
   return turnWindows ? firstWithin(turnWindows, from) : from;
 }

@@ -12,7 +12,7 @@ import { REVISION_HASH_LABEL } from '../daemonsets/daemonset-types.js';
  * kind refuses it to everybody else, for a successor is run as it stands there, unasked whether its writer may make it.
  */
 export const HANDOVER_ANNOTATION = 'fleet.everynode.dev/handover';
-/** Reason of `TURN_CONDITION` by which a host says that it knows that its turn was taken back, and will not begin it. */
+/** Reason of `HANDOVER_CONDITION` by which a host says that it knows that its turn was taken back, and will not begin it. */
 export const WITHDRAWN = 'Withdrawn';
 /** Condition of such a Pod, always False: why its host has not begun the turn yet, by `TurnWait`. */
 export const HANDOVER_CONDITION = 'fleet.everynode.dev/TurnBegun';
@@ -31,8 +31,8 @@ export function isDifferentHandover(before: Condition, now: Condition): boolean 
   return now.type === HANDOVER_CONDITION && before.reason === WITHDRAWN && now.reason !== WITHDRAWN;
 }
 
-/** Why a host waits with a turn: a reason of `TURN_CONDITION`. `NoRoom`: it was not even given one, and no condition says so. */
-export type HandoverBlockReason = 'HeldLocally' | 'OutsideWindow' | 'ImageNotPulled' | 'NoTrustedTime' | 'NoRoom';
+/** Why a host waits with a turn: a reason of `HANDOVER_CONDITION`. `NoRoom`: it was not even given one, and no condition says so. */
+export type HandoverBlockReason = 'UpdateLocked' | 'OutsideWindow' | 'ImageNotPulled' | 'NoTrustedTime' | 'NoRoom';
 
 /** Why a host went back. */
 export type RevertReason = 'NotReady' | 'LinkLost' | 'HostRebooted';
@@ -140,7 +140,7 @@ export function withdrawnSuccessorOf(pod: Pod): string | undefined {
   return withdrawnHandoverOf(pod)?.withdrawn;
 }
 
-/** Message of `TURN_CONDITION` for `WITHDRAWN`: a name of its own for each turn, so that no host's word on one counts for the next. */
+/** Message of `HANDOVER_CONDITION` for `WITHDRAWN`: a name of its own for each turn, so that no host's word on one counts for the next. */
 export function withdrawnMessage(successor: string): string {
   return `the turn to ${successor} was taken back`;
 }

@@ -8,7 +8,7 @@ export const UPDATE_BLOCK_CODES = [
   'WaitingForWave',
   'OutsideWindow',
   'NotHeardYet',
-  'HeldLocally',
+  'UpdateLocked',
   'ImageNotPulled',
   'NoTrustedTime',
   'NoRoom',

@@ -56,13 +56,13 @@ const BUSY: Scenario = {
     for (const host of busy) host.lockUpdates('a till in the middle of a sale');
     await rolled.release(2);
     const isHeld = ({ codes, updated }: { codes?: Record<string, number>; updated: number }) =>
-      codes?.HeldLocally === busy.length && updated === stage.nodes - busy.length;
+      codes?.UpdateLocked === busy.length && updated === stage.nodes - busy.length;
     await rolled.until('all others to be done', isHeld);
     assert.ok(busy.every((host) => !host.hasRun('busy:2')));
     const [forced, ...patient] = busy;
     assert.ok(forced);
     await rolled.steer('force-hold', forced.name, 'a recall');
-    await rolled.until('the one to go on all the same', ({ codes }) => codes?.HeldLocally === patient.length);
+    await rolled.until('the one to go on all the same', ({ codes }) => codes?.UpdateLocked === patient.length);
     assert.ok(patient.every((host) => !host.hasRun('busy:2')));
     for (const host of busy) host.lockUpdates(undefined);
     const { phase } = await rolled.reaches('Completed');

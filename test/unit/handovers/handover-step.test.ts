@@ -28,7 +28,7 @@ describe('a turn', () => {
     ['does not at its last', { handover: { windows: [WINDOW] }, coordinatorTimeMs: NOW + HOUR }, 'OutsideWindow'],
     ['does not before', { handover: { windows: [WINDOW] }, coordinatorTimeMs: NOW - HOUR - 1 }, 'OutsideWindow'],
     ['has no window at all', { handover: { windows: [] } }, 'OutsideWindow'],
-    ['waits for a busy host', { handover: { maxLockSeconds: 60 }, updateLock: { reason: 'sale' } }, 'HeldLocally'],
+    ['waits for a busy host', { handover: { maxLockSeconds: 60 }, updateLock: { reason: 'sale' } }, 'UpdateLocked'],
     [
       'does not wait for longer than it may be held',
       { handover: { maxLockSeconds: 60 }, updateLock: { reason: 'sale' }, lockedSince: 0, now: 60_000 },

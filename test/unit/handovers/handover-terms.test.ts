@@ -162,7 +162,7 @@ describe('a host that has its turn', () => {
 
   test('keeps when it may begin, for when nothing is heard of it', () => {
     const turnOf = (pod: Pod) => toDaemonPod(pod, CURRENT).handover;
-    const pod = bearing('new', NOW + HOUR, 'HeldLocally');
+    const pod = bearing('new', NOW + HOUR, 'UpdateLocked');
     assert.deepEqual(
       turnOf(pod)?.windows?.map(({ lastWindowEndsAt: until }) => until),
       [NOW + HOUR],
@@ -170,7 +170,7 @@ describe('a host that has its turn', () => {
     assert.equal(turnOf(pod)?.holdEndsAt, undefined, 'nobody knows since when it is held');
     const turn = { ...(handoverOf(pod) as HostHandover), maxLockSeconds: 60 };
     const heldSince = { status: 'False' as const, lastTransitionTime: new Date(NOW).toISOString() };
-    const condition = { type: HANDOVER_CONDITION, reason: 'HeldLocally', ...heldSince };
+    const condition = { type: HANDOVER_CONDITION, reason: 'UpdateLocked', ...heldSince };
     const held = (forcedBy?: string): Pod => ({
       ...pod,
       metadata: {
@@ -186,7 +186,7 @@ describe('a host that has its turn', () => {
   test('that goes dark has failed if it had only to begin, and is deferred if it waited', () => {
     const facts: NodeFacts = { updateState: 'turned', contact: 'lost' };
     assert.equal(nodeRolloutState(facts, NOW, { deadlineMs: HOUR }), 'failed');
-    assert.equal(nodeRolloutState({ ...facts, waitReason: 'HeldLocally' }, NOW, { deadlineMs: HOUR }), 'deferred');
+    assert.equal(nodeRolloutState({ ...facts, waitReason: 'UpdateLocked' }, NOW, { deadlineMs: HOUR }), 'deferred');
     assert.equal(nodeRolloutState({ ...facts, contact: 'here' }, NOW, { deadlineMs: HOUR }), 'turned');
     assert.equal(nodeRolloutState(facts, NOW, {}), 'deferredHandover');
   });
@@ -205,7 +205,7 @@ describe('a host that has its turn', () => {
       [{ contact: 'lost', lostAt: NOW, isWithdrawn: true }, 'failed'],
       [{ contact: 'lost', lostAt: NOW, isSkipped: true }, 'skipped'],
       [{ contact: 'lost', isOutdated: true }, 'deferred'],
-      [{ contact: 'away', waitReason: 'HeldLocally' }, 'deferred'],
+      [{ contact: 'away', waitReason: 'UpdateLocked' }, 'deferred'],
       [{ contact: 'lost', waitReason: 'OutsideWindow' }, 'deferred'],
       [{ contact: 'lost', waitReason: 'NoRoom' }, 'deferred'],
       [{ contact: 'here' }, 'turned'],
@@ -225,7 +225,7 @@ describe('a host that has its turn', () => {
     const rules = { deadlineMs: HOUR };
     assert.equal(nodeRolloutState({ ...facts, waitReason: 'ImageNotPulled' }, NOW, rules), 'failed');
     assert.equal(nodeRolloutState({ ...facts, waitReason: 'ImageNotPulled' }, NOW - 1, rules), 'turned');
-    assert.equal(nodeRolloutState({ ...facts, waitReason: 'HeldLocally' }, NOW, rules), 'turned');
+    assert.equal(nodeRolloutState({ ...facts, waitReason: 'UpdateLocked' }, NOW, rules), 'turned');
     assert.equal(nodeRolloutState({ ...facts, waitReason: 'NoRoom' }, NOW, rules), 'failed');
     assert.equal(nodeRolloutState({ ...facts, waitReason: 'NoRoom' }, NOW - 1, rules), 'turned');
   });

@@ -183,23 +183,23 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
     'OutsideWindow',
     /replaced there now: soaks/,
   ],
-  ['busy', { pods: [pod(OLD)], rollout: stance({ code: 'HeldLocally' }) }, 'HeldLocally', /'not now'/],
+  ['busy', { pods: [pod(OLD)], rollout: stance({ code: 'UpdateLocked' }) }, 'UpdateLocked', /'not now'/],
   [
     'busy, and says why',
     {
-      pods: [pod({ ...OLD, conditions: [turnWaits('HeldLocally', 'a sale')] })],
-      rollout: stance({ code: 'HeldLocally' }),
+      pods: [pod({ ...OLD, conditions: [turnWaits('UpdateLocked', 'a sale')] })],
+      rollout: stance({ code: 'UpdateLocked' }),
     },
-    'HeldLocally',
+    'UpdateLocked',
     /'not now': a sale$/,
   ],
   [
     'busy until a moment ago',
     {
       pods: [pod({ ...OLD, conditions: [turnWaits('OutsideWindow', 'at 3')] })],
-      rollout: stance({ code: 'HeldLocally' }),
+      rollout: stance({ code: 'UpdateLocked' }),
     },
-    'HeldLocally',
+    'UpdateLocked',
     /'not now'$/,
   ],
   [

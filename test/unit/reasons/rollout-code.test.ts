@@ -77,41 +77,41 @@ const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutP
   ['failed, and has gone back', place({ detail: 'FailedBefore' }), stand(BARRED), 'Failed'],
   [
     'failed, has gone back, and is outside its window',
-    place({ detail: 'FailedBefore', state: 'outsideAvailable' }),
+    place({ detail: 'FailedBefore', state: 'outOfWindowAvailable' }),
     stand({ ...BARRED, phase: 'RolledBack' }),
     'Failed',
   ],
-  ['not heard since the start', place({ state: 'awaitedAvailable' }), stand({}), 'NotHeardYet'],
+  ['not heard since the start', place({ state: 'awaitingResyncAvailable' }), stand({}), 'NotHeardYet'],
   [
     'not heard since the start, before its wave is open',
-    place({ state: 'awaitedAvailable', wave: 2 }),
+    place({ state: 'awaitingResyncAvailable', wave: 2 }),
     stand({}),
     'WaitingForWave',
   ],
-  ['updated, and not heard since the start', place({ state: 'awaitedUpdated' }), stand({}), 'Updated'],
+  ['updated, and not heard since the start', place({ state: 'awaitingResyncUpdated' }), stand({}), 'Updated'],
   [
     'dark, with a turn that it may have begun',
-    place({ state: 'deferredTurned' }),
+    place({ state: 'deferredHandover' }),
     stand({}),
     'DeferredOffline',
   ],
-  ['outside its window', place({ state: 'outsideAvailable' }), stand({}), 'OutsideWindow'],
+  ['outside its window', place({ state: 'outOfWindowAvailable' }), stand({}), 'OutsideWindow'],
   [
     'outside its window, and not its turn',
-    place({ state: 'outsideAvailable', wave: 2 }),
+    place({ state: 'outOfWindowAvailable', wave: 2 }),
     stand({}),
     'WaitingForWave',
   ],
-  ['updated, outside its window', place({ state: 'outsideUpdated' }), stand({}), 'Updated'],
+  ['updated, outside its window', place({ state: 'outOfWindowUpdated' }), stand({}), 'Updated'],
   [
     'of a release that failed before',
-    place({ state: 'strayAvailable' }),
+    place({ state: 'staleFailedAvailable' }),
     stand({ phase: 'RolledBack', isBarred: true, isReverting: true }),
     'RollingBack',
   ],
   [
     'the same where nobody goes back',
-    place({ state: 'strayAvailable' }),
+    place({ state: 'staleFailedAvailable' }),
     stand({ phase: 'Failed', isBarred: true }),
     'RolloutFailed',
   ],
@@ -124,7 +124,7 @@ const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutP
     'RolloutPaused',
   ],
   ['its host has its turn', place({ state: 'turned' }), stand({}), 'Updating'],
-  ['its host says why not', place({ state: 'turned', detail: 'HeldLocally' }), stand({}), 'HeldLocally'],
+  ['its host says why not', place({ state: 'turned', detail: 'UpdateLocked' }), stand({}), 'UpdateLocked'],
   ['its turn was taken back', place({ state: 'turned', detail: 'Withdrawn' }), stand(BARRED), 'RolloutFailed'],
   [
     'the same, in a wave that is closed by now',
@@ -134,7 +134,7 @@ const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutP
   ],
   ['its first Pod, in a wave that is open', place({ state: 'withheld' }), stand({}), 'Updating'],
   ['its first Pod, in a later wave', place({ state: 'withheld', wave: 2 }), stand({}), 'WaitingForWave'],
-  ['its first Pod, outside its window', place({ state: 'outsideWithheld' }), stand({}), 'OutsideWindow'],
+  ['its first Pod, outside its window', place({ state: 'outOfWindowBlocked' }), stand({}), 'OutsideWindow'],
   ['where no Pod belongs any more', place({ state: 'retiringAvailable' }), stand({}), 'Budget'],
   ['never had it', place({}), stand(BARRED), 'RolloutFailed'],
 ];
@@ -161,7 +161,7 @@ const event = fc.record({
   contact,
   trouble: fc.boolean(),
   oldPodAt: fc.constantFrom(0, 2_000),
-  waiting: fc.option(fc.constantFrom<HandoverBlockReason>('HeldLocally', 'OutsideWindow'), { nil: undefined }),
+  waiting: fc.option(fc.constantFrom<HandoverBlockReason>('UpdateLocked', 'OutsideWindow'), { nil: undefined }),
 });
 
 function recordOf(

@@ -80,16 +80,16 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
     'newAvailable',
   ],
   ['taken out, and dark', { updateState: 'oldAvailable', contact: 'lost', isSkipped: true }, 'skipped'],
-  ['its window closed', { updateState: 'oldAvailable', contact: 'here', isOutOfWindow: true }, 'outsideAvailable'],
+  ['its window closed', { updateState: 'oldAvailable', contact: 'here', isOutOfWindow: true }, 'outOfWindowAvailable'],
   [
     'its window closed, its Pod broken',
     { updateState: 'oldUnavailable', contact: 'here', isOutOfWindow: true },
-    'outsideUnavailable',
+    'outOfWindowUnavailable',
   ],
   [
     'updated, and its window closed',
     { updateState: 'newAvailable', contact: 'here', isOutOfWindow: true },
-    'outsideUpdated',
+    'outOfWindowUpdated',
   ],
   [
     'what was begun is finished',
@@ -115,7 +115,7 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   [
     'and not outside its window',
     { updateState: 'retiringUnavailable', contact: 'here', isOutOfWindow: true },
-    'outsideRetiring',
+    'outOfWindowRetiring',
   ],
   ['its first Pod withheld', { updateState: 'withheld', contact: 'here' }, 'withheld'],
   ['dark, its first Pod withheld', { updateState: 'withheld', contact: 'lost' }, 'deferred'],
@@ -127,18 +127,18 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   [
     'its first Pod comes in its window',
     { updateState: 'withheld', contact: 'here', isOutOfWindow: true },
-    'outsideWithheld',
+    'outOfWindowBlocked',
   ],
-  ['not heard since the start, its Pod old', { ...OLD, isAwaited: true }, 'awaitedAvailable'],
+  ['not heard since the start, its Pod old', { ...OLD, isAwaited: true }, 'awaitingResyncAvailable'],
   [
     'not heard since the start, its Pod old and broken',
     { ...OLD, updateState: 'oldUnavailable', isAwaited: true },
-    'awaitedUnavailable',
+    'awaitingResyncUnavailable',
   ],
   [
     'not heard since the start, updated',
     { ...OLD, updateState: 'newAvailable', isAwaited: true },
-    'awaitedUpdated',
+    'awaitingResyncUpdated',
   ],
   [
     'not heard since the start, updated, and away before',
@@ -148,18 +148,18 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   [
     'not heard since the start, its window closed',
     { ...OLD, isAwaited: true, isOutOfWindow: true },
-    'awaitedAvailable',
+    'awaitingResyncAvailable',
   ],
   ['not heard since the start, and dark before', { ...OLD, contact: 'away', isAwaited: true }, 'deferred'],
-  ['of a release that failed before, as this one has', { ...OLD, isStaleFailed: true }, 'strayAvailable'],
-  ['the same outside its window', { ...OLD, isStaleFailed: true, isOutOfWindow: true }, 'outsideAvailable'],
+  ['of a release that failed before, as this one has', { ...OLD, isStaleFailed: true }, 'staleFailedAvailable'],
+  ['the same outside its window', { ...OLD, isStaleFailed: true, isOutOfWindow: true }, 'outOfWindowAvailable'],
   [
     'the same, and of no use',
     { updateState: 'oldUnavailable', contact: 'here', isStaleFailed: true, isOutOfWindow: true },
-    'strayUnavailable',
+    'staleFailedUnavailable',
   ],
   ['the same, in the dark', { ...OLD, contact: 'away', isStaleFailed: true }, 'deferred'],
-  ['the same, not heard since the start', { ...OLD, isAwaited: true, isStaleFailed: true }, 'awaitedAvailable'],
+  ['the same, not heard since the start', { ...OLD, isAwaited: true, isStaleFailed: true }, 'awaitingResyncAvailable'],
   ['not heard since the start, taken out', { ...OLD, isAwaited: true, isSkipped: true }, 'skipped'],
   [
     'its time ran out while there was no coordinator',
@@ -195,13 +195,13 @@ test('without a budget no node has failed: it holds its wave, as upstream', () =
 
 /** Now is 600. */
 const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget?: string][] = [
-  ['lost, nothing was heard of its turn', {}, 'failed', 'deferredTurned'],
-  ['lost, it lacked the image', { waitReason: 'ImageNotPulled' }, 'failed', 'deferredTurned'],
+  ['lost, nothing was heard of its turn', {}, 'failed', 'deferredHandover'],
+  ['lost, it lacked the image', { waitReason: 'ImageNotPulled' }, 'failed', 'deferredHandover'],
   [
     'its link down, it lacked the image',
     { waitReason: 'ImageNotPulled', contact: 'away' },
     'turned',
-    'deferredTurned',
+    'deferredHandover',
   ],
   ['it has heard no time', { waitReason: 'NoTrustedTime' }, 'deferred'],
   ['its turn is to be taken back', { waitReason: 'ImageNotPulled', isOutdated: true }, 'deferred'],
@@ -215,19 +215,19 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
     'outside its window, the next has opened since',
     { waitReason: 'OutsideWindow', handoverWindows: [{ from: 600, until: 900 }] },
     'failed',
-    'deferredTurned',
+    'deferredHandover',
   ],
   [
     'the same, its link down only now',
     { waitReason: 'OutsideWindow', contact: 'away', handoverWindows: [{ from: 600, until: 900 }] },
     'turned',
-    'deferredTurned',
+    'deferredHandover',
   ],
   [
     'outside its window, one has opened and closed since',
     { waitReason: 'OutsideWindow', handoverWindows: [{ from: 510, until: 520 }] },
     'failed',
-    'deferredTurned',
+    'deferredHandover',
   ],
   [
     'outside its window, all of them were over before it went dark',
@@ -249,24 +249,24 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
       handoverWindows: [{ from: 510, until: 520 }],
     },
     'failed',
-    'deferredTurned',
+    'deferredHandover',
   ],
-  ['it said ‘not now’, and may for longer', { waitReason: 'HeldLocally', holdEndsAt: 601 }, 'deferred'],
+  ['it said ‘not now’, and may for longer', { waitReason: 'UpdateLocked', holdEndsAt: 601 }, 'deferred'],
   [
     'it said ‘not now’ for as long as it may',
-    { waitReason: 'HeldLocally', holdEndsAt: 600 },
+    { waitReason: 'UpdateLocked', holdEndsAt: 600 },
     'failed',
-    'deferredTurned',
+    'deferredHandover',
   ],
   [
     'the same, its window closed by then',
-    { waitReason: 'HeldLocally', holdEndsAt: 600, handoverWindows: [{ from: 400, until: 600 }] },
+    { waitReason: 'UpdateLocked', holdEndsAt: 600, handoverWindows: [{ from: 400, until: 600 }] },
     'deferred',
   ],
   [
     'the same, in a later window',
     {
-      waitReason: 'HeldLocally',
+      waitReason: 'UpdateLocked',
       holdEndsAt: 550,
       handoverWindows: [
         { from: 400, until: 540 },
@@ -274,7 +274,7 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
       ],
     },
     'failed',
-    'deferredTurned',
+    'deferredHandover',
   ],
 ];
 
@@ -323,7 +323,7 @@ for (const [name, facts, lane] of [
   [
     'restarts before, available now, outside its window',
     { updateState: 'newAvailable', newPodAt: 99, isOutside: true },
-    'outsideUpdated',
+    'outOfWindowUpdated',
   ],
   ['a crash loop from before', { situation: 'newUnavailable', newPodAt: 99 }, 'failed'],
   ['restarts since', { situation: 'newAvailable', newPodAt: 100 }, 'failed'],
