@@ -27,7 +27,7 @@ export const HOLD_MESSAGES: Readonly<Record<UpdateBlockCode, ReasonMessage>> = {
     advice: (subject) =>
       `if it cannot wait: ${steer('override-windows', ` ${subject.node} --reason WHY`)(subject)}`,
   },
-  NotHeardYet: {
+  AwaitingResync: {
     phrase: 'waits with its old Pod on',
     advice: () => 'it goes on once its host is heard, or is deferred when that takes too long',
   },

@@ -58,17 +58,17 @@ export interface RolloutPhaseInfo {
 
 /** Lanes of hosts whose window is closed and that have not had their turn. */
 const OUTSIDE: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>([
-  'outsideAvailable',
-  'outsideUnavailable',
-  'outsideRetiring',
-  'outsideWithheld',
+  'outOfWindowAvailable',
+  'outOfWindowUnavailable',
+  'outOfWindowRetiring',
+  'outOfWindowBlocked',
 ]);
-const STRAYS: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>(['strayAvailable', 'strayUnavailable']);
-const AWAITED: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>(['awaitedAvailable', 'awaitedUnavailable']);
+const STRAYS: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>(['staleFailedAvailable', 'staleFailedUnavailable']);
+const AWAITED: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>(['awaitingResyncAvailable', 'awaitingResyncUnavailable']);
 /** Lanes of hosts that have not had their turn, whatever keeps them. */
 const OLD: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>([...BEFORE_UPDATE_STATES, ...OUTSIDE, ...AWAITED, ...STRAYS]);
 const WITHOUT: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>(['empty', 'withheld']);
-const DONE: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>(['newAvailable', 'outsideUpdated', 'awaitedUpdated']);
+const DONE: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>(['newAvailable', 'outOfWindowUpdated', 'awaitingResyncUpdated']);
 
 /** Whether a host of the lane has yet to be given its turn. */
 function awaitsTurn(lane: NodeRolloutState): boolean {
@@ -79,7 +79,7 @@ function awaitsTurn(lane: NodeRolloutState): boolean {
 export function rolloutCode(place: HostRolloutState | undefined, stand: RolloutPhaseInfo): RolloutReasonCode {
   if (!place) return 'NotEligible';
   const { state: lane, detail: remark } = place;
-  if (lane === 'deferred' || lane === 'deferredTurned') return 'DeferredOffline';
+  if (lane === 'deferred' || lane === 'deferredHandover') return 'DeferredOffline';
   if (lane === 'skipped') return 'Skipped';
   const goesBack = stand.isBarred && (stand.isReverting || stand.phase === 'RolledBack');
   if (goesBack && (lane === 'empty' || STRAYS.has(lane))) return 'RollingBack';
@@ -101,7 +101,7 @@ function holdCode({ wave, detail: remark, state: lane }: HostRolloutState, stand
   const isOpen = wave <= stand.wave;
   if (isOpen && WITHOUT.has(lane)) return 'Updating';
   if (isOpen && phase === 'Completed' && stand.isHalted) return 'RolloutPaused';
-  if (isOpen && AWAITED.has(lane)) return 'NotHeardYet';
+  if (isOpen && AWAITED.has(lane)) return 'AwaitingResync';
   if (isOpen) return OUTSIDE.has(lane) ? 'OutsideWindow' : 'Budget';
   return phase === 'AwaitingApproval' && wave === stand.wave + 1 ? 'WaitingForApproval' : 'WaitingForWave';
 }

@@ -7,7 +7,7 @@ export const UPDATE_BLOCK_CODES = [
   'WaitingForApproval',
   'WaitingForWave',
   'OutsideWindow',
-  'NotHeardYet',
+  'AwaitingResync',
   'UpdateLocked',
   'ImageNotPulled',
   'NoTrustedTime',

@@ -67,7 +67,7 @@ describe('after a start of the coordinator', () => {
       await restart(rolling);
       await rolling.approve('lab');
       await rolling.expectStatus('Progressing', 'lab', 0);
-      assert.equal(rolling.status?.codes?.NotHeardYet, 4);
+      assert.equal(rolling.status?.codes?.AwaitingResync, 4);
       assert.equal(rolling.status?.deferred, 0);
       assert.match(
         rolling.status?.message ?? '',

@@ -217,8 +217,8 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
   ['no room', { pods: [pod(OLD)], rollout: stance({ code: 'NoRoom' }) }, 'NoRoom', /no room for what/],
   [
     'not heard since the start',
-    { pods: [pod(OLD)], rollout: stance({ code: 'NotHeardYet' }) },
-    'NotHeardYet',
+    { pods: [pod(OLD)], rollout: stance({ code: 'AwaitingResync' }) },
+    'AwaitingResync',
     /not been heard since/,
   ],
   ['no time', { pods: [pod(OLD)], rollout: stance({ code: 'NoTrustedTime' }) }, 'NoTrustedTime', /no time/],

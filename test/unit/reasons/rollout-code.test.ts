@@ -81,7 +81,7 @@ const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutP
     stand({ ...BARRED, phase: 'RolledBack' }),
     'Failed',
   ],
-  ['not heard since the start', place({ state: 'awaitingResyncAvailable' }), stand({}), 'NotHeardYet'],
+  ['not heard since the start', place({ state: 'awaitingResyncAvailable' }), stand({}), 'AwaitingResync'],
   [
     'not heard since the start, before its wave is open',
     place({ state: 'awaitingResyncAvailable', wave: 2 }),
