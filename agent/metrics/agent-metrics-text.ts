@@ -19,7 +19,7 @@ export interface AgentMetricValues {
   /** Seconds since the epoch. */
   startTime: number;
   writtenBytes: number;
-  storedBytes?: number;
+  diskWrittenBytes?: number;
 }
 
 type Value = [labels: Record<string, string>, value: number | undefined];
@@ -71,7 +71,7 @@ export function agentMetricsText(numbers: AgentMetricValues): string {
     counter(
       'everynode_agent_stored_bytes_total',
       "Bytes to a disk, by the kernel's count.",
-      only(numbers.storedBytes),
+      only(numbers.diskWrittenBytes),
     ),
     gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', only(numbers.memoryBytes)),
     counter('process_cpu_seconds_total', 'User and system CPU time, in seconds.', only(numbers.cpuSeconds)),

@@ -7,16 +7,16 @@ export interface ProcessUsage {
   /** Written into files, by its own count. */
   writtenBytes: number;
   /** Written to a disk, by the kernel's count: whole pages. Absent where it does not say. */
-  storedBytes?: number;
+  diskWrittenBytes?: number;
 }
 
 /** Reads it now. */
 export function readProcessUsage(): ProcessUsage {
-  const storedBytes = storedBytesIn(readOwnIo());
+  const diskWrittenBytes = storedBytesIn(readOwnIo());
   return {
     memoryBytes: process.memoryUsage.rss(),
     writtenBytes: writtenBytes(),
-    ...(storedBytes === undefined ? {} : { storedBytes }),
+    ...(diskWrittenBytes === undefined ? {} : { diskWrittenBytes }),
   };
 }
 

@@ -15,7 +15,7 @@ interface LinkSums {
 interface AgentReport {
   memoryBytes: number;
   writtenBytes: number;
-  storedBytes?: number;
+  diskWrittenBytes?: number;
   roundTripMs?: number;
 }
 
@@ -101,7 +101,7 @@ export function agentsPage(meters: LinkMeters): string {
     ),
     family(
       HEADINGS.stored,
-      reported(({ storedBytes }) => storedBytes),
+      reported(({ diskWrittenBytes }) => diskWrittenBytes),
     ),
     family(
       HEADINGS.roundTrip,

@@ -60,8 +60,8 @@ export function linkText({ since, connects, up, down, bytesPerDay, roundTripMs }
 }
 
 /** `51.9 MB of memory; 12.3 kB written (36.9 kB by the kernel's count) since 2026-01-31T09:00:00Z; as of …` */
-export function agentText({ reportedAt: asOf, since, memoryBytes, writtenBytes, diskWrittenBytes: storedBytes }: AgentUsage): string {
-  const stored = storedBytes === undefined ? '' : ` (${amount(storedBytes)} by the kernel's count)`;
+export function agentText({ reportedAt: asOf, since, memoryBytes, writtenBytes, diskWrittenBytes: diskWrittenBytes }: AgentUsage): string {
+  const stored = diskWrittenBytes === undefined ? '' : ` (${amount(diskWrittenBytes)} by the kernel's count)`;
   return `${amount(memoryBytes)} of memory; ${amount(writtenBytes)} written${stored} since ${since}; as of ${asOf}`;
 }
 

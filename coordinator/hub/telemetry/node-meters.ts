@@ -99,12 +99,12 @@ export class NodeMeters {
 }
 
 function agentCost({ at, report }: { at: number; report: MetersReport }): AgentUsage {
-  const { uptimeMs: upMs, memoryBytes, writtenBytes, diskWrittenBytes: storedBytes } = report;
+  const { uptimeMs: upMs, memoryBytes, writtenBytes, diskWrittenBytes: diskWrittenBytes } = report;
   return {
     reportedAt: toTimestamp(at),
     since: toTimestamp(at - upMs),
     memoryBytes,
     writtenBytes,
-    ...(storedBytes === undefined ? {} : { diskWrittenBytes: storedBytes }),
+    ...(diskWrittenBytes === undefined ? {} : { diskWrittenBytes: diskWrittenBytes }),
   };
 }

@@ -245,7 +245,7 @@ function validMessages({ own, foreign }: FrameSubjects, pod: unknown): unknown[]
         { involvedObject: { kind: 'Node', name: 'other' }, ...event, ...times },
       ],
     },
-    { kind: 'meters', upMs: 1, memoryBytes: 1, writtenBytes: 1, storedBytes: 1, roundTripMs: 1 },
+    { kind: 'meters', upMs: 1, memoryBytes: 1, writtenBytes: 1, diskWrittenBytes: 1, roundTripMs: 1 },
     { kind: 'applied', id: 1 },
     { kind: 'renew', csr: 'no request' },
     { kind: 'streamStarted', stream: 1 },

@@ -75,7 +75,7 @@ test('a Node that is read shows its meters in words, and a write does not bring 
   const link = { since, connects: 2, up: { ...NOTHING, beats: 1_500 }, down: { ...NOTHING, logs: 2.5e6 } };
   const words = 'round trip 12 ms; 2 connections since 2026-01-31T09:00:00Z; beats 1.5 kB, logs 2.5 MB';
   assert.equal(linkText({ ...link, bytesPerDay: 1_797_120, roundTripMs: 12 }), `1.8 MB a day; ${words}`);
-  const agent = { asOf: since, since, memoryBytes: 5.2e7, writtenBytes: 900, storedBytes: 4_096 };
+  const agent = { asOf: since, since, memoryBytes: 5.2e7, writtenBytes: 900, diskWrittenBytes: 4_096 };
   assert.match(agentText(agent), /^52\.0 MB of memory; 900 B written \(4\.1 kB by the kernel's count\)/);
 
   const node = nodeObject('n1') as Node;
