@@ -107,7 +107,7 @@ export class FolderPodFiles implements PodFiles {
   }
 
   #livesPath(podUid: string): string {
-    return join(this.#root, podUid, 'lives.json');
+    return join(this.#root, podUid, 'container-state.json');
   }
 
   #messagePath({ podUid, container, attempt }: ContainerIdentity): string {
