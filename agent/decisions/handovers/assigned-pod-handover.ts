@@ -136,8 +136,8 @@ export function hasNoHandover(held: AssignedPod): boolean {
   return !isLeaving(held) && handoverAnnotationOf(held.pod) === undefined;
 }
 
-function isLeaving({ deadline, unassigned: gone, replacedBy: turnedInto }: AssignedPod): boolean {
-  return deadline !== undefined || gone || turnedInto !== undefined;
+function isLeaving({ deadline, unassigned: gone, replacedBy: replacedBy }: AssignedPod): boolean {
+  return deadline !== undefined || gone || replacedBy !== undefined;
 }
 
 /** Whether the Pod has proved itself; undefined: it need not. */

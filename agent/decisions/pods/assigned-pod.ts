@@ -82,7 +82,7 @@ export function afterAssign(
     ...(before?.lockedSince !== undefined && { heldSince: before.lockedSince }),
     ...(before?.containersRemoved && { ended: true }),
   };
-  const begun = before?.replacedBy === undefined ? {} : { turnedInto: before.replacedBy };
+  const begun = before?.replacedBy === undefined ? {} : { replacedBy: before.replacedBy };
   if (!deletionTimestamp) {
     const isBack = before?.unassigned && (before.unassignedInEpoch === undefined || before.unassignedInEpoch === given.objectMac?.epoch);
     if (before?.deadline === undefined) return held;

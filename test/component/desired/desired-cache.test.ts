@@ -116,7 +116,7 @@ describe('desired cache', () => {
       false,
     ]);
     await cache.flush();
-    assert.deepEqual([text.includes('d2'), text.includes('turnedInto')], [true, false]);
+    assert.deepEqual([text.includes('d2'), text.includes('replacedBy')], [true, false]);
   });
 
   test('what was given is given back byte for byte with its seal, also after a restart', async () => {

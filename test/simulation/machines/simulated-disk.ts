@@ -75,11 +75,11 @@ export class HostDisk {
 
   /** Most writes say nothing of turns, and are not read. */
   #tellTurns(text: string, { onStarted: onBegun, onReverted }: HandoverWatcher): void {
-    if (!/"turnedInto"|"revert"/.test(text)) return;
+    if (!/"replacedBy"|"revert"/.test(text)) return;
     const { pods } = JSON.parse(text.slice(text.indexOf('\n'))) as { pods: AssignedPod[] };
     const isNews = (what: string) => !this.#told.has(what) && this.#told.add(what);
-    for (const { uid, replacedBy: turnedInto, handover: turn } of pods) {
-      if (turnedInto !== undefined && isNews(`${uid} begun`)) onBegun(uid, turnedInto);
+    for (const { uid, replacedBy: replacedBy, handover: turn } of pods) {
+      if (replacedBy !== undefined && isNews(`${uid} begun`)) onBegun(uid, replacedBy);
       if (turn?.revert && isNews(`${uid} reverted`)) onReverted(uid, turn.revert.reason);
     }
   }

@@ -109,7 +109,7 @@ describe('predecessors', () => {
   });
 
   test('are those that made room by an earlier turn and have not ended, whoever stands in between', () => {
-    const first = { ...old('ds'), deadline: 1, turnedInto: 'between' };
+    const first = { ...old('ds'), deadline: 1, replacedBy: 'between' };
     assert.equal(isPredecessor(first, successor), true);
     assert.equal(isPredecessor({ ...first, containersRemoved: true }, successor), false);
     assert.equal(isPredecessor({ ...old('other'), deadline: 1, replacedBy: 'between' }, successor), false);
