@@ -57,7 +57,7 @@ export function actionsOfRollout(status: RolloutStatus): RolloutAction[] {
       ),
     busy > 0 &&
       offer(
-        'force-hold',
+        'override-locks',
         ALL_TARGETS,
         'Force busy hosts',
         `${hosts(busy, "that says 'not now' has its turn", "that say 'not now' have their turn")} all the same.`,
@@ -114,7 +114,7 @@ export function actionsOfHost(code: string, node: string): RolloutAction[] {
         `No window or freeze period holds ${node} back until the next template.`,
       ),
     code === 'UpdateLocked' &&
-      offer('force-hold', node, `Force ${node}`, `${node} has its turn although it says 'not now'.`),
+      offer('override-locks', node, `Force ${node}`, `${node} has its turn although it says 'not now'.`),
     AWAITS_ITS_TURN.has(code) &&
       offer('skip', node, `Skip ${node}`, `${node} keeps what it has, for this revision.`),
     code === 'Skipped' && offer('unskip', node, `Take ${node} in again`, `${node} has its turn like others.`),

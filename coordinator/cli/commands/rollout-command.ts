@@ -27,7 +27,7 @@ const VERBS: Readonly<Record<SteeringVerb, { names: 'wave' | 'node' | undefined;
   skip: { names: 'node', what: 'leave hosts out of this rollout' },
   unskip: { names: 'node', what: 'take skipped hosts in again' },
   'override-windows': { names: 'node', what: 'let no window or freeze hold hosts back (needs --reason)' },
-  'force-hold': { names: 'node', what: 'give busy hosts their turn all the same (needs --reason)' },
+  'override-locks': { names: 'node', what: 'give busy hosts their turn all the same (needs --reason)' },
 };
 
 interface StatusOptions extends RolloutOptions {

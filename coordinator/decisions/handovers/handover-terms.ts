@@ -72,7 +72,7 @@ export function isAmong(name: string, named: readonly string[] | undefined): boo
 
 function whoForced(node: string, requests: readonly SteeringRequest[] = []): string {
   const last = requests.findLast(
-    ({ verb, targets }) => verb === 'force-hold' && (!targets || isAmong(node, targets)),
+    ({ verb, targets }) => verb === 'override-locks' && (!targets || isAmong(node, targets)),
   );
   return last ? `${last.user}${last.reason ? `: ${last.reason}` : ''}` : 'the rollout';
 }

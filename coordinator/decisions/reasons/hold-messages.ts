@@ -34,7 +34,7 @@ export const HOLD_MESSAGES: Readonly<Record<UpdateBlockCode, ReasonMessage>> = {
   UpdateLocked: {
     phrase: 'is held back by its host on',
     advice: (subject) =>
-      `if it cannot wait: ${steer('force-hold', ` ${subject.node} --reason WHY`)(subject)}`,
+      `if it cannot wait: ${steer('override-locks', ` ${subject.node} --reason WHY`)(subject)}`,
   },
   ImageNotPulled: {
     phrase: 'waits for its next image on',

@@ -16,7 +16,7 @@ const LISTS: Partial<Record<SteeringVerb, Named>> = {
   promote: 'promoted',
   skip: 'skipped',
   'override-windows': 'overridden',
-  'force-hold': 'forced',
+  'override-locks': 'forced',
 };
 
 /** These concern the DaemonSet, whatever revision is on its way; all others the revision that their author saw. */

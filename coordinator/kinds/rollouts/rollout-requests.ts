@@ -21,7 +21,7 @@ const MAX_WAITING = 100;
 const MAX_REASON_LENGTH = 1024;
 
 const NAMES_WAVES: ReadonlySet<SteeringVerb> = new Set(['approve', 'promote']);
-const NAMES_NODES: ReadonlySet<SteeringVerb> = new Set(['skip', 'unskip', 'override-windows', 'force-hold']);
+const NAMES_NODES: ReadonlySet<SteeringVerb> = new Set(['skip', 'unskip', 'override-windows', 'override-locks']);
 /** Values that say no more than the annotation's being there. */
 const EMPTY_VALUES: ReadonlySet<string> = new Set(['', 'true', 'yes', 'now']);
 

@@ -4,14 +4,14 @@ import type { Timestamp } from '../objects/meta.js';
 
 /**
  * Each is an annotation `fleet.everynode.dev/VERB`. Its value names waves (`approve`, `promote`), nodes (`skip`, `unskip`,
- * `override-windows`, `force-hold`) or nothing, `*` all; several are parted by commas.
+ * `override-windows`, `override-locks`) or nothing, `*` all; several are parted by commas.
  *
  * - `approve`: the wave may open. `promote`: the open wave has been watched long enough.
  * - `pause`, `freeze`, `resume`: as the policy's fields, for this DaemonSet alone.
  * - `abort`: hosts that have the revision go back; it is barred. `retry`: it is barred no more.
  * - `skip`: these hosts keep what they have; `unskip`: no longer.
  * - `override-windows`: windows and freeze periods hold nobody of these back, until the rollout ends.
- * - `force-hold`: these busy hosts have their turn all the same.
+ * - `override-locks`: these busy hosts have their turn all the same.
  */
 export const STEERING_VERBS = [
   'approve',
@@ -24,7 +24,7 @@ export const STEERING_VERBS = [
   'skip',
   'unskip',
   'override-windows',
-  'force-hold',
+  'override-locks',
 ] as const;
 
 /** One of `STEERING_VERBS`. */
@@ -35,7 +35,7 @@ export const NEEDS_REASON: ReadonlySet<SteeringVerb> = new Set([
   'abort',
   'retry',
   'override-windows',
-  'force-hold',
+  'override-locks',
 ]);
 
 /** The annotation of a verb. */

@@ -77,7 +77,7 @@ describe('a host without room for the next Pod', () => {
       await eventually(() => turns().length === 1);
       for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '4');
       await fleet.settle();
-      await rolling.steer('force-hold', '*', 'a recall');
+      await rolling.steer('override-locks', '*', 'a recall');
       await eventually(() => turns()[0]?.forcedBy === 'ann: a recall');
       await fleet.settle();
       assert.ok(!fleet.events.some((text) => text.includes('FailedPlacement')));

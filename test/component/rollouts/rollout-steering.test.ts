@@ -189,7 +189,7 @@ describe('a hold that is overridden', () => {
         await fleet.setImage('web', 'app:2');
         await eventually(() => fleet.pods().filter(handoverOf).length === 10);
         limit.arm();
-        await rolling.steer('force-hold', '*', 'a recall');
+        await rolling.steer('override-locks', '*', 'a recall');
         await fleet.settle();
         const forced = () => fleet.pods().filter((pod) => handoverOf(pod)?.forcedBy === 'ann: a recall').length;
         await eventually(() => forced() === told || `${forced()}`);

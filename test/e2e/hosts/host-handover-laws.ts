@@ -177,7 +177,7 @@ export function hostHandoverTests(law: Law): void {
       before,
     );
     const reason = 'fleet.everynode.dev/reason=recall';
-    await all.kubectl.ok(`annotate rollout till fleet.everynode.dev/force-hold=* ${reason}`);
+    await all.kubectl.ok(`annotate rollout till fleet.everynode.dev/override-locks=* ${reason}`);
     await all.kubectl.ok('rollout status ds/till --timeout=30s');
     const events = await all.kubectl.ok('get events --field-selector reason=UpdateLockOverridden');
     assert.match(events, /a sale is under way; overridden by \S+: recall/);

@@ -61,7 +61,7 @@ const BUSY: Scenario = {
     assert.ok(busy.every((host) => !host.hasRun('busy:2')));
     const [forced, ...patient] = busy;
     assert.ok(forced);
-    await rolled.steer('force-hold', forced.name, 'a recall');
+    await rolled.steer('override-locks', forced.name, 'a recall');
     await rolled.until('the one to go on all the same', ({ codes }) => codes?.UpdateLocked === patient.length);
     assert.ok(patient.every((host) => !host.hasRun('busy:2')));
     for (const host of busy) host.lockUpdates(undefined);

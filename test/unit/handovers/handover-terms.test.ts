@@ -50,8 +50,8 @@ describe("a host's terms", () => {
 
   test('name who overrides the host, and why', () => {
     const requests = [
-      { id: 1, verb: 'force-hold', targets: ['n1'], reason: 'recall', user: 'ada', time: '' },
-      { id: 2, verb: 'force-hold', targets: ['n2'], user: 'bob', time: '' },
+      { id: 1, verb: 'override-locks', targets: ['n1'], reason: 'recall', user: 'ada', time: '' },
+      { id: 2, verb: 'override-locks', targets: ['n2'], user: 'bob', time: '' },
     ];
     const terms = termsOf({ updateLock: { maxSeconds: 60 } }, { forced: ['n1', 'n2'], requests });
     assert.deepEqual(terms, { maxLockSeconds: 60, forcedBy: 'ada: recall' });

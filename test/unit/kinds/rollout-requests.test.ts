@@ -90,7 +90,7 @@ test('a host that is none is refused by name, also among others; what was skippe
   };
   assert.deepEqual(strangers({ skip: 'a,nosuch' }), [['skip]', 'Not found: "nosuch"']]);
   assert.deepEqual(strangers({ skip: '*' }), []);
-  assert.deepEqual(strangers({ 'force-hold': 'b', reason: 'x' }), [['force-hold]', 'Not found: "b"']]);
+  assert.deepEqual(strangers({ 'override-locks': 'b', reason: 'x' }), [['override-locks]', 'Not found: "b"']]);
   assert.deepEqual(strangers({ unskip: 'b' }), [['unskip]', 'Not found: "b"']]);
   assert.deepEqual(strangers({ unskip: 'b' }, ['b']), []);
   assert.deepEqual(strangers({ unskip: 'older' }), [], 'its skip waits for the controller');
