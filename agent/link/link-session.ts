@@ -142,7 +142,7 @@ export class LinkSession {
       case 'ask':
         for (const uid of message.uids) outbox.putReturned(agent.returnObject(uid));
         return;
-      case 'holdImages':
+      case 'prefetchImages':
         agent.prefetchImages(message.images);
         return;
       case 'statusAck':

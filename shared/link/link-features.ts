@@ -4,8 +4,8 @@ import { SUBPROTOCOL } from './messages/link-messages.js';
 /** The hub may `ask` for objects, and the agent answers with `returned`. */
 export const RETURN_OBJECTS = 'giveBack';
 
-/** The hub may tell which images to `holdImages`. */
-export const PINNED_IMAGES = 'holdImages';
+/** The hub may tell which images to `prefetchImages`. */
+export const PINNED_IMAGES = 'prefetchImages';
 
 /** Pods may bear turns that the host carries out by itself, and it reports them as `turned`. */
 export const HOST_HANDOVERS = 'hostTurns';

@@ -34,7 +34,7 @@ const CAUSES: Partial<Record<Kind, LinkCause>> = {
   applied: 'desired',
   ask: 'desired',
   desired: 'desired',
-  holdImages: 'desired',
+  prefetchImages: 'desired',
   status: 'status',
   statusAck: 'status',
   events: 'status',

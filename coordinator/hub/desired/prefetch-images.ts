@@ -19,7 +19,7 @@ export function sendPrefetchImages(live: LiveSession, node: Node, daemonSets: Da
   const images = imagesToHold(node, daemonSets);
   if (!live.prefetchImages || sameJson(live.prefetchImages, images)) return;
   live.prefetchImages = images;
-  live.session.send({ kind: 'holdImages', images });
+  live.session.send({ kind: 'prefetchImages', images });
 }
 
 /** [] without the annotation. What cannot be a name is the agent's to refuse. */

@@ -203,7 +203,7 @@ export const FROM_HUB: { [K in FromHub['kind']]: Schema<Of<K>> } = {
     gone: list(uid),
   }),
   ask: record<Of<'ask'>>({ kind: oneOf('ask'), uids: list(uid) }),
-  holdImages: record<Of<'holdImages'>>({ kind: oneOf('holdImages'), images: list(text(1_024), 100) }),
+  prefetchImages: record<Of<'prefetchImages'>>({ kind: oneOf('prefetchImages'), images: list(text(1_024), 100) }),
   statusAck: record<Of<'statusAck'>>({ kind: oneOf('statusAck'), id }),
   goodbye: record<Of<'goodbye'>>({
     kind: oneOf('goodbye'),

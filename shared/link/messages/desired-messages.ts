@@ -41,11 +41,11 @@ export interface ReturnRequest {
 }
 
 /**
- * Feature `holdImages`: the images that the node is to have before any Pod asks for them, as Pods name them. The whole
+ * Feature `prefetchImages`: the images that the node is to have before any Pod asks for them, as Pods name them. The whole
  * list each time; the agent pulls what it lacks and removes none of them. Nothing is answered.
  */
 export interface PinnedImages {
-  kind: 'holdImages';
+  kind: 'prefetchImages';
   images: string[];
 }
 
