@@ -139,7 +139,7 @@ export class DaemonPodWrites {
       this.#parts.refusals.accepted(uid, current.hash);
       this.#wrote(subject, given);
       const text = `Gave node ${nodeName} its turn to replace pod: ${name}`;
-      this.#parts.recordEvent(daemonSet, 'Normal', 'TurnGiven', text);
+      this.#parts.recordEvent(daemonSet, 'Normal', 'HandoverRequested', text);
     } catch (error) {
       if (isGone(error)) gate.cancelled();
       else this.#refused(subject, gate, current.hash, error);
