@@ -57,10 +57,10 @@ export class JoinTokenChecker {
     if (!isSingleUse(secret)) return;
     const { name, namespace } = secret.metadata;
     await this.#registry.modify(secretKind, { name, ...(namespace ? { namespace } : {}) }, (token) => {
-      const spentFor = secretField(token, 'spent-for');
+      const spentFor = secretField(token, 'redeemed-by');
       if (spentFor !== undefined && !isSameHash(spentFor, keyHash)) throw unauthorized();
       if (spentFor !== undefined) return false;
-      token.data = { ...token.data, 'spent-for': base64(keyHash) };
+      token.data = { ...token.data, 'redeemed-by': base64(keyHash) };
       return undefined;
     });
   }

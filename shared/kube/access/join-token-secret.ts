@@ -65,7 +65,7 @@ export function tokenSummary({ data = {}, metadata }: Pick<Secret, 'data' | 'met
   return {
     id: decoded(data['token-id']),
     expires: decoded(data.expiration),
-    uses: isSingle ? (data['spent-for'] === undefined ? '1' : '0') : 'any',
+    uses: isSingle ? (data['redeemed-by'] === undefined ? '1' : '0') : 'any',
     nodes: decoded(data.nodes) || '*',
     description: metadata.annotations?.[DESCRIPTION_ANNOTATION] ?? '',
   };
