@@ -168,18 +168,18 @@ export class HandoverRunner {
       wanted.map((image) => ({ image, secrets })),
       () => this.#lookAt(uid),
     );
-    const facts = { turn, missing: images.missing(ownerOf(uid)), heldSince: held.lockedSince };
+    const facts = { turn, missing: images.missing(ownerOf(uid)), lockedSince: held.lockedSince };
     const before = handoverStep({ ...facts, coordinatorTimeMs: time.now(), updateLock: undefined, now: clock.now() });
     if (before.kind === 'wait' || turn.maxLockSeconds === undefined) return before;
     const { namespace = '', name } = pod.metadata;
     const said = await hold.ask({ namespace, pod: name, images: wanted });
     const now = clock.now();
-    const heldSince = said && (await this.#heldSince(held, now));
-    return handoverStep({ ...facts, lockedSince: heldSince, coordinatorTimeMs: time.now(), updateLock: said, now });
+    const lockedSince = said && (await this.#lockedSince(held, now));
+    return handoverStep({ ...facts, lockedSince: lockedSince, coordinatorTimeMs: time.now(), updateLock: said, now });
   }
 
   /** Kept on disk: an agent that restarts does not let the host hold up a turn for twice as long. */
-  async #heldSince(held: AssignedPod, now: number): Promise<number> {
+  async #lockedSince(held: AssignedPod, now: number): Promise<number> {
     if (held.lockedSince !== undefined) return held.lockedSince;
     const { cache } = this.#parts;
     if (cache.get(held.uid) === held) await cache.put({ ...held, lockedSince: now });

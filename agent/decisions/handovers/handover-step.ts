@@ -60,9 +60,9 @@ function windowWait(windows: readonly HandoverWindow[] | undefined, hubTime: num
 }
 
 /** Undefined unless the host says 'not now', may say so, and has not said it for too long. */
-function holdWait({ handover: turn, updateLock: hold, lockedSince: heldSince, now }: HandoverFacts): HandoverStep | undefined {
+function holdWait({ handover: turn, updateLock: hold, lockedSince: lockedSince, now }: HandoverFacts): HandoverStep | undefined {
   if (!hold || turn.maxLockSeconds === undefined || turn.forcedBy !== undefined) return undefined;
-  const leftMs = (heldSince ?? now) + turn.maxLockSeconds * 1000 - now;
+  const leftMs = (lockedSince ?? now) + turn.maxLockSeconds * 1000 - now;
   if (leftMs <= 0) return undefined;
   const againMs = Math.min(HOLD_RECHECK_MS, leftMs);
   return { kind: 'wait', reason: 'UpdateLocked', message: hold.reason, againMs };

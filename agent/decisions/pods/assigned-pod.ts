@@ -79,7 +79,7 @@ export function afterAssign(
     ...(before?.terminal && { terminal: before.terminal }),
     ...(before?.handover && { turn: before.handover }),
     ...(before?.confirmed && { confirmed: true }),
-    ...(before?.lockedSince !== undefined && { heldSince: before.lockedSince }),
+    ...(before?.lockedSince !== undefined && { lockedSince: before.lockedSince }),
     ...(before?.containersRemoved && { ended: true }),
   };
   const begun = before?.replacedBy === undefined ? {} : { replacedBy: before.replacedBy };

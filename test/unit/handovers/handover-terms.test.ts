@@ -169,8 +169,8 @@ describe('a host that has its turn', () => {
     );
     assert.equal(turnOf(pod)?.holdEndsAt, undefined, 'nobody knows since when it is held');
     const turn = { ...(handoverOf(pod) as HostHandover), maxLockSeconds: 60 };
-    const heldSince = { status: 'False' as const, lastTransitionTime: new Date(NOW).toISOString() };
-    const condition = { type: HANDOVER_CONDITION, reason: 'UpdateLocked', ...heldSince };
+    const lockedSince = { status: 'False' as const, lastTransitionTime: new Date(NOW).toISOString() };
+    const condition = { type: HANDOVER_CONDITION, reason: 'UpdateLocked', ...lockedSince };
     const held = (forcedBy?: string): Pod => ({
       ...pod,
       metadata: {
