@@ -15,7 +15,7 @@ export const HANDOVER_ANNOTATION = 'fleet.everynode.dev/handover';
 /** Reason of `HANDOVER_CONDITION` by which a host says that it knows that its turn was taken back, and will not begin it. */
 export const WITHDRAWN = 'Withdrawn';
 /** Condition of such a Pod, always False: why its host has not begun the turn yet, by `TurnWait`. */
-export const HANDOVER_CONDITION = 'fleet.everynode.dev/TurnBegun';
+export const HANDOVER_CONDITION = 'fleet.everynode.dev/HandoverStarted';
 /** Condition of a successor that has something to prove: False until its host has confirmed it. */
 export const CONFIRMED_CONDITION = 'fleet.everynode.dev/Confirmed';
 /** Condition of a successor whose host runs the predecessor's containers again, by `RevertReason`. */

@@ -167,7 +167,7 @@ export function hostHandoverTests(law: Law): void {
     for (const host of [all.one, all.two]) host.write('/run/everynode/update-lock', 'a sale is under way\n');
     const before = [all.one, all.two].map((host) => app.on(host));
     await app.release(`true; ${WAITS}`);
-    const held = 'fleet.everynode.dev/TurnBegun,False,UpdateLocked';
+    const held = 'fleet.everynode.dev/HandoverStarted,False,UpdateLocked';
     await untilTrue(async () => {
       const pods = (await app.pods()).filter((pod) => conditionsOf(pod).includes(held));
       assert.equal(pods.length, 1, 'one at a time');
