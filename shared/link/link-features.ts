@@ -8,7 +8,7 @@ export const RETURN_OBJECTS = 'giveBack';
 export const PINNED_IMAGES = 'prefetchImages';
 
 /** Pods may bear turns that the host carries out by itself, and it reports them as `turned`. */
-export const HOST_HANDOVERS = 'hostTurns';
+export const HOST_HANDOVERS = 'hostHandovers';
 
 /** A `desired` may hold ConfigMaps and Secrets beside Pods: those that the Pods name. */
 export const CONFIG_OBJECTS = 'configObjects';

@@ -29,7 +29,7 @@ export interface NodeSubject {
 
 interface Makers {
   models: DaemonPodTemplates;
-  hostTurns: HandoverWrites;
+  hostHandovers: HandoverWrites;
   room: HandoverCapacity;
 }
 
@@ -37,7 +37,7 @@ interface Makers {
 export class DaemonPodWrites {
   readonly #parts: DaemonSetDeps;
   readonly #models: DaemonPodTemplates;
-  readonly #hostTurns: HandoverWrites;
+  readonly #hostHandovers: HandoverWrites;
   readonly #room: HandoverCapacity;
   readonly #wakeNode: (nodeKey: string) => void;
   /** By uid of the DaemonSet; only those whose creates were asked for. `hash`: of the revision that it was made for. */
@@ -45,12 +45,12 @@ export class DaemonPodWrites {
 
   constructor(
     parts: DaemonSetDeps,
-    { models, hostTurns, room }: Makers,
+    { models, hostHandovers, room }: Makers,
     wakeNode: (nodeKey: string) => void,
   ) {
     this.#parts = parts;
     this.#models = models;
-    this.#hostTurns = hostTurns;
+    this.#hostHandovers = hostHandovers;
     this.#room = room;
     this.#wakeNode = wakeNode;
   }
@@ -134,7 +134,7 @@ export class DaemonPodWrites {
         gate.cancelled();
         return;
       }
-      const given = await this.#hostTurns.request({ daemonSet, hash: current.hash }, old, terms);
+      const given = await this.#hostHandovers.request({ daemonSet, hash: current.hash }, old, terms);
       gate.created();
       this.#parts.refusals.accepted(uid, current.hash);
       this.#wrote(subject, given);
@@ -168,7 +168,7 @@ export class DaemonPodWrites {
     const old = this.#podNamed(subject.daemonSet, name);
     if (!old) return;
     try {
-      this.#wrote(subject, await this.#hostTurns[how](old));
+      this.#wrote(subject, await this.#hostHandovers[how](old));
     } catch (error) {
       if (!isGone(error)) throw error;
     }

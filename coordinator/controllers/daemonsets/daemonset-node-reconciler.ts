@@ -46,9 +46,9 @@ export class DaemonSetNodeReconciler {
 
   constructor(parts: DaemonSetDeps, tallies: DaemonSetTallies, signals: NodeSignals) {
     const models = new DaemonPodTemplates(parts.registry);
-    const hostTurns = new HandoverWrites(parts.registry, models);
-    this.#room = new HandoverCapacity(parts, hostTurns);
-    this.#writes = new DaemonPodWrites(parts, { models, hostTurns, room: this.#room }, (key) =>
+    const hostHandovers = new HandoverWrites(parts.registry, models);
+    this.#room = new HandoverCapacity(parts, hostHandovers);
+    this.#writes = new DaemonPodWrites(parts, { models, hostHandovers, room: this.#room }, (key) =>
       signals.wakeNode(key),
     );
     this.#parts = parts;
@@ -58,11 +58,11 @@ export class DaemonSetNodeReconciler {
 
   /** Takes the node's state into the tally. `busy`: there is something to do there, which is for the node's key. */
   observe(daemonSet: DaemonSet, tally: DaemonSetTally, nodeName: string): NodeObservation {
-    const { clock, informers, restoredEra, timeOf } = this.#parts;
+    const { clock, informers, restoredEpoch, timeOf } = this.#parts;
     const { current } = tally.subject;
     const now = clock.now();
     const heldTo = tally.pinnedRevision(nodeName)?.daemonSet;
-    const view = observeNode(informers, daemonSet, current, nodeName, { restoredEra, pinnedTo: heldTo, timeOf });
+    const view = observeNode(informers, daemonSet, current, nodeName, { restoredEpoch, pinnedTo: heldTo, timeOf });
     const { claims } = view;
     const node = this.#room.markLackingCapacity(daemonSet, tally, view.node);
     const backoff = tally.backoffs.get(nodeName);
@@ -74,7 +74,7 @@ export class DaemonSetNodeReconciler {
       ({ handover: turn, terminating }) => turn?.withdrawn === 'Heard' && !terminating,
     )?.name;
     const roomAt = tally.lackingCapacitySince.has(nodeName) ? now + CAPACITY_RECHECK_MS : undefined;
-    const times = [record.lookAgainAt, step.lookAgainAt, roomAt].filter((time) => time !== undefined);
+    const times = [record.requeueAt, step.requeueAt, roomAt].filter((time) => time !== undefined);
     return {
       node,
       claims,

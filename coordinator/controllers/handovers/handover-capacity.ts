@@ -11,20 +11,20 @@ export const CAPACITY_RECHECK_MS = 10_000;
 
 export class HandoverCapacity {
   readonly #parts: Pick<DaemonSetDeps, 'informers' | 'reservations'>;
-  readonly #hostTurns: Pick<HandoverWrites, 'successor'>;
+  readonly #hostHandovers: Pick<HandoverWrites, 'successor'>;
 
   constructor(
     parts: Pick<DaemonSetDeps, 'informers' | 'reservations'>,
-    hostTurns: Pick<HandoverWrites, 'successor'>,
+    hostHandovers: Pick<HandoverWrites, 'successor'>,
   ) {
     this.#parts = parts;
-    this.#hostTurns = hostTurns;
+    this.#hostHandovers = hostHandovers;
   }
 
   /** Why the Pod's node has no room for what is to take its place, in the scheduler's words; [] = it has. */
   refusals(daemonSet: DaemonSet, { subject }: DaemonSetTally, old: Pod): string[] {
     const { nodeName = '' } = old.spec;
-    const successor = this.#hostTurns.successor(daemonSet, subject.current.hash, nodeName);
+    const successor = this.#hostHandovers.successor(daemonSet, subject.current.hash, nodeName);
     return this.#parts.reservations.refusals(successor, nodeName, old);
   }
 

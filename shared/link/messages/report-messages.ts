@@ -29,7 +29,7 @@ export interface MirrorPod {
 }
 
 /**
- * Feature `hostTurns`: a Pod that has taken another's place by the turn that stood on that one. Said until acknowledged; a
+ * Feature `hostHandovers`: a Pod that has taken another's place by the turn that stood on that one. Said until acknowledged; a
  * `desired` with the successor, or `gone` for it, follows.
  */
 export interface HandedOverPod {
