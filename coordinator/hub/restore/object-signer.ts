@@ -7,7 +7,7 @@ import { readIfPresent, writePrivateFile } from '../../../shared/process/files/p
 import { type EpochPosition, receivedUpTo, isAheadOfBackup, type KnownEpoch } from '../../decisions/restore/unknown-pod.js';
 
 const KEY_BYTES = 32;
-const KEY_FILE = 'seal.key';
+const KEY_FILE = 'object-mac.key';
 
 /** Reads the key in `directory`, or makes it: 32 random bytes. It is part of every backup. */
 export async function loadObjectMacKey(directory: string): Promise<Buffer> {
