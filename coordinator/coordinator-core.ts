@@ -105,7 +105,7 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
   const refusals = new CreateRefusals();
   const shared = { registry, informers, events, clock, log };
   const restore = new RestoreState(store, log);
-  const history = { era: store.epoch(), pastEras: store.pastEpochs() };
+  const history = { era: store.epoch(), pastEpochs: store.pastEpochs() };
   const hub = new Hub({
     ...shared,
     liveness: presence,
@@ -117,8 +117,8 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
     restore,
     recordEvent: { asNodeController: events.forComponent('node-controller'), asAgent: events.forComponent('kubelet') },
   });
-  const heldUntil = store.isUnconfirmed() ? { heldUntil: restore.confirmed } : {};
-  const restoredEra = history.pastEras.length > 0 ? { restoredEra: history.era } : {};
+  const startAfter = store.isUnconfirmed() ? { startAfter: restore.confirmed } : {};
+  const restoredEpoch = history.pastEpochs.length > 0 ? { restoredEpoch: history.era } : {};
   let controllers: RunningControllers | undefined;
   const parts: Component[] = [
     steps,
@@ -133,8 +133,8 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
           ...{ ...shared, rollouts, refusals, timeOf },
           resync: hub.resync,
           ...(host.evictionRates ? { rates: host.evictionRates } : {}),
-          ...restoredEra,
-          ...heldUntil,
+          ...restoredEpoch,
+          ...startAfter,
         });
       },
       stop: () => controllers?.stop(),

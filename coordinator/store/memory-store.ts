@@ -34,13 +34,13 @@ export class MemoryStore implements Store {
   readonly #fanout: WatchFanout;
   readonly #clusterUID = randomUUID();
   readonly #era = randomUUID();
-  readonly #pastEras: readonly PastEpoch[];
+  readonly #pastEpochs: readonly PastEpoch[];
   #isUnconfirmed: boolean;
 
   constructor(options: MemoryStoreOptions = {}) {
-    const { clock = systemClock, maxChanges = 10_000, progressMs = 1_000, pastEpochs: pastEras = [] } = options;
-    this.#pastEras = pastEras;
-    this.#isUnconfirmed = pastEras.length > 0;
+    const { clock = systemClock, maxChanges = 10_000, progressMs = 1_000, pastEpochs: pastEpochs = [] } = options;
+    this.#pastEpochs = pastEpochs;
+    this.#isUnconfirmed = pastEpochs.length > 0;
     this.#log = new ChangeLog(0, { maxChanges, maxBytes: Number.POSITIVE_INFINITY });
     this.#fanout = new WatchFanout(this.#log, { clock, progressMs });
   }
@@ -98,7 +98,7 @@ export class MemoryStore implements Store {
   }
 
   pastEpochs(): readonly PastEpoch[] {
-    return this.#pastEras;
+    return this.#pastEpochs;
   }
 
   isUnconfirmed(): boolean {

@@ -13,7 +13,7 @@ export interface Identity {
 /** So far ahead of the backup that no revision of the lost log is reached again: each resume point in it is too old. */
 export const EPOCH_STRIDE = 10 ** 12;
 
-const PAST_ERAS = 'pastEras';
+const PAST_EPOCHS = 'pastEpochs';
 const UNCONFIRMED = 'unconfirmedRestore';
 
 /** Reads the rows; the tables must be there. */
@@ -22,7 +22,7 @@ export function readIdentity(database: Database.Database): Identity {
   return {
     clusterUID: String(row.get('clusterUID')),
     epoch: String(row.get('era')),
-    pastEpochs: JSON.parse(String(row.get(PAST_ERAS) ?? '[]')) as PastEpoch[],
+    pastEpochs: JSON.parse(String(row.get(PAST_EPOCHS) ?? '[]')) as PastEpoch[],
     isUnconfirmed: row.get(UNCONFIRMED) !== undefined,
   };
 }
@@ -33,12 +33,12 @@ export type NameEpoch = (from: Pick<PastEpoch, 'epoch' | 'revision'>) => string;
 /** Begins a new era in a restored database: no history, a revision far ahead, unconfirmed. `takenAt`: when the backup was taken, ms. */
 export function startEpoch(database: Database.Database, takenAt: number, nameEra: NameEpoch): void {
   database.transaction(() => {
-    const { epoch: era, pastEpochs: pastEras } = readIdentity(database);
+    const { epoch: era, pastEpochs: pastEpochs } = readIdentity(database);
     const revision = lastRevision(database);
-    const past: readonly PastEpoch[] = [...pastEras, { epoch: era, revision, takenAt }];
+    const past: readonly PastEpoch[] = [...pastEpochs, { epoch: era, revision, takenAt }];
     const put = database.prepare('INSERT OR REPLACE INTO identity VALUES (?, ?)');
     put.run('era', nameEra({ epoch: era, revision }));
-    put.run(PAST_ERAS, JSON.stringify(past));
+    put.run(PAST_EPOCHS, JSON.stringify(past));
     put.run(UNCONFIRMED, 'true');
     database.exec('DELETE FROM history');
     database.prepare('UPDATE compaction SET revision = ?').run(revision + EPOCH_STRIDE);

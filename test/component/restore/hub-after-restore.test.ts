@@ -49,7 +49,7 @@ const withRestored = (
   rule: string,
   check: (bench: HubFixture) => Promise<void>,
   pod = podOf('elsewhere', { nodeName: 'n2' }),
-) => withHub(rule, check, { pastEras: [PAST], pods: [pod] });
+) => withHub(rule, check, { pastEpochs: [PAST], pods: [pod] });
 
 /** The Pod p as the store has it. */
 const known = (bench: HubFixture) => bench.controlPlane.informers.pods.byUid('uid-p');

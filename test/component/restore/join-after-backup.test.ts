@@ -30,15 +30,15 @@ async function hostOf(node: string) {
 
 type Host = Awaited<ReturnType<typeof hostOf>>;
 
-/** Joining and authentication of a coordinator over a store of its own. `pastEras` only when it was restored. */
-async function coordinator(era: string, pastEras: { era: string; revision: number; takenAt: number }[] = []) {
+/** Joining and authentication of a coordinator over a store of its own. `pastEpochs` only when it was restored. */
+async function coordinator(era: string, pastEpochs: { era: string; revision: number; takenAt: number }[] = []) {
   const store = new MemoryStore();
   const registry = createRegistry({ store, kinds: ALL_KINDS, clock: systemClock, log: silentLogger });
   await registry.create(namespaceKind, undefined, { metadata: { name: 'kube-system' } });
-  const restore = { isWaiting: pastEras.length > 0 };
+  const restore = { isWaiting: pastEpochs.length > 0 };
   const parts = {
     clock: systemClock,
-    signer: new ObjectSigner(KEY, { epoch: era, pastEpochs: pastEras }),
+    signer: new ObjectSigner(KEY, { epoch: era, pastEpochs: pastEpochs }),
     authority: await testAuthority(systemClock),
     credentials: new NodeCredentials(registry),
     restore: { unconfirmed: () => (restore.isWaiting ? {} : undefined), confirmed: Promise.resolve() },

@@ -37,11 +37,11 @@ export interface ControlPlane {
 
 /** Starts one with the namespace `default` in it. `accounts`: Pods are checked for their ServiceAccount, as in a coordinator. */
 export async function startControlPlane(
-  pastEras: readonly PastEpoch[] = [],
+  pastEpochs: readonly PastEpoch[] = [],
   { accounts = false } = {},
 ): Promise<ControlPlane> {
   const clock = new ManualClock(START_MS);
-  const store = new MemoryStore({ clock, pastEpochs: pastEras });
+  const store = new MemoryStore({ clock, pastEpochs: pastEpochs });
   const parts = { clock, log: silentLogger };
   const findAccount: FindAccount = (ref) => informers.serviceAccounts.get(ref);
   const registry: Registry = createRegistry({

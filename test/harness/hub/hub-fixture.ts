@@ -73,7 +73,7 @@ interface AgentOptions {
 
 /** A hub whose store was restored, as it began. */
 interface RestoredBench {
-  pastEras: readonly PastEpoch[];
+  pastEpochs: readonly PastEpoch[];
   /** What the backup held. */
   pods?: readonly Pod[];
 }
@@ -217,7 +217,7 @@ export function withHub(
   log: Logger = silentLogger,
 ): void {
   test(rule, async () => {
-    const plane = await startControlPlane(restored?.pastEras);
+    const plane = await startControlPlane(restored?.pastEpochs);
     const { registry, informers, clock, store, events } = plane;
     await registry.create(namespaceKind, undefined, { metadata: { name: 'kube-system' } });
     for (const pod of restored?.pods ?? []) await registry.restoreObject(podKind, pod);

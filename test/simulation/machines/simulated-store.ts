@@ -31,7 +31,7 @@ interface Content {
   created: Map<string, number>;
   revision: number;
   era: string;
-  pastEras: readonly PastEpoch[];
+  pastEpochs: readonly PastEpoch[];
   isUnconfirmed: boolean;
 }
 
@@ -53,7 +53,7 @@ export class SimulatedDatabase {
       created: new Map(),
       revision: 0,
       era,
-      pastEras: [],
+      pastEpochs: [],
       isUnconfirmed: false,
     };
     this.#listener = listener;
@@ -90,10 +90,10 @@ export class SimulatedDatabase {
   /** Puts a backup in the place of what is there, and begins a new era. */
   restore(backup: Content, takenAt: number, era: string): void {
     const { revision } = backup;
-    const pastEras = [...backup.pastEras, { era: backup.era, revision, takenAt }];
+    const pastEpochs = [...backup.pastEpochs, { era: backup.era, revision, takenAt }];
     const values = new Map(backup.values);
     const created = new Map(backup.created);
-    this.#content = { values, created, revision: revision + EPOCH_STRIDE, era, pastEras, isUnconfirmed: true };
+    this.#content = { values, created, revision: revision + EPOCH_STRIDE, era, pastEpochs, isUnconfirmed: true };
   }
 }
 
@@ -139,7 +139,7 @@ export function openSimulatedStore(disk: SimulatedDatabase, life: ProgramLifetim
     compact: async (revision) => log.forget(revision),
     clusterUID: () => disk.clusterUID,
     epoch: () => content.era,
-    pastEpochs: () => content.pastEras,
+    pastEpochs: () => content.pastEpochs,
     isUnconfirmed: () => content.isUnconfirmed,
     confirmRestore: () => life.perform(() => disk.confirmRestore()),
     close: async () => {

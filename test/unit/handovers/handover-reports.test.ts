@@ -31,19 +31,19 @@ const podOf = (name: string, labels: Record<string, string> = {}): Pod => ({
  * The metadata with which a coordinator with this past stores the successor of a turn that was given in the era `given`; `owners`: those
  * that the old Pod has by then.
  */
-async function stored(pastEras: ConstructorParameters<typeof ObjectSigner>[1]['pastEras'], owners = [owner('ds')]) {
-  return (await taken({ pastEras, owners })).pods[0]?.metadata;
+async function stored(pastEpochs: ConstructorParameters<typeof ObjectSigner>[1]['pastEpochs'], owners = [owner('ds')]) {
+  return (await taken({ pastEpochs, owners })).pods[0]?.metadata;
 }
 
 interface Past {
-  pastEras?: ConstructorParameters<typeof ObjectSigner>[1]['pastEras'];
+  pastEpochs?: ConstructorParameters<typeof ObjectSigner>[1]['pastEpochs'];
   owners?: OwnerReference[];
   phase?: PodPhase;
   graceSeconds?: number;
 }
 
 /** What was stored, and what was written in which order; `phase` and `graceSeconds`: those of the old Pod. */
-async function taken({ pastEras = [], owners = [owner('ds')], phase = 'Running', graceSeconds = 30 }: Past) {
+async function taken({ pastEpochs = [], owners = [owner('ds')], phase = 'Running', graceSeconds = 30 }: Past) {
   const successor = podOf('new', { [TEMPLATE_GENERATION_LABEL]: '3', [REVISION_HASH_LABEL]: 'h' });
   const old = podOf('old');
   old.metadata.annotations = { [HANDOVER_ANNOTATION]: JSON.stringify({ successor }) };
@@ -71,7 +71,7 @@ async function taken({ pastEras = [], owners = [owner('ds')], phase = 'Running',
       pods: { byUid: (uid: string) => (uid === 'old' ? present : undefined) },
       waitFor: async () => undefined,
     },
-    signer: new ObjectSigner(KEY, { epoch: 'now', pastEpochs: pastEras }),
+    signer: new ObjectSigner(KEY, { epoch: 'now', pastEpochs: pastEpochs }),
     clock: new ManualClock(0),
     log: silentLogger,
   } as unknown as HandoverReportsDeps);
