@@ -29,9 +29,9 @@ export function handoverTerms(
   steering: SteeringStatus | undefined,
   now: number,
 ): (node: TurnNode) => HandoverTerms | undefined {
-  const { confirm, updateLock: hostHold, prePull, windows, freezes } = spec;
+  const { confirm, updateLock: updateLock, prePull, windows, freezes } = spec;
   const hasTimes = (windows ?? []).length + (freezes ?? []).length > 0;
-  if (!confirm && !hostHold && !prePull && !hasTimes) return () => undefined;
+  if (!confirm && !updateLock && !prePull && !hasTimes) return () => undefined;
   // Patterns are compiled when the first turn is given: most looks give none.
   let classify: ReturnType<typeof compileMaintenanceSchedules> | undefined;
   return ({ name, labels }) => {
@@ -40,8 +40,8 @@ export function handoverTerms(
     return {
       ...(own && { windows: own }),
       ...(confirm && { confirmSeconds: confirmSecondsOf(spec) }),
-      ...(hostHold && { maxLockSeconds: hostHold.maxSeconds ?? DEFAULT_HOLD_SECONDS }),
-      ...(hostHold && isAmong(name, steering?.forced) && { forcedBy: whoForced(name, steering?.requests) }),
+      ...(updateLock && { maxLockSeconds: updateLock.maxSeconds ?? DEFAULT_HOLD_SECONDS }),
+      ...(updateLock && isAmong(name, steering?.forced) && { forcedBy: whoForced(name, steering?.requests) }),
     };
   };
 }

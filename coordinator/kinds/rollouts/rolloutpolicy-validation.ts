@@ -91,7 +91,7 @@ function validateHosts({
   catchUp,
   prePull,
   confirm,
-  updateLock: hostHold,
+  updateLock: updateLock,
   rolloutHistoryLimit,
 }: RolloutPolicySpec): FieldError[] {
   return [
@@ -104,7 +104,7 @@ function validateHosts({
     ...validatePositiveInt32(prePull?.perSite?.bytesPerSecond, 'spec.prePull.perSite.bytesPerSecond'),
     ...(prePull?.perSite && spreadBy === undefined ? [required('spec.spreadBy')] : []),
     ...validatePositiveInt32(confirm?.deadlineSeconds, 'spec.confirm.deadlineSeconds'),
-    ...validatePositiveInt32(hostHold?.maxSeconds, 'spec.hostHold.maxSeconds'),
+    ...validatePositiveInt32(updateLock?.maxSeconds, 'spec.updateLock.maxSeconds'),
     ...validateNonNegative(rolloutHistoryLimit, 'spec.rolloutHistoryLimit'),
   ];
 }

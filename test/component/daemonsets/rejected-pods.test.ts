@@ -228,7 +228,7 @@ refusedTest('with surge no Pod stops for one that is refused', async (refusing) 
 
 refusedTest('no host is given a turn to a Pod that its namespace refuses', async (refusing) => {
   const { fleet } = refusing;
-  const spec = { selector: {}, hostHold: {}, waves: [{ name: 'canary', nodes: 1 }] };
+  const spec = { selector: {}, updateLock: {}, waves: [{ name: 'canary', nodes: 1 }] };
   await fleet.registry.create(rolloutPolicyKind, 'default', { metadata: { name: 'gentle' }, spec });
   await refusing.apply({ containers: CONTAINERS });
   await refusing.enforce('baseline');

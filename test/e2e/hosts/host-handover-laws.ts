@@ -163,7 +163,7 @@ export function hostHandoverTests(law: Law): void {
 
   law("a busy host says 'not now' by a file, and the centre may override it", async (all) => {
     const app = new Governed(all, 'till');
-    await app.start({ hostHold: { maxSeconds: 600 } }, WAITS);
+    await app.start({ updateLock: { maxSeconds: 600 } }, WAITS);
     for (const host of [all.one, all.two]) host.write('/run/everynode/update-lock', 'a sale is under way\n');
     const before = [all.one, all.two].map((host) => app.on(host));
     await app.release(`true; ${WAITS}`);

@@ -93,7 +93,7 @@ function turnSpec({ windowSeconds, confirmSeconds, lockSeconds: holdSeconds, pre
       windows: [{ schedule: '*/3 * * * *', durationSeconds: windowSeconds }],
     }),
     ...(confirmSeconds !== null && { confirm: { deadlineSeconds: confirmSeconds } }),
-    ...(holdSeconds !== null && { hostHold: { maxSeconds: holdSeconds } }),
+    ...(holdSeconds !== null && { updateLock: { maxSeconds: holdSeconds } }),
     ...(prePulls && { prePull: { aheadSeconds: 60, maxParallel: 1 } }),
   } satisfies Partial<RolloutPolicySpec>;
 }
