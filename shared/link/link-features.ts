@@ -2,7 +2,7 @@
 import { SUBPROTOCOL } from './messages/link-messages.js';
 
 /** The hub may `ask` for objects, and the agent answers with `returned`. */
-export const RETURN_OBJECTS = 'giveBack';
+export const RETURN_OBJECTS = 'returnObjects';
 
 /** The hub may tell which images to `prefetchImages`. */
 export const PINNED_IMAGES = 'prefetchImages';

@@ -34,7 +34,7 @@ export interface Desired {
   removed: string[];
 }
 
-/** Feature `giveBack`: after a restore, uids that the host holds and the store has lost. */
+/** Feature `returnObjects`: after a restore, uids that the host holds and the store has lost. */
 export interface ReturnRequest {
   kind: 'ask';
   uids: string[];
