@@ -23,7 +23,7 @@ export const CERTIFICATES = 'certificates';
 export const METERS = 'meters';
 
 /** The hub may tell the `pace` of the link; with one that compresses, messages may be. */
-export const HEARTBEAT_CONFIG = 'linkPace';
+export const HEARTBEAT_CONFIG = 'heartbeatConfig';
 
 /** The hub may tell the `time` again. */
 export const TIME = 'time';

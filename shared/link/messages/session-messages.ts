@@ -43,7 +43,7 @@ export interface Welcome {
   bearerToken?: string;
 }
 
-/** Feature `linkPace`: how often the agent is to show life from now on, and what it may save. */
+/** Feature `heartbeatConfig`: how often the agent is to show life from now on, and what it may save. */
 export interface HeartbeatConfigChange extends HeartbeatConfig {
   kind: 'pace';
 }
