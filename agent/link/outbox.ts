@@ -58,7 +58,7 @@ export class Outbox implements Reports {
   #lastId = 0;
   #flushQueued = false;
   #patience: Timer | undefined;
-  #mergeMs = 0;
+  #batchMs = 0;
 
   /** `clock` is the host's steady one; `wallTime` says what its wall clock says, right or wrong. `onTurnsTold` hears which turns the hub has committed. `journal` keeps the Events that nobody can be told of; absent: as many as fit stay in memory. */
   constructor(
@@ -129,8 +129,8 @@ export class Outbox implements Reports {
   }
 
   /** From now on everything waits so long for company; 0: only what passes does. */
-  setDebounceMs(mergeMs: number): void {
-    this.#mergeMs = mergeMs;
+  setDebounceMs(batchMs: number): void {
+    this.#batchMs = batchMs;
   }
 
   /** A session began: everything is said anew, for its hub may know nothing of it. */
@@ -182,7 +182,7 @@ export class Outbox implements Reports {
       this.#pods.delete(uid);
     }
     this.#tellMissed(id);
-    if (this.#mergeMs > 0) this.#flushSoon();
+    if (this.#batchMs > 0) this.#flushSoon();
     else this.#flush();
   }
 
@@ -197,7 +197,7 @@ export class Outbox implements Reports {
 
   /** Changes of one turn of the event loop go out together. */
   #queueFlush(): void {
-    if (this.#mergeMs > 0) {
+    if (this.#batchMs > 0) {
       this.#flushSoon();
       return;
     }
@@ -211,7 +211,7 @@ export class Outbox implements Reports {
 
   #flushSoon(): void {
     if (this.#patience || !this.#send) return;
-    this.#patience = this.#clock.after(Math.max(PATIENCE_MS, this.#mergeMs), () => this.#flush());
+    this.#patience = this.#clock.after(Math.max(PATIENCE_MS, this.#batchMs), () => this.#flush());
   }
 
   #flush(): void {
