@@ -96,7 +96,7 @@ export function afterAssign(
 /** The Pod after `gone`, in this era: it ends with the grace of its spec, as a kubelet ends a Pod that left the API. */
 export function afterUnassign(before: AssignedPod, now: number, era?: string): AssignedPod {
   const deadline = now + graceMs(before.pod.spec.terminationGracePeriodSeconds);
-  const when = era === undefined ? {} : { goneIn: era };
+  const when = era === undefined ? {} : { unassignedInEpoch: era };
   return { ...before, ...when, unassigned: true, deadline: Math.min(deadline, before.deadline ?? deadline) };
 }
 
