@@ -40,7 +40,7 @@ export class HandoverCapacity {
       tally.lackingCapacitySince.delete(node.name);
       return node;
     }
-    const turn = { waiting: 'NoRoom', waitingSince: since, forced: false } as const;
+    const turn = { waiting: 'InsufficientResources', waitingSince: since, forced: false } as const;
     return { ...node, pods: node.pods.map((each) => (each === old ? { ...old, turn } : each)) };
   }
 }

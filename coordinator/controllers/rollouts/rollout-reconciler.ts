@@ -10,7 +10,7 @@ import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemons
 import { handoverTerms, isAmong } from '../../decisions/handovers/handover-terms.js';
 import { revisionHashOf } from '../../decisions/daemonsets/template-revision.js';
 import {
-  ANOTHER_REVISION,
+  SUPERSEDED_BY_REVISION,
   MAX_FAILED_NODES,
   NO_POLICY,
   ON_DELETE,
@@ -131,7 +131,7 @@ export class RolloutReconciler {
       previous: previousHash(this.#revisions(daemonSet), hash),
       isKept: (one) => this.#revision(daemonSet, one) !== undefined,
     });
-    const { verdict, counts, progress, isOpen, nodeStatus: stanceOf, lookAgainAt, nextWindowAt } = decision;
+    const { verdict, counts, progress, isOpen, nodeStatus: stanceOf, requeueAt, nextWindowAt } = decision;
     const stillDue = whoHaveNotMoved(decision.actions, waves);
     const status = this.#withOutcome(
       daemonSet,
@@ -140,7 +140,7 @@ export class RolloutReconciler {
       tally,
     );
     if (rollout?.status && rollout.status.revision !== hash) {
-      await this.#history.keep(daemonSet, rollout, ANOTHER_REVISION, turn);
+      await this.#history.keep(daemonSet, rollout, SUPERSEDED_BY_REVISION, turn);
     }
     await this.#record.write({ daemonSet, policy }, rollout, status, turn);
     await this.#history.trim(daemonSet, policy.spec.rolloutHistoryLimit, turn);
@@ -150,7 +150,7 @@ export class RolloutReconciler {
     tally.isFrozen = decision.isFrozen;
     const pullAt = await this.#prePulls.reconcile({ daemonSet, policy, tally, waves, phase: verdict.phase });
     this.#parts.activeRollouts.set(daemonSet.metadata, { stanceOf });
-    const next = earliest([lookAgainAt, pullAt]);
+    const next = earliest([requeueAt, pullAt]);
     if (next !== undefined) turn.requeueAfter(Math.max(0, next - clock.now()));
     const turns = stillDue();
     if (verdict.openUpTo >= 0) turns.replace.push(...overridden.filter((name) => !decision.isFrozen(name)));
@@ -186,7 +186,7 @@ export class RolloutReconciler {
     const turned = spec.updateLock && steering?.forced?.length ? [...tally.nodes.turned] : [];
     const isToBeTold = (name: string) => {
       const { forced, withdrawn, isOutdated, waitReason: waiting } = tally.recordOf(name)?.handover ?? {};
-      return !forced && !withdrawn && !isOutdated && waiting !== 'NoRoom';
+      return !forced && !withdrawn && !isOutdated && waiting !== 'InsufficientResources';
     };
     return turned.filter((name) => isAmong(name, steering?.forced) && isToBeTold(name));
   }

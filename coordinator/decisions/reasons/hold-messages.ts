@@ -44,7 +44,7 @@ export const HOLD_MESSAGES: Readonly<Record<UpdateBlockCode, ReasonMessage>> = {
     phrase: 'waits for the time on',
     advice: () => 'it goes on once its agent has been connected since the boot',
   },
-  NoRoom: {
+  InsufficientResources: {
     phrase: 'keeps its old Pod, for want of room for the next, on',
     advice: ({ node }) =>
       `free what is short (kubectl describe node ${node}), or lower the template's requests or host ports`,

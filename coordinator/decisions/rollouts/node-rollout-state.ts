@@ -43,7 +43,7 @@ export interface NodeFacts {
   /** Since when nobody knows the node's state. */
   lostAt?: number;
   /** The coordinator has started, and has yet to hear of it. */
-  isAwaited?: boolean;
+  isAwaitingResync?: boolean;
   /** When it was heard first after that: no time of its own counts from before. */
   heardAt?: number;
   /** What is wrong with the Pod of the current revision, and since when. */
@@ -134,11 +134,11 @@ const AWAITED: Readonly<Partial<Record<NodeUpdateState, NodeRolloutState>>> = {
 /** When a new Pod that is not available, or a host that does not get its image, will have failed; undefined for any other node. */
 export function deadlineOf(facts: NodeFacts, { deadlineMs }: FailureRules): number | undefined {
   const { updateState: situation, newPodAt, isConfirming, waitReason: waiting, waitingSince, isWithdrawn, isOutdated } = facts;
-  const { isAwaited, heardAt = Number.NEGATIVE_INFINITY, awaitsPredecessor: isHeldUp, startedAt, predecessorEndsBy } = facts;
+  const { isAwaitingResync, heardAt = Number.NEGATIVE_INFINITY, awaitsPredecessor: isHeldUp, startedAt, predecessorEndsBy } = facts;
   // Nobody knows how it has done while there was no coordinator, or whether it was told at all.
-  if (isAwaited) return undefined;
+  if (isAwaitingResync) return undefined;
   const isWanted = !isWithdrawn && !isOutdated;
-  const isStuck = waiting === 'ImageNotPulled' || waiting === 'NoRoom';
+  const isStuck = waiting === 'ImageNotPulled' || waiting === 'InsufficientResources';
   if (situation === 'turned' && isWanted && isStuck && waitingSince !== undefined) {
     return deadlineMs === undefined ? undefined : Math.max(waitingSince, heardAt) + deadlineMs;
   }
@@ -169,7 +169,7 @@ export function failedSince(facts: NodeFacts, now: number, rules: FailureRules):
  * and no successor comes.
  */
 export function nodeRolloutState(facts: NodeFacts, now: number, rules: FailureRules): NodeRolloutState {
-  const { updateState: situation, contact, isSkipped, isOutOfWindow: isOutside, isAwaited, isStaleFailed: isStray } = facts;
+  const { updateState: situation, contact, isSkipped, isOutOfWindow: isOutside, isAwaitingResync, isStaleFailed: isStray } = facts;
   if (situation === 'turned' && contact !== 'here') {
     if ((earliestHandoverStart(facts) ?? Number.POSITIVE_INFINITY) > now) return 'deferred';
     if (rules.deadlineMs === undefined) return 'deferredHandover';
@@ -181,7 +181,7 @@ export function nodeRolloutState(facts: NodeFacts, now: number, rules: FailureRu
   const since = failedSince(facts, now, rules);
   if (since !== undefined) return failedLane(facts, since, rules);
   // One that was away already is no less known than before the start, and may call home once a day.
-  const awaited = isAwaited && contact === 'here' ? AWAITED[situation] : undefined;
+  const awaited = isAwaitingResync && contact === 'here' ? AWAITED[situation] : undefined;
   if (awaited) return awaited;
   // As one of the revision on its way: what is of use goes in its window, what is not at any hour.
   if (isStray && situation === 'oldUnavailable') return 'staleFailedUnavailable';

@@ -8,7 +8,7 @@ import type { Pod } from '../pods/pod-types.js';
 import { REVISION_HASH_LABEL } from '../daemonsets/daemonset-types.js';
 
 /**
- * On a Pod that is to be replaced: a `HostTurn` in JSON. Written and taken away by the DaemonSet's controller alone: the Pod's
+ * On a Pod that is to be replaced: a `HostHandover` in JSON. Written and taken away by the DaemonSet's controller alone: the Pod's
  * kind refuses it to everybody else, for a successor is run as it stands there, unasked whether its writer may make it.
  */
 export const HANDOVER_ANNOTATION = 'fleet.everynode.dev/handover';
@@ -31,8 +31,8 @@ export function isDifferentHandover(before: Condition, now: Condition): boolean 
   return now.type === HANDOVER_CONDITION && before.reason === WITHDRAWN && now.reason !== WITHDRAWN;
 }
 
-/** Why a host waits with a turn: a reason of `HANDOVER_CONDITION`. `NoRoom`: it was not even given one, and no condition says so. */
-export type HandoverBlockReason = 'UpdateLocked' | 'OutsideWindow' | 'ImageNotPulled' | 'NoTrustedTime' | 'NoRoom';
+/** Why a host waits with a turn: a reason of `HANDOVER_CONDITION`. `InsufficientResources`: it was not even given one, and no condition says so. */
+export type HandoverBlockReason = 'UpdateLocked' | 'OutsideWindow' | 'ImageNotPulled' | 'NoTrustedTime' | 'InsufficientResources';
 
 /** Why a host went back. */
 export type RevertReason = 'NotReady' | 'LinkLost' | 'HostRebooted';

@@ -11,7 +11,7 @@ export const UPDATE_BLOCK_CODES = [
   'UpdateLocked',
   'ImageNotPulled',
   'NoTrustedTime',
-  'NoRoom',
+  'InsufficientResources',
   'RolloutPaused',
   'Frozen',
   'RolloutFailed',

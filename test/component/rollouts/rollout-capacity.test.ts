@@ -33,16 +33,16 @@ describe('a host without room for the next Pod', () => {
       const { fleet } = rolling;
       for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '4');
       await releaseThatWants(rolling, CPU);
-      await eventually(() => rolling.status?.codes?.NoRoom === 1 || JSON.stringify(rolling.status?.codes));
+      await eventually(() => rolling.status?.codes?.InsufficientResources === 1 || JSON.stringify(rolling.status?.codes));
       await rolling.advance(60_000);
-      assert.deepEqual([rolling.images, rolling.status?.codes], [{ 'app:1': 10 }, { NoRoom: 1, Budget: 9 }]);
+      assert.deepEqual([rolling.images, rolling.status?.codes], [{ 'app:1': 10 }, { InsufficientResources: 1, Budget: 9 }]);
       assert.ok(
         fleet.events.some((text) =>
           /FailedPlacement failed to place pod on "n\d": Insufficient cpu/.test(text),
         ),
       );
       const { reasons } = await new DaemonSetExplainer(fleet).explainFleet(REF);
-      const [node = ''] = reasons.find(({ code }) => code === 'NoRoom')?.nodes ?? [];
+      const [node = ''] = reasons.find(({ code }) => code === 'InsufficientResources')?.nodes ?? [];
       for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '8');
       await rolling.advance(10_000);
       await rolling.expectStatus('Completed', 'rest', 10);
@@ -57,7 +57,7 @@ describe('a host without room for the next Pod', () => {
       const { fleet } = rolling;
       for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '4');
       await releaseThatWants(rolling, CPU);
-      await eventually(() => rolling.status?.codes?.NoRoom === 1);
+      await eventually(() => rolling.status?.codes?.InsufficientResources === 1);
       await rolling.advance(121_000);
       await rolling.expectStatus('Failed', 'rest', 0);
       assert.deepEqual(rolling.images, { 'app:1': 10 });

@@ -207,7 +207,7 @@ describe('a host that has its turn', () => {
       [{ contact: 'lost', isOutdated: true }, 'deferred'],
       [{ contact: 'away', waitReason: 'UpdateLocked' }, 'deferred'],
       [{ contact: 'lost', waitReason: 'OutsideWindow' }, 'deferred'],
-      [{ contact: 'lost', waitReason: 'NoRoom' }, 'deferred'],
+      [{ contact: 'lost', waitReason: 'InsufficientResources' }, 'deferred'],
       [{ contact: 'here' }, 'turned'],
     ];
     for (const [change, lane] of cases) {
@@ -226,8 +226,8 @@ describe('a host that has its turn', () => {
     assert.equal(nodeRolloutState({ ...facts, waitReason: 'ImageNotPulled' }, NOW, rules), 'failed');
     assert.equal(nodeRolloutState({ ...facts, waitReason: 'ImageNotPulled' }, NOW - 1, rules), 'turned');
     assert.equal(nodeRolloutState({ ...facts, waitReason: 'UpdateLocked' }, NOW, rules), 'turned');
-    assert.equal(nodeRolloutState({ ...facts, waitReason: 'NoRoom' }, NOW, rules), 'failed');
-    assert.equal(nodeRolloutState({ ...facts, waitReason: 'NoRoom' }, NOW - 1, rules), 'turned');
+    assert.equal(nodeRolloutState({ ...facts, waitReason: 'InsufficientResources' }, NOW, rules), 'failed');
+    assert.equal(nodeRolloutState({ ...facts, waitReason: 'InsufficientResources' }, NOW - 1, rules), 'turned');
   });
 
   test('has its new Pod’s time begin when the old one has ended', () => {

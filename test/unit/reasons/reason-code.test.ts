@@ -214,7 +214,7 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
     'ImageNotPulled',
     /next image/,
   ],
-  ['no room', { pods: [pod(OLD)], rollout: stance({ code: 'NoRoom' }) }, 'NoRoom', /no room for what/],
+  ['no room', { pods: [pod(OLD)], rollout: stance({ code: 'InsufficientResources' }) }, 'InsufficientResources', /no room for what/],
   [
     'not heard since the start',
     { pods: [pod(OLD)], rollout: stance({ code: 'AwaitingResync' }) },

@@ -27,7 +27,7 @@ const AHEAD: [string, NodeFacts][] = [
   ['lostAt', { updateState: 'newAvailable', contact: 'lost', lostAt: NOW + YEAR }],
   ['troubleAt', { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', failureReasonSince: NOW + YEAR }],
   ['startedAt', { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, startedAt: NOW + YEAR }],
-  ['waitingSince', { updateState: 'turned', contact: 'here', waitReason: 'NoRoom', waitingSince: NOW + YEAR }],
+  ['waitingSince', { updateState: 'turned', contact: 'here', waitReason: 'InsufficientResources', waitingSince: NOW + YEAR }],
 ];
 
 for (const [key, facts] of AHEAD) {
