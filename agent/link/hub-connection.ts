@@ -100,10 +100,10 @@ export class HubConnection {
   }
 
   /** From now on; the other end may count from its word on. */
-  applyHeartbeatConfig({ heartbeatMs: beatMs, silenceMs, compress: compresses }: HeartbeatConfig): void {
+  applyHeartbeatConfig({ heartbeatMs: heartbeatMs, silenceMs, compress: compresses }: HeartbeatConfig): void {
     this.#compresses = compresses;
     this.#silence?.setTimeoutMs(silenceMs);
-    this.#beats.setIntervalMs(beatMs);
+    this.#beats.setIntervalMs(heartbeatMs);
     this.#beats.send();
     this.#beats.start();
   }

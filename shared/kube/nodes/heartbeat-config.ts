@@ -30,10 +30,10 @@ const METERED_MERGE_MS = 10_000;
 /** Of a link of which nothing else is said. */
 export const STANDARD_HEARTBEAT: HeartbeatConfig = paced(BEAT_MS, false);
 
-function paced(beatMs: number, isMetered: boolean): HeartbeatConfig {
+function paced(heartbeatMs: number, isMetered: boolean): HeartbeatConfig {
   return {
-    heartbeatMs: beatMs,
-    silenceMs: beatMs * SILENT_BEATS,
+    heartbeatMs: heartbeatMs,
+    silenceMs: heartbeatMs * SILENT_BEATS,
     batchMs: isMetered ? METERED_MERGE_MS : 0,
     compress: isMetered,
   };
@@ -49,8 +49,8 @@ export function heartbeatConfigOf({
 }): HeartbeatConfig {
   const isMetered = labels?.[LINK_LABEL] === METERED;
   const seconds = parseHeartbeatSeconds(annotations?.[HEARTBEAT_ANNOTATION]);
-  const beatMs = seconds === undefined ? undefined : seconds * 1_000;
-  return paced(beatMs ?? (isMetered ? METERED_BEAT_MS : BEAT_MS), isMetered);
+  const heartbeatMs = seconds === undefined ? undefined : seconds * 1_000;
+  return paced(heartbeatMs ?? (isMetered ? METERED_BEAT_MS : BEAT_MS), isMetered);
 }
 
 /** The annotation's number; undefined when it is none from 1 to 3600. */
@@ -61,6 +61,6 @@ export function parseHeartbeatSeconds(text: string | undefined): number | undefi
 }
 
 /** The grace stretches with the beats: so many may be missed, as on any other link. `fleetGraceMs` is that of a standard one. */
-export function scaledGraceMs({ heartbeatMs: beatMs }: HeartbeatConfig, fleetGraceMs: number): number {
-  return Math.max(fleetGraceMs, Math.round((fleetGraceMs / BEAT_MS) * beatMs));
+export function scaledGraceMs({ heartbeatMs: heartbeatMs }: HeartbeatConfig, fleetGraceMs: number): number {
+  return Math.max(fleetGraceMs, Math.round((fleetGraceMs / BEAT_MS) * heartbeatMs));
 }
