@@ -181,7 +181,7 @@ export function* assignWavesStepwise(
     const { matches } = compileLabelSelector(wave.nodeSelector ?? {});
     const room = wave.nodes === undefined ? left.length : scaledAmount(wave.nodes, nodes.length, Math.ceil);
     const matching = yield* chosen(left, ({ labels }) => matches(labels));
-    const ordered = wave.draw === 'Anew' ? yield* drawn(matching, `${seed}/${revision}`) : matching;
+    const ordered = wave.draw === 'Reshuffled' ? yield* drawn(matching, `${seed}/${revision}`) : matching;
     const all = yield* spread(ordered, spreadBy);
     for (const node of strides(all.slice(0, room))) {
       if (node) assigned.set(node.name, index);

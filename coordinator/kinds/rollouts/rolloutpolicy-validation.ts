@@ -16,7 +16,7 @@ import { validateNonNegative, validatePositiveInt32 } from '../pods/spec-validat
 import { validateFreeze, validateWindow } from './maintenance-times-validation.js';
 
 const APPROVALS = ['Automatic', 'Manual'];
-const DRAWS = ['Same', 'Anew'];
+const DRAWS = ['Same', 'Reshuffled'];
 const ACTIONS = ['Pause', 'RollBack'];
 
 /** A number of at least 0, or a percentage of at most 100. */

@@ -22,7 +22,7 @@ export interface RolloutWave {
   /** `Manual`: the wave waits for `APPROVE_ANNOTATION`. */
   approval?: 'Automatic' | 'Manual';
   /** `Same`, the default: a part is drawn the same for each revision, as far as health allows; `Anew`: by another lot each time. */
-  draw?: 'Same' | 'Anew';
+  draw?: 'Same' | 'Reshuffled';
 }
 
 /** Hosts that may fail: above it the rollout stops. */

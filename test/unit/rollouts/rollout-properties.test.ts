@@ -36,7 +36,7 @@ const waves = fc.constantFrom<NonNullable<Policy['waves']>[]>(
   ],
   [
     { name: 'lab', nodeSelector: { matchLabels: { site: 's1' } } },
-    { name: 'some', nodes: 3, draw: 'Anew' },
+    { name: 'some', nodes: 3, draw: 'Reshuffled' },
   ],
 );
 const windows = fc.constantFrom<NonNullable<Policy['windows']>[]>(
@@ -149,7 +149,7 @@ function runOn(rollout: SimulatedRollout, isOver: () => boolean): void {
   }
 }
 
-/** The pretended rollout itself holds each decision to windows, budgets, pauses, and to itself (`PretendedRollout.step`). */
+/** The pretended rollout itself holds each decision to windows, budgets, pauses, and to itself (`SimulatedRollout.step`). */
 describe('rollouts by waves', () => {
   test('stop no available Pod beyond what may be unavailable, outside a window, in a pause or a freeze; and decide the same again', () => {
     fc.assert(
