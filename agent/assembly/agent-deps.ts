@@ -57,7 +57,7 @@ export interface AgentDeps {
   podCounts?: Pick<PodCounts, 'recordReport' | 'forget'>;
   /** What the agent's process costs the host; absent for hosts that pretend. */
   cost?: () => ProcessUsage;
-  /** How busy the host is, for its beats. */
+  /** How busy the host is, for its heartbeats. */
   load?: () => HeartbeatReading;
   /** Keeps what happens while nobody can be told; absent for hosts that pretend. */
   journal?: EventJournal;

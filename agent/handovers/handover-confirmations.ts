@@ -122,8 +122,8 @@ export class HandoverConfirmations {
     }
     const { clock } = this.#parts;
     const now = clock.now();
-    const beats = [...this.#parts.cache.all()].some(isUnconfirmed);
-    if (!beats) {
+    const heartbeats = [...this.#parts.cache.all()].some(isUnconfirmed);
+    if (!heartbeats) {
       this.#stalls.length = 0;
       this.#dueAt = undefined;
       return;

@@ -38,7 +38,7 @@ export class HubConnection {
   readonly #events: ConnectionEvents;
   readonly #clock: Clock;
   readonly #meter: LinkMeter;
-  readonly #beats: Heartbeats;
+  readonly #heartbeats: Heartbeats;
   #transport: Socket | undefined;
   #silence: SilenceTimer | undefined;
   #isGathering = false;
@@ -54,7 +54,7 @@ export class HubConnection {
     this.#clock = clock;
     this.#meter = meter;
     this.#target = target;
-    this.#beats = new Heartbeats(
+    this.#heartbeats = new Heartbeats(
       (payload) => this.#ping(payload),
       () => events.readLoad?.(),
       clock,
@@ -96,16 +96,16 @@ export class HubConnection {
 
   /** From the next beat on, pings come so often. */
   setHeartbeatIntervalMs(intervalMs: number): void {
-    this.#beats.setIntervalMs(intervalMs);
+    this.#heartbeats.setIntervalMs(intervalMs);
   }
 
   /** From now on; the other end may count from its word on. */
   applyHeartbeatConfig({ heartbeatMs: heartbeatMs, silenceMs, compress: compresses }: HeartbeatConfig): void {
     this.#compresses = compresses;
     this.#silence?.setTimeoutMs(silenceMs);
-    this.#beats.setIntervalMs(heartbeatMs);
-    this.#beats.send();
-    this.#beats.start();
+    this.#heartbeats.setIntervalMs(heartbeatMs);
+    this.#heartbeats.send();
+    this.#heartbeats.start();
   }
 
   /** How long the hub was not heard, ms. */
@@ -115,12 +115,12 @@ export class HubConnection {
 
   /** Has the hub answer soon: that counts as a sign of life. */
   ping(): void {
-    this.#beats.send();
+    this.#heartbeats.send();
   }
 
   /** From a beat to its answer, ms; undefined before the first. */
   get roundTripMs(): number | undefined {
-    return this.#beats.roundTripMs;
+    return this.#heartbeats.roundTripMs;
   }
 
   /** Ends the connection at once. `closed` follows with this reason. */
@@ -151,7 +151,7 @@ export class HubConnection {
     socket.on('message', (data, isBinary) => this.#received(data, isBinary));
     socket.on('pong', () => {
       this.#silence?.recordActivity();
-      this.#beats.onPong();
+      this.#heartbeats.onPong();
     });
     socket.on('unexpected-response', (_request, response) => void this.#refused(response));
     socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -165,7 +165,7 @@ export class HubConnection {
     this.#meterUpgrade();
     const bytesRead = () => this.#transport?.bytesRead ?? 0;
     this.#silence = new SilenceTimer(this.#clock, bytesRead, () => this.end('silence'));
-    this.#beats.start();
+    this.#heartbeats.start();
     this.#prove();
     this.#events.onOpen();
   }
@@ -223,7 +223,7 @@ export class HubConnection {
 
   #closed(code: number): void {
     this.#silence?.stop();
-    this.#beats.stop();
+    this.#heartbeats.stop();
     this.#events.onClose(this.#endReason ?? `closed with ${code}`, this.#refusalCode);
   }
 }

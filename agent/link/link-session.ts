@@ -22,7 +22,7 @@ interface LinkSessionDeps {
   certificates: LinkCertificateHandler | undefined;
   /** Absent for hosts that pretend. */
   costs: ProcessCostReports | undefined;
-  /** How busy the host is; absent: its beats tell nothing. */
+  /** How busy the host is; absent: its heartbeats tell nothing. */
   load: (() => HeartbeatReading) | undefined;
   clock: Clock;
   log: Logger;

@@ -52,7 +52,7 @@ interface LinkOptions {
   random: () => number;
   /** What this process costs its host; absent for hosts that pretend. */
   cost?: () => ProcessCost;
-  /** How busy the host is, for its beats; absent: they tell nothing. */
+  /** How busy the host is, for its heartbeats; absent: they tell nothing. */
   load?: () => HeartbeatReading;
   /** Keeps what happens while nobody can be told; absent for hosts that pretend. */
   journal?: EventJournal;

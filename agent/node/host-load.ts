@@ -1,4 +1,4 @@
-/** How busy this host is, for its beats: counters of the kernel and one question to the file system. */
+/** How busy this host is, for its heartbeats: counters of the kernel and one question to the file system. */
 import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { HostCounters } from './host-counters.js';

@@ -58,7 +58,7 @@ export class SimulatedNodeFleet {
   readonly #options: SimulatedNodeFleetOptions;
   readonly #nodes: SimulatedNode[] = [];
   readonly #clock = monotonicClock(systemClock);
-  /** By a clock of their own: ten thousand that connect again in one turn would all time out, and keep beats waiting. */
+  /** By a clock of their own: ten thousand that connect again in one turn would all time out, and keep heartbeats waiting. */
   readonly #connects = new TimeSlice(monotonicClock(systemClock));
   readonly #remarks: WarningLimiter | undefined;
   #isStopping = false;

@@ -39,7 +39,7 @@ interface SimulatedNodeOptions {
   speed: number;
   /** When there is time for one more to connect again. */
   waitToConnect: () => Promise<void> | undefined;
-  /** Steady. All hosts by one clock share the time of their engines: between them there is room for beats. */
+  /** Steady. All hosts by one clock share the time of their engines: between them there is room for heartbeats. */
   clock: Clock;
   log: Logger;
   /** For a person; absent: nobody reads them. */

@@ -88,7 +88,7 @@ function Fact({ term, children }: { term: string; children: React.ReactNode }) {
   );
 }
 
-/** `beats 12.3 kB, status 1.9 kB`: what has crossed since it is counted. */
+/** `heartbeats 12.3 kB, status 1.9 kB`: what has crossed since it is counted. */
 function Causes({ up, down }: { up: BytesByCause; down: BytesByCause }) {
   const causes = (Object.keys(up) as LinkCause[])
     .map((cause) => ({ cause, bytes: up[cause] + down[cause] }))

@@ -132,8 +132,8 @@ export class LinkMeter {
   heartbeat(from: LinkDirection = 'up', payloadBytes = 0): void {
     const back = from === 'up' ? 'down' : 'up';
     const answer = wireBytes(payloadBytes, back);
-    this.#add(from, 'beats', wireBytes(payloadBytes, from) + acknowledgementBytes(answer));
-    this.#add(back, 'beats', answer);
+    this.#add(from, 'heartbeats', wireBytes(payloadBytes, from) + acknowledgementBytes(answer));
+    this.#add(back, 'heartbeats', answer);
   }
 
   #add(direction: LinkDirection, cause: LinkCause, bytes: number): void {

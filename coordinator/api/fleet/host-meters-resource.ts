@@ -45,7 +45,7 @@ export function withMeters(record: ObjectRecord<Node>, meters: HostMeters | unde
   };
 }
 
-/** `1.8 MB a day; round trip 12 ms; 1 connection since 2026-01-31T09:00:00Z; beats 12.3 kB, status 3.1 kB` */
+/** `1.8 MB a day; round trip 12 ms; 1 connection since 2026-01-31T09:00:00Z; heartbeats 12.3 kB, status 3.1 kB` */
 export function linkText({ since, connects, up, down, bytesPerDay, roundTripMs }: LinkTraffic): string {
   const causes = LINK_CAUSES.map((cause) => ({ cause, bytes: up[cause] + down[cause] }));
   const carried = causes

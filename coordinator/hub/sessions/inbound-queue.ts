@@ -1,4 +1,4 @@
-/** What agents say, dealt with in slices: when thousands speak at once, beats and handshakes still have their turn. */
+/** What agents say, dealt with in slices: when thousands speak at once, heartbeats and handshakes still have their turn. */
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 

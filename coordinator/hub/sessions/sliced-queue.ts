@@ -1,4 +1,4 @@
-/** Runs what many sessions have to do in slices, so that beats and handshakes are never behind a fan-out. */
+/** Runs what many sessions have to do in slices, so that heartbeats and handshakes are never behind a fan-out. */
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 

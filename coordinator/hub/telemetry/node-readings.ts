@@ -1,4 +1,4 @@
-/** What hosts' beats tell of how busy they are: an hour by the minute, a day by ten minutes, in memory alone (some 3 KB a host). */
+/** What hosts' heartbeats tell of how busy they are: an hour by the minute, a day by ten minutes, in memory alone (some 3 KB a host). */
 import type { HostReadings } from '../../../shared/kube/fleet/host-reading-types.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { decodeHeartbeatReading } from '../../../shared/link/heartbeat-reading.js';

@@ -21,7 +21,7 @@ export class ReadingRing {
     this.#values = new Uint16Array(count * CHANNELS.length);
   }
 
-  /** `now` in ms since the epoch. A few stores into memory: called for beats. */
+  /** `now` in ms since the epoch. A few stores into memory: called for heartbeats. */
   add(now: number, reading: HeartbeatReading): void {
     const step = Math.floor(now / 1000 / this.#stepSeconds);
     const place = step % this.#count;

@@ -3,10 +3,10 @@ import { FLEET_GROUP } from '../objects/fleet-group.js';
 import type { KubeObject, Timestamp } from '../objects/meta.js';
 
 /**
- * Why bytes cross a link. `beats`: signs of life. `status`: what the host says of itself and its Pods, and Events. `desired`: what it is
+ * Why bytes cross a link. `heartbeats`: signs of life. `status`: what the host says of itself and its Pods, and Events. `desired`: what it is
  * to run. `logs`. `exec`: commands, terminals, forwarded ports. `connect`: beginning a connection. `other`: usage, certificates, meters.
  */
-export const LINK_CAUSES = ['beats', 'status', 'desired', 'logs', 'exec', 'connect', 'other'] as const;
+export const LINK_CAUSES = ['heartbeats', 'status', 'desired', 'logs', 'exec', 'connect', 'other'] as const;
 export type LinkCause = (typeof LINK_CAUSES)[number];
 
 /** `up`: from the host; `down`: to it. */

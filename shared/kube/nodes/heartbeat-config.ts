@@ -5,11 +5,11 @@ import { FLEET_GROUP } from '../objects/fleet-group.js';
 export const LINK_LABEL = `${FLEET_GROUP}/link`;
 export const METERED = 'metered';
 
-/** Annotation of a Node: seconds between beats, from 1 to 3600, whatever the label says. */
+/** Annotation of a Node: seconds between heartbeats, from 1 to 3600, whatever the label says. */
 export const HEARTBEAT_ANNOTATION = `${FLEET_GROUP}/heartbeat-seconds`;
 
 export interface HeartbeatConfig {
-  /** Between two beats. */
+  /** Between two heartbeats. */
   heartbeatMs: number;
   /** Silence after which the other end counts as gone. */
   silenceMs: number;
@@ -60,7 +60,7 @@ export function parseHeartbeatSeconds(text: string | undefined): number | undefi
   return seconds >= 1 && seconds <= 3_600 ? seconds : undefined;
 }
 
-/** The grace stretches with the beats: so many may be missed, as on any other link. `fleetGraceMs` is that of a standard one. */
+/** The grace stretches with the heartbeats: so many may be missed, as on any other link. `fleetGraceMs` is that of a standard one. */
 export function scaledGraceMs({ heartbeatMs: heartbeatMs }: HeartbeatConfig, fleetGraceMs: number): number {
   return Math.max(fleetGraceMs, Math.round((fleetGraceMs / BEAT_MS) * heartbeatMs));
 }

@@ -29,7 +29,7 @@ export function ownGraceMs({ labels, annotations }: Metadata): number | undefine
   return text === undefined || graceProblem(text) ? undefined : parseGoDuration(text);
 }
 
-/** How long the Node may be silent, ms: its own grace, else the fleet's, stretched with its beats. */
+/** How long the Node may be silent, ms: its own grace, else the fleet's, stretched with its heartbeats. */
 export function nodeGraceMs(metadata: Metadata, fleetGraceMs: number): number {
   return ownGraceMs(metadata) ?? scaledGraceMs(heartbeatConfigOf(metadata), fleetGraceMs);
 }

@@ -13,7 +13,7 @@ import { ProcessCost } from '../server-cost.js';
 
 /** All of a fleet come or come back within this. */
 const FLEET_MS = 900_000;
-/** A coordinator that spends less than this share of a core, and what beats take, has nothing left to do but keep its links. */
+/** A coordinator that spends less than this share of a core, and what heartbeats take, has nothing left to do but keep its links. */
 const QUIET_SHARE = 0.1;
 const BEATS_SHARE = 0.000_01;
 /** Longer than an agent holds back what may wait; looked at several times in each. */

@@ -121,7 +121,7 @@ async function apply(product: HollowFleet, daemonSet: BenchDaemonSet): Promise<A
     return performance.now() - begun;
   };
   const [wallMs, requests] = await Promise.all([apply(), askUntil(product, () => isDone)]);
-  // A crowd's reports must not drown the beats.
+  // A crowd's reports must not drown the heartbeats.
   if (product.live !== agents)
     throw new Error(`only ${product.live} of ${agents} agents are still connected`);
   const restCpuMs = cpuMs + (await cost.during(() => product.untilQuiet()));

@@ -14,7 +14,7 @@ import type { EverynodeHosts } from './everynode-hosts.js';
 import { withTlsServer } from './bare-tls-server.js';
 
 export const PODS_A_NODE = 3;
-/** How long rest is looked at: so many beats of each agent; a quick run looks for one. */
+/** How long rest is looked at: so many heartbeats of each agent; a quick run looks for one. */
 const IDLE_BEATS = 3;
 
 /** Times in ms, memory in MB. */

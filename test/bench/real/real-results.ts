@@ -93,7 +93,7 @@ export function agentResults(
   const shown = 'shown as disconnected';
   return [
     alone({ number: '6', name: `agent killed → ${shown}`, unit: 'ms', goal: most(50) }, lost, swarm?.lost),
-    // One and a half beats and a second.
+    // One and a half heartbeats and a second.
     alone({ number: '6', name: `cable cut → ${shown}`, unit: 'ms', goal: most(16_000) }, [cut]),
     result(ratio('18', 'agent started → shown as connected', 1.4), started, (value) => value),
     alone(

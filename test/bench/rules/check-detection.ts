@@ -10,7 +10,7 @@ const CLOSED_GOAL_MS = 50;
 const SILENT_GOAL_MS = 16_000;
 /** One after another; each comes back by itself. */
 const CLOSED = 11;
-/** All at once, so that they are at any point between two beats. */
+/** All at once, so that they are at any point between two heartbeats. */
 const SILENT = 10;
 const NODES = '/api/v1/nodes';
 const PATIENCE_MS = 60_000;

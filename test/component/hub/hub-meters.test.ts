@@ -15,7 +15,7 @@ withHub('both ends count the same bytes, by the same causes', async (bench) => {
   await bench.boundPod('p', 'n1');
   await soon(() => agent.held.size === 1);
   agent.link.ping();
-  await soon(() => (bench.hub.meters.of('n1')?.link.up.beats ?? 0) > 0);
+  await soon(() => (bench.hub.meters.of('n1')?.link.up.heartbeats ?? 0) > 0);
   await bench.controlPlane.settle();
   const counted = () => bench.hub.meters.of('n1')?.link;
   await soon(() => (counted()?.up.desired ?? 0) > 0 && (counted()?.down.desired ?? 0) > 0);
@@ -57,24 +57,24 @@ withHub(
         node.metadata.labels = value === null ? labels : { ...labels, [LINK_LABEL]: value };
         return undefined;
       });
-    const beats = () => bench.hub.meters.of('n1')?.link.up.beats ?? 0;
+    const heartbeats = () => bench.hub.meters.of('n1')?.link.up.heartbeats ?? 0;
     await label('metered');
     // The change of pace is answered by a beat.
-    await soon(() => beats() > 0);
-    const once = beats();
+    await soon(() => heartbeats() > 0);
+    const once = heartbeats();
     for (let seconds = 0; seconds < 110; seconds += 10) await bench.controlPlane.advance(10_000);
-    assert.equal(beats(), once);
+    assert.equal(heartbeats(), once);
     await bench.controlPlane.advance(10_000);
-    await soon(() => beats() === 2 * once);
+    await soon(() => heartbeats() === 2 * once);
     assert.equal(agent.link.phase, 'live');
 
     await label(null);
-    await soon(() => beats() === 3 * once);
+    await soon(() => heartbeats() === 3 * once);
     await bench.controlPlane.advance(10_000);
-    await soon(() => beats() === 4 * once);
+    await soon(() => heartbeats() === 4 * once);
 
     await label('metered');
-    await soon(() => beats() === 5 * once);
+    await soon(() => heartbeats() === 5 * once);
     agent.link.stop();
     await soon(() => bench.liveness.stateOf('n1')?.phase === 'away');
     await bench.controlPlane.advance(479_000);
@@ -88,7 +88,7 @@ withHub('on a metered link changes are told together', async (bench) => {
   const agent = await bench.agent('n1');
   agent.labels = { [LINK_LABEL]: 'metered' };
   await soon(() => agent.link.phase === 'live');
-  await soon(() => (bench.hub.meters.of('n1')?.link.up.beats ?? 0) > 0);
+  await soon(() => (bench.hub.meters.of('n1')?.link.up.heartbeats ?? 0) > 0);
   const told = () => bench.hub.meters.of('n1')?.link.up.status ?? 0;
   await bench.controlPlane.settle();
   const before = told();

@@ -72,7 +72,7 @@ test("Pods, containers and what the engine was asked are counted, by a kubelet's
     'everynode_agent_connected 1',
     'everynode_agent_engine_up 0',
     'everynode_link_round_trip_seconds 0.025',
-    'everynode_link_bytes_total{direction="up",cause="beats"} 7',
+    'everynode_link_bytes_total{direction="up",cause="heartbeats"} 7',
   ]) {
     assert.ok(lines.includes(line), `${line} in\n${page}`);
   }

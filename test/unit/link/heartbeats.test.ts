@@ -10,7 +10,7 @@ function beating() {
   const clock = new ManualClock();
   const sent: { at: number; payload: Uint8Array | undefined }[] = [];
   const socket = { isOpen: true };
-  const beats = new Heartbeats(
+  const heartbeats = new Heartbeats(
     (payload) => {
       if (socket.isOpen) sent.push({ at: clock.now(), payload });
       return socket.isOpen;
@@ -18,35 +18,35 @@ function beating() {
     () => ({ cpu: 0.5 }),
     clock,
   );
-  return { clock, sent, socket, beats, times: () => sent.map(({ at }) => at) };
+  return { clock, sent, socket, heartbeats, times: () => sent.map(({ at }) => at) };
 }
 
 test('the first beat comes after an interval, the next ones at the same pace, until the end', () => {
-  const { clock, beats, times } = beating();
-  beats.start();
+  const { clock, heartbeats, times } = beating();
+  heartbeats.start();
   clock.advance(HEARTBEAT_INTERVAL_MS * 2);
   assert.deepEqual(times(), [HEARTBEAT_INTERVAL_MS, HEARTBEAT_INTERVAL_MS * 2]);
-  beats.stop();
+  heartbeats.stop();
   clock.advance(HEARTBEAT_INTERVAL_MS * 2);
   assert.equal(times().length, 2);
 });
 
 test('another interval counts from the next beat on, or from now on when it begins anew', () => {
-  const { clock, beats, times } = beating();
-  beats.start();
-  beats.setIntervalMs(1_000);
+  const { clock, heartbeats, times } = beating();
+  heartbeats.start();
+  heartbeats.setIntervalMs(1_000);
   clock.advance(HEARTBEAT_INTERVAL_MS + 1_000);
   assert.deepEqual(times(), [HEARTBEAT_INTERVAL_MS, HEARTBEAT_INTERVAL_MS + 1_000]);
-  beats.setIntervalMs(3_000);
-  beats.start();
+  heartbeats.setIntervalMs(3_000);
+  heartbeats.start();
   clock.advance(3_000);
   assert.deepEqual(times().slice(2), [HEARTBEAT_INTERVAL_MS + 4_000]);
 });
 
 test('one beat in five tells how busy the host is, the first one included; one out of turn tells nothing', () => {
-  const { clock, sent, beats } = beating();
-  beats.start();
-  beats.send();
+  const { clock, sent, heartbeats } = beating();
+  heartbeats.start();
+  heartbeats.send();
   clock.advance(HEARTBEAT_INTERVAL_MS * 6);
   const readings = sent.map(({ payload }) => payload && decodeHeartbeatReading(payload));
   const told = { cpu: 0.5 };
@@ -55,19 +55,19 @@ test('one beat in five tells how busy the host is, the first one included; one o
 });
 
 test('the round trip is that of the oldest beat without an answer', () => {
-  const { clock, socket, beats } = beating();
+  const { clock, socket, heartbeats } = beating();
   socket.isOpen = false;
-  beats.send();
-  beats.onPong();
-  assert.equal(beats.roundTripMs, undefined, 'what was not sent has no answer');
+  heartbeats.send();
+  heartbeats.onPong();
+  assert.equal(heartbeats.roundTripMs, undefined, 'what was not sent has no answer');
   socket.isOpen = true;
-  beats.send();
+  heartbeats.send();
   clock.advance(30);
-  beats.send();
+  heartbeats.send();
   clock.advance(10);
-  beats.onPong();
-  assert.equal(beats.roundTripMs, 40);
+  heartbeats.onPong();
+  assert.equal(heartbeats.roundTripMs, 40);
   clock.advance(5);
-  beats.onPong();
-  assert.equal(beats.roundTripMs, 40, 'an answer to nothing');
+  heartbeats.onPong();
+  assert.equal(heartbeats.roundTripMs, 40, 'an answer to nothing');
 });

@@ -17,7 +17,7 @@ const BEAT = { up: 28 + 2 * 52, down: 24 + 52 };
 test('a beat weighs what the kernel counts on a real link, so an idle day is below 2 MB', () => {
   const bytes = new LinkBytes();
   new LinkMeter(bytes).heartbeat();
-  assert.deepEqual([bytes.of('up', 'beats'), bytes.of('down', 'beats')], [BEAT.up, BEAT.down]);
+  assert.deepEqual([bytes.of('up', 'heartbeats'), bytes.of('down', 'heartbeats')], [BEAT.up, BEAT.down]);
   assert.ok(bytes.total * 8_640 < 2_000_000, String(bytes.total));
 });
 
@@ -72,8 +72,8 @@ test('the kernel counts what reached a disk, less what was taken back', () => {
 
 test('a Node that is read shows its meters in words, and a write does not bring them back', () => {
   const since = '2026-01-31T09:00:00Z';
-  const link = { since, connects: 2, up: { ...NOTHING, beats: 1_500 }, down: { ...NOTHING, logs: 2.5e6 } };
-  const words = 'round trip 12 ms; 2 connections since 2026-01-31T09:00:00Z; beats 1.5 kB, logs 2.5 MB';
+  const link = { since, connects: 2, up: { ...NOTHING, heartbeats: 1_500 }, down: { ...NOTHING, logs: 2.5e6 } };
+  const words = 'round trip 12 ms; 2 connections since 2026-01-31T09:00:00Z; heartbeats 1.5 kB, logs 2.5 MB';
   assert.equal(linkText({ ...link, bytesPerDay: 1_797_120, roundTripMs: 12 }), `1.8 MB a day; ${words}`);
   const agent = { asOf: since, since, memoryBytes: 5.2e7, writtenBytes: 900, diskWrittenBytes: 4_096 };
   assert.match(agentText(agent), /^52\.0 MB of memory; 900 B written \(4\.1 kB by the kernel's count\)/);

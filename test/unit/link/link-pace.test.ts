@@ -11,7 +11,7 @@ import { nodeObject } from '../../harness/controllers/object-builders.js';
 
 const METERED = { [LINK_LABEL]: 'metered' };
 
-test('a label stretches the beats, an annotation sets them, nonsense is told and changes nothing', () => {
+test('a label stretches the heartbeats, an annotation sets them, nonsense is told and changes nothing', () => {
   const cases: [labels: Record<string, string>, beat: string | undefined, seconds: number][] = [
     [{}, undefined, 10],
     [{ [LINK_LABEL]: 'fibre' }, undefined, 10],
@@ -38,7 +38,7 @@ test('a label stretches the beats, an annotation sets them, nonsense is told and
   }
 });
 
-test("the grace allows as many missed beats on a slow link as on any other, and is never shorter than the fleet's", () => {
+test("the grace allows as many missed heartbeats on a slow link as on any other, and is never shorter than the fleet's", () => {
   assert.equal(scaledGraceMs(heartbeatConfigOf({}), 40_000), 40_000);
   assert.equal(scaledGraceMs(heartbeatConfigOf({ labels: METERED }), 40_000), 480_000);
   assert.equal(scaledGraceMs(heartbeatConfigOf({ annotations: { [HEARTBEAT_ANNOTATION]: '1' } }), 40_000), 40_000);

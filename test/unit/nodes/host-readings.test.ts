@@ -1,4 +1,4 @@
-/** What beats tell of a host's load, on its way from the host to a chart. */
+/** What heartbeats tell of a host's load, on its way from the host to a chart. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { HostLoad } from '../../../agent/node/host-load.js';

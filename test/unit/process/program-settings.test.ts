@@ -49,7 +49,7 @@ describe('settings', () => {
     });
   });
 
-  test('a flag beats the environment, which beats the file, which beats the default', async () => {
+  test('a flag heartbeats the environment, which heartbeats the file, which heartbeats the default', async () => {
     const path = file('data: /f\nport: 3\nlogLevel: debug\n');
     const environment = { EN_DATA: '/e', EN_PORT: '2' };
     const flags = { data: '/flag' };
