@@ -105,12 +105,12 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
   const refusals = new CreateRefusals();
   const shared = { registry, informers, events, clock, log };
   const restore = new RestoreState(store, log);
-  const history = { era: store.epoch(), pastEpochs: store.pastEpochs() };
+  const history = { epoch: store.epoch(), pastEpochs: store.pastEpochs() };
   const hub = new Hub({
     ...shared,
     liveness: presence,
     clusterUID: store.clusterUID(),
-    epoch: history.era,
+    epoch: history.epoch,
     signer: new ObjectSigner(host.objectMacKey, history),
     authority: host.authority,
     approveNodes: host.approveNodes ?? false,
@@ -118,7 +118,7 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
     recordEvent: { asNodeController: events.forComponent('node-controller'), asAgent: events.forComponent('kubelet') },
   });
   const startAfter = store.isUnconfirmed() ? { startAfter: restore.confirmed } : {};
-  const restoredEpoch = history.pastEpochs.length > 0 ? { restoredEpoch: history.era } : {};
+  const restoredEpoch = history.pastEpochs.length > 0 ? { restoredEpoch: history.epoch } : {};
   let controllers: RunningControllers | undefined;
   const parts: Component[] = [
     steps,

@@ -115,8 +115,8 @@ export class DesiredCache {
       const held = this.#pods.get(uid);
       if (held) this.#pods.set(uid, afterUnassign(held, now, change.epoch));
     }
-    const { clusterUID, epoch: era, revision } = change;
-    this.#position = { clusterUID, epoch: era, revision };
+    const { clusterUID, epoch: epoch, revision } = change;
+    this.#position = { clusterUID, epoch: epoch, revision };
     await this.#save();
   }
 

@@ -88,7 +88,7 @@ export class LinkSession {
     return this.#connection.silentMs();
   }
 
-  /** From a beat to its answer, ms; undefined before the first one. */
+  /** From a heartbeat to its answer, ms; undefined before the first one. */
   get roundTripMs(): number | undefined {
     return this.#connection.roundTripMs;
   }
@@ -166,14 +166,14 @@ export class LinkSession {
 
   #welcomed(welcome: Welcome): void {
     const { delegate: agent, outbox, costs, certificates, log } = this.#parts;
-    const { clusterUID, epoch: era, features } = welcome;
+    const { clusterUID, epoch: epoch, features } = welcome;
     const ours = agent.resumePoint().clusterUID;
     if (ours !== undefined && ours !== clusterUID) {
       log.error({ ours, theirs: clusterUID }, 'coordinator belongs to another fleet: nothing is changed');
       this.#events.onOtherFleet();
       return;
     }
-    this.#fleet = { clusterUID, epoch: era };
+    this.#fleet = { clusterUID, epoch: epoch };
     const connection = this.#connection;
     connection.setHeartbeatIntervalMs(welcome.heartbeatIntervalMs);
     if (features.includes(CHANNELS)) this.#streams.enablePacing();

@@ -47,10 +47,10 @@ export interface HubOptions {
   informers: Informers;
   /** Handed in since Leases are read from it as well (`nodeLeases`). */
   liveness: NodeLiveness;
-  /** Which fleet this is, and which log of it: `store.clusterUID()`, `store.era()`. */
+  /** Which fleet this is, and which log of it: `store.clusterUID()`, `store.epoch()`. */
   clusterUID: string;
   epoch: string;
-  /** Seals what agents are given, and knows the eras that the store was restored from. */
+  /** Seals what agents are given, and knows the epochs that the store was restored from. */
   signer: ObjectSigner;
   /** Signs hosts' certificates. */
   authority: EnrolmentDeps['authority'] &

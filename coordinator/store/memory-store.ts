@@ -33,7 +33,7 @@ export class MemoryStore implements Store {
   readonly #log: ChangeLog;
   readonly #fanout: WatchFanout;
   readonly #clusterUID = randomUUID();
-  readonly #era = randomUUID();
+  readonly #epoch = randomUUID();
   readonly #pastEpochs: readonly PastEpoch[];
   #isUnconfirmed: boolean;
 
@@ -94,7 +94,7 @@ export class MemoryStore implements Store {
   }
 
   epoch(): string {
-    return this.#era;
+    return this.#epoch;
   }
 
   pastEpochs(): readonly PastEpoch[] {

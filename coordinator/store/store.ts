@@ -64,7 +64,7 @@ export interface WriteCondition {
   guard?: Guard;
 }
 
-/** An era that a backup was taken of. What happened in it after `revision` is not in this log. */
+/** An epoch that a backup was taken of. What happened in it after `revision` is not in this log. */
 export interface PastEpoch {
   readonly epoch: string;
   readonly revision: number;
@@ -97,7 +97,7 @@ export interface Store {
   clusterUID(): string;
   /** The log since the database was made or last restored. */
   epoch(): string;
-  /** The eras that this log was restored from, oldest first; empty when it never was. */
+  /** The epochs that this log was restored from, oldest first; empty when it never was. */
   pastEpochs(): readonly PastEpoch[];
   /** True from a restore until `confirmRestore`: what is stored may be older than what runs. */
   isUnconfirmed(): boolean;

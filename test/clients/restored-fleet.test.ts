@@ -53,7 +53,7 @@ describe('a restore with live agents', () => {
     await fleet.setImage('again', 'again:3');
     await fleet.startProbes('probe:1');
     await fleet.running([...UNTOUCHED, 'probe:1', 'probe:1']);
-    // The hosts are in the new era now: what they then hold and the store does not know would count as deleted.
+    // The hosts are in the new epoch now: what they then hold and the store does not know would count as deleted.
     await fleet.killCoordinator();
     await fleet.startCoordinator('new');
     await fleet.startProbes('probe:2');

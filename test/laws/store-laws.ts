@@ -305,7 +305,7 @@ export function storeLaws(name: string, open: OpenStore): void {
   });
 
   describe(`${name}: identity`, () => {
-    law('clusterUID and era are given and stay', async (store) => {
+    law('clusterUID and epoch are given and stay', async (store) => {
       assert.ok(store.clusterUID() && store.epoch());
       assert.equal(store.clusterUID(), store.clusterUID());
     });

@@ -15,7 +15,7 @@ export interface AssignedPod {
   digest: string;
   pod: Pod;
   /** The hub's word that it gave these bytes; absent for a Pod that only the engine knows. */
-  objectMac?: { era: string; revision: number; mac: string };
+  objectMac?: { epoch: string; revision: number; mac: string };
   /** Name of the file that a static Pod stands in; absent for a Pod that the coordinator gave. */
   manifestFile?: string;
   /** Uid of the controller that it came from, whoever owns it since. */
@@ -40,7 +40,7 @@ export interface AssignedPod {
   containersRemoved?: boolean;
   /** Since when somebody on the host holds up its turn, ms. */
   lockedSince?: number;
-  /** The era in which the hub let go of it. */
+  /** The epoch in which the hub let go of it. */
   unassignedInEpoch?: string;
 }
 
@@ -61,7 +61,7 @@ export function controllerUidOf({ controllerUid: maker, pod }: AssignedPod): str
  * The Pod after `pod` arrived for its uid. The grace counts from the arrival of the deletion and can only shrink. What has begun
  * to end goes on ending, as in a kubelet (pkg/kubelet/pod_workers.go): only a restored backup takes a deletion back, and by
  * then hooks and signals are on their way and a successor may stand ready. A Pod that was let go of and comes back in the same
- * era runs on: its Node was deleted and is there again.
+ * epoch runs on: its Node was deleted and is there again.
  */
 export function afterAssign(
   before: AssignedPod | undefined,
@@ -93,10 +93,10 @@ export function afterAssign(
   return { ...held, ...begun, deadline: Math.min(deadline, before?.deadline ?? deadline) };
 }
 
-/** The Pod after `gone`, in this era: it ends with the grace of its spec, as a kubelet ends a Pod that left the API. */
-export function afterUnassign(before: AssignedPod, now: number, era?: string): AssignedPod {
+/** The Pod after `gone`, in this epoch: it ends with the grace of its spec, as a kubelet ends a Pod that left the API. */
+export function afterUnassign(before: AssignedPod, now: number, epoch?: string): AssignedPod {
   const deadline = now + graceMs(before.pod.spec.terminationGracePeriodSeconds);
-  const when = era === undefined ? {} : { unassignedInEpoch: era };
+  const when = epoch === undefined ? {} : { unassignedInEpoch: epoch };
   return { ...before, ...when, unassigned: true, deadline: Math.min(deadline, before.deadline ?? deadline) };
 }
 

@@ -25,8 +25,8 @@ export interface DaemonSetDeps {
   activeRollouts: ActiveRollouts;
   /** Where refused creates of Pods are recorded for `why`. */
   refusals: CreateRefusals;
-  /** The store's era, when it was restored: Pods are made on those nodes only whose hosts were heard in it (`HEARD_IN_ERA`). */
-  restoredEra?: string;
+  /** The store's epoch, when it was restored: Pods are made on those nodes only whose hosts were heard in it (`RESYNCED_IN_EPOCH`). */
+  restoredEpoch?: string;
   /** Absent: all hosts were heard. */
   heard?: ResyncStatus;
   /** Absent: nobody counts. */

@@ -127,7 +127,7 @@ export class DesiredSender {
     this.#send({ kind: 'desired', id: this.#lastId, revision: this.#source.revision(), set, removed: gone });
   }
 
-  /** Until it is known what the host has, it is sent nothing: it would count as one that has seen this era. */
+  /** Until it is known what the host has, it is sent nothing: it would count as one that has seen this epoch. */
   #isAsking(): boolean {
     const uids = [...this.#strangers.keys()].filter(
       (uid) => !this.#source.object(uid) && this.#verdict(uid) === 'ask',

@@ -32,11 +32,11 @@ export interface RegistrationDeps {
  * answered: the news of that comes right after. Throws ApiError.
  */
 export async function ensureNode(parts: RegistrationDeps, hello: Hello): Promise<Node | undefined> {
-  const { registry, informers, epoch: era, clock } = parts;
+  const { registry, informers, epoch: epoch, clock } = parts;
   const known = informers.nodes.get({ name: hello.node }) ?? (await storedNode(parts, hello.node));
   if (known) return amended(parts, known, hello);
   // After a restore the missing Node says nothing about anybody's wish.
-  if (hello.nodeUid !== undefined && hello.epoch === era) return undefined;
+  if (hello.nodeUid !== undefined && hello.epoch === epoch) return undefined;
   const rights = await parts.rightsOf(hello.node);
   refuseProtectedLabels(hello, rights);
   const node = newNode(hello, rights, toTimestamp(clock.now()));

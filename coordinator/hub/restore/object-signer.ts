@@ -26,7 +26,7 @@ interface EpochHistory {
   pastEpochs: readonly KnownEpoch[];
 }
 
-/** Makes and checks seals in the store's present era. */
+/** Makes and checks seals in the store's present epoch. */
 export class ObjectSigner {
   readonly #key: Buffer;
   readonly #history: EpochHistory;
@@ -43,8 +43,8 @@ export class ObjectSigner {
 
   /** The seal of an object as it was at `revision`, for this node alone. */
   sign(node: string, { uid, object }: Omit<DesiredObject, 'digest'>, revision: number): ObjectMac {
-    const { epoch: era } = this.#history;
-    return { epoch: era, revision, tag: this.#mac(node, uid, object, { epoch: era, revision }) };
+    const { epoch: epoch } = this.#history;
+    return { epoch: epoch, revision, tag: this.#mac(node, uid, object, { epoch: epoch, revision }) };
   }
 
   /** True when this node was given exactly these bytes under this uid. */
@@ -68,10 +68,10 @@ export class ObjectSigner {
     return receivedUpTo(this.#history.pastEpochs, position);
   }
 
-  #mac(node: string, uid: string, object: Uint8Array, { epoch: era, revision }: Omit<ObjectMac, 'mac'>): string {
+  #mac(node: string, uid: string, object: Uint8Array, { epoch: epoch, revision }: Omit<ObjectMac, 'mac'>): string {
     const hmac = createHmac('sha256', this.#key);
     return hmac
-      .update(`${JSON.stringify([node, era, revision, uid])}\n`)
+      .update(`${JSON.stringify([node, epoch, revision, uid])}\n`)
       .update(object)
       .digest('base64url');
   }

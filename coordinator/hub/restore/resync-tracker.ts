@@ -139,9 +139,9 @@ export class ResyncTracker {
     if (!hearing) return;
     const { informers, log, clock } = this.#parts;
     const { session, held, isSettled, told } = hearing;
-    const isAwaited = ({ metadata: { uid = '' } }: Pod) => held.has(uid) && !told.has(uid);
+    const isAwaitingResync = ({ metadata: { uid = '' } }: Pod) => held.has(uid) && !told.has(uid);
     if (session.phase !== 'live' || !isSettled) return;
-    if (informers.pods.indexed(PODS_BY_NODE, node).some(isAwaited)) return;
+    if (informers.pods.indexed(PODS_BY_NODE, node).some(isAwaitingResync)) return;
     hearing.patience.cancel();
     this.#hearings.delete(node);
     this.#noteHeard(node);
@@ -166,16 +166,16 @@ export class ResyncTracker {
 
   /** Without a restore there is nothing to mark. */
   #isToBeMarked(name: string): boolean {
-    const { informers, epoch: era, signer: sealer } = this.#parts;
+    const { informers, epoch: epoch, signer: sealer } = this.#parts;
     const node = informers.nodes.get({ name });
-    return sealer.isRestored && node?.metadata.annotations?.[RESYNCED_IN_EPOCH] !== era;
+    return sealer.isRestored && node?.metadata.annotations?.[RESYNCED_IN_EPOCH] !== epoch;
   }
 
   async #mark(name: string): Promise<void> {
-    const { registry, epoch: era } = this.#parts;
+    const { registry, epoch: epoch } = this.#parts;
     try {
       await registry.modify(nodeKind, { name }, ({ metadata }) => {
-        metadata.annotations = { ...metadata.annotations, [RESYNCED_IN_EPOCH]: era };
+        metadata.annotations = { ...metadata.annotations, [RESYNCED_IN_EPOCH]: epoch };
         return undefined;
       });
     } catch (error) {

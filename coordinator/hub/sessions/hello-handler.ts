@@ -40,7 +40,7 @@ interface HelloHandlerDeps {
   objects: NodeObjects;
   clusterUID: string;
   epoch: string;
-  authority: { trustToCatchUp(): string | undefined };
+  authority: { trustBundleToResend(): string | undefined };
   /** What came with the join of a node. */
   rightsOf: (node: string) => Promise<JoinRights>;
   signer: ObjectSigner;
@@ -94,7 +94,7 @@ export class HelloHandler {
   }
 
   async #decide(session: Session, hello: Hello, times: HostTimes): Promise<void> {
-    const { registry, informers, clusterUID, epoch: era, recordEvent, signer: sealer, live, returnedPods: givenBack, clock, log } =
+    const { registry, informers, clusterUID, epoch: epoch, recordEvent, signer: sealer, live, returnedPods: givenBack, clock, log } =
       this.#parts;
     // Before the caches are full, what they lack would look like deleted.
     await Promise.all([informers.pods.synced(), informers.nodes.synced()]);
@@ -102,7 +102,7 @@ export class HelloHandler {
       {
         registry,
         clusterUID,
-        epoch: era,
+        epoch: epoch,
         clock,
         informers,
         sessionOf: (node) => live.sessionOf(node),
@@ -146,7 +146,7 @@ export class HelloHandler {
     const heldImages = hello.features.includes(PINNED_IMAGES) ? [] : undefined;
     const entry: LiveSession = { session, nodeUid: node.metadata.uid, offsetMs, prefetchImages: heldImages };
     live.set(session.node, entry);
-    const ca = this.#parts.authority.trustToCatchUp();
+    const ca = this.#parts.authority.trustBundleToResend();
     if (session.acceptsCertificates && ca !== undefined) session.send({ kind: 'certified', ca });
     // What changed since the admission read it came before there was a session to tell.
     sendPrefetchImages(entry, informers.nodes.get({ name: session.node }) ?? node, informers.daemonSets);
@@ -173,13 +173,13 @@ export class HelloHandler {
   }
 
   #welcomeFor({ metadata }: Node, hello: Hello): Welcome {
-    const { clusterUID, epoch: era, clock, informers } = this.#parts;
+    const { clusterUID, epoch: epoch, clock, informers } = this.#parts;
     const { name, uid, labels, annotations } = metadata;
     return {
       kind: 'welcome',
       features: commonFeatures(hello.features),
       clusterUID,
-      epoch: era,
+      epoch: epoch,
       heartbeatIntervalMs: HEARTBEAT_INTERVAL_MS,
       reconnectSpreadMs: informers.nodes.size * SPREAD_MS_A_NODE,
       serverTimeMs: clock.now(),
@@ -195,9 +195,9 @@ export class HelloHandler {
   }
 
   #sourceFor(node: string, hello: Hello): DesiredSource {
-    const { informers, signer: sealer, restore, objects, epoch: era } = this.#parts;
+    const { informers, signer: sealer, restore, objects, epoch: epoch } = this.#parts;
     // What it held from before was put back when it was first heard: what the store lacks since then was deleted since then.
-    const wasHeard = informers.nodes.get({ name: node })?.metadata.annotations?.[RESYNCED_IN_EPOCH] === era;
+    const wasHeard = informers.nodes.get({ name: node })?.metadata.annotations?.[RESYNCED_IN_EPOCH] === epoch;
     const isHostBeyond = !wasHeard && sealer.isAheadOfStore(hello);
     const canGiveBack = hello.features.includes(RETURN_OBJECTS);
     const kinds = { config: hello.features.includes(CONFIG_OBJECTS) };

@@ -1,4 +1,4 @@
-/** Puts a backup into a data directory and begins a new era there. */
+/** Puts a backup into a data directory and begins a new epoch there. */
 import { existsSync } from 'node:fs';
 import { lchown, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -58,7 +58,7 @@ export async function restoreBackup(wish: RestoreOptions): Promise<Restored> {
   }
 }
 
-async function restoreLocked({ file, dataDir, replace, now, nameEpoch: nameEra }: RestoreOptions): Promise<Restored> {
+async function restoreLocked({ file, dataDir, replace, now, nameEpoch: nameEpoch }: RestoreOptions): Promise<Restored> {
   const scratch = join(dataDir, RESTORING_DIRECTORY);
   if (!replace && REPLACED.some((name) => existsSync(join(dataDir, name)))) {
     throw new StoreError('occupied', `${dataDir} holds the data of a coordinator already`);
@@ -67,7 +67,7 @@ async function restoreLocked({ file, dataDir, replace, now, nameEpoch: nameEra }
     await rm(scratch, { recursive: true, force: true });
     makePrivateDirectory(scratch);
     const manifest = await unpackBackup(file, scratch);
-    prepareDatabase(join(scratch, DATABASE_FILE), manifest, nameEra);
+    prepareDatabase(join(scratch, DATABASE_FILE), manifest, nameEpoch);
     const aside = join(dataDir, `replaced-${now}`);
     const moved = await moveAside(dataDir, aside);
     const installed: string[] = [];
@@ -85,14 +85,14 @@ async function restoreLocked({ file, dataDir, replace, now, nameEpoch: nameEra }
   }
 }
 
-function prepareDatabase(path: string, { clusterUID, takenAt }: BackupManifest, nameEra: NameEpoch): void {
+function prepareDatabase(path: string, { clusterUID, takenAt }: BackupManifest, nameEpoch: NameEpoch): void {
   const database = openDatabase(path);
   try {
     prepareSchema(database);
     if (readIdentity(database).clusterUID !== clusterUID) {
       throw new StoreError('damaged', 'the backup holds the database of another fleet than it says');
     }
-    startEpoch(database, takenAt, nameEra);
+    startEpoch(database, takenAt, nameEpoch);
     // One file without a journal can be moved by one rename.
     database.pragma('journal_mode = DELETE');
   } finally {

@@ -53,8 +53,8 @@ function copyDatabase(from: string, to: string): Pick<BackupManifest, 'clusterUI
   try {
     // One file, no journal beside it.
     copied.pragma('journal_mode = DELETE');
-    const { clusterUID, epoch: era } = readIdentity(copied);
-    return { clusterUID, epoch: era, revision: lastRevision(copied) };
+    const { clusterUID, epoch: epoch } = readIdentity(copied);
+    return { clusterUID, epoch: epoch, revision: lastRevision(copied) };
   } finally {
     copied.close();
   }

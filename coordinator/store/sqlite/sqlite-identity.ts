@@ -21,23 +21,23 @@ export function readIdentity(database: Database.Database): Identity {
   const row = database.prepare<string>('SELECT value FROM identity WHERE name = ?').pluck();
   return {
     clusterUID: String(row.get('clusterUID')),
-    epoch: String(row.get('era')),
+    epoch: String(row.get('epoch')),
     pastEpochs: JSON.parse(String(row.get(PAST_EPOCHS) ?? '[]')) as PastEpoch[],
     isUnconfirmed: row.get(UNCONFIRMED) !== undefined,
   };
 }
 
-/** Names an era by the one that it goes on from, and the last revision of that. */
+/** Names an epoch by the one that it goes on from, and the last revision of that. */
 export type NameEpoch = (from: Pick<PastEpoch, 'epoch' | 'revision'>) => string;
 
-/** Begins a new era in a restored database: no history, a revision far ahead, unconfirmed. `takenAt`: when the backup was taken, ms. */
-export function startEpoch(database: Database.Database, takenAt: number, nameEra: NameEpoch): void {
+/** Begins a new epoch in a restored database: no history, a revision far ahead, unconfirmed. `takenAt`: when the backup was taken, ms. */
+export function startEpoch(database: Database.Database, takenAt: number, nameEpoch: NameEpoch): void {
   database.transaction(() => {
-    const { epoch: era, pastEpochs: pastEpochs } = readIdentity(database);
+    const { epoch: epoch, pastEpochs: pastEpochs } = readIdentity(database);
     const revision = lastRevision(database);
-    const past: readonly PastEpoch[] = [...pastEpochs, { epoch: era, revision, takenAt }];
+    const past: readonly PastEpoch[] = [...pastEpochs, { epoch: epoch, revision, takenAt }];
     const put = database.prepare('INSERT OR REPLACE INTO identity VALUES (?, ?)');
-    put.run('era', nameEra({ epoch: era, revision }));
+    put.run('epoch', nameEpoch({ epoch: epoch, revision }));
     put.run(PAST_EPOCHS, JSON.stringify(past));
     put.run(UNCONFIRMED, 'true');
     database.exec('DELETE FROM history');

@@ -89,7 +89,7 @@ function create(database: Database.Database): void {
     database.exec(TABLES);
     const insert = database.prepare('INSERT INTO identity VALUES (?, ?)');
     insert.run('clusterUID', randomUUID());
-    insert.run('era', randomUUID());
+    insert.run('epoch', randomUUID());
     database.pragma(`application_id = ${APPLICATION_ID}`);
     database.pragma(`user_version = ${SCHEMA_VERSION}`);
   })();

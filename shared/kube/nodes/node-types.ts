@@ -4,8 +4,8 @@ import type { KubeObject, Timestamp } from '../objects/meta.js';
 import type { ResourceList } from '../pods/pod-types.js';
 
 /**
- * Annotation, after a restore alone: the era in which the Node's host has said what it runs, written by the hub alone. Until that is
- * the present era, the Pods that the store has of it may be too few.
+ * Annotation, after a restore alone: the epoch in which the Node's host has said what it runs, written by the hub alone. Until that is
+ * the present epoch, the Pods that the store has of it may be too few.
  */
 export const RESYNCED_IN_EPOCH = 'everynode.dev/resynced-in-epoch';
 

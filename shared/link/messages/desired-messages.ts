@@ -8,7 +8,7 @@ export interface ObjectMac {
   /** Era and revision at which the object was given. */
   epoch: string;
   revision: number;
-  /** Keyed hash over node, era, revision, uid and bytes, base64url. */
+  /** Keyed hash over node, epoch, revision, uid and bytes, base64url. */
   tag: string;
 }
 

@@ -10,7 +10,7 @@ import { silentLogger } from '../../../shared/process/output/logger.js';
 import { eventually } from '../../harness/basics/eventually.js';
 import { withDirectoryEach } from '../../harness/basics/temporary-directory.js';
 
-const FLEET = { clusterUID: 'fleet', era: 'era-1' };
+const FLEET = { clusterUID: 'fleet', epoch: 'epoch-1' };
 
 function podObject(uid: string, digest = 'd1'): DesiredObject {
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: uid, uid }, spec: { containers: [] } };
@@ -120,7 +120,7 @@ describe('desired cache', () => {
   });
 
   test('what was given is given back byte for byte with its seal, also after a restart', async () => {
-    const seal = { era: 'era-1', revision: 7, mac: 'm' };
+    const seal = { epoch: 'epoch-1', revision: 7, mac: 'm' };
     const labels = { b: '1', a: '<ü>', 10: 'x', 9: 'y' };
     const metadata = { name: 'a', uid: 'a', labels };
     // As every object that the coordinator decoded and encodes again.
@@ -133,7 +133,7 @@ describe('desired cache', () => {
   });
 
   test('what is on its way out, unsealed or unknown is not given back', async () => {
-    const seal = { epoch: 'era-1', revision: 7, tag: 'm' };
+    const seal = { epoch: 'epoch-1', revision: 7, tag: 'm' };
     const cache = await open();
     await give(cache, [{ ...podObject('a'), tag: seal }, podObject('b')]);
     await give(cache, [], ['a']);

@@ -23,7 +23,7 @@ import { silentLogger } from '../../../shared/process/output/logger.js';
 import { removePrivateFile, writePrivateFile } from '../../../shared/process/files/private-file.js';
 import { type DiskState, RecordedDisk } from '../../harness/pods/recorded-disk.js';
 
-const FLEET = { clusterUID: 'fleet', era: 'era-1' };
+const FLEET = { clusterUID: 'fleet', epoch: 'epoch-1' };
 const POD = 'uid-1';
 
 /** What an agent keeps below its data directory, opened as at its start. */

@@ -210,10 +210,10 @@ withHub('a Node deleted under its agent drops the Pods there and stays away', as
 
 withHub('so it is when the Node was deleted while the agent was away', async (bench) => {
   const { controlPlane: plane } = bench;
-  const era = plane.store.epoch();
+  const epoch = plane.store.epoch();
   const clusterUID = plane.store.clusterUID();
   const back = await rawAgent(bench, 'n1');
-  back.send(helloOf('n1', { nodeUid: 'of-old', epoch: era, clusterUID }));
+  back.send(helloOf('n1', { nodeUid: 'of-old', epoch: epoch, clusterUID }));
   const goodbye = await back.waitFor('goodbye');
   assert.deepEqual(
     [goodbye.reason, goodbye.clusterUID, goodbye.retryMs],

@@ -16,7 +16,7 @@ const TAKEN_AT = Date.parse('2026-01-31T03:17:00Z');
 
 const open = (dataDir: string): Promise<Store> =>
   openSqliteStore({ dataDir, clock: systemClock, log: silentLogger });
-const nameEra = ({ era }: { era: string }): string => `after ${era}`;
+const nameEpoch = ({ epoch }: { epoch: string }): string => `after ${epoch}`;
 const bytes = (text: string): Buffer => Buffer.from(text);
 const refused = (code: string) => (error: unknown) => error instanceof StoreError && error.code === code;
 
@@ -40,13 +40,13 @@ async function restored(context: TestContext) {
   const { scratch, dataDir, store, known, file } = await fleet();
   await takeBackup(dataDir, file, TAKEN_AT);
   const lost = await store.create('/lost', bytes('1'));
-  const [era, clusterUID] = [store.epoch(), store.clusterUID()];
+  const [epoch, clusterUID] = [store.epoch(), store.clusterUID()];
   await store.close();
   const target = join(scratch, 'new machine');
-  await restoreBackup({ file, dataDir: target, replace: false, now: TAKEN_AT, nameEpoch: nameEra });
+  await restoreBackup({ file, dataDir: target, replace: false, now: TAKEN_AT, nameEpoch: nameEpoch });
   const back = await open(target);
   opened.push(back);
-  return { back, target, known, lost, era, clusterUID };
+  return { back, target, known, lost, epoch, clusterUID };
 }
 
 describe('backup', () => {
@@ -98,13 +98,13 @@ describe('restore', () => {
     assert.equal(readFileSync(join(target, 'pki', 'ca.key'), 'utf8'), 'the key');
     assert.equal(readFileSync(join(target, 'kubeconfig'), 'utf8'), 'the token');
   });
-  test('it is the same fleet in a new era that remembers the old one', async (context) => {
-    const { back, known, era, clusterUID } = await restored(context);
+  test('it is the same fleet in a new epoch that remembers the old one', async (context) => {
+    const { back, known, epoch, clusterUID } = await restored(context);
     assert.equal(back.clusterUID(), clusterUID);
-    assert.equal(back.epoch(), `after ${era}`);
-    assert.deepEqual(back.pastEpochs(), [{ era, revision: known, takenAt: TAKEN_AT }]);
+    assert.equal(back.epoch(), `after ${epoch}`);
+    assert.deepEqual(back.pastEpochs(), [{ epoch, revision: known, takenAt: TAKEN_AT }]);
   });
-  test('every resume point of the old era is too old, those after the backup too', async (context) => {
+  test('every resume point of the old epoch is too old, those after the backup too', async (context) => {
     const { back, known, lost } = await restored(context);
     for (const revision of [known - 1, known, lost, lost + 1_000_000]) {
       await assert.rejects(async () => {
@@ -131,7 +131,7 @@ describe('restore', () => {
     const { store, dataDir, file } = await fleet();
     await takeBackup(dataDir, file, TAKEN_AT);
     await store.close();
-    const wish = { file, dataDir, now: TAKEN_AT, nameEra };
+    const wish = { file, dataDir, now: TAKEN_AT, nameEpoch };
     await assert.rejects(restoreBackup({ ...wish, replace: false }), refused('occupied'));
     const { movedTo = '' } = await restoreBackup({ ...wish, replace: true });
     assert.ok(readdirSync(movedTo).includes('everynode.db'));
@@ -141,7 +141,7 @@ describe('restore', () => {
     const { store, dataDir, file } = await fleet();
     await takeBackup(dataDir, file, TAKEN_AT);
     await assert.rejects(
-      restoreBackup({ file, dataDir, replace: true, now: TAKEN_AT, nameEpoch: nameEra }),
+      restoreBackup({ file, dataDir, replace: true, now: TAKEN_AT, nameEpoch: nameEpoch }),
       refused('locked'),
     );
     assert.equal(String((await store.get('/a'))?.value), '"kept"');
@@ -154,7 +154,7 @@ describe('restore', () => {
     const target = join(scratch, 'cut short');
     mkdirSync(join(target, 'restoring', 'pki'), { recursive: true });
     await assert.rejects(open(target), refused('damaged'));
-    await restoreBackup({ file, dataDir: target, replace: false, now: TAKEN_AT, nameEpoch: nameEra });
+    await restoreBackup({ file, dataDir: target, replace: false, now: TAKEN_AT, nameEpoch: nameEpoch });
     await (await open(target)).close();
   });
   test('a backup that was cut short or changed replaces nothing', async () => {
@@ -167,7 +167,7 @@ describe('restore', () => {
     for (const broken of [whole.subarray(0, whole.length - 20), flipped, bytes('no archive'), bytes('')]) {
       writeFileSync(file, broken);
       await assert.rejects(
-        restoreBackup({ file, dataDir, replace: true, now: TAKEN_AT, nameEpoch: nameEra }),
+        restoreBackup({ file, dataDir, replace: true, now: TAKEN_AT, nameEpoch: nameEpoch }),
         refused('damaged'),
       );
     }

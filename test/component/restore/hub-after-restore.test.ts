@@ -14,9 +14,9 @@ import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
 /** What the bench stores before its hub begins: two namespaces and one Pod. */
 const BACKUP_REVISION = 3;
-const PAST = { era: 'before', revision: BACKUP_REVISION, takenAt: Date.parse('2025-12-31T00:00:00Z') };
+const PAST = { epoch: 'before', revision: BACKUP_REVISION, takenAt: Date.parse('2025-12-31T00:00:00Z') };
 /** Of the coordinator that was lost. */
-const BEFORE = objectMacOf({ epoch: () => PAST.era, pastEpochs: () => [] });
+const BEFORE = objectMacOf({ epoch: () => PAST.epoch, pastEpochs: () => [] });
 
 function podOf(
   name: string,
@@ -37,7 +37,7 @@ function given(pod: Pod, revision: number, { node = 'n1', signer: sealer = BEFOR
 /** The agent of n1, which has applied so much and holds these. */
 function host(bench: HubFixture, objects: readonly DesiredObject[], revision = BACKUP_REVISION + 5) {
   return bench.agent('n1', {
-    era: PAST.era,
+    epoch: PAST.epoch,
     revision,
     clusterUID: bench.controlPlane.store.clusterUID(),
     held: new Map(objects.map(({ uid, digest }) => [uid, digest])),
@@ -117,7 +117,7 @@ const STRANGE: [string, DesiredObject][] = [
   [
     'was given by another fleet',
     given(podOf('p'), BACKUP_REVISION + 3, {
-      signer: new ObjectSigner(Buffer.alloc(32, 'x'), { epoch: PAST.era, pastEpochs: [] }),
+      signer: new ObjectSigner(Buffer.alloc(32, 'x'), { epoch: PAST.epoch, pastEpochs: [] }),
     }),
   ],
   ['was changed on the host', { ...given(podOf('p'), BACKUP_REVISION + 3), object: Buffer.from('{}') }],
@@ -177,7 +177,7 @@ withRestored(
 
 withRestored('an agent that cannot give back is not asked, and stops nothing', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
-  const position = { era: PAST.era, revision: BACKUP_REVISION + 5 };
+  const position = { epoch: PAST.epoch, revision: BACKUP_REVISION + 5 };
   agent.send(helloOf('n1', { ...position, objects: [['uid-p', 'd']] }));
   await agent.waitFor('welcome');
   await bench.boundPod('later', 'n1');
@@ -201,7 +201,7 @@ withRestored('what nobody asked for is not stored', async (bench) => {
 withRestored('until it has answered, a host is sent nothing', async (bench) => {
   const later = await bench.boundPod('later', 'n1');
   const agent = await rawAgent(bench, 'n1');
-  const position = { era: PAST.era, revision: BACKUP_REVISION + 5, features: [RETURN_OBJECTS] };
+  const position = { epoch: PAST.epoch, revision: BACKUP_REVISION + 5, features: [RETURN_OBJECTS] };
   agent.send(helloOf('n1', { ...position, objects: [['uid-p', 'd']] }));
   assert.deepEqual((await agent.waitFor('ask')).uids, ['uid-p']);
   await bench.controlPlane.settle();

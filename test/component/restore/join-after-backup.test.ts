@@ -31,14 +31,14 @@ async function hostOf(node: string) {
 type Host = Awaited<ReturnType<typeof hostOf>>;
 
 /** Joining and authentication of a coordinator over a store of its own. `pastEpochs` only when it was restored. */
-async function coordinator(era: string, pastEpochs: { era: string; revision: number; takenAt: number }[] = []) {
+async function coordinator(epoch: string, pastEpochs: { epoch: string; revision: number; takenAt: number }[] = []) {
   const store = new MemoryStore();
   const registry = createRegistry({ store, kinds: ALL_KINDS, clock: systemClock, log: silentLogger });
   await registry.create(namespaceKind, undefined, { metadata: { name: 'kube-system' } });
   const restore = { isWaiting: pastEpochs.length > 0 };
   const parts = {
     clock: systemClock,
-    signer: new ObjectSigner(KEY, { epoch: era, pastEpochs: pastEpochs }),
+    signer: new ObjectSigner(KEY, { epoch: epoch, pastEpochs: pastEpochs }),
     authority: await testAuthority(systemClock),
     credentials: new NodeCredentials(registry),
     restore: { unconfirmed: () => (restore.isWaiting ? {} : undefined), confirmed: Promise.resolve() },
@@ -63,7 +63,7 @@ async function coordinator(era: string, pastEpochs: { era: string; revision: num
 async function lostAndRestored(revision = BACKUP_REVISION) {
   const host = await hostOf('n1');
   const { mac: seal } = await (await coordinator('before')).join(host);
-  return { host, seal, ...(await coordinator('now', [{ era: 'before', revision, takenAt: 0 }])) };
+  return { host, seal, ...(await coordinator('now', [{ epoch: 'before', revision, takenAt: 0 }])) };
 }
 
 test('until the confirmation such a host is let in by the seal of its join, and known from then on', async () => {
@@ -98,7 +98,7 @@ test('a seal is good for its own key and node alone, and must be whole', async (
   const cases: [Host, string | undefined][] = [
     [await hostOf('n1'), seal],
     [await hostOf('n2'), seal],
-    [host, '{"era":"before"}'],
+    [host, '{"epoch":"before"}'],
     [host, 'no JSON'],
     [host, undefined],
   ];

@@ -13,7 +13,7 @@ import { daemonSet } from '../../harness/controllers/daemon-builders.js';
 import { call } from '../../harness/api/https-call.js';
 import { podObject } from '../../harness/controllers/object-builders.js';
 
-const PAST = [{ era: 'before', revision: 7, takenAt: Date.parse('2026-01-31T03:17:00Z') }];
+const PAST = [{ epoch: 'before', revision: 7, takenAt: Date.parse('2026-01-31T03:17:00Z') }];
 
 const restoredState = () => new RestoreState(new MemoryStore({ pastEpochs: PAST }), silentLogger);
 

@@ -17,7 +17,7 @@ function started() {
   const parts = {
     registry: {},
     informers: { pods: { onChange: () => undefined, indexed: () => pods }, nodes: { get: () => undefined } },
-    era: 'one',
+    epoch: 'one',
     sealer: { isRestored: false },
     presence: { of: () => ({ phase }) },
     clock,

@@ -47,7 +47,7 @@ async function firstBatch(store: Store, after: number) {
 }
 
 describe('sqlite store: reopening', () => {
-  test('values, revisions, clusterUID and era outlive a close', async () => {
+  test('values, revisions, clusterUID and epoch outlive a close', async () => {
     const dataDir = temporaryDirectory();
     const first = await open(dataDir);
     const revision = await first.create('/a', Buffer.from('"ä"'));

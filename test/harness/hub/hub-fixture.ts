@@ -63,7 +63,7 @@ interface AgentOptions {
   held?: Map<string, string>;
   clusterUID?: string;
   /** How far it had come. */
-  era?: string;
+  epoch?: string;
   revision?: number;
   /** What its process costs its host; absent: it says nothing of it. */
   cost?: { memoryBytes: number; writtenBytes: number };
@@ -103,21 +103,21 @@ export class TestAgent implements LinkDelegate {
   };
   clusterUID: string | undefined;
   link!: Link;
-  #era: string | undefined;
+  #epoch: string | undefined;
   #revision: number;
 
   constructor(options: AgentOptions) {
     this.held = options.held ?? new Map();
     this.assigned = options.given ?? new Map();
     this.clusterUID = options.clusterUID;
-    this.#era = options.era;
+    this.#epoch = options.epoch;
     this.#revision = options.revision ?? 0;
   }
 
   resumePoint() {
     const have = [...this.held];
     const fleet = this.clusterUID === undefined ? {} : { clusterUID: this.clusterUID };
-    return { ...fleet, ...(this.#era ? { era: this.#era } : {}), revision: this.#revision, have };
+    return { ...fleet, ...(this.#epoch ? { epoch: this.#epoch } : {}), revision: this.#revision, have };
   }
 
   labels: Record<string, string> = { zone: 'a' };
@@ -133,7 +133,7 @@ export class TestAgent implements LinkDelegate {
   async apply(change: DesiredChange): Promise<void> {
     this.changes.push(change);
     this.clusterUID = change.clusterUID;
-    this.#era = change.epoch;
+    this.#epoch = change.epoch;
     this.#revision = change.revision;
     for (const object of change.set) {
       this.held.set(object.uid, object.digest);

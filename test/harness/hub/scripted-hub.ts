@@ -17,7 +17,7 @@ export const WELCOME: Welcome = {
   kind: 'welcome',
   features: [],
   clusterUID: 'fleet',
-  epoch: 'era-1',
+  epoch: 'epoch-1',
   heartbeatIntervalMs: 10_000,
   reconnectSpreadMs: 3_000,
   serverTimeMs: 0,

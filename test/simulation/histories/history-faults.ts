@@ -13,7 +13,7 @@ export class HistoryFaults {
   readonly #world: SimulatedWorld;
   /** The oldest first. */
   readonly #backups: { content: ReturnType<SimulatedDatabase['copy']>; takenAt: number }[] = [];
-  #eras = 0;
+  #epochs = 0;
 
   constructor(world: SimulatedWorld) {
     this.#world = world;
@@ -147,8 +147,8 @@ export class HistoryFaults {
     if (!backup) return;
     this.#world.restartAfter(downMs);
     coordinator.crash();
-    this.#eras += 1;
-    disk.restore(backup.content, backup.takenAt, epochFrom(`era-${this.#eras}`, backup.content));
+    this.#epochs += 1;
+    disk.restore(backup.content, backup.takenAt, epochFrom(`epoch-${this.#epochs}`, backup.content));
     this.#world.restored();
     timeline.after(downMs + confirmAfterMs, () => coordinator.confirmRestore());
   }

@@ -30,7 +30,7 @@ interface Content {
   /** By key: the revision of the write that created it. */
   created: Map<string, number>;
   revision: number;
-  era: string;
+  epoch: string;
   pastEpochs: readonly PastEpoch[];
   isUnconfirmed: boolean;
 }
@@ -46,13 +46,13 @@ export class SimulatedDatabase {
   #content: Content;
   readonly #listener: CommitListener;
 
-  constructor(clusterUID: string, era: string, listener: CommitListener) {
+  constructor(clusterUID: string, epoch: string, listener: CommitListener) {
     this.clusterUID = clusterUID;
     this.#content = {
       values: new Map(),
       created: new Map(),
       revision: 0,
-      era,
+      epoch,
       pastEpochs: [],
       isUnconfirmed: false,
     };
@@ -87,13 +87,13 @@ export class SimulatedDatabase {
     return { ...this.#content, values: new Map(values), created: new Map(created) };
   }
 
-  /** Puts a backup in the place of what is there, and begins a new era. */
-  restore(backup: Content, takenAt: number, era: string): void {
+  /** Puts a backup in the place of what is there, and begins a new epoch. */
+  restore(backup: Content, takenAt: number, epoch: string): void {
     const { revision } = backup;
-    const pastEpochs = [...backup.pastEpochs, { era: backup.era, revision, takenAt }];
+    const pastEpochs = [...backup.pastEpochs, { epoch: backup.epoch, revision, takenAt }];
     const values = new Map(backup.values);
     const created = new Map(backup.created);
-    this.#content = { values, created, revision: revision + EPOCH_STRIDE, era, pastEpochs, isUnconfirmed: true };
+    this.#content = { values, created, revision: revision + EPOCH_STRIDE, epoch, pastEpochs, isUnconfirmed: true };
   }
 }
 
@@ -138,7 +138,7 @@ export function openSimulatedStore(disk: SimulatedDatabase, life: ProgramLifetim
     revision: async () => log.end,
     compact: async (revision) => log.forget(revision),
     clusterUID: () => disk.clusterUID,
-    epoch: () => content.era,
+    epoch: () => content.epoch,
     pastEpochs: () => content.pastEpochs,
     isUnconfirmed: () => content.isUnconfirmed,
     confirmRestore: () => life.perform(() => disk.confirmRestore()),

@@ -28,7 +28,7 @@ const podOf = (name: string, labels: Record<string, string> = {}): Pod => ({
 });
 
 /**
- * The metadata with which a coordinator with this past stores the successor of a turn that was given in the era `given`; `owners`: those
+ * The metadata with which a coordinator with this past stores the successor of a turn that was given in the epoch `given`; `owners`: those
  * that the old Pod has by then.
  */
 async function stored(pastEpochs: ConstructorParameters<typeof ObjectSigner>[1]['pastEpochs'], owners = [owner('ds')]) {
@@ -61,7 +61,7 @@ async function taken({ pastEpochs = [], owners = [owner('ds')], phase = 'Running
         writes.push(gracePeriodSeconds === undefined ? 'delete' : `delete in ${gracePeriodSeconds} s`);
         return { terminating: old };
       },
-      putBack: async (_: unknown, pod: Pod) => {
+      restoreObject: async (_: unknown, pod: Pod) => {
         writes.push('put');
         pods.push(pod);
         return { revision: 7 };
@@ -100,7 +100,7 @@ test('a successor is stored as it was given', async () => {
 });
 
 test('after a restore its hash alone says of which template it is: numbers are given anew', async () => {
-  const { labels } = (await stored([{ era: 'given', revision: 2 }])) ?? {};
+  const { labels } = (await stored([{ epoch: 'given', revision: 2 }])) ?? {};
   assert.deepEqual(labels, { [REVISION_HASH_LABEL]: 'h' });
 });
 

@@ -19,7 +19,7 @@ import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 
 const NOW = 1_000;
 const REVERT = { reason: 'NotReady', message: 'not ready within 5 s' } as const;
-const seal = { era: 'e', revision: 7, mac: 'm' };
+const seal = { epoch: 'e', revision: 7, mac: 'm' };
 
 const MAKER = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'web', uid: 'ds', controller: true };
 

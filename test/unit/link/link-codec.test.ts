@@ -46,7 +46,7 @@ test('bytes of an object arrive as they were', () => {
 });
 
 test('unknown fields are left out, absent and null ones are absent', () => {
-  const later = { ...HELLO, era: null, invented: { deep: [1] } };
+  const later = { ...HELLO, epoch: null, invented: { deep: [1] } };
   assert.deepEqual(decodeFromAgent(plain(later)), HELLO);
 });
 

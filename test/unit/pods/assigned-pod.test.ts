@@ -68,15 +68,15 @@ describe('a Pod that is held', () => {
     assert.deepEqual([desiredPodState(held), held.unassigned], [{ kind: 'stop', deadline: 31_000 }, false]);
   });
 
-  test('that was gone and comes back in the same era runs on: its Node was deleted, and is there again', () => {
-    const [first, later] = ['one', 'two'].map((era) => ({ seal: { era, revision: 1, mac: '' } }));
+  test('that was gone and comes back in the same epoch runs on: its Node was deleted, and is there again', () => {
+    const [first, later] = ['one', 'two'].map((epoch) => ({ seal: { epoch, revision: 1, mac: '' } }));
     const gone = afterUnassign(afterAssign(undefined, { ...given(podOf()), ...first }, 0), 0, 'two');
     assert.deepEqual(desiredPodState(afterAssign(gone, { ...given(podOf()), ...later }, 1)), { kind: 'run' });
   });
 
   test('that was gone and comes back by a restore goes on ending, and is for the coordinator to let go again', () => {
     const gone = afterUnassign(afterAssign(undefined, given(podOf()), 0), 0, 'one');
-    const back = afterAssign(gone, { ...given(podOf()), objectMac: { era: 'two', revision: 1, mac: '' } }, 1);
+    const back = afterAssign(gone, { ...given(podOf()), objectMac: { epoch: 'two', revision: 1, mac: '' } }, 1);
     assert.deepEqual([desiredPodState(back), back.unassigned], [{ kind: 'stop', deadline: 30_000 }, false]);
   });
 });

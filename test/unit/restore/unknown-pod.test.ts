@@ -8,53 +8,53 @@ import {
 } from '../../../coordinator/decisions/restore/unknown-pod.js';
 
 const PAST = [
-  { era: 'first', revision: 100 },
-  { era: 'second', revision: 1_000 },
+  { epoch: 'first', revision: 100 },
+  { epoch: 'second', revision: 1_000 },
 ];
 
 describe('beyond the backup', () => {
   const cases: [string, string | undefined, number, boolean][] = [
     ['up to the backup nothing is lost', 'second', 1_000, false],
     ['after the backup something is', 'second', 1_001, true],
-    ['each era has its own last revision', 'first', 101, true],
+    ['each epoch has its own last revision', 'first', 101, true],
     ['and nothing before it is lost', 'first', 100, false],
-    ['an era that no backup knew is lost whole', 'elsewhere', 1, true],
-    ['in the present era nothing is lost', 'third', 5_000, false],
+    ['an epoch that no backup knew is lost whole', 'elsewhere', 1, true],
+    ['in the present epoch nothing is lost', 'third', 5_000, false],
     ['who never applied anything has nothing to tell', undefined, 0, false],
   ];
-  for (const [rule, era, revision, expected] of cases) {
-    test(rule, () => assert.equal(isAheadOfBackup('third', PAST, { epoch: era, revision }), expected));
+  for (const [rule, epoch, revision, expected] of cases) {
+    test(rule, () => assert.equal(isAheadOfBackup('third', PAST, { epoch: epoch, revision }), expected));
   }
 });
 
 describe('a host beyond the backup has heard', () => {
   const cases: [string, string, number][] = [
     ['what the last backup held, when it was there', 'second', 1_000],
-    ['nothing of a later era that it was away for', 'first', 100],
-    ['what the last backup held, in an era that began with it and was lost', 'elsewhere', 1_000],
+    ['nothing of a later epoch that it was away for', 'first', 100],
+    ['what the last backup held, in an epoch that began with it and was lost', 'elsewhere', 1_000],
     [
-      'what an older backup held, in an era that began with that',
+      'what an older backup held, in an epoch that began with that',
       epochFrom('else', { epoch: 'first', revision: 60 }),
       60,
     ],
     [
-      'what this log has of it, in an era that began later',
+      'what this log has of it, in an epoch that began later',
       epochFrom('else', { epoch: 'second', revision: 1_500 }),
       1_000,
     ],
     [
-      'nothing for sure, in an era that began where this log never was',
+      'nothing for sure, in an epoch that began where this log never was',
       epochFrom('else', { epoch: 'other', revision: 50 }),
       0,
     ],
     [
-      'what both have, by the name of an era that was restored itself',
+      'what both have, by the name of an epoch that was restored itself',
       epochFrom('else', { epoch: 'second:60:first', revision: 900 }),
       900,
     ],
   ];
-  for (const [rule, era, expected] of cases) {
-    test(rule, () => assert.equal(receivedUpTo(PAST, { epoch: era, revision: 2_000 }), expected));
+  for (const [rule, epoch, expected] of cases) {
+    test(rule, () => assert.equal(receivedUpTo(PAST, { epoch: epoch, revision: 2_000 }), expected));
   }
 });
 
