@@ -12,7 +12,7 @@ const SELDOM = ['yaml', '@peculiar/x509', 'reflect-metadata'];
 const SIMULATION_APART = {
   name: 'simulation-apart',
   setup(build) {
-    build.onResolve({ filter: /^\.\/simulate\/(simulate|hosts-process)\.js$/ }, ({ path }) => ({
+    build.onResolve({ filter: /^\.\/simulate\/(simulate|fleet-worker)\.js$/ }, ({ path }) => ({
       path,
       external: true,
     }));

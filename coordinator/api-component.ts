@@ -155,9 +155,9 @@ export class ApiComponent implements Component {
   }
 
   /** What a wrong clock, this one or that of before, has done to certificates that others hold. */
-  #tellTimes({ isCaReissued: isCaAnew, serving }: Pki, now: number): void {
+  #tellTimes({ isCaReissued: isCaReissued, serving }: Pki, now: number): void {
     const { log } = this.#parts;
-    if (isCaAnew) {
+    if (isCaReissued) {
       const path = kubeconfigPath(this.#settings.data);
       log.warn(
         { kubeconfig: path },

@@ -11,7 +11,7 @@ import type { DesiredCache } from '../desired/desired-cache.js';
 
 /** While something is to be confirmed this process looks whether it has stood still. */
 const BEAT_MS = 5_000;
-/** A beat that is later than this stood still; less is a busy host. */
+/** A heartbeat that is later than this stood still; less is a busy host. */
 const LATE_MS = 1_000;
 
 interface HandoverConfirmationsDeps {

@@ -21,7 +21,7 @@ export class Heartbeats {
     this.#clock = clock;
   }
 
-  /** From a beat to its answer, ms; undefined before the first. */
+  /** From a heartbeat to its answer, ms; undefined before the first. */
   get roundTripMs(): number | undefined {
     return this.#roundTripMs;
   }
@@ -35,12 +35,12 @@ export class Heartbeats {
     });
   }
 
-  /** From the next beat on, they come so often. */
+  /** From the next heartbeat on, they come so often. */
   setIntervalMs(intervalMs: number): void {
     this.#intervalMs = intervalMs;
   }
 
-  /** One beat beside those that come by themselves. */
+  /** One heartbeat beside those that come by themselves. */
   send(payload?: Uint8Array): void {
     const now = this.#clock.monotonic();
     if (this.#send(payload)) this.#sentAt ??= now;
@@ -57,7 +57,7 @@ export class Heartbeats {
     this.#timer?.cancel();
   }
 
-  /** Of one beat in so many, the first included. */
+  /** Of one heartbeat in so many, the first included. */
   #payload(): Uint8Array | undefined {
     const isDue = this.#count % HEARTBEATS_PER_READING === 0;
     this.#count += 1;

@@ -29,7 +29,7 @@ interface ConnectionEvents {
   onMessage(message: FromHub): void;
   /** Called once, whatever happened; nothing follows it. `reason` is for the log; `code` that of an upgrade that was refused. */
   onClose(reason: string, code?: number): void;
-  /** What a beat may carry of how busy the host is; absent: nothing is told. */
+  /** What a heartbeat may carry of how busy the host is; absent: nothing is told. */
   readLoad?(): HeartbeatReading;
 }
 
@@ -94,7 +94,7 @@ export class HubConnection {
     });
   }
 
-  /** From the next beat on, pings come so often. */
+  /** From the next heartbeat on, pings come so often. */
   setHeartbeatIntervalMs(intervalMs: number): void {
     this.#heartbeats.setIntervalMs(intervalMs);
   }
@@ -118,7 +118,7 @@ export class HubConnection {
     this.#heartbeats.send();
   }
 
-  /** From a beat to its answer, ms; undefined before the first. */
+  /** From a heartbeat to its answer, ms; undefined before the first. */
   get roundTripMs(): number | undefined {
     return this.#heartbeats.roundTripMs;
   }

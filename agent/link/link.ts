@@ -106,7 +106,7 @@ export class Link {
     return this.#conversation?.silentMs() ?? Number.POSITIVE_INFINITY;
   }
 
-  /** From a beat to its answer, ms; undefined before the first one of this connection. */
+  /** From a heartbeat to its answer, ms; undefined before the first one of this connection. */
   get roundTripMs(): number | undefined {
     return this.#conversation?.roundTripMs;
   }

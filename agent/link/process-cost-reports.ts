@@ -2,7 +2,7 @@
 import type { MetersReport } from '../../shared/link/messages/link-messages.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
 
-/** By then a beat has been answered, and so the round trip is known. */
+/** By then a heartbeat has been answered, and so the round trip is known. */
 const FIRST_MS = 15_000;
 const INTERVAL_MS = 3_600_000;
 

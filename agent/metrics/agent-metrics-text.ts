@@ -7,7 +7,7 @@ export interface AgentMetricValues {
   node: string;
   isConnected: boolean;
   isEngineUp: boolean;
-  /** Absent before the first beat was answered. */
+  /** Absent before the first heartbeat was answered. */
   roundTripMs?: number;
   desiredPods: number;
   runningPods: number;
@@ -63,7 +63,7 @@ export function agentMetricsText(numbers: AgentMetricValues): string {
     ),
     gauge(
       'everynode_link_round_trip_seconds',
-      'To the coordinator and back, as of the last beat.',
+      'To the coordinator and back, as of the last heartbeat.',
       only(roundTripMs === undefined ? undefined : roundTripMs / 1000),
     ),
     counter('everynode_link_bytes_total', 'Bytes on the link, headers by estimate.', bytes),

@@ -19,7 +19,7 @@ const NANOS_A_MS = 1_000_000;
 export class HostLoad {
   readonly #parts: HostLoadDeps;
   #last: { at: number; cpuNanos: number } | undefined;
-  /** As it was when it was asked for last: a file system that hangs holds up no beat. */
+  /** As it was when it was asked for last: a file system that hangs holds up no heartbeat. */
   #disk: number | undefined;
   #isAsking = false;
 

@@ -93,7 +93,7 @@ export const AGENT_SETTINGS = {
   updateLock: textSetting(
     "file or socket by which this host says 'not now' to a rollout",
     'PATH',
-    '/run/everynode/hold',
+    '/run/everynode/update-lock',
   ),
   registries: optionalTextSetting(
     "credentials and mirrors of registries: Docker's config.json, with `mirrors` (default DATA/registries.json)",

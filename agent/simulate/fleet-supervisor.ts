@@ -9,7 +9,7 @@ import type { NodeCounts } from './simulated-node.js';
 
 /** The process full of pretended hosts. */
 export const FLEET_WORKER: ChildProgram = {
-  name: 'hosts-process',
+  name: 'fleet-worker',
   module: new URL('./fleet-worker.js', import.meta.url),
 };
 

@@ -17,7 +17,7 @@ export interface SimulationContext {
 
 /**
  * The behaviour of a Pod's containers and pulls; undefined when no annotation is there. One that cannot be read counts
- * as absent: a manifest is never refused for it (`pretenceMistakes` tells).
+ * as absent: a manifest is never refused for it (`simulationAnnotationErrors` tells).
  */
 export function simulatedBehaviour(pod: Pod, { node, speed, isRebooted }: SimulationContext): ImageBehaviour | undefined {
   const annotations = pod.metadata.annotations ?? {};

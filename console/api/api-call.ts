@@ -77,7 +77,7 @@ export async function callApi<T>(path: string, options: Call = {}): Promise<T> {
 }
 
 /** Told to the window when the session is over: it was ended elsewhere, or the coordinator began anew. */
-export const SIGNED_OUT = 'everynode-signed-out';
+export const SIGNED_OUT = 'everynode-session-ended';
 
 /** What the API said no with. */
 export function errorOfStatus({ code = 0, reason, message, details }: Partial<Status>): ApiCallError {

@@ -30,7 +30,7 @@ interface ControllersOptions {
   /** The same. */
   refusals?: CreateRefusals;
   /** Set once the store was restored: see `DaemonSetParts`. */
-  restoredEra?: string;
+  restoredEpoch?: string;
   /** Absent: all hosts were heard. */
   resync?: ResyncStatus;
   /** How fast nodes that are not ready are emptied; upstream's when absent. */
@@ -62,7 +62,7 @@ export interface RunningControllers {
 
 /** Starts all controllers once the caches are filled; `stop` resolves when none is at work any more. */
 export async function startControllers(options: ControllersOptions): Promise<RunningControllers> {
-  const { informers, events, startAfter: heldUntil, log } = options;
+  const { informers, events, startAfter: startAfter, log } = options;
   await informers.nodes.synced();
   const running: Controller[] = [
     new NodeLifecycle({ ...options, recordEvent: events.forComponent('node-controller') }),
@@ -79,8 +79,8 @@ export async function startControllers(options: ControllersOptions): Promise<Run
     );
     await Promise.all([namespaces.start(), ensureBuiltInRoles(options.registry)]);
   };
-  if (heldUntil) {
-    heldUntil.then(startOthers).catch((error) => log.error({ err: error }, 'controllers did not start'));
+  if (startAfter) {
+    startAfter.then(startOthers).catch((error) => log.error({ err: error }, 'controllers did not start'));
   } else {
     await startOthers();
   }

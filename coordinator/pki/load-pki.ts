@@ -115,12 +115,12 @@ async function loadCa(directory: string, now: number): Promise<KeyPair> {
 }
 
 /** The authority with a certificate that is good by this clock, whatever clock it was made by. */
-async function livingCa(directory: string, now: number): Promise<{ living: KeyPair; isCaAnew: boolean }> {
+async function livingCa(directory: string, now: number): Promise<{ living: KeyPair; isCaReissued: boolean }> {
   const present = await finishRotation(directory, await loadCa(directory, now));
   const living = await ensureValidCa(present, now);
-  const isCaAnew = living !== present;
-  if (isCaAnew) await writePrivateFile(join(directory, 'ca.crt'), living.cert);
-  return { living, isCaAnew };
+  const isCaReissued = living !== present;
+  if (isCaReissued) await writePrivateFile(join(directory, 'ca.crt'), living.cert);
+  return { living, isCaReissued };
 }
 
 /** When the certificate says that it begins, ms. */
@@ -163,14 +163,14 @@ export async function loadPki(
 ): Promise<Pki> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   try {
-    const { living, isCaAnew } = await livingCa(directory, now);
+    const { living, isCaReissued } = await livingCa(directory, now);
     const { ca, others } = await rotate(directory, living, now, () => makeCa(now));
     const serving = supplied?.serving ?? (await loadServing(directory, ca, [...new Set(names)].sort(), now));
     const authorities = ca.cert + others;
     const trust = (supplied?.ca ?? '') + authorities;
     const caHash = publicKeyHash(new X509Certificate(trust));
-    const trustToCatchUp = certificatesIn(trust).length > 1 || isReissued(ca.cert) ? trust : undefined;
-    return { ca, isCaReissued: isCaAnew, authorities, trustBundle: trust, trustBundleToResend: trustToCatchUp, serving, caHash };
+    const trustBundleToResend = certificatesIn(trust).length > 1 || isReissued(ca.cert) ? trust : undefined;
+    return { ca, isCaReissued: isCaReissued, authorities, trustBundle: trust, trustBundleToResend: trustBundleToResend, serving, caHash };
   } catch (error) {
     if (error instanceof ExitError) throw error;
     const why = error instanceof Error ? error.message : String(error);

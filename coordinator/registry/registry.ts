@@ -191,7 +191,7 @@ export interface Registry {
   /** Stores one more object of a model: with a name, uid and time of its own, and fitted to `text`, which is not checked. */
   createFromTemplate<T extends KubeObject>(model: ObjectTemplate<T>, text: string): Promise<ObjectRecord<T>>;
   /**
-   * Returns one more object of a model, checked exactly as `createLike` checks it, but not stored. Throws 403 and 404. Used for
+   * Returns one more object of a model, checked exactly as `createFromTemplate` checks it, but not stored. Throws 403 and 404. Used for
    * objects that are stored later without a check.
    */
   reviewFromTemplate<T extends KubeObject>(model: ObjectTemplate<T>, text: string): Promise<T>;

@@ -1,5 +1,5 @@
 /**
- * What a beat tells besides that the host lives: how busy it is, in the few bytes that a WebSocket's ping may carry, so that no
+ * What a heartbeat tells besides that the host lives: how busy it is, in the few bytes that a WebSocket's ping may carry, so that no
  * message is needed for it. The hub's pong brings them back.
  */
 
@@ -9,11 +9,11 @@ export interface HeartbeatReading {
   memory?: number;
   /** Of the file system that the agent's data is on. */
   disk?: number;
-  /** From a beat to its answer. */
+  /** From a heartbeat to its answer. */
   roundTripMs?: number;
 }
 
-/** One beat in so many carries one: on a link that is paid for by the byte, too, it costs a sixtieth more. */
+/** One heartbeat in so many carries one: on a link that is paid for by the byte, too, it costs a sixtieth more. */
 export const HEARTBEATS_PER_READING = 5;
 
 const VERSION = 1;
@@ -36,7 +36,7 @@ export function encodeHeartbeatReading({ cpu, memory, disk, roundTripMs }: Heart
   return new Uint8Array(bytes.buffer);
 }
 
-/** Undefined for a beat that tells nothing, or nothing that is known here. */
+/** Undefined for a heartbeat that tells nothing, or nothing that is known here. */
 export function decodeHeartbeatReading(bytes: Uint8Array): HeartbeatReading | undefined {
   if (bytes.length !== LENGTH || bytes[0] !== VERSION) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -124,7 +124,7 @@ test('several processes carry the hosts, and a script and typed lines reach the 
   );
   await simulate('shared', '--script', script);
   const holders = familyOf(simulation.pid ?? 0).filter((pid) =>
-    readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('hosts-process'),
+    readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('fleet-worker'),
   );
   assert.equal(holders.length, PROCESSES);
   await applyEverywhere({ api }, 'everywhere');

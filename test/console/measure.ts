@@ -145,7 +145,7 @@ async function changeHosts(api: CoordinatorApi): Promise<number> {
     const batch = Array.from({ length: 10 }, () => {
       count += 1;
       const path = `/api/v1/nodes/${storedHostName((count * 37) % (hosts - CHANGES))}`;
-      return api.request('PATCH', path, { metadata: { labels: { beat: `${end}-${count}` } } }, MERGE);
+      return api.request('PATCH', path, { metadata: { labels: { heartbeat: `${end}-${count}` } } }, MERGE);
     });
     await Promise.all([...batch, pause(100)]);
   }

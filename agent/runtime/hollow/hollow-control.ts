@@ -1,5 +1,5 @@
 /**
- * The control channel of a hollow agent: a unix socket that takes one command a line, as JSON (see `FakeCommand`),
+ * The control channel of a hollow agent: a unix socket that takes one command a line, as JSON (see `HollowEngineCommand`),
  * and answers one line each: `{"containers": N}` (how many it means now) or `{"error": "…"}`.
  */
 import { rmSync } from 'node:fs';

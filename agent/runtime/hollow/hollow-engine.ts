@@ -31,7 +31,7 @@ interface HollowEngineOptions {
   images?: readonly ImageBehaviourRow[];
   /** Goes before the rows. */
   podBehaviours?: PodBehaviours;
-  /** How a command in a container comes out; undefined = as the image's row or `FakeProcess` has it. */
+  /** How a command in a container comes out; undefined = as the image's row or `HollowProcess` has it. */
   outcomeOf?: OutcomeOf;
   /** Where to keep the state; absent = it ends with the process. */
   stateFile?: string;

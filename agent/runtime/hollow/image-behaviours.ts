@@ -13,7 +13,7 @@ export interface ImageBehaviour {
   stop?: { afterMs: number };
   /** Lines it prints as it starts. */
   log?: string[];
-  /** What commands in it do, by the command's words joined by spaces; others are as `FakeProcess` has them. */
+  /** What commands in it do, by the command's words joined by spaces; others are as `HollowProcess` has them. */
   exec?: Record<string, HollowProcessOutcome>;
 }
 

@@ -18,7 +18,7 @@ interface HollowRuntime {
 
 /**
  * Opens `DATA/hollow/`: `state.json` (containers, which outlive the process), `images.json` (optional: rows of the
- * image table, see `ImageRow`), `control.sock` (commands, see fake-control.ts).
+ * image table, see `ImageBehaviourRow`), `control.sock` (commands, see fake-control.ts).
  */
 export async function openHollowRuntime(dataDir: string, clock: Clock): Promise<HollowRuntime> {
   const folder = join(dataDir, 'hollow');

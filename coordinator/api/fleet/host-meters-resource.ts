@@ -1,6 +1,6 @@
 /**
  * What hosts cost, for those who ask: `hosts/NAME/meters` of `fleet.everynode.dev/v1`, and in words on a Node that is read by its name, where
- * `kubectl describe node` shows it. Lists and watches are without, for they would change with every beat.
+ * `kubectl describe node` shows it. Lists and watches are without, for they would change with every heartbeat.
  */
 import { countText } from '../../../shared/kube/objects/count-text.js';
 import {

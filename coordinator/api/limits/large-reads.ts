@@ -55,7 +55,7 @@ export class LargeReads {
     return objects > this.settings.fromObjects;
   }
 
-  /** Waits for a place and keeps it until `signal` aborts or the returned function is called. `user` as for `UserPlaces`. Throws 429. */
+  /** Waits for a place and keeps it until `signal` aborts or the returned function is called. `user` as for `UserSlots`. Throws 429. */
   async enter(user: string, signal: AbortSignal): Promise<() => void> {
     const free = this.#running.hasSlotFor(user) ? this.#running.take(user) : await this.#turn(user, signal);
     const leave = () => {

@@ -39,8 +39,8 @@ export function restoreCommands(program: Command): void {
 }
 
 async function restore(file: string, { data, replace = false }: RestoreOptions): Promise<void> {
-  const nameEra: NameEpoch = (from) => epochFrom(randomUUID(), from);
-  const wish = { file: resolve(file), dataDir: data, replace, now: Date.now(), nameEra };
+  const nameEpoch: NameEpoch = (from) => epochFrom(randomUUID(), from);
+  const wish = { file: resolve(file), dataDir: data, replace, now: Date.now(), nameEpoch };
   const { manifest, movedTo } = await withExitErrors(() => restoreBackup(wish).catch(adviseReplace));
   if (movedTo) printLine(`What was there is in ${movedTo}.`);
   printDocument(

@@ -11,9 +11,9 @@ import { Worker } from '../queue/reconcile-worker.js';
 /** Nodes worked on at once: enough that their writes fill a commit of the store, few enough that its answers come in one short turn. */
 const NODES_AT_ONCE = 64;
 
-/** Runs until `stop()`. To be called once the informers have synced. `clockSet` is to be called when the wall clock was set. */
+/** Runs until `stop()`. To be called once the informers have synced. `onClockStep` is to be called when the wall clock was set. */
 export function startDaemonSetController(parts: DaemonSetDeps): {
-  clockSet(): void;
+  onClockStep(): void;
   stop(): Promise<void>;
 } {
   const { informers, clock, log, queueMeter } = parts;
@@ -49,7 +49,7 @@ export function startDaemonSetController(parts: DaemonSetDeps): {
     },
   });
   return {
-    clockSet: () => {
+    onClockStep: () => {
       for (const daemonSet of informers.daemonSets.list()) {
         fleet.forget(daemonSet.metadata);
         fleetWorker.queue.add(fleetKey(daemonSet));

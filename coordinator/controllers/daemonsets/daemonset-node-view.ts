@@ -72,7 +72,7 @@ export interface DaemonNodeView {
 /** What else than the DaemonSet a view may go by. */
 interface ViewOptions {
   /** As in `DaemonSetParts`. */
-  restoredEra?: string | undefined;
+  restoredEpoch?: string | undefined;
   /** What the node's Pods are made of, where that is not the current revision. */
   heldTo?: DaemonSet | undefined;
   /** As in `DaemonSetParts`. */
@@ -96,7 +96,7 @@ export function observeNode(
   daemonSet: DaemonSet,
   current: CurrentRevision,
   name: string,
-  { restoredEra, heldTo, timeOf }: ViewOptions = {},
+  { restoredEpoch, heldTo, timeOf }: ViewOptions = {},
 ): DaemonNodeView {
   const matcher = matcherOf(daemonSet);
   const { owned, claims } = podsOnNode(informers, daemonSet, matcher, name);
@@ -109,7 +109,7 @@ export function observeNode(
       name,
       exists: node !== undefined,
       ...placementOn(node, daemonSet, hasCurrent ? undefined : heldTo),
-      awaitingResync: restoredEra !== undefined && node?.metadata.annotations?.[RESYNCED_IN_EPOCH] !== restoredEra,
+      awaitingResync: restoredEpoch !== undefined && node?.metadata.annotations?.[RESYNCED_IN_EPOCH] !== restoredEpoch,
       pods,
     },
     claims,

@@ -29,7 +29,7 @@ import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import { type DryRunResult, dryRunApply, dryRunReplace } from '../../registry/writes/dry-run-apply.js';
 import type { Registry, WriteOptions } from '../../registry/registry.js';
 import { planDaemonSet } from './daemonset-planner.js';
-import { remarksOn, type WrittenPolicy } from './policy-warnings.js';
+import { policyWarnings, type WrittenPolicy } from './policy-warnings.js';
 import { type PlanInformers, OverlayInformers } from './overlay-informers.js';
 
 interface PlannerParts {
@@ -111,7 +111,7 @@ export class ManifestPlanner {
   }
 
   /** What whoever wrote a policy is to know. */
-  remarksOn(write: WrittenPolicy): Promise<string[]> {
+  policyWarnings(write: WrittenPolicy): Promise<string[]> {
     const { before, after } = write;
     const policies = after ? [after] : [];
     const gone = before && !after ? [before] : [];
@@ -121,7 +121,7 @@ export class ManifestPlanner {
 
   #remarksIn(world: OverlayInformers, write: WrittenPolicy): Promise<string[]> {
     const { informers, clock } = this.#parts;
-    return remarksOn({ ...write, world, informers, clock });
+    return policyWarnings({ ...write, world, informers, clock });
   }
 
   #worldOf({ daemonSets, policies, nodes }: Applied): OverlayInformers {

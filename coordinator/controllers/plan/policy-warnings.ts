@@ -5,7 +5,7 @@ import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js'
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
-import { policyRemarks, releaseRemarks, type SelectedDaemonSet } from '../../decisions/plan/policy-warning-messages.js';
+import { policyWarningMessages, releaseWarningMessages, type SelectedDaemonSet } from '../../decisions/plan/policy-warning-messages.js';
 import { isRollingUpdate } from '../../decisions/daemonsets/update-strategy.js';
 import { placementVerdict } from '../daemonsets/cached-placement.js';
 import { governingPolicy } from '../rollouts/rollout-decision.js';
@@ -28,7 +28,7 @@ interface RemarkedWrite extends WrittenPolicy {
 }
 
 /** Costs a look at every node for each DaemonSet that is governed: in slices. */
-export async function remarksOn({
+export async function policyWarnings({
   before,
   after,
   mayNameNodes,
@@ -43,7 +43,7 @@ export async function remarksOn({
   const released = daemonSets
     .filter((daemonSet) => before && selects(before, daemonSet) && !governingPolicy(daemonSet, policies))
     .map(({ metadata: { name } }) => ({ name, status: informers.rollouts.get({ namespace, name })?.status }));
-  const left = released.flatMap(({ name, status }) => releaseRemarks(name, status));
+  const left = released.flatMap(({ name, status }) => releaseWarningMessages(name, status));
   if (!after) return left;
   const selected: SelectedDaemonSet[] = [];
   for (const daemonSet of daemonSets.filter((one) => selects(after, one))) {
@@ -57,7 +57,7 @@ export async function remarksOn({
       ...(isInForce ? await foundAt(daemonSet, after, world, clock) : NOT_LOOKED_AT),
     });
   }
-  return [...policyRemarks({ name: after.metadata.name, spec: after.spec }, selected, mayNameNodes), ...left];
+  return [...policyWarningMessages({ name: after.metadata.name, spec: after.spec }, selected, mayNameNodes), ...left];
 }
 
 /** Where the policy is not in force, what it would find is nobody's question. */

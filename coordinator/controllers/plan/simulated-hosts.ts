@@ -80,7 +80,7 @@ export class SimulatedHosts {
     const step = nodeStep({ node, spec: daemonSet.spec, current, backoff, now });
     const record = recordNode(node, daemonSet.spec.minReadySeconds ?? 0, now);
     tally.record(name, record);
-    const again = [record.lookAgainAt, step.lookAgainAt].filter((at) => at !== undefined);
+    const again = [record.requeueAt, step.requeueAt].filter((at) => at !== undefined);
     if (again.length > 0) timeline.after(Math.min(...again) - now, () => this.reconcile(name));
     if (isIdle(step) && !order) return;
     if (order !== 'withdraw' && tally.deferIfFrozen(name)) return;

@@ -106,7 +106,7 @@ export class WaveStrategy implements RolloutStrategy {
   }
 
   requeueAt(): number | undefined {
-    return this.#decision?.lookAgainAt;
+    return this.#decision?.requeueAt;
   }
 
   /** An approval that the rollout waits for. */

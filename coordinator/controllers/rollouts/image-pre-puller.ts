@@ -102,7 +102,7 @@ export class ImagePrePuller {
     }
     const [first] = running.values();
     const { maxParallel = DEFAULT_PARALLEL, bytesPerSecond, perSite } = prePull;
-    const { start, lookAgainAt } = prePullStep({
+    const { start, requeueAt } = prePullStep({
       ...{
         sites,
         fleet: { running: running.size, lastStartAt },
@@ -120,7 +120,7 @@ export class ImagePrePuller {
       return site && queued ? { site, queued } : [];
     });
     const starts = begun.map(({ site, queued }) => this.#start(view, fetching, site, queued, deadline));
-    return earliest([lookAgainAt, ...(await Promise.all(starts))]);
+    return earliest([requeueAt, ...(await Promise.all(starts))]);
   }
 
   /** Once for a tally and a policy: visits all nodes, in slices. */

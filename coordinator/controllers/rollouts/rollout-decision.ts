@@ -125,7 +125,7 @@ export interface RolloutDecision {
   /** All nodes by code, and the estimated end. */
   progress: RolloutProgress;
   /** When time alone changes something, ms. */
-  lookAgainAt?: number;
+  requeueAt?: number;
   /** When the first host outside its window may go on, ms. */
   nextWindowAt?: number;
 }
@@ -139,7 +139,7 @@ export function decideRollout(view: RolloutView): RolloutDecision {
   const names = waveNames(policy.spec.waves ?? []);
   const stand = standOf(verdict);
   const isFrozen = (node: string) => verdict.frozen === true || waves.closedWindow(node)?.create === false;
-  const lookAgainAt = earliest([deadline, verdict.lookAgainAt]);
+  const requeueAt = earliest([deadline, verdict.requeueAt]);
   const nextWindowAt = counts.some(({ outsideWindow }) => outsideWindow > 0) ? waves.nextWindowOpening : undefined;
   return {
     verdict,
@@ -160,7 +160,7 @@ export function decideRollout(view: RolloutView): RolloutDecision {
       Math.max(0, view.fleetSize - waves.codeCounts.existing),
       estimateOf(view, verdict, counts),
     ),
-    ...(lookAgainAt === undefined ? {} : { lookAgainAt }),
+    ...(requeueAt === undefined ? {} : { requeueAt }),
     ...(nextWindowAt === undefined ? {} : { nextWindowAt }),
   };
 }

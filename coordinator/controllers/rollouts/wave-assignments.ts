@@ -53,7 +53,7 @@ export class WaveAssignments {
   ) {
     this.#parts = parts;
     parts.informers.nodes.onChange((change) => this.#nodeChanged(change, moved));
-    parts.heard?.onHeard((name) => this.#standsElse(name, moved));
+    parts.heard?.onResynced((name) => this.#standsElse(name, moved));
   }
 
   /** They follow their tally no more. */
@@ -132,11 +132,11 @@ export class WaveAssignments {
   }
 
   /** What is known of a host since the coordinator's start. */
-  #hearing(name: string): Pick<NodeConnectivity, 'isAwaited' | 'heardAt'> {
+  #hearing(name: string): Pick<NodeConnectivity, 'isAwaitingResync' | 'heardAt'> {
     const { heard } = this.#parts;
     const heardAt = heard?.heardAt(name);
     if (heardAt !== undefined) return { heardAt };
-    return heard?.isAwaited(name) ? { isAwaited: true } : {};
+    return heard?.isAwaitingResync(name) ? { isAwaitingResync: true } : {};
   }
 }
 

@@ -161,12 +161,12 @@ export class WaveIndex {
   /** Hosts that have a Pod of the revision that is of no use, and may lose it at this hour. */
   failed(wave: number): string[] {
     const failed = [...this.#wave(wave).byState.failed].filter((name) => this.#mayLose(name));
-    return [...failed, ...this.retryPending(wave), ...this.#wave(wave).byState.strayUnavailable];
+    return [...failed, ...this.retryPending(wave), ...this.#wave(wave).byState.staleFailedUnavailable];
   }
 
   /** Hosts that serve with a Pod of an earlier revision that failed. */
   staleFailed(wave: number): string[] {
-    return [...this.#wave(wave).byState.strayAvailable];
+    return [...this.#wave(wave).byState.staleFailedAvailable];
   }
 
   /**

@@ -10,33 +10,33 @@ export const OLD_POD_STATES: readonly NodeRolloutState[] = [
   'oldUnavailable',
   'retiringAvailable',
   'retiringUnavailable',
-  'awaitedAvailable',
-  'awaitedUnavailable',
-  'outsideAvailable',
-  'outsideUnavailable',
-  'outsideRetiring',
+  'awaitingResyncAvailable',
+  'awaitingResyncUnavailable',
+  'outOfWindowAvailable',
+  'outOfWindowUnavailable',
+  'outOfWindowRetiring',
   'pairAvailable',
   'pairUnavailable',
   'deferred',
-  'deferredTurned',
+  'deferredHandover',
   'skipped',
-  'strayAvailable',
-  'strayUnavailable',
+  'staleFailedAvailable',
+  'staleFailedUnavailable',
 ];
 
 /** Lanes whose nodes hold one of the revision, or of one that is to go with it. */
 const TOUCHED: readonly NodeRolloutState[] = [
   'newAvailable',
-  'awaitedUpdated',
-  'outsideUpdated',
+  'awaitingResyncUpdated',
+  'outOfWindowUpdated',
   'newUnavailable',
   'pairAvailable',
   'pairUnavailable',
   'failed',
   'again',
   'unheard',
-  'strayAvailable',
-  'strayUnavailable',
+  'staleFailedAvailable',
+  'staleFailedUnavailable',
 ];
 
 /** Lanes of nodes that are being updated at this moment. */
@@ -53,20 +53,20 @@ const IN_PROGRESS: readonly NodeRolloutState[] = [
 /** Lanes whose nodes are part of the wave for upstream's choice, besides those of situations. */
 const HELD: readonly NodeRolloutState[] = [
   'again',
-  'strayAvailable',
-  'strayUnavailable',
-  'deferredTurned',
-  'awaitedAvailable',
-  'awaitedUnavailable',
-  'awaitedUpdated',
-  'outsideAvailable',
-  'outsideUnavailable',
-  'outsideUpdated',
-  'outsideWithheld',
+  'staleFailedAvailable',
+  'staleFailedUnavailable',
+  'deferredHandover',
+  'awaitingResyncAvailable',
+  'awaitingResyncUnavailable',
+  'awaitingResyncUpdated',
+  'outOfWindowAvailable',
+  'outOfWindowUnavailable',
+  'outOfWindowUpdated',
+  'outOfWindowBlocked',
 ];
 
 /** Lanes of `HELD` whose nodes have no available Pod, or may have none at any moment. */
-const UNAVAILABLE: readonly NodeRolloutState[] = ['again', 'deferredTurned', 'awaitedUnavailable', 'outsideUnavailable'];
+const UNAVAILABLE: readonly NodeRolloutState[] = ['again', 'deferredHandover', 'awaitingResyncUnavailable', 'outOfWindowUnavailable'];
 
 /** Lanes whose old Pod is where none belongs any more. */
 const RETIRING: readonly NodeRolloutState[] = ['retiringAvailable', 'retiringUnavailable'];
@@ -77,19 +77,19 @@ const COVERED: readonly NodeRolloutState[] = [
   'oldAvailable',
   'pairAvailable',
   'retiringAvailable',
-  'awaitedAvailable',
-  'awaitedUpdated',
-  'outsideAvailable',
-  'outsideUpdated',
-  'strayAvailable',
+  'awaitingResyncAvailable',
+  'awaitingResyncUpdated',
+  'outOfWindowAvailable',
+  'outOfWindowUpdated',
+  'staleFailedAvailable',
 ];
 
 /** Lanes of nodes that have yet to have their turn, and wait for their window. */
 export const OUT_OF_WINDOW_STATES: readonly NodeRolloutState[] = [
-  'outsideAvailable',
-  'outsideUnavailable',
-  'outsideRetiring',
-  'outsideWithheld',
+  'outOfWindowAvailable',
+  'outOfWindowUnavailable',
+  'outOfWindowRetiring',
+  'outOfWindowBlocked',
 ];
 
 type Lanes = Record<NodeRolloutState, Set<string>>;
@@ -139,13 +139,13 @@ export class WaveMembers {
     const { byState: lanes } = this;
     return {
       nodes: this.#size(NODE_ROLLOUT_STATES),
-      updated: lanes.newAvailable.size + lanes.outsideUpdated.size + lanes.awaitedUpdated.size,
+      updated: lanes.newAvailable.size + lanes.outOfWindowUpdated.size + lanes.awaitingResyncUpdated.size,
       failed: lanes.failed.size,
-      deferred: lanes.deferred.size + lanes.deferredTurned.size,
+      deferred: lanes.deferred.size + lanes.deferredHandover.size,
       outsideWindow: this.#size(OUT_OF_WINDOW_STATES),
       skipped: lanes.skipped.size,
-      awaited: lanes.awaitedAvailable.size + lanes.awaitedUnavailable.size,
-      awaitedUpdated: lanes.awaitedUpdated.size,
+      awaited: lanes.awaitingResyncAvailable.size + lanes.awaitingResyncUnavailable.size,
+      awaitingResyncUpdated: lanes.awaitingResyncUpdated.size,
       old: this.#size(OLD_POD_STATES),
       onRevision: this.#size(TOUCHED),
       failures: this.#failures.size,

@@ -28,7 +28,7 @@ export interface NodeRecord {
   /** Revisions of the Pods there, those that have ended included: what history must keep. */
   hashes: readonly string[];
   /** When a ready Pod becomes available, ms: time to look again. */
-  lookAgainAt?: number;
+  requeueAt?: number;
   /** Of the old Pod: the turn that its host has been given. */
   handover?: PendingHandover;
   /** Of the live Pod of the current revision. */
@@ -108,6 +108,6 @@ export function recordNode(node: DaemonNode, minReadySeconds: number, now: numbe
     ...(old && { oldPodAt: old.createdAt }),
     ...(old?.hash === undefined ? {} : { oldHash: old.hash }),
     hashes: [...new Set(node.pods.flatMap((pod) => pod.hash ?? []))],
-    ...(waits.length > 0 ? { lookAgainAt: Math.min(...waits) } : {}),
+    ...(waits.length > 0 ? { requeueAt: Math.min(...waits) } : {}),
   };
 }

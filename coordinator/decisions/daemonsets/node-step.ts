@@ -31,7 +31,7 @@ export interface NodeStep {
   /** The memory of failed Pods after this step. */
   backoff: FailedPodBackoff | undefined;
   /** When to look again for a failed Pod that must wait, ms; absent = no need. */
-  lookAgainAt?: number;
+  requeueAt?: number;
 }
 
 /** The parts of a DaemonSet's spec that are looked at. */
@@ -99,7 +99,7 @@ function keepStep(input: NodeStepInput, live: readonly DaemonPod[]): NodeStep {
       ...deletions(surges ? excessWithSurge(input, running) : excess(running), 'excess'),
     ],
     backoff: deleteFailed ? afterDeletion(backoff, now) : backoff,
-    ...(isWaiting ? { lookAgainAt: failedAt } : {}),
+    ...(isWaiting ? { requeueAt: failedAt } : {}),
   };
 }
 

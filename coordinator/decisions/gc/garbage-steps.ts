@@ -30,8 +30,8 @@ export function dependentStep(
   if (lost.length < owners.length) {
     return { step: 'disown', uids: lost.map(({ reference }) => reference.uid) };
   }
-  const isAwaited = owners.some(({ state }) => state === 'waiting');
-  if (isAwaited && hasDependents) return { step: 'delete', propagationPolicy: 'Foreground' };
+  const isAwaitingResync = owners.some(({ state }) => state === 'waiting');
+  if (isAwaitingResync && hasDependents) return { step: 'delete', propagationPolicy: 'Foreground' };
   return { step: 'delete', propagationPolicy: ownPolicy(object.metadata.finalizers ?? []) };
 }
 

@@ -27,7 +27,7 @@ const MOST_NAMES = 3;
  * Of a policy as it is stored from now on. `selected`: the DaemonSets of its namespace that it selects. `mayNameNodes`: else nodes
  * are counted alone, for who may write a policy need not be one who may see them.
  */
-export function policyRemarks(
+export function policyWarningMessages(
   { name, spec }: { name: string; spec: RolloutPolicySpec },
   selected: readonly SelectedDaemonSet[],
   mayNameNodes: boolean,
@@ -64,7 +64,7 @@ function placeRemarks(
 }
 
 /** What a DaemonSet is left with that no policy governs any more; none where nothing is on its way. */
-export function releaseRemarks(name: string, status: RolloutStatus | undefined): string[] {
+export function releaseWarningMessages(name: string, status: RolloutStatus | undefined): string[] {
   if (!status || (status.completionTime !== undefined && status.failure === undefined)) return [];
   const { revision, phase, wave, updated, nodes, failure } = status;
   const stand =

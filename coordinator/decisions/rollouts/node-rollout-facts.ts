@@ -19,7 +19,7 @@ export interface NodeConnectivity {
   lostAt?: number;
   labels?: Labels | undefined;
   /** The coordinator has started, and has yet to hear of it. */
-  isAwaited?: boolean;
+  isAwaitingResync?: boolean;
   /** When it was heard first after that. */
   heardAt?: number;
 }
@@ -83,7 +83,7 @@ export function nodeFacts(
 
 /** The same node, in contact as it is now. */
 export function withConnectivity(facts: NodeFacts, standing: NodeConnectivity): NodeFacts {
-  const { awaySince: _, lostAt: __, isAwaited: ___, heardAt: ____, ...others } = facts;
+  const { awaySince: _, lostAt: __, isAwaitingResync: ___, heardAt: ____, ...others } = facts;
   return { ...others, ...contactFacts(standing) };
 }
 
@@ -91,14 +91,14 @@ function contactFacts({
   contact,
   awaySince,
   lostAt,
-  isAwaited,
+  isAwaitingResync,
   heardAt,
-}: NodeConnectivity): Pick<NodeFacts, 'contact' | 'awaySince' | 'lostAt' | 'isAwaited' | 'heardAt'> {
+}: NodeConnectivity): Pick<NodeFacts, 'contact' | 'awaySince' | 'lostAt' | 'isAwaitingResync' | 'heardAt'> {
   return {
     contact,
     ...(awaySince === undefined ? {} : { awaySince }),
     ...(lostAt === undefined ? {} : { lostAt }),
-    ...(isAwaited && { isAwaited }),
+    ...(isAwaitingResync && { isAwaitingResync }),
     ...(heardAt === undefined ? {} : { heardAt }),
   };
 }

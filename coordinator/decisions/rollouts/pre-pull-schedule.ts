@@ -43,10 +43,10 @@ export interface PrePullInput {
   now: number;
 }
 
-/** `start`: hosts that begin, with the index of their site. `lookAgainAt`: when time alone lets another one. */
+/** `start`: hosts that begin, with the index of their site. `requeueAt`: when time alone lets another one. */
 export interface PrePullStep {
   start: { site: number; name: string }[];
-  lookAgainAt?: number;
+  requeueAt?: number;
 }
 
 /**
@@ -86,8 +86,8 @@ export function prePullStep(input: PrePullInput): PrePullStep {
   const isLeft = input.sites.some(({ queue }, site) => isDueEver(queue[sites[site]?.taken ?? 0]));
   if (!isLeft) return { start };
   // Who waits for room comes at the latest when somebody takes too long.
-  const lookAgainAt = Math.min(nextAt, firstDeadline ?? Number.POSITIVE_INFINITY);
-  return { start, ...(Number.isFinite(lookAgainAt) && { lookAgainAt }) };
+  const requeueAt = Math.min(nextAt, firstDeadline ?? Number.POSITIVE_INFINITY);
+  return { start, ...(Number.isFinite(requeueAt) && { requeueAt }) };
 }
 
 function isDueEver(queued: PullQueued | undefined): boolean {

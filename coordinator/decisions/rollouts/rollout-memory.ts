@@ -43,7 +43,7 @@ export interface WaveCounts extends RolloutCounts {
   onRevision: number;
   /** Of the old and of the updated ones: nodes that have not been heard since the coordinator's start. */
   awaited: number;
-  awaitedUpdated: number;
+  awaitingResyncUpdated: number;
   /** Failed nodes that the budget counts. */
   failures: number;
   /** Those of them that took the revision after completion. */

@@ -85,7 +85,7 @@ export function isBarred(past: readonly Rollout[], hash: string): boolean {
 }
 
 /** What puts an end to a rollout, in words. */
-export const ANOTHER_REVISION = 'another revision came';
+export const SUPERSEDED_BY_REVISION = 'another revision came';
 export const NO_POLICY = 'no policy governs the DaemonSet any more';
 export const ON_DELETE = 'the update strategy is OnDelete now';
 

@@ -25,7 +25,7 @@ export interface RolloutVerdict {
   /** No Pod is created, replaced or deleted. */
   frozen?: boolean;
   /** When time alone changes the verdict. */
-  lookAgainAt?: number;
+  requeueAt?: number;
 }
 
 /** The rollout as it stands now. */
@@ -178,7 +178,7 @@ function holdOf(open: RolloutMemory, name: string, { spec, waves, now }: Rollout
   const soakedAt = soakingSince + (spec.waves?.[wave]?.soakSeconds ?? 0) * 1000;
   if (now >= soakedAt) return { memory };
   const message = `wave ${name} is updated and watched until ${toTimestamp(soakedAt)}`;
-  return { memory, verdict: { memory, openUpTo: wave, phase: 'Soaking', message, lookAgainAt: soakedAt } };
+  return { memory, verdict: { memory, openUpTo: wave, phase: 'Soaking', message, requeueAt: soakedAt } };
 }
 
 /** What happened to updated nodes while there was no coordinator is to be known before the rollout goes on from them. */
@@ -188,7 +188,7 @@ function unheardOf(
   waves: readonly WaveCounts[],
 ): RolloutVerdict | undefined {
   const { wave } = memory;
-  const unheard = counted(sum(waves.slice(0, wave + 1), 'awaitedUpdated'), `of its nodes ${UNHEARD}`);
+  const unheard = counted(sum(waves.slice(0, wave + 1), 'awaitingResyncUpdated'), `of its nodes ${UNHEARD}`);
   if (unheard.length === 0) return undefined;
   const message = [`wave ${name} is updated and watched`, ...unheard].join(', ');
   return { memory, openUpTo: wave, phase: 'Soaking', message };

@@ -42,7 +42,7 @@ export interface Refusal {
 interface AgentSocketEvents {
   /** Throws `ProtocolError` for a message that may not be said now. */
   received(message: FromAgent): void;
-  /** What a beat carried. */
+  /** What a heartbeat carried. */
   reading(payload: Uint8Array): void;
   /** A frame that is no message, or one that `received` threw for. */
   violated(message: string): void;

@@ -45,7 +45,7 @@ export interface SessionEvents {
   events(session: Session, items: ReportedEvent[]): void;
   /** What its process costs the host. */
   meters(session: Session, report: MetersReport): void;
-  /** What a beat carried. */
+  /** What a heartbeat carried. */
   reading(session: Session, payload: Uint8Array): void;
   /** Resolves with the new certificate, PEM. Rejects with ApiError. */
   renew(session: Session, csr: string): Promise<string>;

@@ -12,12 +12,12 @@ export function steeringWarnings({ spec, status }: Rollout): string[] {
     .filter(({ id }) => id > handled)
     .flatMap((request, index, waiting) => {
       const before = waiting.slice(0, index);
-      return remarksOn(request, status, before).map((remark) => `${request.verb}: ${remark}`);
+      return policyWarnings(request, status, before).map((remark) => `${request.verb}: ${remark}`);
     });
 }
 
 /** `before`: requests that will have been taken in by then. */
-function remarksOn(
+function policyWarnings(
   { verb, targets = [] }: SteeringRequest,
   status: RolloutStatus,
   before: readonly SteeringRequest[],

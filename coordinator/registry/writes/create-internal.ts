@@ -22,7 +22,7 @@ interface Making {
   error: unknown;
 }
 
-/** See `Registry.createOwn`. What nobody looks at in memory is not kept as an object. */
+/** See `Registry.createInternal`. What nobody looks at in memory is not kept as an object. */
 export async function createInternal<T extends KubeObject>(
   parts: RegistryDeps,
   kind: Kind<T>,

@@ -68,7 +68,7 @@ export async function createTracked<T extends KubeObject>(
   return recordOf(object, revision);
 }
 
-/** See `Registry.reviewLike`. */
+/** See `Registry.reviewFromTemplate`. */
 export async function reviewFromTemplate<T extends KubeObject>(
   parts: RegistryDeps,
   model: ObjectTemplate<T>,

@@ -20,10 +20,10 @@ export interface HeartbeatConfig {
 }
 
 const BEAT_MS = 10_000;
-/** A beat may be late by half. */
+/** A heartbeat may be late by half. */
 const SILENT_BEATS = 1.5;
 
-/** Carriers drop mappings of silent connections after some minutes; below that, each beat is money. */
+/** Carriers drop mappings of silent connections after some minutes; below that, each heartbeat is money. */
 const METERED_BEAT_MS = 120_000;
 const METERED_MERGE_MS = 10_000;
 

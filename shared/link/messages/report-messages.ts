@@ -87,7 +87,7 @@ export interface MetersReport {
   writtenBytes: number;
   /** Written to a disk, by the kernel's; absent where the kernel does not say. */
   diskWrittenBytes?: number;
-  /** Of the last beat that was answered. */
+  /** Of the last heartbeat that was answered. */
   roundTripMs?: number;
 }
 

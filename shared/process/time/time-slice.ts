@@ -1,7 +1,7 @@
 /** Keeps long work from holding the event loop. */
 import type { Clock } from './clock.js';
 
-/** A beat, a handshake and an API call wait for this much of a fan-out, and for the reads, the commit and the garbage beside it. */
+/** A heartbeat, a handshake and an API call wait for this much of a fan-out, and for the reads, the commit and the garbage beside it. */
 const SLICE_MS = 5;
 
 /** Resolves when everything that could go on without waiting has done so. */

@@ -5,7 +5,7 @@ import type { BenchContext } from '../bench-section.js';
 import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';
 
-/** One beat of each agent. */
+/** One heartbeat of each agent. */
 const WINDOW_MS = 10_000;
 
 export async function measureIdle(

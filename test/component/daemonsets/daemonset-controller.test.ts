@@ -329,7 +329,7 @@ test('after refused creates Pods come one at a time, then faster, and all come',
   await start(12, {
     wrap: (registry) => ({
       ...registry,
-      createLike: async (model, nodeName) => {
+      createFromTemplate: async (model, nodeName) => {
         if (refusals > 0) {
           refusals -= 1;
           throw new ApiError('Forbidden', 'quota exceeded');

@@ -59,7 +59,7 @@ withHub(
       });
     const heartbeats = () => bench.hub.meters.of('n1')?.link.up.heartbeats ?? 0;
     await label('metered');
-    // The change of pace is answered by a beat.
+    // The change of pace is answered by a heartbeat.
     await soon(() => heartbeats() > 0);
     const once = heartbeats();
     for (let seconds = 0; seconds < 110; seconds += 10) await bench.controlPlane.advance(10_000);

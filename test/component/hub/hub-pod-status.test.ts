@@ -111,7 +111,7 @@ withHub('heartbeats write nothing', async (bench) => {
   await eventually(() => agent.link.phase === 'live');
   await bench.controlPlane.settle();
   const revision = await bench.controlPlane.store.revision();
-  for (let beat = 0; beat < 12; beat++) {
+  for (let heartbeat = 0; heartbeat < 12; heartbeat++) {
     await bench.controlPlane.advance(10_000);
     const heardBefore = bench.controlPlane.clock.now();
     await eventually(() => bench.liveness.lastSeenMs('n1') === heardBefore);

@@ -94,7 +94,7 @@ for (const [how, madeAt] of [
     // Nobody took over: who was away knows the one that signs.
     assert.equal(right.authorities, right.ca.cert);
     const again = await loadPki(directory, NAMES, NOW + DAY_MS);
-    assert.deepEqual(again, { ...right, isCaAnew: false });
+    assert.deepEqual(again, { ...right, isCaReissued: false });
     assert.equal((await loadPki(directory, NAMES, madeAt + 1)).isCaReissued, false);
   });
 
@@ -125,13 +125,13 @@ test('what an authority of the wrong time signs is good now: it is made anew fir
 test('what a host that was away is told is known since the load: no certificate is read for a welcome', () => {
   const unread = { cert: 'no certificate', key: '' };
   const loaded = { ca: unread, authorities: unread.cert, trust: unread.cert };
-  for (const trustToCatchUp of [undefined, 'what was loaded']) {
+  for (const trustBundleToResend of [undefined, 'what was loaded']) {
     const authority = new CertificateAuthority(
-      () => ({ ...loaded, trustBundleToResend: trustToCatchUp }),
+      () => ({ ...loaded, trustBundleToResend: trustBundleToResend }),
       new ManualClock(NOW),
       async () => undefined,
     );
-    assert.equal(authority.trustBundleToResend(), trustToCatchUp);
+    assert.equal(authority.trustBundleToResend(), trustBundleToResend);
   }
 });
 

@@ -116,12 +116,12 @@ withLink(
 withLink('a hub that answers pings is kept, one that never welcomes is left', async (scene) => {
   const { clock, link, nextConnection: next } = scene;
   const hub = await next();
-  for (let beat = 1; beat <= 4; beat++) {
+  for (let heartbeat = 1; heartbeat <= 4; heartbeat++) {
     clock.advance(10_000);
-    await eventually(() => hub.pings === beat);
+    await eventually(() => hub.pings === heartbeat);
     // What follows the pong has been answered: so the pong was heard.
     hub.received.length = 0;
-    hub.send({ kind: 'streamOpen', stream: beat, request: LOG });
+    hub.send({ kind: 'streamOpen', stream: heartbeat, request: LOG });
     await hub.waitFor('streamClose');
   }
   assert.equal(link.phase, 'greeting');

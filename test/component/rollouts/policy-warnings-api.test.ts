@@ -28,7 +28,7 @@ const manifest = (name: string, spec: Partial<RolloutPolicySpec> = {}) => ({
 const policy = (...args: Parameters<typeof manifest>) => manifest(...args) as unknown as RolloutPolicy;
 
 function remarks(planner: ManifestPlanner, write: { before?: RolloutPolicy; after?: RolloutPolicy }) {
-  return planner.remarksOn({ ...write, mayNameNodes: true });
+  return planner.policyWarnings({ ...write, mayNameNodes: true });
 }
 
 function remarksTest(rule: string, check: (fleet: DaemonFleet, planner: ManifestPlanner) => Promise<void>) {

@@ -11,12 +11,12 @@ class Hearing {
   /** Hears everybody once so many were asked for. */
   hearsAllAfter: { nodes: number; now: () => number } | undefined;
 
-  isAwaited = (node: string) => {
+  isAwaitingResync = (node: string) => {
     if (this.hearsAllAfter && --this.hearsAllAfter.nodes === 0) this.#hear(NODES, this.hearsAllAfter.now());
     return !this.#heard.has(node);
   };
   heardAt = (node: string) => this.#heard.get(node);
-  onHeard = (handler: (node: string) => void) => void this.#handlers.push(handler);
+  onResynced = (handler: (node: string) => void) => void this.#handlers.push(handler);
 
   /** Nobody is heard any more, as after a start. */
   forgetAll(): void {

@@ -21,7 +21,7 @@ export const wave = (change: Partial<WaveCounts>): WaveCounts => ({
   failures: change.failed ?? 0,
   lateFailures: 0,
   awaited: 0,
-  awaitedUpdated: 0,
+  awaitingResyncUpdated: 0,
   nodes: 2,
   updated: 0,
   failed: 0,
@@ -70,11 +70,11 @@ type VerdictCase = [string, Partial<RolloutInput>, string, number, number?];
 
 /** A test for each. */
 export function testVerdicts(cases: readonly VerdictCase[]): void {
-  for (const [name, input, phase, openUpTo, lookAgainAt] of cases) {
+  for (const [name, input, phase, openUpTo, requeueAt] of cases) {
     test(`a rollout: ${name}`, () => {
       const verdict = step(input);
-      const said = [verdict.phase, verdict.openUpTo, verdict.lookAgainAt];
-      assert.deepEqual(said, [phase, openUpTo, lookAgainAt]);
+      const said = [verdict.phase, verdict.openUpTo, verdict.requeueAt];
+      assert.deepEqual(said, [phase, openUpTo, requeueAt]);
     });
   }
 }

@@ -36,7 +36,7 @@ async function told(
 }
 
 const saysWhatItMay = {
-  remarksOn: async ({ mayNameNodes, before }: PolicyWrite) => [`${mayNameNodes} ${before === undefined}`],
+  policyWarnings: async ({ mayNameNodes, before }: PolicyWrite) => [`${mayNameNodes} ${before === undefined}`],
 };
 
 test('who may list Nodes is told their names, and nobody else', async () => {

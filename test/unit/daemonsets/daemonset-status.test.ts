@@ -32,7 +32,7 @@ test('a node that is gone counts for nothing', () => {
 test('ready becomes available at minReadySeconds sharp', () => {
   const node = daemonNodeView([daemonPodView('p', { readySince: 0 })]);
   assert.equal(share(node, 60, 59_999).available, false);
-  assert.equal(recordNode(node, 60, 59_999).lookAgainAt, 60_000);
+  assert.equal(recordNode(node, 60, 59_999).requeueAt, 60_000);
   assert.equal(share(node, 60, 60_000).available, true);
 });
 

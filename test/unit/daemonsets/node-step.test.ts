@@ -79,7 +79,7 @@ test('a failed Pod is deleted at once the first time, then after 1, 2, 4 … s, 
   for (let round = 0; round < 13; round += 1) {
     const before = now;
     const early = step(node, { ...(backoff ? { backoff } : {}), now });
-    now = early.lookAgainAt ?? now;
+    now = early.requeueAt ?? now;
     waits.push((now - before) / 1000);
     const due = step(node, { ...(backoff ? { backoff } : {}), now });
     assert.deepEqual(due.delete, [{ name: 'f', reason: 'failed' }]);
@@ -92,7 +92,7 @@ test('with surge nothing is created beside a failed Pod that waits, and one in t
   const node = daemonNodeView([daemonPodView('f', { phase: 'Failed' })]);
   const backoff = { lastDeletion: 0, delay: 4_000 };
   const [waiting, due] = [1_000, 4_000].map((now) => step(node, { spec: SURGE, backoff, now }));
-  assert.deepEqual([waiting?.create, waiting?.delete, waiting?.lookAgainAt], [false, [], 4_000]);
+  assert.deepEqual([waiting?.create, waiting?.delete, waiting?.requeueAt], [false, [], 4_000]);
   assert.deepEqual([due?.create, due?.delete.length], [true, 1]);
 });
 

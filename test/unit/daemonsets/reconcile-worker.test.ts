@@ -110,7 +110,7 @@ describe('worker', () => {
     await worker.stop();
   });
 
-  test('againAfter looks at the key again', async () => {
+  test('requeueAfter looks at the key again', async () => {
     let runs = 0;
     const { clock, worker } = start(async (_key, turnOf) => {
       runs += 1;

@@ -21,7 +21,7 @@ function beating() {
   return { clock, sent, socket, heartbeats, times: () => sent.map(({ at }) => at) };
 }
 
-test('the first beat comes after an interval, the next ones at the same pace, until the end', () => {
+test('the first heartbeat comes after an interval, the next ones at the same pace, until the end', () => {
   const { clock, heartbeats, times } = beating();
   heartbeats.start();
   clock.advance(HEARTBEAT_INTERVAL_MS * 2);
@@ -31,7 +31,7 @@ test('the first beat comes after an interval, the next ones at the same pace, un
   assert.equal(times().length, 2);
 });
 
-test('another interval counts from the next beat on, or from now on when it begins anew', () => {
+test('another interval counts from the next heartbeat on, or from now on when it begins anew', () => {
   const { clock, heartbeats, times } = beating();
   heartbeats.start();
   heartbeats.setIntervalMs(1_000);
@@ -43,7 +43,7 @@ test('another interval counts from the next beat on, or from now on when it begi
   assert.deepEqual(times().slice(2), [HEARTBEAT_INTERVAL_MS + 4_000]);
 });
 
-test('one beat in five tells how busy the host is, the first one included; one out of turn tells nothing', () => {
+test('one heartbeat in five tells how busy the host is, the first one included; one out of turn tells nothing', () => {
   const { clock, sent, heartbeats } = beating();
   heartbeats.start();
   heartbeats.send();
@@ -54,7 +54,7 @@ test('one beat in five tells how busy the host is, the first one included; one o
   assert.deepEqual(readings, [nothing, told, nothing, nothing, nothing, nothing, told]);
 });
 
-test('the round trip is that of the oldest beat without an answer', () => {
+test('the round trip is that of the oldest heartbeat without an answer', () => {
   const { clock, socket, heartbeats } = beating();
   socket.isOpen = false;
   heartbeats.send();

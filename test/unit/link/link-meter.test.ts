@@ -11,10 +11,10 @@ import { nodeObject } from '../../harness/controllers/object-builders.js';
 
 const NOTHING = Object.fromEntries(LINK_CAUSES.map((cause) => [cause, 0])) as BytesByCause;
 
-/** What the kernel counted of one beat on a real link: two segments from the host, one to it. */
+/** What the kernel counted of one heartbeat on a real link: two segments from the host, one to it. */
 const BEAT = { up: 28 + 2 * 52, down: 24 + 52 };
 
-test('a beat weighs what the kernel counts on a real link, so an idle day is below 2 MB', () => {
+test('a heartbeat weighs what the kernel counts on a real link, so an idle day is below 2 MB', () => {
   const bytes = new LinkBytes();
   new LinkMeter(bytes).heartbeat();
   assert.deepEqual([bytes.of('up', 'heartbeats'), bytes.of('down', 'heartbeats')], [BEAT.up, BEAT.down]);

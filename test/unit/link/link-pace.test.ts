@@ -12,7 +12,7 @@ import { nodeObject } from '../../harness/controllers/object-builders.js';
 const METERED = { [LINK_LABEL]: 'metered' };
 
 test('a label stretches the heartbeats, an annotation sets them, nonsense is told and changes nothing', () => {
-  const cases: [labels: Record<string, string>, beat: string | undefined, seconds: number][] = [
+  const cases: [labels: Record<string, string>, heartbeat: string | undefined, seconds: number][] = [
     [{}, undefined, 10],
     [{ [LINK_LABEL]: 'fibre' }, undefined, 10],
     [METERED, undefined, 120],
@@ -23,17 +23,17 @@ test('a label stretches the heartbeats, an annotation sets them, nonsense is tol
       (text): [Record<string, string>, string, number] => [{}, text, 10],
     ),
   ];
-  for (const [labels, beat, seconds] of cases) {
-    const annotations: Record<string, string> = beat === undefined ? {} : { [HEARTBEAT_ANNOTATION]: beat };
+  for (const [labels, heartbeat, seconds] of cases) {
+    const annotations: Record<string, string> = heartbeat === undefined ? {} : { [HEARTBEAT_ANNOTATION]: heartbeat };
     const pace = heartbeatConfigOf({ labels, annotations });
-    assert.equal(pace.heartbeatMs, seconds * 1_000, beat);
+    assert.equal(pace.heartbeatMs, seconds * 1_000, heartbeat);
     assert.equal(pace.silenceMs, seconds * 1_500);
     assert.equal(pace.compress, labels === METERED);
     const node: Node = { ...nodeObject('n'), metadata: { name: 'n', annotations } };
     assert.equal(
       nodeKind.warnings(node).length,
-      beat === undefined || Number(beat) === seconds ? 0 : 1,
-      beat,
+      heartbeat === undefined || Number(heartbeat) === seconds ? 0 : 1,
+      heartbeat,
     );
   }
 });

@@ -27,7 +27,7 @@ describe('a reading in a ping', () => {
     assert.deepEqual(decodeHeartbeatReading(bytes), { cpu: 1, memory: 0, roundTripMs: 60_000 });
   });
 
-  test('a beat that tells nothing, something longer, or something of a later version, is no reading', () => {
+  test('a heartbeat that tells nothing, something longer, or something of a later version, is no reading', () => {
     for (const bytes of [[], [1], [2, 0, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0, 0, 0]]) {
       assert.equal(decodeHeartbeatReading(Uint8Array.from(bytes)), undefined);
     }

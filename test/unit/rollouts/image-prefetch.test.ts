@@ -91,10 +91,10 @@ describe('fetching ahead', () => {
       30_000,
     ],
   ];
-  for (const [name, at, names, lookAgainAt] of cases) {
+  for (const [name, at, names, requeueAt] of cases) {
     test(name, () => {
       const step = prePullStep(at);
-      assert.deepEqual([namesOf(step), step.lookAgainAt], [names, lookAgainAt]);
+      assert.deepEqual([namesOf(step), step.requeueAt], [names, requeueAt]);
     });
   }
 
@@ -112,7 +112,7 @@ describe('fetching ahead', () => {
       for (const _ of step.start) starts.push(now);
       if (step.start.length > 0) lastStartAt = now;
       left = left.slice(step.start.length);
-      now = step.lookAgainAt ?? now;
+      now = step.requeueAt ?? now;
     }
     for (const [index, at] of starts.entries())
       assert.ok(index * 10 * MB <= (at / 1000) * rate, `${index} at ${at}`);

@@ -129,28 +129,28 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
     { updateState: 'withheld', contact: 'here', isOutOfWindow: true },
     'outOfWindowBlocked',
   ],
-  ['not heard since the start, its Pod old', { ...OLD, isAwaited: true }, 'awaitingResyncAvailable'],
+  ['not heard since the start, its Pod old', { ...OLD, isAwaitingResync: true }, 'awaitingResyncAvailable'],
   [
     'not heard since the start, its Pod old and broken',
-    { ...OLD, updateState: 'oldUnavailable', isAwaited: true },
+    { ...OLD, updateState: 'oldUnavailable', isAwaitingResync: true },
     'awaitingResyncUnavailable',
   ],
   [
     'not heard since the start, updated',
-    { ...OLD, updateState: 'newAvailable', isAwaited: true },
+    { ...OLD, updateState: 'newAvailable', isAwaitingResync: true },
     'awaitingResyncUpdated',
   ],
   [
     'not heard since the start, updated, and away before',
-    { ...OLD, updateState: 'newAvailable', contact: 'away', isAwaited: true },
+    { ...OLD, updateState: 'newAvailable', contact: 'away', isAwaitingResync: true },
     'newAvailable',
   ],
   [
     'not heard since the start, its window closed',
-    { ...OLD, isAwaited: true, isOutOfWindow: true },
+    { ...OLD, isAwaitingResync: true, isOutOfWindow: true },
     'awaitingResyncAvailable',
   ],
-  ['not heard since the start, and dark before', { ...OLD, contact: 'away', isAwaited: true }, 'deferred'],
+  ['not heard since the start, and dark before', { ...OLD, contact: 'away', isAwaitingResync: true }, 'deferred'],
   ['of a release that failed before, as this one has', { ...OLD, isStaleFailed: true }, 'staleFailedAvailable'],
   ['the same outside its window', { ...OLD, isStaleFailed: true, isOutOfWindow: true }, 'outOfWindowAvailable'],
   [
@@ -159,11 +159,11 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
     'staleFailedUnavailable',
   ],
   ['the same, in the dark', { ...OLD, contact: 'away', isStaleFailed: true }, 'deferred'],
-  ['the same, not heard since the start', { ...OLD, isAwaited: true, isStaleFailed: true }, 'awaitingResyncAvailable'],
-  ['not heard since the start, taken out', { ...OLD, isAwaited: true, isSkipped: true }, 'skipped'],
+  ['the same, not heard since the start', { ...OLD, isAwaitingResync: true, isStaleFailed: true }, 'awaitingResyncAvailable'],
+  ['not heard since the start, taken out', { ...OLD, isAwaitingResync: true, isSkipped: true }, 'skipped'],
   [
     'its time ran out while there was no coordinator',
-    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, isAwaited: true },
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, isAwaitingResync: true },
     'newUnavailable',
   ],
   [
@@ -174,7 +174,7 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   ['to run out then', { updateState: 'newUnavailable', contact: 'here', newPodAt: -600, heardAt: 0 }, 'failed'],
   [
     'a crash loop that was known before the start',
-    { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', isAwaited: true },
+    { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', isAwaitingResync: true },
     'failed',
   ],
 ];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  policyRemarks,
-  releaseRemarks,
+  policyWarningMessages,
+  releaseWarningMessages,
   type SelectedDaemonSet,
 } from '../../../coordinator/decisions/plan/policy-warning-messages.js';
 import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
@@ -45,12 +45,12 @@ describe('what whoever writes a policy is told', () => {
     ['there are no nodes yet', [found({ nodes: 0, matched: [0, 0] })], []],
   ] as [string, SelectedDaemonSet[], string[]][]) {
     test(what, () => {
-      assert.deepEqual(policyRemarks({ name: 'gentle', spec: SPEC }, selected, true), expected);
+      assert.deepEqual(policyWarningMessages({ name: 'gentle', spec: SPEC }, selected, true), expected);
     });
   }
   test('nodes are not named to who may not see them', () => {
     const selected = [found({ closed: ['n1', 'n2'] })];
-    assert.deepEqual(policyRemarks({ name: 'gentle', spec: SPEC }, selected, false), [
+    assert.deepEqual(policyWarningMessages({ name: 'gentle', spec: SPEC }, selected, false), [
       'spec.windows: none ever opens for 2 of the 50 nodes of DaemonSet till: no pod is replaced there',
     ]);
   });
@@ -78,6 +78,6 @@ describe('what a DaemonSet is left with that no policy governs any more', () => 
       [`DaemonSet till has a barred revision, abc (1 node failed, 0 may): ${onItsOwn}`],
     ],
   ] as [string, RolloutStatus | undefined, string[]][]) {
-    test(what, () => assert.deepEqual(releaseRemarks('till', present), expected));
+    test(what, () => assert.deepEqual(releaseWarningMessages('till', present), expected));
   }
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  ANOTHER_REVISION,
+  SUPERSEDED_BY_REVISION,
   isBarred,
   knownFailures,
   MAX_FAILED_NODES,
@@ -85,7 +85,7 @@ test('names of failed hosts are stored while the revision is barred, and not wit
   const stored = withOutcome(barred, undefined, outcome(['a', 'b']));
   assert.deepEqual(stored.failedNodes, ['a', 'b']);
   assert.equal(withOutcome(status({}), undefined, outcome(['a', 'b'])).failedNodes, undefined);
-  assert.equal(pastStatus(stored, ANOTHER_REVISION, 0).failedNodes, undefined);
+  assert.equal(pastStatus(stored, SUPERSEDED_BY_REVISION, 0).failedNodes, undefined);
 });
 
 test('where more hosts have failed than names are stored, a restart does not lower the counts', () => {

@@ -17,7 +17,7 @@ describe('whatever happens', () => {
       failures: failed,
       lateFailures: 0,
       awaited: 0,
-      awaitedUpdated: 0,
+      awaitingResyncUpdated: 0,
       deferred,
       outsideWindow: 0,
       skipped: 0,
@@ -88,7 +88,7 @@ describe('whatever happens', () => {
           state = verdict.memory;
           const open = waves[verdict.openUpTo];
           if (open) Object.assign(open, { updated: open.nodes, old: 0 });
-          now = verdict.lookAgainAt ?? now + 1;
+          now = verdict.requeueAt ?? now + 1;
         }
         assert.fail('it did not end');
       }),

@@ -71,7 +71,7 @@ testVerdicts([
     'a soak that is over, with hosts of which nobody knows how they do since then',
     {
       memory: memory({ soakingSince: NOW - 60_000 }),
-      waves: [wave({ updated: 2, awaitedUpdated: 1 }), OUTSTANDING, OUTSTANDING],
+      waves: [wave({ updated: 2, awaitingResyncUpdated: 1 }), OUTSTANDING, OUTSTANDING],
       requests: [approval('half')],
     },
     'Soaking',
@@ -81,20 +81,20 @@ testVerdicts([
     'before a person has approved the next wave, that is what is waited for',
     {
       memory: memory({ soakingSince: NOW - 60_000 }),
-      waves: [wave({ updated: 2, awaitedUpdated: 1 }), OUTSTANDING, OUTSTANDING],
+      waves: [wave({ updated: 2, awaitingResyncUpdated: 1 }), OUTSTANDING, OUTSTANDING],
     },
     'AwaitingApproval',
     0,
   ],
   [
     'nor is a rollout completed before its hosts were heard',
-    { memory: memory({ wave: 2 }), waves: [DONE, DONE, wave({ updated: 2, awaitedUpdated: 2 })] },
+    { memory: memory({ wave: 2 }), waves: [DONE, DONE, wave({ updated: 2, awaitingResyncUpdated: 2 })] },
     'Soaking',
     2,
   ],
   [
     'a soak that is not over, with such hosts',
-    { memory: memory({ soakingSince: NOW }), waves: [wave({ updated: 2, awaitedUpdated: 2 }), DONE, DONE] },
+    { memory: memory({ soakingSince: NOW }), waves: [wave({ updated: 2, awaitingResyncUpdated: 2 }), DONE, DONE] },
     'Soaking',
     0,
     NOW + 60_000,
@@ -195,8 +195,8 @@ test('the first revision of a DaemonSet is complete before its Pods run, and its
 
 test('a soak that lies in the future, for the clock was set back, begins now', () => {
   const ahead = memory({ soakingSince: NOW + 99 * 60_000 });
-  const { memory: next, lookAgainAt } = step({ memory: ahead, waves: [DONE, OUTSTANDING, OUTSTANDING] });
-  assert.deepEqual([next.soakingSince, lookAgainAt], [NOW, NOW + 60_000]);
+  const { memory: next, requeueAt } = step({ memory: ahead, waves: [DONE, OUTSTANDING, OUTSTANDING] });
+  assert.deepEqual([next.soakingSince, requeueAt], [NOW, NOW + 60_000]);
 });
 
 test('a host that falls ill while a wave soaks begins the soak anew', () => {
@@ -206,5 +206,5 @@ test('a host that falls ill while a wave soaks begins the soak anew', () => {
   });
   assert.equal(ill.phase, 'Progressing');
   const well = step({ memory: ill.memory, waves: [DONE, OUTSTANDING, OUTSTANDING], now: NOW + 1_000 });
-  assert.equal(well.lookAgainAt, NOW + 61_000);
+  assert.equal(well.requeueAt, NOW + 61_000);
 });

@@ -115,7 +115,7 @@ test('a window that was open is closed when the clock is set back to before it, 
     return waves.stateOf('a');
   };
   assert.equal(laneAt('2026-01-06T03:31:00Z'), 'oldAvailable');
-  assert.equal(laneAt('2025-01-06T02:00:00Z'), 'outsideAvailable');
+  assert.equal(laneAt('2025-01-06T02:00:00Z'), 'outOfWindowAvailable');
   assert.equal(laneAt('2025-01-06T03:00:00Z'), 'oldAvailable');
 });
 
