@@ -69,7 +69,9 @@ export async function bundleConsole(root) {
     logLevel: 'warning',
   });
   const outputs = Object.entries(metafile.outputs);
-  const [script, { cssBundle }] = outputs.find(([, { entryPoint }]) => entryPoint === 'console/console-app.tsx');
+  const [script, { cssBundle }] = outputs.find(
+    ([, { entryPoint }]) => entryPoint === 'console/console-app.tsx',
+  );
   const page = readFileSync(join(root, 'console/index.html'), 'utf8')
     .replace('/console/main.js', `/console/${basename(script)}`)
     .replace('/console/main.css', `/console/${basename(cssBundle)}`);

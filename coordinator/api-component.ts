@@ -3,30 +3,30 @@ import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
-import type { Component } from '../shared/process/service/program-lifecycle.js';
 import { createFileLogger, type Logger } from '../shared/process/output/logger.js';
 import { VERSION } from '../shared/process/program-version.js';
-import { AgentFiles } from './api/join/agent-downloads.js';
-import { type ApiDeps, DEFAULT_API_SETTINGS } from './api/http/api-context.js';
+import type { Component } from '../shared/process/service/program-lifecycle.js';
 import { AuditFile } from './api/audit/audit-file.js';
+import { loadAdminAccess, storedAdminHash } from './api/auth/admin-kubeconfig.js';
 import { ADMIN, tokenAuthenticator } from './api/auth/token-authenticator.js';
-import type { JoinFacts } from './api/ports/join-facts.js';
-import { storedAdminHash, loadAdminAccess } from './api/auth/admin-kubeconfig.js';
-import type { MetricsPage } from './api/ports/metrics-port.js';
+import { type ApiDeps, DEFAULT_API_SETTINGS } from './api/http/api-context.js';
 import { type ApiServer, createApiServer, type ServingTls } from './api/http/api-server.js';
+import { AgentFiles } from './api/join/agent-downloads.js';
 import { servingNames } from './api/join/serving-names.js';
+import type { JoinFacts } from './api/ports/join-facts.js';
+import type { MetricsPage } from './api/ports/metrics-port.js';
 import { certificateUsers, linkUsers } from './certificate-users.js';
 import { reachableServer } from './cli/client/reachable-server.js';
+import { coalesceReruns } from './coalesce-reruns.js';
 import { kubeconfigPath, pidPath, releasePaths } from './coordinator-data-dir.js';
+import type { CoordinatorSettings } from './coordinator-settings.js';
 import type { Hub } from './hub/hub.js';
 import type { Informers } from './informers/informer.js';
-import { coalesceReruns } from './coalesce-reruns.js';
 import { openIdentities, openSignIn } from './open-identities.js';
 import { loadPki, type Pki } from './pki/load-pki.js';
 import { isInTime } from './pki/peer-certificate.js';
 import { readSupplied } from './pki/supplied-certificates.js';
 import { loadTicketKeys, SESSION_SECONDS } from './pki/tls-ticket-keys.js';
-import type { CoordinatorSettings } from './coordinator-settings.js';
 
 /** What the API is built of; the rest it opens itself. */
 interface ApiPartParts
@@ -155,7 +155,7 @@ export class ApiComponent implements Component {
   }
 
   /** What a wrong clock, this one or that of before, has done to certificates that others hold. */
-  #tellTimes({ isCaReissued: isCaReissued, serving }: Pki, now: number): void {
+  #tellTimes({ isCaReissued, serving }: Pki, now: number): void {
     const { log } = this.#parts;
     if (isCaReissued) {
       const path = kubeconfigPath(this.#settings.data);

@@ -2,8 +2,8 @@
 
 import type { UserInfo } from '../shared/kube/access/rbac-types.js';
 import type { Clock } from '../shared/process/time/clock.js';
-import { certificateUser } from './access/user-groups.js';
 import type { Authenticator } from './access/identities.js';
+import { certificateUser } from './access/user-groups.js';
 import type { Hub } from './hub/hub.js';
 import { NODE_USER_PREFIX, NODES_GROUP } from './hub/identity/node-subject.js';
 import { peerCertificateOf } from './pki/peer-certificate.js';

@@ -1,8 +1,9 @@
 /** Notices when this machine's wall clock is set: what is reckoned by it in memory is reckoned anew. */
+
+import type { Logger } from '../shared/process/output/logger.js';
+import type { Component } from '../shared/process/service/program-lifecycle.js';
 import type { Clock } from '../shared/process/time/clock.js';
 import { every } from '../shared/process/time/every.js';
-import type { Component } from '../shared/process/service/program-lifecycle.js';
-import type { Logger } from '../shared/process/output/logger.js';
 import { AHEAD_MS, type ClockStep, storedTime } from './decisions/restore/stored-time.js';
 
 const LOOK_MS = 1_000;

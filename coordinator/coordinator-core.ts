@@ -1,21 +1,22 @@
 /** The coordinator without its surroundings: what stands between the store, the API and the agents' sockets, wired together. */
-import type { Lease } from '../shared/kube/objects/event-types.js';
+
 import { nodeGraceMs } from '../shared/kube/nodes/node-grace-period.js';
-import { type Random, systemRandom } from '../shared/process/time/random.js';
-import type { Clock } from '../shared/process/time/clock.js';
-import type { Component } from '../shared/process/service/program-lifecycle.js';
+import type { Lease } from '../shared/kube/objects/event-types.js';
 import type { Logger } from '../shared/process/output/logger.js';
+import type { Component } from '../shared/process/service/program-lifecycle.js';
+import type { Clock } from '../shared/process/time/clock.js';
+import { type Random, systemRandom } from '../shared/process/time/random.js';
 import { ClockSteps } from './clock-steps.js';
 import { CreateRefusals } from './controllers/daemonsets/create-refusals.js';
 import { EventRecorder } from './controllers/events/event-recorder.js';
 import { type RunningControllers, startControllers } from './controllers/index.js';
-import { ActiveRollouts } from './controllers/rollouts/active-rollouts.js';
 import type { QueueMeter } from './controllers/queue/reconcile-worker.js';
+import { ActiveRollouts } from './controllers/rollouts/active-rollouts.js';
 import type { EvictionRates } from './decisions/nodes/zone-health.js';
 import { Hub, type HubOptions } from './hub/hub.js';
 import { nodeLeases } from './hub/reports/node-leases.js';
-import { NodeLiveness } from './hub/sessions/node-liveness.js';
 import { ObjectSigner } from './hub/restore/object-signer.js';
+import { NodeLiveness } from './hub/sessions/node-liveness.js';
 import { createInformers } from './informers/create-informers.js';
 import type { Informers } from './informers/informer.js';
 import { ALL_KINDS, leaseKind } from './kinds/index.js';
@@ -115,7 +116,10 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
     authority: host.authority,
     approveNodes: host.approveNodes ?? false,
     restore,
-    recordEvent: { asNodeController: events.forComponent('node-controller'), asAgent: events.forComponent('kubelet') },
+    recordEvent: {
+      asNodeController: events.forComponent('node-controller'),
+      asAgent: events.forComponent('kubelet'),
+    },
   });
   const startAfter = store.isUnconfirmed() ? { startAfter: restore.confirmed } : {};
   const restoredEpoch = history.pastEpochs.length > 0 ? { restoredEpoch: history.epoch } : {};
@@ -141,7 +145,16 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
     },
   ];
   return {
-    ...{ registry, informers, hub, restore, activeRollouts: rollouts, refusals, liveness: presence, components: parts },
+    ...{
+      registry,
+      informers,
+      hub,
+      restore,
+      activeRollouts: rollouts,
+      refusals,
+      liveness: presence,
+      components: parts,
+    },
     sinceClockStepMs: () => steps.sinceStepMs(),
   };
 }

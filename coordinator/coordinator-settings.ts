@@ -13,8 +13,8 @@ import {
 } from '../shared/process/settings/setting-values.js';
 import type { Setting, SettingsOf } from '../shared/process/settings/settings-schema.js';
 import { ACCESS_SETTINGS } from './access/access-settings.js';
-import { DEFAULT_CLIENT_LIMITS } from './api/limits/client-limits.js';
 import { REQUEST_LOGS } from './api/http/request-log.js';
+import { DEFAULT_CLIENT_LIMITS } from './api/limits/client-limits.js';
 import { DEFAULT_EVICTION_RATES, type EvictionRates } from './decisions/nodes/zone-health.js';
 
 /** Prefix of the environment variables: `EVERYNODE_PORT`. */
@@ -88,7 +88,10 @@ export const COORDINATOR_SETTINGS = {
     max: 1_000_000,
     default: DEFAULT_EVICTION_RATES.largeClusterSizeThreshold,
   }),
-  tlsCertFile: optionalTextSetting('certificate to serve with instead of our own, its chain behind it', 'FILE'),
+  tlsCertFile: optionalTextSetting(
+    'certificate to serve with instead of our own, its chain behind it',
+    'FILE',
+  ),
   tlsPrivateKeyFile: optionalTextSetting('key of --tls-cert-file', 'FILE'),
   tlsCaFile: optionalTextSetting(
     'authority by which hosts and kubeconfigs know the server: of --tls-cert-file, or of a proxy that ends TLS',

@@ -1,6 +1,7 @@
 /** Runs a job at the times of a cron pattern, by this machine's wall clock and zone, whatever is done to that clock. */
-import { parseCron } from '../shared/calendar/cron-pattern.js';
+
 import { nextMatch } from '../shared/calendar/cron-matches.js';
+import { parseCron } from '../shared/calendar/cron-pattern.js';
 import { timeZone } from '../shared/calendar/time-zone.js';
 import type { Clock, Timer } from '../shared/process/time/clock.js';
 

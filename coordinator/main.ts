@@ -1,33 +1,37 @@
 /** Builds the coordinator's parts, hands each its collaborators, starts them in order. Reads like a table of contents. */
 import { join } from 'node:path';
-import { systemClock } from '../shared/process/time/clock.js';
 import { EXIT_CODES } from '../shared/process/exit-error.js';
-import { type Component, type RunningComponents, startComponents } from '../shared/process/service/program-lifecycle.js';
 import type { Logger } from '../shared/process/output/logger.js';
 import { VERSION } from '../shared/process/program-version.js';
+import {
+  type Component,
+  type RunningComponents,
+  startComponents,
+} from '../shared/process/service/program-lifecycle.js';
+import { systemClock } from '../shared/process/time/clock.js';
 import { ApiComponent } from './api-component.js';
-import { PolicyCalendars } from './controllers/views/policy-calendars.js';
+import { ManifestPlanner } from './controllers/plan/manifest-planner.js';
 import { ConditionHistory } from './controllers/views/condition-history.js';
 import { DaemonSetExplainer } from './controllers/views/daemonset-explainer.js';
-import { HostIndex } from './controllers/views/host-index.js';
 import { HostChangePreview } from './controllers/views/host-change-preview.js';
-import { ManifestPlanner } from './controllers/plan/manifest-planner.js';
+import { HostIndex } from './controllers/views/host-index.js';
+import { PolicyCalendars } from './controllers/views/policy-calendars.js';
 import { createCoordinatorCore } from './coordinator-core.js';
 import { secretsKeyPath } from './coordinator-data-dir.js';
+import { type CoordinatorSettings, evictionRatesOf, nodeGracePeriodsOf } from './coordinator-settings.js';
+import { withExitErrors } from './exit-errors.js';
 import { loadObjectMacKey } from './hub/restore/object-signer.js';
 import { secretKind } from './kinds/index.js';
 import { Metrics } from './metrics/prometheus-metrics.js';
-import { withExitErrors } from './exit-errors.js';
 import { CertificateAuthority } from './pki/certificate-authority.js';
 import { prefixOf } from './registry/storage-keys.js';
 import { type BackupSettings, type ScheduledJobsOptions, startScheduledJobs } from './scheduled-jobs.js';
-import { type CoordinatorSettings, evictionRatesOf, nodeGracePeriodsOf } from './coordinator-settings.js';
 import { BACKUPS_DIRECTORY } from './store/backup/take-backup.js';
 import { loadEncryptionKeys } from './store/encryption/encryption-keys.js';
-import { openSqliteStore } from './store/sqlite/sqlite-store.js';
-import { waitForStartSpace, StartReserve } from './store/start-reserve.js';
-import type { Store } from './store/store.js';
 import { ValueEncryption } from './store/encryption/value-encryption.js';
+import { openSqliteStore } from './store/sqlite/sqlite-store.js';
+import { StartReserve, waitForStartSpace } from './store/start-reserve.js';
+import type { Store } from './store/store.js';
 
 /** What the database never holds in plain. */
 const ENCRYPTED_PREFIXES = [prefixOf(secretKind)];
@@ -85,7 +89,7 @@ export async function startCoordinator(
     hosts: new HostIndex({ informers, liveness: presence, clock }),
     readings: { of: (name) => ({ ...hub.readings.of(name), changes: conditions.of(name) }) },
     planner: new ManifestPlanner({ registry, informers, clock }),
-    effects: new HostChangePreview({ informers, clock }),
+    hostEffects: new HostChangePreview({ informers, clock }),
     calendars: new PolicyCalendars({ informers, clock }),
     metrics: metrics.page(
       { informers, connected: () => hub.connected, meters: hub.meters },
@@ -134,7 +138,10 @@ async function openStore(
   // Only a new start can tell what a failed disk really holds.
   const onFailed = () => process.exit(EXIT_CODES.unexpected);
   const keyOption = settings.secretsKeyFile === undefined ? '--data' : '--secrets-key-file';
-  const keys = await withExitErrors(() => loadEncryptionKeys(secretsKeyPath(settings, process.env)), keyOption);
+  const keys = await withExitErrors(
+    () => loadEncryptionKeys(secretsKeyPath(settings, process.env)),
+    keyOption,
+  );
   const seal = new ValueEncryption(ENCRYPTED_PREFIXES, keys);
   return withExitErrors(() =>
     openSqliteStore({ dataDir, clock: systemClock, log, onFailed, onCommit, onFull, encryption: seal }),

@@ -1,22 +1,22 @@
 /** Who may come in and what they may do, put together from the settings: keys, token file, issuer, roles. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemRandom } from '../shared/process/time/random.js';
-import type { Clock } from '../shared/process/time/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
+import type { Clock } from '../shared/process/time/clock.js';
+import { systemRandom } from '../shared/process/time/random.js';
 import { type Authenticator, createIdentities, type Identities } from './access/identities.js';
-import { issuerFetch } from './access/oidc-fetch.js';
 import { NodeAuthorizer } from './access/node-authorizer.js';
 import { type Fetch, OidcAuthenticator } from './access/oidc-authenticator.js';
+import { issuerFetch } from './access/oidc-fetch.js';
 import { OidcSignIn } from './access/oidc-sign-in.js';
 import { RbacAuthorizer } from './access/rbac-authorizer.js';
 import { ISSUER, ServiceAccountTokens } from './access/service-account-tokens.js';
-import { loadSigningKeys } from './access/token-signing-keys.js';
 import { readTokenFile } from './access/static-token-file.js';
+import { loadSigningKeys } from './access/token-signing-keys.js';
+import type { CoordinatorSettings } from './coordinator-settings.js';
 import type { Informers } from './informers/informer.js';
 import type { Registry } from './registry/registry.js';
-import type { CoordinatorSettings } from './coordinator-settings.js';
 
 interface IdentitySources {
   settings: CoordinatorSettings;

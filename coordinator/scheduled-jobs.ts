@@ -1,13 +1,13 @@
 /** What the coordinator does by the clock on the wall. */
 import { join } from 'node:path';
 import { cronProblems } from '../shared/calendar/cron-pattern.js';
-import type { Clock } from '../shared/process/time/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
+import type { Clock } from '../shared/process/time/clock.js';
 import { EventExpiry } from './controllers/events/event-expiry.js';
 import { CronTimer } from './cron-timer.js';
-import { expireSigningRequests } from './hub/identity/signing-request-expiry.js';
 import { expireJoinTokens } from './hub/identity/join-token-expiry.js';
+import { expireSigningRequests } from './hub/identity/signing-request-expiry.js';
 import type { Registry } from './registry/registry.js';
 import { backupName, pruneBackups, takeBackup } from './store/backup/take-backup.js';
 import { Compaction } from './store/log/compaction.js';
@@ -32,7 +32,7 @@ export interface ScheduledJobsOptions {
   clock: Clock;
   log: Logger;
   /** Who reminds the log of a restore that waits for a person. */
-  restore: { remind(): void };
+  restore: { logReminder(): void };
   backups: BackupSettings;
 }
 
@@ -67,7 +67,16 @@ export function startScheduledJobs(options: ScheduledJobsOptions): { stop(): voi
 }
 
 function jobsOf(options: ScheduledJobsOptions): Job[] {
-  const { store, registry, renewCertificate, clock, log, restore, backups, sinceClockStepMs: settledMs } = options;
+  const {
+    store,
+    registry,
+    renewCertificate,
+    clock,
+    log,
+    restore,
+    backups,
+    sinceClockStepMs: settledMs,
+  } = options;
   const compaction = new Compaction(store);
   const eventExpiry = new EventExpiry(registry, clock);
   return [
@@ -110,7 +119,7 @@ function jobsOf(options: ScheduledJobsOptions): Job[] {
       name: 'restore-reminder',
       when: EVERY_HOUR,
       run: async () => {
-        restore.remind();
+        restore.logReminder();
         return undefined;
       },
     },
@@ -131,7 +140,11 @@ function backupJobs(wish: BackupSettings, clock: Clock, log: Logger): Job[] {
 }
 
 /** One scheduled backup; those beyond the number kept go only when it is whole. */
-export async function runScheduledBackup(wish: BackupSettings, clock: Clock, log: Logger): Promise<undefined> {
+export async function runScheduledBackup(
+  wish: BackupSettings,
+  clock: Clock,
+  log: Logger,
+): Promise<undefined> {
   const takenAt = clock.now();
   const name = backupName('scheduled', takenAt);
   const path = join(wish.directory, name);

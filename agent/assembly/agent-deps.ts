@@ -1,29 +1,29 @@
 /** What one agent is made over. */
 import type { NodeStatus } from '../../shared/kube/nodes/node-types.js';
 import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
-import type { Random } from '../../shared/process/time/random.js';
-import type { Clock } from '../../shared/process/time/clock.js';
 import type { Logger } from '../../shared/process/output/logger.js';
-import type { ImageHandling } from './agent-images.js';
-import type { PressureHandling } from './agent-pressure.js';
+import type { Clock } from '../../shared/process/time/clock.js';
+import type { Random } from '../../shared/process/time/random.js';
 import type { IsolationSettings } from '../decisions/admission/host-isolation.js';
 import type { ConfigCache } from '../desired/config-object-cache.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 import type { ManifestDirectory } from '../desired/static-pod-directory.js';
+import type { CoordinatorTime } from '../handovers/coordinator-time.js';
+import type { UpdateLock } from '../handovers/update-lock.js';
 import type { EventJournal } from '../link/event-journal.js';
 import type { LinkCertificateHandler } from '../link/link-certificate-handler.js';
 import type { LinkTarget } from '../link/link-target.js';
 import type { PodCounts } from '../metrics/pod-counts.js';
 import type { HostInfo } from '../node/host-info.js';
 import type { ProcessUsage } from '../node/process-usage.js';
-import type { RequestToken } from '../pods/steps/pod-token-cache.js';
 import type { PodFiles } from '../pods/pod-files.js';
 import type { PodVolumes } from '../pods/pod-worker-deps.js';
+import type { RequestToken } from '../pods/steps/pod-token-cache.js';
+import type { AgentSettings } from '../program/agent-settings.js';
 import type { PreviousExit } from '../program/run-marker.js';
 import type { RuntimeDriver } from '../runtime/runtime-driver.js';
-import type { AgentSettings } from '../program/agent-settings.js';
-import type { CoordinatorTime } from '../handovers/coordinator-time.js';
-import type { UpdateLock } from '../handovers/update-lock.js';
+import type { ImageHandling } from './agent-images.js';
+import type { PressureHandling } from './agent-pressure.js';
 
 /** What an agent stands on: a real host's, or one that is pretended. */
 export interface AgentDeps {

@@ -1,23 +1,28 @@
 /** Turns of this host, wired together: when one begins, whether it is confirmed, and telling the coordinator. */
-import { isConditionTrue } from '../../shared/kube/objects/conditions.js';
-import { type ConfigReference, configKey, configReferences } from '../../shared/kube/pods/config-reference.js';
+
 import { REVERTED_BY_HOST } from '../../shared/kube/handovers/host-handover.js';
+import { isConditionTrue } from '../../shared/kube/objects/conditions.js';
+import {
+  type ConfigReference,
+  configKey,
+  configReferences,
+} from '../../shared/kube/pods/config-reference.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
-import type { PodReport, HandedOverPod } from '../../shared/link/messages/link-messages.js';
-import type { Clock } from '../../shared/process/time/clock.js';
-import type { Component } from '../../shared/process/service/program-lifecycle.js';
+import type { HandedOverPod, PodReport } from '../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../shared/process/output/logger.js';
+import type { Component } from '../../shared/process/service/program-lifecycle.js';
+import type { Clock } from '../../shared/process/time/clock.js';
 import type { FindConfig } from '../decisions/container-spec/config-lookup.js';
-import type { AssignedPod } from '../decisions/pods/assigned-pod.js';
 import { afterHandoverAcknowledged, podsNeededBy } from '../decisions/handovers/assigned-pod-handover.js';
+import type { AssignedPod } from '../decisions/pods/assigned-pod.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
+import type { CoordinatorTime } from '../handovers/coordinator-time.js';
+import { HandoverConfirmations } from '../handovers/handover-confirmations.js';
+import { HandoverRunner } from '../handovers/handover-runner.js';
+import type { UpdateLock } from '../handovers/update-lock.js';
 import type { PrefetchedImages } from '../images/prefetched-images.js';
 import type { Link } from '../link/link.js';
 import type { PodWorkers } from '../pods/pod-workers.js';
-import { HandoverConfirmations } from '../handovers/handover-confirmations.js';
-import type { CoordinatorTime } from '../handovers/coordinator-time.js';
-import type { UpdateLock } from '../handovers/update-lock.js';
-import { HandoverRunner } from '../handovers/handover-runner.js';
 
 interface AgentHandoversOptions {
   cache: DesiredCache;
@@ -142,7 +147,7 @@ export function isNeededByHandover(cache: DesiredCache): (reference: ConfigRefer
 /** Undefined for a Pod that the coordinator knows of. */
 function turnedPod({ uid, handover: turn }: AssignedPod): HandedOverPod | undefined {
   if (!turn?.unreported) return undefined;
-  const { uid: oldUid, pod, seal } = turn.predecessor;
+  const { uid: oldUid, pod, objectMac } = turn.predecessor;
   const object = Buffer.from(JSON.stringify(pod));
-  return { uid, predecessor: { uid: oldUid, object, ...(seal && { tag: seal }) } };
+  return { uid, predecessor: { uid: oldUid, object, ...(objectMac && { mac: objectMac }) } };
 }

@@ -1,20 +1,20 @@
 /** Images on this host, wired together: pulls, those held ahead of their Pods, and what goes when the disk fills. */
 import { join } from 'node:path';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
-import type { Clock } from '../../shared/process/time/clock.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import type { Component } from '../../shared/process/service/program-lifecycle.js';
 import type { Logger } from '../../shared/process/output/logger.js';
+import type { Component } from '../../shared/process/service/program-lifecycle.js';
+import type { Clock } from '../../shared/process/time/clock.js';
 import type { CollectionThresholds, DiskUse } from '../decisions/images/image-collection.js';
 import { fullImageName } from '../decisions/images/image-name.js';
-import { PrefetchedImages } from '../images/prefetched-images.js';
 import { ImageCollector } from '../images/image-collector.js';
-import { ImageRecords } from '../images/image-records.js';
 import { ImagePuller, type LocalImage } from '../images/image-puller.js';
+import { ImageRecords } from '../images/image-records.js';
+import { PrefetchedImages } from '../images/prefetched-images.js';
 import { RegistrySettings } from '../images/registry-settings.js';
 import { readFileSystemUsage } from '../node/file-system-usage.js';
-import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 import type { AgentSettings } from '../program/agent-settings.js';
+import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 
 /** How this host deals with images. */
 export interface ImageHandling {

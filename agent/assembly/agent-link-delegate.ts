@@ -1,30 +1,33 @@
 /** What the link asks of the rest of the agent, answered from the cache, the workers, the node and the engine. */
 
-import { StreamError } from '../../shared/link/streams/byte-stream.js';
 import type { StreamRequest } from '../../shared/link/messages/link-messages.js';
-import type { Clock } from '../../shared/process/time/clock.js';
+import { StreamError } from '../../shared/link/streams/byte-stream.js';
 import type { Logger } from '../../shared/process/output/logger.js';
-import { type AgentHandovers, isNeededByHandover } from './agent-handovers.js';
+import type { Clock } from '../../shared/process/time/clock.js';
 import type { ConfigCache } from '../desired/config-object-cache.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 import type { PrefetchedImages } from '../images/prefetched-images.js';
 import type { LinkDelegate } from '../link/link-delegate.js';
 import { readHostCounters } from '../node/host-counters.js';
-import type { NodeStatusReporter } from '../node/node-status-reporter.js';
 import { standardLabels } from '../node/node-labels-and-taints.js';
+import type { NodeStatusReporter } from '../node/node-status-reporter.js';
 import type { PodWorkers } from '../pods/pod-workers.js';
-import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 import type { AgentSettings } from '../program/agent-settings.js';
+import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 import { openLog } from '../streams/log-stream.js';
 import { openPort } from '../streams/port-stream.js';
 import { openProcess } from '../streams/process-stream.js';
 import { UsageMeter } from '../streams/usage-meter.js';
+import { type AgentHandovers, isNeededByHandover } from './agent-handovers.js';
 
 export interface AgentLinkDelegateDeps {
   settings: Pick<AgentSettings, 'nodeName' | 'labels' | 'taints'>;
   cache: DesiredCache;
   config: ConfigCache;
-  handovers: Pick<AgentHandovers, 'onPodsChanged' | 'onWelcome' | 'onCoordinatorTime' | 'onLinkFailed' | 'onAcknowledged'>;
+  handovers: Pick<
+    AgentHandovers,
+    'onPodsChanged' | 'onWelcome' | 'onCoordinatorTime' | 'onLinkFailed' | 'onAcknowledged'
+  >;
   workers: PodWorkers;
   prefetched: PrefetchedImages;
   node: NodeStatusReporter;
@@ -43,7 +46,19 @@ export interface AgentLinkDelegateDeps {
 
 /** The agent as the link sees it. */
 export function createLinkDelegate(parts: AgentLinkDelegateDeps): LinkDelegate {
-  const { settings, cache, config, workers, prefetched: held, node, handovers: turns, driver, clock, wallClock, log } = parts;
+  const {
+    settings,
+    cache,
+    config,
+    workers,
+    prefetched: held,
+    node,
+    handovers: turns,
+    driver,
+    clock,
+    wallClock,
+    log,
+  } = parts;
   const usage = new UsageMeter({ driver, readNode: readHostCounters, clock, wallClock });
   const heardTime = (hubTimeMs: number): void => {
     turns.onCoordinatorTime(hubTimeMs);
@@ -52,7 +67,7 @@ export function createLinkDelegate(parts: AgentLinkDelegateDeps): LinkDelegate {
   return {
     resumePoint: () => ({
       ...cache.position(),
-      have: [
+      objects: [
         ...cache.have(),
         ...config.have(),
         ...workers.orphanedUids().map((uid): [string, string] => [uid, '']),

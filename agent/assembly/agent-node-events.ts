@@ -9,7 +9,11 @@ import type { PreviousExit } from '../program/run-marker.js';
 type EmitNodeEvent = (type: ReportedEvent['type'], reason: string, message: string) => void;
 
 /** Events about the Node `name`, by the host's steady clock. */
-export function createNodeEventEmitter(reports: Pick<PodReports, 'putEvent'>, name: string, clock: Clock): EmitNodeEvent {
+export function createNodeEventEmitter(
+  reports: Pick<PodReports, 'putEvent'>,
+  name: string,
+  clock: Clock,
+): EmitNodeEvent {
   return (type, reason, message) => {
     const time = toTimestamp(clock.now());
     const involvedObject = { kind: 'Node', name, uid: name };

@@ -2,16 +2,16 @@
 import { ROOT_CA_CONFIG_MAP } from '../../shared/kube/access/service-account-token.js';
 import type { ConfigMap } from '../../shared/kube/objects/config-types.js';
 import type { ConfigReference } from '../../shared/kube/pods/config-reference.js';
-import type { AgentDeps } from './agent-deps.js';
-import { createCachedPodSource } from './cached-pod-source.js';
 import { hostIsolation } from '../decisions/admission/host-isolation.js';
 import type { ImagePuller } from '../images/image-puller.js';
 import { allocatableOf } from '../node/node-status.js';
 import type { NodeStatusReporter } from '../node/node-status-reporter.js';
-import { PodTokenCache } from '../pods/steps/pod-token-cache.js';
 import type { HostFacts, PodReports } from '../pods/pod-worker-deps.js';
 import { PodWorkers } from '../pods/pod-workers.js';
+import { PodTokenCache } from '../pods/steps/pod-token-cache.js';
 import { ContainerProbeHandlers } from '../probes/probe-handlers.js';
+import type { AgentDeps } from './agent-deps.js';
+import { createCachedPodSource } from './cached-pod-source.js';
 
 /** The workers of a host's Pods. `onForgotten` is called when nothing of a Pod is left. */
 export function createAgentWorkers(

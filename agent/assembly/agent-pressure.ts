@@ -1,19 +1,23 @@
 /** Pressure on this host, wired together: what is measured, what is won back, and who has to go. */
 import { parseGoDuration } from '../../shared/kube/objects/go-duration.js';
-import type { Clock } from '../../shared/process/time/clock.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import type { Component } from '../../shared/process/service/program-lifecycle.js';
 import type { Logger } from '../../shared/process/output/logger.js';
+import type { Component } from '../../shared/process/service/program-lifecycle.js';
+import type { Clock } from '../../shared/process/time/clock.js';
 import { deadContainers } from '../decisions/containers/dead-containers.js';
-import { type PressureReadings, type Threshold, thresholdsOf } from '../decisions/eviction/eviction-thresholds.js';
+import {
+  type PressureReadings,
+  type Threshold,
+  thresholdsOf,
+} from '../decisions/eviction/eviction-thresholds.js';
 import type { NodeStatusReporter } from '../node/node-status-reporter.js';
 import { readPressureSignals } from '../node/pressure-readings.js';
-import type { PodSource, PodVolumes } from '../pods/pod-worker-deps.js';
 import { measurePods } from '../pods/eviction/pod-usage-measurement.js';
-import type { PodWorkers } from '../pods/pod-workers.js';
 import { PressureWatch } from '../pods/eviction/pressure-watch.js';
-import type { RuntimeDriver } from '../runtime/runtime-driver.js';
+import type { PodSource, PodVolumes } from '../pods/pod-worker-deps.js';
+import type { PodWorkers } from '../pods/pod-workers.js';
 import type { AgentSettings } from '../program/agent-settings.js';
+import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 
 /** When this host counts as short of something, and how that is measured. */
 export interface PressureHandling {

@@ -1,7 +1,7 @@
 /** The Pods of the desired cache as their workers see them, and what workers have it keep. */
 import type { Clock } from '../../shared/process/time/clock.js';
-import { type AssignedPod, startableAfterEndOf } from '../decisions/pods/assigned-pod.js';
 import { afterRevertCleared, effectivePod } from '../decisions/handovers/assigned-pod-handover.js';
+import { type AssignedPod, startableAfterEndOf } from '../decisions/pods/assigned-pod.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 import type { PodSource } from '../pods/pod-worker-deps.js';
 

@@ -1,27 +1,28 @@
 /** One agent without its surroundings: the node's status, its Pods, the engine's events and the link, wired together. */
-import type { Component } from '../../shared/process/service/program-lifecycle.js';
+
 import { VERSION } from '../../shared/process/program-version.js';
-import type { AgentDeps } from './agent-deps.js';
-import { createAgentImages } from './agent-images.js';
-import { createAgentPressure } from './agent-pressure.js';
-import { createLinkDelegate } from './agent-link-delegate.js';
-import { type AgentHandovers, createAgentHandovers, isNeededByHandover } from './agent-handovers.js';
-import { createAgentWorkers } from './agent-pod-workers.js';
+import type { Component } from '../../shared/process/service/program-lifecycle.js';
 import { podsNeededBy } from '../decisions/handovers/assigned-pod-handover.js';
 import { StaticPods } from '../desired/static-pods.js';
-import { logEngineChange, demoteOutageErrors } from './engine-outage-log.js';
+import { CoordinatorTime } from '../handovers/coordinator-time.js';
+import { NO_UPDATE_LOCK } from '../handovers/update-lock.js';
 import type { PrefetchedImages } from '../images/prefetched-images.js';
-import type { LinkDelegate } from '../link/link-delegate.js';
 import { Link } from '../link/link.js';
+import type { LinkDelegate } from '../link/link-delegate.js';
 import { NodeStatusReporter } from '../node/node-status-reporter.js';
-import { emitStartEvents, createNodeEventEmitter } from './agent-node-events.js';
-import { TerminationBarrier } from '../pods/termination-barrier.js';
+import { StorageLimitWatch } from '../pods/eviction/storage-limit-watch.js';
 import type { PodReports } from '../pods/pod-worker-deps.js';
 import type { PodWorkers } from '../pods/pod-workers.js';
 import { watchRuntimeEvents } from '../pods/runtime-event-watch.js';
-import { StorageLimitWatch } from '../pods/eviction/storage-limit-watch.js';
-import { CoordinatorTime } from '../handovers/coordinator-time.js';
-import { NO_UPDATE_LOCK } from '../handovers/update-lock.js';
+import { TerminationBarrier } from '../pods/termination-barrier.js';
+import type { AgentDeps } from './agent-deps.js';
+import { type AgentHandovers, createAgentHandovers, isNeededByHandover } from './agent-handovers.js';
+import { createAgentImages } from './agent-images.js';
+import { createLinkDelegate } from './agent-link-delegate.js';
+import { createNodeEventEmitter, emitStartEvents } from './agent-node-events.js';
+import { createAgentWorkers } from './agent-pod-workers.js';
+import { createAgentPressure } from './agent-pressure.js';
+import { demoteOutageErrors, logEngineChange } from './engine-outage-log.js';
 
 export interface Agent {
   /** To start in order and stop in reverse; stopping touches no container. */
@@ -86,7 +87,11 @@ function createAgentWith(host: AgentDeps): Agent {
       ...(removeUnused ? { removeUnusedImages: removeUnused } : {}),
       warn,
     });
-  const link = createLink(host, node, createLinkDelegate({ ...host, workers, prefetched: held, node, handovers: turns, warn }));
+  const link = createLink(
+    host,
+    node,
+    createLinkDelegate({ ...host, workers, prefetched: held, node, handovers: turns, warn }),
+  );
   const statics = createStaticPods(host, workers, link);
   const listeners = [node.onRuntimeEvent.bind(node), workers.onRuntimeEvent.bind(workers)];
   const watch = watchRuntimeEvents(driver, listeners, clock, log.child({ component: 'runtime' }));
@@ -108,7 +113,10 @@ function createAgentWith(host: AgentDeps): Agent {
 }
 
 /** Its status tells of the images that are held as well. */
-function createNodeWatch(host: AgentDeps, to: () => { held: PrefetchedImages; link: Link }): NodeStatusReporter {
+function createNodeWatch(
+  host: AgentDeps,
+  to: () => { held: PrefetchedImages; link: Link },
+): NodeStatusReporter {
   return new NodeStatusReporter({
     nodeName: host.settings.nodeName,
     agentVersion: VERSION,

@@ -3,14 +3,14 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
-import { type Clock, systemClock } from '../../shared/process/time/clock.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { DockerEngine } from '../runtime/docker/docker-engine.js';
-import { type ContainerOwner, type RuntimeDriver, RuntimeError } from '../runtime/runtime-driver.js';
-import { engineProcesses } from '../runtime/engine-processes.js';
-import { askEngine, type EngineSearch, type FoundEngine, findEngine } from '../runtime/docker/find-engine.js';
-import { MonotonicTimesDriver } from '../runtime/monotonic-times-driver.js';
+import { type Clock, systemClock } from '../../shared/process/time/clock.js';
 import type { RuntimeChoice } from '../program/agent-settings.js';
+import { DockerEngine } from '../runtime/docker/docker-engine.js';
+import { askEngine, type EngineSearch, type FoundEngine, findEngine } from '../runtime/docker/find-engine.js';
+import { engineProcesses } from '../runtime/engine-processes.js';
+import { MonotonicTimesDriver } from '../runtime/monotonic-times-driver.js';
+import { type ContainerOwner, type RuntimeDriver, RuntimeError } from '../runtime/runtime-driver.js';
 import type { FindProcesses } from '../volumes/engine-mount-namespace.js';
 import { NO_ENGINE } from '../volumes/sub-path-preparation.js';
 

@@ -41,7 +41,12 @@ export function reportedTimes(moments: readonly HostMoment[], now: Required<Host
 }
 
 /** When something first happened that last happened at `told`. */
-export function firstEventTime(first: HostMoment, last: HostMoment, told: ToldTime, now: Required<HostMoment>): number {
+export function firstEventTime(
+  first: HostMoment,
+  last: HostMoment,
+  told: ToldTime,
+  now: Required<HostMoment>,
+): number {
   const exact = exactTime(first, now);
   const distance = first.boot === last.boot ? last.uptimeMs - first.uptimeMs : 0;
   return Math.min(exact ?? told.ms - distance, told.ms);

@@ -2,13 +2,17 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConfigMap, Secret } from '../../shared/kube/objects/config-types.js';
-import { type ConfigReference, configKey, configReferenceTo } from '../../shared/kube/pods/config-reference.js';
+import {
+  type ConfigReference,
+  configKey,
+  configReferenceTo,
+} from '../../shared/kube/pods/config-reference.js';
 import type { DesiredObject, ObjectDigest } from '../../shared/link/messages/link-messages.js';
-import type { Clock, Timer } from '../../shared/process/time/clock.js';
-import type { Logger } from '../../shared/process/output/logger.js';
 import { removePrivateFile, writePrivateFile } from '../../shared/process/files/private-file.js';
-import { decodeConfigFile, encodeConfigFile, type CachedConfig } from './config-object-file.js';
+import type { Logger } from '../../shared/process/output/logger.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { AtRestCipher } from './at-rest-cipher.js';
+import { type CachedConfig, decodeConfigFile, encodeConfigFile } from './config-object-file.js';
 
 /** With the value `"false"` on a Secret or ConfigMap, hosts keep it in memory alone. */
 const OFFLINE_ANNOTATION = 'everynode.dev/offline';
@@ -77,11 +81,11 @@ export class ConfigCache {
    * is kept until `dropOverdue`.
    */
   apply(
-    { set, gone }: { set: readonly DesiredObject[]; gone: readonly string[] },
+    { set, unassigned }: { set: readonly DesiredObject[]; unassigned: readonly string[] },
     isNeeded: IsNeeded = () => false,
   ): AppliedConfig {
     const given = set.flatMap((object) => (object.kind ? this.#decode(object) : []));
-    const leaving = gone.flatMap((uid) => this.#byUid.get(uid) ?? []);
+    const leaving = unassigned.flatMap((uid) => this.#byUid.get(uid) ?? []);
     const dropped = leaving.filter(({ object }) => !isNeeded(configReferenceTo(object)));
     for (const { uid } of given) this.#overdue.delete(uid);
     for (const { uid } of leaving) this.#overdue.add(uid);
@@ -98,7 +102,7 @@ export class ConfigCache {
 
   /** Lets go of what was kept for longer than the hub said, unless it still `isNeeded`. */
   dropUnneeded(isNeeded: IsNeeded): void {
-    if (this.#overdue.size > 0) this.apply({ set: [], gone: [...this.#overdue] }, isNeeded);
+    if (this.#overdue.size > 0) this.apply({ set: [], unassigned: [...this.#overdue] }, isNeeded);
   }
 
   /** What is not on disk is written as soon as it can be. */

@@ -1,10 +1,19 @@
 /** The Pods this host was given, on disk: they must come back after a reboot with no coordinator in reach. */
 import { createHash } from 'node:crypto';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
-import type { DesiredObject, ObjectDigest, ReturnedObject } from '../../shared/link/messages/link-messages.js';
-import type { Clock, Timer } from '../../shared/process/time/clock.js';
+import type {
+  DesiredObject,
+  ObjectDigest,
+  ReturnedObject,
+} from '../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../shared/process/output/logger.js';
-import { type AssignedPod, afterTermination, afterUnassign, afterAssign } from '../decisions/pods/assigned-pod.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
+import {
+  type AssignedPod,
+  afterAssign,
+  afterTermination,
+  afterUnassign,
+} from '../decisions/pods/assigned-pod.js';
 import type { PodTermination } from '../decisions/pods/pod-view.js';
 import type { DurableFile } from './durable-file.js';
 
@@ -107,15 +116,15 @@ export class DesiredCache {
       if (object.kind) continue;
       const pod = this.#decodePod(object);
       if (!pod) continue;
-      const { uid, digest, tag: seal } = object;
-      const given = { uid, digest, pod, ...(seal && { seal }) };
+      const { uid, digest, mac } = object;
+      const given = { uid, digest, pod, ...(mac && { objectMac: mac }) };
       this.#pods.set(object.uid, afterAssign(this.#pods.get(object.uid), given, now));
     }
     for (const uid of change.unassigned) {
       const held = this.#pods.get(uid);
       if (held) this.#pods.set(uid, afterUnassign(held, now, change.epoch));
     }
-    const { clusterUID, epoch: epoch, revision } = change;
+    const { clusterUID, epoch, revision } = change;
     this.#position = { clusterUID, epoch: epoch, revision };
     await this.#save();
   }

@@ -3,8 +3,8 @@
  * is full still takes in what would empty it.
  */
 import { open, rm, stat } from 'node:fs/promises';
-import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { Logger } from '../../shared/process/output/logger.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { DurableFile } from './durable-file.js';
 
 /** Enough for what some two hundred Pods are given. */

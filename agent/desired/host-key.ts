@@ -1,8 +1,8 @@
 /** The host's own key, which never leaves it: made once, sealed by the TPM where there is one, else in a file for its owner alone. */
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import type { Logger } from '../../shared/process/output/logger.js';
 import { readIfPresent, writePrivateFile } from '../../shared/process/files/private-file.js';
+import type { Logger } from '../../shared/process/output/logger.js';
 import { HOST_KEY_BYTES } from './at-rest-cipher.js';
 import type { KeySealer } from './tpm-sealer.js';
 

@@ -1,7 +1,7 @@
 /** Static Pods: what lies in the manifest directory runs on this host, with a coordinator or without. */
 import type { MirrorPod } from '../../shared/link/messages/link-messages.js';
-import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { Logger } from '../../shared/process/output/logger.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import { mirrorsOf } from '../decisions/static-pods/static-pod-mirrors.js';
 import type { DesiredCache } from './desired-cache.js';
 import type { ManifestDirectory } from './static-pod-directory.js';

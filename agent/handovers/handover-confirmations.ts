@@ -2,11 +2,20 @@
 
 import { refText } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
-import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { Logger } from '../../shared/process/output/logger.js';
-import { confirmationStep, linkEvidenceOf, type LinkEvidence, type Stall } from '../decisions/handovers/confirmation-step.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
+import {
+  afterBoot,
+  afterConfirmation,
+  afterRevertStart,
+} from '../decisions/handovers/assigned-pod-handover.js';
+import {
+  confirmationStep,
+  type LinkEvidence,
+  linkEvidenceOf,
+  type Stall,
+} from '../decisions/handovers/confirmation-step.js';
 import { type AssignedPod, isPredecessor } from '../decisions/pods/assigned-pod.js';
-import { afterBoot, afterConfirmation, afterRevertStart } from '../decisions/handovers/assigned-pod-handover.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 
 /** While something is to be confirmed this process looks whether it has stood still. */
@@ -205,7 +214,9 @@ export class HandoverConfirmations {
   }
 }
 
-type Unconfirmed = AssignedPod & { turn: NonNullable<AssignedPod['handover']> & { confirmSeconds: number } };
+type Unconfirmed = AssignedPod & {
+  handover: NonNullable<AssignedPod['handover']> & { confirmSeconds: number };
+};
 
 /** What was deleted meanwhile needs no way back. */
 function isUnconfirmed(held: AssignedPod): held is Unconfirmed {

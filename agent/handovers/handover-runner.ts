@@ -2,18 +2,28 @@
  * Carries out the turns that stand on Pods of this host: waits until one may begin, then puts the successor in its Pod's
  * place, on disk first. Level-triggered: it can be killed at any line and looks again.
  */
-import { type HostHandover, type HandoverBlockReason, WITHDRAWN, withdrawnMessage } from '../../shared/kube/handovers/host-handover.js';
+import {
+  type HandoverBlockReason,
+  type HostHandover,
+  WITHDRAWN,
+  withdrawnMessage,
+} from '../../shared/kube/handovers/host-handover.js';
 import { refText } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
-import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { Logger } from '../../shared/process/output/logger.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { FindConfig } from '../decisions/container-spec/config-lookup.js';
-import type { AssignedPod } from '../decisions/pods/assigned-pod.js';
-import { afterHandoverStart, hasNoHandover, pendingHandover, withdrawnSuccessorName } from '../decisions/handovers/assigned-pod-handover.js';
-import { podImages } from '../decisions/pods/pod-containers.js';
+import {
+  afterHandoverStart,
+  hasNoHandover,
+  pendingHandover,
+  withdrawnSuccessorName,
+} from '../decisions/handovers/assigned-pod-handover.js';
+import { type HandoverStep, handoverStep } from '../decisions/handovers/handover-step.js';
 import { pullSecrets } from '../decisions/images/pull-secrets.js';
 import type { Keyring } from '../decisions/images/registry-credentials.js';
-import { type HandoverStep, handoverStep } from '../decisions/handovers/handover-step.js';
+import type { AssignedPod } from '../decisions/pods/assigned-pod.js';
+import { podImages } from '../decisions/pods/pod-containers.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 import type { PrefetchedImages } from '../images/prefetched-images.js';
 import type { CoordinatorTime } from './coordinator-time.js';
@@ -168,14 +178,25 @@ export class HandoverRunner {
       wanted.map((image) => ({ image, secrets })),
       () => this.#lookAt(uid),
     );
-    const facts = { turn, missing: images.missing(ownerOf(uid)), lockedSince: held.lockedSince };
-    const before = handoverStep({ ...facts, coordinatorTimeMs: time.now(), updateLock: undefined, now: clock.now() });
+    const facts = { handover: turn, missing: images.missing(ownerOf(uid)), lockedSince: held.lockedSince };
+    const before = handoverStep({
+      ...facts,
+      coordinatorTimeMs: time.now(),
+      updateLock: undefined,
+      now: clock.now(),
+    });
     if (before.kind === 'wait' || turn.maxLockSeconds === undefined) return before;
     const { namespace = '', name } = pod.metadata;
     const said = await hold.ask({ namespace, pod: name, images: wanted });
     const now = clock.now();
     const lockedSince = said && (await this.#lockedSince(held, now));
-    return handoverStep({ ...facts, lockedSince: lockedSince, coordinatorTimeMs: time.now(), updateLock: said, now });
+    return handoverStep({
+      ...facts,
+      lockedSince: lockedSince,
+      coordinatorTimeMs: time.now(),
+      updateLock: said,
+      now,
+    });
   }
 
   /** Kept on disk: an agent that restarts does not let the host hold up a turn for twice as long. */
@@ -195,7 +216,11 @@ export class HandoverRunner {
     }
   }
 
-  #wait(held: AssignedPod, pending: Pending, { reason, message, againMs }: HandoverStep & { kind: 'wait' }): void {
+  #wait(
+    held: AssignedPod,
+    pending: Pending,
+    { reason, message, againMs }: HandoverStep & { kind: 'wait' },
+  ): void {
     this.#parts.onWaiting(held.uid, { reason, message });
     if (againMs !== undefined) this.#again(held.uid, pending, againMs);
   }

@@ -2,8 +2,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import type { Clock } from '../../shared/process/time/clock.js';
-import { updateLockInAnswer, updateLockInFile } from '../decisions/handovers/update-lock-text.js';
 import type { ActiveUpdateLock } from '../decisions/handovers/handover-step.js';
+import { updateLockInAnswer, updateLockInFile } from '../decisions/handovers/update-lock-text.js';
 
 /** Who does not answer within this time counts as busy. */
 const ANSWER_MS = 2_000;
@@ -32,7 +32,8 @@ export function updateLockAt(path: string, clock: Clock, wallClock: Clock): Upda
     ask: async (question) => {
       try {
         const found = await stat(path);
-        if (found.isSocket()) return updateLockInAnswer(await answerOf(path, question, clock), wallClock.now());
+        if (found.isSocket())
+          return updateLockInAnswer(await answerOf(path, question, clock), wallClock.now());
         return updateLockInFile(found.isFile() ? await readFile(path, 'utf8') : '', wallClock.now());
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;

@@ -5,14 +5,14 @@
 import { X509Certificate } from 'node:crypto';
 import { CERTIFICATE_PATH, type CertificateIssued } from '../../shared/link/messages/link-messages.js';
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
-import type { Random } from '../../shared/process/time/random.js';
-import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { Logger } from '../../shared/process/output/logger.js';
-import { certificateRequest, publicKeyHashOf } from './host-certificate-request.js';
-import { requestCertificate } from './coordinator-client.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
+import type { Random } from '../../shared/process/time/random.js';
 import { certificateRenewalTimeMs } from '../decisions/certificate-renewal-time.js';
-import type { HostIdentity } from './host-identity.js';
 import type { LinkCertificateHandler } from '../link/link-certificate-handler.js';
+import { requestCertificate } from './coordinator-client.js';
+import { certificateRequest, publicKeyHashOf } from './host-certificate-request.js';
+import type { HostIdentity } from './host-identity.js';
 
 /** Timers are set no further: the runtime's count milliseconds in 31 bits. */
 const MAX_WAIT_MS = 24 * 60 * 60 * 1000;
@@ -133,10 +133,10 @@ export class CertificateRenewer implements LinkCertificateHandler {
       const trusted = { server, ca, certificate: own };
       const answer = await requestCertificate(trusted, CERTIFICATE_PATH, request);
       if (answer.state === 'joined') {
-        const { certificate, ca, seal } = answer;
+        const { certificate, ca, joinMac } = answer;
         if (certificate === undefined || !this.#isForOurKey(certificate))
           throw new Error('no certificate for our key came');
-        await identity.update({ certificate, ...(ca && { ca }), ...(seal && { seal }) });
+        await identity.update({ certificate, ...(ca && { ca }), ...(joinMac && { joinMac }) });
         log.info('this host has a new certificate');
         return;
       }

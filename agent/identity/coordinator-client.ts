@@ -2,7 +2,11 @@
 import type { ClientRequestArgs } from 'node:http';
 import { type Agent, request } from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
-import { JOIN_PATH, type JoinRequest, type PendingJoinResponse } from '../../shared/link/messages/link-messages.js';
+import {
+  JOIN_PATH,
+  type JoinRequest,
+  type PendingJoinResponse,
+} from '../../shared/link/messages/link-messages.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { escapeLine } from '../../shared/process/output/terminal-output.js';
 import { connectTrusting } from '../link/server-trust.js';
@@ -50,7 +54,7 @@ export interface TrustedCoordinator {
 /** What a coordinator answers to a host that it lets in. */
 export interface Registration {
   clusterUID: string;
-  seal?: string;
+  joinMac?: string;
   certificate?: string;
   ca?: string;
 }
@@ -69,7 +73,7 @@ export async function requestCertificate(
   const answer = parseAnswer(text);
   const { clusterUID, message } = answer;
   if (code === 200 && typeof clusterUID === 'string') {
-    return { state: 'joined', clusterUID, ...textsOf(answer, 'seal', 'certificate', 'ca') };
+    return { state: 'joined', clusterUID, ...textsOf(answer, 'joinMac', 'certificate', 'ca') };
   }
   if (code === 202 && typeof message === 'string') {
     return { state: 'waiting', message, request: String(answer.request) };

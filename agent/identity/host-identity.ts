@@ -1,11 +1,11 @@
 /** Who this host is, as it stands now: the link reads it at each connect, and what changes is on disk before it counts. */
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
-import type { Enrolment } from './join-coordinator.js';
-import { writeIdentity } from './identity-file.js';
 import type { LinkTarget } from '../link/link-target.js';
 import { ResumingTls } from '../link/resuming-tls.js';
 import { connectTrusting } from '../link/server-trust.js';
+import { writeIdentity } from './identity-file.js';
+import type { Enrolment } from './join-coordinator.js';
 
 export class HostIdentity implements LinkTarget {
   readonly url: string;

@@ -3,7 +3,11 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { readIfPresent, removePrivateFile, writePrivateFile } from '../../shared/process/files/private-file.js';
+import {
+  readIfPresent,
+  removePrivateFile,
+  writePrivateFile,
+} from '../../shared/process/files/private-file.js';
 
 const FILE = 'identity.json';
 
@@ -66,7 +70,7 @@ export function removeIdentity(dataDir: string): Promise<void> {
 
 function isIdentity(value: unknown): value is Identity {
   if (typeof value !== 'object' || value === null) return false;
-  const { node, ca, key, certificate, clusterUID, seal } = value as Record<string, unknown>;
-  const optional = [certificate, clusterUID, seal].map((field) => field ?? '');
+  const { node, ca, key, certificate, clusterUID, joinMac } = value as Record<string, unknown>;
+  const optional = [certificate, clusterUID, joinMac].map((field) => field ?? '');
   return [node, ca, key, ...optional].every((field) => typeof field === 'string');
 }

@@ -5,16 +5,16 @@
 import { X509Certificate } from 'node:crypto';
 import { JOIN_PATH } from '../../shared/link/messages/link-messages.js';
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
-import { pause } from '../../shared/process/time/pause.js';
-import { generateKeyPem } from '../../shared/process/files/private-key.js';
 import { trackNewFolders } from '../../shared/process/files/new-file-cleanup.js';
-import { certificateRequest } from './host-certificate-request.js';
+import { generateKeyPem } from '../../shared/process/files/private-key.js';
+import { pause } from '../../shared/process/time/pause.js';
 import {
-  requestCertificate,
   JoinError,
   type Registration,
+  requestCertificate,
   type TrustedCoordinator,
 } from './coordinator-client.js';
+import { certificateRequest } from './host-certificate-request.js';
 import { type Identity, readIdentity, removeIdentity, writeIdentity } from './identity-file.js';
 import { findAuthority } from './pinned-authority.js';
 

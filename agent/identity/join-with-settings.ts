@@ -1,10 +1,15 @@
 /** The enrolment of a host by its settings, with words for whoever typed them. */
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { JoinError, toExitError } from './coordinator-client.js';
-import { type Enrolment, joinCoordinator, parseServer, rejectTokenOfOtherCoordinator } from './join-coordinator.js';
-import { hasJoined } from './identity-file.js';
-import { readJoinToken } from './join-token-source.js';
 import type { AgentSettings } from '../program/agent-settings.js';
+import { JoinError, toExitError } from './coordinator-client.js';
+import { hasJoined } from './identity-file.js';
+import {
+  type Enrolment,
+  joinCoordinator,
+  parseServer,
+  rejectTokenOfOtherCoordinator,
+} from './join-coordinator.js';
+import { readJoinToken } from './join-token-source.js';
 
 /**
  * The node that this host is, joined now if it had not; and the coordinator. `onWaiting` hears why it takes long: a person
@@ -24,7 +29,14 @@ export async function joinWithSettings(
     // Do not read the token on a host that has joined: its file may be gone.
     const token = isInstallation || !(await hasJoined(dataDir)) ? await readJoinToken(given) : undefined;
     if (isInstallation && token) await rejectTokenOfOtherCoordinator(dataDir, token);
-    const enrolment = await joinCoordinator({ dataDir, server, node, labels, onWaiting, ...(token ? { token } : {}) });
+    const enrolment = await joinCoordinator({
+      dataDir,
+      server,
+      node,
+      labels,
+      onWaiting,
+      ...(token ? { token } : {}),
+    });
     return { enrolment, server: url };
   } catch (error) {
     if (!(error instanceof JoinError)) throw error;
@@ -32,4 +44,7 @@ export async function joinWithSettings(
   }
 }
 
-export type JoinSettings = Pick<AgentSettings, 'data' | 'nodeName' | 'server' | 'token' | 'tokenFile' | 'labels'>;
+export type JoinSettings = Pick<
+  AgentSettings,
+  'data' | 'nodeName' | 'server' | 'token' | 'tokenFile' | 'labels'
+>;

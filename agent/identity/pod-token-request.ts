@@ -1,9 +1,9 @@
 /** Asks the coordinator for a Pod's token over HTTPS, as the host: `POST …/serviceaccounts/NAME/token`. */
 import { request } from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
-import type { HostIdentity } from './host-identity.js';
 import { connectTrusting } from '../link/server-trust.js';
-import type { RequestToken, TokenResult, TokenRequest } from '../pods/steps/pod-token-cache.js';
+import type { RequestToken, TokenRequest, TokenResult } from '../pods/steps/pod-token-cache.js';
+import type { HostIdentity } from './host-identity.js';
 
 const TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 262_144;

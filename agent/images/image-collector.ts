@@ -1,6 +1,7 @@
 /** Removes images that nobody uses when the disk fills (pkg/kubelet/images/image_gc_manager.go). */
-import type { Clock, Timer } from '../../shared/process/time/clock.js';
+
 import type { Logger } from '../../shared/process/output/logger.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import {
   bytesToFree,
   type CollectableImage,

@@ -9,7 +9,12 @@ import {
 } from '../decisions/images/image-name.js';
 import { goDuration } from '../decisions/images/pulled-message.js';
 import { credentialsFor, type Keyring, type RegistryAuth } from '../decisions/images/registry-credentials.js';
-import { type EngineImage, type PullRequest, type RuntimeDriver, RuntimeError } from '../runtime/runtime-driver.js';
+import {
+  type EngineImage,
+  type PullRequest,
+  type RuntimeDriver,
+  RuntimeError,
+} from '../runtime/runtime-driver.js';
 import { PullQueue } from './pull-queue.js';
 import type { RegistrySettings } from './registry-settings.js';
 
@@ -35,7 +40,7 @@ interface ImageRequest {
 export interface ImagePullerOptions {
   driver: Pick<RuntimeDriver, 'findImage' | 'pull' | 'tag'>;
   clock: Clock;
-  registries: Pick<RegistrySettings, 'known'>;
+  registries: Pick<RegistrySettings, 'current'>;
   /** Pulls that go on at once. */
   maxParallelPulls: number;
   /** Told of each image that arrived by a pull, and whether one of this name was there before. */
@@ -95,7 +100,7 @@ export class ImagePuller {
   async #find(fullName: string): Promise<LocalImage | undefined> {
     const names = [fullName];
     if (hasDigest(fullName))
-      names.push(...pullNames(fullName, (await this.#options.registries.known()).mirrors));
+      names.push(...pullNames(fullName, (await this.#options.registries.current()).mirrors));
     for (const name of names) {
       const found = await this.#options.driver.findImage(name);
       if (found) return { ...found, name };
@@ -133,7 +138,7 @@ export class ImagePuller {
   /** From the first place, and with the first credentials, that give it. */
   async #pull(fullName: string, secrets: readonly Keyring[], signal: AbortSignal): Promise<void> {
     const { driver, registries } = this.#options;
-    const { keyring, mirrors } = await registries.known();
+    const { keyring, mirrors } = await registries.current();
     const refusals: RuntimeError[] = [];
     for (const image of pullNames(fullName, mirrors)) {
       const found = credentialsFor(image, [...secrets, keyring]);

@@ -1,6 +1,7 @@
 /** Images that this host is to have before any container asks for them: as the coordinator lists them, or for a turn to come. */
-import type { Clock, Timer } from '../../shared/process/time/clock.js';
+
 import type { Logger } from '../../shared/process/output/logger.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import { imageRetryState } from '../decisions/images/image-backoff.js';
 import { fullImageName } from '../decisions/images/image-name.js';
 import type { Keyring } from '../decisions/images/registry-credentials.js';

@@ -38,7 +38,13 @@ export async function runInstall(
   const { releaseKey } = flags;
   // Written down: a host that is renamed later stays the node that it is.
   const named = { ...given, nodeName: settings.nodeName };
-  await install({ settings, typedSettings: named, ...(releaseKey ? { releaseKey } : {}), places, report: say });
+  await install({
+    settings,
+    typedSettings: named,
+    ...(releaseKey ? { releaseKey } : {}),
+    places,
+    report: say,
+  });
 }
 
 /** Takes the agent off this host. */

@@ -1,5 +1,7 @@
 /** `everynode-agent install`: makes this host a node of a fleet, by systemd. Killed at any line, a repetition ends in the same place. */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { writePrivateFile } from '../../shared/process/files/private-file.js';
+import { VERSION } from '../../shared/process/program-version.js';
 import {
   installFile,
   installLink,
@@ -8,11 +10,9 @@ import {
   requireWritable,
   runCommandOnHost,
 } from '../../shared/process/service/host-commands.js';
-import { writePrivateFile } from '../../shared/process/files/private-file.js';
 import { updateSettingsFile } from '../../shared/process/settings/settings-file.js';
-import { VERSION } from '../../shared/process/program-version.js';
-import { joinWithSettings, type JoinSettings } from '../identity/join-with-settings.js';
 import { type EngineLocations, requireEngine } from '../assembly/open-runtime.js';
+import { type JoinSettings, joinWithSettings } from '../identity/join-with-settings.js';
 import type { AgentSettings } from '../program/agent-settings.js';
 import {
   COMMAND_LINK,
@@ -25,8 +25,8 @@ import {
   UNIT_DIR,
   VERSIONS_DIR,
 } from './install-paths.js';
-import { unitText } from './systemd-units.js';
 import { InstalledVersions } from './installed-versions.js';
+import { unitText } from './systemd-units.js';
 
 const WHAT = 'everynode-agent install';
 const HEAD = `# Settings of the Everynode agent; everynode-agent --help lists them all. Labels and taints may be maps and lists:
@@ -47,7 +47,13 @@ interface InstallOptions {
 }
 
 /** Resolves when the agent runs. Throws `ExitError`; what was missing is told before anything is changed. */
-export async function install({ settings, typedSettings: given, releaseKey, places, report: say }: InstallOptions): Promise<void> {
+export async function install({
+  settings,
+  typedSettings: given,
+  releaseKey,
+  places,
+  report: say,
+}: InstallOptions): Promise<void> {
   requireSystemd(WHAT);
   requireWritable(WHAT, CONFIG_FILE, `${UNIT_DIR}/${SERVICE}`, VERSIONS_DIR);
   const { runtime, nodeName } = settings;

@@ -10,9 +10,9 @@ import {
   rmSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { installFile, installLink } from '../../shared/process/service/host-commands.js';
-import { isSingleExecutable } from '../../shared/process/service/child-program.js';
 import { isReleaseVersion } from '../../shared/process/release-version.js';
+import { isSingleExecutable } from '../../shared/process/service/child-program.js';
+import { installFile, installLink } from '../../shared/process/service/host-commands.js';
 import { PROGRAM } from './install-paths.js';
 
 export class InstalledVersions {

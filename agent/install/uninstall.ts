@@ -2,8 +2,13 @@
 
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { isAbsentOrOwnLink, requireSystemd, runCommandOnHost, commandSucceeds } from '../../shared/process/service/host-commands.js';
 import { confirmAtTerminal } from '../../shared/process/output/terminal-output.js';
+import {
+  commandSucceeds,
+  isAbsentOrOwnLink,
+  requireSystemd,
+  runCommandOnHost,
+} from '../../shared/process/service/host-commands.js';
 import { countPods, removeContainers } from '../program/remove-containers.js';
 import { removeFolder } from '../volumes/pod-folders.js';
 import {

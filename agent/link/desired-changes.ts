@@ -30,10 +30,16 @@ export class DesiredChanges {
   /** The Node was deleted: its Pods stop, as a kubelet's do. Only the own fleet's word counts. */
   async dropAllPods(goodbye: Goodbye): Promise<void> {
     await this.#applied;
-    const { clusterUID, epoch: epoch = '', revision } = this.#agent.resumePoint();
+    const { clusterUID, epoch = '', revision } = this.#agent.resumePoint();
     if (clusterUID === undefined || goodbye.clusterUID !== clusterUID) return;
     try {
-      await this.#agent.apply({ set: [], unassigned: this.#agent.assignedUids(), revision, clusterUID, epoch: epoch });
+      await this.#agent.apply({
+        set: [],
+        unassigned: this.#agent.assignedUids(),
+        revision,
+        clusterUID,
+        epoch: epoch,
+      });
     } catch (error) {
       this.#log.error({ err: error }, 'Pods of the deleted Node cannot be dropped');
     }

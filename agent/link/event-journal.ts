@@ -3,10 +3,10 @@
  * with their true times when the coordinator is there again. Bounded in number, and in bytes a day.
  */
 import { toTimestamp } from '../../shared/kube/objects/meta.js';
-import { truncateText, MAX_EVENT_MESSAGE, truncatedEvent } from '../../shared/link/encoding/event-schema.js';
+import { MAX_EVENT_MESSAGE, truncatedEvent, truncateText } from '../../shared/link/encoding/event-schema.js';
 import type { ReportedEvent } from '../../shared/link/messages/link-messages.js';
-import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { Logger } from '../../shared/process/output/logger.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import { firstEventTime, type HostMoment, reportedTimes } from '../decisions/event-journal-times.js';
 import type { EventJournalFile } from './event-journal-file.js';
 

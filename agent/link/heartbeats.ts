@@ -1,5 +1,9 @@
 /** A connection's signs of life: pings at the agreed pace, what some of them tell, and how long their answers take. */
-import { HEARTBEATS_PER_READING, type HeartbeatReading, encodeHeartbeatReading } from '../../shared/link/heartbeat-reading.js';
+import {
+  encodeHeartbeatReading,
+  HEARTBEATS_PER_READING,
+  type HeartbeatReading,
+} from '../../shared/link/heartbeat-reading.js';
 import { HEARTBEAT_INTERVAL_MS } from '../../shared/link/messages/link-messages.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
 
@@ -15,7 +19,11 @@ export class Heartbeats {
   #roundTripMs: number | undefined;
 
   /** `send` is false when nothing can be sent (any more); `reading` is how busy the host is, undefined = not told. */
-  constructor(send: (payload?: Uint8Array) => boolean, reading: () => HeartbeatReading | undefined, clock: Clock) {
+  constructor(
+    send: (payload?: Uint8Array) => boolean,
+    reading: () => HeartbeatReading | undefined,
+    clock: Clock,
+  ) {
     this.#send = send;
     this.#reading = reading;
     this.#clock = clock;

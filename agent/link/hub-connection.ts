@@ -4,12 +4,12 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
 import type { HeartbeatConfig } from '../../shared/kube/nodes/heartbeat-config.js';
-import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
 import { decodeFromHub, encodeMessage } from '../../shared/link/encoding/frame-codec.js';
+import { ProtocolError } from '../../shared/link/encoding/schema-combinators.js';
+import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
+import { CHALLENGE_HEADER, signChallenge } from '../../shared/link/key-proof.js';
 import type { LinkMeter } from '../../shared/link/link-meter.js';
 import type { FromAgent, FromHub } from '../../shared/link/messages/link-messages.js';
-import { CHALLENGE_HEADER, signChallenge } from '../../shared/link/key-proof.js';
-import { ProtocolError } from '../../shared/link/encoding/schema-combinators.js';
 import { SilenceTimer } from '../../shared/link/silence-timer.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import { Heartbeats } from './heartbeats.js';
@@ -100,7 +100,7 @@ export class HubConnection {
   }
 
   /** From now on; the other end may count from its word on. */
-  applyHeartbeatConfig({ heartbeatMs: heartbeatMs, silenceMs, compress: compresses }: HeartbeatConfig): void {
+  applyHeartbeatConfig({ heartbeatMs, silenceMs, compress: compresses }: HeartbeatConfig): void {
     this.#compresses = compresses;
     this.#silence?.setTimeoutMs(silenceMs);
     this.#heartbeats.setIntervalMs(heartbeatMs);

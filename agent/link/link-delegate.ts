@@ -2,14 +2,14 @@
 import type { NodeStatus, Taint } from '../../shared/kube/nodes/node-types.js';
 import type {
   DesiredObject,
-  ObjectDigest,
+  HandedOverPod,
   MirrorPod,
+  ObjectDigest,
   PodReport,
   RemovedPod,
   ReportedEvent,
   ReturnedObject,
   StreamRequest,
-  HandedOverPod,
   Welcome,
 } from '../../shared/link/messages/link-messages.js';
 
@@ -20,7 +20,7 @@ interface ResumePoint {
   epoch?: string;
   /** Of the last difference applied; 0 = none. */
   revision: number;
-  have: ObjectDigest[];
+  objects: ObjectDigest[];
 }
 
 /** A difference to make true on disk: objects to hold (new or changed), uids to stop and drop. */

@@ -1,18 +1,18 @@
 /** What is said over one connection, from the hello to its end. When there is a connection at all is the link's to say. */
 import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
+import { CERTIFICATES, CHANNELS, FEATURES, HOST_HANDOVERS, METERS } from '../../shared/link/link-features.js';
 import type { LinkMeter } from '../../shared/link/link-meter.js';
 import type { Desired, FromHub, Goodbye, Hello, Welcome } from '../../shared/link/messages/link-messages.js';
-import { CERTIFICATES, CHANNELS, FEATURES, HOST_HANDOVERS, METERS } from '../../shared/link/link-features.js';
-import type { Clock } from '../../shared/process/time/clock.js';
 import type { Logger } from '../../shared/process/output/logger.js';
-import type { LinkDelegate } from './link-delegate.js';
-import { HubConnection } from './hub-connection.js';
-import type { ProcessCostReports } from './process-cost-reports.js';
+import type { Clock } from '../../shared/process/time/clock.js';
 import { DesiredChanges, type Fleet } from './desired-changes.js';
+import { HubConnection } from './hub-connection.js';
 import type { LinkCertificateHandler } from './link-certificate-handler.js';
+import type { LinkDelegate } from './link-delegate.js';
 import type { LinkTarget } from './link-target.js';
 import type { Outbox } from './outbox.js';
 import { OutgoingStreams } from './outgoing-streams.js';
+import type { ProcessCostReports } from './process-cost-reports.js';
 
 interface LinkSessionDeps {
   target: LinkTarget;
@@ -166,7 +166,7 @@ export class LinkSession {
 
   #welcomed(welcome: Welcome): void {
     const { delegate: agent, outbox, costs, certificates, log } = this.#parts;
-    const { clusterUID, epoch: epoch, features } = welcome;
+    const { clusterUID, epoch, features } = welcome;
     const ours = agent.resumePoint().clusterUID;
     if (ours !== undefined && ours !== clusterUID) {
       log.error({ ours, theirs: clusterUID }, 'coordinator belongs to another fleet: nothing is changed');

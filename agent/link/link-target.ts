@@ -3,8 +3,8 @@ import { X509Certificate } from 'node:crypto';
 import type { createConnection, Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { WebSocket } from 'ws';
-import { JOIN_MAC_HEADER, MAX_FRAME_BYTES, SUBPROTOCOL } from '../../shared/link/messages/link-messages.js';
 import { CERTIFICATE_HEADER } from '../../shared/link/key-proof.js';
+import { JOIN_MAC_HEADER, MAX_FRAME_BYTES, SUBPROTOCOL } from '../../shared/link/messages/link-messages.js';
 import { connectTrusting } from './server-trust.js';
 
 /** From the first packet to the answer of the upgrade. */
@@ -55,10 +55,10 @@ export function openSocket(target: LinkTarget): WebSocket {
   });
 }
 
-function headersOf({ key, certificate, joinMac: joinMac }: LinkTarget): Record<string, string> {
+function headersOf({ key, certificate, joinMac }: LinkTarget): Record<string, string> {
   return {
     ...(key && certificate ? { [CERTIFICATE_HEADER]: derOf(certificate) } : {}),
-    ...(joinSeal ? { [JOIN_MAC_HEADER]: joinSeal } : {}),
+    ...(joinMac ? { [JOIN_MAC_HEADER]: joinMac } : {}),
   };
 }
 

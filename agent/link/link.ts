@@ -5,13 +5,12 @@
 import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
 import { LinkBytes, LinkMeter } from '../../shared/link/link-meter.js';
 import type { Goodbye, MetersReport, Welcome } from '../../shared/link/messages/link-messages.js';
-import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { Logger } from '../../shared/process/output/logger.js';
-import type { LinkDelegate } from './link-delegate.js';
-import { LinkSession } from './link-session.js';
-import { ProcessCostReports } from './process-cost-reports.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { EventJournal } from './event-journal.js';
 import type { LinkCertificateHandler } from './link-certificate-handler.js';
+import type { LinkDelegate } from './link-delegate.js';
+import { LinkSession } from './link-session.js';
 import {
   FIRST_STATE,
   type LinkEvent,
@@ -22,6 +21,7 @@ import {
 } from './link-state.js';
 import type { LinkTarget } from './link-target.js';
 import { Outbox } from './outbox.js';
+import { ProcessCostReports } from './process-cost-reports.js';
 
 /** A hub that settles who is who may take some time; a hub that never welcomes is left. */
 const GREETING_TIMEOUT_MS = 45_000;
@@ -182,7 +182,7 @@ export class Link {
   #connect(): LinkSession {
     const { target, delegate: agent, certificates, load, clock, log } = this.#options;
     const { outbox } = this;
-    const parts = { target, agent, outbox, certificates, costs: this.#costs, load, clock, log };
+    const parts = { target, delegate: agent, outbox, certificates, costs: this.#costs, load, clock, log };
     return new LinkSession(parts, new LinkMeter(this.bytes), {
       onOpen: () => this.#happened({ kind: 'opened' }),
       onWelcome: (welcome) => this.#welcomed(welcome),

@@ -3,25 +3,26 @@
  * changes meanwhile merges into the next. What only passes waits a moment for what follows it: a quick start of a
  * container is one report. Memory is bounded by the host's own objects and a fixed number of Events.
  */
-import { isConditionTrue } from '../../shared/kube/objects/conditions.js';
+
 import type { NodeStatus } from '../../shared/kube/nodes/node-types.js';
+import { isConditionTrue } from '../../shared/kube/objects/conditions.js';
 import { truncatedEvent } from '../../shared/link/encoding/event-schema.js';
 import type {
   EventsReport,
+  HandedOverPod,
   MirrorPod,
   PodReport,
   RemovedPod,
   ReportedEvent,
   ReturnedObject,
   StatusReport,
-  HandedOverPod,
 } from '../../shared/link/messages/link-messages.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import { isTransientStatus } from '../decisions/pods/transient-status.js';
-import type { Reports } from './link-delegate.js';
 import { EventBacklog } from './event-backlog.js';
 import type { EventJournal } from './event-journal.js';
 import { LatestValues } from './latest-values.js';
+import type { Reports } from './link-delegate.js';
 
 /** Pods in one report: far below the frame limit even when each carries long messages. */
 const MAX_PODS_A_REPORT = 100;

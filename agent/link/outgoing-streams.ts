@@ -1,6 +1,7 @@
 /** The streams that readers have open on this host. */
-import { StreamError, StreamReader, StreamWriter } from '../../shared/link/streams/byte-stream.js';
+
 import type { FromHub, StreamOpen, StreamRequest } from '../../shared/link/messages/link-messages.js';
+import { StreamError, StreamReader, StreamWriter } from '../../shared/link/streams/byte-stream.js';
 import { StreamCongestion } from '../../shared/link/streams/stream-congestion.js';
 import type { HubConnection } from './hub-connection.js';
 

@@ -44,7 +44,7 @@ export class EngineOperationCounts {
   }
 
   #count(operation: string, answer: unknown): unknown {
-    const count = this.#counts.get(operation) ?? { operation, asked: 0, failed: 0 };
+    const count = this.#counts.get(operation) ?? { operation, calls: 0, errors: 0 };
     this.#counts.set(operation, count);
     count.calls += 1;
     if (!(answer instanceof Promise)) return answer;

@@ -1,6 +1,7 @@
 /** Labels and taints that a host asks for when its Node is made (pkg/kubelet/kubelet_node_status.go). */
-import { isLabelKey, isLabelValue, isSubdomain } from '../../shared/kube/objects/label-syntax.js';
+
 import type { Taint, TaintEffect } from '../../shared/kube/nodes/node-types.js';
+import { isLabelKey, isLabelValue, isSubdomain } from '../../shared/kube/objects/label-syntax.js';
 
 const EFFECTS: readonly TaintEffect[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 

@@ -1,7 +1,8 @@
 /** The Node's status from the host and the engine, in a kubelet's words (pkg/kubelet/nodestatus/setters.go). */
+
+import type { NodeStatus } from '../../shared/kube/nodes/node-types.js';
 import { type Condition, withCondition } from '../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../shared/kube/objects/meta.js';
-import type { NodeStatus } from '../../shared/kube/nodes/node-types.js';
 import type { ResourceList } from '../../shared/kube/pods/pod-types.js';
 import type { Pressure } from '../decisions/eviction/eviction-thresholds.js';
 import type { EngineInfo } from '../runtime/runtime-driver.js';

@@ -4,7 +4,10 @@ import type { Observation, PressureReadings, Signal } from '../decisions/evictio
 import { workingSet } from './host-counters.js';
 
 /** Reads now; what the host does not tell is missing. `imageDir` is the engine's, undefined while nobody knows it. */
-export async function readPressureSignals(nodeDir: string, imageDir: string | undefined): Promise<PressureReadings> {
+export async function readPressureSignals(
+  nodeDir: string,
+  imageDir: string | undefined,
+): Promise<PressureReadings> {
   const [memory, pids, node, image] = await Promise.all([
     read('/proc/meminfo').then((text) => text && memoryOf(text)),
     pidsOf(),

@@ -41,7 +41,7 @@ export class OrphanedPods {
 
   /** Nothing of this Pod is in the engine any more. */
   ended(uid: string): void {
-    for (const { ended } of this.#looks) ended.add(uid);
+    for (const { onPodEnded } of this.#looks) onPodEnded.add(uid);
   }
 
   /** Whether what happened to a container of a Pod without a worker makes another look necessary. */

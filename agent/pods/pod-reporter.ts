@@ -1,9 +1,9 @@
 /** Tells of one Pod: its status when that changed, its events in a kubelet's words. */
 import { toTimestamp } from '../../shared/kube/objects/meta.js';
 import type { Pod, PodStatus } from '../../shared/kube/pods/pod-types.js';
+import { podStatus } from '../decisions/pods/agent-pod-status.js';
 import { containerRole } from '../decisions/pods/pod-containers.js';
 import { type PodEvent, statusEvents } from '../decisions/pods/pod-status-events.js';
-import { podStatus } from '../decisions/pods/agent-pod-status.js';
 import type { PodView } from '../decisions/pods/pod-view.js';
 import type { PodWorkerDeps } from './pod-worker-deps.js';
 

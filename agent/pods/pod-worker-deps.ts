@@ -2,20 +2,20 @@
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import type { ResourceList } from '../../shared/kube/pods/pod-types.js';
 import type { PodReport, RemovedPod, ReportedEvent } from '../../shared/link/messages/link-messages.js';
-import type { Clock } from '../../shared/process/time/clock.js';
 import type { Logger } from '../../shared/process/output/logger.js';
+import type { Clock } from '../../shared/process/time/clock.js';
+import type { HostIsolation } from '../decisions/admission/host-isolation.js';
 import type { FindConfig } from '../decisions/container-spec/config-lookup.js';
+import type { Resolver } from '../decisions/container-spec/dns-resolver.js';
 import type { Pressure } from '../decisions/eviction/eviction-thresholds.js';
 import type { AssignedPod } from '../decisions/pods/assigned-pod.js';
-import type { HostIsolation } from '../decisions/admission/host-isolation.js';
 import type { PodTermination } from '../decisions/pods/pod-view.js';
-import type { Resolver } from '../decisions/container-spec/dns-resolver.js';
 import type { ImagePuller } from '../images/image-puller.js';
 import type { ProbeHandlers } from '../probes/probe-handlers.js';
 import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 import type { HostVolumes } from '../volumes/host-volumes.js';
-import type { PodTokenCache } from './steps/pod-token-cache.js';
 import type { PodFiles } from './pod-files.js';
+import type { PodTokenCache } from './steps/pod-token-cache.js';
 
 /** Where a worker says what it sees; the link's outbox fits it. */
 export interface PodReports {

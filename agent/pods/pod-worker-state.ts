@@ -1,5 +1,10 @@
 /** What a worker remembers of its Pod, which the decisions read. The lives of its containers are on disk as well. */
-import type { ContainerLocalState, ImageState, StepFailure, VolumesState } from '../decisions/pods/pod-view.js';
+import type {
+  ContainerLocalState,
+  ImageState,
+  StepFailure,
+  VolumesState,
+} from '../decisions/pods/pod-view.js';
 import type { ObservedContainer } from '../runtime/runtime-driver.js';
 import type { PodFiles } from './pod-files.js';
 

@@ -1,26 +1,30 @@
 /** One worker per Pod uid. Containers that already run are adopted: their worker finds them by their labels. */
 
-import { type ConfigReference, configKey, configReferences } from '../../shared/kube/pods/config-reference.js';
+import {
+  type ConfigReference,
+  configKey,
+  configReferences,
+} from '../../shared/kube/pods/config-reference.js';
 import { type HostPort, hostPorts } from '../../shared/kube/pods/host-ports.js';
 import { DEFAULT_GRACE_SECONDS } from '../../shared/kube/pods/pod-defaults.js';
 import type { Rejection } from '../decisions/admission/pod-admission.js';
 import {
   type AssignedPod,
   afterUnassign,
-  podFromOrphanedContainers,
-  isUnknownToHub,
-  isPredecessor,
-  keepsPortFrom,
   controllerUidOf,
+  isPredecessor,
+  isUnknownToHub,
+  keepsPortFrom,
+  podFromOrphanedContainers,
 } from '../decisions/pods/assigned-pod.js';
 import { runsForController } from '../decisions/pods/orphaned-containers.js';
-import type { PodEvent } from '../decisions/pods/pod-status-events.js';
 import { DEADLINE_EXCEEDED } from '../decisions/pods/pod-completion.js';
+import type { PodEvent } from '../decisions/pods/pod-status-events.js';
 import type { PodTermination } from '../decisions/pods/pod-view.js';
 import type { RuntimeEvent } from '../runtime/runtime-driver.js';
 import { OrphanedPods } from './orphaned-pods.js';
-import type { PodWorkerDeps, PodSource } from './pod-worker-deps.js';
 import { PodWorker } from './pod-worker.js';
+import type { PodSource, PodWorkerDeps } from './pod-worker-deps.js';
 
 /** Why a Pod is given up, and how long its containers have to end. */
 interface PodTerminationRequest extends Omit<PodTermination, 'deadline'> {
@@ -101,7 +105,8 @@ export class PodWorkers {
 
   /** The coordinator says what time it is, ms: Pods whose tokens are not good then get others. */
   onCoordinatorTime(hubTimeMs: number): void {
-    for (const uid of this.#host.tokens?.podsWithInvalidTokensAt(hubTimeMs) ?? []) this.#workers.get(uid)?.onConfigChanged();
+    for (const uid of this.#host.tokens?.podsWithInvalidTokensAt(hubTimeMs) ?? [])
+      this.#workers.get(uid)?.onConfigChanged();
   }
 
   /** Looks again at the Pod that the engine names, or at all. */
@@ -244,7 +249,8 @@ export class PodWorkers {
     }
     const leavesPorts = !held.unassigned && hostPorts(held.pod.spec).length > 0;
     const isKnown = this.#source.get(held.uid)?.containersRemoved === true;
-    if ((held.replacedBy !== undefined || leavesPorts) && !isKnown) this.#source.markContainersRemoved(held.uid);
+    if ((held.replacedBy !== undefined || leavesPorts) && !isKnown)
+      this.#source.markContainersRemoved(held.uid);
     if (held.unassigned) {
       this.#workers.delete(held.uid);
       this.#source.forget(held);

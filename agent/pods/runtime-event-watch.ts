@@ -1,6 +1,7 @@
 /** Hands the engine's events to those who react to them, for as long as the agent runs. */
-import type { Clock, Timer } from '../../shared/process/time/clock.js';
+
 import type { Logger } from '../../shared/process/output/logger.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { RuntimeDriver, RuntimeEvent } from '../runtime/runtime-driver.js';
 
 /** Should an engine lose an event in silence, it is found so late. Not a poll: nothing waits for it. */

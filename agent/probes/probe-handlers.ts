@@ -2,10 +2,10 @@
 import type { Handler, Probe } from '../../shared/kube/pods/probe-types.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import { type ProbeResult, probeTimeoutMs } from '../decisions/probes/probe-state.js';
-import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 import { runContainerCommand } from '../runtime/container-command.js';
+import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 import { probeGrpc } from './probe-grpc.js';
-import { sendHookRequest, probeHttp } from './probe-http.js';
+import { probeHttp, sendHookRequest } from './probe-http.js';
 import type { ProbeTarget } from './probe-target.js';
 import { probeTcp } from './probe-tcp.js';
 

@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders 
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { HTTPGetAction } from '../../shared/kube/pods/probe-types.js';
 import type { ProbeResult } from '../decisions/probes/probe-state.js';
-import { dialErrorMessage, hostAndPort, portNumber, type ProbeTarget } from './probe-target.js';
+import { dialErrorMessage, hostAndPort, type ProbeTarget, portNumber } from './probe-target.js';
 
 /** As much of a body as is read (pkg/probe/http maxRespBodyLength). */
 const MAX_BODY_BYTES = 10 * 1024;
@@ -53,7 +53,11 @@ export async function probeHttp(
 }
 
 /** Sends the request of a hook; any answer will do. Throws an Error that says why there was none. */
-export async function sendHookRequest(action: HTTPGetAction, target: ProbeTarget, signal: AbortSignal): Promise<void> {
+export async function sendHookRequest(
+  action: HTTPGetAction,
+  target: ProbeTarget,
+  signal: AbortSignal,
+): Promise<void> {
   const url = probeUrl(action, target);
   try {
     await get(url, headersOf(action), signal);

@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import type { Handler } from '../../shared/kube/pods/probe-types.js';
 import type { ProbeResult } from '../decisions/probes/probe-state.js';
-import { dialErrorMessage, hostAndPort, portNumber, type ProbeTarget } from './probe-target.js';
+import { dialErrorMessage, hostAndPort, type ProbeTarget, portNumber } from './probe-target.js';
 
 /** Opens a connection and closes it; one that does not open is a failure with its words. Throws as `portNumber`. */
 export function probeTcp(

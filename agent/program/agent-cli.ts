@@ -2,22 +2,25 @@
 
 import type { Command } from 'commander';
 import { countText } from '../../shared/kube/objects/count-text.js';
-import { createCommandLine, runCommandLine } from '../../shared/process/settings/command-line.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { runProgram, untilInputEnds, untilStopSignal } from '../../shared/process/service/program-lifecycle.js';
-import { serviceManager } from '../../shared/process/service/systemd-notify.js';
-import {
-  addSettingFlags,
-  type SettingsOf,
-  type SettingsSchema,
-  loadCommandSettings,
-} from '../../shared/process/settings/settings-schema.js';
 import { printLine } from '../../shared/process/output/terminal-output.js';
 import { VERSION } from '../../shared/process/program-version.js';
-import { STANDARD_INPUT } from '../identity/join-token-source.js';
+import {
+  runProgram,
+  untilInputEnds,
+  untilStopSignal,
+} from '../../shared/process/service/program-lifecycle.js';
+import { serviceManager } from '../../shared/process/service/systemd-notify.js';
+import { createCommandLine, runCommandLine } from '../../shared/process/settings/command-line.js';
+import {
+  addSettingFlags,
+  loadCommandSettings,
+  type SettingsOf,
+  type SettingsSchema,
+} from '../../shared/process/settings/settings-schema.js';
 import { type EngineLocations, requireEngine } from '../assembly/open-runtime.js';
-import { otherAgentsText } from './other-agents.js';
-import { removeContainers } from './remove-containers.js';
+import { STANDARD_INPUT } from '../identity/join-token-source.js';
+import { SIMULATE_SETTINGS } from '../simulate/simulate-settings.js';
 import { runService } from './agent-service.js';
 import {
   AGENT_SETTINGS,
@@ -27,7 +30,8 @@ import {
   NODE_SETTINGS,
   RUNTIME_SETTING,
 } from './agent-settings.js';
-import { SIMULATE_SETTINGS } from '../simulate/simulate-settings.js';
+import { otherAgentsText } from './other-agents.js';
+import { removeContainers } from './remove-containers.js';
 
 async function run(flags: Record<string, unknown>): Promise<void> {
   const settings = await readSettings(AGENT_SETTINGS, flags);
@@ -131,7 +135,9 @@ program
   .command('recover')
   .description('what systemd runs when the agent cannot be started: undo an upgrade, and try again')
   .option('--trial <ID>', 'only if this upgrade is still on trial')
-  .action(async ({ trial }: { trial?: string }) => (await import('../upgrade/recover-agent.js')).recover(trial));
+  .action(async ({ trial }: { trial?: string }) =>
+    (await import('../upgrade/recover-agent.js')).recover(trial),
+  );
 
 command(program, 'simulate', 'pretend to be a fleet: many agents in one process', SIMULATE_SETTINGS).action(
   simulateFleet,

@@ -3,18 +3,49 @@ import { cpus, totalmem, uptime } from 'node:os';
 import { LINK_LABEL, METERED } from '../../shared/kube/nodes/heartbeat-config.js';
 import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
 import { LINK_PATH } from '../../shared/link/messages/link-messages.js';
-import { systemRandom } from '../../shared/process/time/random.js';
-import { type Clock, monotonicClock, systemClock } from '../../shared/process/time/clock.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { type Component, type RunningComponents, startComponents } from '../../shared/process/service/program-lifecycle.js';
-import type { Logger } from '../../shared/process/output/logger.js';
 import { trackNewFiles, trackNewFolders } from '../../shared/process/files/new-file-cleanup.js';
-import { type Agent, createAgent } from '../assembly/create-agent.js';
+import type { Logger } from '../../shared/process/output/logger.js';
+import {
+  type Component,
+  type RunningComponents,
+  startComponents,
+} from '../../shared/process/service/program-lifecycle.js';
+import { type Clock, monotonicClock, systemClock } from '../../shared/process/time/clock.js';
+import { systemRandom } from '../../shared/process/time/random.js';
 import { checkImageThresholds, imageHandling } from '../assembly/agent-images.js';
 import { pressureHandling } from '../assembly/agent-pressure.js';
-import { podTokenRequester } from '../identity/pod-token-request.js';
-import { joinWithSettings } from '../identity/join-with-settings.js';
+import { type Agent, createAgent } from '../assembly/create-agent.js';
+import { isolationSettingsOf } from '../assembly/isolation-settings.js';
+import { type EngineLocations, openRuntime } from '../assembly/open-runtime.js';
+import { AtRestCipher } from '../desired/at-rest-cipher.js';
+import { ConfigCache } from '../desired/config-object-cache.js';
+import { DesiredCache } from '../desired/desired-cache.js';
+import { DiskReserve } from '../desired/disk-reserve.js';
+import { durableFile } from '../desired/durable-file.js';
+import { loadHostKey } from '../desired/host-key.js';
+import { manifestDirectory } from '../desired/static-pod-directory.js';
+import { findTpmSealer } from '../desired/tpm-sealer.js';
+import { type BootClock, CoordinatorTime } from '../handovers/coordinator-time.js';
+import { updateLockAt } from '../handovers/update-lock.js';
 import { CertificateRenewer } from '../identity/certificate-renewer.js';
+import { HostIdentity } from '../identity/host-identity.js';
+import { hasIdentity } from '../identity/identity-file.js';
+import { joinWithSettings } from '../identity/join-with-settings.js';
+import { podTokenRequester } from '../identity/pod-token-request.js';
+import { EventJournal } from '../link/event-journal.js';
+import { eventJournalFile } from '../link/event-journal-file.js';
+import { type AgentMetricInputs, AgentMetrics } from '../metrics/agent-metrics.js';
+import { AgentMetricsServer, parseMetricsAddress } from '../metrics/agent-metrics-server.js';
+import { agentMetricsText } from '../metrics/agent-metrics-text.js';
+import { readFileSystemUsage, usedFraction } from '../node/file-system-usage.js';
+import { readHostCounters } from '../node/host-counters.js';
+import { readHostInfo } from '../node/host-info.js';
+import { HostLoad } from '../node/host-load.js';
+import { readProcessUsage } from '../node/process-usage.js';
+import { FolderPodFiles } from '../pods/pod-files.js';
+import { AgentUpgrades } from '../upgrade/agent-upgrades.js';
+import { HostVolumes } from '../volumes/host-volumes.js';
 import {
   cachePath,
   configDirectory,
@@ -26,37 +57,10 @@ import {
   prepareDataDir,
   reservePath,
 } from './agent-data-directory.js';
-import { ConfigCache } from '../desired/config-object-cache.js';
-import { DesiredCache } from '../desired/desired-cache.js';
-import { DiskReserve } from '../desired/disk-reserve.js';
-import { durableFile } from '../desired/durable-file.js';
-import { loadHostKey } from '../desired/host-key.js';
-import { manifestDirectory } from '../desired/static-pod-directory.js';
-import { AtRestCipher } from '../desired/at-rest-cipher.js';
-import { findTpmSealer } from '../desired/tpm-sealer.js';
-import { HostIdentity } from '../identity/host-identity.js';
-import { hasIdentity } from '../identity/identity-file.js';
-import { isolationSettingsOf } from '../assembly/isolation-settings.js';
-import { EventJournal } from '../link/event-journal.js';
-import { eventJournalFile } from '../link/event-journal-file.js';
-import { type AgentMetricInputs, AgentMetrics } from '../metrics/agent-metrics.js';
-import { AgentMetricsServer, parseMetricsAddress } from '../metrics/agent-metrics-server.js';
-import { agentMetricsText } from '../metrics/agent-metrics-text.js';
-import { readFileSystemUsage, usedFraction } from '../node/file-system-usage.js';
-import { readHostInfo } from '../node/host-info.js';
-import { HostLoad } from '../node/host-load.js';
-import { readHostCounters } from '../node/host-counters.js';
-import { readProcessUsage } from '../node/process-usage.js';
-import { type EngineLocations, openRuntime } from '../assembly/open-runtime.js';
-import { FolderPodFiles } from '../pods/pod-files.js';
-import { readHostPolicy } from './read-host-policy.js';
-import { hostMayWrite, waitForWritableDisk } from './wait-for-writable-disk.js';
-import { RunMarker } from './run-marker.js';
 import type { AgentSettings } from './agent-settings.js';
-import { type BootClock, CoordinatorTime } from '../handovers/coordinator-time.js';
-import { updateLockAt } from '../handovers/update-lock.js';
-import { AgentUpgrades } from '../upgrade/agent-upgrades.js';
-import { HostVolumes } from '../volumes/host-volumes.js';
+import { readHostPolicy } from './read-host-policy.js';
+import { RunMarker } from './run-marker.js';
+import { hostMayWrite, waitForWritableDisk } from './wait-for-writable-disk.js';
 
 /** Parameters of an agent's start besides its settings. */
 interface Surroundings {
@@ -117,7 +121,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
   if (!joined) return undefined;
   const { enrolment, server } = joined;
   const identity = new HostIdentity(linkUrl(server), dataDir, enrolment);
-  const keeping = { identity, server, clock, chance: systemRandom };
+  const keeping = { identity, server, clock, random: systemRandom };
   const certificates = new CertificateRenewer({ ...keeping, log: log.child({ component: 'certificates' }) });
   const { reserve, cache, config } = await openDesired(dataDir, clock, log.child({ component: 'desired' }));
   const engine = runtime.driverFor({ clusterUID: enrolment.clusterUID, nodeName });
@@ -141,7 +145,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
     files: new FolderPodFiles(dataDir),
     images: await imageHandling(settings, driver),
     pressure,
-    updateLock: updateLockAt(settings.hold, clock, systemClock),
+    updateLock: updateLockAt(settings.updateLock, clock, systemClock),
     coordinatorTime: heardTime,
     journal,
     previousExit: await marker.markStarted(bootMark),
@@ -167,7 +171,9 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
       { name: 'journal', stop: () => journal.flush() },
       { name: 'config', stop: () => config.flush() },
       { name: 'certificates', stop: () => certificates.stop() },
-      ...metricsPart(settings, () => agentMetricsText(metrics.values(agentFacts(agent, nodeName, cache.size)))),
+      ...metricsPart(settings, () =>
+        agentMetricsText(metrics.values(agentFacts(agent, nodeName, cache.size))),
+      ),
       ...agent.components,
     ],
     log,

@@ -1,12 +1,13 @@
 /** The agent for as long as its process runs: started, told to read its settings again, stopped. */
-import type { RunningComponents } from '../../shared/process/service/program-lifecycle.js';
+
 import { createLogger, type Logger } from '../../shared/process/output/logger.js';
-import type { ServiceManager } from '../../shared/process/service/systemd-notify.js';
 import { VERSION } from '../../shared/process/program-version.js';
-import { startAgent } from './agent-main.js';
+import type { RunningComponents } from '../../shared/process/service/program-lifecycle.js';
+import type { ServiceManager } from '../../shared/process/service/systemd-notify.js';
 import type { EngineLocations } from '../assembly/open-runtime.js';
-import { readHostPolicy } from './read-host-policy.js';
+import { startAgent } from './agent-main.js';
 import type { AgentSettings } from './agent-settings.js';
+import { readHostPolicy } from './read-host-policy.js';
 
 interface ServiceOptions {
   settings: AgentSettings;

@@ -1,8 +1,8 @@
 /** Every setting of the agent: default, unit, meaning. Read once by cli.ts, frozen, passed down. */
 import { homedir, hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { readDuration } from '../../shared/kube/objects/go-duration.js';
 import type { Taint } from '../../shared/kube/nodes/node-types.js';
+import { readDuration } from '../../shared/kube/objects/go-duration.js';
 import {
   checkedTextSetting,
   choiceSetting,
@@ -13,13 +13,13 @@ import {
   textSetting,
 } from '../../shared/process/settings/setting-values.js';
 import type { Setting, SettingsOf } from '../../shared/process/settings/settings-schema.js';
+import { parseSysctlPatterns } from '../decisions/container-spec/allowed-sysctls.js';
 import {
   DEFAULT_EVICTION_HARD,
   parseGracePeriods,
   parseMinimumReclaims,
   parseThresholds,
 } from '../decisions/eviction/eviction-thresholds.js';
-import { parseSysctlPatterns } from '../decisions/container-spec/allowed-sysctls.js';
 import { parseMetricsAddress } from '../metrics/agent-metrics-server.js';
 import { parseLabels, parseNodeName, parseTaints } from '../node/node-labels-and-taints.js';
 
@@ -154,7 +154,10 @@ export const AGENT_SETTINGS = {
     },
   ),
   allowedUnsafeSysctls,
-  policy: optionalTextSetting('what no pod may do on this host; /etc/everynode/policy.yaml when absent', 'FILE'),
+  policy: optionalTextSetting(
+    'what no pod may do on this host; /etc/everynode/policy.yaml when absent',
+    'FILE',
+  ),
   metricsAddress: checkedTextSetting(
     'where this agent shows its own metrics and /healthz: off, HOST:PORT or the path of a unix socket',
     'ADDRESS',

@@ -1,12 +1,13 @@
 /** Takes a host out of its fleet: removes its containers, and nobody else's, from the engine, with their volumes and mounts. */
-import { systemClock } from '../../shared/process/time/clock.js';
+
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { lockDataDir } from './agent-data-directory.js';
-import { readIdentity } from '../identity/identity-file.js';
+import { systemClock } from '../../shared/process/time/clock.js';
 import { reopenRuntime } from '../assembly/open-runtime.js';
+import { readIdentity } from '../identity/identity-file.js';
 import { type RuntimeDriver, RuntimeError } from '../runtime/runtime-driver.js';
 import { removeAllVolumes } from '../volumes/remove-volumes.js';
 import { VolumeError } from '../volumes/volume-error.js';
+import { lockDataDir } from './agent-data-directory.js';
 
 /** How long each container is given to end by itself. */
 const GRACE_SECONDS = 10;

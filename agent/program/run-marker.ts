@@ -1,8 +1,8 @@
 /** Whether the agent before this one was stopped or came to its end otherwise: one small file, written at a start and removed at a stop. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Logger } from '../../shared/process/output/logger.js';
 import { readIfPresent, writePrivateFile } from '../../shared/process/files/private-file.js';
+import type { Logger } from '../../shared/process/output/logger.js';
 
 /** `stopped`: orderly, or there was none. `crashed`: in this boot of the host. `hostDown`: the host went down under it. */
 export type PreviousExit = 'stopped' | 'crashed' | 'hostDown';

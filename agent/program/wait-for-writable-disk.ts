@@ -4,8 +4,8 @@
  */
 import { accessSync, constants } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { Component } from '../../shared/process/service/program-lifecycle.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
 
 const PERIOD_MS = 10_000;
 
@@ -20,7 +20,11 @@ export function hostMayWrite(directory: string): boolean {
 }
 
 /** Asks every ten seconds, and calls `onWritable` once. */
-export function waitForWritableDisk(mayWrite: () => boolean, onWritable: () => void, clock: Clock): Component {
+export function waitForWritableDisk(
+  mayWrite: () => boolean,
+  onWritable: () => void,
+  clock: Clock,
+): Component {
   let timer: Timer | undefined;
   const look = (): void => {
     if (mayWrite()) onWritable();

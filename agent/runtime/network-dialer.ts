@@ -6,7 +6,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
-import { childArguments, isSingleExecutable, type ChildProgram } from '../../shared/process/service/child-program.js';
+import {
+  type ChildProgram,
+  childArguments,
+  isSingleExecutable,
+} from '../../shared/process/service/child-program.js';
 import { RuntimeError } from './runtime-driver.js';
 
 /** The process inside a Pod's network. */

@@ -1,9 +1,9 @@
 /** The processes full of pretended hosts, as one. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { childArguments, type ChildProgram } from '../../shared/process/service/child-program.js';
-import type { NodeTemplate } from './node-templates.js';
+import { type ChildProgram, childArguments } from '../../shared/process/service/child-program.js';
 import type { FromFleetWorker, ToFleetWorker } from './fleet-worker-messages.js';
+import type { NodeTemplate } from './node-templates.js';
 import type { SimulateSettings } from './simulate-settings.js';
 import type { NodeCounts } from './simulated-node.js';
 
@@ -47,7 +47,7 @@ export class FleetSupervisor {
         kind: 'start',
         server: settings.server ?? '',
         token: settings.token ?? '',
-        plans: plans.slice(firstIndex, firstIndex + share),
+        templates: plans.slice(firstIndex, firstIndex + share),
         firstIndex,
         speed: settings.speed,
         certificates: settings.certificates,

@@ -9,7 +9,7 @@ export type ToFleetWorker =
       kind: 'start';
       server: string;
       token: string;
-      plans: NodeTemplate[];
+      templates: NodeTemplate[];
       firstIndex: number;
       speed: number;
       certificates: boolean;

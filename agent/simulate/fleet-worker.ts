@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { createLogger } from '../../shared/process/output/logger.js';
 import { JoinError, toExitError } from '../identity/coordinator-client.js';
-import { parseCommand, performCommand } from './simulation-command.js';
-import { SimulatedNodeFleet } from './simulated-node-fleet.js';
 import type { FromFleetWorker, ToFleetWorker } from './fleet-worker-messages.js';
+import { SimulatedNodeFleet } from './simulated-node-fleet.js';
+import { parseCommand, performCommand } from './simulation-command.js';
 
 const COUNTS_EVERY_MS = 500;
 const LEAVE_WITHIN_MS = 5_000;

@@ -1,6 +1,7 @@
 /** The nodes to pretend: numbered ones, or those of a file of Node manifests. */
-import type { Condition } from '../../shared/kube/objects/conditions.js';
+
 import type { Node, NodeStatus } from '../../shared/kube/nodes/node-types.js';
+import type { Condition } from '../../shared/kube/objects/conditions.js';
 import { manifestError } from './node-manifest-check.js';
 
 /** A Node as it is to register. */
@@ -36,7 +37,11 @@ function nodesOf(document: unknown): NodeTemplate[] {
 }
 
 /** What a pretended host says of itself, with the plan's own words above it. */
-export function statusFromTemplate(told: NodeStatus, plan: NodeTemplate, changed: readonly Condition[]): NodeStatus {
+export function statusFromTemplate(
+  told: NodeStatus,
+  plan: NodeTemplate,
+  changed: readonly Condition[],
+): NodeStatus {
   const { capacity, allocatable, addresses, nodeInfo, conditions = [] } = plan.status ?? {};
   const heartbeat = told.conditions?.[0]?.lastHeartbeatTime;
   const own = mergeConditions(conditions, changed).map((condition) => ({

@@ -6,14 +6,14 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { countText } from '../../shared/kube/objects/count-text.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { untilStopSignal } from '../../shared/process/service/program-lifecycle.js';
 import { printErrorLine } from '../../shared/process/output/terminal-output.js';
+import { untilStopSignal } from '../../shared/process/service/program-lifecycle.js';
 import { readJoinToken, STANDARD_INPUT } from '../identity/join-token-source.js';
-import { COMMANDS_HELP, parseCommand } from './simulation-command.js';
 import { FleetSupervisor } from './fleet-supervisor.js';
 import { type NodeTemplate, nodesFromDocuments, numberedNodes } from './node-templates.js';
 import { ProgressLine } from './progress-line.js';
 import { MAX_NODES_A_PROCESS, type SimulateSettings } from './simulate-settings.js';
+import { COMMANDS_HELP, parseCommand } from './simulation-command.js';
 
 /** Runs until a signal, or until who started it is gone; then every connection is closed and every process ended. Throws `ExitError`. */
 export async function simulate(settings: SimulateSettings): Promise<void> {
@@ -98,7 +98,11 @@ async function readScript(path: string): Promise<string[]> {
 }
 
 /** The script to its end, then what is typed. */
-async function steer(script: readonly string[], hosts: FleetSupervisor, progress: ProgressLine): Promise<void> {
+async function steer(
+  script: readonly string[],
+  hosts: FleetSupervisor,
+  progress: ProgressLine,
+): Promise<void> {
   const say = (text: string) => progress.print(text);
   for (const line of script) await runLine(line, hosts, say);
   for await (const line of createInterface({ input: process.stdin })) {

@@ -2,24 +2,24 @@
 import { Agent as HttpsAgent } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import { JOIN_PATH, type JoinRequest, LINK_PATH } from '../../shared/link/messages/link-messages.js';
-import { monotonicClock, systemClock } from '../../shared/process/time/clock.js';
 import type { Logger } from '../../shared/process/output/logger.js';
+import { monotonicClock, systemClock } from '../../shared/process/time/clock.js';
 import { TimeSlice } from '../../shared/process/time/time-slice.js';
-import { certificateRequest } from '../identity/host-certificate-request.js';
 import {
-  requestCertificate,
   JoinError,
   type Registration,
+  requestCertificate,
   type TrustedCoordinator,
 } from '../identity/coordinator-client.js';
+import { certificateRequest } from '../identity/host-certificate-request.js';
 import { trustCoordinator } from '../identity/join-coordinator.js';
 import { ResumingTls } from '../link/resuming-tls.js';
 import type { NodeQuery } from './node-query.js';
-import { SimulatedHostNetwork } from './simulated-host-network.js';
 import type { NodeTemplate } from './node-templates.js';
 import { simulatedHostKey } from './simulated-host-key.js';
-import { WarningLimiter } from './warning-limiter.js';
+import { SimulatedHostNetwork } from './simulated-host-network.js';
 import { type NodeCounts, SimulatedNode } from './simulated-node.js';
+import { WarningLimiter } from './warning-limiter.js';
 
 /** Hosts on their way in at a time: enough to keep a coordinator busy, few enough that no handshake times out. */
 const JOINING_AT_ONCE = 32;

@@ -1,27 +1,27 @@
 /** One pretended host: the real agent over a hollow engine, with nothing on disk. */
 import type { Condition } from '../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
-import { systemRandom } from '../../shared/process/time/random.js';
-import type { Clock } from '../../shared/process/time/clock.js';
-import { type RunningComponents, startComponents } from '../../shared/process/service/program-lifecycle.js';
 import type { Logger } from '../../shared/process/output/logger.js';
+import { type RunningComponents, startComponents } from '../../shared/process/service/program-lifecycle.js';
+import type { Clock } from '../../shared/process/time/clock.js';
+import { systemRandom } from '../../shared/process/time/random.js';
 import { TimeSlice } from '../../shared/process/time/time-slice.js';
 import { type Agent, createAgent } from '../assembly/create-agent.js';
-import { podsNeededBy, effectivePod } from '../decisions/handovers/assigned-pod-handover.js';
+import { effectivePod, podsNeededBy } from '../decisions/handovers/assigned-pod-handover.js';
 import { fullImageName } from '../decisions/images/image-name.js';
 import { ConfigCache } from '../desired/config-object-cache.js';
 import { DesiredCache } from '../desired/desired-cache.js';
 import type { LinkTarget } from '../link/link-target.js';
-import { SANDBOX } from '../runtime/runtime-driver.js';
 import { HollowDriver } from '../runtime/hollow/hollow-driver.js';
 import { HollowEngine } from '../runtime/hollow/hollow-engine.js';
-import { hollowHostInfo, hollowHostDeps } from './hollow-host.js';
+import { SANDBOX } from '../runtime/runtime-driver.js';
+import { hollowHostDeps, hollowHostInfo } from './hollow-host.js';
 import type { QueriedNode } from './node-query.js';
-import type { SimulatedHostNetwork } from './simulated-host-network.js';
 import { type NodeTemplate, statusFromTemplate } from './node-templates.js';
-import { cutsLink, simulatedBehaviour } from './simulation-annotations.js';
-import { simulationAnnotationErrors } from './simulation-annotation-errors.js';
 import { simulatedHostLoad } from './simulated-host-load.js';
+import type { SimulatedHostNetwork } from './simulated-host-network.js';
+import { simulationAnnotationErrors } from './simulation-annotation-errors.js';
+import { cutsLink, simulatedBehaviour } from './simulation-annotations.js';
 import type { WarningLimiter } from './warning-limiter.js';
 
 /** Exit code of a process that a power cut ended. */
@@ -77,7 +77,8 @@ export class SimulatedNode implements QueriedNode {
     this.#cache = DesiredCache.inMemory(clock, log);
     this.#config = ConfigCache.inMemory(log);
     const ofPod = (pod: Pod | undefined) => {
-      for (const mistake of pod ? simulationAnnotationErrors(pod) : []) options.warnings?.warn('mistake', mistake);
+      for (const mistake of pod ? simulationAnnotationErrors(pod) : [])
+        options.warnings?.warn('mistake', mistake);
       const isRebooted = this.#rebooted.has(pod?.metadata.uid ?? '');
       return pod && simulatedBehaviour(pod, { node: this, speed: options.speed, isRebooted });
     };

@@ -19,7 +19,10 @@ export interface SimulationContext {
  * The behaviour of a Pod's containers and pulls; undefined when no annotation is there. One that cannot be read counts
  * as absent: a manifest is never refused for it (`simulationAnnotationErrors` tells).
  */
-export function simulatedBehaviour(pod: Pod, { node, speed, isRebooted }: SimulationContext): ImageBehaviour | undefined {
+export function simulatedBehaviour(
+  pod: Pod,
+  { node, speed, isRebooted }: SimulationContext,
+): ImageBehaviour | undefined {
   const annotations = pod.metadata.annotations ?? {};
   if (!Object.keys(annotations).some((key) => key.startsWith(SIMULATION_PREFIX))) return undefined;
   const text = (name: string): string | undefined => annotations[SIMULATION_PREFIX + name];

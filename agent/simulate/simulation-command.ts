@@ -1,6 +1,7 @@
 /** What a script or a person may do to pretended hosts while they run: one command a line. */
-import type { SimulatedNodeFleet } from './simulated-node-fleet.js';
+
 import { type NodeQuery, parseNodeQuery } from './node-query.js';
+import type { SimulatedNodeFleet } from './simulated-node-fleet.js';
 import { durationMs } from './simulation-annotations.js';
 
 const STATUSES = ['True', 'False', 'Unknown'] as const;

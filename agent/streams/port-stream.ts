@@ -1,8 +1,8 @@
 /** Serves `kubectl port-forward`: connections to ports of a Pod, in frames (`shared/link/streams/stream-channels.ts`). */
 import type { Duplex } from 'node:stream';
+import type { PortStreamRequest } from '../../shared/link/messages/link-messages.js';
 import { StreamError } from '../../shared/link/streams/byte-stream.js';
 import { CHANNEL, framesOf } from '../../shared/link/streams/stream-channels.js';
-import type { PortStreamRequest } from '../../shared/link/messages/link-messages.js';
 import { type RuntimeDriver, RuntimeError, SANDBOX } from '../runtime/runtime-driver.js';
 
 /** Connects to the port as the Pod's own processes would. Throws `StreamError`. */

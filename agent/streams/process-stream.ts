@@ -1,10 +1,15 @@
 /** Serves `kubectl exec` and `attach`: a process in a container, in frames (`shared/link/streams/stream-channels.ts`). */
 import type { Status } from '../../shared/kube/objects/api-status.js';
+import type { AttachStreamRequest, ExecStreamRequest } from '../../shared/link/messages/link-messages.js';
 import { StreamError } from '../../shared/link/streams/byte-stream.js';
 import { CHANNEL, framesOf, statusFrame } from '../../shared/link/streams/stream-channels.js';
-import type { AttachStreamRequest, ExecStreamRequest } from '../../shared/link/messages/link-messages.js';
 import { attemptsOf } from '../decisions/containers/container-attempts.js';
-import type { AttachedStreams, ExecProcess, ObservedContainer, RuntimeDriver } from '../runtime/runtime-driver.js';
+import type {
+  AttachedStreams,
+  ExecProcess,
+  ObservedContainer,
+  RuntimeDriver,
+} from '../runtime/runtime-driver.js';
 import { RuntimeError } from '../runtime/runtime-driver.js';
 
 type ProcessDriver = Pick<RuntimeDriver, 'inspectPod' | 'exec' | 'attach'>;

@@ -1,19 +1,19 @@
 /** The upgrades of an installed agent: what is on trial, until the coordinator is reached or the time is over. */
 import { join } from 'node:path';
-import type { Random } from '../../shared/process/time/random.js';
-import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { Logger } from '../../shared/process/output/logger.js';
-import { isSingleExecutable } from '../../shared/process/service/child-program.js';
 import { VERSION } from '../../shared/process/program-version.js';
+import { isSingleExecutable } from '../../shared/process/service/child-program.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
+import type { Random } from '../../shared/process/time/random.js';
 import { RELEASE_KEY_FILE } from '../install/install-paths.js';
 import { InstalledVersions } from '../install/installed-versions.js';
 import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 import { AgentVersionContainers } from './agent-version-containers.js';
-import { ReleaseSource, type ReleaseSourceOptions } from './release-source.js';
-import { UpgradeTrialFile, trialVerdictAtStart } from './upgrade-trial.js';
-import { guardTrial, TRIAL_MS } from './upgrade-trial-guard.js';
-import { checkProgram } from './program-check.js';
 import { AgentVersionDriver } from './agent-version-driver.js';
+import { checkProgram } from './program-check.js';
+import { ReleaseSource, type ReleaseSourceOptions } from './release-source.js';
+import { trialVerdictAtStart, UpgradeTrialFile } from './upgrade-trial.js';
+import { guardTrial, TRIAL_MS } from './upgrade-trial-guard.js';
 
 interface UpgradesOptions {
   dataDir: string;
@@ -50,7 +50,7 @@ export class AgentUpgrades {
       trial: this.#trial,
       whyNotUpgradable: () => this.#whyFixed(),
       checkProgram,
-      guardTrial: guardTrial,
+      guardTrial,
       restart,
       pause: (delayMs) => new Promise((resolve) => void clock.after(delayMs, resolve)),
       newId: () => chance.uuid(),

@@ -60,7 +60,7 @@ interface AgentVersionContainersOptions {
   /** Why this agent cannot become another version; undefined when it can. */
   whyNotUpgradable: () => string | undefined;
   /** Runs the program of a version for a moment; throws when it is not one that works here. */
-  tryProgram: (program: string, version: string) => Promise<void>;
+  checkProgram: (program: string, version: string) => Promise<void>;
   /** Has the program of the version that runs now look at the trial later, whatever becomes of the new one. */
   guardTrial: (program: string, id: string) => Promise<void>;
   /** Ends this process, for what starts it again to start the version that is current then. */
@@ -149,7 +149,7 @@ export class AgentVersionContainers {
       trial,
       source,
       whyNotUpgradable: whyFixed,
-      tryProgram,
+      checkProgram,
       guardTrial: guard,
       restart,
       now,
@@ -170,7 +170,7 @@ export class AgentVersionContainers {
     if (why !== undefined) throw new RuntimeError('RunContainerError', why, false);
     // Also for a version that is on this disk already: the coordinator may have set its floor above it since.
     await source.requireAllowed(record.version);
-    await tryProgram(versions.program(record.version), record.version);
+    await checkProgram(versions.program(record.version), record.version);
     await guard(versions.program(own), id);
     await trial.write({ id, from: own, to: record.version, starts: 0 });
     // It runs once the new version does: that one reads this, and is the first to say so.

@@ -1,7 +1,7 @@
 /** `everynode-agent recover`: what systemd runs when the agent could not be started again and again. */
 
-import { runCommandOnHost } from '../../shared/process/service/host-commands.js';
 import { printErrorLine } from '../../shared/process/output/terminal-output.js';
+import { runCommandOnHost } from '../../shared/process/service/host-commands.js';
 import { DATA_DIR, SERVICE, VERSIONS_DIR } from '../install/install-paths.js';
 import { InstalledVersions } from '../install/installed-versions.js';
 import { rollBackUpgrade, upgradeTrialFile } from './agent-upgrades.js';

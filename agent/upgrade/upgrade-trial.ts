@@ -39,7 +39,10 @@ export class UpgradeTrialFile {
 }
 
 /** What a start of `version` means for the trial on the disk. */
-export function trialVerdictAtStart(trial: UpgradeTrial | undefined, version: string): 'none' | 'try' | 'fall back' {
+export function trialVerdictAtStart(
+  trial: UpgradeTrial | undefined,
+  version: string,
+): 'none' | 'try' | 'fall back' {
   if (trial === undefined) return 'none';
   if (trial.to !== version) return 'none';
   return trial.starts >= MAX_STARTS ? 'fall back' : 'try';

@@ -1,6 +1,6 @@
 /** Everything below a folder that containers may be changing meanwhile: no step follows a link out of it. */
 import { readlink, rmdir, unlink } from 'node:fs/promises';
-import type { FileDescriptor, Entries, EntryName } from './file-descriptor.js';
+import type { Entries, EntryName, FileDescriptor } from './file-descriptor.js';
 
 /** Folders held open at a time, each with a descriptor of its own and one of its list, however deep a container has nested them. */
 const MAX_OPEN = 128;

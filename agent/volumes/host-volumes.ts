@@ -3,10 +3,10 @@ import type { Container, Pod, Volume, VolumeMount } from '../../shared/kube/pods
 import { type FileFacts, fileSourceOf, volumeFiles } from '../decisions/container-spec/volume-files.js';
 import type { Mount } from '../runtime/runtime-driver.js';
 import { writeAtomically } from './atomic-files.js';
-import { folderBytes } from './folder-size.js';
 import { prepareEmptyDir } from './empty-dir.js';
 import type { FindProcesses } from './engine-mount-namespace.js';
 import { ensureFolder } from './ensure-folder.js';
+import { folderBytes } from './folder-size.js';
 import { applyFsGroup, READ_ONLY } from './fs-group.js';
 import { prepareHostPath } from './host-path-volume.js';
 import {
@@ -17,8 +17,8 @@ import {
   removePodFolders,
   volumeFolder,
 } from './pod-folders.js';
-import { subPathOf } from './sub-path-resolution.js';
 import { type NO_ENGINE, SubPathPreparation } from './sub-path-preparation.js';
+import { subPathOf } from './sub-path-resolution.js';
 import { VolumeError } from './volume-error.js';
 
 /** Prepares, mounts and removes volumes below one data directory. */

@@ -27,7 +27,11 @@ interface Component {
 }
 
 /** Throws an Error when the path leads out of `top`, or is not there. The caller closes what it gets; `top` stays open. */
-export async function openBeneath(top: FileDescriptor, path: string, within: Within): Promise<FileDescriptor> {
+export async function openBeneath(
+  top: FileDescriptor,
+  path: string,
+  within: Within,
+): Promise<FileDescriptor> {
   const opened: FileDescriptor[] = [];
   try {
     await openEach(top, path, within, opened);
@@ -38,7 +42,12 @@ export async function openBeneath(top: FileDescriptor, path: string, within: Wit
 }
 
 /** Leaves in `opened` the components from below the top to the end of the path. */
-async function openEach(top: FileDescriptor, path: string, within: Within, opened: FileDescriptor[]): Promise<void> {
+async function openEach(
+  top: FileDescriptor,
+  path: string,
+  within: Within,
+  opened: FileDescriptor[],
+): Promise<void> {
   const pending = componentsOf(path, false);
   let links = 0;
   for (let next = pending.pop(); next; next = pending.pop()) {

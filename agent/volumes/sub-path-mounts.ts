@@ -10,9 +10,9 @@ import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { SANDBOX } from '../runtime/runtime-driver.js';
-import type { FileDescriptor } from './file-descriptor.js';
 import { EngineMountNamespace, type FindProcesses } from './engine-mount-namespace.js';
 import { makeFolders } from './ensure-folder.js';
+import type { FileDescriptor } from './file-descriptor.js';
 import { mountPoints } from './mount-points.js';
 
 /** The mount of a container; `index` is its position in the container's list. */

@@ -3,10 +3,10 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Container, Pod, Volume } from '../../shared/kube/pods/pod-types.js';
 import { fileSourceOf } from '../decisions/container-spec/volume-files.js';
-import { FileDescriptor } from './file-descriptor.js';
 import type { FindProcesses } from './engine-mount-namespace.js';
-import { subPathError, openSubPath } from './sub-path-resolution.js';
+import { FileDescriptor } from './file-descriptor.js';
 import { SubPathMounts } from './sub-path-mounts.js';
+import { openSubPath, subPathError } from './sub-path-resolution.js';
 import { VolumeError } from './volume-error.js';
 
 /** In the place of an engine that only simulates containers: nothing is ever mounted. */

@@ -3,8 +3,8 @@
  * thing at the cluster's scope (SelfSubjectAccessReview), for rules of a namespace do not say what holds outside of it.
  */
 import { useEffect, useReducer, useState } from 'react';
+import { type AccessCheck, type ResourceRule, rulesAllow } from './access-rules.js';
 import { callApi } from './api-call.js';
-import { rulesAllow, type ResourceRule, type AccessCheck } from './access-rules.js';
 
 const REVIEWS = '/apis/authorization.k8s.io/v1';
 const API_VERSION = 'authorization.k8s.io/v1';

@@ -1,9 +1,14 @@
 /** Changing a Node, or barring its key. */
-import type { Secret } from '../../shared/kube/objects/config-types.js';
+
 import type { HostEffect } from '../../shared/kube/fleet/host-effect-types.js';
-import type { Node } from '../../shared/kube/nodes/node-types.js';
 import { inverseChange, type NodeChange, taintsAfter } from '../../shared/kube/nodes/node-change.js';
-import { credentialSecretName, ENROLMENT_NAMESPACE, revokedData } from '../../shared/kube/nodes/node-credential-secret.js';
+import {
+  credentialSecretName,
+  ENROLMENT_NAMESPACE,
+  revokedData,
+} from '../../shared/kube/nodes/node-credential-secret.js';
+import type { Node } from '../../shared/kube/nodes/node-types.js';
+import type { Secret } from '../../shared/kube/objects/config-types.js';
 import { ApiCallError, callApi, requestApi } from './api-call.js';
 
 const MERGE = 'application/merge-patch+json';

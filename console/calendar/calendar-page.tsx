@@ -4,13 +4,13 @@ import type { ChangeCalendar } from '../../shared/kube/fleet/change-calendar-typ
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 import { callApi } from '../api/api-call.js';
 import { useInterval, useLiveList } from '../api/live-list.js';
-import { CopyCommand } from '../layout/text/copy-command.js';
 import controls from '../layout/controls.module.css';
 import { PageShell } from '../layout/shell/page-shell.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import classes from './calendar-page.module.css';
-import { SPAN_LABELS, type SpanKind } from './span-appearance.js';
 import { ZoneRow } from './calendar-zone-row.js';
+import { SPAN_LABELS, type SpanKind } from './span-appearance.js';
 
 const POLICIES = '/apis/fleet.everynode.dev/v1';
 const DAYS = ['3', '7', '14', '30'];

@@ -5,7 +5,7 @@ import { countText } from '../../shared/kube/objects/count-text.js';
 import controls from '../layout/controls.module.css';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import classes from './calendar-page.module.css';
-import { SPAN_LABELS, spanKindOf, midnightsBetween, spanPosition, wallClockText } from './span-appearance.js';
+import { midnightsBetween, SPAN_LABELS, spanKindOf, spanPosition, wallClockText } from './span-appearance.js';
 
 /** Windows of each minute would be a book. */
 const MOST_LISTED = 100;
@@ -43,7 +43,9 @@ export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProp
           <span
             key={day.getTime()}
             className={classes.day}
-            style={{ left: percent(spanPosition({ from: day.toISOString(), to, may: 'nothing' }, from, to).left) }}
+            style={{
+              left: percent(spanPosition({ from: day.toISOString(), to, may: 'nothing' }, from, to).left),
+            }}
           >
             {day.toLocaleDateString(undefined, { weekday: 'short', day: 'numeric' })}
           </span>

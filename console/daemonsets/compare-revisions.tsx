@@ -1,8 +1,8 @@
 /** Two revisions of a DaemonSet side by side: the lines of their templates that differ. Which two stands in the URL. */
 import { stringify } from 'yaml';
 import type { ControllerRevision } from '../../shared/kube/daemonsets/daemonset-types.js';
-import { CopyCommand } from '../layout/text/copy-command.js';
 import controls from '../layout/controls.module.css';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import { SideBySideDiff } from '../layout/text/side-by-side-diff.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 

@@ -2,13 +2,13 @@
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
-import { useLiveList } from '../api/live-list.js';
 import { useIsAllowed } from '../api/access-checks.js';
+import { useLiveList } from '../api/live-list.js';
 import { useApiResource } from '../api/use-api-resource.js';
-import { CopyCommand } from '../layout/text/copy-command.js';
 import controls from '../layout/controls.module.css';
-import { ScrolledText } from '../layout/text/scrolled-text.js';
 import { PageShell } from '../layout/shell/page-shell.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
+import { ScrolledText } from '../layout/text/scrolled-text.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import { EventList } from '../pods/event-list.js';
 import classes from './daemonset-page.module.css';

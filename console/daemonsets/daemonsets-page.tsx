@@ -1,12 +1,12 @@
 /** All DaemonSets with the counts that people know. */
 import { Link } from 'wouter';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
-import { useLiveList } from '../api/live-list.js';
 import { useIsAllowedInAny } from '../api/access-checks.js';
-import { CopyCommand } from '../layout/text/copy-command.js';
+import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { PageShell } from '../layout/shell/page-shell.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
 
 const COLUMNS = ['Namespace', 'Name', 'Desired', 'Ready', 'Up to date', 'Available', 'Misscheduled'] as const;
 

@@ -1,17 +1,17 @@
 /** A DaemonSet's manifest, edited: checked as it is typed, shown with its differences and its plan, then applied. */
 import { lazy, Suspense, useState } from 'react';
-import { countText } from '../../shared/kube/objects/count-text.js';
-import type { Plan } from '../../shared/kube/fleet/plan-types.js';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
-import { CopyCommand } from '../layout/text/copy-command.js';
-import { ConfirmDialog, type Confirmation } from '../layout/confirm-dialog.js';
+import type { Plan } from '../../shared/kube/fleet/plan-types.js';
+import { countText } from '../../shared/kube/objects/count-text.js';
+import { type Confirmation, ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import { TextDiff } from '../layout/text/text-diff.js';
 import { ConflictChoice } from './manifest-conflict.js';
-import { type Preview, useManifestEdit } from './use-manifest-edit.js';
 import classes from './manifest-editor.module.css';
 import { manifestText, type Problem } from './manifest-text.js';
 import { changingHosts, PlanSummary } from './plan-summary.js';
+import { type Preview, useManifestEdit } from './use-manifest-edit.js';
 
 const YamlEditor = lazy(async () => ({ default: (await import('./yaml-editor.js')).YamlEditor }));
 

@@ -1,8 +1,8 @@
 /** A DaemonSet as the text that a person edits, and back. Pure. */
 import { isMap, parseDocument, stringify } from 'yaml';
-import type { StatusCause } from '../../shared/kube/objects/api-status.js';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
-import { type TextRange, rangeOfField } from './manifest-field-range.js';
+import type { StatusCause } from '../../shared/kube/objects/api-status.js';
+import { rangeOfField, type TextRange } from './manifest-field-range.js';
 
 /** Something that is wrong with the text, where it is. `line` counts from 1. */
 export interface Problem extends TextRange {

@@ -1,6 +1,7 @@
 /** Sending a manifest: to be checked, to be planned, to be stored. A write names the version that it is about. */
-import type { Plan } from '../../shared/kube/fleet/plan-types.js';
+
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
+import type { Plan } from '../../shared/kube/fleet/plan-types.js';
 import { ApiCallError, callApi } from '../api/api-call.js';
 import { manifestText, mergeManifest } from './manifest-text.js';
 

@@ -32,7 +32,7 @@ export function PlanSummary({ plan }: { plan: Plan }) {
 }
 
 function OfDaemonSet({ plan }: { plan: DaemonSetPlan }) {
-  const { sentence, waves, assumptions: assumptions, blockedBy, hosts, policy } = plan;
+  const { sentence, waves, assumptions, blockedBy, hosts, policy } = plan;
   const changing = hosts.filter(({ action }) => CHANGING_ACTIONS.includes(action));
   return (
     <>
@@ -83,17 +83,19 @@ function OfDaemonSet({ plan }: { plan: DaemonSetPlan }) {
           <div className={table.frame}>
             <table className={table.table}>
               <tbody>
-                {changing.slice(0, MOST_HOSTS).map(({ node, action, wave, startSeconds, message: because }) => (
-                  <tr key={node}>
-                    <th scope="row">
-                      <Link href={`/hosts/${node}`}>{node}</Link>
-                    </th>
-                    <td>{action}</td>
-                    <td>{wave}</td>
-                    <td>{after(startSeconds)}</td>
-                    <td>{because}</td>
-                  </tr>
-                ))}
+                {changing
+                  .slice(0, MOST_HOSTS)
+                  .map(({ node, action, wave, startSeconds, message: because }) => (
+                    <tr key={node}>
+                      <th scope="row">
+                        <Link href={`/hosts/${node}`}>{node}</Link>
+                      </th>
+                      <td>{action}</td>
+                      <td>{wave}</td>
+                      <td>{after(startSeconds)}</td>
+                      <td>{because}</td>
+                    </tr>
+                  ))}
               </tbody>
             </table>
           </div>

@@ -1,16 +1,16 @@
 /** The revisions of a DaemonSet, the newest first, and going back to one. */
 
 import { useState } from 'react';
-import { countText } from '../../shared/kube/objects/count-text.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
+import { countText } from '../../shared/kube/objects/count-text.js';
+import { useIsAllowed } from '../api/access-checks.js';
 import { requestApi } from '../api/api-call.js';
 import { useLiveList } from '../api/live-list.js';
-import { useIsAllowed } from '../api/access-checks.js';
-import { CopyCommand } from '../layout/text/copy-command.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import table from '../layout/table.module.css';
 import { TableCard } from '../layout/table-card.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { CompareRevisions } from './compare-revisions.js';
 
@@ -39,7 +39,9 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
               <th scope="row">{revision.revision}</th>
               <td>{revision.metadata.annotations?.[CHANGE_CAUSE] ?? ''}</td>
               <td>
-                {revision.metadata.creationTimestamp && <RelativeTime at={revision.metadata.creationTimestamp} />}
+                {revision.metadata.creationTimestamp && (
+                  <RelativeTime at={revision.metadata.creationTimestamp} />
+                )}
               </td>
               <td>
                 {index === 0

@@ -1,10 +1,10 @@
 /** A manifest under the hands of somebody who edits it: its text, what is wrong with it, what it would do, who was faster. */
 import { useCallback, useState } from 'react';
-import type { Plan } from '../../shared/kube/fleet/plan-types.js';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
+import type { Plan } from '../../shared/kube/fleet/plan-types.js';
 import { ApiCallError } from '../api/api-call.js';
 import { type Problem, problemsOf, readManifest } from './manifest-text.js';
-import { fetchIfChanged, checkWrite, fetchPlan, storeManifest, prepareWrite } from './manifest-write.js';
+import { checkWrite, fetchIfChanged, fetchPlan, prepareWrite, storeManifest } from './manifest-write.js';
 
 /** A look at what an apply would do, of exactly this text. */
 export interface Preview {

@@ -1,7 +1,7 @@
 /** The fleet's counts, kept up with what changes: each host is looked at when it changes, and not with every picture of the fleet. */
 import type { Host } from '../../shared/kube/fleet/host-types.js';
+import { HOST_HEALTH_STATES, type HostHealth, hostHealth } from './host-health.js';
 import { type FleetContext, ISSUES, type Issue, issuesOf } from './host-issues.js';
-import { hostHealth, HOST_HEALTH_STATES, type HostHealth } from './host-health.js';
 import { diffHosts } from './host-list-diff.js';
 
 interface FleetCount {

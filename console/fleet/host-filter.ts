@@ -1,6 +1,10 @@
 /** Which hosts a person means: words in names, and label selectors as kubectl takes them. */
 import type { Host } from '../../shared/kube/fleet/host-types.js';
-import { type Matcher, parseLabelSelector, SelectorSyntaxError } from '../../shared/kube/objects/selectors.js';
+import {
+  type Matcher,
+  parseLabelSelector,
+  SelectorSyntaxError,
+} from '../../shared/kube/objects/selectors.js';
 
 interface HostFilter {
   matches(host: Host): boolean;

@@ -9,10 +9,10 @@ import { useFrozenValue } from '../layout/use-frozen-value.js';
 import {
   coordinatorVersion,
   type FleetContext,
-  stalledRollouts,
   ISSUES,
   type Issue,
   issueName,
+  stalledRollouts,
 } from './host-issues.js';
 import classes from './issue-list.module.css';
 

@@ -1,8 +1,9 @@
 /** One condition over the last day, as a strip: a part for each stretch of one status. */
-import { countText } from '../../shared/kube/objects/count-text.js';
+
 import type { ConditionChange } from '../../shared/kube/fleet/host-reading-types.js';
-import classes from './condition-strip.module.css';
+import { countText } from '../../shared/kube/objects/count-text.js';
 import { type CurrentStatus, conditionIntervals } from './condition-intervals.js';
+import classes from './condition-strip.module.css';
 
 const DAY_MS = 86_400_000;
 

@@ -2,17 +2,17 @@
 
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { countText } from '../../shared/kube/objects/count-text.js';
-import type { Node } from '../../shared/kube/nodes/node-types.js';
 import { MAINTENANCE_TAINT, taintText } from '../../shared/kube/nodes/node-change.js';
+import type { Node } from '../../shared/kube/nodes/node-types.js';
+import { countText } from '../../shared/kube/objects/count-text.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import { ACCESS, useIsAllowed } from '../api/access-checks.js';
 import { ApiCallError } from '../api/api-call.js';
 import { changeNode, deleteNode, revokeNode } from '../api/node-writes.js';
-import { ACCESS, useIsAllowed } from '../api/access-checks.js';
-import { CopyCommand } from '../layout/text/copy-command.js';
-import { ConfirmDialog, type Confirmation } from '../layout/confirm-dialog.js';
+import { type Confirmation, ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { HostEffectText } from '../layout/effect-text.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import { drain, planDrain } from './drain-host.js';
 
 export function HostActions({ node, pods }: { node: Node; pods: readonly Pod[] }) {

@@ -2,24 +2,24 @@
 import { Link, useParams } from 'wouter';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
-import { useLiveList } from '../api/live-list.js';
 import { ACCESS, useAreChecksLoaded } from '../api/access-checks.js';
-import { CopyCommand } from '../layout/text/copy-command.js';
+import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
-import { HostTimes } from '../layout/time/host-times.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import table from '../layout/table.module.css';
 import { TableCard } from '../layout/table-card.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
+import { HostTimes } from '../layout/time/host-times.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { EventList } from '../pods/event-list.js';
 import { podStatusSummary } from '../pods/pod-status-summary.js';
-import { Conditions } from './host-conditions.js';
+import { DaemonSetReasons } from './daemonset-reasons.js';
 import { HostActions } from './host-actions.js';
+import { Conditions } from './host-conditions.js';
 import { LinkQuality } from './link-quality.js';
 import { LoadCharts } from './load-charts.js';
 import { NodeEditor } from './node-editor.js';
 import { useHostReadings } from './use-host-readings.js';
-import { DaemonSetReasons } from './daemonset-reasons.js';
 
 /** Which of it is shown follows from rights. */
 const OFFERED = [ACCESS.changeNodes, ACCESS.evict, ACCESS.deleteNodes, ACCESS.revoke];
@@ -98,7 +98,9 @@ function Pods({ pods }: { pods: readonly Pod[] }) {
                 <Link href={`/pods/${pod.metadata.namespace}/${pod.metadata.name}`}>{pod.metadata.name}</Link>
               </th>
               <td>{podStatusSummary(pod)}</td>
-              <td>{pod.metadata.creationTimestamp && <RelativeTime at={pod.metadata.creationTimestamp} />}</td>
+              <td>
+                {pod.metadata.creationTimestamp && <RelativeTime at={pod.metadata.creationTimestamp} />}
+              </td>
             </tr>
           ))}
         </tbody>

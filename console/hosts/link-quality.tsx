@@ -3,8 +3,8 @@ import { lazy, Suspense } from 'react';
 import type { BytesByCause, HostMeters, LinkCause } from '../../shared/kube/fleet/host-meter-types.js';
 import type { HostReadings } from '../../shared/kube/fleet/host-reading-types.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
-import { CopyCommand } from '../layout/text/copy-command.js';
 import controls from '../layout/controls.module.css';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import { useHostZone } from '../layout/time/host-times.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 
@@ -74,7 +74,9 @@ export function LinkQuality({ node, readings, meters }: LinkQualityProps) {
           />
         </Suspense>
       )}
-      <CopyCommand text={`kubectl get --raw /apis/fleet.everynode.dev/v1/hosts/${node.metadata.name}/readings`} />
+      <CopyCommand
+        text={`kubectl get --raw /apis/fleet.everynode.dev/v1/hosts/${node.metadata.name}/readings`}
+      />
     </section>
   );
 }

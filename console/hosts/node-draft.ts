@@ -1,7 +1,8 @@
 /** Labels and taints of a host as they are being edited: nothing is written until it is saved. */
-import { isLabelKey, isLabelValue } from '../../shared/kube/objects/label-syntax.js';
-import type { Node, Taint } from '../../shared/kube/nodes/node-types.js';
+
 import { isSameTaint, type NodeChange, taintText } from '../../shared/kube/nodes/node-change.js';
+import type { Node, Taint } from '../../shared/kube/nodes/node-types.js';
+import { isLabelKey, isLabelValue } from '../../shared/kube/objects/label-syntax.js';
 import { ownValue } from '../../shared/kube/objects/own-value.js';
 
 /** What is to change. Empty: nothing. */

@@ -1,15 +1,14 @@
 /** A host's labels and taints, edited in place: what would come and go is shown before anything is saved. */
 import { useState } from 'react';
-import type { Node } from '../../shared/kube/nodes/node-types.js';
 import { isSameTaint, type NodeChange, parseTaint, taintText } from '../../shared/kube/nodes/node-change.js';
+import type { Node } from '../../shared/kube/nodes/node-types.js';
 import { ownValue } from '../../shared/kube/objects/own-value.js';
-import { changeNode } from '../api/node-writes.js';
 import { ACCESS, useIsAllowed } from '../api/access-checks.js';
-import { CopyCommand } from '../layout/text/copy-command.js';
+import { changeNode } from '../api/node-writes.js';
 import controls from '../layout/controls.module.css';
 import { HostEffectText } from '../layout/effect-text.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import { AddText, EditChip } from './edit-chips.js';
-import classes from './node-editor.module.css';
 import {
   changeOfDraft,
   commandsOf,
@@ -21,6 +20,7 @@ import {
   withTaint,
   withTaintKept,
 } from './node-draft.js';
+import classes from './node-editor.module.css';
 
 export function NodeEditor({ node }: { node: Node }) {
   const [draft, setDraft] = useState(NO_DRAFT);

@@ -1,11 +1,11 @@
 /** What a change of hosts would do to Pods, in words: asked before anything is saved. */
 
 import { useEffect, useState } from 'react';
-import { countText } from '../../shared/kube/objects/count-text.js';
 import type { DaemonSetEffect, HostEffect } from '../../shared/kube/fleet/host-effect-types.js';
 import type { NodeChange } from '../../shared/kube/nodes/node-change.js';
-import { fetchHostEffect } from '../api/node-writes.js';
+import { countText } from '../../shared/kube/objects/count-text.js';
 import { ACCESS, useIsAllowed } from '../api/access-checks.js';
+import { fetchHostEffect } from '../api/node-writes.js';
 import controls from './controls.module.css';
 
 interface EffectTextProps {

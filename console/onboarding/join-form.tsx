@@ -1,10 +1,10 @@
 /** What a join line is to allow, and the line itself: shown once, for its secret is stored nowhere. */
 import { type FormEvent, useId, useState } from 'react';
 import { type JoinAddress, joinCommand } from '../../shared/kube/access/join-command.js';
-import { CopyCommand } from '../layout/text/copy-command.js';
 import controls from '../layout/controls.module.css';
-import { parseLabels } from './label-input.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import { createJoinToken } from './create-join-token.js';
+import { parseLabels } from './label-input.js';
 import classes from './onboarding.module.css';
 
 const HOUR_MS = 3_600_000;

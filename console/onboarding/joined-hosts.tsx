@@ -2,8 +2,8 @@
 
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
-import { countText } from '../../shared/kube/objects/count-text.js';
 import type { Host } from '../../shared/kube/fleet/host-types.js';
+import { countText } from '../../shared/kube/objects/count-text.js';
 import { useLiveList } from '../api/live-list.js';
 import { ListTable } from '../layout/list-table.js';
 import { RelativeTime } from '../layout/time/relative-time.js';

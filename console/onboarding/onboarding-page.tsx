@@ -1,14 +1,14 @@
 /** Bringing hosts in: a line for them to type, those that wait for a person's word, and those that have joined. */
 import { useEffect, useState } from 'react';
 import type { JoinAddress } from '../../shared/kube/access/join-command.js';
-import { callApi } from '../api/api-call.js';
 import { ACCESS, useAreChecksLoaded, useIsAllowed } from '../api/access-checks.js';
+import { callApi } from '../api/api-call.js';
 import controls from '../layout/controls.module.css';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { JoinForm } from './join-form.js';
 import { JoinedHosts } from './joined-hosts.js';
-import { TokenList } from './token-list.js';
 import { PendingHosts } from './pending-hosts.js';
+import { TokenList } from './token-list.js';
 
 const JOIN_ADDRESS = '/apis/fleet.everynode.dev/v1/joinaddress';
 

@@ -9,13 +9,13 @@ import {
   withApprovalDecision,
 } from '../../shared/kube/access/certificate-signing-request.js';
 import { countText } from '../../shared/kube/objects/count-text.js';
+import { ACCESS, useIsAllowed } from '../api/access-checks.js';
 import { requestApi } from '../api/api-call.js';
 import { useLiveList } from '../api/live-list.js';
-import { ACCESS, useIsAllowed } from '../api/access-checks.js';
-import { CopyCommand } from '../layout/text/copy-command.js';
-import { ConfirmDialog, type Confirmation } from '../layout/confirm-dialog.js';
+import { type Confirmation, ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import classes from './onboarding.module.css';
 

@@ -1,19 +1,19 @@
 /** Tokens by which hosts may still join, without their secrets. */
 import { useState } from 'react';
-import type { Secret } from '../../shared/kube/objects/config-types.js';
 import {
   TOKEN_SECRET_PREFIX,
   TOKEN_SECRET_TYPE,
   type TokenSummary,
   tokenSummary,
 } from '../../shared/kube/access/join-token-secret.js';
+import type { Secret } from '../../shared/kube/objects/config-types.js';
+import { ACCESS, useIsAllowed } from '../api/access-checks.js';
 import { requestApi } from '../api/api-call.js';
 import { useLiveList } from '../api/live-list.js';
-import { ACCESS, useIsAllowed } from '../api/access-checks.js';
-import { CopyCommand } from '../layout/text/copy-command.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { TOKENS } from './create-join-token.js';
 import classes from './onboarding.module.css';

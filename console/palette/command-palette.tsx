@@ -4,8 +4,8 @@ import { useLocation } from 'wouter';
 import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import { callApi } from '../api/api-call.js';
 import { isSignedInByCertificate } from '../api/signed-in-user.js';
-import { signOut } from '../layout/shell/user-menu.js';
 import { applyTheme } from '../layout/shell/theme-storage.js';
+import { signOut } from '../layout/shell/user-menu.js';
 import classes from './command-palette.module.css';
 import { type PaletteItem, type PaletteObjects, paletteItems } from './palette-items.js';
 

@@ -36,8 +36,8 @@ export function ContainerState({ status, restartPolicy }: ContainerStateProps) {
       )}
       {next && (
         <p>
-          The next start is due <RelativeTime at={next} />. Each failure doubles the pause, from 10 seconds up to
-          5 minutes; ten minutes of running make it short again.
+          The next start is due <RelativeTime at={next} />. Each failure doubles the pause, from 10 seconds up
+          to 5 minutes; ten minutes of running make it short again.
         </p>
       )}
       {state?.terminated && <Ended words="It ended" end={state.terminated} />}

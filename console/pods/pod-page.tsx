@@ -3,17 +3,17 @@ import { type ReactNode, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
-import { useLiveList } from '../api/live-list.js';
 import { useIsAllowed } from '../api/access-checks.js';
-import { CopyCommand } from '../layout/text/copy-command.js';
+import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
-import { HostTimes } from '../layout/time/host-times.js';
 import { PageShell } from '../layout/shell/page-shell.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
+import { HostTimes } from '../layout/time/host-times.js';
+import { ContainerLog } from './container-log.js';
 import { ContainerState } from './container-state.js';
 import { EventList } from './event-list.js';
-import { ContainerLog } from './container-log.js';
-import { PodTerminal } from './pod-terminal.js';
 import { podStatusSummary } from './pod-status-summary.js';
+import { PodTerminal } from './pod-terminal.js';
 
 export function PodPage() {
   const { namespace = '', name = '' } = useParams();

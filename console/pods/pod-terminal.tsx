@@ -1,7 +1,7 @@
 /** The place of a terminal on a Pod's page: which container, which command; how it ended, and once more. */
 import { type FormEvent, lazy, Suspense, useCallback, useState } from 'react';
-import { CopyCommand } from '../layout/text/copy-command.js';
 import controls from '../layout/controls.module.css';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import { splitCommand } from './split-command.js';
 
 const Terminal = lazy(async () => ({ default: (await import('./terminal.js')).Terminal }));

@@ -3,8 +3,8 @@ import { FitAddon } from '@xterm/addon-fit';
 import { type ITheme, Terminal as Xterm } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
 import { useEffect, useRef } from 'react';
-import { ExecSession, type ExecTarget } from './exec-session.js';
 import { withStrictStyles } from './csp-styles.js';
+import { ExecSession, type ExecTarget } from './exec-session.js';
 import classes from './terminal.module.css';
 
 /** Lines that can be scrolled back to. */

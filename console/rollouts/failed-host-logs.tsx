@@ -1,12 +1,12 @@
 /** The hosts that failed first: why, and what their Pod said last. */
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
+import { REVISION_HASH_LABEL } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type { HostFailure } from '../../shared/kube/rollouts/rollout-types.js';
-import { REVISION_HASH_LABEL } from '../../shared/kube/daemonsets/daemonset-types.js';
 import { ApiCallError, callApi, requestApi } from '../api/api-call.js';
-import { CopyCommand } from '../layout/text/copy-command.js';
 import controls from '../layout/controls.module.css';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import { ScrolledText } from '../layout/text/scrolled-text.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 
@@ -107,7 +107,9 @@ async function logEndOf(
   signal: AbortSignal,
 ): Promise<LogEnd> {
   const pods = `/api/v1/namespaces/${namespace}/pods`;
-  const { items } = await callApi<{ items: Pod[] }>(`${pods}?fieldSelector=spec.nodeName%3D${node}`, { signal });
+  const { items } = await callApi<{ items: Pod[] }>(`${pods}?fieldSelector=spec.nodeName%3D${node}`, {
+    signal,
+  });
   const own = items.find(
     ({ metadata: { labels, ownerReferences } }) =>
       labels?.[REVISION_HASH_LABEL] === revision &&

@@ -4,8 +4,8 @@ import { Link } from 'wouter';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
-import { RolloutButtons } from './rollout-buttons.js';
 import { actionsOfHost, rolloutPath } from './rollout-actions.js';
+import { RolloutButtons } from './rollout-buttons.js';
 
 interface RolloutHosts {
   hosts: readonly { node: string; sentence: string }[];

@@ -2,9 +2,9 @@
 import { Link } from 'wouter';
 import { PAST_ROLLOUT_LABEL, type Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import { useLiveList } from '../api/live-list.js';
-import { CopyCommand } from '../layout/text/copy-command.js';
 import table from '../layout/table.module.css';
 import { TableCard } from '../layout/table-card.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 
 export function PastRollouts({ namespace, name }: { namespace: string; name: string }) {

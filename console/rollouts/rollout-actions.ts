@@ -1,7 +1,7 @@
 /** What a person may tell a rollout, and how it is told: an annotation, as kubectl would. */
 import { countText } from '../../shared/kube/objects/count-text.js';
-import type { Rollout, RolloutPhase, RolloutStatus } from '../../shared/kube/rollouts/rollout-types.js';
 import { UPDATE_BLOCK_CODES, type UpdateBlockCode } from '../../shared/kube/rollouts/rollout-reason-codes.js';
+import type { Rollout, RolloutPhase, RolloutStatus } from '../../shared/kube/rollouts/rollout-types.js';
 import {
   ALL_TARGETS,
   NEEDS_REASON,
@@ -101,7 +101,9 @@ export function actionsOfRollout(status: RolloutStatus): RolloutAction[] {
 
 /** Codes of hosts that had their turn, or are to have none; all others that keep an older Pod have yet to begin it. */
 const HAS_NO_TURN: ReadonlySet<UpdateBlockCode> = new Set(['Reverted', 'RolloutFailed', 'Skipped']);
-const AWAITS_ITS_TURN: ReadonlySet<string> = new Set(UPDATE_BLOCK_CODES.filter((code) => !HAS_NO_TURN.has(code)));
+const AWAITS_ITS_TURN: ReadonlySet<string> = new Set(
+  UPDATE_BLOCK_CODES.filter((code) => !HAS_NO_TURN.has(code)),
+);
 
 /** What is offered for one host, by its reason code. Pure. */
 export function actionsOfHost(code: string, node: string): RolloutAction[] {
@@ -157,7 +159,11 @@ function hosts(count: number, one = '', many = one): string {
 }
 
 /** Tells the rollout. Rejects with `CallError` when it may not be told so. */
-export async function sendRolloutAction(rollout: Rollout, { verb, value }: RolloutAction, reason: string): Promise<void> {
+export async function sendRolloutAction(
+  rollout: Rollout,
+  { verb, value }: RolloutAction,
+  reason: string,
+): Promise<void> {
   const { namespace = '', name } = rollout.metadata;
   const annotations = {
     [steeringAnnotation(verb)]: value,

@@ -2,10 +2,10 @@
 import { useState } from 'react';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import { useIsAllowed } from '../api/access-checks.js';
-import { CopyCommand } from '../layout/text/copy-command.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
-import { type RolloutAction, sendRolloutAction, rolloutActionCommand } from './rollout-actions.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
+import { type RolloutAction, rolloutActionCommand, sendRolloutAction } from './rollout-actions.js';
 
 /** In the rollout's namespace. */
 const STEER = { verb: 'patch', group: 'fleet.everynode.dev', resource: 'rollouts' } as const;

@@ -1,25 +1,25 @@
 /** One rollout: where each wave stands, what fails and why, and what a person can do about it now. */
 import { Link, useParams } from 'wouter';
+import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 import {
   PAST_ROLLOUT_LABEL,
   type Rollout,
   type RolloutStatus,
   requestsOfRevision,
 } from '../../shared/kube/rollouts/rollout-types.js';
-import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 import { useLiveList } from '../api/live-list.js';
-import { CopyCommand } from '../layout/text/copy-command.js';
 import controls from '../layout/controls.module.css';
 import { PageShell } from '../layout/shell/page-shell.js';
 import table from '../layout/table.module.css';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { FailedHostLogs } from './failed-host-logs.js';
 import { HostsByCode } from './hosts-by-code.js';
 import { NextWindows } from './next-windows.js';
-import { RolloutButtons } from './rollout-buttons.js';
 import { PastRollouts } from './past-rollouts.js';
-import { SoakCountdown } from './soak-countdown.js';
 import { actionsOfRollout, policiesPath } from './rollout-actions.js';
+import { RolloutButtons } from './rollout-buttons.js';
+import { SoakCountdown } from './soak-countdown.js';
 import { WaveBar } from './wave-bar.js';
 
 export function RolloutPage() {

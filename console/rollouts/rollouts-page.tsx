@@ -1,11 +1,15 @@
 /** All rollouts: those that need somebody first. */
 import { Link } from 'wouter';
-import { PAST_ROLLOUT_LABEL, type Rollout, type RolloutPhase } from '../../shared/kube/rollouts/rollout-types.js';
+import {
+  PAST_ROLLOUT_LABEL,
+  type Rollout,
+  type RolloutPhase,
+} from '../../shared/kube/rollouts/rollout-types.js';
 import { useLiveList } from '../api/live-list.js';
-import { CopyCommand } from '../layout/text/copy-command.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { PageShell } from '../layout/shell/page-shell.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { ROLLOUTS } from './rollout-actions.js';
 import { WaveBar } from './wave-bar.js';

@@ -1,13 +1,19 @@
 /** How long the open wave is still watched: counted down where the policy may be read. */
 import { useCallback, useState } from 'react';
-import type { RolloutStatus } from '../../shared/kube/rollouts/rollout-types.js';
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
+import type { RolloutStatus } from '../../shared/kube/rollouts/rollout-types.js';
 import { useInterval } from '../api/live-list.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 
 const TICK_MS = 1_000;
 
-export function SoakCountdown({ status, policy }: { status: RolloutStatus; policy: RolloutPolicy | undefined }) {
+export function SoakCountdown({
+  status,
+  policy,
+}: {
+  status: RolloutStatus;
+  policy: RolloutPolicy | undefined;
+}) {
   const [now, setNow] = useState(Date.now);
   useInterval(
     TICK_MS,

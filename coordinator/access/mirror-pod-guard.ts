@@ -1,7 +1,8 @@
 /** Mirrors are made by the hub alone, of what hosts tell over their links (upstream lets nodes make their own). */
+
+import { ApiError } from '../../shared/kube/objects/api-status.js';
 import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import { MIRROR_ANNOTATION } from '../../shared/kube/pods/static-pod-annotations.js';
-import { ApiError } from '../../shared/kube/objects/api-status.js';
 import type { Kind } from '../kinds/kind.js';
 
 /** Throws 403 when a client would create a Pod that calls itself a mirror. */

@@ -3,13 +3,13 @@
  * over their link): read its own Node, the Pods bound to it and what these name; write the status of its own Node and Pods.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { configReferences } from '../../shared/kube/pods/config-reference.js';
-import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import type { Access, ResourceAccess, UserInfo } from '../../shared/kube/access/rbac-types.js';
 import { ApiError } from '../../shared/kube/objects/api-status.js';
+import type { KubeObject } from '../../shared/kube/objects/meta.js';
+import { configReferences } from '../../shared/kube/pods/config-reference.js';
 import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
-import type { Kind } from '../kinds/kind.js';
 import { CREDENTIAL_SECRET_TYPE } from '../kinds/config/secret-kind.js';
+import type { Kind } from '../kinds/kind.js';
 import type { AccessDecision, Authorizer, EffectiveRules } from './rbac-authorizer.js';
 
 const NODES_GROUP = 'system:nodes';

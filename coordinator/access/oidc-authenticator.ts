@@ -4,8 +4,8 @@
  */
 import { createRemoteJWKSet, customFetch, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
 import type { UserInfo } from '../../shared/kube/access/rbac-types.js';
-import type { Clock } from '../../shared/process/time/clock.js';
 import type { Logger } from '../../shared/process/output/logger.js';
+import type { Clock } from '../../shared/process/time/clock.js';
 import { withAuthenticated } from './user-groups.js';
 
 export interface OidcSettings {

@@ -5,8 +5,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { decodeJwt, errors } from 'jose';
 import { SIGN_IN_ERRORS, type SignInError } from '../../shared/kube/access/sign-in-errors.js';
-import type { Clock } from '../../shared/process/time/clock.js';
 import type { Logger } from '../../shared/process/output/logger.js';
+import type { Clock } from '../../shared/process/time/clock.js';
 import type { Fetch } from './oidc-authenticator.js';
 
 interface OidcClient {

@@ -3,7 +3,6 @@
  * (`pkg/registry/rbac/{role,clusterrole,rolebinding,clusterrolebinding}/policybased`).
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import {
   type PolicyRule,
   RBAC_GROUP,
@@ -13,6 +12,7 @@ import {
   type UserInfo,
 } from '../../shared/kube/access/rbac-types.js';
 import { ApiError, notFound, qualifiedResource } from '../../shared/kube/objects/api-status.js';
+import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import { compactRule, compactRules, goList, uncoveredRules } from '../decisions/access/rule-coverage.js';
 import type { Kind } from '../kinds/kind.js';
 import { ADMIN_GROUP, type Authorizer } from './rbac-authorizer.js';

@@ -3,17 +3,17 @@
  * end with what they are bound to (`pkg/serviceaccount/claims.go`).
  */
 import { errors, exportJWK, type JWTPayload, jwtVerify, SignJWT } from 'jose';
-import type { KubeObject, ObjectRef } from '../../shared/kube/objects/meta.js';
 import type { UserInfo } from '../../shared/kube/access/rbac-types.js';
 import { ApiError } from '../../shared/kube/objects/api-status.js';
-import type { Random } from '../../shared/process/time/random.js';
+import type { KubeObject, ObjectRef } from '../../shared/kube/objects/meta.js';
 import type { Clock } from '../../shared/process/time/clock.js';
+import type { Random } from '../../shared/process/time/random.js';
 import { serviceAccountUser } from '../informers/rbac-subject-keys.js';
 import { nodeKind, podKind, secretKind, serviceAccountKind } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Registry } from '../registry/registry.js';
-import { serviceAccountGroups, withAuthenticated } from './user-groups.js';
 import type { SigningKey } from './token-signing-keys.js';
+import { serviceAccountGroups, withAuthenticated } from './user-groups.js';
 
 /** As upstream, where nobody sets another. */
 export const ISSUER = 'https://kubernetes.default.svc.cluster.local';

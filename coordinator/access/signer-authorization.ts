@@ -3,9 +3,9 @@
  * `pkg/certauthorization`): the verbs `approve` and `sign` on `signers`, by the signer's name or `DOMAIN/*`.
  */
 import type { CertificateSigningRequest } from '../../shared/kube/access/certificate-signing-request.js';
-import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import type { UserInfo } from '../../shared/kube/access/rbac-types.js';
 import { ApiError, qualifiedResource } from '../../shared/kube/objects/api-status.js';
+import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import { certificateSigningRequestKind } from '../kinds/access/certificatesigningrequest-kind.js';
 import type { Kind } from '../kinds/kind.js';
 import { semanticallyEqual } from '../kinds/validation/semantic-equality.js';

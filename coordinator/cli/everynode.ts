@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 /** The `everynode` program: one command a file. */
 import { ApiError } from '../../shared/kube/objects/api-status.js';
-import { createCommandLine, runCommandLine } from '../../shared/process/settings/command-line.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { runProgram } from '../../shared/process/service/program-lifecycle.js';
+import { createCommandLine, runCommandLine } from '../../shared/process/settings/command-line.js';
+import { refusalText } from './client/refusal-text.js';
 import { agentCommand } from './commands/agent-command.js';
 import { auditCommand } from './commands/audit-command.js';
 import { backupCommand } from './commands/backup-command.js';
@@ -11,7 +12,6 @@ import { coordinatorCommand } from './commands/coordinator-command.js';
 import { downCommand } from './commands/down-command.js';
 import { nodeCommand } from './commands/node-command.js';
 import { planCommand } from './commands/plan-command.js';
-import { refusalText } from './client/refusal-text.js';
 import { releaseCommand } from './commands/release-command.js';
 import { restoreCommands } from './commands/restore-command.js';
 import { rolloutCommand } from './commands/rollout-command.js';

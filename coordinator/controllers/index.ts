@@ -1,25 +1,26 @@
 /** Which controllers run. */
-import type { Clock } from '../../shared/process/time/clock.js';
+
 import type { Logger } from '../../shared/process/output/logger.js';
+import type { Clock } from '../../shared/process/time/clock.js';
 import type { EvictionRates } from '../decisions/nodes/zone-health.js';
 import type { Informers } from '../informers/informer.js';
 import type { Registry } from '../registry/registry.js';
 import { ensureBuiltInRoles } from './access/built-in-roles.js';
+import { DefaultServiceAccounts } from './access/default-service-accounts.js';
+import { RoleAggregation } from './access/role-aggregation.js';
 import { CreateRefusals } from './daemonsets/create-refusals.js';
 import { startDaemonSetController } from './daemonsets/daemonset-controller.js';
-import { DefaultServiceAccounts } from './access/default-service-accounts.js';
 import type { EventRecorder } from './events/event-recorder.js';
 import { GarbageCollector } from './gc/garbage-collector.js';
-import type { ResyncStatus } from './rollouts/resync-status.js';
 import { NamespaceController } from './gc/namespace-controller.js';
-import { NodeReservations } from './nodes/node-reservations.js';
-import { NodeLifecycle } from './nodes/node-lifecycle.js';
 import { PodGarbageCollector } from './gc/pod-garbage-collector.js';
-import { RoleAggregation } from './access/role-aggregation.js';
-import { ActiveRollouts } from './rollouts/active-rollouts.js';
+import { NodeLifecycle } from './nodes/node-lifecycle.js';
+import { NodeReservations } from './nodes/node-reservations.js';
 import { Scheduler } from './nodes/scheduler.js';
 import { TaintEviction } from './nodes/taint-eviction.js';
 import type { QueueMeter } from './queue/reconcile-worker.js';
+import { ActiveRollouts } from './rollouts/active-rollouts.js';
+import type { ResyncStatus } from './rollouts/resync-status.js';
 
 interface ControllersOptions {
   registry: Registry;
@@ -62,7 +63,7 @@ export interface RunningControllers {
 
 /** Starts all controllers once the caches are filled; `stop` resolves when none is at work any more. */
 export async function startControllers(options: ControllersOptions): Promise<RunningControllers> {
-  const { informers, events, startAfter: startAfter, log } = options;
+  const { informers, events, startAfter, log } = options;
   await informers.nodes.synced();
   const running: Controller[] = [
     new NodeLifecycle({ ...options, recordEvent: events.forComponent('node-controller') }),

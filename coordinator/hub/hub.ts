@@ -6,41 +6,45 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { credentialSecretName, ENROLMENT_NAMESPACE } from '../../shared/kube/nodes/node-credential-secret.js';
-import type { Clock } from '../../shared/process/time/clock.js';
 import type { Logger } from '../../shared/process/output/logger.js';
+import type { Clock } from '../../shared/process/time/clock.js';
 import type { LinkEnd } from '../decisions/nodes/link-end.js';
 import type { Informers } from '../informers/informer.js';
 import type { CertificateAuthority } from '../pki/certificate-authority.js';
 import type { PeerCertificate } from '../pki/peer-certificate.js';
 import type { Registry } from '../registry/registry.js';
-import { nodeDeletedGoodbye } from './sessions/session-admission.js';
-import { CertificateSigner } from './identity/certificate-signer.js';
-import { createHostReports } from './reports/create-host-reports.js';
-import { Enrolment, type EnrolmentDeps, type JoinOutcome } from './identity/enrolment.js';
-import { ReturnedPods } from './restore/returned-pods.js';
-import { HelloHandler } from './sessions/hello-handler.js';
-import { ResyncTracker } from './restore/resync-tracker.js';
-import type { HostReports } from './reports/host-reports.js';
-import { InboundQueue } from './sessions/inbound-queue.js';
-import type { JoinCall } from './identity/join-candidate.js';
-import { LiveSessions } from './sessions/live-sessions.js';
-import type { MirrorPodSync } from './reports/mirror-pod-sync.js';
-import { NodeAuthenticator, type NodeAuthenticatorDeps, type ProvenNode } from './identity/node-authenticator.js';
-import { NodeChangeHandler } from './sessions/node-change-handler.js';
-import { NodeStatusWriter } from './reports/node-status-writer.js';
-import { isSameHash, NodeCredentials, secretField } from './identity/node-credentials.js';
-import { PerNodeQueue } from './sessions/per-node-queue.js';
-import { NodeMeters } from './telemetry/node-meters.js';
 import { NodeObjects } from './desired/node-objects.js';
-import { NodeReadings } from './telemetry/node-readings.js';
+import { CertificateSigner } from './identity/certificate-signer.js';
+import { Enrolment, type EnrolmentDeps, type JoinOutcome } from './identity/enrolment.js';
+import type { JoinCall } from './identity/join-candidate.js';
+import {
+  NodeAuthenticator,
+  type NodeAuthenticatorDeps,
+  type ProvenNode,
+} from './identity/node-authenticator.js';
+import { isSameHash, NodeCredentials, secretField } from './identity/node-credentials.js';
 import { nodeOfSubject } from './identity/node-subject.js';
-import type { PendingRestore } from './restore/pending-restore.js';
-import { HostStreams } from './streams/host-streams.js';
-import type { NodeLiveness } from './sessions/node-liveness.js';
+import { createHostReports } from './reports/create-host-reports.js';
+import type { HostReports } from './reports/host-reports.js';
+import type { MirrorPodSync } from './reports/mirror-pod-sync.js';
+import { NodeStatusWriter } from './reports/node-status-writer.js';
 import type { RecordEvent } from './reports/record-event.js';
 import type { ObjectSigner } from './restore/object-signer.js';
+import type { PendingRestore } from './restore/pending-restore.js';
+import { ResyncTracker } from './restore/resync-tracker.js';
+import { ReturnedPods } from './restore/returned-pods.js';
+import { HelloHandler } from './sessions/hello-handler.js';
+import { InboundQueue } from './sessions/inbound-queue.js';
+import { LinkUpgrader, type OnRefused } from './sessions/link-upgrade.js';
+import { LiveSessions } from './sessions/live-sessions.js';
+import { NodeChangeHandler } from './sessions/node-change-handler.js';
+import type { NodeLiveness } from './sessions/node-liveness.js';
+import { PerNodeQueue } from './sessions/per-node-queue.js';
 import { Session, type SessionEvents } from './sessions/session.js';
-import { type OnRefused, LinkUpgrader } from './sessions/link-upgrade.js';
+import { nodeDeletedGoodbye } from './sessions/session-admission.js';
+import { HostStreams } from './streams/host-streams.js';
+import { NodeMeters } from './telemetry/node-meters.js';
+import { NodeReadings } from './telemetry/node-readings.js';
 
 export interface HubOptions {
   registry: Registry;
@@ -123,13 +127,19 @@ export class Hub {
     const lanes = new PerNodeQueue(informers);
     const onMissing = (node: string) => this.#live.get(node)?.session.goodbye(nodeDeletedGoodbye(clusterUID));
     const { recordEvent } = options;
-    const shared = { registry, informers, liveness: presence, lanes, live: this.#live, clock, log };
+    const shared = { registry, informers, liveness: presence, queue: lanes, live: this.#live, clock, log };
     this.#conditions = new NodeStatusWriter({ ...shared, recordEvent, onMissing });
     const givenBack = new ReturnedPods({ registry, informers, signer: options.signer, log });
     const heard = new ResyncTracker({ ...options, log });
     this.resync = heard;
     const conditions = this.#conditions;
-    const { reports, mirrors } = createHostReports({ ...options, ...shared, nodeStatus: conditions, returnedPods: givenBack, resync: heard });
+    const { reports, mirrors } = createHostReports({
+      ...options,
+      ...shared,
+      nodeStatus: conditions,
+      returnedPods: givenBack,
+      resync: heard,
+    });
     this.#mirrors = mirrors;
     this.#reports = reports;
     const objects = new NodeObjects(informers, (node, uid) =>

@@ -2,8 +2,8 @@
 import { type KubeObject, type ObjectRef, refText } from '../../shared/kube/objects/meta.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { ObjectRecord } from '../registry/registry.js';
-import { Index, type IndexFunctions } from './informer-indexes.js';
 import type { Informer, ObjectChange } from './informer.js';
+import { Index, type IndexFunctions } from './informer-indexes.js';
 
 type Handler<T extends KubeObject> = (change: ObjectChange<T>) => void;
 

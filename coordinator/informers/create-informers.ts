@@ -1,18 +1,19 @@
 /** One tail of the registry feeds the caches of all kinds that controllers and hub look at. */
 import type { CertificateSigningRequest } from '../../shared/kube/access/certificate-signing-request.js';
+import type { Role, RoleBinding } from '../../shared/kube/access/rbac-types.js';
+import type { ControllerRevision, DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
+import type { Node } from '../../shared/kube/nodes/node-types.js';
+import { ApiError } from '../../shared/kube/objects/api-status.js';
 import type { ConfigMap, Namespace, Secret } from '../../shared/kube/objects/config-types.js';
 import { type KubeObject, refText } from '../../shared/kube/objects/meta.js';
-import type { Node } from '../../shared/kube/nodes/node-types.js';
-import type { Pod } from '../../shared/kube/pods/pod-types.js';
-import type { Role, RoleBinding } from '../../shared/kube/access/rbac-types.js';
-import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
-import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 import type { ServiceAccount } from '../../shared/kube/objects/service-types.js';
-import { ApiError } from '../../shared/kube/objects/api-status.js';
-import type { ControllerRevision, DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
-import type { Clock } from '../../shared/process/time/clock.js';
+import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
+import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import type { Logger } from '../../shared/process/output/logger.js';
+import type { Clock } from '../../shared/process/time/clock.js';
 import { TimeSlice } from '../../shared/process/time/time-slice.js';
+import { CREDENTIAL_SECRET_TYPE } from '../kinds/config/secret-kind.js';
 import {
   certificateSigningRequestKind,
   clusterRoleBindingKind,
@@ -31,11 +32,10 @@ import {
   serviceAccountKind,
 } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
-import { CREDENTIAL_SECRET_TYPE } from '../kinds/config/secret-kind.js';
 import type { KindTail, ObjectRecord, Registry } from '../registry/registry.js';
 import { CachedInformer } from './cached-informer.js';
-import { BINDING_INDEXES, COMMON_INDEXES, type IndexFunctions, POD_INDEXES } from './informer-indexes.js';
 import type { Informers } from './informer.js';
+import { BINDING_INDEXES, COMMON_INDEXES, type IndexFunctions, POD_INDEXES } from './informer-indexes.js';
 import { RevisionWaiters } from './revision-waiters.js';
 
 interface InformersOptions {

@@ -1,7 +1,8 @@
 /** What informers can be asked besides names: which objects share a value. */
+
+import type { RoleBinding } from '../../shared/kube/access/rbac-types.js';
 import { controllerOf, type KubeObject } from '../../shared/kube/objects/meta.js';
 import { type Pod, targetNodeOf } from '../../shared/kube/pods/pod-types.js';
-import type { RoleBinding } from '../../shared/kube/access/rbac-types.js';
 import {
   BINDINGS_BY_SUBJECT,
   BY_ANY_OWNER,

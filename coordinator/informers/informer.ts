@@ -27,8 +27,12 @@ export interface Informers {
   readonly pods: Informer<import('../../shared/kube/pods/pod-types.js').Pod>;
   readonly nodes: Informer<import('../../shared/kube/nodes/node-types.js').Node>;
   readonly daemonSets: Informer<import('../../shared/kube/daemonsets/daemonset-types.js').DaemonSet>;
-  readonly controllerRevisions: Informer<import('../../shared/kube/daemonsets/daemonset-types.js').ControllerRevision>;
-  readonly rolloutPolicies: Informer<import('../../shared/kube/rollouts/rollout-policy-types.js').RolloutPolicy>;
+  readonly controllerRevisions: Informer<
+    import('../../shared/kube/daemonsets/daemonset-types.js').ControllerRevision
+  >;
+  readonly rolloutPolicies: Informer<
+    import('../../shared/kube/rollouts/rollout-policy-types.js').RolloutPolicy
+  >;
   readonly rollouts: Informer<import('../../shared/kube/rollouts/rollout-types.js').Rollout>;
   readonly namespaces: Informer<import('../../shared/kube/objects/config-types.js').Namespace>;
   readonly serviceAccounts: Informer<import('../../shared/kube/objects/service-types.js').ServiceAccount>;

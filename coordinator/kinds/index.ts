@@ -1,20 +1,20 @@
 /** The kinds that the API serves: adding one is a file and a line here. */
 import { certificateSigningRequestKind } from './access/certificatesigningrequest-kind.js';
+import { clusterRoleBindingKind, clusterRoleKind, roleBindingKind, roleKind } from './access/rbac-kinds.js';
+import { serviceAccountKind } from './access/serviceaccount-kind.js';
 import { configMapKind } from './config/configmap-kind.js';
+import { secretKind } from './config/secret-kind.js';
 import { controllerRevisionKind } from './daemonsets/controllerrevision-kind.js';
 import { daemonSetKind } from './daemonsets/daemonset-kind.js';
 import { eventKind } from './events/event-kind.js';
 import type { Kind } from './kind.js';
-import { leaseKind } from './nodes/lease-kind.js';
 import { namespaceKind } from './namespace-kind.js';
+import { leaseKind } from './nodes/lease-kind.js';
 import { nodeKind } from './nodes/node-kind.js';
 import { podKind } from './pods/pod-kind.js';
-import { clusterRoleBindingKind, clusterRoleKind, roleBindingKind, roleKind } from './access/rbac-kinds.js';
 import { rolloutKind } from './rollouts/rollout-kind.js';
 import { rolloutPolicyKind } from './rollouts/rolloutpolicy-kind.js';
-import { secretKind } from './config/secret-kind.js';
 import { serviceKind } from './service-kind.js';
-import { serviceAccountKind } from './access/serviceaccount-kind.js';
 
 export {
   certificateSigningRequestKind,

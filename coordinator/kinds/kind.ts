@@ -1,6 +1,7 @@
 /** The descriptor of a resource type: everything the registry, the API and the tables know of a kind. */
-import type { KubeObject } from '../../shared/kube/objects/meta.js';
+
 import type { StatusCause } from '../../shared/kube/objects/api-status.js';
+import type { KubeObject } from '../../shared/kube/objects/meta.js';
 
 /** `kubectl get` column (meta/v1 TableColumnDefinition) and how to fill its cell. */
 export interface Column<T extends KubeObject> {

@@ -1,9 +1,9 @@
 /** v1 Service: stored, but nothing routes to it yet. */
 import type { Service, ServicePort } from '../../shared/kube/objects/service-types.js';
-import { invalidValue, notSupported, required } from './validation/field-error.js';
 import { inertKind } from './inert-kind.js';
 import type { FieldError } from './kind.js';
 import { AGE_COLUMN, column, labelsText, NAME_COLUMN, NONE, wideColumn } from './table-column.js';
+import { invalidValue, notSupported, required } from './validation/field-error.js';
 
 /** What upstream calls a Service without an address of its own, and what each of ours is for now. */
 const HEADLESS = 'None';

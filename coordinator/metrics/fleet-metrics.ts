@@ -1,7 +1,7 @@
 /** The fleet as Prometheus sees it; where kube-state-metrics has a name for it, by that. Counted when the page is read. */
 import { Gauge, type Registry } from 'prom-client';
-import { findCondition } from '../../shared/kube/objects/conditions.js';
 import type { DaemonSetStatus } from '../../shared/kube/daemonsets/daemonset-types.js';
+import { findCondition } from '../../shared/kube/objects/conditions.js';
 import { contactOf } from '../decisions/nodes/node-contact.js';
 import type { Informers } from '../informers/informer.js';
 

@@ -32,7 +32,7 @@ export class CertificateAuthority {
 
   /** PEM of the authorities by which hosts are to know the coordinator. */
   trustBundle(): string {
-    return this.#pki().trust;
+    return this.#pki().trustBundle;
   }
 
   /** The same for a host that was away; undefined when it cannot have missed any. Every welcome asks: nothing is read anew for it. */

@@ -16,11 +16,18 @@ import {
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { readIfPresent, writePrivateFile } from '../../shared/process/files/private-file.js';
-import { importKey, generateKeyPem, SIGNATURE_ALGORITHM } from '../../shared/process/files/private-key.js';
+import { generateKeyPem, importKey, SIGNATURE_ALGORITHM } from '../../shared/process/files/private-key.js';
 import { ensureValidCa, isReissued, makeCaCertificate } from './ca-certificate.js';
-import { issuerName } from './client-certificates.js';
-import { certificatesIn, days, type KeyPair, MAX_CLOCK_ERROR_DAYS, serialNumber, validity } from './key-pair.js';
 import { finishRotation, rotate } from './ca-rotation.js';
+import { issuerName } from './client-certificates.js';
+import {
+  certificatesIn,
+  days,
+  type KeyPair,
+  MAX_CLOCK_ERROR_DAYS,
+  serialNumber,
+  validity,
+} from './key-pair.js';
 import type { Supplied } from './supplied-certificates.js';
 
 const SERVING_DAYS = 365;
@@ -170,7 +177,15 @@ export async function loadPki(
     const trust = (supplied?.ca ?? '') + authorities;
     const caHash = publicKeyHash(new X509Certificate(trust));
     const trustBundleToResend = certificatesIn(trust).length > 1 || isReissued(ca.cert) ? trust : undefined;
-    return { ca, isCaReissued: isCaReissued, authorities, trustBundle: trust, trustBundleToResend: trustBundleToResend, serving, caHash };
+    return {
+      ca,
+      isCaReissued: isCaReissued,
+      authorities,
+      trustBundle: trust,
+      trustBundleToResend: trustBundleToResend,
+      serving,
+      caHash,
+    };
   } catch (error) {
     if (error instanceof ExitError) throw error;
     const why = error instanceof Error ? error.message : String(error);

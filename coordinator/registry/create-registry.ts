@@ -1,24 +1,25 @@
 /** Binds the kinds to the store. The registry holds no state of its own: any number of them may share a store. */
-import { type Random, systemRandom } from '../../shared/process/time/random.js';
-import type { Clock } from '../../shared/process/time/clock.js';
+
 import type { Logger } from '../../shared/process/output/logger.js';
+import type { Clock } from '../../shared/process/time/clock.js';
+import { type Random, systemRandom } from '../../shared/process/time/random.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Store } from '../store/store.js';
 import type { FindAccount } from './admission/service-account-admission.js';
-import { create, createFromTemplate, reviewFromTemplate } from './writes/create-object.js';
-import { createInternal } from './writes/create-internal.js';
-import { remove, removeCollection } from './writes/delete-object.js';
 import { follow } from './reads/follow-kinds.js';
+import { getObject, listObjects } from './reads/read-objects.js';
+import { watch } from './reads/watch-objects.js';
+import type { Registry } from './registry.js';
+import type { RegistryDeps } from './registry-deps.js';
 import { keyOf } from './storage-keys.js';
+import { createInternal } from './writes/create-internal.js';
+import { create, createFromTemplate, reviewFromTemplate } from './writes/create-object.js';
+import { remove, removeCollection } from './writes/delete-object.js';
 import { AdmittedTemplate } from './writes/object-template.js';
 import { patch } from './writes/patch-object.js';
 import { bind, confirmStopped, evict } from './writes/pod-verbs.js';
 import { restoreObject } from './writes/restore-object.js';
-import { getObject, listObjects } from './reads/read-objects.js';
-import type { Registry } from './registry.js';
-import type { RegistryDeps } from './registry-deps.js';
 import { modify, update, writeStatus } from './writes/update-object.js';
-import { watch } from './reads/watch-objects.js';
 
 export interface RegistryOptions {
   store: Store;

@@ -1,7 +1,8 @@
 /** What the verbs share: collaborators only, no state of their own. */
-import type { Random } from '../../shared/process/time/random.js';
-import type { Clock } from '../../shared/process/time/clock.js';
+
 import type { Logger } from '../../shared/process/output/logger.js';
+import type { Clock } from '../../shared/process/time/clock.js';
+import type { Random } from '../../shared/process/time/random.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Store } from '../store/store.js';
 import type { FindAccount } from './admission/service-account-admission.js';

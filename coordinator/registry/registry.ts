@@ -2,9 +2,10 @@
  * The registry: the verbs that know kinds. Every writer goes through it: HTTP, controllers, hub.
  * It throws only ApiError.
  */
+
+import type { Status } from '../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
-import type { Status } from '../../shared/kube/objects/api-status.js';
 import type { Kind } from '../kinds/kind.js';
 import type { SplicedValue } from './encoding/object-encoding.js';
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../../shared/process/time/clock.js';
 import { ChangeLog } from './log/change-log.js';
 import { PresentValues } from './log/present-values.js';
+import { WatchFanout } from './log/watch-fanout.js';
 import {
   Expired,
   type ListOptions,
@@ -14,7 +15,6 @@ import {
   type StoreWatch,
   type WriteCondition,
 } from './store.js';
-import { WatchFanout } from './log/watch-fanout.js';
 import { checkWrite, valueAfter, type Write } from './write-rules.js';
 
 interface MemoryStoreOptions {
@@ -38,7 +38,7 @@ export class MemoryStore implements Store {
   #isUnconfirmed: boolean;
 
   constructor(options: MemoryStoreOptions = {}) {
-    const { clock = systemClock, maxChanges = 10_000, progressMs = 1_000, pastEpochs: pastEpochs = [] } = options;
+    const { clock = systemClock, maxChanges = 10_000, progressMs = 1_000, pastEpochs = [] } = options;
     this.#pastEpochs = pastEpochs;
     this.#isUnconfirmed = pastEpochs.length > 0;
     this.#log = new ChangeLog(0, { maxChanges, maxBytes: Number.POSITIVE_INFINITY });

@@ -5,9 +5,9 @@
 import { open, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import type { Logger } from '../../shared/process/output/logger.js';
+import type { Clock, Timer } from '../../shared/process/time/clock.js';
 
 /** SQLite's shared memory, a first piece of its log, and the small files that a start may write anew. */
 const NEEDED_BYTES = 2 ** 20;

@@ -4,11 +4,15 @@
  */
 import { toTimestamp } from '../kube/objects/meta.js';
 import { ownValue } from '../kube/objects/own-value.js';
-import type { FreezePeriod, MaintenanceWindow, RolloutPolicySpec } from '../kube/rollouts/rollout-policy-types.js';
 import { compileLabelSelector, type Labels } from '../kube/objects/selectors.js';
+import type {
+  FreezePeriod,
+  MaintenanceWindow,
+  RolloutPolicySpec,
+} from '../kube/rollouts/rollout-policy-types.js';
+import { lastMatch, nextMatch } from './cron-matches.js';
 import { type CronPattern, parseCron } from './cron-pattern.js';
 import { instantOfDateInput, parseDateInput } from './date-text.js';
-import { lastMatch, nextMatch } from './cron-matches.js';
 import { type TimeZone, timeZone, timeZoneOfLabel } from './time-zone.js';
 
 /** What a policy says of times. */
@@ -169,7 +173,10 @@ function whyNot(frozen: readonly OwnFreeze[], isOpen: boolean, openings: readonl
 }
 
 /** When a Pod may next be replaced, `now` included; undefined: not within what can be seen. */
-export function nextReplacementTime({ at }: Pick<MaintenanceSchedule, 'at'>, now: number): number | undefined {
+export function nextReplacementTime(
+  { at }: Pick<MaintenanceSchedule, 'at'>,
+  now: number,
+): number | undefined {
   let time = now;
   // Each turn is one change; a year of nightly windows that a freeze covers has 730.
   for (let turn = 0; turn < 1_000; turn += 1) {

@@ -2,7 +2,12 @@
  * Counts what a link carries, by cause. Frames are counted as they are; what TLS, TCP and IP add is worked out, for no program is told:
  * on an idle link the sum is within a few percent of the network interface's own count.
  */
-import { type BytesByCause, LINK_CAUSES, type LinkCause, type LinkDirection } from '../kube/fleet/host-meter-types.js';
+import {
+  type BytesByCause,
+  LINK_CAUSES,
+  type LinkCause,
+  type LinkDirection,
+} from '../kube/fleet/host-meter-types.js';
 import type { FromAgent, FromHub, StreamRequest } from './messages/link-messages.js';
 
 type Message = FromAgent | FromHub;

@@ -9,14 +9,14 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Argument } from 'commander';
 import { npmScript, parseScriptArguments } from '../harness/processes/npm-script.js';
-import { measureHollow } from './hollow/measure-hollow.js';
-import { measureLinks } from './links/measure-links.js';
-import { measureInternals } from './internals/measure-internals.js';
-import { measureReal } from './real/measure-real.js';
 import { judge, type Result, type Section } from './bench-result.js';
 import type { BenchContext } from './bench-section.js';
-import { StepTimes } from './step-times.js';
 import { line, markdown, TABLE_BEGIN, TABLE_END } from './bench-table.js';
+import { measureHollow } from './hollow/measure-hollow.js';
+import { measureInternals } from './internals/measure-internals.js';
+import { measureLinks } from './links/measure-links.js';
+import { measureReal } from './real/measure-real.js';
+import { StepTimes } from './step-times.js';
 
 const README = resolve(dirname(fileURLToPath(import.meta.url)), '../../../README.md');
 

@@ -5,15 +5,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BenchDaemonSet } from './bench-daemonset.js';
-import { measureApply } from './hollow/measure-apply.js';
-import { withFleets } from './hollow/measure-hollow.js';
-import type { HollowFleet } from './hollow/hollow-fleet.js';
-import { measureJoin } from './hollow/measure-join.js';
-import { measureList, measureWatch } from './hollow/measure-reads.js';
-import { measureRollout } from './hollow/measure-rollout.js';
 import type { Result } from './bench-result.js';
 import type { BenchContext } from './bench-section.js';
 import { line } from './bench-table.js';
+import type { HollowFleet } from './hollow/hollow-fleet.js';
+import { measureApply } from './hollow/measure-apply.js';
+import { withFleets } from './hollow/measure-hollow.js';
+import { measureJoin } from './hollow/measure-join.js';
+import { measureList, measureWatch } from './hollow/measure-reads.js';
+import { measureRollout } from './hollow/measure-rollout.js';
 
 const AGENTS = 200;
 const ROUNDS = 3;

@@ -2,11 +2,12 @@
  * The independent checker: what each host's engine runs, what the API says, and what was asked for, held against each
  * other. It shares no rule with the product.
  */
+
+import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
+import type { Node } from '../../shared/kube/nodes/node-types.js';
 import { findCondition, isConditionTrue } from '../../shared/kube/objects/conditions.js';
 import { controllerOf } from '../../shared/kube/objects/meta.js';
-import type { Node } from '../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
-import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { EngineContainer } from '../harness/engines/engine-containers.js';
 import type { RequestedDaemonSet } from './requested-state.js';
 
@@ -52,7 +53,10 @@ export function problemsOf(seen: ObservedFleet, wanted: ExpectedState): string[]
   ];
 }
 
-function hostProblems({ name, containers, bystander }: ObservedHost, { nodes, pods }: ObservedFleet): string[] {
+function hostProblems(
+  { name, containers, bystander }: ObservedHost,
+  { nodes, pods }: ObservedFleet,
+): string[] {
   const node = nodes.find(({ metadata }) => metadata.name === name);
   if (!node) return [`${name} is no Node`];
   if (!containers) return [`the engine of ${name} does not answer`];
@@ -72,7 +76,11 @@ function hostProblems({ name, containers, bystander }: ObservedHost, { nodes, po
   ];
 }
 
-function daemonSetProblems(daemonSet: RequestedDaemonSet, seen: ObservedFleet, wanted: ExpectedState): string[] {
+function daemonSetProblems(
+  daemonSet: RequestedDaemonSet,
+  seen: ObservedFleet,
+  wanted: ExpectedState,
+): string[] {
   const { name, version } = daemonSet;
   const stored = seen.daemonSets.find(({ metadata }) => metadata.name === name);
   if (!stored) return [`DaemonSet ${name} was asked for, and is not there`];
@@ -94,7 +102,12 @@ function daemonSetProblems(daemonSet: RequestedDaemonSet, seen: ObservedFleet, w
   return places.length > 0 ? places : statusProblems(stored, daemonSet, seen, wanted);
 }
 
-function statusProblems(stored: DaemonSet, asked: RequestedDaemonSet, seen: ObservedFleet, wanted: ExpectedState): string[] {
+function statusProblems(
+  stored: DaemonSet,
+  asked: RequestedDaemonSet,
+  seen: ObservedFleet,
+  wanted: ExpectedState,
+): string[] {
   const count = seen.hosts.filter(({ name }) => wanted.belongs(asked, name)).length;
   const right = {
     observedGeneration: stored.metadata.generation,
@@ -197,7 +210,10 @@ export function stoppedWithoutRequest(
 }
 
 /** DaemonSets that run twice on a host at one moment, by their container's name; those that surge may. */
-export function duplicateContainers(containers: readonly EngineContainer[], surging: ReadonlySet<string>): string[] {
+export function duplicateContainers(
+  containers: readonly EngineContainer[],
+  surging: ReadonlySet<string>,
+): string[] {
   const running = containers.filter(({ state, container }) => state === 'running' && container);
   const names = running.map(({ container }) => container ?? '');
   return [...new Set(names)].filter(

@@ -1,10 +1,10 @@
 /** How each fault is done to the fleet. Each ends by itself: the promise resolves when it has. */
 import { pause } from '../harness/basics/wait-until.js';
-import type { RequestedState } from './requested-state.js';
-import type { ChaosHost } from './chaos-host.js';
 import type { ChaosFleet } from './chaos-fleet.js';
-import { restoreImages, loadImages, removeImages, wipeImages } from './image-faults.js';
+import type { ChaosHost } from './chaos-host.js';
 import type { Fault, WrongClock } from './chaos-plan.js';
+import { loadImages, removeImages, restoreImages, wipeImages } from './image-faults.js';
+import type { RequestedState } from './requested-state.js';
 import { loseAndRestore } from './restore-coordinator.js';
 
 const FLAP_MS = 150;

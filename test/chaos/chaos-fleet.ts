@@ -7,22 +7,26 @@ import { apiClientFromKubeconfig } from '../../coordinator/cli/client/api-client
 import { createToken } from '../../coordinator/cli/commands/token-command.js';
 import { podKind } from '../../coordinator/kinds/index.js';
 import { prefixOf } from '../../coordinator/registry/storage-keys.js';
+import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
-import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import { CoordinatorApi } from '../harness/api/coordinator-api.js';
+import { freePort } from '../harness/basics/free-port.js';
+import { pause, until } from '../harness/basics/wait-until.js';
 import type { EngineContainers } from '../harness/engines/engine-containers.js';
 import type { EngineKind } from '../harness/engines/test-engines.js';
-import { freePort } from '../harness/basics/free-port.js';
 import { TestHosts } from '../harness/hosts/test-hosts.js';
-import { type CoordinatorProcess, runEverynode, startCoordinatorProcess } from '../harness/processes/everynode-processes.js';
 import { mountSmallDisk, type SmallDisk } from '../harness/pods/small-disk.js';
-import { pause, until } from '../harness/basics/wait-until.js';
+import {
+  type CoordinatorProcess,
+  runEverynode,
+  startCoordinatorProcess,
+} from '../harness/processes/everynode-processes.js';
+import type { ObservedFleet, ObservedHost, ObservedHostContainer } from './chaos-check.js';
 import type { ChaosHost, HostOptions } from './chaos-host.js';
-import type { ObservedFleet, ObservedHostContainer, ObservedHost } from './chaos-check.js';
+import { BYSTANDER_IMAGE, type WrongClock } from './chaos-plan.js';
 import { clockErrorMs, FakeClock, MovedClock } from './libfaketime-clock.js';
 import { PlainHost } from './process-host.js';
-import { BYSTANDER_IMAGE, type WrongClock } from './chaos-plan.js';
 import { SystemdHost } from './systemd-host.js';
 
 /** Silence after which a Node is NotReady: short, so that rounds pass it. */
@@ -243,7 +247,9 @@ export class ChaosFleet {
 }
 
 /** Undefined when the engine is down, hangs, or lost a container between two questions. */
-async function containersOf(engine: EngineContainers | undefined): Promise<ObservedHostContainer[] | undefined> {
+async function containersOf(
+  engine: EngineContainers | undefined,
+): Promise<ObservedHostContainer[] | undefined> {
   const answer = async (): Promise<ObservedHostContainer[] | undefined> => {
     const all = await engine?.all();
     return all && (await Promise.all(all.map((each) => withStart(engine, each))));

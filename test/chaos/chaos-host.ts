@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import type { EngineContainers } from '../harness/engines/engine-containers.js';
 import type { EngineKind } from '../harness/engines/test-engines.js';
 import type { SmallDisk } from '../harness/pods/small-disk.js';
-import type { FakeClock } from './libfaketime-clock.js';
 import type { WrongClock } from './chaos-plan.js';
+import type { FakeClock } from './libfaketime-clock.js';
 import type { LinkProxy } from './link-proxy.js';
 
 const COMMAND_MS = 60_000;

@@ -1,7 +1,12 @@
 /** One round: people's changes and faults, then everything mended, then rest; meanwhile nothing may run twice. */
 import { pause } from '../harness/basics/wait-until.js';
-import type { RequestedState } from './requested-state.js';
-import { duplicateContainers, replacedContainers, problemsOf, type ObservedFleet, type ObservedHost } from './chaos-check.js';
+import {
+  duplicateContainers,
+  type ObservedFleet,
+  type ObservedHost,
+  problemsOf,
+  replacedContainers,
+} from './chaos-check.js';
 import { ChaosFaults } from './chaos-faults.js';
 import type { ChaosFleet } from './chaos-fleet.js';
 import {
@@ -13,6 +18,7 @@ import {
   type Step,
   type UserStep,
 } from './chaos-plan.js';
+import type { RequestedState } from './requested-state.js';
 
 /** Between two looks at the engines. */
 const LOOK_MS = 250;
@@ -44,7 +50,12 @@ export interface RoundDeps {
 }
 
 /** Plays a round to its end. */
-export async function playRound({ fleet, requestedState: book, steps, timeoutMs: patienceMs }: RoundDeps): Promise<RoundOutcome> {
+export async function playRound({
+  fleet,
+  requestedState: book,
+  steps,
+  timeoutMs: patienceMs,
+}: RoundDeps): Promise<RoundOutcome> {
   const before = await fleet.observeHosts();
   const watch = new DoubleWatch(fleet, book);
   const isDisturbed = disturbed(fleet, steps.filter(isFault));

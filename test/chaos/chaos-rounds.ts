@@ -1,10 +1,11 @@
 /** Round after round on one fleet. */
-import { RequestedState } from './requested-state.js';
-import { fakeTimeLibrary } from './libfaketime-clock.js';
+
 import { ChaosFleet, type FleetOptions } from './chaos-fleet.js';
 import { IMAGES, OF_CLOCKS, OF_WHOLE_HOSTS, planOf } from './chaos-plan.js';
 import { playRound } from './chaos-round.js';
-import { summarizeRound, FaultTable } from './round-summary.js';
+import { fakeTimeLibrary } from './libfaketime-clock.js';
+import { RequestedState } from './requested-state.js';
+import { FaultTable, summarizeRound } from './round-summary.js';
 
 export interface RoundsOptions extends FleetOptions {
   seed: string;
@@ -19,7 +20,16 @@ export interface RoundsOptions extends FleetOptions {
 
 /** Plays all rounds, or those until the first that is broken; a sentence instead where this machine cannot have such hosts. */
 export async function playRounds(options: RoundsOptions): Promise<FaultTable | string> {
-  const { seed, rounds, longestMs, timeoutMs: patienceMs, print: say, hosts, isPlain, isEnough = () => false } = options;
+  const {
+    seed,
+    rounds,
+    longestMs,
+    timeoutMs: patienceMs,
+    print: say,
+    hosts,
+    isPlain,
+    isEnough = () => false,
+  } = options;
   const fleet = await ChaosFleet.open(options);
   if (typeof fleet === 'string') return fleet;
   const tally = new FaultTable();

@@ -1,5 +1,5 @@
 /** Breaks real hosts, round after round, until one of them is broken or, on Ctrl-C, the round that is under way is over. */
-import { npmScript, wholeNumber, parseScriptArguments } from '../harness/processes/npm-script.js';
+import { npmScript, parseScriptArguments, wholeNumber } from '../harness/processes/npm-script.js';
 import { playRounds } from './chaos-rounds.js';
 
 /** What has not settled by then is broken: three times the longest wait that is right, a try of an agent to reconnect. */

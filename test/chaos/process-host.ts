@@ -3,15 +3,15 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { AMPLE_HOST_ARGS } from '../harness/pods/ample-host.js';
 import { EngineContainers } from '../harness/engines/engine-containers.js';
 import { startEngine, type TestEngine } from '../harness/engines/test-engines.js';
-import type { SmallDisk } from '../harness/pods/small-disk.js';
 import { loadArchive } from '../harness/engines/test-images.js';
+import { AMPLE_HOST_ARGS } from '../harness/pods/ample-host.js';
+import type { SmallDisk } from '../harness/pods/small-disk.js';
 import { type ChaosHost, type HostOptions, PacketLoss } from './chaos-host.js';
-import type { FakeClock } from './libfaketime-clock.js';
 import { appImages, bystanderImage } from './chaos-images.js';
 import type { WrongClock } from './chaos-plan.js';
+import type { FakeClock } from './libfaketime-clock.js';
 import { LinkProxy } from './link-proxy.js';
 
 const AGENT = resolve(dirname(fileURLToPath(import.meta.url)), '../../agent/everynode-agent.cjs');

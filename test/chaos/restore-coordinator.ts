@@ -1,9 +1,9 @@
 /** A coordinator that is lost and restored from an older backup: until a person confirms, no host may end anything. */
 import { pause } from '../harness/basics/wait-until.js';
-import type { RequestedState } from './requested-state.js';
 import { stoppedWithoutRequest } from './chaos-check.js';
 import type { ChaosFleet } from './chaos-fleet.js';
 import type { Fault } from './chaos-plan.js';
+import type { RequestedState } from './requested-state.js';
 
 type Restore = Extract<Fault, { kind: 'restore coordinator' }>;
 
@@ -13,7 +13,11 @@ type Restore = Extract<Fault, { kind: 'restore coordinator' }>;
  */
 export async function loseAndRestore(
   { backupAgeMs, changesAll, unconfirmedMs, repeatsFirst }: Restore,
-  { fleet, book, isDisturbed }: { fleet: ChaosFleet; book: RequestedState; isDisturbed: (host: string) => boolean },
+  {
+    fleet,
+    book,
+    isDisturbed,
+  }: { fleet: ChaosFleet; book: RequestedState; isDisturbed: (host: string) => boolean },
 ): Promise<string[]> {
   const backup = await fleet.backUp();
   if (changesAll) await book.changeAll();

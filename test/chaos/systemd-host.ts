@@ -1,10 +1,10 @@
 /** A host with systemd, an address and an engine of its own, and the agent as its service: it reboots and loses its power. */
 import { readFileSync } from 'node:fs';
+import { until } from '../harness/basics/wait-until.js';
 import { EngineContainers } from '../harness/engines/engine-containers.js';
 import { CLEAN_CGROUPS, type EngineKind } from '../harness/engines/test-engines.js';
 import { UNITS_OF_TESTS } from '../harness/hosts/host-units.js';
 import type { TestHost, TestHosts } from '../harness/hosts/test-hosts.js';
-import { until } from '../harness/basics/wait-until.js';
 import { type ChaosHost, type HostOptions, PacketLoss, runHere } from './chaos-host.js';
 import { appImages, bystanderImage } from './chaos-images.js';
 import type { WrongClock } from './chaos-plan.js';

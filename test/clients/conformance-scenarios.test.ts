@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { runTable } from '../conformance/tables/run-table.js';
-import { whyNoKubectl } from '../harness/clients/kubectl.js';
 import { leaveOut } from '../harness/basics/skip-reason.js';
+import { whyNoKubectl } from '../harness/clients/kubectl.js';
 
 const CASES = join(dirname(fileURLToPath(import.meta.url)), '../conformance/cases/scenarios.json');
 

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { ConformanceFleet } from '../conformance/scenarios/conformance-fleet.js';
-import { writeChart } from '../harness/clients/helm-chart.js';
+import { leaveOut } from '../harness/basics/skip-reason.js';
 import { findClient } from '../harness/clients/client-binaries.js';
 import { createHelm, type Helm } from '../harness/clients/helm.js';
-import { leaveOut } from '../harness/basics/skip-reason.js';
+import { writeChart } from '../harness/clients/helm-chart.js';
 
 /** Every kind of the chart. */
 const KINDS = 'ds,sa,svc,cm,secret,role,rolebinding,clusterrole,clusterrolebinding';

@@ -16,8 +16,11 @@ import {
   type V1DaemonSet,
   Watch,
 } from '@kubernetes/client-node';
-import { type CoordinatorProcess, startCoordinatorProcess } from '../harness/processes/everynode-processes.js';
 import { until } from '../harness/basics/wait-until.js';
+import {
+  type CoordinatorProcess,
+  startCoordinatorProcess,
+} from '../harness/processes/everynode-processes.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'everynode-javascript-client-'));
 const namespace = 'default';

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { isConditionTrue } from '../../shared/kube/objects/conditions.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
+import { isConditionTrue } from '../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import { runEverynode } from '../harness/processes/everynode-processes.js';
 import { DAEMON_SETS, daemonSetBody, RestoreFleet, runOf } from '../harness/processes/restore-fleet.js';

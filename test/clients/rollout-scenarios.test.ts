@@ -20,7 +20,10 @@ describe(`rollouts on ${NODES} hosts`, () => {
     test(`${scenario.name}${rows}`, async (context) => {
       const outcome = await scenario.play(stage);
       context.diagnostic(`${outcome.phase}, ${outcome.hostsWithBadRelease ?? 0} hosts ran the bad release`);
-      assert.ok(isContained(outcome), `${outcome.hostsWithBadRelease} hosts ran it, ${outcome.maxHostsWithBadRelease} might`);
+      assert.ok(
+        isContained(outcome),
+        `${outcome.hostsWithBadRelease} hosts ran it, ${outcome.maxHostsWithBadRelease} might`,
+      );
     });
   }
 });

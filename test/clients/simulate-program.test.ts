@@ -9,13 +9,16 @@ import { after, afterEach, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { apiClientFromKubeconfig } from '../../coordinator/cli/client/api-client.js';
 import { createToken } from '../../coordinator/cli/commands/token-command.js';
-import { isConditionTrue } from '../../shared/kube/objects/conditions.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
+import { isConditionTrue } from '../../shared/kube/objects/conditions.js';
 import { EXIT_CODES } from '../../shared/process/exit-error.js';
 import { CoordinatorApi } from '../harness/api/coordinator-api.js';
-import { type CoordinatorProcess, startCoordinatorProcess } from '../harness/processes/everynode-processes.js';
-import { applyEverywhere, conditionOf, numberReady } from '../harness/simulated/simulated-actions.js';
 import { until } from '../harness/basics/wait-until.js';
+import {
+  type CoordinatorProcess,
+  startCoordinatorProcess,
+} from '../harness/processes/everynode-processes.js';
+import { applyEverywhere, conditionOf, numberReady } from '../harness/simulated/simulated-actions.js';
 
 const EVERYNODE = fileURLToPath(new URL('../../coordinator/cli/everynode.js', import.meta.url));
 const NODES = 30;

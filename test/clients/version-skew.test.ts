@@ -11,9 +11,12 @@ import { apiClientFromKubeconfig } from '../../coordinator/cli/client/api-client
 import { createToken } from '../../coordinator/cli/commands/token-command.js';
 import { CoordinatorApi } from '../harness/api/coordinator-api.js';
 import { leaveOut } from '../harness/basics/skip-reason.js';
-import { type CoordinatorProcess, startCoordinatorProcess } from '../harness/processes/everynode-processes.js';
-import { applyEverywhere, conditionOf, numberReady } from '../harness/simulated/simulated-actions.js';
 import { until } from '../harness/basics/wait-until.js';
+import {
+  type CoordinatorProcess,
+  startCoordinatorProcess,
+} from '../harness/processes/everynode-processes.js';
+import { applyEverywhere, conditionOf, numberReady } from '../harness/simulated/simulated-actions.js';
 
 /** An early commit whose agents have certificates. */
 const EARLIER_COMMIT = 'c1b2559';

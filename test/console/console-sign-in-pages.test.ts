@@ -9,11 +9,11 @@ import { makeSigningRequest } from '../../coordinator/pki/client-certificates.js
 import type { CertificateSigningRequest } from '../../shared/kube/access/certificate-signing-request.js';
 import { withApprovalDecision } from '../../shared/kube/access/certificate-signing-request.js';
 import { generateKeyPem } from '../../shared/process/files/private-key.js';
+import { startTestIssuer, type TestIssuer } from '../harness/api/test-issuer.js';
+import { until } from '../harness/basics/wait-until.js';
 import { DESK } from '../harness/console/browser.js';
 import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
 import type { SimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
-import { startTestIssuer, type TestIssuer } from '../harness/api/test-issuer.js';
-import { until } from '../harness/basics/wait-until.js';
 
 const LIMITS = { timeoutMs: 60_000 };
 const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
@@ -126,7 +126,12 @@ async function personalCertificate({ api }: SimulatedFleet): Promise<{ cert: str
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
     subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'berta' }],
   });
-  const decided = withApprovalDecision(made, 'Approved', 'a test', `${new Date().toISOString().slice(0, 19)}Z`);
+  const decided = withApprovalDecision(
+    made,
+    'Approved',
+    'a test',
+    `${new Date().toISOString().slice(0, 19)}Z`,
+  );
   await api.request('PUT', `${REQUESTS}/berta/approval`, decided);
   let cert = '';
   await until(

@@ -4,12 +4,12 @@ import { before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
+import { until } from '../harness/basics/wait-until.js';
 import { DESK, PHONE, signIn, violationsOf } from '../harness/console/browser.js';
 import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
+import { throttledProxy } from '../harness/hub/throttled-connection.js';
 import { applyEverywhere, numberReady, runCommand } from '../harness/simulated/simulated-actions.js';
 import type { SimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
-import { throttledProxy } from '../harness/hub/throttled-connection.js';
-import { until } from '../harness/basics/wait-until.js';
 
 const NODES = 30;
 const POLICIES = '/apis/fleet.everynode.dev/v1/namespaces/default/rolloutpolicies';

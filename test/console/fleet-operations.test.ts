@@ -2,18 +2,18 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { SimulatedNodeFleet } from '../../agent/simulate/simulated-node-fleet.js';
 import { numberedNodes } from '../../agent/simulate/node-templates.js';
+import { SimulatedNodeFleet } from '../../agent/simulate/simulated-node-fleet.js';
 import { makeSigningRequest } from '../../coordinator/pki/client-certificates.js';
 import type { CertificateSigningRequest } from '../../shared/kube/access/certificate-signing-request.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
-import { silentLogger } from '../../shared/process/output/logger.js';
 import { generateKeyPem } from '../../shared/process/files/private-key.js';
+import { silentLogger } from '../../shared/process/output/logger.js';
+import { until } from '../harness/basics/wait-until.js';
 import { PHONE } from '../harness/console/browser.js';
 import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
 import { tokenInLine } from '../harness/hub/join-line.js';
 import type { SimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
-import { until } from '../harness/basics/wait-until.js';
 
 const NODES = 12;
 const LIMITS = { timeoutMs: 60_000 };

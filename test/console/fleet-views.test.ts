@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { until } from '../harness/basics/wait-until.js';
 import { accessOf, signIn } from '../harness/console/browser.js';
 import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
 import { applyEverywhere } from '../harness/simulated/simulated-actions.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
-import { until } from '../harness/basics/wait-until.js';
 
 const NODES = 12;
 const LIMITS = { timeoutMs: 60_000 };

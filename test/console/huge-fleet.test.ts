@@ -6,12 +6,15 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
+import { CoordinatorApi } from '../harness/api/coordinator-api.js';
+import { until } from '../harness/basics/wait-until.js';
 import { accessOf, DESK, PHONE, signIn, startBrowser, visit } from '../harness/console/browser.js';
 import { describeInBrowser } from '../harness/console/console-fixture.js';
-import { CoordinatorApi } from '../harness/api/coordinator-api.js';
-import { type CoordinatorProcess, startCoordinatorProcess } from '../harness/processes/everynode-processes.js';
 import { storedHostName, storeHosts } from '../harness/controllers/stored-fleet.js';
-import { until } from '../harness/basics/wait-until.js';
+import {
+  type CoordinatorProcess,
+  startCoordinatorProcess,
+} from '../harness/processes/everynode-processes.js';
 import { browseLargeFleet } from './large-fleet-steps.js';
 
 const HOSTS = 10_000;

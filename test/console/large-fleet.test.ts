@@ -1,11 +1,11 @@
 /** A thousand hosts in the console, in a real browser: pretended hosts, each with the agent's own code and a link of its own. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { accessOf, signIn, startBrowser, visit, whyNoBrowser } from '../harness/console/browser.js';
 import { leaveOut } from '../harness/basics/skip-reason.js';
+import { until } from '../harness/basics/wait-until.js';
+import { accessOf, signIn, startBrowser, visit, whyNoBrowser } from '../harness/console/browser.js';
 import { runCommand } from '../harness/simulated/simulated-actions.js';
 import { startSimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
-import { until } from '../harness/basics/wait-until.js';
 import { browseLargeFleet } from './large-fleet-steps.js';
 
 const NODES = 1_000;
@@ -46,7 +46,12 @@ test('a thousand hosts: counts add up, few rows are drawn, filters select, what 
     await runCommand(fleet, 'online node-7');
     await page.getByRole('button', { name: `${NODES} Well` }).waitFor();
     await page.goto(`${server}/console/?sort=name`);
-    await browseLargeFleet(page, { hosts: NODES, selector: 'site=kiel', selected: IN_KIEL, last: 'node-999' });
+    await browseLargeFleet(page, {
+      hosts: NODES,
+      selector: 'site=kiel',
+      selected: IN_KIEL,
+      last: 'node-999',
+    });
     assert.deepEqual(problems, []);
   } finally {
     await browser.close();

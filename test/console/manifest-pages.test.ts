@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Locator } from 'playwright-core';
-import type { HostReadings } from '../../shared/kube/fleet/host-reading-types.js';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
+import type { HostReadings } from '../../shared/kube/fleet/host-reading-types.js';
+import { until } from '../harness/basics/wait-until.js';
 import { DESK, PHONE, violationsOf } from '../harness/console/browser.js';
 import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
 import { numberReady, runCommand } from '../harness/simulated/simulated-actions.js';
 import type { SimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
-import { until } from '../harness/basics/wait-until.js';
 
 const NODES = 3;
 const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
@@ -207,9 +207,13 @@ function suite(): void {
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
       subjects: [{ kind: 'ServiceAccount', name: 'looker', namespace: 'default' }],
     });
-    const { status } = await fleet.api.request<{ status: { token: string } }>('POST', `${path}/looker/token`, {
-      spec: {},
-    });
+    const { status } = await fleet.api.request<{ status: { token: string } }>(
+      'POST',
+      `${path}/looker/token`,
+      {
+        spec: {},
+      },
+    );
     const other = await bench.signedIn(`pods/default/${pod}`, { token: status.token });
     const rights = other.waitForResponse((answer) => answer.url().endsWith('/selfsubjectrulesreviews'));
     await other.reload();

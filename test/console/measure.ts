@@ -10,12 +10,15 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { cpuMeter } from '../bench/process-memory.js';
-import { accessOf, signIn, startBrowser, visit } from '../harness/console/browser.js';
 import { CoordinatorApi } from '../harness/api/coordinator-api.js';
-import { npmScript, wholeNumber, parseScriptArguments } from '../harness/processes/npm-script.js';
-import { type CoordinatorProcess, startCoordinatorProcess } from '../harness/processes/everynode-processes.js';
-import { storedHostName, storeHosts } from '../harness/controllers/stored-fleet.js';
 import { pause, until } from '../harness/basics/wait-until.js';
+import { accessOf, signIn, startBrowser, visit } from '../harness/console/browser.js';
+import { storedHostName, storeHosts } from '../harness/controllers/stored-fleet.js';
+import {
+  type CoordinatorProcess,
+  startCoordinatorProcess,
+} from '../harness/processes/everynode-processes.js';
+import { npmScript, parseScriptArguments, wholeNumber } from '../harness/processes/npm-script.js';
 import { browseLargeFleet } from './large-fleet-steps.js';
 
 const MERGE = 'application/merge-patch+json';
@@ -32,7 +35,9 @@ const script = npmScript(
 );
 const {
   words: [hosts],
-} = await parseScriptArguments<object, [number]>(script.argument('[hosts]', 'Nodes without agents', wholeNumber, 10_000));
+} = await parseScriptArguments<object, [number]>(
+  script.argument('[hosts]', 'Nodes without agents', wholeNumber, 10_000),
+);
 const directory = mkdtempSync(join(tmpdir(), 'everynode-console-'));
 let coordinator: CoordinatorProcess | undefined;
 let browser: Browser | undefined;

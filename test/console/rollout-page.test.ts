@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import { until } from '../harness/basics/wait-until.js';
 import { PHONE, violationsOf } from '../harness/console/browser.js';
 import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
 import { applyEverywhere, numberReady } from '../harness/simulated/simulated-actions.js';
 import type { SimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
-import { until } from '../harness/basics/wait-until.js';
 
 const NODES = 3;
 const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';

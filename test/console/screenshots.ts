@@ -5,11 +5,11 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
+import { until } from '../harness/basics/wait-until.js';
 import { accessOf, DESK, PHONE, signIn, startBrowser, visit } from '../harness/console/browser.js';
-import { npmScript, wholeNumber, parseScriptArguments } from '../harness/processes/npm-script.js';
+import { npmScript, parseScriptArguments, wholeNumber } from '../harness/processes/npm-script.js';
 import { runCommand } from '../harness/simulated/simulated-actions.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../harness/simulated/simulated-fleet-fixture.js';
-import { until } from '../harness/basics/wait-until.js';
 
 const SITES = ['berlin', 'bremen', 'hamburg', 'kiel', 'rostock'];
 const ZONES = ['Europe.Berlin', 'Europe.Lisbon', 'America.New_York'];

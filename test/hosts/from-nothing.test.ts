@@ -7,11 +7,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { UNITS_OF_TESTS } from '../harness/hosts/host-units.js';
-import { type TestHost, TestHosts } from '../harness/hosts/test-hosts.js';
-import { findKubectl } from '../harness/clients/kubectl.js';
 import { leaveOut } from '../harness/basics/skip-reason.js';
 import { untilTrue } from '../harness/basics/wait-until.js';
+import { findKubectl } from '../harness/clients/kubectl.js';
+import { UNITS_OF_TESTS } from '../harness/hosts/host-units.js';
+import { type TestHost, TestHosts } from '../harness/hosts/test-hosts.js';
 import { type HostSnapshot, takeHostSnapshot } from './host-snapshot.js';
 import { makeReleases } from './make-releases.js';
 

@@ -5,9 +5,9 @@ import { leaveOut } from '../harness/basics/skip-reason.js';
 import { commandLaws } from './driver-command-laws.js';
 import { containerLaws } from './driver-container-laws.js';
 import { config, type DriverFixture, type LawFixture, OURS } from './driver-fixture.js';
+import { stopListening } from './driver-law-steps.js';
 import { logLaws } from './driver-log-laws.js';
 import { sandboxLaws } from './driver-sandbox-laws.js';
-import { stopListening } from './driver-law-steps.js';
 
 /** Declares the suite; `open` answers a reason instead where the engine is not to be had. */
 export function driverLaws(engine: string, open: () => Promise<DriverFixture | string>): void {

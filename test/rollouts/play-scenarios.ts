@@ -1,9 +1,9 @@
 /** Plays scenarios one after another on one stage, and draws up what came of them. */
-import { isContained, type ScenarioOutcome, type Scenario } from './rollout-scenario.js';
+import { isContained, type Scenario, type ScenarioOutcome } from './rollout-scenario.js';
+import { ScenarioFleet, type ScenarioFleetOptions } from './scenario-fleet.js';
 import { BAD_RELEASES } from './scenarios/bad-releases.js';
 import { GOOD_RELEASES } from './scenarios/good-releases.js';
 import { HOST_DECISIONS } from './scenarios/host-decisions.js';
-import { ScenarioFleet, type ScenarioFleetOptions } from './scenario-fleet.js';
 
 export const ALL_SCENARIOS: readonly Scenario[] = [...GOOD_RELEASES, ...HOST_DECISIONS, ...BAD_RELEASES];
 
@@ -45,7 +45,9 @@ async function play(scenario: Scenario, stage: ScenarioFleet): Promise<Played> {
   try {
     const outcome = await scenario.play(stage);
     if (isContained(outcome)) return { scenario, outcome, seconds: seconds() };
-    const error = new Error(`${outcome.hostsWithBadRelease} hosts ran the bad release, ${outcome.maxHostsWithBadRelease} might`);
+    const error = new Error(
+      `${outcome.hostsWithBadRelease} hosts ran the bad release, ${outcome.maxHostsWithBadRelease} might`,
+    );
     return { scenario, outcome, error, seconds: seconds() };
   } catch (error) {
     const found = error instanceof Error ? error : new Error(String(error));

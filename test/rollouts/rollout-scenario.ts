@@ -23,6 +23,9 @@ export interface ScenarioOutcome {
 }
 
 /** Whether no more hosts than allowed ever ran the bad release. */
-export function isContained({ hostsWithBadRelease: ranBad = 0, maxHostsWithBadRelease: mostBad = 0 }: ScenarioOutcome): boolean {
+export function isContained({
+  hostsWithBadRelease: ranBad = 0,
+  maxHostsWithBadRelease: mostBad = 0,
+}: ScenarioOutcome): boolean {
   return ranBad <= mostBad;
 }

@@ -2,7 +2,7 @@
  * Plays rollouts on thousands of pretended hosts and shows how many of them ever ran the bad release:
  *   npm run rollouts -- [--nodes N] [--only TEXT …] [--speed N] [--ready-after MS]
  */
-import { npmScript, wholeNumber, parseScriptArguments } from '../harness/processes/npm-script.js';
+import { npmScript, parseScriptArguments, wholeNumber } from '../harness/processes/npm-script.js';
 import { ALL_SCENARIOS, playAll } from './play-scenarios.js';
 
 interface Flags {

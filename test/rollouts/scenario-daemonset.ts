@@ -1,12 +1,13 @@
 /** One DaemonSet under a policy on a stage: releases of it, and how far each has come. */
+
+import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import { isConditionTrue } from '../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
-import type { Rollout, RolloutStatus } from '../../shared/kube/rollouts/rollout-types.js';
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
-import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
+import type { Rollout, RolloutStatus } from '../../shared/kube/rollouts/rollout-types.js';
 import { until } from '../harness/basics/wait-until.js';
-import { MAX_UNAVAILABLE } from './scenarios/scenario-policies.js';
 import type { ScenarioFleet } from './scenario-fleet.js';
+import { MAX_UNAVAILABLE } from './scenarios/scenario-policies.js';
 
 type PolicySpec = Omit<RolloutPolicy['spec'], 'selector'>;
 

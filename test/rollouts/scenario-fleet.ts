@@ -2,19 +2,22 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SimulatedNodeFleet } from '../../agent/simulate/simulated-node-fleet.js';
 import type { NodeTemplate } from '../../agent/simulate/node-templates.js';
 import type { SimulatedNode } from '../../agent/simulate/simulated-node.js';
+import { SimulatedNodeFleet } from '../../agent/simulate/simulated-node-fleet.js';
 import { apiClientFromKubeconfig } from '../../coordinator/cli/client/api-client.js';
 import { createToken } from '../../coordinator/cli/commands/token-command.js';
 import { contactOf } from '../../coordinator/decisions/nodes/node-contact.js';
-import { isConditionTrue } from '../../shared/kube/objects/conditions.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
+import { isConditionTrue } from '../../shared/kube/objects/conditions.js';
 import { silentLogger } from '../../shared/process/output/logger.js';
 import { CoordinatorApi } from '../harness/api/coordinator-api.js';
 import { freePort } from '../harness/basics/free-port.js';
-import { type CoordinatorProcess, startCoordinatorProcess } from '../harness/processes/everynode-processes.js';
 import { until } from '../harness/basics/wait-until.js';
+import {
+  type CoordinatorProcess,
+  startCoordinatorProcess,
+} from '../harness/processes/everynode-processes.js';
 
 /** Hosts of the wave `lab`, and of the hardware `old`, out of a hundred. */
 const LAB_SHARE = 4;
@@ -90,7 +93,14 @@ export class ScenarioFleet {
     const { text: token } = await createToken(client, { ttlSeconds: 0, reusable: true, description: '' });
     const plans = stageNodes(options.nodes);
     const hosts = new SimulatedNodeFleet({
-      ...{ server: client.server, token, templates: plans, speed: options.speed, firstIndex: 0, log: silentLogger },
+      ...{
+        server: client.server,
+        token,
+        templates: plans,
+        speed: options.speed,
+        firstIndex: 0,
+        log: silentLogger,
+      },
     });
     const stage = new ScenarioFleet(options, new CoordinatorApi(coordinator.kubeconfig), {
       ...{ hosts, folder, port, coordinator },

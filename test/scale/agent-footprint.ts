@@ -10,14 +10,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SMALL_HEAP_FLAGS } from '../../shared/process/service/small-heap.js';
 import { cpuMeter, memoryMegabytes } from '../bench/process-memory.js';
+import { freePort } from '../harness/basics/free-port.js';
+import { pause, until } from '../harness/basics/wait-until.js';
+import { createKubectl, type Kubectl } from '../harness/clients/kubectl.js';
 import { daemonImageArchives } from '../harness/engines/daemon-images.js';
 import type { EngineKind } from '../harness/engines/test-engines.js';
-import { freePort } from '../harness/basics/free-port.js';
-import { GarbageCollection } from '../harness/processes/forced-gc.js';
 import { HOST_NAME, HostFixture } from '../harness/hosts/host-fixture.js';
-import { createKubectl, type Kubectl } from '../harness/clients/kubectl.js';
 import { processesNaming, startProgram } from '../harness/processes/everynode-processes.js';
-import { pause, until } from '../harness/basics/wait-until.js';
+import { GarbageCollection } from '../harness/processes/forced-gc.js';
 
 const KIND = (process.argv[2] ?? 'docker') as EngineKind;
 const SECONDS = Number(process.argv[3] ?? 60);

@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CoordinatorApi } from '../harness/api/coordinator-api.js';
-import { startCoordinatorProcess } from '../harness/processes/everynode-processes.js';
 import { until } from '../harness/basics/wait-until.js';
+import { startCoordinatorProcess } from '../harness/processes/everynode-processes.js';
 
 const TIMES = Number(process.argv[2] ?? 300);
 const MAPS = '/api/v1/namespaces/default/configmaps';
@@ -46,7 +46,8 @@ function configMap(name: string): object {
 }
 
 const MERGE = 'application/merge-patch+json';
-const patch = (index: number) => api.request('PATCH', `${MAPS}/m${index}`, { data: { n: String(index) } }, MERGE);
+const patch = (index: number) =>
+  api.request('PATCH', `${MAPS}/m${index}`, { data: { n: String(index) } }, MERGE);
 
 for (let index = 0; index < STORED; index += 50) {
   const names = Array.from({ length: 50 }, (_, offset) => `stored-${index + offset}`);

@@ -5,8 +5,8 @@
  */
 import { Agent, request } from 'node:http';
 import { DockerEngine } from '../../agent/runtime/docker/docker-engine.js';
-import type { NetworkMode } from '../../agent/runtime/runtime-driver.js';
 import { askEngine } from '../../agent/runtime/docker/find-engine.js';
+import type { NetworkMode } from '../../agent/runtime/runtime-driver.js';
 import { type EngineKind, startEngine } from '../harness/engines/test-engines.js';
 import { loadTestImages, WAITS } from '../harness/engines/test-images.js';
 import { config } from '../laws/driver-fixture.js';

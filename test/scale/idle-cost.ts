@@ -11,12 +11,16 @@ import { createToken } from '../../coordinator/cli/commands/token-command.js';
 import { LINK_LABEL, METERED } from '../../shared/kube/nodes/heartbeat-config.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import { freePort } from '../harness/basics/free-port.js';
+import { until } from '../harness/basics/wait-until.js';
 import { EngineContainers } from '../harness/engines/engine-containers.js';
 import { startEngine, type TestEngine } from '../harness/engines/test-engines.js';
-import { freePort } from '../harness/basics/free-port.js';
-import { type CoordinatorProcess, startAgentProcess, startCoordinatorProcess } from '../harness/processes/everynode-processes.js';
 import { loadTestImages } from '../harness/engines/test-images.js';
-import { until } from '../harness/basics/wait-until.js';
+import {
+  type CoordinatorProcess,
+  startAgentProcess,
+  startCoordinatorProcess,
+} from '../harness/processes/everynode-processes.js';
 
 const SEGMENT_BYTES = 52;
 const DAY_MINUTES = 1_440;

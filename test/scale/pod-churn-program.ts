@@ -3,8 +3,8 @@
  *   node dist/test/scale/pod-cycles.js docker|podman [CYCLES] [SEED]
  */
 import { EngineFixture } from '../harness/engines/engine-fixture.js';
+import { type Remains, remainsOf, runPodChurn, seededRandom } from '../harness/engines/pod-churn.js';
 import type { EngineKind } from '../harness/engines/test-engines.js';
-import { seededRandom, type Remains, remainsOf, runPodChurn } from '../harness/engines/pod-churn.js';
 
 const [kind = 'docker', cycles = '200', seed = String(Date.now())] = process.argv.slice(2);
 const bench = await EngineFixture.open(kind as EngineKind);

@@ -10,10 +10,10 @@ import { DockerApi } from '../../agent/runtime/docker/docker-api.js';
 import { LABEL } from '../../agent/runtime/docker/docker-convert.js';
 import { DockerEngine } from '../../agent/runtime/docker/docker-engine.js';
 import { askEngine } from '../../agent/runtime/docker/find-engine.js';
+import { untilTrue } from '../harness/basics/wait-until.js';
 import type { EngineKind } from '../harness/engines/test-engines.js';
 import { shell } from '../harness/engines/test-images.js';
 import { TourFixture } from '../harness/hosts/tour-fixture.js';
-import { untilTrue } from '../harness/basics/wait-until.js';
 
 const ROUNDS = 30;
 const LOG_LINES = 100_000;

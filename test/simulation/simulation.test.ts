@@ -1,20 +1,20 @@
 /** A hundred histories of each day, that each is always the same, and that broken products are found out. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { CoordinatorTime } from '../../agent/handovers/coordinator-time.js';
 import { LatestValues } from '../../agent/link/latest-values.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
-import { CoordinatorTime } from '../../agent/handovers/coordinator-time.js';
 import { DaemonSetTallies } from '../../coordinator/controllers/daemonsets/daemonset-tallies.js';
 import { DaemonSetTally } from '../../coordinator/controllers/daemonsets/daemonset-tally.js';
 import type { CoordinatorCore } from '../../coordinator/coordinator-core.js';
-import { breakDuring } from './sabotage/break-during.js';
 import { generateHistory } from './histories/draw-history.js';
 import type { History } from './histories/history.js';
-import { HistoryThread } from './runs/history-thread.js';
 import { MIXES, type MixName } from './histories/history-mixes.js';
-import { runHistory } from './runs/run-history.js';
-import { formatFailure } from './runs/failure-report.js';
 import type { Sabotage } from './machines/simulated-world.js';
+import { formatFailure } from './runs/failure-report.js';
+import { HistoryThread } from './runs/history-thread.js';
+import { runHistory } from './runs/run-history.js';
+import { breakDuring } from './sabotage/break-during.js';
 
 const SHARES: Partial<Record<MixName, number>> = {
   all: 20,
@@ -58,7 +58,10 @@ test('the same seed gives the same run, whatever else this process does meanwhil
   const history = generateHistory('all-3', MIXES.all);
   const alone = await runHistory(history);
   const busy = setInterval(() => JSON.stringify(history), 1);
-  const [again, other] = await Promise.all([runHistory(history), runHistory(generateHistory('all-4', MIXES.all))]);
+  const [again, other] = await Promise.all([
+    runHistory(history),
+    runHistory(generateHistory('all-4', MIXES.all)),
+  ]);
   clearInterval(busy);
   assert.ok(alone.lines.length > 100);
   assert.deepEqual(again.lines, alone.lines);

@@ -1,9 +1,9 @@
 /** Pods that this host may not run at all (pkg/kubelet/lifecycle, pkg/kubelet/sysctl, pkg/security/apparmor; the host's own policy). */
 import { type HostPort, hostPorts, portsConflict } from '../../../shared/kube/pods/host-ports.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
+import { forbiddenSysctl } from '../container-spec/allowed-sysctls.js';
 import type { HostIsolation } from './host-isolation.js';
 import { policyRefusal } from './host-policy.js';
-import { forbiddenSysctl } from '../container-spec/allowed-sysctls.js';
 
 /** In a kubelet's words. */
 export interface Rejection {

@@ -8,24 +8,24 @@ import {
   type PortBinding,
   SANDBOX,
 } from '../../runtime/runtime-driver.js';
+import type { HostIsolation } from '../admission/host-isolation.js';
+import { fullImageName } from '../images/image-name.js';
+import { allContainersOf, containerRole } from '../pods/pod-containers.js';
+import { needsSandbox } from '../pods/sandbox-need.js';
+import { dottedSysctl } from './allowed-sysctls.js';
+import { type EnvironmentFacts, environmentOf, expandVariables } from './container-environment.js';
 import {
   BACKOFF_LABEL,
   BOOT_LABEL,
-  GRACE_LABEL,
-  CONTROLLER_UID_LABEL,
   CONTAINER_ROLE_LABEL,
+  CONTROLLER_UID_LABEL,
+  GRACE_LABEL,
   SANDBOX_LABEL,
 } from './container-labels.js';
 import { engineLimits, sandboxLimits } from './container-limits.js';
-import { engineSecurity, refusedAsRoot } from './container-security.js';
-import { type EnvironmentFacts, environmentOf, expandVariables } from './container-environment.js';
-import type { HostIsolation } from '../admission/host-isolation.js';
-import { fullImageName } from '../images/image-name.js';
 import { hostnameRefusal, namespacesOf } from './container-namespaces.js';
-import { allContainersOf, containerRole } from '../pods/pod-containers.js';
+import { engineSecurity, refusedAsRoot } from './container-security.js';
 import type { Resolver } from './dns-resolver.js';
-import { needsSandbox } from '../pods/sandbox-need.js';
-import { dottedSysctl } from './allowed-sysctls.js';
 
 /** What the Pod's spec alone does not say. */
 export interface ConfigContext extends EnvironmentFacts {

@@ -1,7 +1,13 @@
 /** A container's environment, and `$(VAR)` in its command and arguments (third_party/forked/golang/expansion). */
 import { serviceAccountTokenSources } from '../../../shared/kube/access/service-account-token.js';
 import type { ConfigReference } from '../../../shared/kube/pods/config-reference.js';
-import type { Container, EnvFromSource, EnvVar, KeySelector, Pod } from '../../../shared/kube/pods/pod-types.js';
+import type {
+  Container,
+  EnvFromSource,
+  EnvVar,
+  KeySelector,
+  Pod,
+} from '../../../shared/kube/pods/pod-types.js';
 import { configTexts, type FindConfig, notFoundMessage } from './config-lookup.js';
 import { type FieldFacts, fieldValue, resourceValue } from './field-ref.js';
 

@@ -1,7 +1,8 @@
 /** What a container may take of the host (pkg/kubelet/cm helpers_linux.go, pkg/kubelet/qos/policy.go). */
+
+import { milliCpu, wholeUnits } from '../../../shared/kube/objects/quantity.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 import { qualityOfService } from '../../../shared/kube/pods/quality-of-service.js';
-import { milliCpu, wholeUnits } from '../../../shared/kube/objects/quantity.js';
 import type { ContainerConfig } from '../../runtime/runtime-driver.js';
 import type { HostIsolation } from '../admission/host-isolation.js';
 

@@ -1,6 +1,11 @@
 /** Who a container's processes are and what they may do (pkg/securitycontext, kuberuntime security_context.go). */
 import { join } from 'node:path';
-import type { Container, ContainerSecurityContext, LocalProfile, Pod } from '../../../shared/kube/pods/pod-types.js';
+import type {
+  Container,
+  ContainerSecurityContext,
+  LocalProfile,
+  Pod,
+} from '../../../shared/kube/pods/pod-types.js';
 import type { ContainerConfig, SeccompChoice } from '../../runtime/runtime-driver.js';
 import type { HostIsolation } from '../admission/host-isolation.js';
 

@@ -5,7 +5,12 @@
 import type { TokenSource } from '../../../shared/kube/access/service-account-token.js';
 import type { ConfigReference } from '../../../shared/kube/pods/config-reference.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import type { DownwardAPIVolumeFile, KeyToPath, Volume, VolumeProjection } from '../../../shared/kube/pods/volume-types.js';
+import type {
+  DownwardAPIVolumeFile,
+  KeyToPath,
+  Volume,
+  VolumeProjection,
+} from '../../../shared/kube/pods/volume-types.js';
 import { configData, type FindConfig, notFoundMessage } from './config-lookup.js';
 import { containerNamed } from './container-environment.js';
 import { type FieldFacts, fieldValue, resourceValue } from './field-ref.js';

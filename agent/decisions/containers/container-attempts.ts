@@ -27,7 +27,10 @@ export interface ContainerExit {
 const START_FAILED_EXIT_CODE = 128;
 
 /** How this attempt ended, or undefined while it may still run. A start that the engine refused is an end, too. */
-export function containerExitOf(view: Pick<PodView, 'progress'>, container: ObservedContainer): ContainerExit | undefined {
+export function containerExitOf(
+  view: Pick<PodView, 'progress'>,
+  container: ObservedContainer,
+): ContainerExit | undefined {
   const lastWords = view.progress.messages[container.id];
   switch (container.state) {
     case 'running':
@@ -48,7 +51,10 @@ function withMessage(message: string | undefined): { message?: string } {
   return message ? { message } : {};
 }
 
-function failedStart(view: Pick<PodView, 'progress'>, container: ObservedContainer): ContainerExit | undefined {
+function failedStart(
+  view: Pick<PodView, 'progress'>,
+  container: ObservedContainer,
+): ContainerExit | undefined {
   const failure = ownValue(view.progress.failures, container.identity.container);
   const ours = failure && failure.attempt === container.identity.attempt ? failure : undefined;
   const message = container.error ?? ours?.message;

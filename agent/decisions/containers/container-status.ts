@@ -9,13 +9,13 @@ import type {
   ContainerStatus,
 } from '../../../shared/kube/pods/pod-types.js';
 import type { ObservedContainer } from '../../runtime/runtime-driver.js';
-import { attemptsOf, containerExitOf, restartTimeOf, terminatedState } from './container-attempts.js';
-import { isPostStartPending, isReady, isStarted, localStateOf } from './container-local-state.js';
 import { imageRetryState } from '../images/image-backoff.js';
 import { currentAttempt } from '../pods/init-progress.js';
-import { initContainersOf, containerRole } from '../pods/pod-containers.js';
 import { isPodFinished } from '../pods/pod-completion.js';
+import { containerRole, initContainersOf } from '../pods/pod-containers.js';
 import type { PodView } from '../pods/pod-view.js';
+import { attemptsOf, containerExitOf, restartTimeOf, terminatedState } from './container-attempts.js';
+import { isPostStartPending, isReady, isStarted, localStateOf } from './container-local-state.js';
 import { restartsAfter } from './restart-policy.js';
 
 /** The status of one container of the Pod's spec; `engine` is the scheme of container ids, e.g. `docker`. */
@@ -78,7 +78,8 @@ function stateOf(
 ): ContainerState {
   if (waiting) return { waiting };
   if (terminated) return { terminated };
-  if (localStateOf(view, current.id).postStart === 'failed') return { waiting: { reason: 'PostStartHookError' } };
+  if (localStateOf(view, current.id).postStart === 'failed')
+    return { waiting: { reason: 'PostStartHookError' } };
   if (current.state === 'running' && !isPostStartPending(view, container, current)) {
     return { running: { startedAt: toTimestamp(current.startedAt ?? current.createdAt) } };
   }

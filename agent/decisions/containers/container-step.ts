@@ -3,16 +3,16 @@
 import { ownValue } from '../../../shared/kube/objects/own-value.js';
 import type { Container } from '../../../shared/kube/pods/pod-types.js';
 import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
-import { attemptsOf, containerExitOf, restartTimeOf } from './container-attempts.js';
-import { isPostStartPending, localStateOf } from './container-local-state.js';
 import { imageRetryState } from '../images/image-backoff.js';
 import { currentAttempt } from '../pods/init-progress.js';
 import { containerRole } from '../pods/pod-containers.js';
-import type { PodView } from '../pods/pod-view.js';
-import { isChanged, restartsAfter } from './restart-policy.js';
-import { needsSandbox } from '../pods/sandbox-need.js';
 import type { NextAction, StopReason } from '../pods/pod-step-types.js';
+import type { PodView } from '../pods/pod-view.js';
+import { needsSandbox } from '../pods/sandbox-need.js';
+import { attemptsOf, containerExitOf, restartTimeOf } from './container-attempts.js';
+import { isPostStartPending, localStateOf } from './container-local-state.js';
 import { stopStep } from './container-stop-order.js';
+import { isChanged, restartsAfter } from './restart-policy.js';
 
 const WAIT: NextAction = { kind: 'wait' };
 
@@ -28,7 +28,8 @@ export function containerStep(view: PodView, container: Container): NextAction {
     const { attempt } = current.identity;
     return { kind: 'start-container', id: current.id, container: container.name, attempt };
   }
-  const isOfAnotherRun = containerRole(view.pod, container.name) !== 'main' && !currentAttempt(view, container.name);
+  const isOfAnotherRun =
+    containerRole(view.pod, container.name) !== 'main' && !currentAttempt(view, container.name);
   if (isOfAnotherRun && ending.exitCode === 0) return startStep(view, container, next, 0);
   if (!restartsAfter(view, container, current, ending)) return WAIT;
   const restart = restartTimeOf(view, current, ending);

@@ -1,10 +1,10 @@
 /** In what order the running containers of a Pod end (pkg/kubelet/kuberuntime killContainer, terminationOrdering). */
 import type { Container } from '../../../shared/kube/pods/pod-types.js';
 import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
-import { isHollow, localStateOf } from './container-local-state.js';
 import { findContainer, sidecarsOf } from '../pods/pod-containers.js';
-import type { PodView } from '../pods/pod-view.js';
 import type { NextAction, StopReason } from '../pods/pod-step-types.js';
+import type { PodView } from '../pods/pod-view.js';
+import { isHollow, localStateOf } from './container-local-state.js';
 
 /** A container on its way to its end: its hook is to run, it waits, its signal is due, or it has had it. */
 type Stage = 'hook' | 'waiting' | 'signal' | 'signalled';

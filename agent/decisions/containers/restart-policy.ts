@@ -1,11 +1,11 @@
 /** Whether an ended container is started again (pkg/kubelet/container/helpers.go ShouldContainerBeRestarted). */
 import type { Container } from '../../../shared/kube/pods/pod-types.js';
 import type { ObservedContainer } from '../../runtime/runtime-driver.js';
-import type { ContainerExit } from './container-attempts.js';
-import { localStateOf } from './container-local-state.js';
 import { fullImageName } from '../images/image-name.js';
 import { containerRole } from '../pods/pod-containers.js';
 import type { PodView } from '../pods/pod-view.js';
+import type { ContainerExit } from './container-attempts.js';
+import { localStateOf } from './container-local-state.js';
 
 /** Only another image restarts a container (pkg/kubelet/container HashContainer); an init container's work stays done. */
 export function isChanged(
@@ -13,7 +13,9 @@ export function isChanged(
   container: Container,
   current: ObservedContainer,
 ): boolean {
-  return containerRole(view.pod, container.name) !== 'init' && current.image !== fullImageName(container.image);
+  return (
+    containerRole(view.pod, container.name) !== 'init' && current.image !== fullImageName(container.image)
+  );
 }
 
 /** Whether this end is followed by another attempt. What an unhealthy container leaves as its exit code says nothing. */

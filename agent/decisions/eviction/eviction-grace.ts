@@ -1,6 +1,7 @@
 /** How long a Pod has to end that its host evicts (pkg/kubelet/eviction managerImpl.synchronize). */
-import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
+
 import { DEFAULT_GRACE_SECONDS } from '../../../shared/kube/pods/pod-defaults.js';
+import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import type { Threshold } from './eviction-thresholds.js';
 
 /** As a kubelet's immediate evictions. */

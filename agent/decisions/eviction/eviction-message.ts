@@ -1,7 +1,7 @@
 /** In which words a Pod is told that it had to go (pkg/kubelet/eviction/helpers.go evictionMessage). */
 
-import { wholeUnits } from '../../../shared/kube/objects/quantity.js';
 import { canonicalQuantity } from '../../../shared/kube/objects/canonical-quantity.js';
+import { wholeUnits } from '../../../shared/kube/objects/quantity.js';
 import type { ContainerUse, EvictionCandidate } from './eviction-ranking.js';
 import {
   amountOf,

@@ -1,8 +1,9 @@
 /** Who goes first when the host is short of something (pkg/kubelet/eviction/helpers.go rank*). */
-import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
+
 import { wholeUnits } from '../../../shared/kube/objects/quantity.js';
-import type { Signal, StarvedResource } from './eviction-thresholds.js';
+import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 import { initContainersOf, isSidecar } from '../pods/pod-containers.js';
+import type { Signal, StarvedResource } from './eviction-thresholds.js';
 
 /** What one container of a Pod has; bytes. What was not measured is absent. */
 export interface ContainerUse {

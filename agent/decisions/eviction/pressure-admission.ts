@@ -1,10 +1,11 @@
 /** Pods that a host under pressure does not let in (pkg/kubelet/eviction managerImpl.Admit). */
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+
 import type { Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { qualityOfService } from '../../../shared/kube/pods/quality-of-service.js';
 import type { Rejection } from '../admission/pod-admission.js';
-import type { Pressure } from './eviction-thresholds.js';
 import { EVICTED } from '../pods/pod-view.js';
+import type { Pressure } from './eviction-thresholds.js';
 
 const MEMORY_TAINT = 'node.kubernetes.io/memory-pressure';
 

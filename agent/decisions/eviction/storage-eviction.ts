@@ -1,9 +1,10 @@
 /** When a Pod has taken more of the host's disk than its limits allow (pkg/kubelet/eviction localStorageEviction). */
-import type { Container, Pod, Volume } from '../../../shared/kube/pods/pod-types.js';
-import { wholeUnits } from '../../../shared/kube/objects/quantity.js';
+
 import { canonicalQuantity } from '../../../shared/kube/objects/canonical-quantity.js';
-import { isCritical } from './eviction-ranking.js';
+import { wholeUnits } from '../../../shared/kube/objects/quantity.js';
+import type { Container, Pod, Volume } from '../../../shared/kube/pods/pod-types.js';
 import { allContainersOf } from '../pods/pod-containers.js';
+import { isCritical } from './eviction-ranking.js';
 
 /** What a Pod takes up, in bytes. */
 export interface PodStorage {

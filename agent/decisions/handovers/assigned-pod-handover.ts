@@ -1,13 +1,13 @@
 /** A Pod that took another's place by a turn of this host: what is kept until that is confirmed, and how it is undone. */
 import {
   type HostHandover,
-  type RevertReason,
-  handoverOf,
   handoverAnnotationOf,
+  handoverOf,
+  type RevertReason,
   withdrawnSuccessorOf,
 } from '../../../shared/kube/handovers/host-handover.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { graceMs, type AssignedPod, controllerUidOf } from '../pods/assigned-pod.js';
+import { type AssignedPod, controllerUidOf, graceMs } from '../pods/assigned-pod.js';
 
 /** The two Pods after a turn has begun: the old one on its way out, and the one that waits for its end. */
 export function afterHandoverStart(
@@ -31,7 +31,7 @@ export function afterHandoverStart(
         predecessor: {
           uid: old.uid,
           pod: old.pod,
-          ...(old.objectMac && { seal: old.objectMac }),
+          ...(old.objectMac && { objectMac: old.objectMac }),
           ran: effectivePod(old).pod,
         },
         startedAt: now,
@@ -111,7 +111,10 @@ export function afterConfirmation(held: AssignedPod): AssignedPod {
 }
 
 /** Nothing of the turn is kept once it is known and confirmed; what went back needs its predecessor as long as it lives. */
-function withoutSettledTurn(held: AssignedPod, change: { untold?: false; confirmSeconds?: undefined }): AssignedPod {
+function withoutSettledTurn(
+  held: AssignedPod,
+  change: { untold?: false; confirmSeconds?: undefined },
+): AssignedPod {
   if (!held.handover) return held;
   const { confirmSeconds, ...rest } = { ...held.handover, ...change };
   if (!rest.unreported && confirmSeconds === undefined && !rest.revert) {
@@ -136,7 +139,7 @@ export function hasNoHandover(held: AssignedPod): boolean {
   return !isLeaving(held) && handoverAnnotationOf(held.pod) === undefined;
 }
 
-function isLeaving({ deadline, unassigned: gone, replacedBy: replacedBy }: AssignedPod): boolean {
+function isLeaving({ deadline, unassigned: gone, replacedBy }: AssignedPod): boolean {
   return deadline !== undefined || gone || replacedBy !== undefined;
 }
 

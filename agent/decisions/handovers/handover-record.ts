@@ -5,7 +5,12 @@ import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 /** The host's way back. Times in ms since the epoch, by the host's clock. */
 export interface HandoverRecord {
   /** The Pod whose place it took: as the hub gave it, its word for that, and as it ran. */
-  predecessor: { uid: string; pod: Pod; seal?: { epoch: string; revision: number; mac: string }; ran: Pod };
+  predecessor: {
+    uid: string;
+    pod: Pod;
+    objectMac?: { epoch: string; revision: number; tag: string };
+    ran: Pod;
+  };
   startedAt: number;
   /** Whether the coordinator was in reach when it began: only what was there can have been cut. */
   linkWasLive: boolean;

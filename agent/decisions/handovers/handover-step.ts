@@ -1,5 +1,9 @@
 /** Whether a host may begin a turn now: a trusted time, its window, the images, and nobody on the host who says 'not now'. */
-import type { HostHandover, HandoverBlockReason, HandoverWindow } from '../../../shared/kube/handovers/host-handover.js';
+import type {
+  HandoverBlockReason,
+  HandoverWindow,
+  HostHandover,
+} from '../../../shared/kube/handovers/host-handover.js';
 
 /** 'Not now', as the host says it. */
 export interface ActiveUpdateLock {
@@ -47,7 +51,10 @@ export function handoverStep(facts: HandoverFacts): HandoverStep {
 }
 
 /** Undefined inside of a window, or without any. */
-function windowWait(windows: readonly HandoverWindow[] | undefined, hubTime: number): HandoverStep | undefined {
+function windowWait(
+  windows: readonly HandoverWindow[] | undefined,
+  hubTime: number,
+): HandoverStep | undefined {
   if (!windows) return undefined;
   const times = windows.map(({ from, until }) => ({ from: Date.parse(from), until: Date.parse(until) }));
   if (times.some(({ from, until }) => from <= hubTime && hubTime < until)) return undefined;
@@ -60,7 +67,12 @@ function windowWait(windows: readonly HandoverWindow[] | undefined, hubTime: num
 }
 
 /** Undefined unless the host says 'not now', may say so, and has not said it for too long. */
-function holdWait({ handover: turn, updateLock: hold, lockedSince: lockedSince, now }: HandoverFacts): HandoverStep | undefined {
+function holdWait({
+  handover: turn,
+  updateLock: hold,
+  lockedSince,
+  now,
+}: HandoverFacts): HandoverStep | undefined {
   if (!hold || turn.maxLockSeconds === undefined || turn.forcedBy !== undefined) return undefined;
   const leftMs = (lockedSince ?? now) + turn.maxLockSeconds * 1000 - now;
   if (leftMs <= 0) return undefined;

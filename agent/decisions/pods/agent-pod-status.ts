@@ -1,13 +1,14 @@
 /** Observed containers to the Pod's status (pkg/kubelet/kubelet_pods.go generateAPIPodStatus, status/generate.go). */
-import { type Condition, withCondition } from '../../../shared/kube/objects/conditions.js';
+
 import {
   CONFIRMED_CONDITION,
+  HANDOVER_CONDITION,
   isDifferentHandover,
   REVERTED_BY_HOST,
   REVERTED_CONDITION,
-  HANDOVER_CONDITION,
   WAITS_FOR_PREDECESSOR,
 } from '../../../shared/kube/handovers/host-handover.js';
+import { type Condition, withCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Container, ContainerStatus, PodPhase, PodStatus } from '../../../shared/kube/pods/pod-types.js';
 import { qualityOfService } from '../../../shared/kube/pods/quality-of-service.js';
@@ -16,7 +17,7 @@ import { readySince, upSince } from '../containers/container-local-state.js';
 import { containerStatus } from '../containers/container-status.js';
 import { currentInitIndex } from './init-progress.js';
 import { podAddress } from './pod-address.js';
-import { initContainersOf, isSidecar, containerRole, sidecarsOf } from './pod-containers.js';
+import { containerRole, initContainersOf, isSidecar, sidecarsOf } from './pod-containers.js';
 import { podPhase, type Statuses } from './pod-phase.js';
 import type { PodView } from './pod-view.js';
 

@@ -1,12 +1,13 @@
 /** A Pod as this host holds it, and what that asks of its containers. */
-import { hostPorts, portsConflict } from '../../../shared/kube/pods/host-ports.js';
+
 import { controllerOf, refText } from '../../../shared/kube/objects/meta.js';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { hostPorts, portsConflict } from '../../../shared/kube/pods/host-ports.js';
 import { DEFAULT_GRACE_SECONDS } from '../../../shared/kube/pods/pod-defaults.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { ObservedContainer } from '../../runtime/runtime-driver.js';
-import { GRACE_LABEL, CONTROLLER_UID_LABEL } from '../container-spec/container-labels.js';
-import type { PodTermination, DesiredPodState } from './pod-view.js';
+import { CONTROLLER_UID_LABEL, GRACE_LABEL } from '../container-spec/container-labels.js';
 import type { HandoverRecord } from '../handovers/handover-record.js';
+import type { DesiredPodState, PodTermination } from './pod-view.js';
 
 /** A Pod that was given to this host. Times in ms since the epoch, by the host's clock. */
 export interface AssignedPod {
@@ -15,7 +16,7 @@ export interface AssignedPod {
   digest: string;
   pod: Pod;
   /** The hub's word that it gave these bytes; absent for a Pod that only the engine knows. */
-  objectMac?: { epoch: string; revision: number; mac: string };
+  objectMac?: { epoch: string; revision: number; tag: string };
   /** Name of the file that a static Pod stands in; absent for a Pod that the coordinator gave. */
   manifestFile?: string;
   /** Uid of the controller that it came from, whoever owns it since. */
@@ -75,18 +76,20 @@ export function afterAssign(
     ...(maker && { controllerUid: maker }),
     acceptedAt: before?.acceptedAt ?? now,
     ...(before?.startableAt !== undefined && { startableAt: before.startableAt }),
-    gone: false,
+    unassigned: false,
     ...(before?.terminal && { terminal: before.terminal }),
-    ...(before?.handover && { turn: before.handover }),
+    ...(before?.handover && { handover: before.handover }),
     ...(before?.confirmed && { confirmed: true }),
     ...(before?.lockedSince !== undefined && { lockedSince: before.lockedSince }),
-    ...(before?.containersRemoved && { ended: true }),
+    ...(before?.containersRemoved && { containersRemoved: true }),
   };
   const begun = before?.replacedBy === undefined ? {} : { replacedBy: before.replacedBy };
   if (!deletionTimestamp) {
-    const isBack = before?.unassigned && (before.unassignedInEpoch === undefined || before.unassignedInEpoch === given.objectMac?.epoch);
+    const isBack =
+      before?.unassigned &&
+      (before.unassignedInEpoch === undefined || before.unassignedInEpoch === given.objectMac?.epoch);
     if (before?.deadline === undefined) return held;
-    const { ended: _, ...fresh } = held;
+    const { containersRemoved: _, ...fresh } = held;
     return isBack ? fresh : { ...held, ...begun, deadline: before.deadline };
   }
   const deadline = now + graceMs(deletionGracePeriodSeconds);
@@ -121,11 +124,22 @@ export function podFromOrphanedContainers(
     spec: { containers: [], terminationGracePeriodSeconds: grace },
   };
   const maker = first.labels[CONTROLLER_UID_LABEL];
-  return { uid: podUid, digest: '', pod, ...(maker && { controllerUid: maker }), acceptedAt: now, unassigned: false };
+  return {
+    uid: podUid,
+    digest: '',
+    pod,
+    ...(maker && { controllerUid: maker }),
+    acceptedAt: now,
+    unassigned: false,
+  };
 }
 
 /** Run it, or end it by its deadline; what goes back to its predecessor has to end first. */
-export function desiredPodState({ deadline, terminal: givenUp, handover: turn }: AssignedPod): DesiredPodState {
+export function desiredPodState({
+  deadline,
+  terminal: givenUp,
+  handover: turn,
+}: AssignedPod): DesiredPodState {
   if (deadline === undefined) {
     return turn?.revert?.stage === 'clearing'
       ? { kind: 'stop', deadline: turn.revert.clearBy }
@@ -145,7 +159,12 @@ export function isPredecessor(other: AssignedPod, held: AssignedPod): boolean {
   if (other.uid === held.uid) return false;
   if (other.replacedBy === held.uid) return !other.containersRemoved;
   if (other.replacedBy !== undefined && !other.containersRemoved && isReplacedBy(other, held)) return true;
-  if (isUnknownToHub(other) && !isUnknownToHub(held) && held.replacedBy === undefined && isReplacedBy(other, held))
+  if (
+    isUnknownToHub(other) &&
+    !isUnknownToHub(held) &&
+    held.replacedBy === undefined &&
+    isReplacedBy(other, held)
+  )
     return true;
   return (
     (other.unassigned && isReplacedBy(other, held)) ||
@@ -154,7 +173,11 @@ export function isPredecessor(other: AssignedPod, held: AssignedPod): boolean {
 }
 
 /** Those of `all` that could not begin before the containers of `other` were gone, and now can. */
-export function startableAfterEndOf(other: AssignedPod, all: Iterable<AssignedPod>, now: number): AssignedPod[] {
+export function startableAfterEndOf(
+  other: AssignedPod,
+  all: Iterable<AssignedPod>,
+  now: number,
+): AssignedPod[] {
   const others = [...all].filter(({ uid }) => uid !== other.uid);
   return others
     .filter(({ deadline }) => deadline === undefined)

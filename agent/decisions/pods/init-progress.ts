@@ -1,8 +1,8 @@
 /** How far a Pod's init containers have come (pkg/kubelet/kuberuntime computeInitContainerActions). */
 import type { Container } from '../../../shared/kube/pods/pod-types.js';
 import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
-import { attemptsOf, containerExitOf } from '../containers/container-attempts.js';
 import { BOOT_LABEL, SANDBOX_LABEL } from '../container-spec/container-labels.js';
+import { attemptsOf, containerExitOf } from '../containers/container-attempts.js';
 import { isStarted } from '../containers/container-local-state.js';
 import { initContainersOf, isSidecar } from './pod-containers.js';
 import type { PodView } from './pod-view.js';

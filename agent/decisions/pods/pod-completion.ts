@@ -1,10 +1,10 @@
 /** Whether a Pod has ended by itself, so that nothing of it is started again, or has run as long as it may. */
 import type { Container } from '../../../shared/kube/pods/pod-types.js';
 import { attemptsOf, containerExitOf } from '../containers/container-attempts.js';
+import { restartsAfter } from '../containers/restart-policy.js';
 import { currentInitIndex } from './init-progress.js';
 import { initContainersOf } from './pod-containers.js';
 import type { PodView } from './pod-view.js';
-import { restartsAfter } from '../containers/restart-policy.js';
 
 /** pkg/kubelet/active_deadline.go */
 export const DEADLINE_EXCEEDED = {

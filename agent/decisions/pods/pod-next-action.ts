@@ -1,19 +1,19 @@
 /** The one step that brings a Pod's containers nearer to what is wanted (pkg/kubelet/kuberuntime computePodActions). */
 import type { Container } from '../../../shared/kube/pods/pod-types.js';
 import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
-import { policyRejection, type Rejection, podRejection } from '../admission/pod-admission.js';
+import { podRejection, policyRejection, type Rejection } from '../admission/pod-admission.js';
+import { showsFiles } from '../container-spec/volume-files.js';
 import { attemptsOf, containerExitOf, restartTimeOf } from '../containers/container-attempts.js';
 import { containerStep, isComingUp } from '../containers/container-step.js';
-import { currentInitIndex } from './init-progress.js';
-import { initContainersOf, isSidecar } from './pod-containers.js';
-import { activeDeadline, isPodFinished } from './pod-completion.js';
-import { EVICTED, type PodTermination, type PodView } from './pod-view.js';
-import { pressureRejection } from '../eviction/pressure-admission.js';
-import { restartsAfter } from '../containers/restart-policy.js';
-import { needsSandbox } from './sandbox-need.js';
-import type { NextAction, StopReason } from './pod-step-types.js';
 import { stopStep } from '../containers/container-stop-order.js';
-import { showsFiles } from '../container-spec/volume-files.js';
+import { restartsAfter } from '../containers/restart-policy.js';
+import { pressureRejection } from '../eviction/pressure-admission.js';
+import { currentInitIndex } from './init-progress.js';
+import { activeDeadline, isPodFinished } from './pod-completion.js';
+import { initContainersOf, isSidecar } from './pod-containers.js';
+import type { NextAction, StopReason } from './pod-step-types.js';
+import { EVICTED, type PodTermination, type PodView } from './pod-view.js';
+import { needsSandbox } from './sandbox-need.js';
 
 const WAIT: NextAction = { kind: 'wait' };
 

@@ -1,5 +1,9 @@
 /** The Pod's phase (pkg/kubelet/kubelet_pods.go getPhase). */
-import type { ContainerStateTerminated, ContainerStatus, PodPhase } from '../../../shared/kube/pods/pod-types.js';
+import type {
+  ContainerStateTerminated,
+  ContainerStatus,
+  PodPhase,
+} from '../../../shared/kube/pods/pod-types.js';
 import { initContainersOf, isSidecar } from './pod-containers.js';
 import type { PodView } from './pod-view.js';
 

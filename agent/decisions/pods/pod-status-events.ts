@@ -1,5 +1,10 @@
 /** Events that a change of a Pod's status tells of, in a kubelet's words (pkg/kubelet/events). */
-import type { ContainerStateWaiting, ContainerStatus, Pod, PodStatus } from '../../../shared/kube/pods/pod-types.js';
+import type {
+  ContainerStateWaiting,
+  ContainerStatus,
+  Pod,
+  PodStatus,
+} from '../../../shared/kube/pods/pod-types.js';
 import { findContainer } from './pod-containers.js';
 
 /** An event about a Pod, or about one of its containers. */

@@ -2,8 +2,8 @@
 import type { HostPort } from '../../../shared/kube/pods/host-ports.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { ObservedContainer } from '../../runtime/runtime-driver.js';
-import type { Pressure } from '../eviction/eviction-thresholds.js';
 import type { HostIsolation } from '../admission/host-isolation.js';
+import type { Pressure } from '../eviction/eviction-thresholds.js';
 import type { ImageFailure } from '../images/image-backoff.js';
 
 /** Run it, or end it by a deadline. */

@@ -3,9 +3,14 @@ import type { Container } from '../../../shared/kube/pods/pod-types.js';
 import type { Probe } from '../../../shared/kube/pods/probe-types.js';
 import type { ObservedContainer } from '../../runtime/runtime-driver.js';
 import { attemptsOf } from '../containers/container-attempts.js';
-import { isPostStartPending, isHollow, isStarted, localStateOf } from '../containers/container-local-state.js';
-import { allContainersOf } from '../pods/pod-containers.js';
+import {
+  isHollow,
+  isPostStartPending,
+  isStarted,
+  localStateOf,
+} from '../containers/container-local-state.js';
 import { isPodFinished } from '../pods/pod-completion.js';
+import { allContainersOf } from '../pods/pod-containers.js';
 import type { ContainerLocalState, PodView } from '../pods/pod-view.js';
 import type { ProbeKind, ProbeState } from './probe-state.js';
 
@@ -29,7 +34,8 @@ export function wantedProbes(view: PodView): WantedProbe[] {
     const [current] = attemptsOf(view, container.name);
     if (current?.state !== 'running' || isHollow(current)) return [];
     const life = localStateOf(view, current.id);
-    if (life.unhealthy || life.postStart === 'failed' || isPostStartPending(view, container, current)) return [];
+    if (life.unhealthy || life.postStart === 'failed' || isPostStartPending(view, container, current))
+      return [];
     const kinds: ProbeKind[] = isStarted(view, container, current) ? ['liveness', 'readiness'] : ['startup'];
     return kinds
       .filter((kind) => !isEnding || kind === 'readiness')

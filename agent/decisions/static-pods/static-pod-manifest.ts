@@ -1,15 +1,15 @@
 /** A manifest of this host to a Pod that runs here without a coordinator (pkg/kubelet/config/common.go, file.go). */
 import { createHash } from 'node:crypto';
-import { configReferences } from '../../../shared/kube/pods/config-reference.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { configReferences } from '../../../shared/kube/pods/config-reference.js';
+import { setPodDefaults } from '../../../shared/kube/pods/pod-defaults.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import {
-  referencedApiObjects,
   HASH_ANNOTATION,
+  referencedApiObjects,
   SEEN_ANNOTATION,
   SOURCE_ANNOTATION,
 } from '../../../shared/kube/pods/static-pod-annotations.js';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { setPodDefaults } from '../../../shared/kube/pods/pod-defaults.js';
 
 /** The Pod, or why the manifest is none. */
 type StaticPod = { kind: 'pod'; pod: Pod } | { kind: 'refused'; message: string };

@@ -2,11 +2,16 @@
  * Keeps the host alive when it is short of memory, disk or processes: says so, wins back what nobody uses, and then gives
  * up one Pod after another (pkg/kubelet/eviction). It asks nobody: a host without a coordinator does the same.
  */
-import type { Clock, Timer } from '../../../shared/process/time/clock.js';
+
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import { evictionGraceSeconds } from '../../decisions/eviction/eviction-grace.js';
 import { evictionMessage } from '../../decisions/eviction/eviction-message.js';
-import { type EvictionCandidate, isCritical, rankForEviction } from '../../decisions/eviction/eviction-ranking.js';
+import {
+  type EvictionCandidate,
+  isCritical,
+  rankForEviction,
+} from '../../decisions/eviction/eviction-ranking.js';
 import {
   type Observations,
   type Pressure,
@@ -15,9 +20,14 @@ import {
   type StarvedResource,
   type Threshold,
 } from '../../decisions/eviction/eviction-thresholds.js';
+import {
+  evaluatePressure,
+  isMet,
+  NO_PRESSURE,
+  type PressureHistory,
+} from '../../decisions/eviction/pressure-state.js';
 import type { AssignedPod } from '../../decisions/pods/assigned-pod.js';
 import { EVICTED } from '../../decisions/pods/pod-view.js';
-import { isMet, evaluatePressure, NO_PRESSURE, type PressureHistory } from '../../decisions/eviction/pressure-state.js';
 import type { PodSource } from '../pod-worker-deps.js';
 import type { PodWorkers } from '../pod-workers.js';
 
@@ -114,8 +124,12 @@ export class PressureWatch {
     { observations, hasImageFs }: PressureReadings,
   ): Promise<boolean> {
     const { pods, measure, workers, softGraceSeconds, clock, log } = this.#options;
-    const held = [...pods.all()].filter(({ deadline, terminal: givenUp }) => deadline === undefined && !givenUp);
-    const statics = new Set(held.flatMap(({ uid, manifestFile: manifest }) => (manifest === undefined ? [] : [uid])));
+    const held = [...pods.all()].filter(
+      ({ deadline, terminal: givenUp }) => deadline === undefined && !givenUp,
+    );
+    const statics = new Set(
+      held.flatMap(({ uid, manifestFile: manifest }) => (manifest === undefined ? [] : [uid])),
+    );
     const ranked = rankForEviction(await measure(held, resource), threshold.signal, resource, hasImageFs);
     for (const candidate of ranked) {
       const { uid, pod } = candidate;

@@ -1,9 +1,13 @@
 /** Measures the Pods that have limits on what they store, and gives up those that exceed them. */
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock, Timer } from '../../../shared/process/time/clock.js';
+import {
+  isStorageLimited,
+  type PodStorage,
+  storageEviction,
+} from '../../decisions/eviction/storage-eviction.js';
 import { EVICTED } from '../../decisions/pods/pod-view.js';
-import { isStorageLimited, type PodStorage, storageEviction } from '../../decisions/eviction/storage-eviction.js';
 import type { ContainerStorage, RuntimeDriver } from '../../runtime/runtime-driver.js';
 import type { HostVolumes } from '../../volumes/host-volumes.js';
 import type { PodSource } from '../pod-worker-deps.js';

@@ -2,11 +2,11 @@
 
 import { ownValue } from '../../../shared/kube/objects/own-value.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
-import { containerConfig, sandboxConfig } from '../../decisions/container-spec/container-config.js';
-import { createdContainer } from '../../decisions/containers/created-container.js';
-import { environmentOf } from '../../decisions/container-spec/container-environment.js';
 import { isolationShortfalls } from '../../decisions/admission/isolation-shortfall.js';
+import { containerConfig, sandboxConfig } from '../../decisions/container-spec/container-config.js';
+import { environmentOf } from '../../decisions/container-spec/container-environment.js';
 import { hostnameRefusal } from '../../decisions/container-spec/container-namespaces.js';
+import { createdContainer } from '../../decisions/containers/created-container.js';
 import type { Steps } from '../../decisions/pods/pod-step-types.js';
 import {
   type ContainerConfig,
@@ -15,12 +15,12 @@ import {
   RuntimeError,
   SANDBOX,
 } from '../../runtime/runtime-driver.js';
+import type { PodReporter } from '../pod-reporter.js';
+import type { PodWorkerDeps } from '../pod-worker-deps.js';
+import type { PodWorkerState } from '../pod-worker-state.js';
 import { CONFIG_ERROR, EngineAttempts } from './engine-attempts.js';
 import { fieldFacts } from './field-facts.js';
 import { portInUse } from './host-port-check.js';
-import type { PodWorkerDeps } from '../pod-worker-deps.js';
-import type { PodWorkerState } from '../pod-worker-state.js';
-import type { PodReporter } from '../pod-reporter.js';
 
 const DEFAULT_MESSAGE_PATH = '/dev/termination-log';
 

@@ -2,9 +2,9 @@
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Steps, StopReason } from '../../decisions/pods/pod-step-types.js';
 import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
+import type { PodReporter } from '../pod-reporter.js';
 import type { PodWorkerDeps } from '../pod-worker-deps.js';
 import type { PodWorkerState } from '../pod-worker-state.js';
-import type { PodReporter } from '../pod-reporter.js';
 
 /** Containers always get a moment between the signal and the kill (pkg/kubelet/kuberuntime minimumGracePeriodInSeconds). */
 const MIN_GRACE_SECONDS = 2;

@@ -2,10 +2,10 @@
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { RuntimeError, SANDBOX } from '../../runtime/runtime-driver.js';
 import { VolumeError } from '../../volumes/volume-error.js';
-import { isEngineDown } from './engine-down.js';
+import type { PodReporter } from '../pod-reporter.js';
 import type { PodWorkerDeps } from '../pod-worker-deps.js';
 import type { PodWorkerState } from '../pod-worker-state.js';
-import type { PodReporter } from '../pod-reporter.js';
+import { isEngineDown } from './engine-down.js';
 
 /** Reason of a container whose configuration cannot be worked out; the kubelet's ErrCreateContainerConfig. */
 export const CONFIG_ERROR = 'CreateContainerConfigError';

@@ -2,11 +2,11 @@
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Handler } from '../../../shared/kube/pods/probe-types.js';
 import { findContainer } from '../../decisions/pods/pod-containers.js';
-import type { ContainerLocalState } from '../../decisions/pods/pod-view.js';
 import type { Steps } from '../../decisions/pods/pod-step-types.js';
+import type { ContainerLocalState } from '../../decisions/pods/pod-view.js';
+import type { PodReporter } from '../pod-reporter.js';
 import type { PodWorkerDeps } from '../pod-worker-deps.js';
 import type { PodWorkerState } from '../pod-worker-state.js';
-import type { PodReporter } from '../pod-reporter.js';
 
 /** A postStart hook may take any time, as upstream: the longest that a timer can wait, three weeks. */
 const NO_DEADLINE_MS = 2 ** 31 - 1;

@@ -3,15 +3,15 @@
 import { ownValue } from '../../../shared/kube/objects/own-value.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { ImageFailure } from '../../decisions/images/image-backoff.js';
-import type { ImageState } from '../../decisions/pods/pod-view.js';
 import { missingSecretsText, pullSecrets } from '../../decisions/images/pull-secrets.js';
 import { pulledText } from '../../decisions/images/pulled-message.js';
 import type { Keyring } from '../../decisions/images/registry-credentials.js';
+import type { ImageState } from '../../decisions/pods/pod-view.js';
 import { RuntimeError } from '../../runtime/runtime-driver.js';
-import { isEngineDown } from './engine-down.js';
+import type { PodReporter } from '../pod-reporter.js';
 import type { PodWorkerDeps } from '../pod-worker-deps.js';
 import type { PodWorkerState } from '../pod-worker-state.js';
-import type { PodReporter } from '../pod-reporter.js';
+import { isEngineDown } from './engine-down.js';
 
 export class PodImagePulls {
   readonly #host: Pick<PodWorkerDeps, 'images' | 'findConfig' | 'clock'>;

@@ -6,15 +6,15 @@ import type { AssignedPod } from '../../decisions/pods/assigned-pod.js';
 import { findContainer } from '../../decisions/pods/pod-containers.js';
 import type { NextAction, Steps } from '../../decisions/pods/pod-step-types.js';
 import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
+import type { PodReporter } from '../pod-reporter.js';
+import type { PodWorkerDeps } from '../pod-worker-deps.js';
+import type { PodWorkerState } from '../pod-worker-state.js';
 import { ContainerCreation } from './container-creation.js';
+import { ContainerStops } from './container-stops.js';
 import { CONFIG_ERROR, EngineAttempts } from './engine-attempts.js';
 import { fieldFacts } from './field-facts.js';
 import { PodHooks } from './pod-hooks.js';
-import type { PodWorkerDeps } from '../pod-worker-deps.js';
 import { PodImagePulls } from './pod-image-pulls.js';
-import type { PodWorkerState } from '../pod-worker-state.js';
-import type { PodReporter } from '../pod-reporter.js';
-import { ContainerStops } from './container-stops.js';
 import { VolumeSteps } from './volume-steps.js';
 
 /** What a step is told about its Pod as it is performed. */

@@ -1,5 +1,9 @@
 /** The tokens of this host's Pods: asked of the coordinator, renewed in time, kept in memory alone. */
-import { DEFAULT_TOKEN_SECONDS, type TokenSource, serviceAccountTokenSources } from '../../../shared/kube/access/service-account-token.js';
+import {
+  DEFAULT_TOKEN_SECONDS,
+  serviceAccountTokenSources,
+  type TokenSource,
+} from '../../../shared/kube/access/service-account-token.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 

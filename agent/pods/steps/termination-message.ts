@@ -23,7 +23,11 @@ export async function terminationMessageOf(
   return endOfLog(host, ended.id, Math.min(MAX_LOG_BYTES, maxBytes));
 }
 
-async function endOfLog({ driver }: Pick<PodWorkerDeps, 'driver'>, id: string, maxBytes: number): Promise<string> {
+async function endOfLog(
+  { driver }: Pick<PodWorkerDeps, 'driver'>,
+  id: string,
+  maxBytes: number,
+): Promise<string> {
   const request = { follow: false, timestamps: false, tailLines: MAX_LOG_LINES };
   let end = Buffer.alloc(0);
   try {

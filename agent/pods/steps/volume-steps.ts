@@ -1,11 +1,11 @@
 /** Makes the volumes of one Pod ready, keeps their files up to date and takes them away. */
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import type { StepFailure } from '../../decisions/pods/pod-view.js';
 import type { FileFacts } from '../../decisions/container-spec/volume-files.js';
+import type { StepFailure } from '../../decisions/pods/pod-view.js';
 import { VolumeError } from '../../volumes/volume-error.js';
+import type { PodReporter } from '../pod-reporter.js';
 import type { PodWorkerDeps } from '../pod-worker-deps.js';
 import type { PodWorkerState } from '../pod-worker-state.js';
-import type { PodReporter } from '../pod-reporter.js';
 
 const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 122_000;

@@ -1,24 +1,7 @@
 /** The driver of Docker and of Podman, by the API that both answer. */
 import { readFile } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
-import { DockerApi, type ErrorReasons } from './docker-api.js';
-import { addressOf, containerName, ownerFilter, toCreateBody } from './docker-convert.js';
-import { dockerEvents } from './docker-events.js';
-import { dockerAttach, dockerExec } from './docker-exec.js';
-import { demultiplex } from './docker-frames.js';
-import {
-  imagesInUse,
-  inspectImage,
-  loadImages,
-  pullImage,
-  removeImage,
-  tagImage,
-  toEngineImage,
-} from './docker-images.js';
-import { type InfoResponse, readInfo, readLogDriver, toEngineInfo } from './docker-info.js';
-import { readPodNetwork } from './docker-network.js';
-import { dockerStorage } from './docker-storage.js';
-import { dockerUsage } from './docker-usage.js';
+import { NetworkDialer } from '../network-dialer.js';
 import {
   type AttachedStreams,
   type AttachRequest,
@@ -38,10 +21,27 @@ import {
   type RuntimeEvent,
   type SeccompChoice,
 } from '../runtime-driver.js';
-import type { FoundEngine } from './find-engine.js';
-import { NetworkDialer } from '../network-dialer.js';
-import { OwnedContainers } from './owned-containers.js';
 import { sandboxImage } from '../sandbox/sandbox-image.js';
+import { DockerApi, type ErrorReasons } from './docker-api.js';
+import { addressOf, containerName, ownerFilter, toCreateBody } from './docker-convert.js';
+import { dockerEvents } from './docker-events.js';
+import { dockerAttach, dockerExec } from './docker-exec.js';
+import { demultiplex } from './docker-frames.js';
+import {
+  imagesInUse,
+  inspectImage,
+  loadImages,
+  pullImage,
+  removeImage,
+  tagImage,
+  toEngineImage,
+} from './docker-images.js';
+import { type InfoResponse, readInfo, readLogDriver, toEngineInfo } from './docker-info.js';
+import { readPodNetwork } from './docker-network.js';
+import { dockerStorage } from './docker-storage.js';
+import { dockerUsage } from './docker-usage.js';
+import type { FoundEngine } from './find-engine.js';
+import { OwnedContainers } from './owned-containers.js';
 
 const LOOK: ErrorReasons = { 404: 'NotFound', fallback: 'EngineDown' };
 /** What the engine may take above the grace: it writes, unmounts and tears down the network. */

@@ -1,7 +1,6 @@
 /** Processes in containers by the Docker Engine API, which has no call to end one. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DockerApi, ErrorReasons } from './docker-api.js';
 import {
   type AttachedStreams,
   type AttachRequest,
@@ -10,6 +9,7 @@ import {
   RuntimeError,
   type TerminalSize,
 } from '../runtime-driver.js';
+import type { DockerApi, ErrorReasons } from './docker-api.js';
 import { HijackedStreams } from './hijacked-streams.js';
 
 const REFUSALS: ErrorReasons = { 404: 'NotFound', 409: 'NotRunning', fallback: 'EngineDown' };

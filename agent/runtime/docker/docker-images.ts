@@ -1,6 +1,7 @@
 /** Images of an engine: look, pull, load. */
-import type { DockerApi } from './docker-api.js';
+
 import { type EngineImage, type PullRequest, RuntimeError } from '../runtime-driver.js';
+import type { DockerApi } from './docker-api.js';
 import { jsonLines } from './json-lines.js';
 
 /** What `GET /images/NAME/json` answers, the part that is read. */

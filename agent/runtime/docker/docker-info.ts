@@ -1,6 +1,7 @@
 /** What an engine says of itself. */
-import type { DockerApi } from './docker-api.js';
+
 import type { EngineInfo } from '../runtime-driver.js';
+import type { DockerApi } from './docker-api.js';
 import type { FoundEngine } from './find-engine.js';
 
 /** What `GET /info` answers, the part that is read. */

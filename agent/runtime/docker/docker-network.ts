@@ -1,6 +1,7 @@
 /** The network that containers get which share nobody's. */
-import type { DockerApi } from './docker-api.js';
+
 import { type EngineInfo, RuntimeError } from '../runtime-driver.js';
+import type { DockerApi } from './docker-api.js';
 
 const DEVICE_OPTION = 'com.docker.network.bridge.name';
 

@@ -1,9 +1,9 @@
 /** What containers take on the disk: the layer that they write, and their log. */
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { type ContainerStorage, RuntimeError, SANDBOX } from '../runtime-driver.js';
 import type { DockerApi, ErrorReasons } from './docker-api.js';
 import { toIdentity } from './docker-convert.js';
-import { type ContainerStorage, RuntimeError, SANDBOX } from '../runtime-driver.js';
 
 const LOOK: ErrorReasons = { 404: 'NotFound', fallback: 'EngineDown' };
 

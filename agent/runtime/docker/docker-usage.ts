@@ -1,7 +1,8 @@
 /** What containers use, as the engine reads it off the kernel. */
+
+import { type ContainerUsage, RuntimeError, SANDBOX } from '../runtime-driver.js';
 import type { DockerApi, ErrorReasons } from './docker-api.js';
 import { toIdentity } from './docker-convert.js';
-import { type ContainerUsage, RuntimeError, SANDBOX } from '../runtime-driver.js';
 
 const LOOK: ErrorReasons = { 404: 'NotFound', 409: 'NotRunning', fallback: 'EngineDown' };
 

@@ -1,6 +1,7 @@
 /** Finds the container engine of this machine, by itself or where it was told to look. */
-import { DockerApi } from './docker-api.js';
+
 import { RuntimeError } from '../runtime-driver.js';
+import { DockerApi } from './docker-api.js';
 import { addressText, connectionProblem, type EngineAddress } from './engine-address.js';
 
 /** What the search may look at; read from settings and environment by main.ts. */
@@ -80,7 +81,12 @@ export function negotiateApiVersion(engines: string, enginesOldest: string): str
 }
 
 /** Where to look, in this order. A `dockerHost` is the only place then: it was meant. */
-export function candidateAddresses({ runtime, dockerHost, runtimeDir, homeDir }: EngineSearch): EngineAddress[] {
+export function candidateAddresses({
+  runtime,
+  dockerHost,
+  runtimeDir,
+  homeDir,
+}: EngineSearch): EngineAddress[] {
   if (dockerHost) return [parseAddress(dockerHost)];
   const docker = [
     '/var/run/docker.sock',

@@ -1,8 +1,8 @@
 /** The streams of a process over a connection that the engine has given up for them. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { demultiplex } from './docker-frames.js';
 import type { AttachedStreams, OutputChunk, TerminalSize } from '../runtime-driver.js';
+import { demultiplex } from './docker-frames.js';
 
 interface HijackedStreamsOptions {
   socket: Socket;

@@ -1,8 +1,9 @@
 /** The containers of one owner in an engine that others use too. */
+
+import { type ContainerOwner, type ObservedContainer, RuntimeError } from '../runtime-driver.js';
 import type { DockerApi, ErrorReasons } from './docker-api.js';
 import { type InspectResponse, isOwnedBy, ownerFilter, toObservedContainer } from './docker-convert.js';
 import { inspectImage } from './docker-images.js';
-import { type ContainerOwner, type ObservedContainer, RuntimeError } from '../runtime-driver.js';
 
 const LOOK: ErrorReasons = { 404: 'NotFound', fallback: 'EngineDown' };
 

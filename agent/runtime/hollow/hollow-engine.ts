@@ -12,11 +12,10 @@ import {
   SANDBOX,
 } from '../runtime-driver.js';
 import type { HollowEngineCommand } from './hollow-command.js';
-import { behaviourOf, type ImageBehaviour, type ImageBehaviourRow } from './image-behaviours.js';
 import { HollowContainerTimers } from './hollow-container-timers.js';
 import { HollowEventListeners, isSameOwner } from './hollow-event-listeners.js';
-import { type HollowProcessOutcome, HollowProcess } from './hollow-process.js';
 import { HollowImages, hollowImageID } from './hollow-images.js';
+import { HollowProcess, type HollowProcessOutcome } from './hollow-process.js';
 import {
   type HollowContainer,
   type HollowState,
@@ -24,6 +23,7 @@ import {
   type PodOverride,
   saveHollowState,
 } from './hollow-state.js';
+import { behaviourOf, type ImageBehaviour, type ImageBehaviourRow } from './image-behaviours.js';
 
 interface HollowEngineOptions {
   clock: Clock;
@@ -39,7 +39,10 @@ interface HollowEngineOptions {
   waitForSlot?: () => Promise<void> | undefined;
 }
 
-type OutcomeOf = (container: ContainerIdentity, command: readonly string[]) => HollowProcessOutcome | undefined;
+type OutcomeOf = (
+  container: ContainerIdentity,
+  command: readonly string[],
+) => HollowProcessOutcome | undefined;
 
 /** What Pods ask of their own containers and pulls; undefined where a Pod asks nothing. */
 export interface PodBehaviours {
@@ -66,7 +69,14 @@ export class HollowEngine {
   readonly #startedImages = new Set<string>();
   #down: string | undefined;
 
-  constructor({ clock, images = [], podBehaviours: pretence, outcomeOf, stateFile, waitForSlot: turn }: HollowEngineOptions) {
+  constructor({
+    clock,
+    images = [],
+    podBehaviours: pretence,
+    outcomeOf,
+    stateFile,
+    waitForSlot: turn,
+  }: HollowEngineOptions) {
     this.#clock = clock;
     this.waitForSlot = turn ?? (() => undefined);
     this.#rows = images;

@@ -27,7 +27,12 @@ export class HollowProcess implements ExecProcess {
   #size: TerminalSize = { width: 80, height: 24 };
 
   /** `outcome`, where a test gave one, goes before the program. The process ends with `container`. */
-  constructor(request: ExecRequest, outcome: HollowProcessOutcome | undefined, clock: Clock, container: AbortSignal) {
+  constructor(
+    request: ExecRequest,
+    outcome: HollowProcessOutcome | undefined,
+    clock: Clock,
+    container: AbortSignal,
+  ) {
     this.#clock = clock;
     this.#hasInput = request.stdin;
     if (!request.stdin) this.#input.end();

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import type { ContainerOwner, RuntimeDriver } from '../runtime-driver.js';
-import { HollowDriver } from './hollow-driver.js';
 import { serveHollowControl } from './hollow-control.js';
+import { HollowDriver } from './hollow-driver.js';
 import { HollowEngine } from './hollow-engine.js';
 import type { ImageBehaviourRow } from './image-behaviours.js';
 
@@ -24,7 +24,9 @@ export async function openHollowRuntime(dataDir: string, clock: Clock): Promise<
   const folder = join(dataDir, 'hollow');
   mkdirSync(folder, { recursive: true });
   const tableFile = join(folder, 'images.json');
-  const images = existsSync(tableFile) ? (JSON.parse(readFileSync(tableFile, 'utf8')) as ImageBehaviourRow[]) : [];
+  const images = existsSync(tableFile)
+    ? (JSON.parse(readFileSync(tableFile, 'utf8')) as ImageBehaviourRow[])
+    : [];
   const engine = new HollowEngine({ clock, images, stateFile: join(folder, 'state.json') });
   const server = await serveHollowControl(join(folder, 'control.sock'), engine);
   return {

@@ -1,6 +1,12 @@
 /** What can be done to many hosts at once, as data. */
+
+import {
+  MAINTENANCE_TAINT,
+  type NodeChange,
+  parseTaint,
+  taintText,
+} from '../../../shared/kube/nodes/node-change.js';
 import { isLabelKey, isLabelValue } from '../../../shared/kube/objects/label-syntax.js';
-import { MAINTENANCE_TAINT, type NodeChange, parseTaint, taintText } from '../../../shared/kube/nodes/node-change.js';
 
 export interface BulkAction {
   id: string;

@@ -2,13 +2,13 @@
 
 import { useState } from 'react';
 import { countText } from '../../../shared/kube/objects/count-text.js';
+import { ACCESS, useIsAllowed } from '../../api/access-checks.js';
 import { ApiCallError } from '../../api/api-call.js';
 import { changeNode, revokeNode } from '../../api/node-writes.js';
-import { ACCESS, useIsAllowed } from '../../api/access-checks.js';
-import { CopyCommand } from '../../layout/text/copy-command.js';
-import { ConfirmDialog, type Confirmation } from '../../layout/confirm-dialog.js';
+import { type Confirmation, ConfirmDialog } from '../../layout/confirm-dialog.js';
 import controls from '../../layout/controls.module.css';
 import { HostEffectText } from '../../layout/effect-text.js';
+import { CopyCommand } from '../../layout/text/copy-command.js';
 import { type BulkAction, NODE_ACTIONS, REVOKE } from './bulk-actions.js';
 import classes from './bulk-bar.module.css';
 import { BulkProgress } from './bulk-progress.js';

@@ -1,8 +1,8 @@
 /** Draws the map of the fleet. */
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
-import { hasSameLayout, type MapLayout } from './map-layout.js';
-import { hostHealth, type HostHealth } from '../host-health.js';
+import { type HostHealth, hostHealth } from '../host-health.js';
 import type { MapColours } from './map-colours.js';
+import { hasSameLayout, type MapLayout } from './map-layout.js';
 
 const GAP_PX = 2;
 const TITLE_BASE_PX = 16;

@@ -2,11 +2,11 @@
 import { type MouseEvent, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
+import { HOST_HEALTH_NAMES, hostHealth } from '../host-health.js';
 import { type DrawnMap, drawMap } from './draw-map.js';
 import classes from './fleet-map.module.css';
-import { hostAt, type MapGroup, layOutMap } from './map-layout.js';
-import { HOST_HEALTH_NAMES, hostHealth } from '../host-health.js';
 import { useMapColours } from './map-colours.js';
+import { hostAt, layOutMap, type MapGroup } from './map-layout.js';
 import { useWidth } from './use-width.js';
 
 export function FleetMap({ groups }: { groups: readonly MapGroup<Host>[] }) {

@@ -1,7 +1,7 @@
 /** What the table of hosts can show, and how it is named in the URL. */
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import { ownValue } from '../../../shared/kube/objects/own-value.js';
-import { HOST_HEALTH_NAMES, hostHealth, HOST_HEALTH_STATES } from '../host-health.js';
+import { HOST_HEALTH_NAMES, HOST_HEALTH_STATES, hostHealth } from '../host-health.js';
 
 export interface HostColumn {
   /** In the URL: `name`, or `label:site`. */

@@ -1,7 +1,7 @@
 /** The fleet in the order of a column, kept up with what changes: only what changed looks for its place. */
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
-import { COLUMNS, type HostColumn, type Sort } from './host-columns.js';
 import { diffHosts } from '../host-list-diff.js';
+import { COLUMNS, type HostColumn, type Sort } from './host-columns.js';
 
 interface Entry {
   host: Host;

@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import { ScrollFrame } from '../../layout/scroll-frame.js';
 import { useFrozenValue } from '../../layout/use-frozen-value.js';
-import { type HostColumn, toggledSort, type Sort } from './host-columns.js';
+import { type HostColumn, type Sort, toggledSort } from './host-columns.js';
 import { HostSorting } from './host-sorting.js';
 import classes from './host-table.module.css';
 

@@ -1,8 +1,8 @@
 /** Which columns the table has, and views that were saved: what is chosen stands in the URL, names of views in this browser. */
 import { type FormEvent, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { CopyCommand } from '../../layout/text/copy-command.js';
 import controls from '../../layout/controls.module.css';
+import { CopyCommand } from '../../layout/text/copy-command.js';
 import { COLUMNS, columnsText, type HostColumn, labelColumn } from './host-columns.js';
 import classes from './table-settings.module.css';
 

@@ -2,9 +2,9 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useRoute } from 'wouter';
 import { useIsCoordinatorLost } from '../../api/coordinator-contact.js';
-import { UserMenu } from './user-menu.js';
 import { NAV_ITEMS, type NavItem as PlaceOf } from './navigation.js';
 import classes from './page-shell.module.css';
+import { UserMenu } from './user-menu.js';
 
 /** Told to the window by whoever wants the command palette open. */
 export const OPEN_PALETTE = 'everynode-palette';

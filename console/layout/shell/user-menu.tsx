@@ -3,9 +3,9 @@ import { useEffect, useState } from 'react';
 import { requestApi } from '../../api/api-call.js';
 import { isSignedInByCertificate, userName } from '../../api/signed-in-user.js';
 import controls from '../controls.module.css';
-import classes from './user-menu.module.css';
 import { THEMES } from './theme-names.js';
 import { applyTheme, storedTheme } from './theme-storage.js';
+import classes from './user-menu.module.css';
 
 export function UserMenu() {
   const [theme, setTheme] = useState(storedTheme);

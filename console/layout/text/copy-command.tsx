@@ -1,7 +1,7 @@
 /** The kubectl command that does the same as the page, to copy. */
 import { useState } from 'react';
-import classes from './copy-command.module.css';
 import controls from '../controls.module.css';
+import classes from './copy-command.module.css';
 
 export function CopyCommand({ text }: { text: string }) {
   const [isCopied, setCopied] = useState(false);

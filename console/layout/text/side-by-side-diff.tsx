@@ -1,7 +1,7 @@
 /** Two texts beside each other: the lines that differ, with a few around them. What differs is told by sign as well as by colour. */
 import { structuredPatch } from 'diff';
-import { diffRows } from './diff-rows.js';
 import { ScrollFrame } from '../scroll-frame.js';
+import { diffRows } from './diff-rows.js';
 import classes from './side-by-side-diff.module.css';
 
 interface Side {

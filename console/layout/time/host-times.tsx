@@ -2,8 +2,8 @@
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
 import { useInterval } from '../../api/live-list.js';
 import controls from '../controls.module.css';
-import { hostTimeZone } from './host-time-zone.js';
 import { useUrlQuery } from '../use-url-query.js';
+import { hostTimeZone } from './host-time-zone.js';
 
 interface Zone {
   /** Where the host stands; absent: it is not known, or no host is meant. */

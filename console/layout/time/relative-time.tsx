@@ -1,8 +1,8 @@
 /** A moment as `4 minutes ago`, with the exact time in the viewer's zone behind it; or as the clocks of a host tell it. */
 import { useCallback, useState } from 'react';
 import { useInterval } from '../../api/live-list.js';
-import { useHostZone } from './host-times.js';
 import { exactTimeText } from './host-time-zone.js';
+import { useHostZone } from './host-times.js';
 
 const UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['day', 86_400],

@@ -1,7 +1,7 @@
 /** Which requests are audited, and what is written of each. */
 import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
-import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { RequestInfo, ResourceRequest } from '../http/request-info.js';
 import type { LoggedRequest } from '../http/request-log.js';
 

@@ -5,8 +5,8 @@ import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
-import type { Logger } from '../../../shared/process/output/logger.js';
 import { makePrivateDirectory } from '../../../shared/process/files/private-file.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
 
 interface AuditFileSettings {
   path: string;

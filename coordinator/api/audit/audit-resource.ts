@@ -1,11 +1,11 @@
 /** `GET /apis/fleet.everynode.dev/v1/auditevents`: the newest events that fit, for the console and `everynode audit`. */
 import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
 import { computedResource } from '../discovery/computed-resource.js';
-import { integerParameter } from '../resources/query-options.js';
+import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import { type ApiResponse, ok } from '../http/api-response.js';
 import { pathNotFound } from '../http/status-response.js';
+import { integerParameter } from '../resources/query-options.js';
 import { readAudit } from './audit-file.js';
 
 const DEFAULT_LIMIT = 500;

@@ -1,7 +1,7 @@
 /** The `spec` of an access review, checked: the authorizer compares texts, and must not be given anything else. */
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
-import { isJsonMap, type JsonMap } from '../../registry/encoding/json-value.js';
 import { undecodableText } from '../../registry/admission/typed-body.js';
+import { isJsonMap, type JsonMap } from '../../registry/encoding/json-value.js';
 
 const RESOURCE_FIELDS = ['namespace', 'verb', 'group', 'resource', 'subresource', 'name'] as const;
 const PATH_FIELDS = ['path', 'verb'] as const;

@@ -1,12 +1,12 @@
 /** authorization.k8s.io/v1: may I, may they, and what may I. Answered from the roles, never stored. */
 import type { Access, PolicyRule, UserInfo } from '../../../shared/kube/access/rbac-types.js';
 import { badRequest, invalid } from '../../../shared/kube/objects/api-status.js';
-import { withAuthenticated } from '../../access/user-groups.js';
 import type { Authorizer } from '../../access/rbac-authorizer.js';
+import { withAuthenticated } from '../../access/user-groups.js';
 import type { JsonMap } from '../../registry/encoding/json-value.js';
 import type { ApiRequest } from '../http/api-context.js';
-import { reviewResource } from './review-resource.js';
 import { type AccessSpec, readAccessSpec } from './access-review-spec.js';
+import { reviewResource } from './review-resource.js';
 
 const GROUP = 'authorization.k8s.io';
 

@@ -3,18 +3,18 @@ import type { IncomingMessage } from 'node:http';
 import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
-import { limitKeyOf } from '../../access/user-groups.js';
 import type { Identities } from '../../access/identities.js';
 import { asksToImpersonate, readImpersonation } from '../../access/impersonation.js';
 import type { AccessDecision } from '../../access/rbac-authorizer.js';
-import { bearerTokenOf } from './token-authenticator.js';
-import { authorize, isPublic, requireAccess } from './request-authorization.js';
-import { type ClientLimitSettings, ClientLimits } from '../limits/client-limits.js';
+import { limitKeyOf as limitKeyOfUser } from '../../access/user-groups.js';
 import { type ConsoleSessions, refuseCrossSite } from '../console/console-sessions.js';
-import { networkOf } from '../limits/peer-network.js';
-import type { RequestInfo } from '../http/request-info.js';
 import { hasRightScope, type ResourceScopes } from '../discovery/resource-scope.js';
+import type { RequestInfo } from '../http/request-info.js';
 import { pathNotFound } from '../http/status-response.js';
+import { type ClientLimitSettings, ClientLimits } from '../limits/client-limits.js';
+import { networkOf } from '../limits/peer-network.js';
+import { authorize, isPublic, requireAccess } from './request-authorization.js';
+import { bearerTokenOf } from './token-authenticator.js';
 
 /** Who a request is from, and as whom they act when that is someone else. */
 export interface Identity {
@@ -26,7 +26,7 @@ export interface Identity {
 
 /** The name under which limits count this identity: whom it impersonates makes no difference. */
 export function limitKeyOf({ user, impersonator = user }: Identity): string {
-  return limitKeyOf(impersonator.username);
+  return limitKeyOfUser(impersonator.username);
 }
 
 export interface AuthFilterOptions {

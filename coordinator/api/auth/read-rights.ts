@@ -2,8 +2,9 @@
  * The caller's rights to read the objects that a cluster-wide answer is computed from. A role for `hosts` is no role for the Pods of all
  * namespaces: without this check a host would name Pods that its reader cannot list.
  */
-import type { ObjectRef } from '../../../shared/kube/objects/meta.js';
+
 import type { ResourceAccess, UserInfo } from '../../../shared/kube/access/rbac-types.js';
+import type { ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Authorizer } from '../../access/rbac-authorizer.js';
 import type { Kind } from '../../kinds/kind.js';
 import { forbidden } from './request-authorization.js';

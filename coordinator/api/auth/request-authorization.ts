@@ -1,7 +1,7 @@
 /** Requests as accesses that roles are asked about, and the refusal in upstream's words. */
 import type { Access, UserInfo } from '../../../shared/kube/access/rbac-types.js';
-import { parseFieldSelector, SelectorSyntaxError } from '../../../shared/kube/objects/selectors.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { parseFieldSelector, SelectorSyntaxError } from '../../../shared/kube/objects/selectors.js';
 import type { AccessDecision, Authorizer } from '../../access/rbac-authorizer.js';
 import type { RequestInfo, ResourceRequest } from '../http/request-info.js';
 

@@ -1,12 +1,12 @@
 /** Answers the reviews: one place for their paths, bodies and forms. */
 import { bodyTypeOf } from '../../registry/admission/typed-body.js';
-import { ACCESS_REVIEWS, accessReviewStatus } from './access-reviews.js';
-import type { ApiResponse } from '../http/api-response.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import type { DiscoveredResource } from '../discovery/discovery-documents.js';
-import { IDENTITY_REVIEWS, userDocument, tokenReviewStatus } from './identity-reviews.js';
-import { pathNotFound } from '../http/status-response.js';
 import { requiredBodyOf } from '../bodies/write-body.js';
+import type { DiscoveredResource } from '../discovery/discovery-documents.js';
+import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import type { ApiResponse } from '../http/api-response.js';
+import { pathNotFound } from '../http/status-response.js';
+import { ACCESS_REVIEWS, accessReviewStatus } from './access-reviews.js';
+import { IDENTITY_REVIEWS, tokenReviewStatus, userDocument } from './identity-reviews.js';
 
 /** For discovery. */
 export const REVIEW_RESOURCES: readonly DiscoveredResource[] = [...IDENTITY_REVIEWS, ...ACCESS_REVIEWS];

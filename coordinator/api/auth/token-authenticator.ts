@@ -1,9 +1,9 @@
 /** Who is asking: what a request brings to prove it, and those who know one kind of proof each. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
-import { AUTHENTICATED } from '../../access/user-groups.js';
 import type { Authenticator } from '../../access/identities.js';
 import { ADMIN_GROUP } from '../../access/rbac-authorizer.js';
+import { AUTHENTICATED } from '../../access/user-groups.js';
 
 /** The person with the kubeconfig that the coordinator wrote. */
 export const ADMIN: UserInfo = { username: 'everynode-admin', groups: [ADMIN_GROUP, AUTHENTICATED] };

@@ -1,18 +1,18 @@
 /** `POST …/serviceaccounts/NAME/token`: a token for a ServiceAccount (`pkg/registry/core/serviceaccount/storage/token.go`). */
 
 import { serviceAccountTokenSources } from '../../../shared/kube/access/service-account-token.js';
+import { ApiError, badRequest, conflict, invalid } from '../../../shared/kube/objects/api-status.js';
 import { type KubeObject, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { ApiError, badRequest, conflict, invalid } from '../../../shared/kube/objects/api-status.js';
 import { nodeOfUser } from '../../access/node-authorizer.js';
 import { ISSUER, type TokenIssueRequest } from '../../access/service-account-tokens.js';
 import { nodeKind, podKind, secretKind, serviceAccountKind } from '../../kinds/index.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { Registry } from '../../registry/registry.js';
-import type { ApiResponse } from '../http/api-response.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import { requestedRef } from '../resources/object-handlers.js';
 import { requiredBodyOf } from '../bodies/write-body.js';
+import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import type { ApiResponse } from '../http/api-response.js';
+import { requestedRef } from '../resources/object-handlers.js';
 
 const DEFAULT_SECONDS = 3600;
 const MIN_SECONDS = 600;

@@ -1,9 +1,9 @@
 /** What roles have to say of a write once it is known what it would store. */
 
-import { refuseEscalation } from '../../access/rbac-escalation.js';
 import { refuseMirrorCreation } from '../../access/mirror-pod-guard.js';
 import { refuseNodeMetadata } from '../../access/node-authorizer.js';
 import type { Authorizer } from '../../access/rbac-authorizer.js';
+import { refuseEscalation } from '../../access/rbac-escalation.js';
 import { refuseUnauthorizedSigner } from '../../access/signer-authorization.js';
 import type { WriteOptions } from '../../registry/registry.js';
 import type { ApiRequest } from '../http/api-context.js';

@@ -3,8 +3,8 @@
  * Field numbers: k8s.io/apimachinery `runtime/generated.proto`, `meta/v1/generated.proto`, k8s.io/api `*.proto`.
  */
 import protobuf from 'protobufjs';
-import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { POD_DEFINITIONS } from './protobuf-pod.js';
 
 /** Every Kubernetes protobuf body starts so. */

@@ -1,13 +1,13 @@
 /** The body of a write, with what field validation has to say of its text. */
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
+import { type BodyType, readTyped } from '../../registry/admission/typed-body.js';
 import type { JsonMap } from '../../registry/encoding/json-value.js';
 import type { Patch, RepeatedKeys, WriteOptions } from '../../registry/registry.js';
-import { type BodyType, readTyped } from '../../registry/admission/typed-body.js';
+import { writeAuthorization } from '../auth/write-authorization.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
 import { writeOptions } from '../resources/query-options.js';
-import type { RepeatedKey } from './repeated-keys.js';
 import { type DecodedBody, readBody } from './body-decoder.js';
-import { writeAuthorization } from '../auth/write-authorization.js';
+import type { RepeatedKey } from './repeated-keys.js';
 
 /** Upstream names no more. */
 const MAX_FINDINGS = 100;

@@ -8,11 +8,11 @@ import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
 import { ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { asksToImpersonate } from '../../access/impersonation.js';
+import type { AuthFilter, Caller } from '../auth/auth-filter.js';
 import { bearerTokenOf } from '../auth/token-authenticator.js';
-import { ClientLimits } from '../limits/client-limits.js';
-import type { Caller, AuthFilter } from '../auth/auth-filter.js';
-import { networkOf } from '../limits/peer-network.js';
 import { readRequest } from '../http/request-info.js';
+import { ClientLimits } from '../limits/client-limits.js';
+import { networkOf } from '../limits/peer-network.js';
 import { recordSignIn } from './sign-in-records.js';
 import { addSignIn, type SignInDeps } from './sign-in-routes.js';
 

@@ -2,12 +2,12 @@
 import type { Server } from 'node:https';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type OidcSignIn, SignInRefused } from '../../access/oidc-sign-in.js';
-import type { ClientLimits } from '../limits/client-limits.js';
 import type { AuthFilter } from '../auth/auth-filter.js';
+import type { ClientLimits } from '../limits/client-limits.js';
 import { networkOf } from '../limits/peer-network.js';
-import { cookieOf } from './request-cookies.js';
 import type { ConsoleSessions } from './console-sessions.js';
-import { type SignInRecorder, recordSignIn } from './sign-in-records.js';
+import { cookieOf } from './request-cookies.js';
+import { recordSignIn, type SignInRecorder } from './sign-in-records.js';
 
 const WAYS_PATH = '/console/sign-in';
 const BEGIN_PATH = '/console/sign-in/oidc';

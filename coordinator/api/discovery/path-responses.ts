@@ -1,6 +1,10 @@
 /** Answers of paths that are no resource: discovery, OpenAPI, version, health. Made once, sent as bytes. */
 import { describedDefinitions } from '../../kinds/schema/described-definitions.js';
 import type { ApiResponse } from '../http/api-response.js';
+import { healthResponse } from '../http/health-checks.js';
+import { parseMediaType } from '../http/media-type.js';
+import type { PathRequest } from '../http/request-info.js';
+import { methodNotAllowed, pathNotFound } from '../http/status-response.js';
 import {
   AGGREGATED_TYPE,
   aggregatedDiscovery,
@@ -10,13 +14,9 @@ import {
   groupList,
   resourceList,
 } from './discovery-documents.js';
-import { healthResponse } from '../http/health-checks.js';
-import { parseMediaType } from '../http/media-type.js';
-import { type OpenApiDocument, openApiDocuments } from './openapi-v3.js';
 import { openApiV2 } from './openapi-v2.js';
-import type { PathRequest } from '../http/request-info.js';
+import { type OpenApiDocument, openApiDocuments } from './openapi-v3.js';
 import type { ResourceTable } from './resource-table.js';
-import { methodNotAllowed, pathNotFound } from '../http/status-response.js';
 
 /**
  * The Kubernetes release whose API this is. Helm compares charts' `kubeVersion` with it. kubectl warns if its own minor

@@ -1,6 +1,7 @@
 /** The paths of a resource, and the verbs that each path takes. */
-import type { DiscoveredResource } from './discovery-documents.js';
+
 import type { ResourceRequest } from '../http/request-info.js';
+import type { DiscoveredResource } from './discovery-documents.js';
 
 type ScopedResource = Pick<DiscoveredResource, 'namespaced' | 'verbs' | 'subresources'>;
 

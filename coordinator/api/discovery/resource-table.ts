@@ -4,27 +4,27 @@
  */
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import type { Kind } from '../../kinds/kind.js';
-import type { ApiResponse } from '../http/api-response.js';
 import { AUDIT_RESOURCE, handleAudit } from '../audit/audit-resource.js';
+import { handleReview, REVIEW_RESOURCES } from '../auth/review-requests.js';
+import { handleTokenRequest } from '../auth/token-request.js';
 import { handleCalendar } from '../fleet/change-calendar-resource.js';
-import type { DiscoveredResource } from './discovery-documents.js';
-import { handleHostEffect, HOST_EFFECT_RESOURCE } from '../fleet/host-effects-resource.js';
+import { HOST_EFFECT_RESOURCE, handleHostEffect } from '../fleet/host-effects-resource.js';
 import { handleHostMeters } from '../fleet/host-meters-resource.js';
 import { handleHostReadings } from '../fleet/host-readings-resource.js';
-import { handleHosts, HOST_RESOURCE } from '../fleet/hosts-resource.js';
+import { HOST_RESOURCE, handleHosts } from '../fleet/hosts-resource.js';
 import { handleJoinAddress, JOIN_ADDRESS_RESOURCE } from '../fleet/join-address-resource.js';
-import { handleMetrics, METRICS_RESOURCES } from '../fleet/resource-metrics.js';
 import { handlePlan, PLAN_RESOURCE } from '../fleet/plan-resource.js';
-import { handlePodLog } from '../resources/pod-log.js';
-import { handleBinding, handleEviction } from '../resources/pod-subresources.js';
+import { handleMetrics, METRICS_RESOURCES } from '../fleet/resource-metrics.js';
+import { handleRestore, RESTORE_RESOURCE, warnUnconfirmedRestore } from '../fleet/restore-resource.js';
+import { handleRolloutHosts } from '../fleet/rollout-hosts-resource.js';
+import { handleWhy, WHY_RESOURCE } from '../fleet/why-resource.js';
+import type { ApiResponse } from '../http/api-response.js';
 import type { ResourceRequest } from '../http/request-info.js';
 import { handleObject, handleObjectSubresource } from '../resources/object-handlers.js';
-import { handleRestore, RESTORE_RESOURCE, warnUnconfirmedRestore } from '../fleet/restore-resource.js';
-import { handleReview, REVIEW_RESOURCES } from '../auth/review-requests.js';
-import { handleRolloutHosts } from '../fleet/rollout-hosts-resource.js';
+import { handlePodLog } from '../resources/pod-log.js';
+import { handleBinding, handleEviction } from '../resources/pod-subresources.js';
+import type { DiscoveredResource } from './discovery-documents.js';
 import type { Handler, ServedResource } from './served-resource.js';
-import { handleTokenRequest } from '../auth/token-request.js';
-import { handleWhy, WHY_RESOURCE } from '../fleet/why-resource.js';
 
 /** Handlers of subresources that are no part of the stored object, by `resource/subresource`. */
 const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
@@ -81,7 +81,8 @@ function stored(kind: Kind): ServedResource {
     };
   const handlers = Object.keys(kind.subresources).flatMap((subresource): [string, Handler][] => {
     const handler = PARTS_OF_OBJECT.has(subresource)
-      ? (parts: Parameters<Handler>[0], request: Parameters<Handler>[1]) => handleObjectSubresource(parts, kind, request)
+      ? (parts: Parameters<Handler>[0], request: Parameters<Handler>[1]) =>
+          handleObjectSubresource(parts, kind, request)
       : SUBRESOURCE_HANDLERS[`${kind.resource}/${subresource}`];
     return handler ? [[subresource, warned(handler)]] : [];
   });

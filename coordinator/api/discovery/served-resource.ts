@@ -1,6 +1,7 @@
 /** A resource that the API serves: its description for discovery, and its handlers. */
-import type { ApiResponse } from '../http/api-response.js';
+
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import type { ApiResponse } from '../http/api-response.js';
 import type { DiscoveredResource } from './discovery-documents.js';
 
 export type Handler = (parts: ApiDeps, request: ApiRequest) => Promise<ApiResponse>;

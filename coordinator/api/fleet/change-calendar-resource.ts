@@ -1,9 +1,9 @@
 /** `GET …/namespaces/NS/rolloutpolicies/NAME/calendar?days=7`: when what a policy governs may be changed, by time zone. */
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import { integerParameter } from '../resources/query-options.js';
+import { type ApiResponse, ok } from '../http/api-response.js';
 import { requestedRef } from '../resources/object-handlers.js';
+import { integerParameter } from '../resources/query-options.js';
 
 const DEFAULT_DAYS = 7;
 const MOST_DAYS = 60;

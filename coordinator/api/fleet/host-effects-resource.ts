@@ -1,13 +1,14 @@
 /** `POST /apis/fleet.everynode.dev/v1/hosteffects`: which Pods would come and go if hosts were changed so. Nothing is stored. */
-import { isLabelKey, isLabelValue } from '../../../shared/kube/objects/label-syntax.js';
+
 import type { NodeChange } from '../../../shared/kube/nodes/node-change.js';
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
+import { isLabelKey, isLabelValue } from '../../../shared/kube/objects/label-syntax.js';
 import { daemonSetKind } from '../../kinds/index.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import { computedResource } from '../discovery/computed-resource.js';
 import { readRights } from '../auth/read-rights.js';
 import { requiredBody } from '../bodies/write-body.js';
+import { computedResource } from '../discovery/computed-resource.js';
+import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import { type ApiResponse, ok } from '../http/api-response.js';
 
 const MOST_HOSTS = 100_000;
 const EFFECTS: ReadonlySet<unknown> = new Set(['NoSchedule', 'PreferNoSchedule', 'NoExecute']);

@@ -2,7 +2,7 @@
  * What hosts cost, for those who ask: `hosts/NAME/meters` of `fleet.everynode.dev/v1`, and in words on a Node that is read by its name, where
  * `kubectl describe node` shows it. Lists and watches are without, for they would change with every heartbeat.
  */
-import { countText } from '../../../shared/kube/objects/count-text.js';
+
 import {
   AGENT_METER_ANNOTATION,
   type AgentUsage,
@@ -13,9 +13,10 @@ import {
 } from '../../../shared/kube/fleet/host-meter-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { countText } from '../../../shared/kube/objects/count-text.js';
 import type { ObjectRecord } from '../../registry/registry.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import { type ApiResponse, ok } from '../http/api-response.js';
 
 /** Throws 404. */
 export async function handleHostMeters({ meters }: ApiDeps, { info }: ApiRequest): Promise<ApiResponse> {
@@ -60,7 +61,13 @@ export function linkText({ since, connects, up, down, bytesPerDay, roundTripMs }
 }
 
 /** `51.9 MB of memory; 12.3 kB written (36.9 kB by the kernel's count) since 2026-01-31T09:00:00Z; as of …` */
-export function agentText({ reportedAt: asOf, since, memoryBytes, writtenBytes, diskWrittenBytes: diskWrittenBytes }: AgentUsage): string {
+export function agentText({
+  reportedAt: asOf,
+  since,
+  memoryBytes,
+  writtenBytes,
+  diskWrittenBytes,
+}: AgentUsage): string {
   const stored = diskWrittenBytes === undefined ? '' : ` (${amount(diskWrittenBytes)} by the kernel's count)`;
   return `${amount(memoryBytes)} of memory; ${amount(writtenBytes)} written${stored} since ${since}; as of ${asOf}`;
 }

@@ -1,8 +1,9 @@
 /** `hosts/NAME/readings` of `fleet.everynode.dev/v1`: how a host has done of late. */
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+
 import type { HostReadings } from '../../../shared/kube/fleet/host-reading-types.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import { type ApiResponse, ok } from '../http/api-response.js';
 import { hostNotFound } from './host-not-found.js';
 
 /** Throws 404 where there is no such Node. */

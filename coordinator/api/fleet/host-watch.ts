@@ -1,11 +1,11 @@
 /** The watch of hosts: lines of JSON, made of what the board of hosts tells. */
 import type { Writable } from 'node:stream';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
-import type { ApiResponse } from '../http/api-response.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import type { HostText } from '../ports/host-feed.js';
+import type { ApiResponse } from '../http/api-response.js';
 import { inChunks, ReaderStalled, writePaced } from '../http/paced-writer.js';
+import type { HostText } from '../ports/host-feed.js';
 import { visibleHosts } from './visible-hosts.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
@@ -33,7 +33,11 @@ export function deletedHost(name: string): Host {
 }
 
 /** Begins with all hosts and a bookmark; ends with the client, or when its time is up. */
-export async function watchHosts(parts: ApiDeps, request: ApiRequest, lineOf: HostLineEncoder): Promise<ApiResponse> {
+export async function watchHosts(
+  parts: ApiDeps,
+  request: ApiRequest,
+  lineOf: HostLineEncoder,
+): Promise<ApiResponse> {
   const { textFor } = visibleHosts(parts, request);
   const reader = new HostReader(parts, request.signal, (type, text) => lineOf(type, textFor(text)));
   return { type: 'stream', contentType: 'application/json', write: (response) => reader.run(response) };

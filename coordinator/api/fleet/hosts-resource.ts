@@ -2,17 +2,18 @@
  * `fleet.everynode.dev/v1` hosts: each host at a glance, for the console's map and for `kubectl get hosts`. Computed, read-only.
  * A watch begins with all hosts and a bookmark, whatever revision it names: there is no past of what is computed.
  */
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../../kinds/table-column.js';
-import type { ApiResponse } from '../http/api-response.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
 import type { DiscoveredResource } from '../discovery/discovery-documents.js';
-import { hostNotFound } from './host-not-found.js';
-import { deletedHost, hostLine, type HostLineEncoder, watchHosts } from './host-watch.js';
+import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import type { ApiResponse } from '../http/api-response.js';
 import { negotiateAnswer } from '../http/media-type.js';
-import { visibleHosts } from './visible-hosts.js';
 import { methodNotAllowed } from '../http/status-response.js';
+import { hostNotFound } from './host-not-found.js';
+import { deletedHost, type HostLineEncoder, hostLine, watchHosts } from './host-watch.js';
+import { visibleHosts } from './visible-hosts.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
 

@@ -1,12 +1,12 @@
 /** `GET /apis/fleet.everynode.dev/v1/joinaddress`: what a join line says besides the token, for whoever may make tokens. */
 import { createHash, X509Certificate } from 'node:crypto';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import type { JoinAddress } from '../../../shared/kube/access/join-command.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import { publicKeyHash } from '../../../shared/link/public-key-hash.js';
-import { SCRIPT_PATH } from '../join/agent-downloads.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
-import type { ApiDeps } from '../http/api-context.js';
 import { computedResource } from '../discovery/computed-resource.js';
+import type { ApiDeps } from '../http/api-context.js';
+import { type ApiResponse, ok } from '../http/api-response.js';
+import { SCRIPT_PATH } from '../join/agent-downloads.js';
 import type { JoinFacts } from '../ports/join-facts.js';
 
 /** For the table of resources. */

@@ -1,12 +1,13 @@
 /** `POST /apis/fleet.everynode.dev/v1/plan` with manifests: what would happen if they were applied. Nothing is stored. */
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+
 import type { PlanRequest } from '../../../shared/kube/fleet/plan-types.js';
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import { computedResource } from '../discovery/computed-resource.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import { readRights } from '../auth/read-rights.js';
 import { requiredBody } from '../bodies/write-body.js';
+import { computedResource } from '../discovery/computed-resource.js';
+import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import { type ApiResponse, ok } from '../http/api-response.js';
 
 /** The path, for clients of it. */
 export const PLAN_PATH = `/apis/${FLEET_GROUP}/v1/plan`;
@@ -18,7 +19,10 @@ const MOST_MANIFESTS = 1_000;
 export const PLAN_RESOURCE = computedResource('Plan', 'plan', ['create']);
 
 /** Throws ApiError: 400 for a body of another shape. */
-export async function handlePlan({ planner: foresee, identities }: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+export async function handlePlan(
+  { planner: foresee, identities }: ApiDeps,
+  request: ApiRequest,
+): Promise<ApiResponse> {
   const body = requiredBody(request) as Partial<PlanRequest> | null;
   const { manifests, namespace, mode } = body ?? {};
   if (!Array.isArray(manifests)) throw badRequest('manifests: a list of objects is required');

@@ -2,19 +2,20 @@
  * `metrics.k8s.io/v1beta1`: what nodes and Pods use, for `kubectl top`. Asked of the hosts when somebody asks, stored
  * nowhere; hosts that do not answer are left out, as upstream leaves out what was not scraped.
  */
-import { type ObjectMeta, toTimestamp } from '../../../shared/kube/objects/meta.js';
-import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
+
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { type ObjectMeta, toTimestamp } from '../../../shared/kube/objects/meta.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
 import type { HostUsage, ResourceUse } from '../../../shared/link/messages/link-messages.js';
 import { nodeKind, podKind } from '../../kinds/index.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
 import type { DiscoveredResource } from '../discovery/discovery-documents.js';
-import { queryHostUsage } from './host-usage-query.js';
-import { listOptions } from '../resources/query-options.js';
+import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import { type ApiResponse, ok } from '../http/api-response.js';
 import { requestedRef } from '../resources/object-handlers.js';
+import { listOptions } from '../resources/query-options.js';
+import { queryHostUsage } from './host-usage-query.js';
 
 const GROUP = 'metrics.k8s.io';
 const VERSION = 'v1beta1';

@@ -3,9 +3,9 @@
  * Until then every write is answered with a warning.
  */
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
 import { computedResource } from '../discovery/computed-resource.js';
+import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import { type ApiResponse, ok } from '../http/api-response.js';
 
 /** The path, for clients of it. */
 export const RESTORE_PATH = `/apis/${FLEET_GROUP}/v1/restore`;

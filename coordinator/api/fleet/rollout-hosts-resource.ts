@@ -2,13 +2,14 @@
  * `GET …/namespaces/NS/rollouts/NAME/hosts`: every host with its one reason code, by name. `code=A,B` and `wave=NAME` choose,
  * `limit` and `continue` page.
  */
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import { type ApiResponse, ok } from '../http/api-response.js';
 import type { RolloutHostList } from '../ports/explain-port.js';
-import { integerParameter } from '../resources/query-options.js';
 import { requestedRef } from '../resources/object-handlers.js';
+import { integerParameter } from '../resources/query-options.js';
 
 const DEFAULT_LIMIT = 500;
 const MOST = 10_000;
@@ -22,7 +23,10 @@ export interface RolloutHostsDocument extends RolloutHostList {
 }
 
 /** Throws ApiError: 400 for a wrong query, 404 for an unknown name. */
-export async function handleRolloutHosts({ explainer: explain }: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+export async function handleRolloutHosts(
+  { explainer: explain }: ApiDeps,
+  request: ApiRequest,
+): Promise<ApiResponse> {
   const { query, namespace = '' } = request.info;
   const unknown = [...query.keys()].find((key) => !PARAMETERS.has(key));
   if (unknown !== undefined) {

@@ -1,9 +1,9 @@
 /** Removes from hosts the names of failing Pods in namespaces that the reader may not read. */
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import { podKind } from '../../kinds/index.js';
+import { readRights } from '../auth/read-rights.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
 import type { HostText } from '../ports/host-feed.js';
-import { readRights } from '../auth/read-rights.js';
 
 interface ShownHosts {
   hostFor(host: Host): Host;

@@ -2,12 +2,13 @@
  * `GET /apis/fleet.everynode.dev/v1/namespaces/NS/daemonsets/NAME/why`: counts and names by reason code,
  * and with `?node=NODE` the reason on that node with every rule's outcome.
  */
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import { computedResource } from '../discovery/computed-resource.js';
 import type { DiscoveredResource } from '../discovery/discovery-documents.js';
+import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import { type ApiResponse, ok } from '../http/api-response.js';
 import type { ExplainedFleet, ExplainedNode } from '../ports/explain-port.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;

@@ -1,24 +1,24 @@
 /** A request on a resource after authentication, as the handlers of this room take it. */
 import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
-import type { Clock } from '../../../shared/process/time/clock.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import type { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import type { Identities } from '../../access/identities.js';
 import type { Registry } from '../../registry/registry.js';
 import type { AuditLog } from '../audit/audit-file.js';
 import { type ClientLimitSettings, DEFAULT_CLIENT_LIMITS } from '../limits/client-limits.js';
+import { DEFAULT_LARGE_READS, type LargeReadSettings, type LargeReads } from '../limits/large-reads.js';
+import type { WatchCoalescer } from '../limits/watch-coalescer.js';
 import type { Explainer } from '../ports/explain-port.js';
-import type { ChangeCalendarSource, ChangePlanner, HostEffectPlanner } from '../ports/planning-ports.js';
 import type { HostFeed } from '../ports/host-feed.js';
 import type { HostMeterSource } from '../ports/host-meter-source.js';
 import type { HostReadingSource } from '../ports/host-reading-source.js';
 import type { JoinFacts } from '../ports/join-facts.js';
-import { DEFAULT_LARGE_READS, type LargeReadSettings, type LargeReads } from '../limits/large-reads.js';
+import type { ChangeCalendarSource, ChangePlanner, HostEffectPlanner } from '../ports/planning-ports.js';
 import type { PodStreams } from '../ports/pod-streams-port.js';
+import type { RestoreControl } from '../ports/restore-control.js';
 import type { ResourceRequest } from './request-info.js';
 import type { RequestLogLevel } from './request-log.js';
-import type { RestoreControl } from '../ports/restore-control.js';
-import type { WatchCoalescer } from '../limits/watch-coalescer.js';
 
 /** Limits and times of the API, with their units in the name. */
 export interface ApiSettings {

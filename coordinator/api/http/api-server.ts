@@ -5,29 +5,29 @@ import type { Server, ServerOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { LINK_PATH } from '../../../shared/link/messages/link-messages.js';
-import type { Clock } from '../../../shared/process/time/clock.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import type { OidcSignIn } from '../../access/oidc-sign-in.js';
-import { type AgentFiles, SCRIPT_PATH } from '../join/agent-downloads.js';
-import type { AgentLink } from '../ports/agent-link-port.js';
+import { AuthFilter, type AuthFilterOptions } from '../auth/auth-filter.js';
+import { MAX_BODY_BYTES } from '../bodies/body-decoder.js';
 import { addConsole } from '../console/console-routes.js';
 import { ConsoleSessions } from '../console/console-sessions.js';
-import { AuthFilter, type AuthFilterOptions } from '../auth/auth-filter.js';
+import { ResourceTable } from '../discovery/resource-table.js';
+import { type AgentFiles, SCRIPT_PATH } from '../join/agent-downloads.js';
+import { addJoinRoutes } from '../join/join-routes.js';
 import { queueHandshakes } from '../limits/handshake-queue.js';
 import { MAX_IN_FLIGHT } from '../limits/in-flight-limit.js';
-import { addJoinRoutes } from '../join/join-routes.js';
 import { LargeReads } from '../limits/large-reads.js';
-import { bufferParserInput } from './parser-input.js';
 import { RefusedPeers } from '../limits/refused-peers.js';
 import { MAX_HEADER_BYTES, refuseBrokenRequest } from '../limits/refused-socket.js';
-import { MAX_BODY_BYTES } from '../bodies/body-decoder.js';
+import { WatchCoalescer } from '../limits/watch-coalescer.js';
+import type { AgentLink } from '../ports/agent-link-port.js';
+import { UpgradeHandler } from '../upgrades/upgrade-handler.js';
+import { bufferParserInput } from './parser-input.js';
 import { RequestHandler, type RequestHandlerOptions } from './request-handler.js';
 import { requestRecorder } from './request-recorder.js';
-import { ResourceTable } from '../discovery/resource-table.js';
 import { pathNotFound, statusOf } from './status-response.js';
-import { UpgradeHandler } from '../upgrades/upgrade-handler.js';
-import { WatchCoalescer } from '../limits/watch-coalescer.js';
 
 /** What the port proves itself by and whom it believes, PEM texts. */
 export interface ServingTls {
@@ -43,7 +43,7 @@ export interface ServingTls {
 export interface ApiServerOptions
   extends Omit<
     RequestHandlerOptions,
-    'slice' | 'watchersRest' | 'largeReads' | 'maxInFlight' | 'gate' | 'resources'
+    'slice' | 'watchCoalescer' | 'largeReads' | 'maxInFlight' | 'authFilter' | 'resources'
   > {
   tls: ServingTls;
   /** The user of the client certificate that came with a connection; absent: no certificate counts. */
@@ -214,12 +214,17 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const app = createApp(options, limits, peers);
   bufferParserInput(app.server);
   const slice = new TimeSlice(options.clock);
-  const watchersRest = new WatchCoalescer(options.clock);
+  const watchCoalescer = new WatchCoalescer(options.clock);
   const largeReads = new LargeReads(options.settings.largeReads, options.clock);
   const sessions = new ConsoleSessions(options.clock);
   const resources = new ResourceTable(options.registry.kinds);
-  const gate = new AuthFilter({ ...options, resources, sessions, clientLimits: options.settings.clientLimits });
-  const parts = { ...options, slice, watchersRest, largeReads, resources, gate };
+  const gate = new AuthFilter({
+    ...options,
+    resources,
+    sessions,
+    clientLimits: options.settings.clientLimits,
+  });
+  const parts = { ...options, slice, watchCoalescer, largeReads, resources, authFilter: gate };
   const handler = new RequestHandler({ ...parts, maxInFlight: limits.maxInFlight });
   const upgrades = new UpgradeHandler(parts);
   const { settings, log, requestLog = log.child({ component: 'requests' }), audit, clock } = options;

@@ -14,7 +14,10 @@ const CHECKS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /** Undefined where the path is none of these. */
-export function healthResponse({ path, query }: Pick<PathRequest, 'path' | 'query'>): ApiResponse | undefined {
+export function healthResponse({
+  path,
+  query,
+}: Pick<PathRequest, 'path' | 'query'>): ApiResponse | undefined {
   const [, name = '', ...rest] = path.split('/');
   const checks = CHECKS.get(name);
   if (!checks) return undefined;

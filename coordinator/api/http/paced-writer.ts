@@ -15,7 +15,11 @@ export type BodyPiece = Buffer | string | SplicedValue;
  * take one slice of work between two turns of the event loop, and a small request waits for one of them, not for all.
  * The first `unpaced` pieces are joined without standing in that line: a small answer is not to wait for a fan-out.
  */
-export async function* inChunks(pieces: Iterable<BodyPiece>, slice: TimeSlice, unpaced = 0): AsyncGenerator<Buffer> {
+export async function* inChunks(
+  pieces: Iterable<BodyPiece>,
+  slice: TimeSlice,
+  unpaced = 0,
+): AsyncGenerator<Buffer> {
   let waiting: Exclude<BodyPiece, string>[] = [];
   let [bytes, count] = [0, 0];
   for (const piece of pieces) {

@@ -1,10 +1,11 @@
 /** From a request to the handler that answers it. */
-import type { ApiResponse } from './api-response.js';
-import type { ApiDeps, ApiRequest } from './api-context.js';
-import type { ResourceRequest } from './request-info.js';
+
 import { verbsAt } from '../discovery/resource-scope.js';
 import type { ResourceTable } from '../discovery/resource-table.js';
 import type { ServedResource } from '../discovery/served-resource.js';
+import type { ApiDeps, ApiRequest } from './api-context.js';
+import type { ApiResponse } from './api-response.js';
+import type { ResourceRequest } from './request-info.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
 
 /** The row of a resource that takes this verb at this path. Throws ApiError: 404 and 405. */

@@ -2,20 +2,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { AccessDecision } from '../../access/rbac-authorizer.js';
-import type { ApiResponse } from './api-response.js';
-import type { ApiDeps } from './api-context.js';
-import { dispatchRequest } from './request-dispatch.js';
 import { type AuthFilter, type Identity, limitKeyOf } from '../auth/auth-filter.js';
-import { InFlightLimit } from '../limits/in-flight-limit.js';
-import { AGENTS_METRICS_PATH, METRICS_PATH, type MetricsPage } from '../ports/metrics-port.js';
-import { networkOf } from '../limits/peer-network.js';
 import { createPathResponses } from '../discovery/path-responses.js';
+import type { ResourceTable } from '../discovery/resource-table.js';
+import { InFlightLimit } from '../limits/in-flight-limit.js';
+import { networkOf } from '../limits/peer-network.js';
+import { AGENTS_METRICS_PATH, METRICS_PATH, type MetricsPage } from '../ports/metrics-port.js';
+import type { ApiDeps } from './api-context.js';
+import type { ApiResponse } from './api-response.js';
+import { dispatchRequest } from './request-dispatch.js';
 import { isLongRunning, type RequestInfo, readRequest } from './request-info.js';
 import type { LoggedRequest } from './request-log.js';
 import { requestRecorder } from './request-recorder.js';
-import type { ResourceTable } from '../discovery/resource-table.js';
-import { methodNotAllowed, pathNotFound } from './status-response.js';
 import { withTimeout } from './response-timeout.js';
+import { methodNotAllowed, pathNotFound } from './status-response.js';
 import { writeResponse } from './write-response.js';
 
 export interface RequestHandlerOptions extends ApiDeps {

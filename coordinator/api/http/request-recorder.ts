@@ -1,6 +1,7 @@
 /** Tells of a request that has ended: a line in the request log, and an event in the audit log. */
-import type { Clock } from '../../../shared/process/time/clock.js';
+
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import { auditEvent } from '../audit/audit-event.js';
 import type { AuditSink } from '../audit/audit-file.js';
 import { type LoggedRequest, type RequestLogLevel, requestLogger } from './request-log.js';

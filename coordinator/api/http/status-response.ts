@@ -1,5 +1,10 @@
 /** The only writer of errors: whatever was thrown becomes a Status object. */
-import { ApiError, internalError, type Status, type StatusReason } from '../../../shared/kube/objects/api-status.js';
+import {
+  ApiError,
+  internalError,
+  type Status,
+  type StatusReason,
+} from '../../../shared/kube/objects/api-status.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import { MAX_BODY_BYTES } from '../bodies/body-decoder.js';
 

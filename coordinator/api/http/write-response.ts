@@ -4,7 +4,7 @@ import { createGzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 import type { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import type { ApiResponse } from './api-response.js';
-import { inChunks, type BodyPiece } from './paced-writer.js';
+import { type BodyPiece, inChunks } from './paced-writer.js';
 
 const JSON_TYPE = 'application/json';
 /** Upstream's threshold: what is smaller is not worth the work. */
@@ -73,7 +73,11 @@ async function writePieces(
 }
 
 /** Sends the answer. A stream's own failure after its head has been sent cuts the connection. */
-export async function writeResponse(reply: FastifyReply, answer: ApiResponse, context: WriteContext): Promise<void> {
+export async function writeResponse(
+  reply: FastifyReply,
+  answer: ApiResponse,
+  context: WriteContext,
+): Promise<void> {
   reply.header('cache-control', 'no-cache, private');
   const warnings = warningHeaders(context.warnings);
   if (warnings.length > 0) reply.header('warning', warnings);
@@ -106,7 +110,10 @@ export async function writeResponse(reply: FastifyReply, answer: ApiResponse, co
   }
 }
 
-async function writeStream(reply: FastifyReply, answer: Extract<ApiResponse, { type: 'stream' }>): Promise<void> {
+async function writeStream(
+  reply: FastifyReply,
+  answer: Extract<ApiResponse, { type: 'stream' }>,
+): Promise<void> {
   reply.type(answer.contentType);
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders())) {

@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import type { Server, TLSSocket } from 'node:tls';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
+import { FairQueue } from './fair-queue.js';
 import { originOf } from './peer-network.js';
 import { PreHandshakeSockets } from './pre-handshake-sockets.js';
-import { FairQueue } from './fair-queue.js';
 
 /** Under way at once. Enough that those far away (half a second there and back) still come in by hundreds a second. */
 export const MAX_CONCURRENT_HANDSHAKES = 128;

@@ -2,11 +2,12 @@
  * Who was sent away before a request or a link of theirs came to anything, in the log and in the audit log. Each network and
  * kind is told at once and then once a minute with a count: whoever knocks a thousand times a second pushes nothing out.
  */
-import type { Clock } from '../../../shared/process/time/clock.js';
+
 import type { Logger } from '../../../shared/process/output/logger.js';
-import type { LinkRefusal } from '../ports/agent-link-port.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import { refusalEvent } from '../audit/audit-event.js';
 import type { AuditSink } from '../audit/audit-file.js';
+import type { LinkRefusal } from '../ports/agent-link-port.js';
 import { networkOf } from './peer-network.js';
 
 const REPEAT_MS = 60_000;

@@ -1,10 +1,11 @@
 /** What the API asks of those who foresee what manifests, changes of hosts and time would do. Readers of the informers fit it. */
+
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { ChangeCalendar } from '../../../shared/kube/fleet/change-calendar-types.js';
 import type { HostEffect, HostEffectRequest } from '../../../shared/kube/fleet/host-effect-types.js';
-import type { ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { DaemonSetPlan, Plan, PlanRequest } from '../../../shared/kube/fleet/plan-types.js';
+import type { ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { ReadRights } from '../auth/read-rights.js';
 
 export interface PolicyWrite {

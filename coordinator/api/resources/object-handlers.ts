@@ -1,17 +1,23 @@
 /** HTTP to registry verbs and back: the objects themselves, their `/status`, `/approval` and `/finalize`. */
-import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
+
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
 import type { Status } from '../../../shared/kube/objects/api-status.js';
+import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
+import { ownValue } from '../../../shared/kube/objects/own-value.js';
 import { nodeKind } from '../../kinds/index.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { DeleteResult, ObjectRecord, Patch } from '../../registry/registry.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import { decodeBody, unsupportedMediaType } from '../bodies/body-decoder.js';
+import { readWrite } from '../bodies/write-body.js';
 import { withMeters } from '../fleet/host-meters-resource.js';
-import { objectsToRead } from '../limits/list-size.js';
+import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import { type ApiResponse, ok } from '../http/api-response.js';
 import { negotiateAnswer, parseMediaType } from '../http/media-type.js';
-import { listResponse, recordResponse, type ObjectView } from './object-response.js';
+import { isSwitchedOn } from '../http/request-info.js';
+import { methodNotAllowed } from '../http/status-response.js';
+import { objectsToRead } from '../limits/list-size.js';
+import { listResponse, type ObjectView, recordResponse } from './object-response.js';
+import { objectInRow, rowsOfPage } from './object-table.js';
 import {
   checkPatchOptions,
   deleteOptions,
@@ -19,13 +25,8 @@ import {
   listOptions,
   selectionOf,
 } from './query-options.js';
-import { decodeBody, unsupportedMediaType } from '../bodies/body-decoder.js';
-import { isSwitchedOn } from '../http/request-info.js';
 import { endWithFailedRollout, refuseFailedRollout } from './rollout-status-command.js';
-import { methodNotAllowed } from '../http/status-response.js';
-import { objectInRow, rowsOfPage } from './object-table.js';
 import { checkInitialEvents, streamWatch } from './watch-stream.js';
-import { readWrite } from '../bodies/write-body.js';
 import { writeWarnings } from './write-warnings.js';
 
 const PATCH_TYPES: Readonly<Record<string, Patch['type']>> = {
@@ -199,7 +200,11 @@ export async function handleObject(parts: ApiDeps, kind: Kind, request: ApiReque
 }
 
 /** Answers a verb on `/status`, `/approval` or `/finalize` of an object. */
-export async function handleObjectSubresource(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
+export async function handleObjectSubresource(
+  parts: ApiDeps,
+  kind: Kind,
+  request: ApiRequest,
+): Promise<ApiResponse> {
   const { verb } = request.info;
   if (verb !== 'get' && verb !== 'update' && verb !== 'patch') throw methodNotAllowed();
   return HANDLERS[verb](parts, kind, request);

@@ -35,7 +35,11 @@ export function recordResponse(kind: Kind, record: ObjectRecord, view: ObjectVie
 
 const COMMA = Buffer.from(',');
 
-function* joined(start: string, items: Iterable<BodyPiece>, end: string): Generator<BodyPiece, void, undefined> {
+function* joined(
+  start: string,
+  items: Iterable<BodyPiece>,
+  end: string,
+): Generator<BodyPiece, void, undefined> {
   yield start;
   let first = true;
   for (const item of items) {

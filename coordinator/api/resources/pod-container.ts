@@ -1,6 +1,7 @@
 /** Which container of a Pod a request is about. */
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 
 /** The container asked for, or the only one (`pkg/registry/core/pod/strategy.go` LogLocation, streamLocation). Throws 400. */
 export function chosenContainer(pod: Pod, asked: string | null): string {

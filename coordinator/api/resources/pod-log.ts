@@ -1,15 +1,16 @@
 /** `GET …/pods/P/log`: which container, whether it has a log, and the bytes from its host. */
-import type { ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.js';
+
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
+import type { ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { LogStreamRequest } from '../../../shared/link/messages/link-messages.js';
 import { podKind } from '../../kinds/index.js';
-import type { ApiResponse } from '../http/api-response.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import type { ApiResponse } from '../http/api-response.js';
 import { writePaced } from '../http/paced-writer.js';
-import { chosenContainer } from './pod-container.js';
-import { integerParameter } from './query-options.js';
 import { isSwitchedOn } from '../http/request-info.js';
 import { requestedRef } from './object-handlers.js';
+import { chosenContainer } from './pod-container.js';
+import { integerParameter } from './query-options.js';
 
 /** The kubelet's word for a container that waits (`kubelet_pods.go` validateContainerLogStatus). */
 function waitingText(reason: string | undefined): string {

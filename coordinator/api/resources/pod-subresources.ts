@@ -1,11 +1,12 @@
 /** `POST …/pods/P/eviction` and `POST …/pods/P/binding`. */
-import type { ObjectRef } from '../../../shared/kube/objects/meta.js';
+
 import { ApiError, badRequest, type Status } from '../../../shared/kube/objects/api-status.js';
-import type { ApiResponse } from '../http/api-response.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import { deleteOptions, writeOptions } from './query-options.js';
-import { requestedRef } from './object-handlers.js';
+import type { ObjectRef } from '../../../shared/kube/objects/meta.js';
 import { requiredBodyOf } from '../bodies/write-body.js';
+import type { ApiDeps, ApiRequest } from '../http/api-context.js';
+import type { ApiResponse } from '../http/api-response.js';
+import { requestedRef } from './object-handlers.js';
+import { deleteOptions, writeOptions } from './query-options.js';
 
 /** Both versions, like `EvictionREST.AcceptsGroupVersion`. */
 const EVICTION = { kind: 'Eviction', apiVersion: 'policy/v1', alsoAccepted: ['policy/v1beta1'] };

@@ -5,12 +5,13 @@
  * end it: an error to its first GET, and a DELETED event in its watch. For the DELETED event kubectl prints "object has been
  * deleted", so the server sends the real cause as a warning first. Only requests of this command get these answers.
  */
+
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import { daemonSetKind, rolloutKind } from '../../kinds/index.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { ObjectRecord, Registry, RegistryWatch, WatchEvent } from '../../registry/registry.js';

@@ -1,18 +1,18 @@
 /** A watch over chunked HTTP: one JSON line an event, each encoded once however many watch. */
 import type { Writable } from 'node:stream';
-import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { every } from '../../../shared/process/time/every.js';
-import type { Logger } from '../../../shared/process/output/logger.js';
 import type { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import type { ObjectRecord, RegistryWatch, WatchEvent } from '../../registry/registry.js';
-import type { ObjectView } from './object-response.js';
-import { inChunks, concatPieces, ReaderStalled, writePaced } from '../http/paced-writer.js';
+import { concatPieces, inChunks, ReaderStalled, writePaced } from '../http/paced-writer.js';
 import { statusOf } from '../http/status-response.js';
-import { columnDefinitions, partialObject, TABLE_END, tableRow, tableStart } from './object-table.js';
 import type { WatchCoalescer } from '../limits/watch-coalescer.js';
+import type { ObjectView } from './object-response.js';
+import { columnDefinitions, partialObject, TABLE_END, tableRow, tableStart } from './object-table.js';
 
 const BOOKMARK_INTERVAL_MS = 60_000;
 /** meta/v1 `InitialEventsAnnotationKey`. */

@@ -2,12 +2,13 @@
  * Warnings that follow from all that is stored, not from the object alone: what a dry run of a DaemonSet would do, and what a
  * RolloutPolicy finds that is written or taken away. kubectl prints them.
  */
-import type { KubeObject } from '../../../shared/kube/objects/meta.js';
-import { CHANGING_ACTIONS } from '../../../shared/kube/fleet/plan-types.js';
+
 import type { Access } from '../../../shared/kube/access/rbac-types.js';
-import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { CHANGING_ACTIONS } from '../../../shared/kube/fleet/plan-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import { daemonSetKind, rolloutPolicyKind } from '../../kinds/index.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { ObjectRecord } from '../../registry/registry.js';

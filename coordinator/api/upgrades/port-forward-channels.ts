@@ -6,9 +6,9 @@
 import { PassThrough } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
-import { closeSocket, FrameQueue, sendMessage } from './socket-frame-queue.js';
 import { connectPort, type PortTarget } from './port-connection.js';
 import { parsePort } from './port-forward-spdy.js';
+import { closeSocket, FrameQueue, sendMessage } from './socket-frame-queue.js';
 
 /** Two channels each, in one byte. */
 const MAX_PORTS = 127;

@@ -3,8 +3,8 @@
  * named by the header `streamtype` (`staging/…/cri/streaming/remotecommand/httpstream.go`).
  */
 import type { Duplex } from 'node:stream';
-import { CHANNEL, closeFrame, framesOf } from '../../../shared/link/streams/stream-channels.js';
 import type { ExecStreamRequest } from '../../../shared/link/messages/link-messages.js';
+import { CHANNEL, closeFrame, framesOf } from '../../../shared/link/streams/stream-channels.js';
 import { SpdyConnection, type SpdyStream } from '../spdy/spdy-connection.js';
 
 /** The channels by which frames go out, by the names of their streams. */

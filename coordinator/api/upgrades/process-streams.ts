@@ -1,14 +1,14 @@
 /** `…/pods/P/exec` and `…/pods/P/attach`: a client's channels and a process on the Pod's host. */
 import type { WebSocket } from 'ws';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
-import { CHANNEL, framesOf } from '../../../shared/link/streams/stream-channels.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { AttachStreamRequest, ExecStreamRequest } from '../../../shared/link/messages/link-messages.js';
-import { chosenContainer } from '../resources/pod-container.js';
-import type { PodStreams } from '../ports/pod-streams-port.js';
+import { CHANNEL, framesOf } from '../../../shared/link/streams/stream-channels.js';
 import { isSwitchedOn } from '../http/request-info.js';
-import { closeSocket, FrameQueue, sendMessage } from './socket-frame-queue.js';
+import type { PodStreams } from '../ports/pod-streams-port.js';
+import { chosenContainer } from '../resources/pod-container.js';
 import { serveProcessOverSpdy } from './process-spdy.js';
+import { closeSocket, FrameQueue, sendMessage } from './socket-frame-queue.js';
 import type { UpgradeRequest } from './upgrade-request.js';
 import type { UpgradedSockets } from './upgraded-sockets.js';
 

@@ -2,13 +2,13 @@
 import { PassThrough } from 'node:stream';
 import { type ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
 import { StreamError } from '../../../shared/link/streams/byte-stream.js';
-import type { ApiResponse } from '../http/api-response.js';
-import type { ApiDeps } from '../http/api-context.js';
-import { dispatchRequest } from '../http/request-dispatch.js';
 import { type Identity, limitKeyOf } from '../auth/auth-filter.js';
-import { ReaderStalled } from '../http/paced-writer.js';
-import { isLongRunning } from '../http/request-info.js';
 import type { ResourceTable } from '../discovery/resource-table.js';
+import type { ApiDeps } from '../http/api-context.js';
+import type { ApiResponse } from '../http/api-response.js';
+import { ReaderStalled } from '../http/paced-writer.js';
+import { dispatchRequest } from '../http/request-dispatch.js';
+import { isLongRunning } from '../http/request-info.js';
 import type { UpgradeRequest } from './upgrade-request.js';
 import type { UpgradedSockets } from './upgraded-sockets.js';
 

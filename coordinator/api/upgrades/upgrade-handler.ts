@@ -2,20 +2,20 @@
 import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { ApiError, badRequest, internalError } from '../../../shared/kube/objects/api-status.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { podKind } from '../../kinds/index.js';
+import type { AuthFilter, Identity } from '../auth/auth-filter.js';
+import type { ResourceTable } from '../discovery/resource-table.js';
 import type { ApiDeps } from '../http/api-context.js';
 import { findServedResource } from '../http/request-dispatch.js';
-import type { AuthFilter, Identity } from '../auth/auth-filter.js';
-import { refuseSocket, refuseSocketInText } from '../limits/refused-socket.js';
 import { type RequestInfo, type ResourceRequest, readRequest } from '../http/request-info.js';
 import type { LoggedRequest } from '../http/request-log.js';
 import { requestRecorder } from '../http/request-recorder.js';
-import type { ResourceTable } from '../discovery/resource-table.js';
 import { pathNotFound, SEE_LOG } from '../http/status-response.js';
-import { portsIn, servePortChannels } from './port-forward-channels.js';
+import { refuseSocket, refuseSocketInText } from '../limits/refused-socket.js';
 import type { PortTarget } from './port-connection.js';
+import { portsIn, servePortChannels } from './port-forward-channels.js';
 import { forwardPorts } from './port-forward-spdy.js';
 import { readProcessRequest, serveProcess } from './process-streams.js';
 import { serveStream } from './streamed-response.js';
@@ -23,7 +23,7 @@ import type { UpgradeRequest } from './upgrade-request.js';
 import { UpgradedSockets } from './upgraded-sockets.js';
 
 interface UpgradeParts extends ApiDeps {
-  gate: AuthFilter;
+  authFilter: AuthFilter;
   resources: ResourceTable;
   /** Where the request log goes; absent: to `log`. */
   requestLog?: ApiDeps['log'];
@@ -89,7 +89,7 @@ export class UpgradeHandler {
     line: Pick<LoggedRequest, 'identity' | 'decision'>,
   ): Promise<Identity> {
     if (this.#isClosed) throw new ApiError('ServiceUnavailable', 'the server is shutting down');
-    const { gate } = this.#parts;
+    const { authFilter: gate } = this.#parts;
     const onProved = (proved: Identity) => {
       line.identity = proved;
     };

@@ -7,8 +7,8 @@ import { type ApiError, badRequest } from '../../../shared/kube/objects/api-stat
 import { STREAM_PROTOCOL } from '../../../shared/kube/objects/stream-protocol.js';
 import { statusFrame } from '../../../shared/link/streams/stream-channels.js';
 import { closeSocket, sendMessage } from './socket-frame-queue.js';
-import { handshakeFault, protocolsFault, protocolsOf } from './websocket-handshake.js';
 import type { UpgradeRequest } from './upgrade-request.js';
+import { handshakeFault, protocolsFault, protocolsOf } from './websocket-handshake.js';
 
 /** Newest first. Version 5 adds the end of the input; without it, the input ends with the connection. */
 const CHANNEL_PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];

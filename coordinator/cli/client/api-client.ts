@@ -3,12 +3,13 @@ import { existsSync } from 'node:fs';
 import { Agent } from 'node:https';
 import { homedir } from 'node:os';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import { defaultDataDir } from '../../coordinator-settings.js';
 import { type ApiClient, createApiClient } from './api-http-client.js';
 
 import { chooseKubeconfig, type KubeconfigChoice, type KubeconfigOptions } from './kubeconfig-choice.js';
+import { credentialsOf } from './kubeconfig-credentials.js';
 import {
   type ChosenContext,
   chooseContext,
@@ -17,7 +18,6 @@ import {
   textOrFile,
   unusable,
 } from './kubeconfig-file.js';
-import { credentialsOf } from './kubeconfig-credentials.js';
 
 export type { ApiClient } from './api-http-client.js';
 

@@ -1,4 +1,7 @@
 /** Rollouts of one DaemonSet as the commands ask for them. */
+
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import { PAST_ROLLOUT_LABEL, type Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 import {
@@ -6,8 +9,6 @@ import {
   type SteeringVerb,
   steeringAnnotation,
 } from '../../../shared/kube/rollouts/steering-requests.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import type { RolloutHostsDocument } from '../../api/fleet/rollout-hosts-resource.js';
 import { type ApiClient, connect } from './api-client.js';

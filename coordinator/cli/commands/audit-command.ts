@@ -6,8 +6,8 @@ import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printLine } from '../../../shared/process/output/terminal-output.js';
 import { connect } from '../client/api-client.js';
-import { durationSeconds } from '../terminal/duration-option.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
+import { durationSeconds } from '../terminal/duration-option.js';
 
 interface AuditOptions extends KubeconfigOptions {
   user?: string;

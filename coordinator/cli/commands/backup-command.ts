@@ -4,8 +4,8 @@ import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { printLine } from '../../../shared/process/output/terminal-output.js';
-import { withExitErrors } from '../../exit-errors.js';
 import { defaultDataDir } from '../../coordinator-settings.js';
+import { withExitErrors } from '../../exit-errors.js';
 import { BACKUPS_DIRECTORY, backupName, takeBackup } from '../../store/backup/take-backup.js';
 
 interface BackupOptions {

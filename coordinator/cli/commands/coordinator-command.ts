@@ -1,7 +1,7 @@
 /** `everynode coordinator`: the coordinator alone, as a service runs it. */
 import type { Command } from 'commander';
-import { untilStopSignal } from '../../../shared/process/service/program-lifecycle.js';
 import { createLogger } from '../../../shared/process/output/logger.js';
+import { untilStopSignal } from '../../../shared/process/service/program-lifecycle.js';
 import { serviceManager } from '../../../shared/process/service/systemd-notify.js';
 import { addSettingFlags } from '../../../shared/process/settings/settings-schema.js';
 import { COORDINATOR_SETTINGS, INSTALL_SETTINGS } from '../../coordinator-settings.js';
@@ -25,7 +25,9 @@ export function coordinatorCommand(program: Command): void {
     .command('uninstall')
     .description('as root: stop the coordinator and take its service away')
     .option('--purge', 'remove database, keys, backups, settings and user as well')
-    .action(async (flags) => (await import('../machine/coordinator-uninstall.js')).uninstallCoordinator(flags));
+    .action(async (flags) =>
+      (await import('../machine/coordinator-uninstall.js')).uninstallCoordinator(flags),
+    );
 }
 
 async function runCoordinator(flags: Record<string, unknown>): Promise<void> {

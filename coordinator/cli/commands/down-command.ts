@@ -7,7 +7,7 @@ import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { confirmAtTerminal } from '../../../shared/process/output/terminal-output.js';
 import { agentDataDir, pidPath } from '../../coordinator-data-dir.js';
 import { defaultDataDir } from '../../coordinator-settings.js';
-import { type DataLock, acquireDataLock } from '../../store/data-lock.js';
+import { acquireDataLock, type DataLock } from '../../store/data-lock.js';
 import { DATABASE_FILE } from '../../store/private-files.js';
 import { StoreError } from '../../store/store-error.js';
 import { runAgentCommand } from '../machine/agent-process.js';

@@ -8,10 +8,10 @@ import {
   requestPhase,
   withApprovalDecision,
 } from '../../../shared/kube/access/certificate-signing-request.js';
-import type { Secret } from '../../../shared/kube/objects/config-types.js';
-import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { credentialSecretName, revokedData } from '../../../shared/kube/nodes/node-credential-secret.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { Secret } from '../../../shared/kube/objects/config-types.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printLine } from '../../../shared/process/output/terminal-output.js';
 import { type ApiClient, connect } from '../client/api-client.js';

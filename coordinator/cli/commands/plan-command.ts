@@ -8,9 +8,9 @@ import { printDocument, printLine } from '../../../shared/process/output/termina
 import { PLAN_PATH } from '../../api/fleet/plan-resource.js';
 import { connect } from '../client/api-client.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
+import { refusalText } from '../client/refusal-text.js';
 import { readManifests } from '../terminal/manifest-reader.js';
 import { planLines } from '../terminal/plan-text.js';
-import { refusalText } from '../client/refusal-text.js';
 
 /** What the program ends with; anything that went wrong is 1. */
 const PLAN_EXIT_CODES: Readonly<Record<Plan['verdict'], number>> = {

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { makePrivateDirectory } from '../../../shared/process/files/private-file.js';
-import { compareVersions, isReleaseVersion } from '../../../shared/process/release-version.js';
 import { printLine } from '../../../shared/process/output/terminal-output.js';
 import { VERSION } from '../../../shared/process/program-version.js';
+import { compareVersions, isReleaseVersion } from '../../../shared/process/release-version.js';
 import { fingerprint, pemOf, readTrust, releaseKey, writeTrust } from '../../api/releases/release-trust.js';
 import { ReleaseError } from '../../api/releases/signed-sums.js';
 import { releasePaths } from '../../coordinator-data-dir.js';
-import { asOwnerOf } from '../../data-owner.js';
 import { defaultDataDir } from '../../coordinator-settings.js';
+import { asOwnerOf } from '../../data-owner.js';
 import { addRelease, checkRelease } from '../releases/add-release.js';
 import { terminalProgress } from '../terminal/terminal-progress.js';
 

@@ -1,15 +1,15 @@
 /** `everynode rollout …`: how the rollout of a DaemonSet stands, what became of earlier ones, and what people tell it to do. */
 
 import type { Command } from 'commander';
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import { ALL_TARGETS, type SteeringVerb } from '../../../shared/kube/rollouts/steering-requests.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printLine } from '../../../shared/process/output/terminal-output.js';
 import { isOver } from '../../decisions/rollouts/rollout-outcome.js';
-import { durationSeconds } from '../terminal/duration-option.js';
 import { addKubeconfigOptions } from '../client/kubeconfig-choice.js';
 import { RolloutClient, type RolloutOptions } from '../client/rollout-client.js';
+import { durationSeconds } from '../terminal/duration-option.js';
 import { detailLines, historyLines, progressLine } from '../terminal/rollout-text.js';
 
 /** How often a rollout that goes on is asked for. */

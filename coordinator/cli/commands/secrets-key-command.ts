@@ -6,8 +6,8 @@ import { countText } from '../../../shared/kube/objects/count-text.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printDocument } from '../../../shared/process/output/terminal-output.js';
 import { secretsKeyPath } from '../../coordinator-data-dir.js';
-import { withExitErrors } from '../../exit-errors.js';
 import { defaultDataDir } from '../../coordinator-settings.js';
+import { withExitErrors } from '../../exit-errors.js';
 import { addEncryptionKey } from '../../store/encryption/encryption-keys.js';
 
 /** Adds the command. */

@@ -1,21 +1,21 @@
 /** `everynode token create|list|revoke`: join tokens, kept as kubeadm keeps them: Secrets in kube-system. */
 
 import type { Command } from 'commander';
-import type { Secret } from '../../../shared/kube/objects/config-types.js';
 import {
   DESCRIPTION_ANNOTATION,
   TOKEN_SECRET_PREFIX,
   TOKEN_SECRET_TYPE,
   tokenSummary,
 } from '../../../shared/kube/access/join-token-secret.js';
+import type { Secret } from '../../../shared/kube/objects/config-types.js';
 import { isLabelKey, isLabelValue } from '../../../shared/kube/objects/label-syntax.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printLine } from '../../../shared/process/output/terminal-output.js';
 import { newJoinToken, tokenSecret } from '../../hub/identity/new-join-token.js';
 import { type ApiClient, connect } from '../client/api-client.js';
-import { durationSeconds } from '../terminal/duration-option.js';
 import { joinTexts, readJoinAddress } from '../client/join-lines.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
+import { durationSeconds } from '../terminal/duration-option.js';
 
 const SECRETS = '/api/v1/namespaces/kube-system/secrets';
 /** Of the columns but the last. */

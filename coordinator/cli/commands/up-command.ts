@@ -1,12 +1,12 @@
 /** `everynode up`: a coordinator and one agent on this machine, in the foreground. */
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
-import { untilStopSignal } from '../../../shared/process/service/program-lifecycle.js';
 import { createLogger } from '../../../shared/process/output/logger.js';
+import { untilStopSignal } from '../../../shared/process/service/program-lifecycle.js';
 import {
   choiceSetting,
   optionalTextSetting,
@@ -16,12 +16,12 @@ import {
 import { addSettingFlags, type SettingsOf } from '../../../shared/process/settings/settings-schema.js';
 import { agentDataDir, kubeconfigPath } from '../../coordinator-data-dir.js';
 import { COORDINATOR_SETTINGS } from '../../coordinator-settings.js';
-import { type AgentProcess, runAgentCommand, startAgent } from '../machine/agent-process.js';
 import { type ApiClient, apiClientFromKubeconfig } from '../client/api-client.js';
-import { trackFirstStart, type FirstStart } from '../machine/first-start.js';
+import { type AgentProcess, runAgentCommand, startAgent } from '../machine/agent-process.js';
+import { type FirstStart, trackFirstStart } from '../machine/first-start.js';
 import { installEngine } from '../machine/install-engine.js';
-import { type Progress, terminalProgress } from '../terminal/terminal-progress.js';
 import { readSettings } from '../terminal/command-settings.js';
+import { type Progress, terminalProgress } from '../terminal/terminal-progress.js';
 import { createToken } from './token-command.js';
 
 const UP_SETTINGS = {

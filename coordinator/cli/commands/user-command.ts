@@ -11,12 +11,12 @@ import { generateKeyPem } from '../../../shared/process/files/private-key.js';
 import { printDocument, printErrorLine } from '../../../shared/process/output/terminal-output.js';
 import { kubeconfigText } from '../../api/auth/admin-kubeconfig.js';
 import { kubeconfigPath } from '../../coordinator-data-dir.js';
+import { defaultDataDir } from '../../coordinator-settings.js';
 import { makeSigningRequest, signClientCertificate } from '../../pki/client-certificates.js';
 import type { KeyPair } from '../../pki/key-pair.js';
-import { defaultDataDir } from '../../coordinator-settings.js';
 import { apiClientFromKubeconfig } from '../client/api-client.js';
-import { durationSeconds } from '../terminal/duration-option.js';
 import { reachableServer } from '../client/reachable-server.js';
+import { durationSeconds } from '../terminal/duration-option.js';
 
 const MASTERS = 'system:masters';
 
@@ -61,7 +61,9 @@ async function add(commonName: string, options: AddOptions): Promise<void> {
   const reachable = await reachableServer(server, options.advertise);
   printDocument(kubeconfigText({ server: reachable, caCertificate: authority.cert, certificate, key }));
   const until = new Date(notAfterMs).toISOString().slice(0, 10);
-  printErrorLine(`${commonName} may come until ${until}. What for: ${bindingHint(commonName, options.group)}`);
+  printErrorLine(
+    `${commonName} may come until ${until}. What for: ${bindingHint(commonName, options.group)}`,
+  );
 }
 
 /** These names mean something to the API itself; the group of administrators alone is for people. */

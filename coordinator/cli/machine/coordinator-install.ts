@@ -3,34 +3,34 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
+import { printLine } from '../../../shared/process/output/terminal-output.js';
+import { VERSION } from '../../../shared/process/program-version.js';
 import {
+  commandSucceeds,
   installFile,
   installLink,
   requireSystemd,
   runCommandOnHost,
-  commandSucceeds,
 } from '../../../shared/process/service/host-commands.js';
 import { updateSettingsFile } from '../../../shared/process/settings/settings-file.js';
-import { printLine } from '../../../shared/process/output/terminal-output.js';
-import { VERSION } from '../../../shared/process/program-version.js';
 import { kubeconfigPath } from '../../coordinator-data-dir.js';
-import { withExitErrors } from '../../exit-errors.js';
 import { COORDINATOR_SETTINGS, INSTALL_SETTINGS } from '../../coordinator-settings.js';
+import { withExitErrors } from '../../exit-errors.js';
 import { BACKUPS_DIRECTORY, backupName, takeBackup } from '../../store/backup/take-backup.js';
 import { DATABASE_FILE } from '../../store/private-files.js';
 import { apiClientFromKubeconfig } from '../client/api-client.js';
+import { addReleaseFolder, requireRelease } from '../commands/release-command.js';
+import { createToken } from '../commands/token-command.js';
+import { readSettings } from '../terminal/command-settings.js';
 import {
   COMMAND_LINK,
   CONFIG_FILE,
   DATA_DIR,
   PROGRAM,
   SERVICE_UNIT,
-  UNIT_FILE,
   SERVICE_USER,
+  UNIT_FILE,
 } from './installed-paths.js';
-import { readSettings } from '../terminal/command-settings.js';
-import { addReleaseFolder, requireRelease } from '../commands/release-command.js';
-import { createToken } from '../commands/token-command.js';
 
 const HEAD = `# Settings of the Everynode coordinator; everynode coordinator --help lists them all.
 # Read at its start: systemctl restart everynode-coordinator

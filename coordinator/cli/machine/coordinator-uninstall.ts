@@ -1,8 +1,12 @@
 /** `everynode coordinator uninstall`: leaves the machine as it was. */
 
 import { existsSync, readdirSync, readlinkSync, rmdirSync, rmSync } from 'node:fs';
-import { requireSystemd, runCommandOnHost, commandSucceeds } from '../../../shared/process/service/host-commands.js';
 import { printLine } from '../../../shared/process/output/terminal-output.js';
+import {
+  commandSucceeds,
+  requireSystemd,
+  runCommandOnHost,
+} from '../../../shared/process/service/host-commands.js';
 import {
   COMMAND_LINK,
   CONFIG_DIR,
@@ -11,8 +15,8 @@ import {
   PROGRAM,
   PROGRAM_DIR,
   SERVICE_UNIT,
-  UNIT_FILE,
   SERVICE_USER,
+  UNIT_FILE,
 } from './installed-paths.js';
 
 /** Database and keys stay unless `purge`. Twice is harmless. Throws `ExitError`. */

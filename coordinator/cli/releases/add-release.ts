@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { trackNewFolders } from '../../../shared/process/files/new-file-cleanup.js';
 import { makePrivateDirectory } from '../../../shared/process/files/private-file.js';
 import { compareVersions } from '../../../shared/process/release-version.js';
-import { trackNewFolders } from '../../../shared/process/files/new-file-cleanup.js';
 import { isServedFile } from '../../api/join/agent-downloads.js';
 import {
   fingerprint,

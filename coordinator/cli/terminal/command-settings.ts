@@ -1,5 +1,9 @@
 /** The settings of a coordinator's command. */
-import { type SettingsOf, type SettingsSchema, loadCommandSettings } from '../../../shared/process/settings/settings-schema.js';
+import {
+  loadCommandSettings,
+  type SettingsOf,
+  type SettingsSchema,
+} from '../../../shared/process/settings/settings-schema.js';
 import { ENVIRONMENT_PREFIX } from '../../coordinator-settings.js';
 
 /** Flags, then the environment, then the file that `--config` names. Throws `ExitError` with the name of a wrong one. */

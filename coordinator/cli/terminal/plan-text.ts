@@ -1,6 +1,12 @@
 /** A plan as lines for a terminal. Pure. */
+
+import {
+  CHANGING_ACTIONS,
+  type DaemonSetPlan,
+  type Plan,
+  type PlannedHost,
+} from '../../../shared/kube/fleet/plan-types.js';
 import { countText } from '../../../shared/kube/objects/count-text.js';
-import { CHANGING_ACTIONS, type DaemonSetPlan, type Plan, type PlannedHost } from '../../../shared/kube/fleet/plan-types.js';
 import { spanText } from '../../decisions/plan/plan-sentence.js';
 
 const VERDICTS: Readonly<Record<Plan['verdict'], string>> = {
@@ -20,7 +26,7 @@ export function planLines({ daemonSets, refused, notes, verdict }: Plan, mostHos
 }
 
 function daemonSetLines(plan: DaemonSetPlan, mostHosts: number): string[] {
-  const { sentence, change, revision, previousRevision, reasons, assumptions: assumptions, waves, hosts } = plan;
+  const { sentence, change, revision, previousRevision, reasons, assumptions, waves, hosts } = plan;
   const changing = hosts.filter(({ action }) => CHANGING_ACTIONS.includes(action));
   const revisions = previousRevision ? `revision ${previousRevision} → ${revision}` : `revision ${revision}`;
   const hidden = changing.length - mostHosts;
@@ -52,7 +58,15 @@ function daemonSetLines(plan: DaemonSetPlan, mostHosts: number): string[] {
   ];
 }
 
-function hostRow({ node, action, code, wave, startSeconds, endSeconds, message: because }: PlannedHost): string[] {
+function hostRow({
+  node,
+  action,
+  code,
+  wave,
+  startSeconds,
+  endSeconds,
+  message: because,
+}: PlannedHost): string[] {
   return [node, action, code, wave ?? '-', timeText(startSeconds), timeText(endSeconds), because ?? ''];
 }
 

@@ -1,5 +1,9 @@
 /** Rollouts as lines for a terminal. Pure. */
-import { type Rollout, type RolloutStatus, requestsOfRevision } from '../../../shared/kube/rollouts/rollout-types.js';
+import {
+  type Rollout,
+  type RolloutStatus,
+  requestsOfRevision,
+} from '../../../shared/kube/rollouts/rollout-types.js';
 import { durationText } from '../../kinds/duration-text.js';
 
 /** How it stands, in one line: what changes while it goes on. */

@@ -1,7 +1,8 @@
 /** Makes the built-in ClusterRoles and bindings at each start, and mends those that lost something (`rbac/rest/storage_rbac.go`). */
-import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+
 import type { Role, RoleBinding } from '../../../shared/kube/access/rbac-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { BOOTSTRAP_BINDINGS, BOOTSTRAP_ROLES } from '../../decisions/access/bootstrap-roles.js';
 import { repairedBinding, repairedRole } from '../../decisions/access/role-repair.js';
 import { clusterRoleBindingKind, clusterRoleKind } from '../../kinds/index.js';

@@ -1,8 +1,8 @@
 /** Keeps a ServiceAccount `default` in every namespace (pkg/controller/serviceaccount/serviceaccounts_controller.go). */
 import { DEFAULT_ACCOUNT } from '../../../shared/kube/access/service-account-token.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import type { Clock } from '../../../shared/process/time/clock.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import type { Informers } from '../../informers/informer.js';
 import { serviceAccountKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';

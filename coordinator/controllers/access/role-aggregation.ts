@@ -1,7 +1,7 @@
 /** Keeps the rules of aggregated ClusterRoles up to date. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../../../shared/process/time/clock.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import { aggregatedRules } from '../../decisions/access/aggregated-rules.js';
 import type { Informers } from '../../informers/informer.js';
 import { clusterRoleKind } from '../../kinds/index.js';

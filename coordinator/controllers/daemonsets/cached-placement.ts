@@ -1,6 +1,10 @@
 /** Placement as controllers ask it: of one DaemonSet, of many nodes. */
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { compilePlacement, type PlacementNode, type PlacementVerdict } from '../../decisions/placement/placement.js';
+import {
+  compilePlacement,
+  type PlacementNode,
+  type PlacementVerdict,
+} from '../../decisions/placement/placement.js';
 
 type Placer = (node: PlacementNode) => PlacementVerdict;
 

@@ -1,6 +1,7 @@
 /** Takes objects over and lets them go (pkg/controller ControllerRefManager). */
-import { controllerOf, type KubeObject } from '../../../shared/kube/objects/meta.js';
+
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { controllerOf, type KubeObject } from '../../../shared/kube/objects/meta.js';
 import { daemonSetOwner } from '../../decisions/daemonsets/daemon-pod.js';
 import { daemonSetKind } from '../../kinds/index.js';
 import type { Kind } from '../../kinds/kind.js';

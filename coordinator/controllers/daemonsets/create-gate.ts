@@ -1,6 +1,11 @@
 /** Holds back creates of a DaemonSet whose creates fail: the shell around `slow-start`. */
 import type { Clock } from '../../../shared/process/time/clock.js';
-import { afterCreate, afterRefusal, mayCreate, type SlowStart } from '../../decisions/daemonsets/slow-start.js';
+import {
+  afterCreate,
+  afterRefusal,
+  mayCreate,
+  type SlowStart,
+} from '../../decisions/daemonsets/slow-start.js';
 
 /** One per DaemonSet. Keys held back come again by `wake`, as many at a time as may create. */
 export class CreateGate {

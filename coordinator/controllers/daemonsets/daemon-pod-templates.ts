@@ -1,6 +1,7 @@
 /** Models of DaemonSets' Pods: those of one template differ in their node alone, and are admitted and encoded once. */
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { daemonPod, daemonPodOn } from '../../decisions/daemonsets/daemon-pod.js';
 import { podKind } from '../../kinds/index.js';
 import { sameJson } from '../../registry/encoding/json-value.js';
@@ -42,7 +43,13 @@ export class DaemonPodTemplates {
   templateFor({ spec, metadata: { namespace } }: DaemonSet, pod: Pod): ObjectTemplate<Pod> {
     const known = this.#known.get(spec);
     if (known && sameJson(known.metadata, pod.metadata)) return known.model;
-    const model = this.#registry.prepareTemplate(podKind, namespace, pod, daemonPodOn, pod.spec.nodeName ?? '');
+    const model = this.#registry.prepareTemplate(
+      podKind,
+      namespace,
+      pod,
+      daemonPodOn,
+      pod.spec.nodeName ?? '',
+    );
     this.#known.set(spec, { metadata: pod.metadata, model });
     return model;
   }

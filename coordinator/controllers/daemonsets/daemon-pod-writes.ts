@@ -1,23 +1,24 @@
 /** What is written for one DaemonSet on one node: Pods made and deleted, adopted and let go, turns given and taken back. */
+
+import { type DaemonSet, REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { type DaemonSet, REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import type { HandoverTerms } from '../../decisions/handovers/handover-terms.js';
 import type { PodDeletion } from '../../decisions/daemonsets/node-step.js';
+import type { HandoverTerms } from '../../decisions/handovers/handover-terms.js';
 import { podKind } from '../../kinds/index.js';
-import { CreateGate } from './create-gate.js';
-import type { DaemonPodTemplates } from './daemon-pod-templates.js';
-import { fleetKey, nodeKey } from './daemonset-keys.js';
-import type { DaemonSetDeps } from './daemonset-deps.js';
-import type { DaemonSetTally, PinnedRevision } from './daemonset-tally.js';
-import type { DaemonNodeView } from './daemonset-node-view.js';
 import type { HandoverCapacity } from '../handovers/handover-capacity.js';
 import type { HandoverWrites } from '../handovers/handover-writes.js';
-import { isNamespaceEnding } from './namespace-ending.js';
 import { isGone } from '../queue/outdated-write.js';
-import { adopt, preconditionsOf, release } from './controller-ref.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
+import { adopt, preconditionsOf, release } from './controller-ref.js';
+import { CreateGate } from './create-gate.js';
+import type { DaemonPodTemplates } from './daemon-pod-templates.js';
+import type { DaemonSetDeps } from './daemonset-deps.js';
+import { fleetKey, nodeKey } from './daemonset-keys.js';
+import type { DaemonNodeView } from './daemonset-node-view.js';
+import type { DaemonSetTally, PinnedRevision } from './daemonset-tally.js';
+import { isNamespaceEnding } from './namespace-ending.js';
 
 /** Whom a write is for, and the look that waits for it. */
 export interface NodeSubject {

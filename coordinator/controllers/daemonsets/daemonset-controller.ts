@@ -1,12 +1,12 @@
 /** The DaemonSet controller: two kinds of keys, one tally a DaemonSet. */
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { Worker } from '../queue/reconcile-worker.js';
+import type { DaemonSetDeps } from './daemonset-deps.js';
 import { DaemonSetFleetReconciler } from './daemonset-fleet-reconciler.js';
 import { fleetKey, nodeKey } from './daemonset-keys.js';
 import { DaemonSetNodeReconciler } from './daemonset-node-reconciler.js';
-import type { DaemonSetDeps } from './daemonset-deps.js';
 import { DaemonSetTallies } from './daemonset-tallies.js';
 import { watchDaemonSetTriggers } from './daemonset-triggers.js';
-import { Worker } from '../queue/reconcile-worker.js';
 
 /** Nodes worked on at once: enough that their writes fill a commit of the store, few enough that its answers come in one short turn. */
 const NODES_AT_ONCE = 64;

@@ -1,20 +1,28 @@
 /** What the controllers of DaemonSets share. */
-import type { Clock } from '../../../shared/process/time/clock.js';
+
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import type { Informers } from '../../informers/informer.js';
 import type { Registry } from '../../registry/registry.js';
-import type { CreateRefusals } from './create-refusals.js';
 import type { RecordEvent } from '../events/event-recorder.js';
-import type { ResyncStatus } from '../rollouts/resync-status.js';
 import type { PodReservations } from '../nodes/node-reservations.js';
-import type { ActiveRollouts } from '../rollouts/active-rollouts.js';
 import type { QueueMeter } from '../queue/reconcile-worker.js';
+import type { ActiveRollouts } from '../rollouts/active-rollouts.js';
+import type { ResyncStatus } from '../rollouts/resync-status.js';
+import type { CreateRefusals } from './create-refusals.js';
 
 /** Their collaborators. */
 export interface DaemonSetDeps {
   registry: Pick<
     Registry,
-    'get' | 'create' | 'prepareTemplate' | 'createFromTemplate' | 'reviewFromTemplate' | 'modify' | 'writeStatus' | 'delete'
+    | 'get'
+    | 'create'
+    | 'prepareTemplate'
+    | 'createFromTemplate'
+    | 'reviewFromTemplate'
+    | 'modify'
+    | 'writeStatus'
+    | 'delete'
   >;
   informers: Pick<
     Informers,

@@ -1,25 +1,26 @@
 /** Key `ds`: history, count, turns of the rolling update, status. It writes no Pod: that is for the nodes' keys. */
+
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { type ObjectRef, refText } from '../../../shared/kube/objects/meta.js';
 import type { LabelSelector } from '../../../shared/kube/objects/selectors.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { templateGenerationOf } from '../../decisions/daemonsets/daemon-pod.js';
 import { daemonSetStatus, isSameStatus } from '../../decisions/daemonsets/daemonset-status.js';
 import { chooseReplacements } from '../../decisions/daemonsets/rolling-update.js';
 import { isRollingUpdate } from '../../decisions/daemonsets/update-strategy.js';
 import { daemonSetKind } from '../../kinds/index.js';
-import { DaemonSetRevisions } from './daemonset-revisions.js';
-import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
-import type { DaemonSetNodeReconciler } from './daemonset-node-reconciler.js';
-import type { DaemonSetDeps } from './daemonset-deps.js';
-import type { DaemonSetTallies } from './daemonset-tallies.js';
-import type { DaemonSetTally, NodeAction } from './daemonset-tally.js';
-import { nodeNamesOf } from './daemonset-node-view.js';
-import { preconditionsOf } from './controller-ref.js';
+import type { ReconcileContext } from '../queue/reconcile-worker.js';
+import type { WorkQueue } from '../queue/work-queue.js';
 import { NO_ACTIONS, type NodeActions } from '../rollouts/node-actions.js';
 import { RolloutReconciler } from '../rollouts/rollout-reconciler.js';
-import type { WorkQueue } from '../queue/work-queue.js';
-import type { ReconcileContext } from '../queue/reconcile-worker.js';
+import { preconditionsOf } from './controller-ref.js';
+import type { DaemonSetDeps } from './daemonset-deps.js';
+import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
+import type { DaemonSetNodeReconciler } from './daemonset-node-reconciler.js';
+import { nodeNamesOf } from './daemonset-node-view.js';
+import { DaemonSetRevisions } from './daemonset-revisions.js';
+import type { DaemonSetTallies } from './daemonset-tallies.js';
+import type { DaemonSetTally, NodeAction } from './daemonset-tally.js';
 
 /** A DaemonSet on so many hosts tells its figures together: each time is a write, a commit, and news for whoever watches. */
 const CROWD = 100;

@@ -4,16 +4,16 @@ import type { DaemonPod } from '../../decisions/daemonsets/daemon-node.js';
 import { recordNode } from '../../decisions/daemonsets/node-record.js';
 import { isIdle, type NodeStep, nodeStep } from '../../decisions/daemonsets/node-step.js';
 import type { NodeUpdateStatus } from '../../decisions/daemonsets/rolling-update.js';
-import { DaemonPodTemplates } from './daemon-pod-templates.js';
-import { DaemonPodWrites, type NodeSubject } from './daemon-pod-writes.js';
-import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
-import type { DaemonSetDeps } from './daemonset-deps.js';
-import type { DaemonSetTallies } from './daemonset-tallies.js';
-import type { DaemonSetTally, OrderedAction } from './daemonset-tally.js';
-import { type DaemonNodeView, observeNode } from './daemonset-node-view.js';
-import { HandoverCapacity, CAPACITY_RECHECK_MS } from '../handovers/handover-capacity.js';
+import { CAPACITY_RECHECK_MS, HandoverCapacity } from '../handovers/handover-capacity.js';
 import { HandoverWrites } from '../handovers/handover-writes.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
+import { DaemonPodTemplates } from './daemon-pod-templates.js';
+import { DaemonPodWrites, type NodeSubject } from './daemon-pod-writes.js';
+import type { DaemonSetDeps } from './daemonset-deps.js';
+import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
+import { type DaemonNodeView, observeNode } from './daemonset-node-view.js';
+import type { DaemonSetTallies } from './daemonset-tallies.js';
+import type { DaemonSetTally, OrderedAction } from './daemonset-tally.js';
 
 /** How the node controller calls for other looks. */
 interface NodeSignals {
@@ -62,7 +62,11 @@ export class DaemonSetNodeReconciler {
     const { current } = tally.subject;
     const now = clock.now();
     const heldTo = tally.pinnedRevision(nodeName)?.daemonSet;
-    const view = observeNode(informers, daemonSet, current, nodeName, { restoredEpoch, pinnedTo: heldTo, timeOf });
+    const view = observeNode(informers, daemonSet, current, nodeName, {
+      restoredEpoch,
+      pinnedTo: heldTo,
+      timeOf,
+    });
     const { claims } = view;
     const node = this.#room.markLackingCapacity(daemonSet, tally, view.node);
     const backoff = tally.backoffs.get(nodeName);
@@ -98,7 +102,7 @@ export class DaemonSetNodeReconciler {
     // Without a tally of this generation, the fleet key has yet to begin one, and that visits every node.
     const tally = daemonSet && this.#tallies.of(daemonSet);
     if (!daemonSet || !tally || daemonSet.metadata.deletionTimestamp) return;
-    const subject = { daemonSet, tally, nodeName, turn };
+    const subject = { daemonSet, tally, nodeName, context: turn };
     try {
       await this.#act(subject);
     } finally {
@@ -118,14 +122,19 @@ export class DaemonSetNodeReconciler {
     // Until its own writes have been seen and looked at, the node counts as under way.
     tally.markInProgress(nodeName);
     this.#writing.add(nodeKey(daemonSet, nodeName));
-    if (look.settledHandover !== undefined) await this.#writes.endHandover(subject, look.settledHandover, 'settle');
+    if (look.settledHandover !== undefined)
+      await this.#writes.endHandover(subject, look.settledHandover, 'settle');
     else if (look.claims.length > 0) await this.#writes.claim(subject, look.claims);
     else if (!isIdle(look.step)) await this.#perform(subject, look.step);
     else if (order) await this.#replace(subject, look, order);
   }
 
   /** Carries out a turn, if it still makes sense. */
-  async #replace(subject: NodeSubject, { node, updateStatus: place }: NodeObservation, order: OrderedAction): Promise<void> {
+  async #replace(
+    subject: NodeSubject,
+    { node, updateStatus: place }: NodeObservation,
+    order: OrderedAction,
+  ): Promise<void> {
     const { action: turn } = order;
     const live = node.pods.filter((pod) => !pod.terminating);
     const [newPod] = live.filter(({ updated }) => updated);

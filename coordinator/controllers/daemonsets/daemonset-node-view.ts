@@ -1,10 +1,15 @@
 /** One node of a DaemonSet as the informers have it. */
-import { controllerOf } from '../../../shared/kube/objects/meta.js';
-import { RESYNCED_IN_EPOCH, type Node } from '../../../shared/kube/nodes/node-types.js';
-import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
-import { compileLabelSelector, type Matcher } from '../../../shared/kube/objects/selectors.js';
+
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { type CurrentRevision, type DaemonNode, toDaemonPod } from '../../decisions/daemonsets/daemon-node.js';
+import { type Node, RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
+import { controllerOf } from '../../../shared/kube/objects/meta.js';
+import { compileLabelSelector, type Matcher } from '../../../shared/kube/objects/selectors.js';
+import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
+import {
+  type CurrentRevision,
+  type DaemonNode,
+  toDaemonPod,
+} from '../../decisions/daemonsets/daemon-node.js';
 import { BY_OWNER, type Informers, PODS_BY_TARGET_NODE } from '../../informers/informer.js';
 import { placementVerdict } from './cached-placement.js';
 
@@ -74,7 +79,7 @@ interface ViewOptions {
   /** As in `DaemonSetParts`. */
   restoredEpoch?: string | undefined;
   /** What the node's Pods are made of, where that is not the current revision. */
-  heldTo?: DaemonSet | undefined;
+  pinnedTo?: DaemonSet | undefined;
   /** As in `DaemonSetParts`. */
   timeOf?: ((stored: string) => number) | undefined;
 }
@@ -96,7 +101,7 @@ export function observeNode(
   daemonSet: DaemonSet,
   current: CurrentRevision,
   name: string,
-  { restoredEpoch, heldTo, timeOf }: ViewOptions = {},
+  { restoredEpoch, pinnedTo, timeOf }: ViewOptions = {},
 ): DaemonNodeView {
   const matcher = matcherOf(daemonSet);
   const { owned, claims } = podsOnNode(informers, daemonSet, matcher, name);
@@ -108,8 +113,9 @@ export function observeNode(
     node: {
       name,
       exists: node !== undefined,
-      ...placementOn(node, daemonSet, hasCurrent ? undefined : heldTo),
-      awaitingResync: restoredEpoch !== undefined && node?.metadata.annotations?.[RESYNCED_IN_EPOCH] !== restoredEpoch,
+      ...placementOn(node, daemonSet, hasCurrent ? undefined : pinnedTo),
+      awaitingResync:
+        restoredEpoch !== undefined && node?.metadata.annotations?.[RESYNCED_IN_EPOCH] !== restoredEpoch,
       pods,
     },
     claims,
@@ -123,11 +129,11 @@ export function observeNode(
 export function placementOn(
   node: Node | undefined,
   daemonSet: DaemonSet,
-  heldTo: DaemonSet | undefined,
+  pinnedTo: DaemonSet | undefined,
 ): Pick<DaemonNode, 'shouldRun' | 'shouldContinueRunning' | 'isBlocked'> {
   if (!node) return { shouldRun: false, shouldContinueRunning: false };
   const { shouldRun, shouldContinueRunning } = placementVerdict(node, daemonSet);
-  const held = heldTo && placementVerdict(node, heldTo);
+  const held = pinnedTo && placementVerdict(node, pinnedTo);
   return {
     shouldRun,
     shouldContinueRunning: shouldContinueRunning || held?.shouldContinueRunning === true,

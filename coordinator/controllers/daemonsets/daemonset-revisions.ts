@@ -1,16 +1,25 @@
 /** Keeps a DaemonSet's ControllerRevisions: claims them, makes the current one, drops what is over the limit. */
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
+
+import {
+  type ControllerRevision,
+  type DaemonSet,
+  REVISION_HASH_LABEL,
+} from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import { type ControllerRevision, type DaemonSet, REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import {
+  type RevisionHistory,
+  revisionHistory,
+  revisionsToTrim,
+} from '../../decisions/daemonsets/revision-history.js';
 import { revisionHashOf, revisionsWithTemplate } from '../../decisions/daemonsets/template-revision.js';
-import { type RevisionHistory, revisionHistory, revisionsToTrim } from '../../decisions/daemonsets/revision-history.js';
 import { BY_NAMESPACE, BY_OWNER } from '../../informers/informer.js';
 import { controllerRevisionKind, daemonSetKind, podKind } from '../../kinds/index.js';
+import type { ReconcileContext } from '../queue/reconcile-worker.js';
+import { adopt, preconditionsOf, release } from './controller-ref.js';
 import type { DaemonSetDeps } from './daemonset-deps.js';
 import { claimOf } from './daemonset-node-view.js';
-import { adopt, preconditionsOf, release } from './controller-ref.js';
-import type { ReconcileContext } from '../queue/reconcile-worker.js';
 
 /** The present template's hash, and the revisions of other templates. */
 interface CurrentHistory {
@@ -84,7 +93,11 @@ export class DaemonSetRevisions {
     return stored;
   }
 
-  async #create(daemonSet: DaemonSet, revision: ControllerRevision, turn: ReconcileContext): Promise<ControllerRevision> {
+  async #create(
+    daemonSet: DaemonSet,
+    revision: ControllerRevision,
+    turn: ReconcileContext,
+  ): Promise<ControllerRevision> {
     const { registry } = this.#parts;
     const { namespace } = daemonSet.metadata;
     try {

@@ -1,6 +1,7 @@
 /** The tallies of all DaemonSets, and which of them still speak of the present one. */
-import { type ObjectRef, refText } from '../../../shared/kube/objects/meta.js';
+
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { type ObjectRef, refText } from '../../../shared/kube/objects/meta.js';
 import { DaemonSetTally, type TallySubject } from './daemonset-tally.js';
 
 function isSameSubject(a: TallySubject, b: TallySubject): boolean {

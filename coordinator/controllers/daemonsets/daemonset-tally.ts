@@ -3,9 +3,13 @@ import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.
 import type { CurrentRevision } from '../../decisions/daemonsets/daemon-node.js';
 import type { StatusCounts } from '../../decisions/daemonsets/daemonset-status.js';
 import type { FailedPodBackoff } from '../../decisions/daemonsets/failed-pod-backoff.js';
-import type { HandoverTerms } from '../../decisions/handovers/handover-terms.js';
 import type { NodeRecord } from '../../decisions/daemonsets/node-record.js';
-import { type Fleet, NODE_UPDATE_STATES, type NodeUpdateState } from '../../decisions/daemonsets/rolling-update.js';
+import {
+  type Fleet,
+  NODE_UPDATE_STATES,
+  type NodeUpdateState,
+} from '../../decisions/daemonsets/rolling-update.js';
+import type { HandoverTerms } from '../../decisions/handovers/handover-terms.js';
 import { sameJson } from '../../registry/encoding/json-value.js';
 
 /** What the fleet step lets a node do: a new Pod beside the old one, the old one replaced, the new one deleted, or a host's turn taken back. */
@@ -45,7 +49,11 @@ export interface TallySubject {
 }
 
 /** Hears where a node stands whenever that changes; undefined for a node that has no part in the update any more. */
-type TallyFollower = (name: string, situation: NodeUpdateState | undefined, record: NodeRecord | undefined) => void;
+type TallyFollower = (
+  name: string,
+  situation: NodeUpdateState | undefined,
+  record: NodeRecord | undefined,
+) => void;
 
 /**
  * Records are replaced whole, so the sums cannot drift. A node where something happened or was ordered counts as under
@@ -164,7 +172,10 @@ export class DaemonSetTally implements Fleet {
 
   orderAction(name: string, turn: NodeAction): void {
     this.markInProgress(name);
-    this.#turns.set(name, { action: turn, wasCovered: this.#records.get(name)?.updateStatus?.covered ?? false });
+    this.#turns.set(name, {
+      action: turn,
+      wasCovered: this.#records.get(name)?.updateStatus?.covered ?? false,
+    });
   }
 
   /** Nodes whose host has a turn that was not taken back. */

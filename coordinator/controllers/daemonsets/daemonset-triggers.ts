@@ -1,10 +1,10 @@
 /** Which keys a change calls for. A change of one object never walks over the fleet. */
 import { isDeepStrictEqual } from 'node:util';
-import { controllerOf, type KubeObject, type ObjectMeta } from '../../../shared/kube/objects/meta.js';
-import { RESYNCED_IN_EPOCH, type Node } from '../../../shared/kube/nodes/node-types.js';
-import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
-import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { type Node, RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
+import { controllerOf, type KubeObject, type ObjectMeta } from '../../../shared/kube/objects/meta.js';
+import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
+import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import { BY_NAMESPACE, type Informers, type ObjectChange } from '../../informers/informer.js';
 import { placementVerdict } from './cached-placement.js';
 

@@ -1,12 +1,13 @@
 /** Writes what controllers tell about objects as Events, many at once: never waited for, never an error to the teller. */
+
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { KubeEvent, ObjectReference } from '../../../shared/kube/objects/event-types.js';
 import { type KubeObject, refText } from '../../../shared/kube/objects/meta.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import { eventKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
-import { type OccurrenceCount, EventCorrelator } from './event-correlator.js';
+import { EventCorrelator, type OccurrenceCount } from './event-correlator.js';
 
 /** Tells of one occurrence, or of several counted elsewhere. Equal ones are counted, many similar ones combined, too many dropped. */
 export type RecordEvent = (

@@ -1,8 +1,9 @@
 /** Deletes what its owners leave behind, and lets owners go once their dependents are seen to. */
-import { type KubeObject, type OwnerReference, refText } from '../../../shared/kube/objects/meta.js';
+
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import type { Clock } from '../../../shared/process/time/clock.js';
+import { type KubeObject, type OwnerReference, refText } from '../../../shared/kube/objects/meta.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import {
   dependentStep,
   FOREGROUND_FINALIZER,
@@ -32,9 +33,9 @@ import {
 } from '../../kinds/index.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import type { Registry } from '../../registry/registry.js';
+import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import { splitKey } from '../queue/object-key.js';
 import { unlessGone } from '../queue/outdated-write.js';
-import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
 
 interface GarbageCollectorDeps {
@@ -247,7 +248,12 @@ export class GarbageCollector {
     });
   }
 
-  async #dropFinalizer(kind: Kind, object: KubeObject, finalizer: string, turn: ReconcileContext): Promise<void> {
+  async #dropFinalizer(
+    kind: Kind,
+    object: KubeObject,
+    finalizer: string,
+    turn: ReconcileContext,
+  ): Promise<void> {
     await this.#modify(kind, object, turn, (stored) => {
       stored.metadata.finalizers = stored.metadata.finalizers?.filter((one) => one !== finalizer) ?? [];
     });

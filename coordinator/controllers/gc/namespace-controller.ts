@@ -1,8 +1,9 @@
 /** Keeps upstream's four namespaces, and empties a namespace that is being deleted (pkg/controller/namespace). */
-import type { Namespace } from '../../../shared/kube/objects/config-types.js';
+
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import type { Clock } from '../../../shared/process/time/clock.js';
+import type { Namespace } from '../../../shared/kube/objects/config-types.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import type { Informers } from '../../informers/informer.js';
 import { namespaceKind } from '../../kinds/index.js';
 import type { Kind } from '../../kinds/kind.js';

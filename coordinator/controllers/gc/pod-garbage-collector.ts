@@ -1,15 +1,16 @@
 /** Removes Pods whose node is gone for good: no agent will ever confirm that they stopped (pkg/controller/podgc). */
+
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { withCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod, type PodStatus } from '../../../shared/kube/pods/pod-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import type { Clock } from '../../../shared/process/time/clock.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';
 import { nodeKind, podKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
-import { unlessGone } from '../queue/outdated-write.js';
 import { preconditionsOf } from '../daemonsets/controller-ref.js';
+import { unlessGone } from '../queue/outdated-write.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
 
 interface PodGarbageCollectorDeps {

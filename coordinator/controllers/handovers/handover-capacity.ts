@@ -1,6 +1,7 @@
 /** Whether nodes have room for the Pods that their hosts are to put in the old ones' places. */
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { DaemonNode } from '../../decisions/daemonsets/daemon-node.js';
 import type { DaemonSetDeps } from '../daemonsets/daemonset-deps.js';
 import type { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
@@ -32,7 +33,9 @@ export class HandoverCapacity {
   markLackingCapacity(daemonSet: DaemonSet, tally: DaemonSetTally, node: DaemonNode): DaemonNode {
     const since = tally.lackingCapacitySince.get(node.name);
     if (since === undefined) return node;
-    const old = node.pods.find(({ updated, terminating, handover: turn }) => !updated && !terminating && !turn);
+    const old = node.pods.find(
+      ({ updated, terminating, handover: turn }) => !updated && !terminating && !turn,
+    );
     const { namespace } = daemonSet.metadata;
     const pod =
       old && this.#parts.informers.pods.get({ ...(namespace ? { namespace } : {}), name: old.name });

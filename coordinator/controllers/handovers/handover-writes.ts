@@ -1,15 +1,16 @@
 /** Writes turns on Pods for their hosts to carry out, and takes them away again (`shared/kube/handovers/host-handover.ts`). */
+
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import {
-  type HostHandover,
   HANDOVER_ANNOTATION,
+  type HostHandover,
   handoverOf,
   withdrawalAnnotationFor,
   withdrawnSuccessorOf,
 } from '../../../shared/kube/handovers/host-handover.js';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { daemonPod } from '../../decisions/daemonsets/daemon-pod.js';
 import type { HandoverTerms } from '../../decisions/handovers/handover-terms.js';
 import { podKind } from '../../kinds/index.js';

@@ -2,11 +2,12 @@
  * Turns what is known of a node's health into taints and Events (pkg/controller/nodelifecycle). The verdict itself is the
  * hub's; when a node is emptied, `ZoneEvictions` says.
  */
+
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
-import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import type { Clock } from '../../../shared/process/time/clock.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import {
   isEvicting,
   isNodeReady,
@@ -18,9 +19,9 @@ import { DEFAULT_EVICTION_RATES, type EvictionRates, zoneOf } from '../../decisi
 import type { Informers, ObjectChange } from '../../informers/informer.js';
 import { nodeKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
+import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import type { RecordEvent } from '../events/event-recorder.js';
 import { unlessGone } from '../queue/outdated-write.js';
-import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
 import { ZoneEvictions, type ZoneMember } from './zone-evictions.js';
 

@@ -1,28 +1,29 @@
 /** Binds Pods that nobody has bound: bare ones, and DaemonSet Pods whose node had no room when they were made. */
+
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { findCondition, withCondition } from '../../../shared/kube/objects/conditions.js';
 import { refText, toTimestamp } from '../../../shared/kube/objects/meta.js';
-import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
-import type { Clock } from '../../../shared/process/time/clock.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import {
   DEFAULT_SCHEDULER,
+  FitRefusals,
   fitRefusals,
   NOT_THE_PINNED_NODE,
   nodeScore,
   pinnedNode,
-  FitRefusals,
 } from '../../decisions/placement/pod-fit.js';
 import type { Informers, ObjectChange } from '../../informers/informer.js';
 import { podKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
+import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import type { RecordEvent } from '../events/event-recorder.js';
-import type { NodeReservations } from './node-reservations.js';
 import { splitKey } from '../queue/object-key.js';
 import { unlessGone } from '../queue/outdated-write.js';
-import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
+import type { NodeReservations } from './node-reservations.js';
 
 interface SchedulerDeps {
   registry: Registry;

@@ -1,19 +1,20 @@
 /** Deletes Pods that do not bear their node's NoExecute taints any longer (pkg/controller/tainteviction). */
+
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { withCondition } from '../../../shared/kube/objects/conditions.js';
 import { refText, toTimestamp } from '../../../shared/kube/objects/meta.js';
-import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod, PodStatus } from '../../../shared/kube/pods/pod-types.js';
-import type { Clock } from '../../../shared/process/time/clock.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import { evictionTime, type PendingEviction } from '../../decisions/nodes/eviction-time.js';
 import { type Informers, type ObjectChange, PODS_BY_NODE } from '../../informers/informer.js';
 import { podKind } from '../../kinds/index.js';
 import { sameJson } from '../../registry/encoding/json-value.js';
 import type { Registry } from '../../registry/registry.js';
+import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import type { RecordEvent } from '../events/event-recorder.js';
 import { splitKey } from '../queue/object-key.js';
 import { unlessGone } from '../queue/outdated-write.js';
-import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
 
 interface TaintEvictionDeps {

@@ -2,9 +2,16 @@
  * Whose turn it is to be emptied: nodes that are not ready wait in a queue of their zone, which lets them through at the
  * rate that the zone's state allows, and nobody while all zones are down (pkg/controller/nodelifecycle, zoneNoExecuteTainter).
  */
-import type { Clock, Timer } from '../../../shared/process/time/clock.js';
+
 import type { Logger } from '../../../shared/process/output/logger.js';
-import { afterTaking, atRate, type Bucket, fullBucket, msToToken } from '../../decisions/nodes/token-bucket.js';
+import type { Clock, Timer } from '../../../shared/process/time/clock.js';
+import {
+  afterTaking,
+  atRate,
+  type Bucket,
+  fullBucket,
+  msToToken,
+} from '../../decisions/nodes/token-bucket.js';
 import {
   type EvictionRates,
   evictionRate,

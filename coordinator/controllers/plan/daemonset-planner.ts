@@ -1,34 +1,35 @@
 /** The plan of one DaemonSet: its hosts as they stand, a rehearsal, and what came of it. */
+
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { DaemonSetPlan, PlannedHost } from '../../../shared/kube/fleet/plan-types.js';
 import { CHANGING_ACTIONS } from '../../../shared/kube/fleet/plan-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { ROLLOUT_REASON_CODES } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { ROLLOUT_REASON_CODES } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
-import { contactOf } from '../../decisions/nodes/node-contact.js';
 import type { CurrentRevision } from '../../decisions/daemonsets/daemon-node.js';
 import { daemonPod, templateGenerationOf } from '../../decisions/daemonsets/daemon-pod.js';
-import { confirmSecondsOf, handoverTerms } from '../../decisions/handovers/handover-terms.js';
-import { countActions, countReasons, planSentence } from '../../decisions/plan/plan-sentence.js';
-import { measurePodTimings } from '../../decisions/rollouts/pod-timings.js';
-import { REASON_CODES } from '../../decisions/reasons/reason-code.js';
-import { revisionHashOf } from '../../decisions/daemonsets/template-revision.js';
 import { revisionHistory } from '../../decisions/daemonsets/revision-history.js';
+import { revisionHashOf } from '../../decisions/daemonsets/template-revision.js';
 import { allowsSurge, isRollingUpdate } from '../../decisions/daemonsets/update-strategy.js';
+import { confirmSecondsOf, handoverTerms } from '../../decisions/handovers/handover-terms.js';
+import { contactOf } from '../../decisions/nodes/node-contact.js';
+import { countActions, countReasons, planSentence } from '../../decisions/plan/plan-sentence.js';
+import { REASON_CODES } from '../../decisions/reasons/reason-code.js';
+import { measurePodTimings } from '../../decisions/rollouts/pod-timings.js';
 import { BY_OWNER } from '../../informers/informer.js';
 import { semanticallyEqual } from '../../kinds/validation/semantic-equality.js';
+import { nodeNamesOf, observeNode, placementOn } from '../daemonsets/daemonset-node-view.js';
 import { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
-import { nodeNamesOf, placementOn, observeNode } from '../daemonsets/daemonset-node-view.js';
 import { governingPolicy } from '../rollouts/rollout-decision.js';
-import { type RolloutStrategy, UpstreamStrategy } from './rollout-strategy.js';
+import type { OverlayInformers, PlanInformers } from './overlay-informers.js';
 import { type FirstReason, firstReason, maxOf, plannedHosts, plannedWaves } from './planned-hosts.js';
 import { simulateRollout } from './rollout-simulation.js';
+import { type RolloutStrategy, UpstreamStrategy } from './rollout-strategy.js';
 import { type InitialHost, SimulatedHosts, type SimulatedHostsOptions } from './simulated-hosts.js';
 import { SimulationTimeline } from './simulation-timeline.js';
 import { WaveStrategy, type WaveStrategyOptions } from './wave-strategy.js';
-import type { PlanInformers, OverlayInformers } from './overlay-informers.js';
 
 interface PlanSubject {
   /** Absent where the apply would make it. */

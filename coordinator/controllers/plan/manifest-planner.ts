@@ -1,21 +1,22 @@
 /** Answers what manifests would do to hosts: fits the API's `Foresee`, from the registry's dry runs and informers, and writes nothing. */
-import type { Namespace } from '../../../shared/kube/objects/config-types.js';
-import { countText } from '../../../shared/kube/objects/count-text.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
-import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
-import type { Node } from '../../../shared/kube/nodes/node-types.js';
+
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import {
   CHANGING_ACTIONS,
   type DaemonSetPlan,
   type Plan,
   type PlanRequest,
 } from '../../../shared/kube/fleet/plan-types.js';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { Namespace } from '../../../shared/kube/objects/config-types.js';
+import { countText } from '../../../shared/kube/objects/count-text.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
 import type { ServiceAccount } from '../../../shared/kube/objects/service-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import {
   daemonSetKind,
@@ -26,11 +27,11 @@ import {
   serviceAccountKind,
 } from '../../kinds/index.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
-import { type DryRunResult, dryRunApply, dryRunReplace } from '../../registry/writes/dry-run-apply.js';
 import type { Registry, WriteOptions } from '../../registry/registry.js';
+import { type DryRunResult, dryRunApply, dryRunReplace } from '../../registry/writes/dry-run-apply.js';
 import { planDaemonSet } from './daemonset-planner.js';
+import { OverlayInformers, type PlanInformers } from './overlay-informers.js';
 import { policyWarnings, type WrittenPolicy } from './policy-warnings.js';
-import { type PlanInformers, OverlayInformers } from './overlay-informers.js';
 
 interface PlannerParts {
   registry: Registry;
@@ -111,7 +112,7 @@ export class ManifestPlanner {
   }
 
   /** What whoever wrote a policy is to know. */
-  policyWarnings(write: WrittenPolicy): Promise<string[]> {
+  warningsFor(write: WrittenPolicy): Promise<string[]> {
     const { before, after } = write;
     const policies = after ? [after] : [];
     const gone = before && !after ? [before] : [];

@@ -1,7 +1,8 @@
 /** The informers as they would be after an apply: their objects, with some in the place of others. */
-import { type KubeObject, refText } from '../../../shared/kube/objects/meta.js';
-import type { Node } from '../../../shared/kube/nodes/node-types.js';
+
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { type KubeObject, refText } from '../../../shared/kube/objects/meta.js';
 import { BY_NAMESPACE, type Informers } from '../../informers/informer.js';
 import type { NodeReader } from '../daemonsets/daemonset-node-view.js';
 

@@ -1,7 +1,8 @@
 /** What a rehearsal says of each host: what becomes of it, when, and why not at once. */
+
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { HostAction, PlannedHost, PlannedWave } from '../../../shared/kube/fleet/plan-types.js';
 import type { RolloutReasonCode } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { type Placement, type PlacementNode, placementOf } from '../../decisions/placement/placement.js';
 import { PLACEMENT_REASON_CODES, type ReasonCode } from '../../decisions/reasons/reason-code.js';
 import type { RolloutStrategy } from './rollout-strategy.js';
@@ -28,7 +29,10 @@ export function firstReason(
   if (!placement) return { code: 'NodeNotFound', because: 'there is no such Node' };
   if (!placement.shouldRun) {
     const stays = placement.shouldContinueRunning && had;
-    return { code: stays ? 'KeptDespiteTaint' : PLACEMENT_REASON_CODES[placement.rule], because: placement.reason };
+    return {
+      code: stays ? 'KeptDespiteTaint' : PLACEMENT_REASON_CODES[placement.rule],
+      because: placement.reason,
+    };
   }
   const isMoved = course.created > 0 || course.deleted > 0;
   const old = course.pods.find((pod) => isLive(pod) && !pod.updated);
@@ -40,7 +44,11 @@ export function firstReason(
 
 const OFFLINE: FirstReason = { code: 'NodeOffline', because: 'its agent is not connected' };
 
-function actionOf({ pods: before, contact }: InitialHost, course: SimulatedHostState, eligible: boolean): HostAction {
+function actionOf(
+  { pods: before, contact }: InitialHost,
+  course: SimulatedHostState,
+  eligible: boolean,
+): HostAction {
   const had = before.some(isLive);
   const live = course.pods.filter(isLive);
   const isMoved = course.created > 0 || course.deleted > 0;

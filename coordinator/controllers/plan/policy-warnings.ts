@@ -1,15 +1,22 @@
 /** What a write of a RolloutPolicy means for the DaemonSets that are there: remarks for whoever wrote it. Writes nothing. */
-import { compileMaintenanceSchedules, nextReplacementTime } from '../../../shared/calendar/maintenance-schedule.js';
-import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
+import {
+  compileMaintenanceSchedules,
+  nextReplacementTime,
+} from '../../../shared/calendar/maintenance-schedule.js';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
-import { policyWarningMessages, releaseWarningMessages, type SelectedDaemonSet } from '../../decisions/plan/policy-warning-messages.js';
 import { isRollingUpdate } from '../../decisions/daemonsets/update-strategy.js';
+import {
+  policyWarningMessages,
+  releaseWarningMessages,
+  type SelectedDaemonSet,
+} from '../../decisions/plan/policy-warning-messages.js';
 import { placementVerdict } from '../daemonsets/cached-placement.js';
 import { governingPolicy } from '../rollouts/rollout-decision.js';
-import type { PlanInformers, OverlayInformers } from './overlay-informers.js';
+import type { OverlayInformers, PlanInformers } from './overlay-informers.js';
 
 export interface WrittenPolicy {
   /** As it was stored; absent where the write made it. */
@@ -57,7 +64,10 @@ export async function policyWarnings({
       ...(isInForce ? await foundAt(daemonSet, after, world, clock) : NOT_LOOKED_AT),
     });
   }
-  return [...policyWarningMessages({ name: after.metadata.name, spec: after.spec }, selected, mayNameNodes), ...left];
+  return [
+    ...policyWarningMessages({ name: after.metadata.name, spec: after.spec }, selected, mayNameNodes),
+    ...left,
+  ];
 }
 
 /** Where the policy is not in force, what it would find is nobody's question. */

@@ -1,10 +1,11 @@
 /** Who says whose turn it is in a rehearsal: upstream's rolling update, or a policy's waves. */
+
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { countText } from '../../../shared/kube/objects/count-text.js';
 import type { RolloutReasonCode } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import type { ReasonCode } from '../../decisions/reasons/reason-code.js';
 import { chooseReplacements } from '../../decisions/daemonsets/rolling-update.js';
 import { isRollingUpdate } from '../../decisions/daemonsets/update-strategy.js';
+import type { ReasonCode } from '../../decisions/reasons/reason-code.js';
 import type { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
 import { NO_ACTIONS, type NodeActions } from '../rollouts/node-actions.js';
 

@@ -1,10 +1,10 @@
 /** Hosts that only pretend: they do at once, on a timeline, what nodes' keys would order of real ones. */
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import type { NodeContact } from '../../decisions/nodes/node-contact.js';
 import type { CurrentRevision, DaemonNode, DaemonPod } from '../../decisions/daemonsets/daemon-node.js';
 import type { FailedPodBackoff } from '../../decisions/daemonsets/failed-pod-backoff.js';
 import { recordNode } from '../../decisions/daemonsets/node-record.js';
 import { isIdle, nodeStep } from '../../decisions/daemonsets/node-step.js';
+import type { NodeContact } from '../../decisions/nodes/node-contact.js';
 import type { PodTimings } from '../../decisions/rollouts/pod-timings.js';
 import type { DaemonSetTally, NodeAction } from '../daemonsets/daemonset-tally.js';
 import type { SimulationTimeline } from './simulation-timeline.js';

@@ -1,21 +1,27 @@
 /** A policy's waves in a rehearsal: each look is the controller's own, at what the last one would have stored. */
+
+import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
-import type { RolloutReasonCode } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { RolloutReasonCode } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
+import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 import { runInSlices, type TimeSlice } from '../../../shared/process/time/time-slice.js';
+import { holdText, type ReasonCode } from '../../decisions/reasons/reason-code.js';
 import { nodeConnectivity } from '../../decisions/rollouts/node-rollout-facts.js';
 import type { PodTimings } from '../../decisions/rollouts/pod-timings.js';
-import { holdText, type ReasonCode } from '../../decisions/reasons/reason-code.js';
 import { statusOf } from '../../decisions/rollouts/rollout-status.js';
 import { waveNames } from '../../decisions/rollouts/wave-plan.js';
 import type { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
-import { decideRollout, buildWaveIndex, type RolloutDecision } from '../rollouts/rollout-decision.js';
-import { rankNodes } from '../rollouts/node-ranking.js';
-import { isRevisionCompleted, pinnedRevisionOf, previousHash, stableRevisionIn } from '../rollouts/rollout-revisions.js';
 import type { NodeActions } from '../rollouts/node-actions.js';
+import { rankNodes } from '../rollouts/node-ranking.js';
+import { buildWaveIndex, decideRollout, type RolloutDecision } from '../rollouts/rollout-decision.js';
+import {
+  isRevisionCompleted,
+  pinnedRevisionOf,
+  previousHash,
+  stableRevisionIn,
+} from '../rollouts/rollout-revisions.js';
 import type { WaveIndex } from '../rollouts/wave-index.js';
 import type { RolloutStrategy } from './rollout-strategy.js';
 import type { SimulationTimeline } from './simulation-timeline.js';
@@ -67,7 +73,7 @@ export class WaveStrategy implements RolloutStrategy {
     const nodes = await rankNodes({ tally, nodeOf, pods, status, previous, now: timeline.now, slice });
     const standing = (name: string) => nodeConnectivity(nodeOf(name));
     const failedBefore = status?.revision === hash ? status.failedNodes : undefined;
-    const draw = { nodes, revision: hash, standing, failedBefore, now: () => timeline.now };
+    const draw = { nodes, revision: hash, connectivity: standing, failedBefore, now: () => timeline.now };
     const drawn = await runInSlices(buildWaveIndex(policy, draw), slice);
     this.#waves = drawn.waves;
     tally.subscribe((name, situation, record) => drawn.waves.update(name, situation, record));

@@ -1,8 +1,9 @@
 /** Reconciles keys of a queue: the one place for retries, back-off and reading one's own writes. */
-import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import type { Clock } from '../../../shared/process/time/clock.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import type { Informers } from '../../informers/informer.js';
 import { type QueueObserver, WorkQueue } from './work-queue.js';

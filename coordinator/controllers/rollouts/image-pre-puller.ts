@@ -2,25 +2,34 @@
  * Has hosts fetch the next image ahead of their turn, so many at once and in the order of the waves. What is kept in memory
  * can be lost: annotations and what hosts report of their images say how far each is.
  */
-import { compileMaintenanceSchedules, nextReplacementTime } from '../../../shared/calendar/maintenance-schedule.js';
-import { refText } from '../../../shared/kube/objects/meta.js';
+import {
+  compileMaintenanceSchedules,
+  nextReplacementTime,
+} from '../../../shared/calendar/maintenance-schedule.js';
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { refText } from '../../../shared/kube/objects/meta.js';
 import { ownValue } from '../../../shared/kube/objects/own-value.js';
 import { prePullAnnotation } from '../../../shared/kube/rollouts/pre-pull-annotations.js';
-import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { contactOf } from '../../decisions/nodes/node-contact.js';
-import { imageBytesOf, hasImages, type PullLine, type PullQueued, prePullStep } from '../../decisions/rollouts/pre-pull-schedule.js';
+import {
+  hasImages,
+  imageBytesOf,
+  type PullLine,
+  type PullQueued,
+  prePullStep,
+} from '../../decisions/rollouts/pre-pull-schedule.js';
 import { scaledAmount } from '../../decisions/rollouts/wave-plan.js';
 import type { ObjectChange } from '../../informers/informer.js';
 import { nodeKind } from '../../kinds/index.js';
 import type { DaemonSetDeps } from '../daemonsets/daemonset-deps.js';
 import type { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
-import { earliest } from './window-index.js';
 import type { WaveIndex } from './wave-index.js';
+import { earliest } from './window-index.js';
 
 const DEFAULT_AHEAD_SECONDS = 3600;
 const DEFAULT_PARALLEL = 10;

@@ -1,9 +1,10 @@
 /** Whose turn it is in a rollout by waves, once it is known how far it may go. */
-import type { RolloutPolicy, RolloutWave } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+
 import type { DaemonSet, DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { chooseReverts } from '../../decisions/rollouts/revert-choice.js';
+import type { RolloutPolicy, RolloutWave } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import { chooseReplacements, type Replacements } from '../../decisions/daemonsets/rolling-update.js';
 import { updateBudget } from '../../decisions/daemonsets/update-strategy.js';
+import { chooseReverts } from '../../decisions/rollouts/revert-choice.js';
 import { scaledAmount } from '../../decisions/rollouts/wave-plan.js';
 import type { WaveIndex } from './wave-index.js';
 

@@ -4,7 +4,7 @@ import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { HEALTH, healthOf, lastRestartOf } from '../../decisions/rollouts/node-health-rank.js';
-import { type PlannedNode, type RankedRevision, nodeRank } from '../../decisions/rollouts/wave-plan.js';
+import { nodeRank, type PlannedNode, type RankedRevision } from '../../decisions/rollouts/wave-plan.js';
 import type { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
 import { stableRevisionIn } from './rollout-revisions.js';
 

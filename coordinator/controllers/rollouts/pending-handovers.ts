@@ -21,7 +21,7 @@ export class PendingHandovers {
   }
 
   /** Those whose turn is to be taken back: to something that is not wanted any more, or of whom that is asked. */
-  toWithdraw(isAsked: (name: string) => boolean): string[] {
+  handoversToWithdraw(isAsked: (name: string) => boolean): string[] {
     return [...this.#withdrawable].flatMap(([name, { isOutdated }]) =>
       isOutdated || isAsked(name) ? name : [],
     );

@@ -33,7 +33,10 @@ export class RolloutCodeCounts {
   }
 
   /** Nodes by code, for each of so many waves. */
-  codes(waves: number, codeOf: (place: HostRolloutState) => RolloutReasonCode): Map<RolloutReasonCode, number>[] {
+  codes(
+    waves: number,
+    codeOf: (place: HostRolloutState) => RolloutReasonCode,
+  ): Map<RolloutReasonCode, number>[] {
     const codes = Array.from({ length: waves }, () => new Map<RolloutReasonCode, number>());
     for (const { place, count } of this.#counts.values()) {
       const code = codeOf(place);

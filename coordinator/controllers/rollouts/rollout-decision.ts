@@ -1,15 +1,17 @@
 /** One look at a rollout by waves, with nothing read or written: the controller takes it, and so do those who foresee. */
-import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
-import type { RolloutPolicy, RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
+
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
+import type { RolloutPolicy, RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
+import { allowsSurge, updateBudget } from '../../decisions/daemonsets/update-strategy.js';
 import { confirmSecondsOf } from '../../decisions/handovers/handover-terms.js';
-import type { NodeConnectivity } from '../../decisions/rollouts/node-rollout-facts.js';
-import type { PodTimings } from '../../decisions/rollouts/pod-timings.js';
 import type { NodeRolloutStatus } from '../../decisions/reasons/reason-code.js';
 import { type RolloutPhaseInfo, rolloutCode } from '../../decisions/rollouts/host-rollout-code.js';
+import type { NodeConnectivity } from '../../decisions/rollouts/node-rollout-facts.js';
+import type { FailureRules, NodeRolloutState } from '../../decisions/rollouts/node-rollout-state.js';
+import type { PodTimings } from '../../decisions/rollouts/pod-timings.js';
 import { estimatedEnd } from '../../decisions/rollouts/rollout-estimate.js';
-import type { NodeRolloutState, FailureRules } from '../../decisions/rollouts/node-rollout-state.js';
 import {
   type RolloutInput,
   type RolloutMemory,
@@ -18,21 +20,20 @@ import {
 } from '../../decisions/rollouts/rollout-memory.js';
 import { progressOf, type RolloutProgress } from '../../decisions/rollouts/rollout-progress.js';
 import { memoryOf } from '../../decisions/rollouts/rollout-status.js';
-import { type RolloutVerdict, judgeRollout } from '../../decisions/rollouts/rollout-verdict.js';
-import { allowsSurge, updateBudget } from '../../decisions/daemonsets/update-strategy.js';
+import { judgeRollout, type RolloutVerdict } from '../../decisions/rollouts/rollout-verdict.js';
 import { assignWavesStepwise, type PlannedNode, waveNames } from '../../decisions/rollouts/wave-plan.js';
-import { earliest } from './window-index.js';
 import {
-  limitCatchUp,
   lateRevertActions,
-  revertActions,
-  withdrawActions,
-  waveStrategy,
+  limitCatchUp,
   type NodeActions,
+  revertActions,
   updateActions,
+  waveStrategy,
+  withdrawActions,
 } from './node-actions.js';
 import { WaveIndex } from './wave-index.js';
 import { OUT_OF_WINDOW_STATES } from './wave-members.js';
+import { earliest } from './window-index.js';
 
 const DEFAULT_DEADLINE_SECONDS = 600;
 /** A verdict changes what is counted twice at most: by a request, and by a rollout that ends through it. */
@@ -140,7 +141,9 @@ export function decideRollout(view: RolloutView): RolloutDecision {
   const stand = standOf(verdict);
   const isFrozen = (node: string) => verdict.frozen === true || waves.closedWindow(node)?.create === false;
   const requeueAt = earliest([deadline, verdict.requeueAt]);
-  const nextWindowAt = counts.some(({ outsideWindow }) => outsideWindow > 0) ? waves.nextWindowOpening : undefined;
+  const nextWindowAt = counts.some(({ outsideWindow }) => outsideWindow > 0)
+    ? waves.nextWindowOpening
+    : undefined;
   return {
     verdict,
     counts: withFailedBefore(counts, waves.codeCounts.failedAndReverted(counts.length)),

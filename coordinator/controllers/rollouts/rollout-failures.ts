@@ -1,7 +1,8 @@
 /** Why hosts of a rollout failed, as their Pods tell it. */
+
+import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { controllerOf } from '../../../shared/kube/objects/meta.js';
 import type { HostFailure, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
-import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { podProgress } from '../../decisions/reasons/pod-progress.js';
 import { knownFailures, MAX_FAILURES } from '../../decisions/rollouts/rollout-outcome.js';
 import { type Informers, PODS_BY_TARGET_NODE } from '../../informers/informer.js';

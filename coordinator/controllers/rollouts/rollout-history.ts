@@ -1,17 +1,22 @@
 /** Past rollouts of a DaemonSet: Rollouts that stay as they ended, as many as the policy says. */
-import { controllerOf, type ObjectMeta } from '../../../shared/kube/objects/meta.js';
-import { PAST_ROLLOUT_LABEL, type Rollout, type RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { controllerOf, type ObjectMeta } from '../../../shared/kube/objects/meta.js';
+import {
+  PAST_ROLLOUT_LABEL,
+  type Rollout,
+  type RolloutStatus,
+} from '../../../shared/kube/rollouts/rollout-types.js';
 import { daemonSetOwner } from '../../decisions/daemonsets/daemon-pod.js';
 import { pastStatus } from '../../decisions/rollouts/rollout-outcome.js';
 import { BY_OWNER } from '../../informers/informer.js';
 import { rolloutKind } from '../../kinds/index.js';
 import { labelValueProblems } from '../../kinds/validation/name-rules.js';
+import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import type { DaemonSetDeps } from '../daemonsets/daemonset-deps.js';
 import { isNamespaceEnding } from '../daemonsets/namespace-ending.js';
 import { unlessGone } from '../queue/outdated-write.js';
-import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
 
 const DEFAULT_LIMIT = 10;

@@ -3,23 +3,24 @@
  * whose turn it is. What was decided is stored before anybody gets a turn by it.
  */
 import { compileMaintenanceSchedules } from '../../../shared/calendar/maintenance-schedule.js';
-import { controllerOf, refText } from '../../../shared/kube/objects/meta.js';
-import type { Rollout, RolloutStatus, SteeringStatus } from '../../../shared/kube/rollouts/rollout-types.js';
-import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { handoverTerms, isAmong } from '../../decisions/handovers/handover-terms.js';
+import { controllerOf, refText } from '../../../shared/kube/objects/meta.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { Rollout, RolloutStatus, SteeringStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import { revisionHashOf } from '../../decisions/daemonsets/template-revision.js';
+import { isRollingUpdate } from '../../decisions/daemonsets/update-strategy.js';
+import { handoverTerms, isAmong } from '../../decisions/handovers/handover-terms.js';
 import {
-  SUPERSEDED_BY_REVISION,
   MAX_FAILED_NODES,
   NO_POLICY,
   ON_DELETE,
+  SUPERSEDED_BY_REVISION,
   withOutcome,
 } from '../../decisions/rollouts/rollout-outcome.js';
 import { statusOf, withStoredTimes } from '../../decisions/rollouts/rollout-status.js';
-import { isRollingUpdate } from '../../decisions/daemonsets/update-strategy.js';
 import { BY_NAMESPACE, BY_OWNER } from '../../informers/informer.js';
 import { rolloutKind } from '../../kinds/index.js';
+import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import type { DaemonSetDeps } from '../daemonsets/daemonset-deps.js';
 import {
   type DaemonSetTally,
@@ -28,18 +29,22 @@ import {
   NOT_PINNED,
   type PinnedRevision,
 } from '../daemonsets/daemonset-tally.js';
-import { type AssignedWaves, WaveAssignments } from './wave-assignments.js';
-import { earliest } from './window-index.js';
-import { preconditionsOf } from '../daemonsets/controller-ref.js';
+import type { ReconcileContext } from '../queue/reconcile-worker.js';
 import { ImagePrePuller } from './image-pre-puller.js';
+import type { NodeActions } from './node-actions.js';
 import { decideRollout, governingPolicy } from './rollout-decision.js';
 import { newFailures } from './rollout-failures.js';
 import { RolloutHistory } from './rollout-history.js';
+import {
+  isRevisionCompleted,
+  pinnedRevisionOf,
+  previousHash,
+  stableRevisionIn,
+} from './rollout-revisions.js';
 import { RolloutStatusWriter } from './rollout-status-writer.js';
-import { isRevisionCompleted, pinnedRevisionOf, previousHash, stableRevisionIn } from './rollout-revisions.js';
-import type { NodeActions } from './node-actions.js';
+import { type AssignedWaves, WaveAssignments } from './wave-assignments.js';
 import type { WaveIndex } from './wave-index.js';
-import type { ReconcileContext } from '../queue/reconcile-worker.js';
+import { earliest } from './window-index.js';
 
 export class RolloutReconciler {
   readonly #parts: DaemonSetDeps;
@@ -120,7 +125,12 @@ export class RolloutReconciler {
   }
 
   /** Takes the rollout as far as the policy lets it, and answers whose turn it is. `tally` is whole. */
-  async reconcile(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally, turn: ReconcileContext): Promise<NodeActions> {
+  async reconcile(
+    daemonSet: DaemonSet,
+    policy: RolloutPolicy,
+    tally: DaemonSetTally,
+    turn: ReconcileContext,
+  ): Promise<NodeActions> {
     const { clock, timeOf } = this.#parts;
     const { hash } = tally.subject.current;
     const { waves, pace } = await this.#drawnFor(daemonSet, policy, tally);
@@ -181,7 +191,8 @@ export class RolloutReconciler {
   ): string[] {
     const { informers, clock } = this.#parts;
     const termsFor = handoverTerms(spec, steering, clock.now());
-    tally.handoverTerms = (name) => termsFor({ name, labels: informers.nodes.get({ name })?.metadata.labels });
+    tally.handoverTerms = (name) =>
+      termsFor({ name, labels: informers.nodes.get({ name })?.metadata.labels });
     // Where no host may hold its turn off there is nothing to override.
     const turned = spec.updateLock && steering?.forced?.length ? [...tally.nodes.turned] : [];
     const isToBeTold = (name: string) => {
@@ -207,7 +218,11 @@ export class RolloutReconciler {
   }
 
   /** Drawn anew for another count or policy. */
-  async #drawnFor(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally): Promise<AssignedWaves> {
+  async #drawnFor(
+    daemonSet: DaemonSet,
+    policy: RolloutPolicy,
+    tally: DaemonSetTally,
+  ): Promise<AssignedWaves> {
     const present = this.#drawn.current(daemonSet, policy, tally);
     if (present) return present;
     this.forget(daemonSet);

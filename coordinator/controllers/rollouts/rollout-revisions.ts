@@ -1,6 +1,7 @@
 /** Which other revisions matter to a rollout, and what Pods of them are made of. */
-import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
+
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import { revisionHashOf, templateOf, withTemplate } from '../../decisions/daemonsets/template-revision.js';
 import type { PinnedRevision } from '../daemonsets/daemonset-tally.js';
 

@@ -1,13 +1,14 @@
 /** The Rollout as it is stored, with its Events. */
-import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
-import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import { daemonSetOwner } from '../../decisions/daemonsets/daemon-pod.js';
 import { isSameProgress } from '../../decisions/rollouts/rollout-status.js';
 import { appliesTo } from '../../decisions/rollouts/steering-state.js';
 import { rolloutKind } from '../../kinds/index.js';
-import type { DaemonSetDeps } from '../daemonsets/daemonset-deps.js';
 import { preconditionsOf } from '../daemonsets/controller-ref.js';
+import type { DaemonSetDeps } from '../daemonsets/daemonset-deps.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
 
 /** A DaemonSet, and the policy that governs it. */

@@ -1,22 +1,22 @@
 /** The waves of each DaemonSet that a policy governs: drawn from its tally, and followed as hosts come, go and are heard. */
 import { isDeepStrictEqual } from 'node:util';
-import { refText } from '../../../shared/kube/objects/meta.js';
-import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
-import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { refText } from '../../../shared/kube/objects/meta.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import { runInSlices, TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { contactOf } from '../../decisions/nodes/node-contact.js';
 import { type NodeConnectivity, nodeConnectivity } from '../../decisions/rollouts/node-rollout-facts.js';
-import { type PodTimings, measurePodTimings } from '../../decisions/rollouts/pod-timings.js';
+import { measurePodTimings, type PodTimings } from '../../decisions/rollouts/pod-timings.js';
 import { isBarred } from '../../decisions/rollouts/rollout-outcome.js';
 import type { PlannedNode } from '../../decisions/rollouts/wave-plan.js';
 import { BY_OWNER, type ObjectChange } from '../../informers/informer.js';
 import type { DaemonSetDeps } from '../daemonsets/daemonset-deps.js';
 import type { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
+import { rankNodes } from './node-ranking.js';
 import { buildWaveIndex } from './rollout-decision.js';
 import { isPastRollout } from './rollout-history.js';
-import { rankNodes } from './node-ranking.js';
 import type { WaveIndex } from './wave-index.js';
 
 /** What waves are drawn for. */
@@ -84,7 +84,7 @@ export class WaveAssignments {
     const { status } = subject;
     const failedBefore = status?.revision === revision ? status.failedNodes : undefined;
     const draw = {
-      ...{ nodes, revision, standing, isBarred: isBarredHere, failedBefore },
+      ...{ nodes, revision, connectivity: standing, isBarred: isBarredHere, failedBefore },
       now: () => clock.now(),
     };
     const slice = new TimeSlice(clock);
@@ -134,7 +134,7 @@ export class WaveAssignments {
   /** What is known of a host since the coordinator's start. */
   #hearing(name: string): Pick<NodeConnectivity, 'isAwaitingResync' | 'heardAt'> {
     const { heard } = this.#parts;
-    const heardAt = heard?.heardAt(name);
+    const heardAt = heard?.resyncedAt(name);
     if (heardAt !== undefined) return { heardAt };
     return heard?.isAwaitingResync(name) ? { isAwaitingResync: true } : {};
   }

@@ -1,34 +1,34 @@
 /** The waves of one rollout as sets of nodes, kept up by the tally: no event costs more than its own node. */
 import type { MaintenanceScheduleSpec } from '../../../shared/calendar/maintenance-schedule.js';
 import { ALL_TARGETS } from '../../../shared/kube/rollouts/steering-requests.js';
-import {
-  withConnectivity,
-  type NodeConnectivity,
-  nodeFacts,
-  withBoundedWait,
-  clampFutureTimes,
-} from '../../decisions/rollouts/node-rollout-facts.js';
 import type { NodeRecord } from '../../decisions/daemonsets/node-record.js';
 import type { Fleet, NodeUpdateState } from '../../decisions/daemonsets/rolling-update.js';
 import { rolloutDetail } from '../../decisions/rollouts/host-rollout-code.js';
-import type { WindowOpening } from '../../decisions/rollouts/rollout-estimate.js';
+import {
+  clampFutureTimes,
+  type NodeConnectivity,
+  nodeFacts,
+  withBoundedWait,
+  withConnectivity,
+} from '../../decisions/rollouts/node-rollout-facts.js';
 import {
   AVAILABLE_STATES,
   deadlineOf,
-  failedSince,
-  type NodeRolloutState,
-  type FailureRules,
-  nodeRolloutState,
   earliestHandoverStart,
+  type FailureRules,
+  failedSince,
   type NodeFacts,
+  type NodeRolloutState,
+  nodeRolloutState,
 } from '../../decisions/rollouts/node-rollout-state.js';
+import type { WindowOpening } from '../../decisions/rollouts/rollout-estimate.js';
 import type { RolloutMemory, WaveCounts } from '../../decisions/rollouts/rollout-memory.js';
 import { DeadlineQueue } from '../queue/deadline-queue.js';
-import { earliest, WindowIndex } from './window-index.js';
-import { RolloutMilestones } from './rollout-milestones.js';
-import { RolloutCodeCounts } from './rollout-code-counts.js';
 import { PendingHandovers } from './pending-handovers.js';
+import { RolloutCodeCounts } from './rollout-code-counts.js';
+import { RolloutMilestones } from './rollout-milestones.js';
 import { OLD_POD_STATES, OUT_OF_WINDOW_STATES, WaveMembers } from './wave-members.js';
+import { earliest, WindowIndex } from './window-index.js';
 
 /** Lanes whose nodes a new turn in the rollout's course may place elsewhere. */
 const NOT_DONE: readonly NodeRolloutState[] = [...OLD_POD_STATES, 'failed', 'again'];
@@ -51,7 +51,10 @@ export class WaveIndex {
   readonly #options: WaveIndexOptions;
   readonly #waves: WaveMembers[];
   readonly #facts = new Map<string, NodeFacts>();
-  readonly #placed = new Map<string, { wave: WaveMembers; lane: NodeRolloutState; zone: string | undefined }>();
+  readonly #placed = new Map<
+    string,
+    { wave: WaveMembers; lane: NodeRolloutState; zone: string | undefined }
+  >();
   readonly #zones: WindowIndex;
   readonly #agenda = new DeadlineQueue();
   readonly #turned = new PendingHandovers();
@@ -253,7 +256,11 @@ export class WaveIndex {
     const rules = { ...this.#options.rules, startedAt, retriedAt };
     const isOutside = this.closedWindow(name) !== undefined;
     const isStray = this.#isStray(facts);
-    const lane = nodeRolloutState({ ...facts, isOutOfWindow: isOutside, isSkipped: this.isSkipped(name), isStaleFailed: isStray }, now, rules);
+    const lane = nodeRolloutState(
+      { ...facts, isOutOfWindow: isOutside, isSkipped: this.isSkipped(name), isStaleFailed: isStray },
+      now,
+      rules,
+    );
     if (lane === 'failed') this.#failed.add(name);
     else if (!this.#isBarred) this.#failed.delete(name);
     this.#place(name, lane);
@@ -301,7 +308,7 @@ export class WaveIndex {
     const hasFailed = this.#failed.has(name);
     const course = { ...this.#course.times, hasFailed, hasTaken: this.#took.has(name) };
     const remark = facts && lane && rolloutDetail(lane, facts, course);
-    const place = lane && { wave: index, lane, ...(remark ? { remark } : {}) };
+    const place = lane && { wave: index, state: lane, ...(remark ? { remark } : {}) };
     this.codeCounts.set(name, place, facts?.exists !== false);
     if (before && (lane === undefined || before.wave !== wave)) before.wave.remove(name, before.lane);
     before?.wave.countOutOfWindow(before.zone, -1);
@@ -312,7 +319,7 @@ export class WaveIndex {
     }
     const zone = OUT_OF_WINDOW_STATES.includes(lane) ? this.#zones.keyOf(name) : undefined;
     wave.countOutOfWindow(zone, 1);
-    this.#placed.set(name, { wave, state: lane, zone });
+    this.#placed.set(name, { wave, lane, zone });
     wave.put(name, lane, before?.wave === wave ? before.lane : undefined);
   }
 }

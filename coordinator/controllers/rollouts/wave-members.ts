@@ -66,7 +66,12 @@ const HELD: readonly NodeRolloutState[] = [
 ];
 
 /** Lanes of `HELD` whose nodes have no available Pod, or may have none at any moment. */
-const UNAVAILABLE: readonly NodeRolloutState[] = ['again', 'deferredHandover', 'awaitingResyncUnavailable', 'outOfWindowUnavailable'];
+const UNAVAILABLE: readonly NodeRolloutState[] = [
+  'again',
+  'deferredHandover',
+  'awaitingResyncUnavailable',
+  'outOfWindowUnavailable',
+];
 
 /** Lanes whose old Pod is where none belongs any more. */
 const RETIRING: readonly NodeRolloutState[] = ['retiringAvailable', 'retiringUnavailable'];
@@ -97,7 +102,9 @@ type Lanes = Record<NodeRolloutState, Set<string>>;
 export class WaveMembers {
   /** How many of `OUTSIDE` are of each zone. */
   readonly outOfWindowByZone = new Map<string, number>();
-  readonly byState = Object.fromEntries(NODE_ROLLOUT_STATES.map((lane) => [lane, new Set<string>()])) as Lanes;
+  readonly byState = Object.fromEntries(
+    NODE_ROLLOUT_STATES.map((lane) => [lane, new Set<string>()]),
+  ) as Lanes;
   /** Failed nodes that the budget counts. */
   readonly #failures = new Set<string>();
   /** Those of them that took the revision after completion. */

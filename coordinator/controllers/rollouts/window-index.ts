@@ -1,10 +1,10 @@
 /** The nodes of a rollout by the hours in which their Pods may be replaced: what time changes is seen once for all of a zone. */
 import {
   compileMaintenanceSchedules,
-  type MaintenanceState,
   type MaintenanceSchedule,
-  nextReplacementTime,
   type MaintenanceScheduleSpec,
+  type MaintenanceState,
+  nextReplacementTime,
 } from '../../../shared/calendar/maintenance-schedule.js';
 import type { Labels } from '../../../shared/kube/objects/selectors.js';
 
@@ -74,7 +74,7 @@ export class WindowIndex {
   }
 
   /** When the first of the zones opens that forbid replacements now. */
-  nextOpening(now: number): number | undefined {
+  nextWindowOpening(now: number): number | undefined {
     return earliest(
       [...this.#openingsAt(now)].map(([key, at]) => (this.#zones.get(key)?.names.size ? at : undefined)),
     );

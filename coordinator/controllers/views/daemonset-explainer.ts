@@ -1,26 +1,27 @@
 /** Answers why a DaemonSet does or does not run where: fits the API's `Explain` from informers, and writes nothing. */
+
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { notFound } from '../../../shared/kube/objects/api-status.js';
 import { type ObjectRef, type Timestamp, toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { compileLabelSelector, type Matcher } from '../../../shared/kube/objects/selectors.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutReasonCode } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
-import { compileLabelSelector, type Matcher } from '../../../shared/kube/objects/selectors.js';
-import { notFound } from '../../../shared/kube/objects/api-status.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import type { CurrentRevision } from '../../decisions/daemonsets/daemon-node.js';
 import { templateGenerationOf } from '../../decisions/daemonsets/daemon-pod.js';
+import { revisionHistory } from '../../decisions/daemonsets/revision-history.js';
+import { revisionHashOf } from '../../decisions/daemonsets/template-revision.js';
 import { explainPlacement, type RuleResult } from '../../decisions/placement/placement-explanation.js';
 import {
   type CreateRefusal,
+  type NodeRolloutStatus,
   REASON_CODES,
   type Reason,
   type ReasonCode,
-  type NodeRolloutStatus,
   reasonFor,
 } from '../../decisions/reasons/reason-code.js';
 import { fleetSentence, reasonSentence } from '../../decisions/reasons/reason-sentence.js';
-import { revisionHashOf } from '../../decisions/daemonsets/template-revision.js';
-import { revisionHistory } from '../../decisions/daemonsets/revision-history.js';
 import { BY_OWNER, type Informers } from '../../informers/informer.js';
 import { daemonSetKind, nodeKind, rolloutKind } from '../../kinds/index.js';
 import type { CreateRefusals } from '../daemonsets/create-refusals.js';

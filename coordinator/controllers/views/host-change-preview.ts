@@ -1,11 +1,16 @@
 /** Answers which Pods would come and go if hosts were changed: by the placement that the DaemonSet controller asks, of the present objects. */
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
-import type { DaemonSetEffect, HostEffect, HostEffectRequest } from '../../../shared/kube/fleet/host-effect-types.js';
-import { controllerOf } from '../../../shared/kube/objects/meta.js';
-import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import { changedNode, type NodeChange } from '../../../shared/kube/nodes/node-change.js';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type {
+  DaemonSetEffect,
+  HostEffect,
+  HostEffectRequest,
+} from '../../../shared/kube/fleet/host-effect-types.js';
+import { changedNode, type NodeChange } from '../../../shared/kube/nodes/node-change.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { controllerOf } from '../../../shared/kube/objects/meta.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { findUntoleratedTaint } from '../../decisions/placement/taint-tolerations.js';

@@ -1,11 +1,18 @@
 /** Answers when a RolloutPolicy lets hosts be changed in the next days: by the same hours as its rollouts, of the present Nodes. */
-import { compileMaintenanceSchedules, type MaintenanceSchedule } from '../../../shared/calendar/maintenance-schedule.js';
-import type { CalendarSpan, CalendarZone, ChangeCalendar } from '../../../shared/kube/fleet/change-calendar-types.js';
+import {
+  compileMaintenanceSchedules,
+  type MaintenanceSchedule,
+} from '../../../shared/calendar/maintenance-schedule.js';
+import type {
+  CalendarSpan,
+  CalendarZone,
+  ChangeCalendar,
+} from '../../../shared/kube/fleet/change-calendar-types.js';
+import { notFound } from '../../../shared/kube/objects/api-status.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import { type ObjectRef, toTimestamp } from '../../../shared/kube/objects/meta.js';
-import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Labels } from '../../../shared/kube/objects/selectors.js';
-import { notFound } from '../../../shared/kube/objects/api-status.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { calendarSpans } from '../../decisions/rollouts/calendar-spans.js';

@@ -3,8 +3,13 @@
  * (plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go), for the resources that are served here.
  */
 
+import {
+  type PolicyRule,
+  RBAC_GROUP,
+  type Role,
+  type RoleBinding,
+} from '../../../shared/kube/access/rbac-types.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
-import { type PolicyRule, RBAC_GROUP, type Role, type RoleBinding } from '../../../shared/kube/access/rbac-types.js';
 
 const LABELS = { 'kubernetes.io/bootstrapping': 'rbac-defaults' };
 /** `"false"` on an object keeps the next start from mending it. */

@@ -1,5 +1,10 @@
 /** Whether one rule of a role allows what someone wants (pkg/apis/rbac/v1/evaluation_helpers.go). */
-import type { Access, PathAccess, PolicyRule, ResourceAccess } from '../../../shared/kube/access/rbac-types.js';
+import type {
+  Access,
+  PathAccess,
+  PolicyRule,
+  ResourceAccess,
+} from '../../../shared/kube/access/rbac-types.js';
 
 const ALL = '*';
 

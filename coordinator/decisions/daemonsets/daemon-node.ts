@@ -1,5 +1,9 @@
 /** One node as its DaemonSet sees it: the plain data that the decisions about Pods are made from. */
-import { findCondition } from '../../../shared/kube/objects/conditions.js';
+
+import {
+  REVISION_HASH_LABEL,
+  TEMPLATE_GENERATION_LABEL,
+} from '../../../shared/kube/daemonsets/daemonset-types.js';
 import {
   CONFIRMED_CONDITION,
   HANDOVER_CONDITION,
@@ -7,14 +11,14 @@ import {
   handoverOf,
   WAITS_FOR_PREDECESSOR,
   WITHDRAWN,
-  withdrawnMessage,
   withdrawnHandoverOf,
+  withdrawnMessage,
 } from '../../../shared/kube/handovers/host-handover.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod, type PodPhase } from '../../../shared/kube/pods/pod-types.js';
-import { REVISION_HASH_LABEL, TEMPLATE_GENERATION_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { podFailureReason } from '../rollouts/pod-trouble.js';
 import { AHEAD_MS } from '../restore/stored-time.js';
+import { podFailureReason } from '../rollouts/pod-trouble.js';
 
 /** A Pod of the DaemonSet, cut down to what its controller looks at. Times are ms since the epoch. */
 export interface DaemonPod {
@@ -52,7 +56,7 @@ export interface PendingHandover {
   waitingSince?: number;
   forced: boolean;
   /** When it may begin, ms; absent: at any time. */
-  windows?: readonly { from: number; lastWindowEndsAt: number }[];
+  windows?: readonly { from: number; until: number }[];
   /** When the host's 'not now' holds no longer, ms; absent: it says nothing of the kind. */
   holdEndsAt?: number;
   /** When the last of its windows closes, ms; absent: it may begin at any time. */
@@ -149,7 +153,8 @@ function pendingTurnOf(
   const labels =
     turn?.successor.metadata.labels ??
     (revision === undefined ? undefined : { [REVISION_HASH_LABEL]: revision });
-  const waiting = condition?.reason === WITHDRAWN ? undefined : (condition?.reason as HandoverBlockReason | undefined);
+  const waiting =
+    condition?.reason === WITHDRAWN ? undefined : (condition?.reason as HandoverBlockReason | undefined);
   const waitingSince = timeOf(condition?.lastTransitionTime ?? '');
   const windows = turn?.windows?.map(({ from, until }) => ({
     from: Date.parse(from),
@@ -162,7 +167,7 @@ function pendingTurnOf(
     ...(waiting && { waitReason: waiting }),
     ...(waiting && !Number.isNaN(waitingSince) && { waitingSince }),
     forced,
-    ...(windows && { windows, lastWindowEndsAt: Math.max(0, ...windows.map(({ lastWindowEndsAt: until }) => until)) }),
+    ...(windows && { windows, lastWindowEndsAt: Math.max(0, ...windows.map(({ until }) => until)) }),
     ...(isHeld && { holdEndsAt: waitingSince + holdMs }),
     ...(withdrawn !== undefined && { withdrawn: isHeard ? 'Heard' : 'Unheard' }),
     ...(labels && !isPodUpdated(labels, current) && { isOutdated: true }),

@@ -1,13 +1,14 @@
 /** From a DaemonSet's template and a node to the Pod (pkg/controller/daemon/util). */
-import type { OwnerReference } from '../../../shared/kube/objects/meta.js';
-import type { Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
-import type { Affinity, Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
+
 import {
   type DaemonSet,
   REVISION_HASH_LABEL,
   TEMPLATE_GENERATION_ANNOTATION,
   TEMPLATE_GENERATION_LABEL,
 } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { OwnerReference } from '../../../shared/kube/objects/meta.js';
+import type { Affinity, Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
+import type { Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
 
 const AUTOMATIC: readonly Toleration[] = [
   { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },

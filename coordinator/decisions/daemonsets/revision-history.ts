@@ -1,6 +1,6 @@
 /** Which revision is current, which are old, and which may go (pkg/controller/daemon constructHistory, cleanupHistory). */
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { revisionHashOf, revisionsWithTemplate, newRevision } from './template-revision.js';
+import { newRevision, revisionHashOf, revisionsWithTemplate } from './template-revision.js';
 
 /** What the history of a DaemonSet is and asks for. */
 export interface RevisionHistory {

@@ -7,9 +7,9 @@ import { isIdle, nodeStep, type StepSpec } from './node-step.js';
 import {
   chooseReplacements,
   type Fleet,
-  type NodeUpdateStatus,
   NODE_UPDATE_STATES,
   type NodeUpdateState,
+  type NodeUpdateStatus,
   nodeUpdateStatus,
 } from './rolling-update.js';
 import { isRollingUpdate } from './update-strategy.js';

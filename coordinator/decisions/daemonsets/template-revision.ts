@@ -1,13 +1,13 @@
 /** A DaemonSet's template as a ControllerRevision (pkg/controller/daemon/update.go getPatch, snapshot). */
 
-import type { PodTemplateSpec } from '../../../shared/kube/pods/pod-types.js';
-import { canonicalQuantity } from '../../../shared/kube/objects/canonical-quantity.js';
 import {
   type ControllerRevision,
   type DaemonSet,
   REVISION_HASH_LABEL,
   TEMPLATE_GENERATION_ANNOTATION,
 } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { canonicalQuantity } from '../../../shared/kube/objects/canonical-quantity.js';
+import type { PodTemplateSpec } from '../../../shared/kube/pods/pod-types.js';
 import { daemonSetOwner } from './daemon-pod.js';
 
 /** Booleans that Go leaves out when false, because their type has no "unset". */

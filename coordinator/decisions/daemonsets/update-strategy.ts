@@ -1,5 +1,8 @@
 /** How many Pods a DaemonSet may have too few or too many while it is updated (pkg/controller/daemon/util). */
-import type { DaemonSetUpdateStrategy, IntOrString } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type {
+  DaemonSetUpdateStrategy,
+  IntOrString,
+} from '../../../shared/kube/daemonsets/daemonset-types.js';
 
 /** Both in Pods. */
 interface UpdateBudget {

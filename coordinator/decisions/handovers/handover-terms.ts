@@ -1,11 +1,14 @@
 /** What a policy lets hosts decide by themselves, as the terms of one host's turn. */
-import { compileMaintenanceSchedules, type MaintenanceSchedule } from '../../../shared/calendar/maintenance-schedule.js';
-import type { HostHandover, HandoverWindow } from '../../../shared/kube/handovers/host-handover.js';
+import {
+  compileMaintenanceSchedules,
+  type MaintenanceSchedule,
+} from '../../../shared/calendar/maintenance-schedule.js';
+import type { HandoverWindow, HostHandover } from '../../../shared/kube/handovers/host-handover.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
-import type { SteeringStatus } from '../../../shared/kube/rollouts/rollout-types.js';
-import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import { ALL_TARGETS, type SteeringRequest } from '../../../shared/kube/rollouts/steering-requests.js';
 import type { Labels } from '../../../shared/kube/objects/selectors.js';
+import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { SteeringStatus } from '../../../shared/kube/rollouts/rollout-types.js';
+import { ALL_TARGETS, type SteeringRequest } from '../../../shared/kube/rollouts/steering-requests.js';
 
 /** All of a turn but the Pod that it brings. */
 export type HandoverTerms = Omit<HostHandover, 'successor'>;
@@ -29,7 +32,7 @@ export function handoverTerms(
   steering: SteeringStatus | undefined,
   now: number,
 ): (node: TurnNode) => HandoverTerms | undefined {
-  const { confirm, updateLock: updateLock, prePull, windows, freezes } = spec;
+  const { confirm, updateLock, prePull, windows, freezes } = spec;
   const hasTimes = (windows ?? []).length + (freezes ?? []).length > 0;
   if (!confirm && !updateLock && !prePull && !hasTimes) return () => undefined;
   // Patterns are compiled when the first turn is given: most looks give none.

@@ -10,7 +10,7 @@ interface RequestedSubject {
   commonName: string;
   organizations: readonly string[];
   /** True when it asks for more than a name. */
-  asksForMore: boolean;
+  requestsMore: boolean;
 }
 
 /** `ours`: false for a signer that somebody else has to play. `refusal`: why it is not signed, for the Failed condition. */
@@ -37,7 +37,7 @@ function nodeRefusal(usages: readonly string[], subject: RequestedSubject): stri
   if (subject.organizations.length !== 1 || subject.organizations[0] !== 'system:nodes') {
     return 'subject organization is not system:nodes';
   }
-  if (subject.asksForMore) return 'subjectAltNames are not allowed';
+  if (subject.requestsMore) return 'subjectAltNames are not allowed';
   if (!subject.commonName.startsWith(NODE_USER) || subject.commonName === NODE_USER) {
     return 'subject common name does not begin with system:node:';
   }

@@ -1,9 +1,14 @@
 /** Mirrors: how a host's static Pods stand in the API (pkg/kubelet/pod/mirror_client.go, plugin NodeRestriction). */
-import { configReferences } from '../../../shared/kube/pods/config-reference.js';
-import { refText } from '../../../shared/kube/objects/meta.js';
-import { referencedApiObjects, MIRROR_ANNOTATION, staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
+
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { refText } from '../../../shared/kube/objects/meta.js';
+import { configReferences } from '../../../shared/kube/pods/config-reference.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import {
+  MIRROR_ANNOTATION,
+  referencedApiObjects,
+  staticPodUid,
+} from '../../../shared/kube/pods/static-pod-annotations.js';
 
 /** The mirror to store, or why there is none. */
 export type Mirror = { kind: 'mirror'; pod: Pod } | { kind: 'refused'; message: string };

@@ -1,6 +1,7 @@
 /** Whether a node's agent is heard, as its conditions have it. */
-import { findCondition } from '../../../shared/kube/objects/conditions.js';
+
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { CONNECTED } from './status-merge.js';
 
 /** `away`: the link to its agent is down; `lost`: for so long that nobody knows the node's state. */

@@ -1,6 +1,7 @@
 /** What a kubelet tells of its node when that changes (`pkg/kubelet/nodestatus/setters.go`, `kubelet_node_status.go`). */
-import { type Condition, findCondition } from '../../../shared/kube/objects/conditions.js';
+
 import type { NodeSpec, NodeSystemInfo } from '../../../shared/kube/nodes/node-types.js';
+import { type Condition, findCondition } from '../../../shared/kube/objects/conditions.js';
 
 /** Reasons of the Events on a condition that is a pressure: when it comes, and when it is known not to be there. */
 const PRESSURES: readonly (readonly [type: string, there: string, gone: string])[] = [

@@ -1,7 +1,8 @@
 /** The taints that a node's conditions call for (pkg/controller/nodelifecycle). */
+
+import type { Node, Taint, TaintEffect } from '../../../shared/kube/nodes/node-types.js';
 import { type Condition, findCondition } from '../../../shared/kube/objects/conditions.js';
 import type { Timestamp } from '../../../shared/kube/objects/meta.js';
-import type { Node, Taint, TaintEffect } from '../../../shared/kube/nodes/node-types.js';
 
 const NOT_READY = 'node.kubernetes.io/not-ready';
 const UNREACHABLE = 'node.kubernetes.io/unreachable';

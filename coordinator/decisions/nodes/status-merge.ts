@@ -2,10 +2,15 @@
  * What an agent reports, merged into what is stored. One writer a field: conditions of types that the agent does not
  * know (PodScheduled, DisruptionTarget, Connected) belong to others and stay.
  */
-import { type Condition, findCondition, withCondition } from '../../../shared/kube/objects/conditions.js';
-import { CONFIRMED_CONDITION, isDifferentHandover, REVERTED_CONDITION } from '../../../shared/kube/handovers/host-handover.js';
-import type { Timestamp } from '../../../shared/kube/objects/meta.js';
+
+import {
+  CONFIRMED_CONDITION,
+  isDifferentHandover,
+  REVERTED_CONDITION,
+} from '../../../shared/kube/handovers/host-handover.js';
 import type { NodeStatus } from '../../../shared/kube/nodes/node-types.js';
+import { type Condition, findCondition, withCondition } from '../../../shared/kube/objects/conditions.js';
+import type { Timestamp } from '../../../shared/kube/objects/meta.js';
 import type { PodStatus } from '../../../shared/kube/pods/pod-types.js';
 
 import { CLOCK_SKEWED, clockCondition } from './clock-skew.js';
@@ -96,7 +101,10 @@ const HEARD_CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressur
  * The conditions of a node that was not heard for the grace period
  * (`pkg/controller/nodelifecycle` tryUpdateNodeHealth).
  */
-export function unreachableNodeConditions(stored: readonly Condition[] | undefined, now: Timestamp): Condition[] {
+export function unreachableNodeConditions(
+  stored: readonly Condition[] | undefined,
+  now: Timestamp,
+): Condition[] {
   return HEARD_CONDITIONS.reduce<Condition[]>(
     (conditions, type) => {
       const present = findCondition(conditions, type);

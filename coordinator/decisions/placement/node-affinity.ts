@@ -2,11 +2,15 @@
  * Whether a node meets a Pod's `nodeSelector` and required node affinity
  * (k8s.io/component-helpers scheduling/corev1/nodeaffinity).
  */
-import { isLabelKey, isLabelValue } from '../../../shared/kube/objects/label-syntax.js';
+
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
-import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../../shared/kube/pods/pod-placement-types.js';
+import { isLabelKey, isLabelValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { Labels } from '../../../shared/kube/objects/selectors.js';
+import type {
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+} from '../../../shared/kube/pods/pod-placement-types.js';
+import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 
 /** The parts of a node that are looked at. */
 export type AffinityNode = { metadata: Pick<Node['metadata'], 'name' | 'labels'> };

@@ -1,6 +1,7 @@
 /** May this node run a DaemonSet's Pod, and may it keep one? (pkg/controller/daemon NodeShouldRunDaemonPod) */
-import type { Node } from '../../../shared/kube/nodes/node-types.js';
+
 import { taintText } from '../../../shared/kube/nodes/node-change.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import { daemonTolerations } from '../daemonsets/daemon-pod.js';
 import {

@@ -1,8 +1,9 @@
 /** What Pods take up on a node: requests, host ports, places. */
-import { type HostPort, hostPorts } from '../../../shared/kube/pods/host-ports.js';
+
 import { ownValue } from '../../../shared/kube/objects/own-value.js';
-import type { Container, PodSpec, ResourceList } from '../../../shared/kube/pods/pod-types.js';
 import { milliCpu, wholeUnits } from '../../../shared/kube/objects/quantity.js';
+import { type HostPort, hostPorts } from '../../../shared/kube/pods/host-ports.js';
+import type { Container, PodSpec, ResourceList } from '../../../shared/kube/pods/pod-types.js';
 
 /** Amounts by resource name: `cpu` in millicores, all else in whole units (bytes for memory). */
 type Amounts = Readonly<Record<string, number>>;

@@ -1,7 +1,8 @@
 /** A plan in words, and what is counted of it. Pure. */
-import { countText } from '../../../shared/kube/objects/count-text.js';
+
 import type { DaemonSetPlan, HostAction, PlannedHost } from '../../../shared/kube/fleet/plan-types.js';
 import { HOST_ACTIONS } from '../../../shared/kube/fleet/plan-types.js';
+import { countText } from '../../../shared/kube/objects/count-text.js';
 
 /** Of one host, and of several. */
 const VERBS: Readonly<Record<HostAction, [one: string, many: string]>> = {

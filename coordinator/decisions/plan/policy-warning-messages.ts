@@ -2,8 +2,9 @@
  * What whoever writes a RolloutPolicy, or takes one away, is to know: it may be said, and may yet not be what was meant.
  * Warnings in words. Pure.
  */
-import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
+
 import { REST_WAVE, type RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 
 /** What the policy finds at one DaemonSet that it selects. */
 export interface SelectedDaemonSet {

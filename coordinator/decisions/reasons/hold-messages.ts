@@ -1,6 +1,6 @@
 /** Why hosts keep an older Pod, in words: what each code means, and what to do about it. */
 import type { UpdateBlockCode } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
-import type { ReasonSubject, ReasonMessage } from './reason-wording.js';
+import type { ReasonMessage, ReasonSubject } from './reason-wording.js';
 
 const status = ({ namespace, daemonSet }: ReasonSubject) =>
   `see how far the rollout is: everynode rollout status -n ${namespace} ds/${daemonSet}`;

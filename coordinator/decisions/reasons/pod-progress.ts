@@ -1,6 +1,7 @@
 /** How far a Pod has come, read from its status alone: what `why` says of the Pod on a node. */
-import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
+
 import { WAITS_FOR_PREDECESSOR } from '../../../shared/kube/handovers/host-handover.js';
+import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import type { ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.js';
 
 /** One of these holds at a time; each is also a reason code. `because`: in words. */

@@ -1,16 +1,21 @@
 /** The one reason why a DaemonSet does or does not run on a node. */
-import { findCondition } from '../../../shared/kube/objects/conditions.js';
-import { HANDOVER_CONDITION } from '../../../shared/kube/handovers/host-handover.js';
-import { toTimestamp } from '../../../shared/kube/objects/meta.js';
-import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
-import { UPDATE_BLOCK_CODES, type UpdateBlockCode, type RolloutReasonCode } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
+
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { disconnectedSince, contactOf, lostSince } from '../nodes/node-contact.js';
+import { HANDOVER_CONDITION } from '../../../shared/kube/handovers/host-handover.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
+import {
+  type RolloutReasonCode,
+  UPDATE_BLOCK_CODES,
+  type UpdateBlockCode,
+} from '../../../shared/kube/rollouts/rollout-reason-codes.js';
 import { type CurrentRevision, comparePods, type DaemonPod, toDaemonPod } from '../daemonsets/daemon-node.js';
+import { isRollingUpdate } from '../daemonsets/update-strategy.js';
+import { contactOf, disconnectedSince, lostSince } from '../nodes/node-contact.js';
 import { type Placement, type PlacementRule, placementOf } from '../placement/placement.js';
 import { podProgress } from './pod-progress.js';
-import { isRollingUpdate } from '../daemonsets/update-strategy.js';
 
 /**
  * Every code, in the order in which a fleet's are listed. They are part of the API: one may be added, none renamed.
@@ -152,7 +157,11 @@ function objectionReason(
   if (!stays && isLive && rollout && hold !== undefined && isHold(rollout.code)) {
     return { code: rollout.code, ...nameOf(first), because: `${reason}, and ${hold}` };
   }
-  return { code: stays ? 'KeptDespiteTaint' : PLACEMENT_REASON_CODES[rule], ...nameOf(first), because: reason };
+  return {
+    code: stays ? 'KeptDespiteTaint' : PLACEMENT_REASON_CODES[rule],
+    ...nameOf(first),
+    because: reason,
+  };
 }
 
 /** Without a Pod where one should be. */
@@ -229,7 +238,8 @@ const HOLDS: Readonly<Record<UpdateBlockCode, (stance: NodeRolloutStatus) => str
   UpdateLocked: () => "the host says 'not now'",
   ImageNotPulled: () => 'the host has not fetched the next image yet',
   NoTrustedTime: () => 'the host has heard no time since it booted',
-  InsufficientResources: () => 'the node has no room for what the next Pod requests, in the place of this one',
+  InsufficientResources: () =>
+    'the node has no room for what the next Pod requests, in the place of this one',
   RolloutPaused: ({ message }) => message,
   Frozen: ({ message }) => message,
   RolloutFailed: ({ message }) => `the newest template is barred: ${message}`,

@@ -3,7 +3,7 @@
 import { countText } from '../../../shared/kube/objects/count-text.js';
 import { HOLD_MESSAGES } from './hold-messages.js';
 import { type CreateRefusal, type Reason, type ReasonCode, refusalText } from './reason-code.js';
-import type { ReasonSubject, ReasonMessage } from './reason-wording.js';
+import type { ReasonMessage, ReasonSubject } from './reason-wording.js';
 
 const describePod = ({ namespace }: ReasonSubject, pod: string) =>
   `kubectl describe pod -n ${namespace} ${pod}`;

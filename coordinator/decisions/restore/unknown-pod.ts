@@ -16,14 +16,18 @@ export interface EpochPosition {
  * True when what happened up to this position is not all in the store: it lies behind the backup that was restored, or in an epoch that
  * the backup never knew. `epoch`: that of the store now.
  */
-export function isAheadOfBackup(epoch: string, past: readonly KnownEpoch[], position: EpochPosition): boolean {
+export function isAheadOfBackup(
+  epoch: string,
+  past: readonly KnownEpoch[],
+  position: EpochPosition,
+): boolean {
   if (position.epoch === undefined || position.epoch === epoch) return false;
   const known = past.find((each) => each.epoch === position.epoch);
   return known === undefined || position.revision > known.revision;
 }
 
 /** The name of an epoch that begins with a backup. It says with which: a log may hear of the epoch from hosts alone. */
-export function epochFrom(id: string, { epoch: epoch, revision }: KnownEpoch): string {
+export function epochFrom(id: string, { epoch, revision }: KnownEpoch): string {
   return [id, revision, idOf(epoch)].join(':');
 }
 
@@ -37,7 +41,7 @@ function idOf(epoch: string): string | undefined {
  * both began with: a newer backup may have been restored over an older one. Names that do not say where they began are taken for the
  * last backup's, which was then restored again.
  */
-export function receivedUpTo(past: readonly KnownEpoch[], { epoch: epoch = '' }: EpochPosition): number {
+export function receivedUpTo(past: readonly KnownEpoch[], { epoch = '' }: EpochPosition): number {
   const known = past.find((each) => each.epoch === epoch);
   if (known) return known.revision;
   const [, revision, origin] = epoch.split(':');

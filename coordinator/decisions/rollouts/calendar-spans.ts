@@ -1,5 +1,5 @@
 /** When what a policy governs may be replaced, as a calendar: spans of time, alike for all hosts of the same zones. */
-import type { MaintenanceState, MaintenanceSchedule } from '../../../shared/calendar/maintenance-schedule.js';
+import type { MaintenanceSchedule, MaintenanceState } from '../../../shared/calendar/maintenance-schedule.js';
 import type { CalendarSpan } from '../../../shared/kube/fleet/change-calendar-types.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 

@@ -1,8 +1,8 @@
 /** The one reason code of a host in a rollout by waves: how it has fared, or what it waits for. */
 import type { HandoverBlockReason } from '../../../shared/kube/handovers/host-handover.js';
-import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { RolloutReasonCode } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
-import { BEFORE_UPDATE_STATES, type NodeRolloutState, type NodeFacts } from './node-rollout-state.js';
+import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
+import { BEFORE_UPDATE_STATES, type NodeFacts, type NodeRolloutState } from './node-rollout-state.js';
 
 /** Where one host stands. */
 export interface HostRolloutState {
@@ -63,12 +63,27 @@ const OUTSIDE: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>([
   'outOfWindowRetiring',
   'outOfWindowBlocked',
 ]);
-const STRAYS: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>(['staleFailedAvailable', 'staleFailedUnavailable']);
-const AWAITED: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>(['awaitingResyncAvailable', 'awaitingResyncUnavailable']);
+const STRAYS: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>([
+  'staleFailedAvailable',
+  'staleFailedUnavailable',
+]);
+const AWAITED: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>([
+  'awaitingResyncAvailable',
+  'awaitingResyncUnavailable',
+]);
 /** Lanes of hosts that have not had their turn, whatever keeps them. */
-const OLD: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>([...BEFORE_UPDATE_STATES, ...OUTSIDE, ...AWAITED, ...STRAYS]);
+const OLD: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>([
+  ...BEFORE_UPDATE_STATES,
+  ...OUTSIDE,
+  ...AWAITED,
+  ...STRAYS,
+]);
 const WITHOUT: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>(['empty', 'withheld']);
-const DONE: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>(['newAvailable', 'outOfWindowUpdated', 'awaitingResyncUpdated']);
+const DONE: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>([
+  'newAvailable',
+  'outOfWindowUpdated',
+  'awaitingResyncUpdated',
+]);
 
 /** Whether a host of the lane has yet to be given its turn. */
 function awaitsTurn(lane: NodeRolloutState): boolean {
@@ -92,7 +107,10 @@ export function rolloutCode(place: HostRolloutState | undefined, stand: RolloutP
 }
 
 /** Why a host has not had its turn. */
-function holdCode({ wave, detail: remark, state: lane }: HostRolloutState, stand: RolloutPhaseInfo): RolloutReasonCode {
+function holdCode(
+  { wave, detail: remark, state: lane }: HostRolloutState,
+  stand: RolloutPhaseInfo,
+): RolloutReasonCode {
   const { phase } = stand;
   if (stand.isBarred && remark === 'FailedBefore') return 'Failed';
   if (stand.isBarred) return remark === 'Restored' ? 'Reverted' : 'RolloutFailed';

@@ -1,6 +1,7 @@
 /** How well a node is, for who goes first in a rollout. Coarse, so that the same nodes come first again next time. */
-import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
+
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { contactOf } from '../nodes/node-contact.js';
 

@@ -1,13 +1,13 @@
 /** What a rollout by waves is to know of one node, from its record and its standing. Times are ms since the epoch. */
 
-import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import type { Labels } from '../../../shared/kube/objects/selectors.js';
-import { disconnectedSince, type NodeContact, contactOf, lostSince } from '../nodes/node-contact.js';
-import { NOT_RECONNECTED_SINCE_START } from '../nodes/link-end.js';
 import type { NodeRecord } from '../daemonsets/node-record.js';
-import { CONNECTED } from '../nodes/status-merge.js';
 import type { NodeUpdateState } from '../daemonsets/rolling-update.js';
+import { NOT_RECONNECTED_SINCE_START } from '../nodes/link-end.js';
+import { contactOf, disconnectedSince, lostSince, type NodeContact } from '../nodes/node-contact.js';
+import { CONNECTED } from '../nodes/status-merge.js';
 import type { NodeFacts } from './node-rollout-state.js';
 
 /** What is known of a node besides its Pods. */
@@ -25,7 +25,10 @@ export interface NodeConnectivity {
 }
 
 /** How a node stands, as its Node says. `timeOf`: what its stored times mean, in ms; absent: what they say. */
-export function nodeConnectivity(node: Node | undefined, timeOf?: (stored: string) => number): NodeConnectivity {
+export function nodeConnectivity(
+  node: Node | undefined,
+  timeOf?: (stored: string) => number,
+): NodeConnectivity {
   if (!node) return { contact: 'here' };
   const lostAt = lostSince(node, timeOf);
   const isUnheard = findCondition(node.status?.conditions, CONNECTED)?.reason === NOT_RECONNECTED_SINCE_START;
@@ -44,7 +47,7 @@ const COUNTED_FROM = [
   'awaySince',
   'lostAt',
   'heardAt',
-  'troubleAt',
+  'failureReasonSince',
   'newPodAt',
   'startedAt',
   'waitingSince',

@@ -1,7 +1,7 @@
 /** Where one node stands in a rollout by waves. Times are ms since the epoch. */
 import type { HandoverBlockReason } from '../../../shared/kube/handovers/host-handover.js';
-import type { NodeContact } from '../nodes/node-contact.js';
 import { NODE_UPDATE_STATES, type NodeUpdateState } from '../daemonsets/rolling-update.js';
+import type { NodeContact } from '../nodes/node-contact.js';
 
 /**
  * A node's situation, or what keeps it from being judged by that alone: `deferred`: dark since before its turn. `deferredHandover`:
@@ -133,8 +133,22 @@ const AWAITED: Readonly<Partial<Record<NodeUpdateState, NodeRolloutState>>> = {
 
 /** When a new Pod that is not available, or a host that does not get its image, will have failed; undefined for any other node. */
 export function deadlineOf(facts: NodeFacts, { deadlineMs }: FailureRules): number | undefined {
-  const { updateState: situation, newPodAt, isConfirming, waitReason: waiting, waitingSince, isWithdrawn, isOutdated } = facts;
-  const { isAwaitingResync, heardAt = Number.NEGATIVE_INFINITY, awaitsPredecessor: isHeldUp, startedAt, predecessorEndsBy } = facts;
+  const {
+    updateState: situation,
+    newPodAt,
+    isConfirming,
+    waitReason: waiting,
+    waitingSince,
+    isWithdrawn,
+    isOutdated,
+  } = facts;
+  const {
+    isAwaitingResync,
+    heardAt = Number.NEGATIVE_INFINITY,
+    awaitsPredecessor: isHeldUp,
+    startedAt,
+    predecessorEndsBy,
+  } = facts;
   // Nobody knows how it has done while there was no coordinator, or whether it was told at all.
   if (isAwaitingResync) return undefined;
   const isWanted = !isWithdrawn && !isOutdated;
@@ -151,7 +165,14 @@ export function deadlineOf(facts: NodeFacts, { deadlineMs }: FailureRules): numb
 
 /** Since when a node has failed; undefined: it has not. */
 export function failedSince(facts: NodeFacts, now: number, rules: FailureRules): number | undefined {
-  const { updateState: situation, contact, lostAt, failureReason: trouble, failureReasonSince: troubleAt, newPodAt } = facts;
+  const {
+    updateState: situation,
+    contact,
+    lostAt,
+    failureReason: trouble,
+    failureReasonSince: troubleAt,
+    newPodAt,
+  } = facts;
   // A host that had only to begin may have cut itself off by it.
   const mayHaveIt = AFTER_ITS_TURN.has(situation) || situation === 'turned';
   if (!mayHaveIt || rules.deadlineMs === undefined) return undefined;
@@ -169,7 +190,14 @@ export function failedSince(facts: NodeFacts, now: number, rules: FailureRules):
  * and no successor comes.
  */
 export function nodeRolloutState(facts: NodeFacts, now: number, rules: FailureRules): NodeRolloutState {
-  const { updateState: situation, contact, isSkipped, isOutOfWindow: isOutside, isAwaitingResync, isStaleFailed: isStray } = facts;
+  const {
+    updateState: situation,
+    contact,
+    isSkipped,
+    isOutOfWindow: isOutside,
+    isAwaitingResync,
+    isStaleFailed: isStray,
+  } = facts;
   if (situation === 'turned' && contact !== 'here') {
     if ((earliestHandoverStart(facts) ?? Number.POSITIVE_INFINITY) > now) return 'deferred';
     if (rules.deadlineMs === undefined) return 'deferredHandover';
@@ -201,7 +229,15 @@ function firstWithin(windows: NonNullable<NodeFacts['handoverWindows']>, from: n
  * which nothing was heard. One outside its window begins in the next, and who said 'not now' when that holds no longer.
  */
 export function earliestHandoverStart(facts: NodeFacts): number | undefined {
-  const { updateState: situation, waitReason: waiting, waitingSince = 0, isOutdated, awaySince = 0, holdEndsAt, handoverWindows: turnWindows } = facts;
+  const {
+    updateState: situation,
+    waitReason: waiting,
+    waitingSince = 0,
+    isOutdated,
+    awaySince = 0,
+    holdEndsAt,
+    handoverWindows: turnWindows,
+  } = facts;
   if (situation !== 'turned' || isOutdated) return undefined;
   if (waiting === undefined || waiting === 'ImageNotPulled') return awaySince;
   if (waiting === 'OutsideWindow')

@@ -1,6 +1,7 @@
 /** What counts as a failure of a Pod in a rollout, read from its status alone. */
-import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
+
 import { REVERTED_BY_HOST, REVERTED_CONDITION } from '../../../shared/kube/handovers/host-handover.js';
+import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import type { ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.js';
 
 /** A container that was started so often again is not well, even while it runs. */

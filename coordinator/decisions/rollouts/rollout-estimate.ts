@@ -1,6 +1,7 @@
 /** When a rollout by waves will have ended, if nothing goes wrong: arithmetic over its waves, no look at any host. */
-import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
+
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
 import { outstanding, type WaveCounts } from './rollout-memory.js';
 
 /** Hosts that wait for one window. */
@@ -20,7 +21,7 @@ interface EstimateInput {
   /** Since when it is watched, ms. */
   soakingSince?: number | undefined;
   /** Hosts of a wave whose windows are closed, by when those open. */
-  openingsOf(wave: number): readonly WindowOpening[];
+  windowOpenings(wave: number): readonly WindowOpening[];
   /** Hosts of a wave that may be without their Pod at once. */
   budgetOf(wave: number): number;
   /** How long a host takes from its turn until it is available, ms. */
@@ -61,12 +62,12 @@ export function estimatedEnd(input: EstimateInput): number | undefined {
 
 /** When the `left` hosts of a wave that begins at `from` are done: those in their windows first, then zone by zone as theirs open. */
 function endOfWave(
-  { budgetOf, openingsOf, cycleMs }: EstimateInput,
+  { budgetOf, windowOpenings, cycleMs }: EstimateInput,
   wave: number,
   left: number,
   from: number,
 ): number | undefined {
-  const openings = openingsOf(wave);
+  const openings = windowOpenings(wave);
   if (openings.some(({ at }) => at === undefined)) return undefined;
   const outside = openings.reduce((sum, { hosts }) => sum + hosts, 0);
   const groups = [{ at: from, hosts: Math.max(0, left - outside) }, ...openings];

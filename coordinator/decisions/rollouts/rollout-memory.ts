@@ -1,6 +1,7 @@
 /** What a rollout remembers between two looks: how it begins, and what people's requests do to it. */
-import type { RolloutCounts, SteeringStatus } from '../../../shared/kube/rollouts/rollout-types.js';
+
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { RolloutCounts, SteeringStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { SteeringRequest } from '../../../shared/kube/rollouts/steering-requests.js';
 import {
   appliesTo,

@@ -1,5 +1,8 @@
 /** What a rollout tells of its hosts beyond its own counts: all codes of the fleet, and what is under way in each wave. */
-import { ROLLOUT_REASON_CODES, type RolloutReasonCode } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
+import {
+  ROLLOUT_REASON_CODES,
+  type RolloutReasonCode,
+} from '../../../shared/kube/rollouts/rollout-reason-codes.js';
 
 export interface RolloutProgress {
   /** In the order of `ROLLOUT_CODES`; they add up to the fleet. Codes that no host has are left out. */

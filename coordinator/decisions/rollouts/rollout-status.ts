@@ -1,7 +1,7 @@
 /** A rollout's memory and verdict as the Rollout object holds them. */
 import { type Timestamp, toTimestamp } from '../../../shared/kube/objects/meta.js';
-import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { RolloutPolicy, RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { RolloutMemory, WaveCounts } from './rollout-memory.js';
 import type { RolloutProgress } from './rollout-progress.js';
 import type { RolloutVerdict } from './rollout-verdict.js';

@@ -7,8 +7,8 @@ import {
   outstanding,
   type RolloutInput,
   type RolloutMemory,
-  updateMemory,
   sum,
+  updateMemory,
   type WaveCounts,
 } from './rollout-memory.js';
 import { isListed, lastRequestText, NO_STEERING } from './steering-state.js';
@@ -94,7 +94,7 @@ function failed(memory: RolloutMemory, failure: string, input: RolloutInput): Ro
   const { stable, rolledBack } = memory;
   const phase = rolledBack ? 'RolledBack' : 'Failed';
   if (!goesBack || stable === undefined) return stopped(memory, phase, failure);
-  const left = sum(waves, 'touched');
+  const left = sum(waves, 'onRevision');
   const hasGoneBack = memory.completedAt === undefined && left === 0;
   // Pods that went would be made of the failed one again, without end.
   if (!hasGoneBack && isKept?.(stable) === false) {

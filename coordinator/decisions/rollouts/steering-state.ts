@@ -1,6 +1,10 @@
 /** What people have asked of a rollout, summed up. Pure; `rolloutStep` obeys it. */
 import type { SteeringStatus } from '../../../shared/kube/rollouts/rollout-types.js';
-import { ALL_TARGETS, type SteeringRequest, type SteeringVerb } from '../../../shared/kube/rollouts/steering-requests.js';
+import {
+  ALL_TARGETS,
+  type SteeringRequest,
+  type SteeringVerb,
+} from '../../../shared/kube/rollouts/steering-requests.js';
 
 /** So many requests are kept to be read. */
 const KEPT_REQUESTS = 20;

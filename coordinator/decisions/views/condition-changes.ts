@@ -1,6 +1,7 @@
 /** Which conditions of an object changed between two looks. Pure. */
-import type { Condition } from '../../../shared/kube/objects/conditions.js';
+
 import type { ConditionChange } from '../../../shared/kube/fleet/host-reading-types.js';
+import type { Condition } from '../../../shared/kube/objects/conditions.js';
 import type { Timestamp } from '../../../shared/kube/objects/meta.js';
 
 /** Those whose status is another, or that are new; `now` where a condition names no time. A condition that went is no news. */

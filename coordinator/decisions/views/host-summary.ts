@@ -1,15 +1,16 @@
 /** What a fleet's map says of one host, of its Node and the Pods on it. */
+
+import type { FailingPod, Host, HostState, HostStatus } from '../../../shared/kube/fleet/host-types.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { type Condition, findCondition } from '../../../shared/kube/objects/conditions.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
-import type { FailingPod, Host, HostState, HostStatus } from '../../../shared/kube/fleet/host-types.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
-import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { CLOCK_SKEWED } from '../nodes/clock-skew.js';
-import { contactOf } from '../nodes/node-contact.js';
 import { linkDown } from '../nodes/link-end.js';
-import { podProgress } from '../reasons/pod-progress.js';
+import { contactOf } from '../nodes/node-contact.js';
 import { CONNECTED } from '../nodes/status-merge.js';
+import { podProgress } from '../reasons/pod-progress.js';
 
 const MOST_FAILING = 3;
 const PRESSURES: ReadonlySet<string> = new Set([

@@ -2,8 +2,13 @@
  * Which nodes' Pods name which ConfigMaps and Secrets. Kept up as Pods come and go, so that a changed object asks for
  * its nodes and not for all Pods of the fleet; a node is given what stands here under its name and nothing else.
  */
-import { type ConfigReference, configKey, configReferences } from '../../../shared/kube/pods/config-reference.js';
+
 import { handoverAnnotationOf, withSuccessor } from '../../../shared/kube/handovers/host-handover.js';
+import {
+  type ConfigReference,
+  configKey,
+  configReferences,
+} from '../../../shared/kube/pods/config-reference.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { ObjectChange } from '../../informers/informer.js';
 

@@ -1,8 +1,8 @@
 /** The bytes that an agent is to hold of an object, and when they are others. */
 import { createHash } from 'node:crypto';
 import type { ConfigMap, Secret } from '../../../shared/kube/objects/config-types.js';
-import { isConfigObject } from '../../../shared/kube/pods/config-reference.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import { isConfigObject } from '../../../shared/kube/pods/config-reference.js';
 import type { DesiredObject } from '../../../shared/link/messages/link-messages.js';
 import { sameJsonExcept } from '../../registry/encoding/json-value.js';
 import type { ObjectSigner } from '../restore/object-signer.js';

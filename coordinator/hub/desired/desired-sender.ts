@@ -4,7 +4,12 @@
  */
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
-import type { ReturnRequest, Desired, DesiredObject, ObjectDigest } from '../../../shared/link/messages/link-messages.js';
+import type {
+  Desired,
+  DesiredObject,
+  ObjectDigest,
+  ReturnRequest,
+} from '../../../shared/link/messages/link-messages.js';
 import type { UnknownPodVerdict } from '../../decisions/restore/unknown-pod.js';
 import { desiredDigest } from './desired-object.js';
 
@@ -143,7 +148,9 @@ export class DesiredSender {
   #verdict(uid: string): UnknownPodVerdict {
     const wasAsked = this.#strangers.get(uid);
     // What this session has seen in the store and no longer sees was deleted.
-    return wasAsked === undefined ? 'gone' : this.#source.unknownPodVerdict(this.#held.get(uid) ?? '', wasAsked);
+    return wasAsked === undefined
+      ? 'gone'
+      : this.#source.unknownPodVerdict(this.#held.get(uid) ?? '', wasAsked);
   }
 
   #takeDifference(): Pick<Desired, 'set' | 'removed'> {

@@ -1,15 +1,16 @@
 /** What each node is to hold: its Pods and the ConfigMaps and Secrets that these name. Tells whom a change concerns. */
+
+import { withSuccessor } from '../../../shared/kube/handovers/host-handover.js';
 import type { Secret } from '../../../shared/kube/objects/config-types.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import {
   type ConfigReference,
   configKey,
   configReferences,
   configReferenceTo,
 } from '../../../shared/kube/pods/config-reference.js';
-import { withSuccessor } from '../../../shared/kube/handovers/host-handover.js';
-import type { KubeObject } from '../../../shared/kube/objects/meta.js';
-import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
 import { type Informers, type ObjectChange, PODS_BY_NODE } from '../../informers/informer.js';
 import { CREDENTIAL_SECRET_TYPE } from '../../kinds/config/secret-kind.js';
 import { ConfigReferences } from './config-references.js';

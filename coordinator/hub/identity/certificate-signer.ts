@@ -8,10 +8,10 @@ import {
   KUBELET_CLIENT_SIGNER,
   requestPhase,
 } from '../../../shared/kube/access/certificate-signing-request.js';
-import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import type { Clock } from '../../../shared/process/time/clock.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import { signingVerdict } from '../../decisions/identity/signing-verdict.js';
 import type { Informers } from '../../informers/informer.js';
 import { certificateSigningRequestKind } from '../../kinds/index.js';

@@ -2,16 +2,19 @@
  * Who may join. A host joins by a token: its key is registered for its name and signed. From then on its certificate,
  * and the key that is registered, say who it is.
  */
-import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { JoinResponse } from '../../../shared/link/messages/link-messages.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import type { CertificateAuthority } from '../../pki/certificate-authority.js';
 import type { Registry } from '../../registry/registry.js';
-import { bearerTokenOf } from './bearer-token.js';
-import { type JoinCandidate, type JoinCall, readJoinCandidate, readNodeRequest } from './join-candidate.js';
-import { type JoinRights, NO_RIGHTS } from './join-rights.js';
 import { signJoin } from '../restore/join-signature.js';
+import type { ObjectSigner } from '../restore/object-signer.js';
+import type { PendingRestore } from '../restore/pending-restore.js';
+import { bearerTokenOf } from './bearer-token.js';
+import { type JoinCall, type JoinCandidate, readJoinCandidate, readNodeRequest } from './join-candidate.js';
+import { type JoinRights, NO_RIGHTS } from './join-rights.js';
 import { JoinTokenChecker } from './join-token-checker.js';
 import { type NameInUseDeps, rejectNameInUse } from './name-in-use.js';
 import {
@@ -22,10 +25,8 @@ import {
   type StoredCredential,
 } from './node-credentials.js';
 import { BOOTSTRAP_USER_PREFIX, NODE_USER_PREFIX, NODES_GROUP } from './node-subject.js';
-import type { PendingRestore } from '../restore/pending-restore.js';
-import type { ObjectSigner } from '../restore/object-signer.js';
-import { unauthorized } from './unauthorized.js';
 import { type JoinRequestState, type PendingHost, PendingJoins } from './pending-joins.js';
+import { unauthorized } from './unauthorized.js';
 
 /** Before this there was no Everynode: what a coordinator says to have ended by then, it signed by a clock that was wrong (1970, after a flat battery). */
 const FIRST_MADE_MS = Date.parse('2025-01-01T00:00:00Z');
@@ -191,8 +192,8 @@ export class Enrolment {
 
   #answer(node: string, { hash, revision }: StoredCredential, certificate: string): JoinResponse {
     const { clusterUID, signer: sealer, authority } = this.#parts;
-    const seal = signJoin(sealer, node, hash, revision);
-    return { node, clusterUID, mac: seal, certificate, ca: authority.trustBundle() };
+    const joinMac = signJoin(sealer, node, hash, revision);
+    return { node, clusterUID, joinMac, certificate, ca: authority.trustBundle() };
   }
 }
 

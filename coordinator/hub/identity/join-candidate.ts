@@ -1,7 +1,14 @@
 /** What a host that wants a certificate asks for, checked. */
 import { ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
+import {
+  mapOf,
+  optional,
+  ProtocolError,
+  record,
+  type Schema,
+  text,
+} from '../../../shared/link/encoding/schema-combinators.js';
 import type { JoinRequest } from '../../../shared/link/messages/link-messages.js';
-import { mapOf, optional, ProtocolError, record, type Schema, text } from '../../../shared/link/encoding/schema-combinators.js';
 import { dnsSubdomainProblems } from '../../kinds/validation/name-rules.js';
 import type { CertificateAuthority } from '../../pki/certificate-authority.js';
 import { nodeOfSubject, subjectOfNode } from './node-subject.js';

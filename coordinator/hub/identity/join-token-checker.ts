@@ -1,7 +1,8 @@
 /** Join tokens as they are checked and spent: Secrets in kube-system, of whose secret half only the hash is stored. */
-import type { Secret } from '../../../shared/kube/objects/config-types.js';
+
 import { TOKEN_SECRET_PREFIX, TOKEN_SECRET_TYPE } from '../../../shared/kube/access/join-token-secret.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { Secret } from '../../../shared/kube/objects/config-types.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { matchesPattern } from '../../decisions/identity/name-pattern.js';
 import { secretKind } from '../../kinds/index.js';

@@ -1,8 +1,9 @@
 /** Join tokens that join nobody any more go (pkg/controller/bootstrap TokenCleaner). */
-import type { Secret } from '../../../shared/kube/objects/config-types.js';
+
 import { TOKEN_SECRET_TYPE } from '../../../shared/kube/access/join-token-secret.js';
 import { ENROLMENT_NAMESPACE } from '../../../shared/kube/nodes/node-credential-secret.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { Secret } from '../../../shared/kube/objects/config-types.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { secretKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';

@@ -2,10 +2,11 @@
  * Whether a node's name still belongs to a host that was revoked. While its Node or Pods exist, another host under that
  * name would be given the Pods and the Secrets that they name.
  */
-import { findCondition } from '../../../shared/kube/objects/conditions.js';
-import { refText } from '../../../shared/kube/objects/meta.js';
+
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import { refText } from '../../../shared/kube/objects/meta.js';
 import { REGISTERED_ANNOTATION } from '../../decisions/nodes/node-registration.js';
 import { CONNECTED } from '../../decisions/nodes/status-merge.js';
 import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';

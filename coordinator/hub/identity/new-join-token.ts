@@ -1,7 +1,11 @@
 /** Join tokens: how they are made. */
 import { createHash, randomInt } from 'node:crypto';
+import {
+  TOKEN_CHARACTERS,
+  type TokenGrant,
+  tokenSecretOf,
+} from '../../../shared/kube/access/join-token-secret.js';
 import type { Secret } from '../../../shared/kube/objects/config-types.js';
-import { TOKEN_CHARACTERS, type TokenGrant, tokenSecretOf } from '../../../shared/kube/access/join-token-secret.js';
 
 /** A join token before the authority's hash is put behind it: `ID.SECRET`. */
 export interface JoinToken {

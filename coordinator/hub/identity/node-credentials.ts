@@ -4,14 +4,18 @@
  * is not let in again under this name.
  */
 import { timingSafeEqual } from 'node:crypto';
+import {
+  credentialSecretName,
+  ENROLMENT_NAMESPACE,
+  revokedKeyHashes,
+} from '../../../shared/kube/nodes/node-credential-secret.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Secret } from '../../../shared/kube/objects/config-types.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
-import { credentialSecretName, ENROLMENT_NAMESPACE, revokedKeyHashes } from '../../../shared/kube/nodes/node-credential-secret.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import { secretKind } from '../../kinds/index.js';
 import { CREDENTIAL_SECRET_TYPE } from '../../kinds/config/secret-kind.js';
+import { secretKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
-import { type JoinRights, NO_RIGHTS, encodeRights, readRights } from './join-rights.js';
+import { encodeRights, type JoinRights, NO_RIGHTS, readRights } from './join-rights.js';
 import { base64 } from './new-join-token.js';
 
 /** What a node joined with. */

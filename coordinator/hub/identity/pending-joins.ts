@@ -11,7 +11,7 @@ import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { certificateSigningRequestKind } from '../../kinds/index.js';
 import { labelValueProblems, qualifiedNameProblems } from '../../kinds/validation/name-rules.js';
 import type { Registry } from '../../registry/registry.js';
-import { type JoinRights, encodeRights, readRights } from './join-rights.js';
+import { encodeRights, type JoinRights, readRights } from './join-rights.js';
 import { base64 } from './new-join-token.js';
 import { BOOTSTRAP_USER_PREFIX } from './node-subject.js';
 

@@ -1,20 +1,21 @@
 /** Wires what hosts report to all that is written by it. */
-import type { Clock } from '../../../shared/process/time/clock.js';
+
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import type { Informers } from '../../informers/informer.js';
 import type { Registry } from '../../registry/registry.js';
-import type { ReturnedPods } from '../restore/returned-pods.js';
+import type { ObjectSigner } from '../restore/object-signer.js';
 import type { ResyncTracker } from '../restore/resync-tracker.js';
-import { HostReports } from './host-reports.js';
+import type { ReturnedPods } from '../restore/returned-pods.js';
 import type { LiveSessions } from '../sessions/live-sessions.js';
+import type { NodeLiveness } from '../sessions/node-liveness.js';
+import type { PerNodeQueue } from '../sessions/per-node-queue.js';
+import { HandoverReports } from './handover-reports.js';
+import { HostReports } from './host-reports.js';
 import { MirrorPodSync } from './mirror-pod-sync.js';
 import type { NodeStatusWriter } from './node-status-writer.js';
-import type { PerNodeQueue } from '../sessions/per-node-queue.js';
-import type { NodeLiveness } from '../sessions/node-liveness.js';
 import type { RecordEvent } from './record-event.js';
-import type { ObjectSigner } from '../restore/object-signer.js';
 import { ReportWriter } from './report-writer.js';
-import { HandoverReports } from './handover-reports.js';
 
 interface HostReportsWiring {
   registry: Registry;
@@ -32,7 +33,10 @@ interface HostReportsWiring {
 }
 
 /** Reports of live sessions, and the mirrors of the static Pods that they tell of. */
-export function createHostReports(wiring: HostReportsWiring): { reports: HostReports; mirrors: MirrorPodSync } {
+export function createHostReports(wiring: HostReportsWiring): {
+  reports: HostReports;
+  mirrors: MirrorPodSync;
+} {
   const { live, nodeStatus: conditions, returnedPods: givenBack } = wiring;
   const statusWriter = new ReportWriter({
     ...wiring,

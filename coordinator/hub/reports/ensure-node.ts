@@ -1,7 +1,8 @@
 /** Makes the Node of an agent that says hello for the first time; a later hello brings what its host's settings changed. */
-import { type Timestamp, toTimestamp } from '../../../shared/kube/objects/meta.js';
+
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { type Timestamp, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Hello } from '../../../shared/link/messages/link-messages.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { labelsNodesMayNotSet } from '../../decisions/nodes/node-label-restriction.js';
@@ -14,8 +15,8 @@ import { mergeNodeStatus } from '../../decisions/nodes/status-merge.js';
 import type { Informers } from '../../informers/informer.js';
 import { nodeKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
-import { checkedNodeStatus } from './node-status-check.js';
 import type { JoinRights } from '../identity/join-rights.js';
+import { checkedNodeStatus } from './node-status-check.js';
 
 export interface RegistrationDeps {
   registry: Pick<Registry, 'get' | 'create' | 'modify'>;
@@ -32,7 +33,7 @@ export interface RegistrationDeps {
  * answered: the news of that comes right after. Throws ApiError.
  */
 export async function ensureNode(parts: RegistrationDeps, hello: Hello): Promise<Node | undefined> {
-  const { registry, informers, epoch: epoch, clock } = parts;
+  const { registry, informers, epoch, clock } = parts;
   const known = informers.nodes.get({ name: hello.node }) ?? (await storedNode(parts, hello.node));
   if (known) return amended(parts, known, hello);
   // After a restore the missing Node says nothing about anybody's wish.

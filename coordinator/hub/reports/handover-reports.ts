@@ -1,11 +1,11 @@
 /** Turns that hosts have carried out: the successor takes its Pod's place in the store as it has on the host. */
 import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { HandedOverPod } from '../../../shared/link/messages/link-messages.js';
-import type { Clock } from '../../../shared/process/time/clock.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import type { Informers } from '../../informers/informer.js';
 import { podKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';

@@ -1,19 +1,24 @@
 /** What live agents say of their hosts: statuses, Pods given back, Events. An agent speaks for its own node alone. */
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import type { ReportedEvent, ReturnedObject, StatusReport, HandedOverPod } from '../../../shared/link/messages/link-messages.js';
-import type { Clock } from '../../../shared/process/time/clock.js';
+import type {
+  HandedOverPod,
+  ReportedEvent,
+  ReturnedObject,
+  StatusReport,
+} from '../../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import type { Informers } from '../../informers/informer.js';
-import type { ReturnedPods } from '../restore/returned-pods.js';
 import type { ResyncTracker } from '../restore/resync-tracker.js';
-import { hubTimeMs } from './host-time.js';
+import type { ReturnedPods } from '../restore/returned-pods.js';
 import type { LiveSessions } from '../sessions/live-sessions.js';
+import type { Session } from '../sessions/session.js';
+import type { HandoverReports } from './handover-reports.js';
+import { hubTimeMs } from './host-time.js';
 import type { MirrorPodSync } from './mirror-pod-sync.js';
 import type { OccurrenceCount, RecordEvent } from './record-event.js';
-import type { Session } from '../sessions/session.js';
 import type { ReportWriter } from './report-writer.js';
-import type { HandoverReports } from './handover-reports.js';
 import { retryWhileStorageFull } from './storage-full-retry.js';
 
 interface HostReportsDeps {

@@ -2,11 +2,12 @@
  * Keeps mirrors of the static Pods that connected hosts tell of, and translates between a mirror's uid in the store and
  * the uid that its host knows. Mirrors of a host that is not connected stay as they are.
  */
-import { controllerOf, type KubeObject, refText } from '../../../shared/kube/objects/meta.js';
-import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
+
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { controllerOf, type KubeObject, refText } from '../../../shared/kube/objects/meta.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
 import type { MirrorPod, PodReport } from '../../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import { type Mirror, mirrorChanges, mirrorOf } from '../../decisions/nodes/mirror-pod-spec.js';

@@ -2,14 +2,15 @@
  * Writes Node.status: what the agent reports, whether it is connected, and the verdict on one that stays silent.
  * Level-triggered: each write looks at presence anew, so a late one cannot undo what came after it.
  */
+
+import type { Node, NodeStatus } from '../../../shared/kube/nodes/node-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { findCondition, isConditionTrue, withCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
-import type { Node, NodeStatus } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod, PodStatus } from '../../../shared/kube/pods/pod-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import { truncateText, MAX_EVENT_MESSAGE } from '../../../shared/link/encoding/event-schema.js';
-import type { Clock, Timer } from '../../../shared/process/time/clock.js';
+import { MAX_EVENT_MESSAGE, truncateText } from '../../../shared/link/encoding/event-schema.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { nodeStatusEvents, rebootMessage } from '../../decisions/nodes/node-status-events.js';
 import {
@@ -23,9 +24,9 @@ import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';
 import { nodeKind, podKind } from '../../kinds/index.js';
 import { sameJson } from '../../registry/encoding/json-value.js';
 import type { Registry } from '../../registry/registry.js';
-import { checkedNodeStatus } from './node-status-check.js';
-import type { PerNodeQueue } from '../sessions/per-node-queue.js';
 import type { NodeLiveness } from '../sessions/node-liveness.js';
+import type { PerNodeQueue } from '../sessions/per-node-queue.js';
+import { checkedNodeStatus } from './node-status-check.js';
 import type { RecordEvent } from './record-event.js';
 import { isStorageFull } from './storage-full-retry.js';
 
@@ -173,7 +174,8 @@ export class NodeStatusWriter {
     const timer = this.#parts.clock.after(delayMs, () => {
       this.#resting.delete(node);
       // A verdict that was written needs no second look; one whose write failed does.
-      if (delayMs === RETRY_MS || this.#parts.liveness.stateOf(node)?.phase === 'away') this.contactLost(node);
+      if (delayMs === RETRY_MS || this.#parts.liveness.stateOf(node)?.phase === 'away')
+        this.contactLost(node);
     });
     this.#resting.set(node, timer);
   }
@@ -207,7 +209,8 @@ export class NodeStatusWriter {
     const phase = contact?.phase;
     const merged = reported ? mergeNodeStatus(stored, reported, now) : { ...stored };
     if (phase === undefined || phase === 'unheard') return merged;
-    const conditions = phase === 'lost' ? unreachableNodeConditions(merged.conditions, now) : merged.conditions;
+    const conditions =
+      phase === 'lost' ? unreachableNodeConditions(merged.conditions, now) : merged.conditions;
     const skewMs = this.#skews.get(node);
     const clocked = skewMs === undefined ? conditions : withClock(conditions, skewMs, now);
     const end = contact?.phase === 'away' || contact?.phase === 'lost' ? contact.end : undefined;

@@ -2,19 +2,20 @@
  * Writes what agents report. Rights are checked here: an agent writes its own Node and the Pods bound to it, nothing
  * else. Reports of many nodes are written side by side, so that the store commits them together.
  */
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { PodReport, RemovedPod, StatusReport } from '../../../shared/link/messages/link-messages.js';
-import type { Clock } from '../../../shared/process/time/clock.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import { mergePodStatus } from '../../decisions/nodes/status-merge.js';
 import type { Informers } from '../../informers/informer.js';
 import { podKind } from '../../kinds/index.js';
 import { sameJson } from '../../registry/encoding/json-value.js';
 import type { Registry } from '../../registry/registry.js';
+import type { PerNodeQueue } from '../sessions/per-node-queue.js';
 import { inHubTime } from './host-time.js';
 import type { NodeStatusWriter } from './node-status-writer.js';
-import type { PerNodeQueue } from '../sessions/per-node-queue.js';
 
 interface ReportWriterDeps {
   registry: Registry;

@@ -4,7 +4,12 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DesiredObject, ObjectMac } from '../../../shared/link/messages/link-messages.js';
 import { readIfPresent, writePrivateFile } from '../../../shared/process/files/private-file.js';
-import { type EpochPosition, receivedUpTo, isAheadOfBackup, type KnownEpoch } from '../../decisions/restore/unknown-pod.js';
+import {
+  type EpochPosition,
+  isAheadOfBackup,
+  type KnownEpoch,
+  receivedUpTo,
+} from '../../decisions/restore/unknown-pod.js';
 
 const KEY_BYTES = 32;
 const KEY_FILE = 'object-mac.key';
@@ -43,8 +48,8 @@ export class ObjectSigner {
 
   /** The seal of an object as it was at `revision`, for this node alone. */
   sign(node: string, { uid, object }: Omit<DesiredObject, 'digest'>, revision: number): ObjectMac {
-    const { epoch: epoch } = this.#history;
-    return { epoch: epoch, revision, tag: this.#mac(node, uid, object, { epoch: epoch, revision }) };
+    const { epoch } = this.#history;
+    return { epoch, revision, tag: this.#mac(node, uid, object, { epoch, revision }) };
   }
 
   /** True when this node was given exactly these bytes under this uid. */
@@ -68,7 +73,7 @@ export class ObjectSigner {
     return receivedUpTo(this.#history.pastEpochs, position);
   }
 
-  #mac(node: string, uid: string, object: Uint8Array, { epoch: epoch, revision }: Omit<ObjectMac, 'mac'>): string {
+  #mac(node: string, uid: string, object: Uint8Array, { epoch, revision }: Omit<ObjectMac, 'tag'>): string {
     const hmac = createHmac('sha256', this.#key);
     return hmac
       .update(`${JSON.stringify([node, epoch, revision, uid])}\n`)

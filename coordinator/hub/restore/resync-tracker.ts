@@ -3,16 +3,16 @@
  * coordinator's start that is known in memory; since a restore it is marked on the Node.
  */
 import { RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import type { Clock, Timer } from '../../../shared/process/time/clock.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';
 import { nodeKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
 import type { NodeLiveness } from '../sessions/node-liveness.js';
-import type { ObjectSigner } from './object-signer.js';
 import type { Session } from '../sessions/session.js';
+import type { ObjectSigner } from './object-signer.js';
 
 export interface ResyncTrackerDeps {
   registry: Registry;
@@ -97,7 +97,14 @@ export class ResyncTracker {
       if (session.phase === 'live' && this.#hearingOf(session)) this.#noteHeard(node);
     });
     const statusesStored = before?.told ?? new Set<string>();
-    this.#hearings.set(node, { session, since, held: new Set(held), isSettled: false, told: statusesStored, patience });
+    this.#hearings.set(node, {
+      session,
+      since,
+      held: new Set(held),
+      isSettled: false,
+      told: statusesStored,
+      patience,
+    });
   }
 
   /** The Node is no more. */
@@ -166,13 +173,13 @@ export class ResyncTracker {
 
   /** Without a restore there is nothing to mark. */
   #isToBeMarked(name: string): boolean {
-    const { informers, epoch: epoch, signer: sealer } = this.#parts;
+    const { informers, epoch, signer: sealer } = this.#parts;
     const node = informers.nodes.get({ name });
     return sealer.isRestored && node?.metadata.annotations?.[RESYNCED_IN_EPOCH] !== epoch;
   }
 
   async #mark(name: string): Promise<void> {
-    const { registry, epoch: epoch } = this.#parts;
+    const { registry, epoch } = this.#parts;
     try {
       await registry.modify(nodeKind, { name }, ({ metadata }) => {
         metadata.annotations = { ...metadata.annotations, [RESYNCED_IN_EPOCH]: epoch };

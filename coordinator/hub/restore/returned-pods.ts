@@ -1,7 +1,8 @@
 /** After a restore: takes over what a host runs and the store has lost, and lets go of what the host no longer holds. */
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import type { ObjectDigest, ReturnedObject, ObjectMac } from '../../../shared/link/messages/link-messages.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { ObjectDigest, ObjectMac, ReturnedObject } from '../../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';
 import { namespaceKind, podKind } from '../../kinds/index.js';

@@ -1,6 +1,7 @@
 /** Pods of a coordinator that is lost, as the restored one may store them. */
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+
 import { TEMPLATE_GENERATION_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 
 /**
  * The lost coordinator counted on from the backup as this one will: by the number alone its Pods would pass for those of a template

@@ -1,33 +1,43 @@
 /** Answers a hello: lets the agent in and begins to bring it what its node needs, or sends it away. */
+
+import { type Node, type NodeStatus, RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
 import { isConfigObject } from '../../../shared/kube/pods/config-reference.js';
-import { RESYNCED_IN_EPOCH, type Node, type NodeStatus } from '../../../shared/kube/nodes/node-types.js';
-import { HEARTBEAT_INTERVAL_MS, type Hello, type Welcome } from '../../../shared/link/messages/link-messages.js';
-import { CONFIG_OBJECTS, commonFeatures, RETURN_OBJECTS, PINNED_IMAGES } from '../../../shared/link/link-features.js';
-import type { Clock } from '../../../shared/process/time/clock.js';
+import {
+  CONFIG_OBJECTS,
+  commonFeatures,
+  PINNED_IMAGES,
+  RETURN_OBJECTS,
+} from '../../../shared/link/link-features.js';
+import {
+  HEARTBEAT_INTERVAL_MS,
+  type Hello,
+  type Welcome,
+} from '../../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import { unknownPodVerdict } from '../../decisions/restore/unknown-pod.js';
 import type { Informers } from '../../informers/informer.js';
 import type { Registry } from '../../registry/registry.js';
-import { admitSession } from './session-admission.js';
 import { encodeConfig, encodeDesired } from '../desired/desired-object.js';
 import { DesiredSender, type DesiredSource } from '../desired/desired-sender.js';
-import { SlicedQueue } from './sliced-queue.js';
-import type { ReturnedPods } from '../restore/returned-pods.js';
-import type { ResyncTracker } from '../restore/resync-tracker.js';
-import { hostOffsetMs } from '../reports/host-time.js';
+import type { NodeObjects } from '../desired/node-objects.js';
 import { sendPrefetchImages } from '../desired/prefetch-images.js';
 import type { JoinRights } from '../identity/join-rights.js';
+import { hostOffsetMs } from '../reports/host-time.js';
+import type { NodeStatusWriter } from '../reports/node-status-writer.js';
+import type { RecordEvent } from '../reports/record-event.js';
+import { isStorageFull, retryWhileStorageFull } from '../reports/storage-full-retry.js';
+import type { ObjectSigner } from '../restore/object-signer.js';
+import type { PendingRestore } from '../restore/pending-restore.js';
+import type { ResyncTracker } from '../restore/resync-tracker.js';
+import type { ReturnedPods } from '../restore/returned-pods.js';
 import { sendLinkPace } from './link-pace-sender.js';
 import type { LiveSession, LiveSessions } from './live-sessions.js';
-import type { NodeStatusWriter } from '../reports/node-status-writer.js';
-import { PerNodeQueue } from './per-node-queue.js';
-import type { NodeObjects } from '../desired/node-objects.js';
-import type { PendingRestore } from '../restore/pending-restore.js';
 import type { NodeLiveness } from './node-liveness.js';
-import type { RecordEvent } from '../reports/record-event.js';
-import type { ObjectSigner } from '../restore/object-signer.js';
+import { PerNodeQueue } from './per-node-queue.js';
 import type { Session } from './session.js';
-import { isStorageFull, retryWhileStorageFull } from '../reports/storage-full-retry.js';
+import { admitSession } from './session-admission.js';
+import { SlicedQueue } from './sliced-queue.js';
 
 interface HelloHandlerDeps {
   registry: Registry;
@@ -94,8 +104,18 @@ export class HelloHandler {
   }
 
   async #decide(session: Session, hello: Hello, times: HostTimes): Promise<void> {
-    const { registry, informers, clusterUID, epoch: epoch, recordEvent, signer: sealer, live, returnedPods: givenBack, clock, log } =
-      this.#parts;
+    const {
+      registry,
+      informers,
+      clusterUID,
+      epoch,
+      recordEvent,
+      signer: sealer,
+      live,
+      returnedPods: givenBack,
+      clock,
+      log,
+    } = this.#parts;
     // Before the caches are full, what they lack would look like deleted.
     await Promise.all([informers.pods.synced(), informers.nodes.synced()]);
     const verdict = await admitSession(
@@ -130,7 +150,10 @@ export class HelloHandler {
   async #welcome(session: Session, hello: Hello, node: Node, times: HostTimes): Promise<void> {
     const { offsetMs, skewMs } = times;
     const { liveness: presence, live, nodeStatus: conditions, informers, log } = this.#parts;
-    session.send({ ...this.#welcomeFor(node, hello), ...(session.bearer ? { bearerToken: session.bearer } : {}) });
+    session.send({
+      ...this.#welcomeFor(node, hello),
+      ...(session.bearer ? { bearerToken: session.bearer } : {}),
+    });
     this.#parts.resync.welcomed(
       session,
       hello.objects.map(([uid]) => uid),
@@ -173,7 +196,7 @@ export class HelloHandler {
   }
 
   #welcomeFor({ metadata }: Node, hello: Hello): Welcome {
-    const { clusterUID, epoch: epoch, clock, informers } = this.#parts;
+    const { clusterUID, epoch, clock, informers } = this.#parts;
     const { name, uid, labels, annotations } = metadata;
     return {
       kind: 'welcome',
@@ -195,7 +218,7 @@ export class HelloHandler {
   }
 
   #sourceFor(node: string, hello: Hello): DesiredSource {
-    const { informers, signer: sealer, restore, objects, epoch: epoch } = this.#parts;
+    const { informers, signer: sealer, restore, objects, epoch } = this.#parts;
     // What it held from before was put back when it was first heard: what the store lacks since then was deleted since then.
     const wasHeard = informers.nodes.get({ name: node })?.metadata.annotations?.[RESYNCED_IN_EPOCH] === epoch;
     const isHostBeyond = !wasHeard && sealer.isAheadOfStore(hello);

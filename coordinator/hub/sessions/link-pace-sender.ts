@@ -10,5 +10,7 @@ export function sendLinkPace({ session }: Pick<LiveSession, 'session'>, { metada
 }
 
 function isSame(one: HeartbeatConfig, other: HeartbeatConfig): boolean {
-  return one.heartbeatMs === other.heartbeatMs && one.batchMs === other.batchMs && one.compress === other.compress;
+  return (
+    one.heartbeatMs === other.heartbeatMs && one.batchMs === other.batchMs && one.compress === other.compress
+  );
 }

@@ -5,11 +5,11 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import { MAX_FRAME_BYTES, SUBPROTOCOL } from '../../../shared/link/messages/link-messages.js';
 import { CHALLENGE_HEADER } from '../../../shared/link/key-proof.js';
 import { chooseSubprotocol } from '../../../shared/link/link-features.js';
-import type { Clock } from '../../../shared/process/time/clock.js';
+import { MAX_FRAME_BYTES, SUBPROTOCOL } from '../../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import { awaitProof, newNonce } from '../identity/link-proof.js';
 import type { LinkClaim, NodeAuthenticator, ProvenNode } from '../identity/node-authenticator.js';
 

@@ -1,19 +1,20 @@
 /** What changes of Nodes and of their credentials mean for the links: who is expected, told anew, or sent away. */
-import type { Secret } from '../../../shared/kube/objects/config-types.js';
-import type { Node } from '../../../shared/kube/nodes/node-types.js';
+
 import { nodeOfCredential } from '../../../shared/kube/nodes/node-credential-secret.js';
 import { ownGraceMs } from '../../../shared/kube/nodes/node-grace-period.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import type { Secret } from '../../../shared/kube/objects/config-types.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import { schedulableEvent } from '../../decisions/nodes/node-status-events.js';
 import type { Informers, ObjectChange } from '../../informers/informer.js';
-import { nodeDeletedGoodbye } from './session-admission.js';
 import { sendPrefetchImages } from '../desired/prefetch-images.js';
+import type { NodeCredentials } from '../identity/node-credentials.js';
+import type { RecordEvent } from '../reports/record-event.js';
 import { sendLinkPace } from './link-pace-sender.js';
 import type { LiveSessions } from './live-sessions.js';
-import type { NodeCredentials } from '../identity/node-credentials.js';
 import type { NodeLiveness } from './node-liveness.js';
-import type { RecordEvent } from '../reports/record-event.js';
 import type { Session } from './session.js';
+import { nodeDeletedGoodbye } from './session-admission.js';
 
 interface NodeChangeHandlerDeps {
   informers: Informers;

@@ -86,7 +86,10 @@ export class NodeLiveness {
     if (this.#contacts.has(node)) return;
     const sinceStart = this.#clock.monotonic() - this.#startedAt;
     const returnMs = Math.max(this.#settings.returnMs - sinceStart, 0);
-    this.#set(node, { phase: 'unheard', deadline: this.#clock.after(returnMs, () => this.stopAwaiting(node)) });
+    this.#set(node, {
+      phase: 'unheard',
+      deadline: this.#clock.after(returnMs, () => this.stopAwaiting(node)),
+    });
   }
 
   connected(node: string, quietMs: () => number): void {

@@ -20,7 +20,11 @@ interface AdmissionDeps extends RegistrationDeps {
 }
 
 /** Decides on a hello; sends an outlived session of the same node away. Rejects when the registry fails. */
-export async function admitSession(parts: AdmissionDeps, session: Session, hello: Hello): Promise<AdmissionVerdict> {
+export async function admitSession(
+  parts: AdmissionDeps,
+  session: Session,
+  hello: Hello,
+): Promise<AdmissionVerdict> {
   const refusal = refusalOf(parts, session, hello) ?? (await outlive(parts, session, hello));
   if (refusal) return refusal;
   try {
@@ -46,7 +50,11 @@ function refused(message: string): AdmissionVerdict {
   return { goodbye: { reason: 'refused', message, retryMs: SELDOM_MS }, isClone: false };
 }
 
-function refusalOf({ clusterUID }: AdmissionDeps, session: Session, hello: Hello): AdmissionVerdict | undefined {
+function refusalOf(
+  { clusterUID }: AdmissionDeps,
+  session: Session,
+  hello: Hello,
+): AdmissionVerdict | undefined {
   if (hello.node !== session.node) return refused(`the credential is that of node ${session.node}`);
   if (hello.clusterUID !== undefined && hello.clusterUID !== clusterUID) {
     return refused('this coordinator belongs to another fleet');

@@ -1,6 +1,8 @@
 /** One agent's link: its state, and what may be said when. What a message means is decided by those it is handed to. */
 import { type HeartbeatConfig, STANDARD_HEARTBEAT } from '../../../shared/kube/nodes/heartbeat-config.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.js';
+import { CERTIFICATES, CHANNELS, HEARTBEAT_CONFIG, TIME } from '../../../shared/link/link-features.js';
 import type {
   FromAgent,
   FromHub,
@@ -11,14 +13,12 @@ import type {
   StatusReport,
   StreamRequest,
 } from '../../../shared/link/messages/link-messages.js';
-import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.js';
-import { CERTIFICATES, CHANNELS, HEARTBEAT_CONFIG, TIME } from '../../../shared/link/link-features.js';
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import { type LinkEnd, linkEnd } from '../../decisions/nodes/link-end.js';
-import { AgentSocket, type AgentSocketDeps, DRAIN_MS, type Refusal } from './agent-socket.js';
 import type { DesiredSender } from '../desired/desired-sender.js';
-import { AgentStreams } from '../streams/agent-streams.js';
 import type { ProvenNode } from '../identity/node-authenticator.js';
+import { AgentStreams } from '../streams/agent-streams.js';
+import { AgentSocket, type AgentSocketDeps, DRAIN_MS, type Refusal } from './agent-socket.js';
 
 /** `draining`: goodbye was said, the socket is given a moment to deliver it. */
 type SessionState =

@@ -1,7 +1,7 @@
 /** The streams that readers have open on one agent. */
 import { ApiError, type StatusReason } from '../../../shared/kube/objects/api-status.js';
-import { StreamError, StreamReader, StreamWriter } from '../../../shared/link/streams/byte-stream.js';
 import type { FromAgent, FromHub, StreamRequest } from '../../../shared/link/messages/link-messages.js';
+import { StreamError, StreamReader, StreamWriter } from '../../../shared/link/streams/byte-stream.js';
 import { StreamCongestion } from '../../../shared/link/streams/stream-congestion.js';
 
 type StreamMessage = Extract<

@@ -1,6 +1,7 @@
 /** What each node's link carries and its agent costs, counted since this coordinator first saw it: in memory alone. */
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+
 import type { AgentUsage, HostMeters, LinkTraffic } from '../../../shared/kube/fleet/host-meter-types.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { LinkBytes, LinkMeter } from '../../../shared/link/link-meter.js';
 import type { MetersReport } from '../../../shared/link/messages/link-messages.js';
@@ -99,7 +100,7 @@ export class NodeMeters {
 }
 
 function agentCost({ at, report }: { at: number; report: MetersReport }): AgentUsage {
-  const { uptimeMs: upMs, memoryBytes, writtenBytes, diskWrittenBytes: diskWrittenBytes } = report;
+  const { uptimeMs: upMs, memoryBytes, writtenBytes, diskWrittenBytes } = report;
   return {
     reportedAt: toTimestamp(at),
     since: toTimestamp(at - upMs),

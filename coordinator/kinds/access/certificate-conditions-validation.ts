@@ -1,7 +1,7 @@
 /** Conditions of a CertificateSigningRequest (pkg/apis/certificates/validation validateConditions). */
 import type { CertificateSigningRequestCondition } from '../../../shared/kube/access/certificate-signing-request.js';
-import { duplicate, invalidValue, required } from '../validation/field-error.js';
 import type { FieldError } from '../kind.js';
+import { duplicate, invalidValue, required } from '../validation/field-error.js';
 
 const FIELD = 'status.conditions';
 /** Those that are set for good or not at all. */

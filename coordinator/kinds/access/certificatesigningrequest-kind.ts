@@ -5,14 +5,14 @@ import {
   JOIN_RIGHTS_ANNOTATION,
   REQUESTED_NODE_ANNOTATION,
 } from '../../../shared/kube/access/certificate-signing-request.js';
-import { validateConditions } from './certificate-conditions-validation.js';
 import { durationText } from '../duration-text.js';
-import { duplicate, forbidden, invalidValue, notSupported, required } from '../validation/field-error.js';
 import type { FieldError, Kind } from '../kind.js';
+import { STANDARD_VERBS, STATUS_VERBS } from '../standard-verbs.js';
+import { AGE_COLUMN, column, NAME_COLUMN, NONE } from '../table-column.js';
+import { duplicate, forbidden, invalidValue, notSupported, required } from '../validation/field-error.js';
 import { dnsSubdomainProblems } from '../validation/name-rules.js';
 import { keepServerAnnotation } from '../validation/server-annotation.js';
-import { AGE_COLUMN, column, NAME_COLUMN, NONE } from '../table-column.js';
-import { STANDARD_VERBS, STATUS_VERBS } from '../standard-verbs.js';
+import { validateConditions } from './certificate-conditions-validation.js';
 
 const GROUP = 'certificates.k8s.io';
 /** What the hub says of a request that it files for a host, and nobody else may. */

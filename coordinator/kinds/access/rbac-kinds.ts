@@ -1,10 +1,10 @@
 /** rbac.authorization.k8s.io/v1: roles and their bindings; `access/rbac-authorizer.ts` decides by them. */
 import { RBAC_GROUP, type Role, type RoleBinding } from '../../../shared/kube/access/rbac-types.js';
-import { invalidValue, notSupported, required } from '../validation/field-error.js';
 import { inertKind } from '../inert-kind.js';
 import type { FieldError } from '../kind.js';
-import { semanticallyEqual } from '../validation/semantic-equality.js';
 import { AGE_COLUMN, column, NAME_COLUMN, wideColumn } from '../table-column.js';
+import { invalidValue, notSupported, required } from '../validation/field-error.js';
+import { semanticallyEqual } from '../validation/semantic-equality.js';
 
 const SUBJECT_KINDS = ['ServiceAccount', 'User', 'Group'];
 

@@ -1,6 +1,7 @@
 /** Rules that ConfigMaps and Secrets share (`pkg/apis/core/validation/validation.go`). */
-import { forbidden } from '../validation/field-error.js';
+
 import type { FieldError } from '../kind.js';
+import { forbidden } from '../validation/field-error.js';
 import { configMapKeyProblems } from '../validation/name-rules.js';
 import { invalidFor } from '../validation/object-meta-validation.js';
 import { semanticallyEqual } from '../validation/semantic-equality.js';

@@ -1,12 +1,13 @@
 /** apps/v1 ControllerRevision: one past or present template of a DaemonSet. */
-import { controllerOf } from '../../../shared/kube/objects/meta.js';
+
 import type { ControllerRevision } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { FIELD_IMMUTABLE, invalidValue, required } from '../validation/field-error.js';
+import { controllerOf } from '../../../shared/kube/objects/meta.js';
 import type { FieldError, Kind } from '../kind.js';
 import { validateNonNegative } from '../pods/spec-validation/number-validation.js';
-import { semanticallyEqual } from '../validation/semantic-equality.js';
-import { AGE_COLUMN, column, NAME_COLUMN, NONE } from '../table-column.js';
 import { STANDARD_VERBS } from '../standard-verbs.js';
+import { AGE_COLUMN, column, NAME_COLUMN, NONE } from '../table-column.js';
+import { FIELD_IMMUTABLE, invalidValue, required } from '../validation/field-error.js';
+import { semanticallyEqual } from '../validation/semantic-equality.js';
 
 /** `daemonset.apps/NAME` */
 function controllerText(revision: ControllerRevision): string {

@@ -1,7 +1,7 @@
 /** Defaults of DaemonSets (`pkg/apis/apps/v1/defaults.go`). */
 
-import { setPodTemplateDefaults } from '../../../shared/kube/pods/pod-defaults.js';
 import type { DaemonSet, DaemonSetSpec } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { setPodTemplateDefaults } from '../../../shared/kube/pods/pod-defaults.js';
 
 const REVISION_HISTORY_LIMIT = 10;
 

@@ -1,18 +1,18 @@
 /** apps/v1 DaemonSet. */
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { TEMPLATE_GENERATION_ANNOTATION } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { Kind } from '../kind.js';
+import { secretEnvironmentWarnings } from '../pods/secret-environment-warnings.js';
+import { unsupportedFields } from '../pods/unsupported-fields.js';
+import { STANDARD_VERBS, STATUS_VERBS } from '../standard-verbs.js';
+import { AGE_COLUMN, column, labelsText, NAME_COLUMN, wideColumn } from '../table-column.js';
+import { semanticallyEqual } from '../validation/semantic-equality.js';
 import { setDaemonSetDefaults } from './daemonset-defaults.js';
 import {
   validateDaemonSet,
   validateDaemonSetStatus,
   validateDaemonSetUpdate,
 } from './daemonset-validation.js';
-import type { Kind } from '../kind.js';
-import { secretEnvironmentWarnings } from '../pods/secret-environment-warnings.js';
-import { semanticallyEqual } from '../validation/semantic-equality.js';
-import { AGE_COLUMN, column, labelsText, NAME_COLUMN, wideColumn } from '../table-column.js';
-import { unsupportedFields } from '../pods/unsupported-fields.js';
-import { STANDARD_VERBS, STATUS_VERBS } from '../standard-verbs.js';
 
 function templateGeneration(daemonSet: DaemonSet): number {
   return Number.parseInt(daemonSet.metadata.annotations?.[TEMPLATE_GENERATION_ANNOTATION] ?? '0', 10) || 0;

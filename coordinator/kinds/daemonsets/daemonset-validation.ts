@@ -1,19 +1,26 @@
 /** Validation of DaemonSets (`pkg/apis/apps/validation/validation.go`, `pkg/registry/apps/daemonset/strategy.go`). */
-import type { IntOrString } from '../../../shared/kube/objects/int-or-string.js';
-import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
+
 import type {
   DaemonSet,
   DaemonSetSpec,
   DaemonSetUpdateStrategy,
   RollingUpdateDaemonSet,
 } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { FIELD_IMMUTABLE, forbidden, invalidValue, notSupported, required } from '../validation/field-error.js';
+import type { IntOrString } from '../../../shared/kube/objects/int-or-string.js';
+import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
 import type { FieldError } from '../kind.js';
+import { validateNonNegative } from '../pods/spec-validation/number-validation.js';
+import { validatePodTemplate } from '../pods/spec-validation/pod-spec-validation.js';
+import {
+  FIELD_IMMUTABLE,
+  forbidden,
+  invalidValue,
+  notSupported,
+  required,
+} from '../validation/field-error.js';
 import { validateLabelSelector } from '../validation/label-selector-validation.js';
 import { percentProblems } from '../validation/name-rules.js';
 import { invalidFor } from '../validation/object-meta-validation.js';
-import { validateNonNegative } from '../pods/spec-validation/number-validation.js';
-import { validatePodTemplate } from '../pods/spec-validation/pod-spec-validation.js';
 import { semanticallyEqual } from '../validation/semantic-equality.js';
 
 const STRATEGIES = ['RollingUpdate', 'OnDelete'];

@@ -1,10 +1,10 @@
 /** v1 Event. */
 import type { KubeEvent } from '../../../shared/kube/objects/event-types.js';
 import { ageText, durationText } from '../duration-text.js';
-import { validateEvent } from './event-validation.js';
 import type { Kind } from '../kind.js';
-import { column, NAME_COLUMN, wideColumn } from '../table-column.js';
 import { STANDARD_VERBS } from '../standard-verbs.js';
+import { column, NAME_COLUMN, wideColumn } from '../table-column.js';
+import { validateEvent } from './event-validation.js';
 
 /** Newer writers set only `eventTime`. */
 function firstSeen(event: KubeEvent, now: number): string {

@@ -1,7 +1,7 @@
 /** Validation of Events (`pkg/apis/core/validation/events.go`). */
 import type { KubeEvent } from '../../../shared/kube/objects/event-types.js';
-import { invalidValue, required } from '../validation/field-error.js';
 import type { FieldError } from '../kind.js';
+import { invalidValue, required } from '../validation/field-error.js';
 import { qualifiedNameProblems } from '../validation/name-rules.js';
 import { invalidFor } from '../validation/object-meta-validation.js';
 

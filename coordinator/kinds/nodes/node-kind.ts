@@ -1,13 +1,17 @@
 /** v1 Node. Created by the hub at an agent's first hello, or by a client beforehand. */
-import { findCondition } from '../../../shared/kube/objects/conditions.js';
-import { AGENT_METER_ANNOTATION, LINK_METER_ANNOTATION } from '../../../shared/kube/fleet/host-meter-types.js';
+
+import {
+  AGENT_METER_ANNOTATION,
+  LINK_METER_ANNOTATION,
+} from '../../../shared/kube/fleet/host-meter-types.js';
 import { HEARTBEAT_ANNOTATION, parseHeartbeatSeconds } from '../../../shared/kube/nodes/heartbeat-config.js';
-import { RESYNCED_IN_EPOCH, type Node, type NodeAddress } from '../../../shared/kube/nodes/node-types.js';
+import { type Node, type NodeAddress, RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import type { Kind, WriteContext } from '../kind.js';
-import { validateNode, validateNodeStatus, validateNodeUpdate } from './node-validation.js';
-import { keepServerAnnotation } from '../validation/server-annotation.js';
-import { AGE_COLUMN, column, NAME_COLUMN, NONE, UNKNOWN, wideColumn } from '../table-column.js';
 import { STANDARD_VERBS, STATUS_VERBS } from '../standard-verbs.js';
+import { AGE_COLUMN, column, NAME_COLUMN, NONE, UNKNOWN, wideColumn } from '../table-column.js';
+import { keepServerAnnotation } from '../validation/server-annotation.js';
+import { validateNode, validateNodeStatus, validateNodeUpdate } from './node-validation.js';
 
 const ROLE_PREFIX = 'node-role.kubernetes.io/';
 const ROLE_LABEL = 'kubernetes.io/role';

@@ -1,14 +1,14 @@
 /** Validation of Nodes (`pkg/apis/core/validation/validation.go`, ValidateNode and ValidateNodeUpdate). */
 import { isIP } from 'node:net';
-import type { Node, NodeSpec, Taint } from '../../../shared/kube/nodes/node-types.js';
 import { GRACE_KEY, graceProblem } from '../../../shared/kube/nodes/node-grace-period.js';
+import type { Node, NodeSpec, Taint } from '../../../shared/kube/nodes/node-types.js';
 import { parseQuantity } from '../../../shared/kube/objects/quantity.js';
-import { duplicate, forbidden, invalidValue } from '../validation/field-error.js';
 import type { FieldError } from '../kind.js';
-import { labelValueProblems, qualifiedNameProblems } from '../validation/name-rules.js';
-import { invalidFor } from '../validation/object-meta-validation.js';
 import { NOT_NEGATIVE } from '../pods/spec-validation/number-validation.js';
 import { validateEffect } from '../pods/spec-validation/toleration-validation.js';
+import { duplicate, forbidden, invalidValue } from '../validation/field-error.js';
+import { labelValueProblems, qualifiedNameProblems } from '../validation/name-rules.js';
+import { invalidFor } from '../validation/object-meta-validation.js';
 
 const CIDR_INVALID = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
 

@@ -1,18 +1,18 @@
 /** v1 Pod. */
 import { HANDOVER_ANNOTATION } from '../../../shared/kube/handovers/host-handover.js';
 import { controllerOf } from '../../../shared/kube/objects/meta.js';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { DEFAULT_GRACE_SECONDS, setPodDefaults } from '../../../shared/kube/pods/pod-defaults.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { qualityOfService } from '../../../shared/kube/pods/quality-of-service.js';
 import type { Kind, WriteContext } from '../kind.js';
+import { STANDARD_VERBS, STATUS_VERBS } from '../standard-verbs.js';
+import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../table-column.js';
+import { semanticallyEqual } from '../validation/semantic-equality.js';
 import { keepServerAnnotation } from '../validation/server-annotation.js';
 import { podStatusText, readinessGatesText, readyText, restartsText } from './pod-status-text.js';
 import { validatePod, validatePodStatus, validatePodUpdate } from './pod-validation.js';
 import { secretEnvironmentWarnings } from './secret-environment-warnings.js';
-import { semanticallyEqual } from '../validation/semantic-equality.js';
-import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../table-column.js';
 import { unsupportedFields } from './unsupported-fields.js';
-import { STANDARD_VERBS, STATUS_VERBS } from '../standard-verbs.js';
 
 /** `pkg/registry/core/pod/strategy.go`: a Pod begins Pending; its class of service follows from its resources. */
 function prepareForCreate(pod: Pod): void {

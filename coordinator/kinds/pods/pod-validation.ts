@@ -1,15 +1,16 @@
 /** Validation of Pods: creation, the few changes they bear, status (`pkg/apis/core/validation/validation.go`). */
-import { MIRROR_ANNOTATION, staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
-import type { Container, ContainerStatus, Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
+
 import type { Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
-import { forbidden, invalidValue } from '../validation/field-error.js';
+import type { Container, ContainerStatus, Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
+import { MIRROR_ANNOTATION, staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
 import type { FieldError } from '../kind.js';
+import { forbidden, invalidValue } from '../validation/field-error.js';
 import { dnsSubdomainProblems } from '../validation/name-rules.js';
 import { invalidFor } from '../validation/object-meta-validation.js';
+import { semanticallyEqual } from '../validation/semantic-equality.js';
 import { validateImagePadding } from './spec-validation/container-validation.js';
 import { validatePositiveInt32 } from './spec-validation/number-validation.js';
 import { validatePodSpec } from './spec-validation/pod-spec-validation.js';
-import { semanticallyEqual } from '../validation/semantic-equality.js';
 
 const ONLY_THESE =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,' +

@@ -3,12 +3,12 @@ import { cronProblems, parseCron } from '../../../shared/calendar/cron-pattern.j
 import { instantOfDateInput, parseDateInput } from '../../../shared/calendar/date-text.js';
 import { timeZone, timeZoneProblems } from '../../../shared/calendar/time-zone.js';
 import type { FreezePeriod, MaintenanceWindow } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import { invalidValue, notSupported, required } from '../validation/field-error.js';
 import type { FieldError } from '../kind.js';
+import { validatePositiveInt32 } from '../pods/spec-validation/number-validation.js';
+import { invalidValue, notSupported, required } from '../validation/field-error.js';
 import { validateLabelSelector } from '../validation/label-selector-validation.js';
 import { qualifiedNameProblems } from '../validation/name-rules.js';
 import { invalidFor } from '../validation/object-meta-validation.js';
-import { validatePositiveInt32 } from '../pods/spec-validation/number-validation.js';
 
 /** A window that is open for so long has no need of a pattern. */
 const MAX_DURATION_SECONDS = 31 * 86_400;
@@ -70,7 +70,8 @@ export function validateFreeze(freeze: FreezePeriod, field: string): FieldError[
   const { from, to, scope } = freeze;
   const zone = timeZone(freeze.timeZone ?? 'UTC');
   const [start, end] = [from, to].map((text) => (text ? parseDateInput(text) : undefined));
-  const isBackwards = zone && start && end && instantOfDateInput(zone, end) <= instantOfDateInput(zone, start);
+  const isBackwards =
+    zone && start && end && instantOfDateInput(zone, end) <= instantOfDateInput(zone, start);
   return [
     ...validateMoment(from, `${field}.from`),
     ...validateMoment(to, `${field}.to`),

@@ -11,8 +11,8 @@ import {
   type SteeringVerb,
   steeringAnnotation,
 } from '../../../shared/kube/rollouts/steering-requests.js';
-import { forbidden, invalidValue, missing, notSupported, required } from '../validation/field-error.js';
 import type { FieldError, WriteContext } from '../kind.js';
+import { forbidden, invalidValue, missing, notSupported, required } from '../validation/field-error.js';
 
 /** Who an own controller's write is put down to. */
 const OURSELVES = 'everynode';
@@ -21,7 +21,12 @@ const MAX_WAITING = 100;
 const MAX_REASON_LENGTH = 1024;
 
 const NAMES_WAVES: ReadonlySet<SteeringVerb> = new Set(['approve', 'promote']);
-const NAMES_NODES: ReadonlySet<SteeringVerb> = new Set(['skip', 'unskip', 'override-windows', 'override-locks']);
+const NAMES_NODES: ReadonlySet<SteeringVerb> = new Set([
+  'skip',
+  'unskip',
+  'override-windows',
+  'override-locks',
+]);
 /** Values that say no more than the annotation's being there. */
 const EMPTY_VALUES: ReadonlySet<string> = new Set(['', 'true', 'yes', 'now']);
 

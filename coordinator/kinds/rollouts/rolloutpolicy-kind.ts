@@ -1,11 +1,15 @@
 /** fleet.everynode.dev/v1 RolloutPolicy. */
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
-import { REST_WAVE, type RolloutPolicy, type RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import {
+  REST_WAVE,
+  type RolloutPolicy,
+  type RolloutPolicySpec,
+} from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Kind } from '../kind.js';
-import { validateRolloutPolicy } from './rolloutpolicy-validation.js';
-import { semanticallyEqual } from '../validation/semantic-equality.js';
-import { AGE_COLUMN, column, labelsText, NAME_COLUMN, NONE, wideColumn } from '../table-column.js';
 import { STANDARD_VERBS } from '../standard-verbs.js';
+import { AGE_COLUMN, column, labelsText, NAME_COLUMN, NONE, wideColumn } from '../table-column.js';
+import { semanticallyEqual } from '../validation/semantic-equality.js';
+import { validateRolloutPolicy } from './rolloutpolicy-validation.js';
 
 const waveNamesOf = ({ spec }: RolloutPolicy) => (spec.waves ?? []).map(({ name }) => name).join(',');
 

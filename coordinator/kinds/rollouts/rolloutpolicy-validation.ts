@@ -7,12 +7,12 @@ import {
   type RolloutPolicySpec,
   type RolloutWave,
 } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import { duplicate, invalidValue, notSupported, required } from '../validation/field-error.js';
 import type { FieldError } from '../kind.js';
+import { validateNonNegative, validatePositiveInt32 } from '../pods/spec-validation/number-validation.js';
+import { duplicate, invalidValue, notSupported, required } from '../validation/field-error.js';
 import { validateLabelSelector } from '../validation/label-selector-validation.js';
 import { dnsLabelProblems, percentProblems, qualifiedNameProblems } from '../validation/name-rules.js';
 import { invalidFor } from '../validation/object-meta-validation.js';
-import { validateNonNegative, validatePositiveInt32 } from '../pods/spec-validation/number-validation.js';
 import { validateFreeze, validateWindow } from './maintenance-times-validation.js';
 
 const APPROVALS = ['Automatic', 'Manual'];
@@ -91,7 +91,7 @@ function validateHosts({
   catchUp,
   prePull,
   confirm,
-  updateLock: updateLock,
+  updateLock,
   rolloutHistoryLimit,
 }: RolloutPolicySpec): FieldError[] {
   return [

@@ -1,7 +1,7 @@
 /** Validation of LabelSelectors (apimachinery pkg/apis/meta/v1/validation). */
 import type { LabelSelector, LabelSelectorRequirement } from '../../../shared/kube/objects/selectors.js';
-import { forbidden, invalidValue, required } from './field-error.js';
 import type { FieldError } from '../kind.js';
+import { forbidden, invalidValue, required } from './field-error.js';
 import { labelValueProblems, qualifiedNameProblems } from './name-rules.js';
 import { invalidFor, validateLabels } from './object-meta-validation.js';
 

@@ -1,7 +1,7 @@
 /** Rules for `metadata`, the same for every kind (k8s.io/apimachinery pkg/api/validation/objectmeta.go). */
 import type { ObjectMeta, OwnerReference } from '../../../shared/kube/objects/meta.js';
-import { FIELD_IMMUTABLE, forbidden, invalidValue, required, tooLong } from './field-error.js';
 import type { FieldError, Kind } from '../kind.js';
+import { FIELD_IMMUTABLE, forbidden, invalidValue, required, tooLong } from './field-error.js';
 import {
   dnsLabelProblems,
   dnsSubdomainProblems,

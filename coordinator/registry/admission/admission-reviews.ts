@@ -1,8 +1,8 @@
 /** What looks at a change of an object before it is stored, and needs more than that object: as upstream's admission plugins. */
 import type { Kind } from '../../kinds/kind.js';
 import type { Store } from '../../store/store.js';
-import { withPodSecurity } from './pod-security-admission.js';
 import type { WriteOptions } from '../registry.js';
+import { withPodSecurity } from './pod-security-admission.js';
 import { withSteeringTargetCheck } from './steering-target-admission.js';
 
 /** The options with every look that this kind has. */

@@ -1,6 +1,7 @@
 /** The DefaultTolerationSeconds admission plugin (`plugin/pkg/admission/defaulttolerationseconds`). */
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+
 import type { Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 
 const TAINTS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 const SECONDS = 300;

@@ -1,13 +1,19 @@
 /** The NamespaceLifecycle admission plugin: nothing is created in a namespace that is missing or ending. */
+
+import {
+  ApiError,
+  badRequest,
+  notFound,
+  qualifiedResource,
+} from '../../../shared/kube/objects/api-status.js';
 import type { Namespace } from '../../../shared/kube/objects/config-types.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
-import { ApiError, badRequest, notFound, qualifiedResource } from '../../../shared/kube/objects/api-status.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { Guard, Store } from '../../store/store.js';
-import { assumedObject } from './assumed-objects.js';
-import { namespaceKey } from '../storage-keys.js';
-import type { WriteOptions } from '../registry.js';
 import { decodeShared } from '../encoding/decoded-objects.js';
+import type { WriteOptions } from '../registry.js';
+import { namespaceKey } from '../storage-keys.js';
+import { assumedObject } from './assumed-objects.js';
 
 const NAMESPACES = { group: '', resource: 'namespaces', kind: 'Namespace' };
 

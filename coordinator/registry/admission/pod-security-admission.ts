@@ -1,17 +1,18 @@
 /** The PodSecurity admission plugin: a namespace's labels say what its Pods may be. */
+
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Namespace } from '../../../shared/kube/objects/config-types.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { SecuredPod } from '../../kinds/pods/security-standards/security-check.js';
 import { levelFor, levelViolation } from '../../kinds/pods/security-standards/security-levels.js';
 import type { Store } from '../../store/store.js';
-import { assumedObject } from './assumed-objects.js';
-import { namespaceKey } from '../storage-keys.js';
-import type { WriteOptions } from '../registry.js';
 import { decodeShared } from '../encoding/decoded-objects.js';
+import type { WriteOptions } from '../registry.js';
+import { namespaceKey } from '../storage-keys.js';
+import { assumedObject } from './assumed-objects.js';
 
 type Review = NonNullable<WriteOptions['review']>;
 

@@ -1,17 +1,21 @@
 /** The ServiceAccount admission plugin: a Pod is of an account, and gets its token where programs look for it. */
-import { DEFAULT_ACCOUNT, ROOT_CA_CONFIG_MAP, TOKEN_MOUNT_PATH } from '../../../shared/kube/access/service-account-token.js';
-import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
-import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
-import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
-import type { ServiceAccount } from '../../../shared/kube/objects/service-types.js';
+import {
+  DEFAULT_ACCOUNT,
+  ROOT_CA_CONFIG_MAP,
+  TOKEN_MOUNT_PATH,
+} from '../../../shared/kube/access/service-account-token.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
+import type { ServiceAccount } from '../../../shared/kube/objects/service-types.js';
+import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
+import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
 import type { Volume } from '../../../shared/kube/pods/volume-types.js';
 import type { Store } from '../../store/store.js';
-import { assumedObject } from './assumed-objects.js';
-import { generateName } from '../writes/generate-name.js';
-import { accountKey } from '../storage-keys.js';
-import type { WriteOptions } from '../registry.js';
 import { decodeShared } from '../encoding/decoded-objects.js';
+import type { WriteOptions } from '../registry.js';
+import { accountKey } from '../storage-keys.js';
+import { generateName } from '../writes/generate-name.js';
+import { assumedObject } from './assumed-objects.js';
 
 /** Upstream's lifetime, odd so that it is known for one of ours: an hour and seven seconds. */
 const TOKEN_SECONDS = 3607;
@@ -71,7 +75,11 @@ function missingAccount({ metadata }: Pod, { namespace, name }: AccountRef): Api
  * secrets where the Pod has none. A Pod that names no account is of its namespace's `default`. `find` absent: nobody
  * knows accounts here. Throws 403 for an account that does not exist.
  */
-export function mountServiceAccountToken(object: KubeObject, find: FindAccount | undefined, random: () => number): void {
+export function mountServiceAccountToken(
+  object: KubeObject,
+  find: FindAccount | undefined,
+  random: () => number,
+): void {
   if (!find || !isPod(object) || staticPodUid(object) !== undefined) return;
   refuseMissingAccount(object, find);
   const { spec } = object;

@@ -1,13 +1,14 @@
 /** Requests to a rollout that name hosts: refused (422) where there is no such Node, as they are where there is no such wave. */
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { Kind } from '../../kinds/kind.js';
 import { validateNodeTargets } from '../../kinds/rollouts/rollout-requests.js';
 import type { Store } from '../../store/store.js';
-import { refuseInvalid } from './write-admission.js';
-import { prefixOf, refOf } from '../storage-keys.js';
 import type { WriteOptions } from '../registry.js';
+import { prefixOf, refOf } from '../storage-keys.js';
+import { refuseInvalid } from './write-admission.js';
 
 const NODES: Pick<Kind<Node>, 'group' | 'resource' | 'namespaced'> = {
   group: '',

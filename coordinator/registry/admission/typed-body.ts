@@ -1,6 +1,7 @@
 /** What a client sent, as an object of the kind it was sent for; refuses with 400 what it cannot be. */
-import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
+
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
+import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import { isJsonMap, type JsonMap } from '../encoding/json-value.js';
 

@@ -2,17 +2,26 @@
  * The chain every write passes: strict fields, defaults, what the server owns, the kind's preparation,
  * validation, warnings (`rest.BeforeCreate`, `rest.BeforeUpdate`). Bodies are given away: they become the object.
  */
-import type { Namespace } from '../../../shared/kube/objects/config-types.js';
-import { type KubeObject, type ObjectMeta, type ObjectRef, toTimestamp } from '../../../shared/kube/objects/meta.js';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+
 import { badRequest, conflict, invalid } from '../../../shared/kube/objects/api-status.js';
+import type { Namespace } from '../../../shared/kube/objects/config-types.js';
+import {
+  type KubeObject,
+  type ObjectMeta,
+  type ObjectRef,
+  toTimestamp,
+} from '../../../shared/kube/objects/meta.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { FieldError, Kind, WriteContext } from '../../kinds/kind.js';
-import { validateObjectMeta, validateObjectMetaUpdate } from '../../kinds/validation/object-meta-validation.js';
-import { addDefaultTolerations } from './default-toleration-seconds.js';
+import {
+  validateObjectMeta,
+  validateObjectMetaUpdate,
+} from '../../kinds/validation/object-meta-validation.js';
 import { copyJson } from '../encoding/json-value.js';
 import type { WriteOptions } from '../registry.js';
-import { placeAtName, placeInNamespace, readBody } from './typed-body.js';
+import { addDefaultTolerations } from './default-toleration-seconds.js';
 import { decodeStrictly } from './strict-decoding.js';
+import { placeAtName, placeInNamespace, readBody } from './typed-body.js';
 
 /** Reads a body as an object of the kind: checked against the schema, defaulted. Throws a 400. */
 export function readObject<T extends KubeObject>(kind: Kind<T>, body: unknown, options: WriteOptions): T {

@@ -1,8 +1,8 @@
 /** The records of a change in the store, made once for all who watch it. */
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Change } from '../../store/store.js';
-import { StoredRecord } from './object-record.js';
 import type { ObjectRecord } from '../registry.js';
+import { StoredRecord } from './object-record.js';
 
 /** The object before and after; both carry the change's revision. */
 interface ChangeRecords<T extends KubeObject = KubeObject> {

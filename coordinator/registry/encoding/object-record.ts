@@ -1,9 +1,9 @@
 /** A stored value as an ObjectRecord: bytes stay bytes until somebody asks for fields, and the other way round. */
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Labels } from '../../../shared/kube/objects/selectors.js';
-import { decodeMetadata, encodeObject, SplicedValue, spliceResourceVersion } from './object-encoding.js';
 import type { ObjectRecord } from '../registry.js';
 import { cachedObject, decodeShared } from './decoded-objects.js';
+import { decodeMetadata, encodeObject, SplicedValue, spliceResourceVersion } from './object-encoding.js';
 
 /** A record of a value as the store holds it. It keeps nothing that it makes: a change's record stays as long as the change. */
 export class StoredRecord<T extends KubeObject> implements ObjectRecord<T> {

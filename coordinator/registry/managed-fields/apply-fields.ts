@@ -2,7 +2,7 @@
 import type { Kind } from '../../kinds/kind.js';
 import { definitionOf } from '../../kinds/schema/schema-definitions.js';
 import type { JsonMap } from '../encoding/json-value.js';
-import { compareFields, writtenFields, withoutFields } from './compare-fields.js';
+import { compareFields, withoutFields, writtenFields } from './compare-fields.js';
 import {
   type FieldManagers,
   type ManagerName,
@@ -11,8 +11,8 @@ import {
   withManager,
 } from './field-managers.js';
 import { difference, EMPTY_SET, type FieldSet, intersection, isEmptySet, outside } from './field-set.js';
-import { fieldSetOf } from './object-field-set.js';
 import { mergeApplied } from './merge-applied.js';
+import { fieldSetOf } from './object-field-set.js';
 import { prune } from './prune-fields.js';
 import { METADATA_ITSELF, untrackedFields } from './untracked-fields.js';
 

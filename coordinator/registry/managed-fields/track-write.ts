@@ -4,7 +4,7 @@ import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import { definitionOf } from '../../kinds/schema/schema-definitions.js';
 import type { WriteOptions } from '../registry.js';
-import { compareFields, writtenFields, withoutFields } from './compare-fields.js';
+import { compareFields, withoutFields, writtenFields } from './compare-fields.js';
 import {
   capUpdaters,
   decodeManagers,

@@ -1,11 +1,19 @@
 /** PATCH with `application/apply-patch+yaml`: server-side apply. */
-import { type KubeObject, type ObjectMeta, type ObjectRef, toTimestamp } from '../../../shared/kube/objects/meta.js';
+
 import { ApiError, badRequest, conflict, notFound } from '../../../shared/kube/objects/api-status.js';
+import {
+  type KubeObject,
+  type ObjectMeta,
+  type ObjectRef,
+  toTimestamp,
+} from '../../../shared/kube/objects/meta.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import { checkFields } from '../../kinds/schema/check-fields.js';
 import { definitionOf } from '../../kinds/schema/schema-definitions.js';
+import { withAdmissionReviews } from '../admission/admission-reviews.js';
+import { yamlError } from '../admission/strict-decoding.js';
+import { placeAtName, readBody } from '../admission/typed-body.js';
 import { admitUpdate, type Replacement } from '../admission/write-admission.js';
-import { createTracked } from '../writes/create-object.js';
 import { copyJson, type JsonMap, sameJson } from '../encoding/json-value.js';
 import { applyConflict } from '../managed-fields/apply-conflict.js';
 import { appliedFields, applyFields } from '../managed-fields/apply-fields.js';
@@ -26,10 +34,8 @@ import { managersAfterUpdate } from '../managed-fields/track-write.js';
 import { ZERO_OBJECT } from '../managed-fields/untracked-fields.js';
 import type { ObjectRecord, Patch, WriteOptions } from '../registry.js';
 import type { RegistryDeps } from '../registry-deps.js';
-import { placeAtName, readBody } from '../admission/typed-body.js';
-import { withAdmissionReviews } from '../admission/admission-reviews.js';
+import { createTracked } from '../writes/create-object.js';
 import { writeOptimistically } from '../writes/optimistic-write.js';
-import { yamlError } from '../admission/strict-decoding.js';
 
 /** Who owns what was there before the first apply to an object that nobody tracked. */
 const BEFORE_FIRST_APPLY = 'before-first-apply';

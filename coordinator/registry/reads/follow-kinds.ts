@@ -2,10 +2,10 @@
 import type { Kind } from '../../kinds/kind.js';
 import type { Change, StoreWatch } from '../../store/store.js';
 import { recordsOf } from '../encoding/change-records.js';
-import { ROOT_PREFIX, resourcePath, resourcePathOf } from '../storage-keys.js';
 import type { KindChange, KindChanges, KindTail } from '../registry.js';
 import type { RegistryDeps } from '../registry-deps.js';
 import { readError } from '../registry-errors.js';
+import { ROOT_PREFIX, resourcePath, resourcePathOf } from '../storage-keys.js';
 
 /** Every change of `kinds` after `revision`. The iteration throws a 410 when that history is gone. */
 export function follow(parts: RegistryDeps, kinds: readonly Kind[], revision: number): KindTail {

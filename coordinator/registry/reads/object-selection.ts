@@ -1,4 +1,6 @@
 /** Label and field selectors of a request, compiled; they decode an object only when they must look inside. */
+
+import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import {
   type FieldRequirement,
@@ -7,11 +9,10 @@ import {
   parseLabelSelector,
   SelectorSyntaxError,
 } from '../../../shared/kube/objects/selectors.js';
-import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import type { Kind } from '../../kinds/kind.js';
-import { refOf } from '../storage-keys.js';
 import { labelsOf } from '../encoding/object-record.js';
 import type { ObjectRecord, Selection } from '../registry.js';
+import { refOf } from '../storage-keys.js';
 
 export interface CompiledSelection<T extends KubeObject> {
   /** True when everything of the kind and namespace is selected. */

@@ -1,17 +1,18 @@
 /** get and list. */
-import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
+
 import { badRequest, notFound } from '../../../shared/kube/objects/api-status.js';
+import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { StoredValue } from '../../store/store.js';
-import { computedRecord, readerIn } from './computed-objects.js';
-import { decodeContinue, encodeContinue } from './continue-token.js';
-import { keyOf, prefixOf } from '../storage-keys.js';
 import { StoredRecord } from '../encoding/object-record.js';
 import type { ListRequest, ObjectRecord, RecordList } from '../registry.js';
 import type { RegistryDeps } from '../registry-deps.js';
-import { checkMatch, parseResourceVersion, refuseFuture } from './resource-version.js';
-import { type CompiledSelection, compileSelection } from './object-selection.js';
 import { readError } from '../registry-errors.js';
+import { keyOf, prefixOf } from '../storage-keys.js';
+import { computedRecord, readerIn } from './computed-objects.js';
+import { decodeContinue, encodeContinue } from './continue-token.js';
+import { type CompiledSelection, compileSelection } from './object-selection.js';
+import { checkMatch, parseResourceVersion, refuseFuture } from './resource-version.js';
 
 /** Values fetched at once while a selector filters: the event loop gets its turn between two of them. */
 const SCAN_PAGE = 500;

@@ -3,14 +3,14 @@ import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { Change, StoreWatch } from '../../store/store.js';
 import { recordsOf } from '../encoding/change-records.js';
-import { refuseComputed } from './computed-objects.js';
-import { keyOf, prefixOf } from '../storage-keys.js';
-import { listObjects } from './read-objects.js';
 import type { ObjectRecord, RegistryWatch, WatchEvent, WatchRequest } from '../registry.js';
 import type { RegistryDeps } from '../registry-deps.js';
-import { parseResourceVersion, refuseFuture } from './resource-version.js';
-import { type CompiledSelection, compileSelection } from './object-selection.js';
 import { readError } from '../registry-errors.js';
+import { keyOf, prefixOf } from '../storage-keys.js';
+import { refuseComputed } from './computed-objects.js';
+import { type CompiledSelection, compileSelection } from './object-selection.js';
+import { listObjects } from './read-objects.js';
+import { parseResourceVersion, refuseFuture } from './resource-version.js';
 
 /** Initial events handed over at once. */
 const INITIAL_PAGE = 500;

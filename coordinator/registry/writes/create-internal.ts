@@ -2,11 +2,11 @@
 import { type KubeObject, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { type Guard, type NewValue, RevisionMismatch, type Store } from '../../store/store.js';
-import { keyOf } from '../storage-keys.js';
 import { requireActiveNamespace } from '../admission/namespace-lifecycle.js';
 import { encodeTogether } from '../encoding/object-encoding.js';
 import type { RegistryDeps } from '../registry-deps.js';
 import { writeError } from '../registry-errors.js';
+import { keyOf } from '../storage-keys.js';
 
 /** Tries after a namespace changed, before the writer hears of it. */
 const MAX_ATTEMPTS = 8;

@@ -1,24 +1,29 @@
 /** create: POST. */
-import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+
 import { alreadyExists } from '../../../shared/kube/objects/api-status.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { type Guard, KeyExists, RevisionMismatch } from '../../store/store.js';
-import { accountFinder, mountServiceAccountToken, refuseMissingAccount } from '../admission/service-account-admission.js';
-import { admitCreate, nameObject, readObject } from '../admission/write-admission.js';
-import { refuseComputed } from '../reads/computed-objects.js';
-import { generateName } from './generate-name.js';
-import { copyJson } from '../encoding/json-value.js';
-import { keyOf } from '../storage-keys.js';
-import { trackCreation } from '../managed-fields/track-write.js';
 import { requireActiveNamespace } from '../admission/namespace-lifecycle.js';
+import { withPodSecurity } from '../admission/pod-security-admission.js';
+import {
+  accountFinder,
+  mountServiceAccountToken,
+  refuseMissingAccount,
+} from '../admission/service-account-admission.js';
+import { placeInNamespace } from '../admission/typed-body.js';
+import { admitCreate, nameObject, readObject } from '../admission/write-admission.js';
+import { cacheWritten } from '../encoding/decoded-objects.js';
+import { copyJson } from '../encoding/json-value.js';
 import { encodeObject } from '../encoding/object-encoding.js';
 import { recordOf } from '../encoding/object-record.js';
-import { withPodSecurity } from '../admission/pod-security-admission.js';
-import type { ObjectTemplate, ObjectRecord, WriteOptions } from '../registry.js';
+import { trackCreation } from '../managed-fields/track-write.js';
+import { refuseComputed } from '../reads/computed-objects.js';
+import type { ObjectRecord, ObjectTemplate, WriteOptions } from '../registry.js';
 import type { RegistryDeps } from '../registry-deps.js';
-import { placeInNamespace } from '../admission/typed-body.js';
-import { cacheWritten } from '../encoding/decoded-objects.js';
 import { writeError } from '../registry-errors.js';
+import { keyOf } from '../storage-keys.js';
+import { generateName } from './generate-name.js';
 
 /** Tries with another generated name, or after the namespace changed, before the client hears of it. */
 const MAX_ATTEMPTS = 8;

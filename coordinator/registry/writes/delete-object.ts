@@ -1,15 +1,16 @@
 /** delete and deletecollection. */
+
+import { ApiError, invalid, qualifiedResource } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
-import { ApiError, invalid, qualifiedResource } from '../../../shared/kube/objects/api-status.js';
-import { invalidValue, notSupported } from '../../kinds/validation/field-error.js';
 import type { Kind } from '../../kinds/kind.js';
-import { decideDeletion } from './deletion-rules.js';
-import { checkPreconditions } from './preconditions.js';
+import { invalidValue, notSupported } from '../../kinds/validation/field-error.js';
 import { listObjects } from '../reads/read-objects.js';
 import type { DeleteOptions, DeleteResult, ObjectRecord, Selection } from '../registry.js';
 import type { RegistryDeps } from '../registry-deps.js';
+import { decideDeletion } from './deletion-rules.js';
 import { writeOptimistically } from './optimistic-write.js';
+import { checkPreconditions } from './preconditions.js';
 
 /** Deletions of a collection under way at once: enough to share commits, few enough to bound memory. */
 const COLLECTION_WIDTH = 64;

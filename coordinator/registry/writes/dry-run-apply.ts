@@ -1,14 +1,15 @@
 /** What `kubectl apply` or `kubectl replace` of a manifest would make of an object, with nothing stored. */
-import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
+
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { definitionOf } from '../../kinds/schema/schema-definitions.js';
 import { copyJson, isJsonMap, type JsonMap } from '../encoding/json-value.js';
 import { difference } from '../managed-fields/field-set.js';
 import { fieldSetOf } from '../managed-fields/object-field-set.js';
 import { removeFields } from '../managed-fields/remove-fields.js';
-import type { Registry, WriteOptions } from '../registry.js';
 import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.js';
+import type { Registry, WriteOptions } from '../registry.js';
 
 /** Where client-side apply keeps the manifest of the last time. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';

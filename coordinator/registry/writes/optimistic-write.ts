@@ -1,18 +1,19 @@
 /** The one optimistic loop behind every change of a stored object: read, decide, write if nobody came between. */
-import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
+
 import { ApiError, conflict, notFound } from '../../../shared/kube/objects/api-status.js';
+import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { RevisionMismatch } from '../../store/store.js';
-import { refuseComputed } from '../reads/computed-objects.js';
-import { isReleased } from './deletion-rules.js';
+import { atRevision, cacheWritten } from '../encoding/decoded-objects.js';
 import { sameJson } from '../encoding/json-value.js';
-import { keyOf } from '../storage-keys.js';
 import { encodeNewStatus, encodeObject } from '../encoding/object-encoding.js';
 import { recordOf, StoredRecord } from '../encoding/object-record.js';
+import { refuseComputed } from '../reads/computed-objects.js';
 import type { ObjectRecord } from '../registry.js';
 import type { RegistryDeps } from '../registry-deps.js';
-import { atRevision, cacheWritten } from '../encoding/decoded-objects.js';
 import { writeError } from '../registry-errors.js';
+import { keyOf } from '../storage-keys.js';
+import { isReleased } from './deletion-rules.js';
 
 /** What is to become of the object as it stands. `statusOnly`: the mark shares all but its status with it. */
 export type WriteDecision<T extends KubeObject> =

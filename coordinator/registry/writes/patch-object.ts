@@ -1,19 +1,20 @@
 /** patch: PATCH with a JSON, merge or strategic merge body; applies are passed on. */
-import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
+
 import { type ApiError, badRequest, invalid } from '../../../shared/kube/objects/api-status.js';
-import { invalidValue } from '../../kinds/validation/field-error.js';
+import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { definitionOf } from '../../kinds/schema/schema-definitions.js';
-import { applyJsonPatch } from '../patch/json-patch.js';
-import { copyJson, isJsonMap, type JsonMap } from '../encoding/json-value.js';
-import { applyMergePatch } from '../patch/merge-patch.js';
-import type { ObjectRecord, Patch, WriteOptions } from '../registry.js';
-import type { RegistryDeps } from '../registry-deps.js';
+import { invalidValue } from '../../kinds/validation/field-error.js';
 import { withAdmissionReviews } from '../admission/admission-reviews.js';
-import { writeOptimistically } from './optimistic-write.js';
+import { DecodingError } from '../admission/strict-decoding.js';
+import { copyJson, isJsonMap, type JsonMap } from '../encoding/json-value.js';
+import { applyJsonPatch } from '../patch/json-patch.js';
+import { applyMergePatch } from '../patch/merge-patch.js';
 import { apply } from '../patch/server-side-apply.js';
 import { applyStrategicMergePatch, PatchFormatError } from '../patch/strategic-merge-patch.js';
-import { DecodingError } from '../admission/strict-decoding.js';
+import type { ObjectRecord, Patch, WriteOptions } from '../registry.js';
+import type { RegistryDeps } from '../registry-deps.js';
+import { writeOptimistically } from './optimistic-write.js';
 import { admitTrackedUpdate } from './tracked-update.js';
 
 /** Characters of a patch that an error repeats. */

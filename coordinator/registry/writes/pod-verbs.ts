@@ -1,15 +1,16 @@
 /** Verbs that only Pods have: binding, eviction, and the agent's word that their containers are gone. */
+
+import { ApiError, conflict, type Status } from '../../../shared/kube/objects/api-status.js';
 import { withCondition } from '../../../shared/kube/objects/conditions.js';
 import { type ObjectRef, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
-import { ApiError, conflict, type Status } from '../../../shared/kube/objects/api-status.js';
 import { podKind } from '../../kinds/pods/pod-kind.js';
-import { remove } from './delete-object.js';
 import { copyJson } from '../encoding/json-value.js';
-import { checkPreconditions } from './preconditions.js';
 import type { DeleteOptions, ObjectRecord, Preconditions } from '../registry.js';
 import type { RegistryDeps } from '../registry-deps.js';
+import { remove } from './delete-object.js';
 import { writeOptimistically } from './optimistic-write.js';
+import { checkPreconditions } from './preconditions.js';
 
 const BINDINGS = { group: '', resource: 'pods/binding', kind: 'Binding' };
 

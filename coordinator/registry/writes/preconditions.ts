@@ -1,6 +1,7 @@
 /** Preconditions of a write (`rest.BeforeDelete`). */
-import type { ObjectMeta } from '../../../shared/kube/objects/meta.js';
+
 import { conflict, type ResourceNames } from '../../../shared/kube/objects/api-status.js';
+import type { ObjectMeta } from '../../../shared/kube/objects/meta.js';
 import type { Preconditions } from '../registry.js';
 
 /** Throws a 409 when the present object is not the one that the client has in mind. */

@@ -2,12 +2,12 @@
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { copyJson } from '../encoding/json-value.js';
-import { keyOf } from '../storage-keys.js';
 import { encodeObject } from '../encoding/object-encoding.js';
 import { recordOf } from '../encoding/object-record.js';
 import type { ObjectRecord } from '../registry.js';
 import type { RegistryDeps } from '../registry-deps.js';
 import { writeError } from '../registry-errors.js';
+import { keyOf } from '../storage-keys.js';
 
 /**
  * Stores the object as it is, with the uid and creation time it has: it was admitted before. Its status begins as that of a new one.

@@ -1,13 +1,13 @@
 /** update (PUT), modify and writeStatus. */
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
+import { withAdmissionReviews } from '../admission/admission-reviews.js';
 import { refuseInvalid } from '../admission/write-admission.js';
 import { copyJson } from '../encoding/json-value.js';
-import { checkPreconditions } from './preconditions.js';
 import type { ObjectRecord, Preconditions, WriteOptions } from '../registry.js';
 import type { RegistryDeps } from '../registry-deps.js';
-import { withAdmissionReviews } from '../admission/admission-reviews.js';
-import { writeOptimistically, type WriteDecision } from './optimistic-write.js';
+import { type WriteDecision, writeOptimistically } from './optimistic-write.js';
+import { checkPreconditions } from './preconditions.js';
 import { admitTrackedUpdate } from './tracked-update.js';
 
 /** Replaces the whole object. Throws 400, 404, 409 (a resourceVersion or uid that is not the present one), 422. */

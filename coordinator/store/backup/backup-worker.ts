@@ -1,7 +1,7 @@
 /** A thread that takes one backup, while the coordinator's own go on. */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { BackupManifest } from './backup-archive.js';
 import { type StoreErrorCode, toStoreError } from '../store-error.js';
+import type { BackupManifest } from './backup-archive.js';
 import { type BackupRequest, writeBackup } from './write-backup.js';
 
 /** The backup that was taken, or why there is none. */

@@ -2,14 +2,14 @@
 import { existsSync } from 'node:fs';
 import { lchown, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makePrivateDirectory } from '../../../shared/process/files/private-file.js';
 import { trackNewFolders } from '../../../shared/process/files/new-file-cleanup.js';
-import { type BackupManifest, syncDirectory, unpackBackup } from './backup-archive.js';
-import { type DataLock, acquireDataLock, lockPath } from '../data-lock.js';
+import { makePrivateDirectory } from '../../../shared/process/files/private-file.js';
+import { acquireDataLock, type DataLock, lockPath } from '../data-lock.js';
 import { DATABASE_FILE, RESTORING_DIRECTORY } from '../private-files.js';
-import { startEpoch, type NameEpoch, readIdentity } from '../sqlite/sqlite-identity.js';
+import { type NameEpoch, readIdentity, startEpoch } from '../sqlite/sqlite-identity.js';
 import { openDatabase, prepareSchema } from '../sqlite/sqlite-schema.js';
 import { StoreError, toStoreError } from '../store-error.js';
+import { type BackupManifest, syncDirectory, unpackBackup } from './backup-archive.js';
 
 /** What a coordinator keeps in its directory and a backup replaces. The database is last: with it the restore has happened. */
 const REPLACED = ['pki', 'kubeconfig', `${DATABASE_FILE}-wal`, `${DATABASE_FILE}-shm`, DATABASE_FILE];
@@ -58,7 +58,7 @@ export async function restoreBackup(wish: RestoreOptions): Promise<Restored> {
   }
 }
 
-async function restoreLocked({ file, dataDir, replace, now, nameEpoch: nameEpoch }: RestoreOptions): Promise<Restored> {
+async function restoreLocked({ file, dataDir, replace, now, nameEpoch }: RestoreOptions): Promise<Restored> {
   const scratch = join(dataDir, RESTORING_DIRECTORY);
   if (!replace && REPLACED.some((name) => existsSync(join(dataDir, name)))) {
     throw new StoreError('occupied', `${dataDir} holds the data of a coordinator already`);

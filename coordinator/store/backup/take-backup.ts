@@ -2,9 +2,9 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { StoreError, toStoreError } from '../store-error.js';
 import type { BackupManifest } from './backup-archive.js';
 import type { BackupReply } from './backup-worker.js';
-import { StoreError, toStoreError } from '../store-error.js';
 import type { BackupRequest } from './write-backup.js';
 
 /** Below a data directory, where backups go unless told otherwise. */

@@ -6,11 +6,11 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makePrivateDirectory } from '../../../shared/process/files/private-file.js';
-import { type BackupManifest, type BackupSource, packBackup } from './backup-archive.js';
 import { DATABASE_FILE, makePrivateFile } from '../private-files.js';
 import { readIdentity } from '../sqlite/sqlite-identity.js';
 import { lastRevision, openDatabase } from '../sqlite/sqlite-schema.js';
 import { StoreError } from '../store-error.js';
+import { type BackupManifest, type BackupSource, packBackup } from './backup-archive.js';
 
 /** Beside the database. */
 const KEYS_DIRECTORY = 'pki';
@@ -53,7 +53,7 @@ function copyDatabase(from: string, to: string): Pick<BackupManifest, 'clusterUI
   try {
     // One file, no journal beside it.
     copied.pragma('journal_mode = DELETE');
-    const { clusterUID, epoch: epoch } = readIdentity(copied);
+    const { clusterUID, epoch } = readIdentity(copied);
     return { clusterUID, epoch: epoch, revision: lastRevision(copied) };
   } finally {
     copied.close();

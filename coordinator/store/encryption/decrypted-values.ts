@@ -1,6 +1,7 @@
 /** What lies sealed on the disk, in plain again. */
-import { refuseEncrypted } from './reencrypt-values.js';
+
 import type { Change } from '../store.js';
+import { refuseEncrypted } from './reencrypt-values.js';
 import type { ValueEncryption } from './value-encryption.js';
 
 /** The value in plain. Throws `StoreError` when it is sealed and the key is not there. */

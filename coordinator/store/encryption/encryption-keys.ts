@@ -1,7 +1,11 @@
 /** The file with the keys that Secrets are encrypted under: lines of `ID BASE64`, the first one in use. */
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
-import { makePrivateDirectory, readIfPresent, writePrivateFile } from '../../../shared/process/files/private-file.js';
+import {
+  makePrivateDirectory,
+  readIfPresent,
+  writePrivateFile,
+} from '../../../shared/process/files/private-file.js';
 import { StoreError, toStoreError } from '../store-error.js';
 import type { EncryptionKey } from './value-encryption.js';
 
@@ -13,7 +17,9 @@ function newLine(): string {
 }
 
 /** Reads the file; makes it with one key, mode 0600, when it is missing. Throws StoreError `damaged`. */
-export async function loadEncryptionKeys(path: string): Promise<readonly [EncryptionKey, ...EncryptionKey[]]> {
+export async function loadEncryptionKeys(
+  path: string,
+): Promise<readonly [EncryptionKey, ...EncryptionKey[]]> {
   try {
     return parseKeys((await readIfPresent(path)) ?? (await makeFile(path)), path);
   } catch (error) {

@@ -4,10 +4,10 @@
  */
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
-import { type PackedCommit, packCommit } from './packed-commit.js';
 import type { Change, StoredValue } from '../store.js';
 import { StoreError } from '../store-error.js';
 import { checkWrite, valueAfter, type Write } from '../write-rules.js';
+import { type PackedCommit, packCommit } from './packed-commit.js';
 
 /** Bounds of one transaction; more waits for the next. Taking it up and showing what it wrote each hold the event loop: some 5 ms at most. */
 const MAX_WRITES = 500;

@@ -3,8 +3,8 @@
  * that the log has dropped what he lacks, gets `Expired` and lists again.
  */
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
-import type { ChangeLog } from './change-log.js';
 import { type Change, Expired, type StoreWatch, type WatchBatch } from '../store.js';
+import type { ChangeLog } from './change-log.js';
 
 /** Changes handed over at once, so that one reader does not hold the event loop. */
 const MAX_BATCH = 1_000;

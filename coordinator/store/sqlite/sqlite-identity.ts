@@ -1,7 +1,7 @@
 /** Which fleet and which log of it a database holds: the rows of table `identity`. */
 import type Database from 'better-sqlite3';
-import { lastRevision } from './sqlite-schema.js';
 import type { PastEpoch } from '../store.js';
+import { lastRevision } from './sqlite-schema.js';
 
 export interface Identity {
   readonly clusterUID: string;
@@ -33,7 +33,7 @@ export type NameEpoch = (from: Pick<PastEpoch, 'epoch' | 'revision'>) => string;
 /** Begins a new epoch in a restored database: no history, a revision far ahead, unconfirmed. `takenAt`: when the backup was taken, ms. */
 export function startEpoch(database: Database.Database, takenAt: number, nameEpoch: NameEpoch): void {
   database.transaction(() => {
-    const { epoch: epoch, pastEpochs: pastEpochs } = readIdentity(database);
+    const { epoch, pastEpochs } = readIdentity(database);
     const revision = lastRevision(database);
     const past: readonly PastEpoch[] = [...pastEpochs, { epoch: epoch, revision, takenAt }];
     const put = database.prepare('INSERT OR REPLACE INTO identity VALUES (?, ?)');

@@ -1,14 +1,14 @@
 /** A SQLite file as it lies on the disk, read once at the start into what the store holds in memory. */
 import type Database from 'better-sqlite3';
 import type { Logger } from '../../../shared/process/output/logger.js';
-import { HistoryBudget } from '../log/history-budget.js';
 import { decryptedValue } from '../encryption/decrypted-values.js';
-import { PresentValues } from '../log/present-values.js';
 import { reencrypt } from '../encryption/reencrypt-values.js';
+import type { ValueEncryption } from '../encryption/value-encryption.js';
+import { HistoryBudget } from '../log/history-budget.js';
+import { PresentValues } from '../log/present-values.js';
+import type { StoredValue } from '../store.js';
 import { type Identity, readIdentity } from './sqlite-identity.js';
 import { lastRevision, openDatabase, prepareSchema } from './sqlite-schema.js';
-import type { StoredValue } from '../store.js';
-import type { ValueEncryption } from '../encryption/value-encryption.js';
 
 /** What the file holds when it is opened; values in plain. */
 export interface Snapshot {
@@ -32,7 +32,10 @@ interface SnapshotOptions {
  * Reads the database at `path`: makes what is missing of its schema, and first brings what lies there in plain,
  * or under an older key, under the key in use. Throws `StoreError`, and SQLite's own errors.
  */
-export function readSnapshot(path: string, { maxHistoryBytes, encryption: seal, log }: SnapshotOptions): Snapshot {
+export function readSnapshot(
+  path: string,
+  { maxHistoryBytes, encryption: seal, log }: SnapshotOptions,
+): Snapshot {
   const database = openDatabase(path);
   try {
     prepareSchema(database);

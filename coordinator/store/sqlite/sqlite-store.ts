@@ -4,18 +4,18 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '../../../shared/process/time/clock.js';
-import type { Logger } from '../../../shared/process/output/logger.js';
 import { makePrivateDirectory } from '../../../shared/process/files/private-file.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import { acquireDataLock, type DataLock } from '../data-lock.js';
+import { decryptedChange } from '../encryption/decrypted-values.js';
+import type { ValueEncryption } from '../encryption/value-encryption.js';
 import { ChangeLog, type ChangeLogLimits } from '../log/change-log.js';
-import { type DataLock, acquireDataLock } from '../data-lock.js';
 import { GroupCommit } from '../log/group-commit.js';
 import type { HistoryBudget } from '../log/history-budget.js';
-import { decryptedChange } from '../encryption/decrypted-values.js';
 import type { OrderedValues, PresentValues } from '../log/present-values.js';
+import { WatchFanout } from '../log/watch-fanout.js';
 import { DATABASE_FILE, RESTORING_DIRECTORY } from '../private-files.js';
-import type { Identity } from './sqlite-identity.js';
-import { readSnapshot, type Snapshot } from './sqlite-snapshot.js';
 import {
   type Change,
   Expired,
@@ -29,8 +29,8 @@ import {
   type WriteCondition,
 } from '../store.js';
 import { StoreError, toStoreError } from '../store-error.js';
-import type { ValueEncryption } from '../encryption/value-encryption.js';
-import { WatchFanout } from '../log/watch-fanout.js';
+import type { Identity } from './sqlite-identity.js';
+import { readSnapshot, type Snapshot } from './sqlite-snapshot.js';
 import { SqliteWorkerClient } from './sqlite-worker-client.js';
 
 interface SqliteStoreOptions {

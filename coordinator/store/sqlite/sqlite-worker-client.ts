@@ -1,8 +1,8 @@
 /** Questions to the worker thread and their answers. */
 import { Worker } from 'node:worker_threads';
-import type { WorkerCall, WorkerReply, WorkerRequest } from './sqlite-messages.js';
 import type { Change } from '../store.js';
 import { StoreError } from '../store-error.js';
+import type { WorkerCall, WorkerReply, WorkerRequest } from './sqlite-messages.js';
 
 interface Caller {
   resolve(changes: Change[]): void;

@@ -4,11 +4,11 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type Database from 'better-sqlite3';
 import { HistoryChanges, type HistoryRow } from '../log/history-changes.js';
 import { type PackedCommit, unpackCommit } from '../log/packed-commit.js';
+import type { Change } from '../store.js';
+import { toStoreError } from '../store-error.js';
 import { confirmRestore } from './sqlite-identity.js';
 import type { WorkerCall, WorkerReply, WorkerRequest } from './sqlite-messages.js';
 import { openDatabase } from './sqlite-schema.js';
-import type { Change } from '../store.js';
-import { toStoreError } from '../store-error.js';
 
 /** History rows deleted in one transaction: commits go in between. */
 const COMPACTION_SLICE = 2_000;

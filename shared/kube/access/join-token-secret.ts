@@ -1,7 +1,8 @@
 /** Join tokens as they are stored: Secrets of upstream's type and name, so that `kubectl get secret` shows what people know. */
+
+import { ENROLMENT_NAMESPACE } from '../nodes/node-credential-secret.js';
 import type { Secret } from '../objects/config-types.js';
 import { toTimestamp } from '../objects/meta.js';
-import { ENROLMENT_NAMESPACE } from '../nodes/node-credential-secret.js';
 
 export const TOKEN_SECRET_TYPE = 'bootstrap.kubernetes.io/token';
 export const TOKEN_SECRET_PREFIX = 'bootstrap-token-';

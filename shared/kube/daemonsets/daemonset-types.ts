@@ -2,8 +2,8 @@
 import type { Condition } from '../objects/conditions.js';
 import type { IntOrString } from '../objects/int-or-string.js';
 import type { KubeObject } from '../objects/meta.js';
-import type { PodTemplateSpec } from '../pods/pod-types.js';
 import type { LabelSelector } from '../objects/selectors.js';
+import type { PodTemplateSpec } from '../pods/pod-types.js';
 
 export type { IntOrString } from '../objects/int-or-string.js';
 

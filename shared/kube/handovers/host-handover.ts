@@ -2,10 +2,11 @@
  * A turn that a host carries out by itself: written on the Pod that is to be replaced, so that it reaches the host, its
  * disk and a backup with that Pod. The host begins it when it may, tells the hub, and can undo it alone.
  */
+
+import { REVISION_HASH_LABEL } from '../daemonsets/daemonset-types.js';
 import type { Condition } from '../objects/conditions.js';
 import { controllerOf, type Timestamp } from '../objects/meta.js';
 import type { Pod } from '../pods/pod-types.js';
-import { REVISION_HASH_LABEL } from '../daemonsets/daemonset-types.js';
 
 /**
  * On a Pod that is to be replaced: a `HostHandover` in JSON. Written and taken away by the DaemonSet's controller alone: the Pod's
@@ -32,7 +33,12 @@ export function isDifferentHandover(before: Condition, now: Condition): boolean 
 }
 
 /** Why a host waits with a turn: a reason of `HANDOVER_CONDITION`. `InsufficientResources`: it was not even given one, and no condition says so. */
-export type HandoverBlockReason = 'UpdateLocked' | 'OutsideWindow' | 'ImageNotPulled' | 'NoTrustedTime' | 'InsufficientResources';
+export type HandoverBlockReason =
+  | 'UpdateLocked'
+  | 'OutsideWindow'
+  | 'ImageNotPulled'
+  | 'NoTrustedTime'
+  | 'InsufficientResources';
 
 /** Why a host went back. */
 export type RevertReason = 'NotReady' | 'LinkLost' | 'HostRebooted';

@@ -61,6 +61,6 @@ export function parseHeartbeatSeconds(text: string | undefined): number | undefi
 }
 
 /** The grace stretches with the heartbeats: so many may be missed, as on any other link. `fleetGraceMs` is that of a standard one. */
-export function scaledGraceMs({ heartbeatMs: heartbeatMs }: HeartbeatConfig, fleetGraceMs: number): number {
+export function scaledGraceMs({ heartbeatMs }: HeartbeatConfig, fleetGraceMs: number): number {
   return Math.max(fleetGraceMs, Math.round((fleetGraceMs / BEAT_MS) * heartbeatMs));
 }

@@ -1,6 +1,7 @@
 /** What a person changes at one host or at many, as data: what shows its effect and what writes it cannot differ. */
-import type { Node, Taint, TaintEffect } from './node-types.js';
+
 import { ownValue } from '../objects/own-value.js';
+import type { Node, Taint, TaintEffect } from './node-types.js';
 
 /** What tells a Node's taints apart. */
 type TaintKey = Pick<Taint, 'key' | 'effect'>;

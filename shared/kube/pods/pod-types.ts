@@ -1,9 +1,9 @@
 /** The v1 Pod: the fields that placement, the agent and the tables read. Others pass through untouched. */
 import type { Condition } from '../objects/conditions.js';
 import type { KubeObject, ObjectMeta, Timestamp } from '../objects/meta.js';
+import type { Quantity } from '../objects/quantity.js';
 import type { Affinity, Toleration, TopologySpreadConstraint } from './pod-placement-types.js';
 import type { Lifecycle, Probe } from './probe-types.js';
-import type { Quantity } from '../objects/quantity.js';
 import type {
   ObjectFieldSelector,
   ResourceFieldSelector,

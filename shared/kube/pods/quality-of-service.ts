@@ -1,6 +1,7 @@
 /** The Pod's QoS class (pkg/apis/core/v1/helper/qos). */
-import type { Container, PodSpec } from './pod-types.js';
+
 import { parseQuantity } from '../objects/quantity.js';
+import type { Container, PodSpec } from './pod-types.js';
 
 const RESOURCES = ['cpu', 'memory'];
 

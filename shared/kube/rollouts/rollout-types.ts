@@ -123,7 +123,12 @@ export interface Rollout extends KubeObject {
 }
 
 /** What people asked of this very rollout, oldest first: the record goes on over those that follow each other. */
-export function requestsOfRevision({ revision, startTime, retryTime, steering }: RolloutStatus): SteeringRequest[] {
+export function requestsOfRevision({
+  revision,
+  startTime,
+  retryTime,
+  steering,
+}: RolloutStatus): SteeringRequest[] {
   // A retry begins anew, and what was asked before it belongs to it all the same.
   const isOwn = (request: SteeringRequest) =>
     request.revision === revision && (retryTime !== undefined || request.time >= startTime);

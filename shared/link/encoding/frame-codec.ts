@@ -1,9 +1,9 @@
 /** Frames to typed messages and back. Nothing decoded leaves this file unchecked. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { Packr } from 'msgpackr';
+import { type FromAgent, type FromHub, MAX_FRAME_BYTES } from '../messages/link-messages.js';
 import { checkStructure } from './frame-structure.js';
 import { FROM_AGENT, FROM_HUB } from './message-schemas.js';
-import { type FromAgent, type FromHub, MAX_FRAME_BYTES } from '../messages/link-messages.js';
 import { ProtocolError, type Schema, validate } from './schema-combinators.js';
 
 // Plain maps and no extension types: what another msgpack library would write and read as well.

@@ -1,23 +1,24 @@
 /** What each message must look like: every field, its type and its limit. */
-import { truncatedEvents } from './event-schema.js';
+
 import {
   type AttachStreamRequest,
   type DesiredObject,
   type ExecStreamRequest,
   type FromAgent,
   type FromHub,
+  type HandedOverPod,
   type LogStreamRequest,
   MAX_FRAME_BYTES,
   type MirrorPod,
+  type ObjectMac,
   type PortStreamRequest,
   type ReturnedObject,
-  type ObjectMac,
   STREAM_CHUNK_BYTES,
   STREAM_WINDOW_BYTES,
   type StreamRequest,
-  type HandedOverPod,
   type UsageStreamRequest,
 } from '../messages/link-messages.js';
+import { truncatedEvents } from './event-schema.js';
 import {
   bytes,
   flag,
@@ -109,7 +110,7 @@ export const FROM_AGENT: { [K in FromAgent['kind']]: Schema<Of<K>> } = {
     returned: optional(list(returnedObject)),
     handedOver: optional(list(record<HandedOverPod>({ uid, predecessor: returnedObject }))),
     mirrors: optional(list(record<MirrorPod>({ uid, object: bytes(MAX_FRAME_BYTES) }), MAX_MIRRORS)),
-    found: optional(list(uid)),
+    foundUids: optional(list(uid)),
   }),
   events: record<Of<'events'>>({
     kind: oneOf('events'),
@@ -200,10 +201,13 @@ export const FROM_HUB: { [K in FromHub['kind']]: Schema<Of<K>> } = {
         mac: optional(seal),
       }),
     ),
-    gone: list(uid),
+    removed: list(uid),
   }),
   ask: record<Of<'ask'>>({ kind: oneOf('ask'), uids: list(uid) }),
-  prefetchImages: record<Of<'prefetchImages'>>({ kind: oneOf('prefetchImages'), images: list(text(1_024), 100) }),
+  prefetchImages: record<Of<'prefetchImages'>>({
+    kind: oneOf('prefetchImages'),
+    images: list(text(1_024), 100),
+  }),
   statusAck: record<Of<'statusAck'>>({ kind: oneOf('statusAck'), id }),
   goodbye: record<Of<'goodbye'>>({
     kind: oneOf('goodbye'),

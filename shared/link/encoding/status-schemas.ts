@@ -1,6 +1,14 @@
 /** Shapes of what an agent says about its Node and Pods. What passes here is safe to store and to print. */
+
+import type {
+  NodeAddress,
+  NodeImage,
+  NodeStatus,
+  NodeSystemInfo,
+  Taint,
+} from '../../kube/nodes/node-types.js';
 import type { Condition } from '../../kube/objects/conditions.js';
-import type { NodeAddress, NodeImage, NodeStatus, NodeSystemInfo, Taint } from '../../kube/nodes/node-types.js';
+import { isTimeText } from '../../kube/objects/rfc3339-time.js';
 import type {
   ContainerState,
   ContainerStateRunning,
@@ -9,8 +17,17 @@ import type {
   ContainerStatus,
   PodStatus,
 } from '../../kube/pods/pod-types.js';
-import { isTimeText } from '../../kube/objects/rfc3339-time.js';
-import { flag, integer, list, mapOf, oneOf, optional, record, type Schema, text } from './schema-combinators.js';
+import {
+  flag,
+  integer,
+  list,
+  mapOf,
+  oneOf,
+  optional,
+  record,
+  type Schema,
+  text,
+} from './schema-combinators.js';
 
 /** The largest int32: clients refuse to decode a whole list that holds a larger number in such a field. */
 export const MAX_INT32 = 2 ** 31 - 1;

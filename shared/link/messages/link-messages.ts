@@ -5,9 +5,9 @@
  * Within a version unknown fields are ignored; new message kinds are sent only after both ends named the feature.
  */
 import type { CertificateIssued, RenewCertificate } from './certificate-messages.js';
-import type { Applied, ReturnRequest, Desired, PinnedImages } from './desired-messages.js';
+import type { Applied, Desired, PinnedImages, ReturnRequest } from './desired-messages.js';
 import type { EventsReport, MetersReport, StatusAck, StatusReport } from './report-messages.js';
-import type { Goodbye, Hello, HeartbeatConfigChange, ClockChange, Welcome } from './session-messages.js';
+import type { ClockChange, Goodbye, HeartbeatConfigChange, Hello, Welcome } from './session-messages.js';
 import type {
   StreamArrived,
   StreamClose,

@@ -1,7 +1,8 @@
 /** What a host says of itself and its Pods, on its way up. */
+
+import type { NodeStatus } from '../../kube/nodes/node-types.js';
 import type { ObjectReference } from '../../kube/objects/event-types.js';
 import type { Timestamp } from '../../kube/objects/meta.js';
-import type { NodeStatus } from '../../kube/nodes/node-types.js';
 import type { PodStatus } from '../../kube/pods/pod-types.js';
 import type { ReturnedObject } from './desired-messages.js';
 

@@ -5,8 +5,8 @@
 
 import { mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { lineWriter } from './line-writer.js';
 import { isSystemError } from '../system-error.js';
+import { lineWriter } from './line-writer.js';
 import { escapeControls } from './terminal-output.js';
 
 /** With fields or without. An Error stands in the field `err`. */

@@ -2,8 +2,8 @@
 
 import { EXIT_CODES, ExitError } from '../exit-error.js';
 import type { Logger } from '../output/logger.js';
-import { withSystemErrorsExplained } from '../system-error.js';
 import { printErrorDocument } from '../output/terminal-output.js';
+import { withSystemErrorsExplained } from '../system-error.js';
 
 /** Something a program starts and stops. `stop` is called only after `start` resolved. */
 export interface Component {

@@ -39,7 +39,10 @@ function open(port: number, tls: ResumingTls, index: number): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.on('error', reject);
     socket.on('open', () => {
-      setTimeout(() => setInterval(() => socket.ping(), HEARTBEAT_INTERVAL_MS), Math.random() * HEARTBEAT_INTERVAL_MS);
+      setTimeout(
+        () => setInterval(() => socket.ping(), HEARTBEAT_INTERVAL_MS),
+        Math.random() * HEARTBEAT_INTERVAL_MS,
+      );
       resolve();
     });
   });

@@ -7,8 +7,11 @@ import { createToken } from '../../../coordinator/cli/commands/token-command.js'
 import { loadSettings } from '../../../shared/process/settings/settings-schema.js';
 import { CoordinatorApi } from '../../harness/api/coordinator-api.js';
 import { freePort } from '../../harness/basics/free-port.js';
-import { type CoordinatorProcess, startCoordinatorProcess } from '../../harness/processes/everynode-processes.js';
 import { until } from '../../harness/basics/wait-until.js';
+import {
+  type CoordinatorProcess,
+  startCoordinatorProcess,
+} from '../../harness/processes/everynode-processes.js';
 import { ProcessCost } from '../server-cost.js';
 
 /** All of a fleet come or come back within this. */

@@ -4,7 +4,11 @@ import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';
 
 /** Connects both fleets. */
-export async function measureJoin({ report }: BenchContext, floor: FloorFleet, product: HollowFleet): Promise<void> {
+export async function measureJoin(
+  { report }: BenchContext,
+  floor: FloorFleet,
+  product: HollowFleet,
+): Promise<void> {
   const { agents } = product;
   const bare = await floor.cost.during(() => floor.connect());
   const ours = await product.cost.during(() => product.join());

@@ -1,14 +1,17 @@
 /** A person's `kubectl get pods` of a whole fleet, beside what kubectl needs to print as many. */
 import { createKubectl, whyNoKubectl } from '../../harness/clients/kubectl.js';
+import type { BenchContext } from '../bench-section.js';
 import { servePodTable } from '../floors/pod-table-server.js';
 import { pairs, wallMs } from '../paired-runs.js';
-import type { BenchContext } from '../bench-section.js';
 import type { HollowFleet } from './hollow-fleet.js';
 
 const TIMES = 5;
 
 /** There must be a Pod on each host. */
-export async function measureKubectl({ report, skip: leaveOut }: BenchContext, product: HollowFleet): Promise<void> {
+export async function measureKubectl(
+  { report, skip: leaveOut }: BenchContext,
+  product: HollowFleet,
+): Promise<void> {
   const why = whyNoKubectl();
   if (why !== undefined) return leaveOut('kubectl get pods', why);
   const table = await servePodTable(product.agents);

@@ -3,8 +3,8 @@ import { Agent, request } from 'node:https';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { BenchDaemonSet, PODS } from '../bench-daemonset.js';
-import { pairs, wallMs } from '../paired-runs.js';
 import type { BenchContext } from '../bench-section.js';
+import { pairs, wallMs } from '../paired-runs.js';
 import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';
 

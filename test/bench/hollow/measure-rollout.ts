@@ -1,9 +1,9 @@
 /** A new version for all hosts at once. */
 import type { BenchDaemonSet } from '../bench-daemonset.js';
 import type { BenchContext } from '../bench-section.js';
-import { applyBare } from './measure-apply.js';
 import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';
+import { applyBare } from './measure-apply.js';
 
 /** Of a DaemonSet with one Pod on each host. */
 export async function measureRollout(

@@ -9,7 +9,10 @@ const PROGRAM = fileURLToPath(new URL('./fsync-load.js', import.meta.url));
 const ALONE = 200;
 const AT_ONCE = 10_000;
 
-export async function measureFsyncs({ report, skip: leaveOut }: BenchContext, scratch: string): Promise<void> {
+export async function measureFsyncs(
+  { report, skip: leaveOut }: BenchContext,
+  scratch: string,
+): Promise<void> {
   if (spawnSync('strace', ['-V']).status !== 0) {
     leaveOut('fsyncs of the store', 'strace is not installed');
     return;

@@ -5,11 +5,11 @@ import {
   type PlacementNode,
   type PlacementSpec,
 } from '../../../coordinator/decisions/placement/placement.js';
+import type { BenchContext } from '../bench-section.js';
 import { compileBarePlacement } from '../floors/placement-closures.js';
 import { PlacementIndex } from '../floors/placement-index.js';
 import { mayRun } from '../floors/placement-oracle.js';
 import { cpuMs, pairs } from '../paired-runs.js';
-import type { BenchContext } from '../bench-section.js';
 import { placementNode, placementNodes, placementSpecs } from './placement-fleet.js';
 
 const DAEMON_SETS = 20;

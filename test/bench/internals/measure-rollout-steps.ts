@@ -1,6 +1,7 @@
 /** What an event of a Pod costs a rollout by waves, with the step that follows: it must not grow with the fleet. */
-import { cpuMs, pairs } from '../paired-runs.js';
+
 import type { BenchContext } from '../bench-section.js';
+import { cpuMs, pairs } from '../paired-runs.js';
 import { SteppedRollout } from './stepped-rollout.js';
 
 const FEW = 5_000;

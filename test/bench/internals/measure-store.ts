@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Compaction } from '../../../coordinator/store/log/compaction.js';
+import type { BenchContext } from '../bench-section.js';
 import { SqliteRows } from '../floors/sqlite-rows.js';
 import { pairs, wallMs } from '../paired-runs.js';
-import type { BenchContext } from '../bench-section.js';
 import { measureFsyncs } from './measure-fsyncs.js';
 import { openStore, podKeys, podValue, VALUE_BYTES, writeAll } from './store-load.js';
 

@@ -1,15 +1,15 @@
 /** A rollout by waves as its controller takes it, with nothing read or written: drawn, then event by event, a look after each. */
 import { DaemonSetTally } from '../../../coordinator/controllers/daemonsets/daemonset-tally.js';
-import { decideRollout, buildWaveIndex } from '../../../coordinator/controllers/rollouts/rollout-decision.js';
+import { buildWaveIndex, decideRollout } from '../../../coordinator/controllers/rollouts/rollout-decision.js';
 import type { WaveIndex } from '../../../coordinator/controllers/rollouts/wave-index.js';
 import type { NodeRecord } from '../../../coordinator/decisions/daemonsets/node-record.js';
-import { measurePodTimings } from '../../../coordinator/decisions/rollouts/pod-timings.js';
 import type { NodeUpdateState } from '../../../coordinator/decisions/daemonsets/rolling-update.js';
+import { measurePodTimings } from '../../../coordinator/decisions/rollouts/pod-timings.js';
 import { statusOf } from '../../../coordinator/decisions/rollouts/rollout-status.js';
-import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import { daemonSet } from '../../harness/controllers/daemon-builders.js';
+import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 import { runToEnd } from '../../harness/basics/run-to-end.js';
+import { daemonSet } from '../../harness/controllers/daemon-builders.js';
 
 const TYPE = { apiVersion: 'fleet.everynode.dev/v1' };
 const POLICY: RolloutPolicy = {
@@ -42,7 +42,12 @@ const ALL = {
 };
 
 function record(situation: NodeUpdateState, hash: string): NodeRecord {
-  return { share: ALL, updateStatus: { state: situation, covered: true }, hashes: [hash], newPod: { createdAt: NOW } };
+  return {
+    share: ALL,
+    updateStatus: { state: situation, covered: true },
+    hashes: [hash],
+    newPod: { createdAt: NOW },
+  };
 }
 
 export class SteppedRollout {

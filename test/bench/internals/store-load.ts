@@ -1,8 +1,8 @@
 /** Writers at the product's store, and the store they write to. */
 import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
 import type { Store } from '../../../coordinator/store/store.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 
 /** About what a Pod of a DaemonSet takes. */
 export const VALUE_BYTES = 2_000;

@@ -5,14 +5,14 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { certificateRequest } from '../../../agent/identity/host-certificate-request.js';
 import { requestCertificate } from '../../../agent/identity/coordinator-client.js';
+import { certificateRequest } from '../../../agent/identity/host-certificate-request.js';
 import { trustCoordinator } from '../../../agent/identity/join-coordinator.js';
 import { simulatedHostKey } from '../../../agent/simulate/simulated-host-key.js';
 import { JOIN_PATH } from '../../../shared/link/messages/link-messages.js';
+import type { BenchContext } from '../bench-section.js';
 import { HollowFleet } from '../hollow/hollow-fleet.js';
 import { ProcessCost } from '../server-cost.js';
-import type { BenchContext } from '../bench-section.js';
 import type { ClientsOrder, HostCertificate, Visit } from './returning-clients.js';
 
 const JOINING_AT_ONCE = 16;

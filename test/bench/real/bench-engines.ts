@@ -1,7 +1,8 @@
 /** The engines of one run, each in a network namespace of its own. */
+
+import { until } from '../../harness/basics/wait-until.js';
 import { startEngine, type TestEngine } from '../../harness/engines/test-engines.js';
 import { loadTestImages } from '../../harness/engines/test-images.js';
-import { until } from '../../harness/basics/wait-until.js';
 import { BareEngine } from '../floors/bare-engine.js';
 import { EngineEvents } from './engine-event-stream.js';
 

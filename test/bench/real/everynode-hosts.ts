@@ -6,11 +6,14 @@ import { fileURLToPath } from 'node:url';
 import { apiClientFromKubeconfig } from '../../../coordinator/cli/client/api-client.js';
 import { createToken } from '../../../coordinator/cli/commands/token-command.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import { AMPLE_HOST_ARGS } from '../../harness/pods/ample-host.js';
 import { CoordinatorApi, type RecordedWatch } from '../../harness/api/coordinator-api.js';
 import { freePort } from '../../harness/basics/free-port.js';
-import { type CoordinatorProcess, startCoordinatorProcess } from '../../harness/processes/everynode-processes.js';
 import { until } from '../../harness/basics/wait-until.js';
+import { AMPLE_HOST_ARGS } from '../../harness/pods/ample-host.js';
+import {
+  type CoordinatorProcess,
+  startCoordinatorProcess,
+} from '../../harness/processes/everynode-processes.js';
 import type { BenchEngine } from './bench-engines.js';
 
 const AGENT = fileURLToPath(new URL('../../../agent/everynode-agent.sh', import.meta.url));

@@ -13,7 +13,10 @@ export interface ContainerLifetime {
   ended: number;
 }
 
-export async function timeContainerLifetime(fleet: MeasuredFleet, engines: readonly BenchEngine[]): Promise<ContainerLifetime> {
+export async function timeContainerLifetime(
+  fleet: MeasuredFleet,
+  engines: readonly BenchEngine[],
+): Promise<ContainerLifetime> {
   const [first] = engines;
   if (!first) throw new Error('there is no engine');
   const labelled = performance.now();
@@ -46,7 +49,10 @@ export interface Deployment {
 }
 
 /** All fleets at once take one through its life on each engine and bring a new version: the first time is slow, and no measure. */
-export async function warmUp(fleets: readonly MeasuredFleet[], engines: readonly BenchEngine[]): Promise<void> {
+export async function warmUp(
+  fleets: readonly MeasuredFleet[],
+  engines: readonly BenchEngine[],
+): Promise<void> {
   await Promise.all(
     fleets.map(async (fleet) => {
       await fleet.deploy();
@@ -60,7 +66,10 @@ export async function warmUp(fleets: readonly MeasuredFleet[], engines: readonly
 }
 
 /** Deploys, rolls a version out one engine after another, another one at once, and removes all. */
-export async function timeDeployment(fleet: MeasuredFleet, engines: readonly BenchEngine[]): Promise<Deployment> {
+export async function timeDeployment(
+  fleet: MeasuredFleet,
+  engines: readonly BenchEngine[],
+): Promise<Deployment> {
   const begun = performance.now();
   await fleet.deploy();
   await fleet.untilAllShown();
@@ -75,7 +84,11 @@ export async function timeDeployment(fleet: MeasuredFleet, engines: readonly Ben
   return { shown, one, together };
 }
 
-async function timeUpdate(fleet: MeasuredFleet, engines: readonly BenchEngine[], atOnce: number): Promise<Rollout> {
+async function timeUpdate(
+  fleet: MeasuredFleet,
+  engines: readonly BenchEngine[],
+  atOnce: number,
+): Promise<Rollout> {
   const begun = performance.now();
   // Together: an update that fails while starts are waited for would end the process, and leave engines behind.
   const [, starts] = await Promise.all([

@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { HEARTBEAT_INTERVAL_MS } from '../../../shared/link/messages/link-messages.js';
 import { WAITS } from '../../harness/engines/test-images.js';
 import { BenchDaemonSet } from '../bench-daemonset.js';
+import type { BenchContext } from '../bench-section.js';
 import { pairs } from '../paired-runs.js';
 import { cpuMeter, memoryMegabytes } from '../process-memory.js';
-import type { BenchContext } from '../bench-section.js';
+import { withTlsServer } from './bare-tls-server.js';
 import { IMAGE } from './bench-engines.js';
 import type { EverynodeHosts } from './everynode-hosts.js';
-import { withTlsServer } from './bare-tls-server.js';
 
 export const PODS_A_NODE = 3;
 /** How long rest is looked at: so many heartbeats of each agent; a quick run looks for one. */

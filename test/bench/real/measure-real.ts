@@ -2,17 +2,23 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { BenchContext } from '../bench-section.js';
 import { BareFleet } from '../floors/bare-fleet.js';
 import { alternate } from '../paired-runs.js';
-import type { BenchContext } from '../bench-section.js';
-import { type AgentFigures, measureAgents } from './measure-agents.js';
 import { type BenchEngine, IMAGE, startEngines, stopEngines } from './bench-engines.js';
-import { EverynodeHosts } from './everynode-hosts.js';
 import { EverynodeFleet } from './everynode-fleet.js';
+import { EverynodeHosts } from './everynode-hosts.js';
+import {
+  type ContainerLifetime,
+  type Deployment,
+  timeContainerLifetime,
+  timeDeployment,
+  warmUp,
+} from './fleet-timings.js';
+import { type AgentFigures, measureAgents } from './measure-agents.js';
 import type { MeasuredFleet } from './measured-fleet.js';
 import { agentResults, deploymentResults, lifetimeResults, type SwarmFigures } from './real-results.js';
 import { Swarm } from './swarm-cluster.js';
-import { type Deployment, type ContainerLifetime, timeDeployment, timeContainerLifetime, warmUp } from './fleet-timings.js';
 
 const ENGINES = 8;
 

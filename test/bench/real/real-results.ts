@@ -1,7 +1,7 @@
 /** The table of what orchestrators do on real engines: names, goals, and where each value stands. */
 import { percentile, type Result } from '../bench-result.js';
+import type { ContainerLifetime, Deployment } from './fleet-timings.js';
 import { type AgentFigures, type IdleFigures, PODS_A_NODE } from './measure-agents.js';
-import type { Deployment, ContainerLifetime } from './fleet-timings.js';
 
 /** Of the floor, of Everynode, and of Swarm if it was asked for, round by round. */
 interface Measured<T> {

@@ -2,11 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { WAITS } from '../../harness/engines/test-images.js';
 import { until } from '../../harness/basics/wait-until.js';
+import { WAITS } from '../../harness/engines/test-images.js';
 import type { BareEngine } from '../floors/bare-engine.js';
-import { type IdleFigures, idleCpu } from './measure-agents.js';
 import { type BenchEngine, IMAGE } from './bench-engines.js';
+import { type IdleFigures, idleCpu } from './measure-agents.js';
 import { SwarmFleet } from './swarm-fleet.js';
 
 const PORT = 2377;

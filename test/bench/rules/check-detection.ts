@@ -1,7 +1,7 @@
 /** How soon a lost host is shown as disconnected, in a fleet of any size: one whose connection is closed, and one that falls silent. */
 import assert from 'node:assert/strict';
-import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import type { CoordinatorApi } from '../../harness/api/coordinator-api.js';
 import { until } from '../../harness/basics/wait-until.js';
 import type { HollowFleet } from '../hollow/hollow-fleet.js';

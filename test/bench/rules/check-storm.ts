@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { PODS } from '../bench-daemonset.js';

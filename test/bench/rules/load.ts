@@ -1,12 +1,14 @@
 /** `npm run load -- [AGENTS]`: the rules under load at any size. */
-import { npmScript, wholeNumber, parseScriptArguments } from '../../harness/processes/npm-script.js';
+import { npmScript, parseScriptArguments, wholeNumber } from '../../harness/processes/npm-script.js';
 import { withFleets } from '../hollow/measure-hollow.js';
 import { checkRulesUnderLoad } from './rules-under-load.js';
 
 const script = npmScript('load', 'Holds a fleet under load against rules; exit code 1 when one is broken.');
 const {
   words: [agents],
-} = await parseScriptArguments<object, [number]>(script.argument('[agents]', 'pretended hosts', wholeNumber, 10_000));
+} = await parseScriptArguments<object, [number]>(
+  script.argument('[agents]', 'pretended hosts', wholeNumber, 10_000),
+);
 await withFleets(agents, (_, product) =>
   checkRulesUnderLoad(product, (what) => process.stdout.write(`${what}\n`)),
 );

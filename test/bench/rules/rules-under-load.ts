@@ -4,17 +4,17 @@
  * had acknowledged. Throws what was broken.
  */
 import assert from 'node:assert/strict';
-import { findCondition } from '../../../shared/kube/objects/conditions.js';
-import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { CoordinatorApi } from '../../harness/api/coordinator-api.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { BenchDaemonSet, PODS } from '../bench-daemonset.js';
 import type { HollowFleet } from '../hollow/hollow-fleet.js';
 import { AcknowledgedWrites } from './acknowledged-writes.js';
-import { duringWork } from './small-requests.js';
 import { checkStorm } from './check-storm.js';
+import { duringWork } from './small-requests.js';
 
 const NODES = '/api/v1/nodes';
 const REQUEST_MS = 100;

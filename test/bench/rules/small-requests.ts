@@ -1,9 +1,9 @@
 /** How long small requests take while something large goes on. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CoordinatorApi } from '../../harness/api/coordinator-api.js';
+import { percentile } from '../bench-result.js';
 import type { HollowFleet } from '../hollow/hollow-fleet.js';
 import { mainThreadMs } from '../process-memory.js';
-import { percentile } from '../bench-result.js';
 
 const BETWEEN_REQUESTS_MS = 20;
 

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { npmScript, wholeNumber, parseScriptArguments } from '../../harness/processes/npm-script.js';
+import { npmScript, parseScriptArguments, wholeNumber } from '../../harness/processes/npm-script.js';
 import { BenchDaemonSet } from '../bench-daemonset.js';
 import { HollowFleet } from '../hollow/hollow-fleet.js';
 import { checkDetection } from './check-detection.js';
@@ -14,7 +14,9 @@ const script = npmScript(
 );
 const {
   words: [agents],
-} = await parseScriptArguments<object, [number]>(script.argument('[agents]', 'pretended hosts', wholeNumber, 5_000));
+} = await parseScriptArguments<object, [number]>(
+  script.argument('[agents]', 'pretended hosts', wholeNumber, 5_000),
+);
 const folder = mkdtempSync(join(tmpdir(), 'enstorm-'));
 const product = await HollowFleet.start(join(folder, 'product'), agents);
 try {

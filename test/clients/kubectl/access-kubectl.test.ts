@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { type AccessFixture, startAccessFixture } from '../../harness/api/access-fixture.js';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { findClient } from '../../harness/clients/client-binaries.js';
 import { KUBECTLS } from '../../harness/clients/each-kubectl.js';
 import { createKubectl, type Kubectl } from '../../harness/clients/kubectl.js';
-import { leaveOut } from '../../harness/basics/skip-reason.js';
 
 for (const name of KUBECTLS) {
   const found = findClient(name);

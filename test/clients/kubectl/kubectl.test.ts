@@ -4,8 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { nodeKind, podKind } from '../../../coordinator/kinds/index.js';
-import { forEachKubectl } from '../../harness/clients/each-kubectl.js';
 import { eventually } from '../../harness/basics/eventually.js';
+import { forEachKubectl } from '../../harness/clients/each-kubectl.js';
 
 const DAEMON_SET = `apiVersion: apps/v1
 kind: DaemonSet

@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { loadPki } from '../../../coordinator/pki/load-pki.js';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 import { findClient } from '../../harness/clients/client-binaries.js';
 import { KUBECTLS } from '../../harness/clients/each-kubectl.js';
 import { createKubectl } from '../../harness/clients/kubectl.js';
-import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { startCoordinatorProcess } from '../../harness/processes/everynode-processes.js';
-import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 
 /** An issuer, and who makes tokens of it. */
 async function openIssuer(context: TestContext, folder: string) {

@@ -1,14 +1,14 @@
 /** Rollouts as typed with kubectl, old and new, on pretended hosts; and what is true at each moment of one. */
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
+import type { DaemonSetSpec } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import type { DaemonSetSpec } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { findClient } from '../../harness/clients/client-binaries.js';
 import type { WatchedEvent } from '../../harness/api/coordinator-api.js';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { findClient } from '../../harness/clients/client-binaries.js';
 import { KUBECTLS } from '../../harness/clients/each-kubectl.js';
 import { createKubectl, type Kubectl } from '../../harness/clients/kubectl.js';
-import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../../harness/simulated/simulated-fleet-fixture.js';
 
 const NODES = 40;

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
+import { untilTrue } from '../../harness/basics/wait-until.js';
 import { createKubectl, type Kubectl } from '../../harness/clients/kubectl.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../../harness/simulated/simulated-fleet-fixture.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
 
 const NODES = 50;
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import { daemonSetKind, rolloutKind } from '../../../coordinator/kinds/index.js';
+import { untilTrue } from '../../harness/basics/wait-until.js';
 import { forEachKubectl } from '../../harness/clients/each-kubectl.js';
 import { daemonSetObject, failedStatus, writeStatuses } from '../../harness/controllers/failed-rollout.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
 
 const REF = { namespace: 'default', name: 'web' };
 const FAILURE =

@@ -7,8 +7,8 @@ import fc from 'fast-check';
 import { definitionOf } from '../../../coordinator/kinds/schema/schema-definitions.js';
 import { isJsonMap, type JsonMap } from '../../../coordinator/registry/encoding/json-value.js';
 import { applyStrategicMergePatch } from '../../../coordinator/registry/patch/strategic-merge-patch.js';
-import { createKubectl, type Kubectl } from '../../harness/clients/kubectl.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { createKubectl, type Kubectl } from '../../harness/clients/kubectl.js';
 
 const POD = definitionOf('io.k8s.api.core.v1.Pod');
 const PLAIN = { noNullPrototype: true };

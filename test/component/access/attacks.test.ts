@@ -15,16 +15,16 @@ import { secretKind } from '../../../coordinator/kinds/index.js';
 import { loadPki } from '../../../coordinator/pki/load-pki.js';
 import { credentialSecretName, revokedData } from '../../../shared/kube/nodes/node-credential-secret.js';
 import { JOIN_PATH, LINK_PATH, SUBPROTOCOL } from '../../../shared/link/messages/link-messages.js';
-import type { Logger } from '../../../shared/process/output/logger.js';
 import { generateKeyPem } from '../../../shared/process/files/private-key.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
 import { TEST_TOKEN } from '../../harness/api/api-fixture.js';
-import { type EnrolmentFixture, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
-import { eventually } from '../../harness/basics/eventually.js';
-import { call } from '../../harness/api/https-call.js';
 import { MemoryAuditLog } from '../../harness/api/audit-memory.js';
-import { rawConnection } from '../../harness/api/raw-connection.js';
+import { call } from '../../harness/api/https-call.js';
 import { idleConnections } from '../../harness/api/idle-connections.js';
+import { rawConnection } from '../../harness/api/raw-connection.js';
+import { eventually } from '../../harness/basics/eventually.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { type EnrolmentFixture, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 
 /** Half of them from where the honest host is. */
 const HALF_OPEN = 10_000;

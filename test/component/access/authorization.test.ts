@@ -269,7 +269,11 @@ test('who approves or signs needs the signer as well', async () => {
     signers('approve', 'b.example.com/*'),
   ]);
   await bench.grantRules(exact, [writes, signers('approve', 'example.com/one')]);
-  await bench.grantRules(domain, [writes, signers('approve', 'example.com/*'), signers('sign', 'example.com/*')]);
+  await bench.grantRules(domain, [
+    writes,
+    signers('approve', 'example.com/*'),
+    signers('sign', 'example.com/*'),
+  ]);
   const request = Buffer.from(await certificateRequest(await generateKeyPem(), 'n1')).toString('base64');
   const file = (name: string) =>
     bench.asAdmin(`POST ${requests}`, {

@@ -1,12 +1,12 @@
 /** Signing in to the console: the session has the user of the token, and no user can fill the sessions or get one for another user. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { DEFAULT_API_SETTINGS } from '../../../coordinator/api/http/api-context.js';
 import { ADMIN } from '../../../coordinator/api/auth/token-authenticator.js';
+import { DEFAULT_API_SETTINGS } from '../../../coordinator/api/http/api-context.js';
 import type { Status } from '../../../shared/kube/objects/api-status.js';
 import { type AccessFixture, person, roleRef, startAccessFixture } from '../../harness/api/access-fixture.js';
-import { type CallAnswer, call } from '../../harness/api/https-call.js';
 import { MemoryAuditLog } from '../../harness/api/audit-memory.js';
+import { type CallAnswer, call } from '../../harness/api/https-call.js';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const owner = person('owner');

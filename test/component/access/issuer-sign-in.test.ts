@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import type { Fetch } from '../../../coordinator/access/oidc-authenticator.js';
 import { OidcSignIn, SignInRefused } from '../../../coordinator/access/oidc-sign-in.js';
 import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
-import { ManualClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
 import { startTestApi } from '../../harness/api/api-fixture.js';
 import { call } from '../../harness/api/https-call.js';
 

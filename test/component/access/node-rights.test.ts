@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { joinCoordinator } from '../../../agent/identity/join-coordinator.js';
 import { configMapKind, nodeKind, podKind, secretKind } from '../../../coordinator/kinds/index.js';
-import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { credentialSecretName } from '../../../shared/kube/nodes/node-credential-secret.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { startEnrolment } from '../../harness/hub/enrolment-fixture.js';
-import { eventually } from '../../harness/basics/eventually.js';
-import { type CallOptions, call } from '../../harness/api/https-call.js';
 import { MemoryAuditLog } from '../../harness/api/audit-memory.js';
-import { nodeObject, podObject } from '../../harness/controllers/object-builders.js';
+import { type CallOptions, call } from '../../harness/api/https-call.js';
+import { eventually } from '../../harness/basics/eventually.js';
 import { until } from '../../harness/basics/wait-until.js';
+import { nodeObject, podObject } from '../../harness/controllers/object-builders.js';
+import { startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 
 const POD = '/api/v1/namespaces/default/pods';
 

@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { issuerFetch } from '../../../coordinator/access/oidc-fetch.js';
 import { OidcAuthenticator } from '../../../coordinator/access/oidc-authenticator.js';
+import { issuerFetch } from '../../../coordinator/access/oidc-fetch.js';
 import { loadPki, type Pki } from '../../../coordinator/pki/load-pki.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 
 type Keys = Awaited<ReturnType<typeof generateKeyPair>>;
 

@@ -7,9 +7,9 @@ import { serviceAccountKind } from '../../../coordinator/kinds/index.js';
 import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
 import { systemRandom } from '../../../shared/process/time/random.js';
 import { type AccessFixture, roleRef, startAccessFixture } from '../../harness/api/access-fixture.js';
-import { withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
 import { call } from '../../harness/api/https-call.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
 
 let bench: AccessFixture;
 before(async () => {

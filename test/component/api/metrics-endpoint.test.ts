@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { metricsPage } from '../../harness/api/scraped-metrics.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { applyEverywhere, numberReady } from '../../harness/simulated/simulated-actions.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../../harness/simulated/simulated-fleet-fixture.js';
-import { until } from '../../harness/basics/wait-until.js';
 
 const NODES = 3;
 /** The text format, version 0.0.4. */

@@ -5,9 +5,9 @@ import { podKind } from '../../../coordinator/kinds/index.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { LogStreamRequest } from '../../../shared/link/messages/link-messages.js';
 import { NO_STREAMS, startTestApi, TEST_TOKEN, type TestApi } from '../../harness/api/api-fixture.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { call } from '../../harness/api/https-call.js';
 import { rawConnection } from '../../harness/api/raw-connection.js';
+import { eventually } from '../../harness/basics/eventually.js';
 
 let api: TestApi;
 let asked: { node: string; request: LogStreamRequest } | undefined;

@@ -4,8 +4,8 @@ import { after, before, test } from 'node:test';
 import { namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
 import type { Status } from '../../../shared/kube/objects/api-status.js';
 import { startTestApi, type TestApi } from '../../harness/api/api-fixture.js';
-import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 import { call } from '../../harness/api/https-call.js';
+import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const CONTAINERS = [{ name: 'a', image: 'i' }];

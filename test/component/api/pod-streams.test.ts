@@ -1,10 +1,10 @@
 /** Logs from a host, through hub and link. */
 import assert from 'node:assert/strict';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import { StreamError } from '../../../shared/link/streams/byte-stream.js';
 import { STREAM_WINDOW_BYTES } from '../../../shared/link/messages/link-messages.js';
+import { StreamError } from '../../../shared/link/streams/byte-stream.js';
 import { eventually } from '../../harness/basics/eventually.js';
-import { type TestAgent, FOLLOWED_LOG, type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
+import { FOLLOWED_LOG, type HubFixture, type TestAgent, withHub } from '../../harness/hub/hub-fixture.js';
 
 async function liveAgent(bench: HubFixture): Promise<TestAgent> {
   const agent = await bench.agent('n1');

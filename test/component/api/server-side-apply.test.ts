@@ -6,7 +6,12 @@ import type { Kind } from '../../../coordinator/kinds/kind.js';
 import type { JsonMap } from '../../../coordinator/registry/encoding/json-value.js';
 import type { Registry, WriteOptions } from '../../../coordinator/registry/registry.js';
 import type { KubeObject, ManagedFieldsEntry } from '../../../shared/kube/objects/meta.js';
-import { daemonSetManifest, podManifest, refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import {
+  daemonSetManifest,
+  podManifest,
+  refusal,
+  testRegistry,
+} from '../../harness/controllers/registry-fixture.js';
 
 const REF = { namespace: 'default', name: 'a' };
 

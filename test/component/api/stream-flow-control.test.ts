@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { afterEach } from 'node:test';
 import { systemClock } from '../../../shared/process/time/clock.js';
 import { eventually } from '../../harness/basics/eventually.js';
-import { type TestAgent, FOLLOWED_LOG, type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
-import { type ThrottledProxy, throttledProxy } from '../../harness/hub/throttled-connection.js';
 import { until } from '../../harness/basics/wait-until.js';
+import { FOLLOWED_LOG, type HubFixture, type TestAgent, withHub } from '../../harness/hub/hub-fixture.js';
+import { type ThrottledProxy, throttledProxy } from '../../harness/hub/throttled-connection.js';
 
 const MEGABYTE = 1_000_000;
 

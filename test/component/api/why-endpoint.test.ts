@@ -6,11 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { FleetReasonsDocument, NodeReasonDocument } from '../../../coordinator/api/fleet/why-resource.js';
+import type {
+  FleetReasonsDocument,
+  NodeReasonDocument,
+} from '../../../coordinator/api/fleet/why-resource.js';
 import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
 import { startTestApi, type TestApi } from '../../harness/api/api-fixture.js';
-import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 import { call } from '../../harness/api/https-call.js';
+import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 
 const PROGRAM = fileURLToPath(new URL('../../../coordinator/cli/everynode.js', import.meta.url));
 const WHY = '/apis/fleet.everynode.dev/v1/namespaces/default/daemonsets';

@@ -20,9 +20,15 @@ import { ReleaseError } from '../../../coordinator/api/releases/signed-sums.js';
 import { VerifiedReleases } from '../../../coordinator/api/releases/verified-releases.js';
 import { addRelease } from '../../../coordinator/cli/releases/add-release.js';
 import { releasePaths } from '../../../coordinator/coordinator-data-dir.js';
-import { runEverynode } from '../../harness/processes/everynode-processes.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
-import { agentArchive, makeRelease, newReleaseKey, signList, signRelease } from '../../harness/hosts/test-release.js';
+import {
+  agentArchive,
+  makeRelease,
+  newReleaseKey,
+  signList,
+  signRelease,
+} from '../../harness/hosts/test-release.js';
+import { runEverynode } from '../../harness/processes/everynode-processes.js';
 
 const VERSION = '1.2.3';
 const ARCHIVE = agentArchive(VERSION);

@@ -10,10 +10,14 @@ import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { sharedPki } from '../../harness/api/api-fixture.js';
 import { CoordinatorApi } from '../../harness/api/coordinator-api.js';
-import { tokenInLine } from '../../harness/hub/join-line.js';
-import { type CoordinatorProcess, runEverynode, startCoordinatorProcess } from '../../harness/processes/everynode-processes.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 import { until } from '../../harness/basics/wait-until.js';
+import { tokenInLine } from '../../harness/hub/join-line.js';
+import {
+  type CoordinatorProcess,
+  runEverynode,
+  startCoordinatorProcess,
+} from '../../harness/processes/everynode-processes.js';
 
 const AGENT = fileURLToPath(new URL('../../../agent/everynode-agent.cjs', import.meta.url));
 const FLEET = 'fleet.everynode.dev';

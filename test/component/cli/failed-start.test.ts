@@ -5,8 +5,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { createServer, type Server } from 'node:net';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { tokenInLine } from '../../harness/hub/join-line.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { until, untilTrue } from '../../harness/basics/wait-until.js';
+import { tokenInLine } from '../../harness/hub/join-line.js';
+import { mountSmallDisk } from '../../harness/pods/small-disk.js';
 import {
   type CoordinatorProcess,
   processesNaming,
@@ -14,9 +17,6 @@ import {
   startCoordinatorProcess,
   startProgram,
 } from '../../harness/processes/everynode-processes.js';
-import { mountSmallDisk } from '../../harness/pods/small-disk.js';
-import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
-import { until, untilTrue } from '../../harness/basics/wait-until.js';
 
 const EVERYNODE = 'coordinator/cli/everynode.js';
 

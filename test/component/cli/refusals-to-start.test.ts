@@ -7,9 +7,13 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { tokenInLine } from '../../harness/hub/join-line.js';
-import { type CoordinatorProcess, runEverynode, startCoordinatorProcess } from '../../harness/processes/everynode-processes.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { tokenInLine } from '../../harness/hub/join-line.js';
+import {
+  type CoordinatorProcess,
+  runEverynode,
+  startCoordinatorProcess,
+} from '../../harness/processes/everynode-processes.js';
 
 const AGENT = fileURLToPath(new URL('../../../agent/everynode-agent.cjs', import.meta.url));
 const COORDINATOR = ['coordinator', '--log-level', 'warn'];

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { daemonSetKind, rolloutKind } from '../../../coordinator/kinds/index.js';
 import { startTestApi, type TestApi } from '../../harness/api/api-fixture.js';
-import { daemonSetObject, failedStatus, writeStatuses } from '../../harness/controllers/failed-rollout.js';
 import { call } from '../../harness/api/https-call.js';
 import { openWatch } from '../../harness/api/watch-lines.js';
+import { daemonSetObject, failedStatus, writeStatuses } from '../../harness/controllers/failed-rollout.js';
 
 const PATH = '/apis/apps/v1/namespaces/default/daemonsets';
 const REF = { namespace: 'default', name: 'web' };

@@ -5,10 +5,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { dataDirOf } from '../../../agent/program/other-agents.js';
-import { tokenInLine } from '../../harness/hub/join-line.js';
-import { runEverynode, startAgentProcess, startProgram } from '../../harness/processes/everynode-processes.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 import { until, untilTrue } from '../../harness/basics/wait-until.js';
+import { tokenInLine } from '../../harness/hub/join-line.js';
+import {
+  runEverynode,
+  startAgentProcess,
+  startProgram,
+} from '../../harness/processes/everynode-processes.js';
 
 test('the command that down prints for the second agent of the machine ends it and removes its data', async (context) => {
   const folder = temporaryDirectory();

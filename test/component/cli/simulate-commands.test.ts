@@ -3,9 +3,14 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { applyEverywhere, conditionOf, numberReady, runCommand } from '../../harness/simulated/simulated-actions.js';
-import { type SimulatedFleet, startSimulatedFleet } from '../../harness/simulated/simulated-fleet-fixture.js';
 import { until } from '../../harness/basics/wait-until.js';
+import {
+  applyEverywhere,
+  conditionOf,
+  numberReady,
+  runCommand,
+} from '../../harness/simulated/simulated-actions.js';
+import { type SimulatedFleet, startSimulatedFleet } from '../../harness/simulated/simulated-fleet-fixture.js';
 
 /** Two links' silence and two reconnects, on a busy machine. */
 const TIMEOUT_MS = 90_000;

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { applyEverywhere, numberReady } from '../../harness/simulated/simulated-actions.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../../harness/simulated/simulated-fleet-fixture.js';
-import { until } from '../../harness/basics/wait-until.js';
 
 const NODES = 20;
 const TIMEOUT_MS = 30_000;

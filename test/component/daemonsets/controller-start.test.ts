@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { startControllers } from '../../../coordinator/controllers/index.js';
 import { daemonSetKind, nodeKind, podKind } from '../../../coordinator/kinds/index.js';
-import { type ControlPlane, joinNode, withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
+import {
+  type ControlPlane,
+  joinNode,
+  withControlPlane,
+} from '../../harness/controllers/control-plane-fixture.js';
 import { daemonSet } from '../../harness/controllers/daemon-builders.js';
 import { podObject } from '../../harness/controllers/object-builders.js';
 

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { daemonSetKind, podKind } from '../../../coordinator/kinds/index.js';
+import type { DaemonSetSpec } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import { controllerOf } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import type { DaemonSetSpec } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { addNode, DaemonFleet, type FleetOptions } from '../../harness/controllers/daemon-fleet.js';
 import { eventually } from '../../harness/basics/eventually.js';
+import { addNode, DaemonFleet, type FleetOptions } from '../../harness/controllers/daemon-fleet.js';
 import { podManifest } from '../../harness/controllers/registry-fixture.js';
 
 const DEFAULT = 'default';

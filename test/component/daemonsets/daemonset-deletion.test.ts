@@ -3,7 +3,11 @@ import assert from 'node:assert/strict';
 import { startControllers } from '../../../coordinator/controllers/index.js';
 import { daemonSetKind } from '../../../coordinator/kinds/index.js';
 import { controllerOf } from '../../../shared/kube/objects/meta.js';
-import { type ControlPlane, joinNode, withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
+import {
+  type ControlPlane,
+  joinNode,
+  withControlPlane,
+} from '../../harness/controllers/control-plane-fixture.js';
 import { daemonSet } from '../../harness/controllers/daemon-builders.js';
 
 const WEB = { namespace: 'default', name: 'web' };

@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { DaemonNode } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
 import { syncPass } from '../../../coordinator/decisions/daemonsets/sync-pass.js';
+import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { TaintEffect } from '../../../shared/kube/nodes/node-types.js';
 import { targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
-import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { daemonPodView } from '../../harness/controllers/daemon-builders.js';
 import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { controllerRevisionKind, daemonSetKind } from '../../../coordinator/kinds/index.js';
 import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 import { eventually } from '../../harness/basics/eventually.js';
+import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 
 const DEFAULT = 'default';
 

@@ -1,8 +1,8 @@
 /** Pods that the API refuses: `plan` reports the refusal before the apply, `why` reports it afterwards. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
 import { ManifestPlanner } from '../../../coordinator/controllers/plan/manifest-planner.js';
+import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
 import {
   daemonSetKind,
   namespaceKind,

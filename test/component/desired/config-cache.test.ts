@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { ConfigCache } from '../../../agent/desired/config-object-cache.js';
 import { AtRestCipher } from '../../../agent/desired/at-rest-cipher.js';
+import { ConfigCache } from '../../../agent/desired/config-object-cache.js';
 import type { ConfigReference } from '../../../shared/kube/pods/config-reference.js';
 import type { DesiredObject } from '../../../shared/link/messages/link-messages.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
@@ -49,7 +49,8 @@ function object(
 
 const open = (key = Buffer.alloc(32, 'k')) =>
   ConfigCache.open({ directory: join(directory, 'config'), box: new AtRestCipher(key) }, silentLogger);
-const give = (cache: ConfigCache, set: DesiredObject[], gone: string[] = []) => cache.apply({ set, gone });
+const give = (cache: ConfigCache, set: DesiredObject[], unassigned: string[] = []) =>
+  cache.apply({ set, unassigned });
 const files = () => readdirSync(join(directory, 'config'));
 const bytes = () =>
   files()

@@ -5,8 +5,8 @@ import { describe, test } from 'node:test';
 import { DesiredCache } from '../../../agent/desired/desired-cache.js';
 import { durableFile } from '../../../agent/desired/durable-file.js';
 import type { DesiredObject } from '../../../shared/link/messages/link-messages.js';
-import { ManualClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
 import { eventually } from '../../harness/basics/eventually.js';
 import { withDirectoryEach } from '../../harness/basics/temporary-directory.js';
 
@@ -120,7 +120,7 @@ describe('desired cache', () => {
   });
 
   test('what was given is given back byte for byte with its seal, also after a restart', async () => {
-    const seal = { epoch: 'epoch-1', revision: 7, mac: 'm' };
+    const seal = { epoch: 'epoch-1', revision: 7, tag: 'm' };
     const labels = { b: '1', a: '<ü>', 10: 'x', 9: 'y' };
     const metadata = { name: 'a', uid: 'a', labels };
     // As every object that the coordinator decoded and encodes again.
@@ -129,13 +129,13 @@ describe('desired cache', () => {
     );
     const object = Buffer.from(JSON.stringify(pod));
     await give(await open(), [{ uid: 'a', digest: 'd1', object, mac: seal }]);
-    assert.deepEqual((await open()).returnObject('a'), { uid: 'a', object, seal });
+    assert.deepEqual((await open()).returnObject('a'), { uid: 'a', object, mac: seal });
   });
 
   test('what is on its way out, unsealed or unknown is not given back', async () => {
     const seal = { epoch: 'epoch-1', revision: 7, tag: 'm' };
     const cache = await open();
-    await give(cache, [{ ...podObject('a'), tag: seal }, podObject('b')]);
+    await give(cache, [{ ...podObject('a'), mac: seal }, podObject('b')]);
     await give(cache, [], ['a']);
     assert.deepEqual(
       ['a', 'b', 'c'].map((uid) => cache.returnObject(uid)),

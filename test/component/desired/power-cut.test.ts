@@ -7,20 +7,25 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { cachePath, configDirectory, coordinatorTimePath, hostKeyPath } from '../../../agent/program/agent-data-directory.js';
+import { AtRestCipher } from '../../../agent/desired/at-rest-cipher.js';
 import { ConfigCache } from '../../../agent/desired/config-object-cache.js';
 import { DesiredCache } from '../../../agent/desired/desired-cache.js';
 import { durableFile } from '../../../agent/desired/durable-file.js';
 import { loadHostKey } from '../../../agent/desired/host-key.js';
-import { AtRestCipher } from '../../../agent/desired/at-rest-cipher.js';
+import { CoordinatorTime } from '../../../agent/handovers/coordinator-time.js';
 import { readIdentity, writeIdentity } from '../../../agent/identity/identity-file.js';
 import { ImageRecords } from '../../../agent/images/image-records.js';
 import { FolderPodFiles } from '../../../agent/pods/pod-files.js';
-import { CoordinatorTime } from '../../../agent/handovers/coordinator-time.js';
+import {
+  cachePath,
+  configDirectory,
+  coordinatorTimePath,
+  hostKeyPath,
+} from '../../../agent/program/agent-data-directory.js';
 import type { DesiredObject } from '../../../shared/link/messages/link-messages.js';
-import { ManualClock } from '../../../shared/process/time/clock.js';
-import { silentLogger } from '../../../shared/process/output/logger.js';
 import { removePrivateFile, writePrivateFile } from '../../../shared/process/files/private-file.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
 import { type DiskState, RecordedDisk } from '../../harness/pods/recorded-disk.js';
 
 const FLEET = { clusterUID: 'fleet', epoch: 'epoch-1' };
@@ -76,8 +81,8 @@ type Work = (kept: Kept) => Promise<unknown>;
 const give = (revision: number, set: DesiredObject[], gone: string[] = []): Work => {
   return ({ cache }) => cache.apply({ ...FLEET, revision, set, unassigned: gone });
 };
-const giveSecrets = (set: DesiredObject[], gone: string[] = []): Work => {
-  return ({ config }) => config.apply({ set, gone }).durable;
+const giveSecrets = (set: DesiredObject[], unassigned: string[] = []): Work => {
+  return ({ config }) => config.apply({ set, unassigned }).durable;
 };
 
 /** A day of an agent in small: it joins, is given things, changed things, and loses them. */

@@ -7,8 +7,8 @@ import { DesiredCache } from '../../../agent/desired/desired-cache.js';
 import { manifestDirectory } from '../../../agent/desired/static-pod-directory.js';
 import { StaticPods } from '../../../agent/desired/static-pods.js';
 import type { MirrorPod } from '../../../shared/link/messages/link-messages.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 import { eventually } from '../../harness/basics/eventually.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 

@@ -11,9 +11,13 @@ import {
   podKind,
 } from '../../../coordinator/kinds/index.js';
 import type { DeleteOptions } from '../../../coordinator/registry/registry.js';
-import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { type ControlPlane, joinNode, withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import {
+  type ControlPlane,
+  joinNode,
+  withControlPlane,
+} from '../../harness/controllers/control-plane-fixture.js';
 import { daemonSet } from '../../harness/controllers/daemon-builders.js';
 import { podObject } from '../../harness/controllers/object-builders.js';
 

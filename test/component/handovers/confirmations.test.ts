@@ -1,14 +1,14 @@
 /** When a host confirms or takes back, with the clock in hand: stalls of its own process and reboots are no verdict on a Pod. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AssignedPod } from '../../../agent/decisions/pods/assigned-pod.js';
 import { afterHandoverStart } from '../../../agent/decisions/handovers/assigned-pod-handover.js';
+import type { AssignedPod } from '../../../agent/decisions/pods/assigned-pod.js';
 import { DesiredCache } from '../../../agent/desired/desired-cache.js';
 import { HandoverConfirmations } from '../../../agent/handovers/handover-confirmations.js';
 import type { HostHandover } from '../../../shared/kube/handovers/host-handover.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { type Clock, ManualClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { type Clock, ManualClock } from '../../../shared/process/time/clock.js';
 
 const CONFIRM_SECONDS = 60;
 
@@ -151,7 +151,10 @@ test('a Pod has its time to become ready from when the one before it has ended',
   assert.equal(outcome(), 'open', 'it could not begin');
   const successor = cache.get('new');
   assert.ok(successor);
-  await cache.put({ ...leaving, containersRemoved: true }, { ...successor, startableAt: process.clock.now() });
+  await cache.put(
+    { ...leaving, containersRemoved: true },
+    { ...successor, startableAt: process.clock.now() },
+  );
   await process.run(CONFIRM_SECONDS * 1000 - 1_000);
   assert.equal(outcome(), 'open');
   await process.run(2_000);

@@ -3,7 +3,11 @@ import assert from 'node:assert/strict';
 import { DaemonPodTemplates } from '../../../coordinator/controllers/daemonsets/daemon-pod-templates.js';
 import { HandoverWrites } from '../../../coordinator/controllers/handovers/handover-writes.js';
 import { daemonSetKind, podKind } from '../../../coordinator/kinds/index.js';
-import { handoverOf, handoverAnnotationOf, withdrawnSuccessorOf } from '../../../shared/kube/handovers/host-handover.js';
+import {
+  handoverAnnotationOf,
+  handoverOf,
+  withdrawnSuccessorOf,
+} from '../../../shared/kube/handovers/host-handover.js';
 import { joinNode, withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
 
 withControlPlane(

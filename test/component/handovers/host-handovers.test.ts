@@ -2,22 +2,22 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { hasImages } from '../../../coordinator/decisions/rollouts/pre-pull-schedule.js';
-import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import {
-  REVERTED_CONDITION,
   HANDOVER_ANNOTATION,
   HANDOVER_CONDITION,
   handoverAnnotationOf,
+  REVERTED_CONDITION,
   WITHDRAWN,
 } from '../../../shared/kube/handovers/host-handover.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { prePulls } from '../../../shared/kube/rollouts/pre-pull-annotations.js';
-import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { runCommand } from '../../harness/simulated/simulated-actions.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../../harness/simulated/simulated-fleet-fixture.js';
-import { until } from '../../harness/basics/wait-until.js';
 
 const NODES = 3;
 const TIMEOUT_MS = 30_000;

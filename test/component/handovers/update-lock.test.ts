@@ -7,8 +7,8 @@ import { test } from 'node:test';
 import { durableFile } from '../../../agent/desired/durable-file.js';
 import { CoordinatorTime } from '../../../agent/handovers/coordinator-time.js';
 import { updateLockAt } from '../../../agent/handovers/update-lock.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 
 const QUESTION = { namespace: 'shop', pod: 'till-1', images: ['till:2'] };

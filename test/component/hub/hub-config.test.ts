@@ -5,8 +5,8 @@ import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import type { DesiredObject } from '../../../shared/link/messages/link-messages.js';
 import { eventually } from '../../harness/basics/eventually.js';
-import { type TestAgent, type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
 import { podObject } from '../../harness/controllers/object-builders.js';
+import { type HubFixture, type TestAgent, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -39,7 +39,9 @@ async function secret(bench: HubFixture, name: string, value = 'v'): Promise<str
 
 async function configMap(bench: HubFixture, name: string): Promise<string> {
   const object = { metadata: { name }, data: { key: 'v' } };
-  return (await bench.controlPlane.registry.create(configMapKind, 'default', object)).object().metadata.uid ?? '';
+  return (
+    (await bench.controlPlane.registry.create(configMapKind, 'default', object)).object().metadata.uid ?? ''
+  );
 }
 
 const decoded = (object: DesiredObject | undefined) =>
@@ -157,10 +159,14 @@ withHub('an agent that comes back is sent only what changed meanwhile', async (b
   const first = await bench.agent('n1');
   await eventually(() => first.held.size === 3);
   first.link.stop();
-  await bench.controlPlane.registry.modify(secretKind, { namespace: 'default', name: 'changed' }, (object) => {
-    object.data = { key: 'bmV3' };
-    return undefined;
-  });
+  await bench.controlPlane.registry.modify(
+    secretKind,
+    { namespace: 'default', name: 'changed' },
+    (object) => {
+      object.data = { key: 'bmV3' };
+      return undefined;
+    },
+  );
   await bench.controlPlane.settle();
   const back = await bench.agent('n1', { instanceID: 'restarted', held: new Map(first.held) });
   await eventually(() => back.changes.length === 1);

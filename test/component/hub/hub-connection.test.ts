@@ -11,7 +11,9 @@ withHub('a first hello makes the Node, with labels of the agent and of its statu
   assert.equal(node.metadata.labels?.zone, 'a');
   assert.equal(node.metadata.labels?.['kubernetes.io/hostname'], 'n1');
   assert.equal(node.metadata.labels?.['kubernetes.io/os'], 'linux');
-  await eventually(() => bench.controlPlane.informers.nodes.get({ name: 'n1' })?.status?.conditions?.length === 2);
+  await eventually(
+    () => bench.controlPlane.informers.nodes.get({ name: 'n1' })?.status?.conditions?.length === 2,
+  );
   const { conditions } = (await bench.node('n1')).status ?? {};
   assert.ok(isConditionTrue(conditions, 'Ready') && isConditionTrue(conditions, 'Connected'));
 });

@@ -7,14 +7,15 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { eventKind, nodeKind, podKind } from '../../../coordinator/kinds/index.js';
 import type { Kind } from '../../../coordinator/kinds/kind.js';
-import { validateObjectMeta } from '../../../coordinator/kinds/validation/object-meta-validation.js';
 import { checkFields } from '../../../coordinator/kinds/schema/check-fields.js';
-import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import { validateObjectMeta } from '../../../coordinator/kinds/validation/object-meta-validation.js';
 import type { Node, Taint } from '../../../shared/kube/nodes/node-types.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { encodeMessage } from '../../../shared/link/encoding/frame-codec.js';
 import type { FromAgent } from '../../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import { eventually } from '../../harness/basics/eventually.js';
+import { nodeObject } from '../../harness/controllers/object-builders.js';
 import { type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
 import {
   type FrameSubjects,
@@ -23,7 +24,6 @@ import {
   MUTATED_MESSAGE,
   validHello,
 } from '../../harness/hub/mutated-frames.js';
-import { nodeObject } from '../../harness/controllers/object-builders.js';
 import { type RawAgent, rawAgent } from '../../harness/hub/raw-agent.js';
 
 const numRuns = Number(process.env.EVERYNODE_FUZZ_RUNS ?? 80);

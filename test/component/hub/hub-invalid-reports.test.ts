@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { eventKind } from '../../../coordinator/kinds/index.js';
 import type { NodeStatus } from '../../../shared/kube/nodes/node-types.js';
 import { eventually } from '../../harness/basics/eventually.js';
+import { untilTrue } from '../../harness/basics/wait-until.js';
 import { type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
 
 const GOOD: NodeStatus = {
   capacity: { cpu: '4', memory: '8Gi' },

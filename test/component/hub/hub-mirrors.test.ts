@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { staticPod } from '../../../agent/decisions/static-pods/static-pod-manifest.js';
 import { namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
-import { MIRROR_ANNOTATION } from '../../../shared/kube/pods/static-pod-annotations.js';
 import type { Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
+import { MIRROR_ANNOTATION } from '../../../shared/kube/pods/static-pod-annotations.js';
 import type { MirrorPod } from '../../../shared/link/messages/link-messages.js';
 import { eventually } from '../../harness/basics/eventually.js';
-import { type TestAgent, type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
 import { podObject } from '../../harness/controllers/object-builders.js';
+import { type HubFixture, type TestAgent, withHub } from '../../harness/hub/hub-fixture.js';
 
 function mirror(name: string, node: string, spec: Partial<PodSpec> = {}): MirrorPod {
   const manifest = {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { eventually } from '../../harness/basics/eventually.js';
-import { nodeInfo, withHub } from '../../harness/hub/hub-fixture.js';
 import { conditionOf, untilConnected } from '../../harness/hub/hub-conditions.js';
+import { nodeInfo, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
 withHub(

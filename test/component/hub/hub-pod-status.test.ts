@@ -8,9 +8,9 @@ import type { Pod, PodStatus } from '../../../shared/kube/pods/pod-types.js';
 import type { StatusReport } from '../../../shared/link/messages/link-messages.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 import { eventually } from '../../harness/basics/eventually.js';
+import { untilTrue } from '../../harness/basics/wait-until.js';
 import { type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
 
 const RUNNING: PodStatus = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { nodeKind, secretKind } from '../../../coordinator/kinds/index.js';
 import { eventually } from '../../harness/basics/eventually.js';
-import { GRACE_MS, RETURN_MS, withHub } from '../../harness/hub/hub-fixture.js';
-import { conditionOf, untilConnected } from '../../harness/hub/hub-conditions.js';
 import { nodeObject } from '../../harness/controllers/object-builders.js';
+import { conditionOf, untilConnected } from '../../harness/hub/hub-conditions.js';
+import { GRACE_MS, RETURN_MS, withHub } from '../../harness/hub/hub-fixture.js';
 
 withHub('after a start nodes that were not heard yet get the time to come back', async (bench) => {
   await bench.controlPlane.registry.create(nodeKind, undefined, nodeObject('old'));
@@ -89,7 +89,10 @@ withHub('a node that is revoked before it was heard is not waited for', async (b
   await bench.controlPlane.registry.create(nodeKind, undefined, connectedBefore('old'));
   await bench.hostKey('old');
   await bench.controlPlane.settle();
-  await bench.controlPlane.registry.delete(secretKind, { namespace: 'kube-system', name: 'node-credential-old' });
+  await bench.controlPlane.registry.delete(secretKind, {
+    namespace: 'kube-system',
+    name: 'node-credential-old',
+  });
   await eventually(() => conditionOf(bench, 'old', 'Connected') === 'False NotReconnectedSinceStart');
   await bench.controlPlane.advance(GRACE_MS - 1);
   assert.equal(conditionOf(bench, 'old', 'Ready'), 'True undefined');

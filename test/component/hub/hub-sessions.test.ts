@@ -13,8 +13,8 @@ import {
   SUBPROTOCOL,
 } from '../../../shared/link/messages/link-messages.js';
 import { generateKeyPem } from '../../../shared/process/files/private-key.js';
-import { fixtureAuthority, certificateHeader } from '../../harness/hub/fixture-host-keys.js';
 import { eventually } from '../../harness/basics/eventually.js';
+import { certificateHeader, fixtureAuthority } from '../../harness/hub/fixture-host-keys.js';
 import { type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
@@ -75,7 +75,10 @@ withHub('deleting the Secret of a credential ends the session that it began, and
   }
   const own = certificateHeader(await bench.hostKey('n1'));
   await eventually(() => bench.hub.connected === 2);
-  await bench.controlPlane.registry.delete(secretKind, { namespace: 'kube-system', name: 'node-credential-n1' });
+  await bench.controlPlane.registry.delete(secretKind, {
+    namespace: 'kube-system',
+    name: 'node-credential-n1',
+  });
   const goodbye = await revoked.waitFor('goodbye');
   assert.deepEqual([goodbye.reason, goodbye.message], ['refused', 'the credential of this node was revoked']);
   await eventually(() => bench.hub.connected === 1);
@@ -234,7 +237,10 @@ withHub('a stop sends agents away for a moment', async (bench) => {
   assert.equal(goodbye.reason, 'draining');
   assert.ok(goodbye.retryMs);
   await bench.controlPlane.settle();
-  assert.ok((await bench.controlPlane.store.revision()) <= written + 1, 'a stop of the hub is no news of its nodes');
+  assert.ok(
+    (await bench.controlPlane.store.revision()) <= written + 1,
+    'a stop of the hub is no news of its nodes',
+  );
 });
 
 withHub(

@@ -5,8 +5,8 @@ import { nodeKind } from '../../../coordinator/kinds/index.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { eventually } from '../../harness/basics/eventually.js';
-import { GRACE_MS, withHub } from '../../harness/hub/hub-fixture.js';
 import { conditionOf, untilConnected } from '../../harness/hub/hub-conditions.js';
+import { GRACE_MS, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
 withHub('a closed link shows at once, and Ready stays for the grace', async (bench) => {
@@ -209,7 +209,8 @@ withHub('a host that joins by a wrong clock: its conditions have been since now'
 withHub('Leases are read from presence', async (bench) => {
   const leases = nodeLeases({
     liveness: bench.liveness,
-    createdAt: (name) => bench.controlPlane.informers.nodes.get({ name })?.metadata.creationTimestamp ?? undefined,
+    createdAt: (name) =>
+      bench.controlPlane.informers.nodes.get({ name })?.metadata.creationTimestamp ?? undefined,
   });
   assert.deepEqual(leases.list(), []);
   const agent = await bench.agent('n1');

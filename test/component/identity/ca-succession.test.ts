@@ -7,9 +7,9 @@ import { CertificateAuthority } from '../../../coordinator/pki/certificate-autho
 import { loadPki, type Pki } from '../../../coordinator/pki/load-pki.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
 import { sharedPki } from '../../harness/api/api-fixture.js';
-import { identityFile, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 import { eventually } from '../../harness/basics/eventually.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { identityFile, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 
 const PATIENCE_MS = 30_000;
 

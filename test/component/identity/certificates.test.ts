@@ -5,17 +5,17 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect } from 'node:tls';
-import { storedAdminHash, loadAdminAccess } from '../../../coordinator/api/auth/admin-kubeconfig.js';
+import { loadAdminAccess, storedAdminHash } from '../../../coordinator/api/auth/admin-kubeconfig.js';
+import { type RotationStep, rotationStep } from '../../../coordinator/pki/ca-rotation.js';
 import { CertificateAuthority } from '../../../coordinator/pki/certificate-authority.js';
 import { makeSigningRequest } from '../../../coordinator/pki/client-certificates.js';
 import { certificatesIn } from '../../../coordinator/pki/key-pair.js';
 import { loadPki, renewalReason } from '../../../coordinator/pki/load-pki.js';
 import { isInTime } from '../../../coordinator/pki/peer-certificate.js';
-import { type RotationStep, rotationStep } from '../../../coordinator/pki/ca-rotation.js';
 import { readSupplied } from '../../../coordinator/pki/supplied-certificates.js';
 import { publicKeyHash } from '../../../shared/link/public-key-hash.js';
-import { ManualClock } from '../../../shared/process/time/clock.js';
 import { generateKeyPem } from '../../../shared/process/files/private-key.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
 import { startTestApi } from '../../harness/api/api-fixture.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 
@@ -119,12 +119,16 @@ test('what an authority of the wrong time signs is good now: it is made anew fir
   clock.stepWallClock(NOW - clock.now());
   const certificate = await sign();
   assert.ok(isInTime(certificate, NOW) && isInTime(certificate, NOW + 364 * DAY_MS));
-  assert.equal(authority.trustBundleToResend(), pki.trustBundle, 'hosts that were away know the former certificate');
+  assert.equal(
+    authority.trustBundleToResend(),
+    pki.trustBundle,
+    'hosts that were away know the former certificate',
+  );
 });
 
 test('what a host that was away is told is known since the load: no certificate is read for a welcome', () => {
   const unread = { cert: 'no certificate', key: '' };
-  const loaded = { ca: unread, authorities: unread.cert, trust: unread.cert };
+  const loaded = { ca: unread, authorities: unread.cert, trustBundle: unread.cert };
   for (const trustBundleToResend of [undefined, 'what was loaded']) {
     const authority = new CertificateAuthority(
       () => ({ ...loaded, trustBundleToResend: trustBundleToResend }),

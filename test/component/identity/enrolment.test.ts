@@ -5,19 +5,23 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { certificateRequest } from '../../../agent/identity/host-certificate-request.js';
-import { type JoinOptions, joinCoordinator, rejectTokenOfOtherCoordinator } from '../../../agent/identity/join-coordinator.js';
+import {
+  type JoinOptions,
+  joinCoordinator,
+  rejectTokenOfOtherCoordinator,
+} from '../../../agent/identity/join-coordinator.js';
 import { Enrolment } from '../../../coordinator/hub/identity/enrolment.js';
 import { newJoinToken, tokenSecret } from '../../../coordinator/hub/identity/new-join-token.js';
 import { NodeCredentials } from '../../../coordinator/hub/identity/node-credentials.js';
 import { ObjectSigner } from '../../../coordinator/hub/restore/object-signer.js';
 import { secretKind } from '../../../coordinator/kinds/index.js';
 import { credentialSecretName } from '../../../shared/kube/nodes/node-credential-secret.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
 import { EXIT_CODES, type ExitError } from '../../../shared/process/exit-error.js';
 import { generateKeyPem } from '../../../shared/process/files/private-key.js';
-import { type EnrolmentFixture, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 import { testAuthority } from '../../harness/api/test-authority.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { type EnrolmentFixture, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 
 test('a token makes a node whose link is let in over the pinned authority', async (context) => {
   const { options, store, hub, host } = await startEnrolment(context);
@@ -46,7 +50,10 @@ test('who installs a joined host with a token of another coordinator is told wha
   await rejectTokenOfOtherCoordinator(enrolled.dataDir, other);
   await joinCoordinator(enrolled);
   await rejectTokenOfOtherCoordinator(enrolled.dataDir, text(token));
-  await assert.rejects(rejectTokenOfOtherCoordinator(enrolled.dataDir, other), /node n1 of .* uninstall --purge/);
+  await assert.rejects(
+    rejectTokenOfOtherCoordinator(enrolled.dataDir, other),
+    /node n1 of .* uninstall --purge/,
+  );
 });
 
 test('a joined node needs no token any more', async (context) => {

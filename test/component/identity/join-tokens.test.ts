@@ -8,8 +8,8 @@ import { labelsNodesMayNotSet } from '../../../coordinator/decisions/nodes/node-
 import { newJoinToken, tokenSecret } from '../../../coordinator/hub/identity/new-join-token.js';
 import { nodeKind, secretKind } from '../../../coordinator/kinds/index.js';
 import type { TokenGrant } from '../../../shared/kube/access/join-token-secret.js';
-import { type EnrolmentFixture, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 import { eventually } from '../../harness/basics/eventually.js';
+import { type EnrolmentFixture, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 
 /** A host's options with a token of its own. */
 async function by(bench: EnrolmentFixture, grant: TokenGrant) {
@@ -45,7 +45,10 @@ test('two hosts with one token for one: one of them gets in', async (context) =>
 test('a token bound to names joins no other', async (context) => {
   const bench = await startEnrolment(context);
   const token = await by(bench, { nodes: ['edge-*', 'n7'] });
-  await assert.rejects(joinCoordinator(bench.options({ ...token, node: 'n1' })), /joins no node of the name "n1"/);
+  await assert.rejects(
+    joinCoordinator(bench.options({ ...token, node: 'n1' })),
+    /joins no node of the name "n1"/,
+  );
   assert.equal((await joinCoordinator(bench.options({ ...token, node: 'edge-1' }))).node, 'edge-1');
   assert.equal((await joinCoordinator(bench.options({ ...token, node: 'n7' }))).node, 'n7');
 });

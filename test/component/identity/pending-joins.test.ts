@@ -13,10 +13,15 @@ import {
 } from '../../../coordinator/kinds/index.js';
 import { credentialSecretName, revokedData } from '../../../shared/kube/nodes/node-credential-secret.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
-import { decide, type EnrolmentFixture, identityFile, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 import { eventually } from '../../harness/basics/eventually.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
 import { until } from '../../harness/basics/wait-until.js';
+import { podObject } from '../../harness/controllers/object-builders.js';
+import {
+  decide,
+  type EnrolmentFixture,
+  identityFile,
+  startEnrolment,
+} from '../../harness/hub/enrolment-fixture.js';
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 

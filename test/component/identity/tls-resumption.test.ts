@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
 import { ResumingTls } from '../../../agent/link/resuming-tls.js';
 import { freePort } from '../../harness/basics/free-port.js';
-import { startCoordinatorProcess } from '../../harness/processes/everynode-processes.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { startCoordinatorProcess } from '../../harness/processes/everynode-processes.js';
 
 /** Connects, takes the ticket, leaves; answers whether the session was resumed. */
 function visit(tls: ResumingTls, port: number, ca: string): Promise<boolean> {

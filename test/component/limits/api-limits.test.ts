@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DEFAULT_API_SETTINGS } from '../../../coordinator/api/http/api-context.js';
 import { MAX_BODY_BYTES, MAX_NESTING } from '../../../coordinator/api/bodies/body-decoder.js';
+import { DEFAULT_API_SETTINGS } from '../../../coordinator/api/http/api-context.js';
 import { configMapKind } from '../../../coordinator/kinds/index.js';
 import { CERTIFICATE_PATH, JOIN_PATH } from '../../../shared/link/messages/link-limits.js';
 import { person, startAccessFixture } from '../../harness/api/access-fixture.js';
 import { startTestApi, TEST_TOKEN, type TestApi } from '../../harness/api/api-fixture.js';
 import { call } from '../../harness/api/https-call.js';
 import { rawConnection } from '../../harness/api/raw-connection.js';
-import { until } from '../../harness/basics/wait-until.js';
 import { openWatch } from '../../harness/api/watch-lines.js';
+import { until } from '../../harness/basics/wait-until.js';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 const HEAD = `Host: x\r\nAuthorization: Bearer ${TEST_TOKEN}\r\n`;

@@ -5,22 +5,22 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ApiSettings, DEFAULT_API_SETTINGS } from '../../../coordinator/api/http/api-context.js';
 import { tokenAuthenticator, tokenHash } from '../../../coordinator/api/auth/token-authenticator.js';
+import { type ApiSettings, DEFAULT_API_SETTINGS } from '../../../coordinator/api/http/api-context.js';
 import { listResponse } from '../../../coordinator/api/resources/object-response.js';
 import { ALL_KINDS, configMapKind } from '../../../coordinator/kinds/index.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
 import { recordOf } from '../../../coordinator/registry/encoding/object-record.js';
 import { MemoryStore } from '../../../coordinator/store/memory-store.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
 import { createFileLogger, silentLogger } from '../../../shared/process/output/logger.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 import { startTestApi, TEST_TOKEN, type TestApi, testIdentities } from '../../harness/api/api-fixture.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { call } from '../../harness/api/https-call.js';
 import { rawConnection } from '../../harness/api/raw-connection.js';
-import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 import { openWatch } from '../../harness/api/watch-lines.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 
 const VIEW = { form: 'object', include: 'None', now: 0 } as const;
 const MAPS = '/api/v1/namespaces/default/configmaps';
@@ -69,7 +69,7 @@ async function unreadList(api: TestApi, path: string, headers = '') {
 
 describe('large lists', () => {
   const STORED = 40;
-  const largeReads = { fromObjects: 10, maxConcurrent: 1, waiting: 1, waitMs: 60_000 };
+  const largeReads = { fromObjects: 10, maxConcurrent: 1, maxWaiting: 1, maxWaitMs: 60_000 };
 
   async function filled(change: Partial<typeof largeReads> = {}): Promise<TestApi> {
     const store = new MemoryStore();
@@ -112,7 +112,7 @@ describe('large lists', () => {
   });
 
   test('slow readers of one user, whoever they impersonate, leave a place for the large list of another user', async () => {
-    const api = await filled({ maxConcurrent: 8, waiting: 10, waitMs: 3_000 });
+    const api = await filled({ maxConcurrent: 8, maxWaiting: 10, maxWaitMs: 3_000 });
     const { list } = api.registry;
     let listed = 0;
     api.registry.list = (kind, request) => {

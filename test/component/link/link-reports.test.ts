@@ -5,86 +5,100 @@ import type { ReportedEvent } from '../../../shared/link/messages/link-messages.
 import { eventually } from '../../harness/basics/eventually.js';
 import { WELCOME, withLink } from '../../harness/hub/scripted-hub.js';
 
-withLink('statuses go one report at a time, the newest of each Pod', async ({ agent, nextConnection: next }) => {
-  const { outbox } = agent.link;
-  const pod = (phase: 'Pending' | 'Running') => ({ uid: 'u', namespace: 'd', name: 'p', status: { phase } });
-  const hub = await next();
-  outbox.putPod(pod('Pending'));
-  hub.send(WELCOME);
-  const first = await hub.waitFor('status');
-  assert.equal(first.pods[0]?.status.phase, 'Pending');
-  outbox.putPod(pod('Pending'));
-  outbox.putPod(pod('Running'));
-  outbox.putRemoved({ uid: 'v', namespace: 'd', name: 'q' });
-  hub.received.length = 0;
-  hub.send({ kind: 'statusAck', id: first.id });
-  const second = await hub.waitFor('status');
-  assert.deepEqual(
-    second.pods.map(({ status }) => status.phase),
-    ['Running'],
-  );
-  assert.deepEqual(
-    second.removed.map(({ uid }) => uid),
-    ['v'],
-  );
-});
+withLink(
+  'statuses go one report at a time, the newest of each Pod',
+  async ({ agent, nextConnection: next }) => {
+    const { outbox } = agent.link;
+    const pod = (phase: 'Pending' | 'Running') => ({
+      uid: 'u',
+      namespace: 'd',
+      name: 'p',
+      status: { phase },
+    });
+    const hub = await next();
+    outbox.putPod(pod('Pending'));
+    hub.send(WELCOME);
+    const first = await hub.waitFor('status');
+    assert.equal(first.pods[0]?.status.phase, 'Pending');
+    outbox.putPod(pod('Pending'));
+    outbox.putPod(pod('Running'));
+    outbox.putRemoved({ uid: 'v', namespace: 'd', name: 'q' });
+    hub.received.length = 0;
+    hub.send({ kind: 'statusAck', id: first.id });
+    const second = await hub.waitFor('status');
+    assert.deepEqual(
+      second.pods.map(({ status }) => status.phase),
+      ['Running'],
+    );
+    assert.deepEqual(
+      second.removed.map(({ uid }) => uid),
+      ['v'],
+    );
+  },
+);
 
-withLink('a Pod that is back after its removal was told is told of as any other', async ({ agent, nextConnection: next }) => {
-  const { outbox } = agent.link;
-  const identity = { uid: 'u', namespace: 'd', name: 'p' };
-  const hub = await next();
-  outbox.putRemoved(identity);
-  hub.send(WELCOME);
-  const first = await hub.waitFor('status');
-  assert.deepEqual(first.removed, [identity]);
-  outbox.putPod({ ...identity, status: { phase: 'Running' } });
-  hub.received.length = 0;
-  hub.send({ kind: 'statusAck', id: first.id });
-  const second = await hub.waitFor('status');
-  assert.deepEqual([second.pods.map(({ status }) => status.phase), second.removed], [['Running'], []]);
-});
+withLink(
+  'a Pod that is back after its removal was told is told of as any other',
+  async ({ agent, nextConnection: next }) => {
+    const { outbox } = agent.link;
+    const identity = { uid: 'u', namespace: 'd', name: 'p' };
+    const hub = await next();
+    outbox.putRemoved(identity);
+    hub.send(WELCOME);
+    const first = await hub.waitFor('status');
+    assert.deepEqual(first.removed, [identity]);
+    outbox.putPod({ ...identity, status: { phase: 'Running' } });
+    hub.received.length = 0;
+    hub.send({ kind: 'statusAck', id: first.id });
+    const second = await hub.waitFor('status');
+    assert.deepEqual([second.pods.map(({ status }) => status.phase), second.removed], [['Running'], []]);
+  },
+);
 
-withLink('word that a Pod is being started waits a moment for better', async ({ clock, link, nextConnection: next }) => {
-  const { outbox } = link;
-  const container = { name: 'c', image: 'i', imageID: '', restartCount: 0, lastState: {}, started: false };
-  const creating = { ...container, state: { waiting: { reason: 'ContainerCreating' } }, ready: false };
-  const started = { ...container, state: { running: {} }, ready: true };
-  const report = (uid: string, phase: 'Pending' | 'Running', status: ContainerStatus) => ({
-    uid,
-    namespace: 'd',
-    name: uid,
-    status: { phase, containerStatuses: [status] },
-  });
-  const event: ReportedEvent = {
-    involvedObject: { kind: 'Pod', uid: 'quick' },
-    type: 'Normal',
-    reason: 'Started',
-    message: 'Started container c',
-    count: 1,
-    firstTimestamp: '2026-01-01T00:00:00Z',
-    lastTimestamp: '2026-01-01T00:00:00Z',
-  };
-  const hub = await next();
-  hub.send(WELCOME);
-  await eventually(() => link.phase === 'live');
-  outbox.putPod(report('quick', 'Pending', creating));
-  outbox.putEvent(event);
-  outbox.putPod(report('quick', 'Running', started));
-  const quick = await hub.waitFor('status');
-  assert.deepEqual(
-    quick.pods.map(({ status }) => status.phase),
-    ['Running'],
-  );
-  assert.deepEqual((await hub.waitFor('events')).items, [event]);
-  hub.send({ kind: 'statusAck', id: quick.id });
-  hub.received.length = 0;
-  outbox.putPod(report('slow', 'Pending', creating));
-  clock.advance(499);
-  await new Promise((resolve) => setImmediate(resolve));
-  assert.deepEqual(hub.received, []);
-  clock.advance(1);
-  assert.equal((await hub.waitFor('status')).pods[0]?.uid, 'slow');
-});
+withLink(
+  'word that a Pod is being started waits a moment for better',
+  async ({ clock, link, nextConnection: next }) => {
+    const { outbox } = link;
+    const container = { name: 'c', image: 'i', imageID: '', restartCount: 0, lastState: {}, started: false };
+    const creating = { ...container, state: { waiting: { reason: 'ContainerCreating' } }, ready: false };
+    const started = { ...container, state: { running: {} }, ready: true };
+    const report = (uid: string, phase: 'Pending' | 'Running', status: ContainerStatus) => ({
+      uid,
+      namespace: 'd',
+      name: uid,
+      status: { phase, containerStatuses: [status] },
+    });
+    const event: ReportedEvent = {
+      involvedObject: { kind: 'Pod', uid: 'quick' },
+      type: 'Normal',
+      reason: 'Started',
+      message: 'Started container c',
+      count: 1,
+      firstTimestamp: '2026-01-01T00:00:00Z',
+      lastTimestamp: '2026-01-01T00:00:00Z',
+    };
+    const hub = await next();
+    hub.send(WELCOME);
+    await eventually(() => link.phase === 'live');
+    outbox.putPod(report('quick', 'Pending', creating));
+    outbox.putEvent(event);
+    outbox.putPod(report('quick', 'Running', started));
+    const quick = await hub.waitFor('status');
+    assert.deepEqual(
+      quick.pods.map(({ status }) => status.phase),
+      ['Running'],
+    );
+    assert.deepEqual((await hub.waitFor('events')).items, [event]);
+    hub.send({ kind: 'statusAck', id: quick.id });
+    hub.received.length = 0;
+    outbox.putPod(report('slow', 'Pending', creating));
+    clock.advance(499);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(hub.received, []);
+    clock.advance(1);
+    assert.equal((await hub.waitFor('status')).pods[0]?.uid, 'slow');
+  },
+);
 
 withLink(
   'after a break all is said anew, a removal until it was acknowledged',

@@ -38,14 +38,17 @@ withLink(
   { clusterUID: 'fleet' },
 );
 
-withLink('a time that is told on the link is heard, but of no stranger', async ({ agent, nextConnection: next }) => {
-  const hub = await next();
-  hub.send({ kind: 'time', serverTimeMs: 1 });
-  hub.send(WELCOME);
-  hub.send({ kind: 'time', serverTimeMs: 2 });
-  await eventually(() => agent.times.length > 0);
-  assert.deepEqual(agent.times, [2]);
-});
+withLink(
+  'a time that is told on the link is heard, but of no stranger',
+  async ({ agent, nextConnection: next }) => {
+    const hub = await next();
+    hub.send({ kind: 'time', serverTimeMs: 1 });
+    hub.send(WELCOME);
+    hub.send({ kind: 'time', serverTimeMs: 2 });
+    await eventually(() => agent.times.length > 0);
+    assert.deepEqual(agent.times, [2]);
+  },
+);
 
 withLink('before a welcome nothing is taken away', async ({ agent, nextConnection: next }) => {
   agent.held.set('uid-1', 'digest');
@@ -56,33 +59,39 @@ withLink('before a welcome nothing is taken away', async ({ agent, nextConnectio
   assert.deepEqual(agent.changes, []);
 });
 
-withLink('a difference is acknowledged when it is on disk, not before', async ({ agent, nextConnection: next }) => {
-  let written: () => void = () => undefined;
-  agent.apply = () =>
-    new Promise<void>((resolve) => {
-      written = resolve;
+withLink(
+  'a difference is acknowledged when it is on disk, not before',
+  async ({ agent, nextConnection: next }) => {
+    let written: () => void = () => undefined;
+    agent.apply = () =>
+      new Promise<void>((resolve) => {
+        written = resolve;
+      });
+    const hub = await next();
+    hub.send(WELCOME);
+    hub.send({ kind: 'desired', id: 4, revision: 9, set: [], removed: ['x'] });
+    hub.send({ kind: 'statusAck', id: 99 });
+    await eventually(() => agent.welcomes.length === 1);
+    assert.ok(!hub.received.some(({ kind }) => kind === 'applied'));
+    await eventually(() => {
+      written();
+      return hub.received.some((message) => message.kind === 'applied' && message.id === 4);
     });
-  const hub = await next();
-  hub.send(WELCOME);
-  hub.send({ kind: 'desired', id: 4, revision: 9, set: [], removed: ['x'] });
-  hub.send({ kind: 'statusAck', id: 99 });
-  await eventually(() => agent.welcomes.length === 1);
-  assert.ok(!hub.received.some(({ kind }) => kind === 'applied'));
-  await eventually(() => {
-    written();
-    return hub.received.some((message) => message.kind === 'applied' && message.id === 4);
-  });
-});
+  },
+);
 
-withLink('a difference that cannot be kept ends the connection', async ({ agent, link, nextConnection: next }) => {
-  agent.apply = () => Promise.reject(new Error('disk full'));
-  const hub = await next();
-  hub.send(WELCOME);
-  hub.send({ kind: 'desired', id: 4, revision: 9, set: [], removed: ['x'] });
-  await eventually(() => agent.lost.length === 1);
-  assert.equal(link.phase, 'waiting');
-  assert.ok(!hub.received.some(({ kind }) => kind === 'applied'));
-});
+withLink(
+  'a difference that cannot be kept ends the connection',
+  async ({ agent, link, nextConnection: next }) => {
+    agent.apply = () => Promise.reject(new Error('disk full'));
+    const hub = await next();
+    hub.send(WELCOME);
+    hub.send({ kind: 'desired', id: 4, revision: 9, set: [], removed: ['x'] });
+    await eventually(() => agent.lost.length === 1);
+    assert.equal(link.phase, 'waiting');
+    assert.ok(!hub.received.some(({ kind }) => kind === 'applied'));
+  },
+);
 
 withLink(
   'the first try after a live link is spread over what the hub named',
@@ -134,21 +143,27 @@ for (const [what, frame] of [
   ['noise', Buffer.from('ff00', 'hex')],
   ['an oversized frame', Buffer.alloc(MAX_FRAME_BYTES + 1)],
 ] as const) {
-  withLink(`${what} from the hub ends the connection, not the agent`, async ({ link, nextConnection: next }) => {
-    const hub = await next();
-    hub.socket.send(frame);
-    await eventually(() => link.phase === 'waiting');
-  });
+  withLink(
+    `${what} from the hub ends the connection, not the agent`,
+    async ({ link, nextConnection: next }) => {
+      const hub = await next();
+      hub.socket.send(frame);
+      await eventually(() => link.phase === 'waiting');
+    },
+  );
 }
 
-withLink('a goodbye without a time to return is for good', async ({ agent, link, clock, nextConnection: next }) => {
-  const hub = await next();
-  hub.send({ kind: 'goodbye', reason: 'refused', message: 'not wanted' });
-  await eventually(() => link.phase === 'ended');
-  clock.advance(3_600_000);
-  assert.deepEqual(agent.ended, ['refused: not wanted']);
-  assert.equal(link.phase, 'ended');
-});
+withLink(
+  'a goodbye without a time to return is for good',
+  async ({ agent, link, clock, nextConnection: next }) => {
+    const hub = await next();
+    hub.send({ kind: 'goodbye', reason: 'refused', message: 'not wanted' });
+    await eventually(() => link.phase === 'ended');
+    clock.advance(3_600_000);
+    assert.deepEqual(agent.ended, ['refused: not wanted']);
+    assert.equal(link.phase, 'ended');
+  },
+);
 
 withLink(
   'only the own fleet’s word that the Node was deleted drops Pods',

@@ -4,23 +4,23 @@ import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { WebSocket } from 'ws';
-import { podTokenRequester } from '../../../agent/identity/pod-token-request.js';
-import { certificateRequest } from '../../../agent/identity/host-certificate-request.js';
 import { requestCertificate } from '../../../agent/identity/coordinator-client.js';
+import { certificateRequest } from '../../../agent/identity/host-certificate-request.js';
 import { joinCoordinator } from '../../../agent/identity/join-coordinator.js';
+import { podTokenRequester } from '../../../agent/identity/pod-token-request.js';
 import { refusalIgnoringExpiry } from '../../../agent/link/server-trust.js';
 import { newJoinToken, tokenSecret } from '../../../coordinator/hub/identity/new-join-token.js';
 import { podKind, secretKind, serviceAccountKind } from '../../../coordinator/kinds/index.js';
 import { loadPki } from '../../../coordinator/pki/load-pki.js';
-import { JOIN_PATH, LINK_PATH, SUBPROTOCOL } from '../../../shared/link/messages/link-messages.js';
 import { CERTIFICATE_HEADER, CHALLENGE_HEADER, signChallenge } from '../../../shared/link/key-proof.js';
+import { JOIN_PATH, LINK_PATH, SUBPROTOCOL } from '../../../shared/link/messages/link-messages.js';
 import { generateKeyPem } from '../../../shared/process/files/private-key.js';
-import { startEnrolment } from '../../harness/hub/enrolment-fixture.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { MemoryAuditLog } from '../../harness/api/audit-memory.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
-import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 import { tlsProxy } from '../../harness/api/tls-proxy.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { podObject } from '../../harness/controllers/object-builders.js';
+import { startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 const NAMES = ['localhost', '127.0.0.1'];
@@ -146,7 +146,10 @@ test('a server of another authority gets not a byte of what the host has to say'
   const false_ = await loadPki(temporaryDirectory(), NAMES, Date.now());
   const trap = await tlsProxy(context, false_.serving);
   const server = `https://127.0.0.1:${trap.port}`;
-  await assert.rejects(joinCoordinator(bench.options({ server })), /does not present the certificate authority/);
+  await assert.rejects(
+    joinCoordinator(bench.options({ server })),
+    /does not present the certificate authority/,
+  );
   const enrolled = bench.options();
   const { ca } = await joinCoordinator(enrolled);
   const coordinator = { server: new URL(server), ca, bearer: 'a secret' };
@@ -190,7 +193,10 @@ test('whatever the time: the name, the purpose, the authority and what the host 
     refusalIgnoringExpiry(certificate, 'localhost', { ca: other.ca.cert }, now) ?? '',
     /no authority that is known/,
   );
-  assert.match(refusalIgnoringExpiry(new X509Certificate(ca), 'localhost', { ca }, now) ?? '', /does not name/);
+  assert.match(
+    refusalIgnoringExpiry(new X509Certificate(ca), 'localhost', { ca }, now) ?? '',
+    /does not name/,
+  );
   const later = { ca, certificate: other.serving.cert };
   assert.match(
     refusalIgnoringExpiry(certificate, 'localhost', later, now) ?? '',

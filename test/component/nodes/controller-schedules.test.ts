@@ -4,19 +4,23 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { ClockSteps } from '../../../coordinator/clock-steps.js';
 import { EventExpiry } from '../../../coordinator/controllers/events/event-expiry.js';
-import { newJoinToken, tokenSecret } from '../../../coordinator/hub/identity/new-join-token.js';
 import { expireJoinTokens } from '../../../coordinator/hub/identity/join-token-expiry.js';
+import { newJoinToken, tokenSecret } from '../../../coordinator/hub/identity/new-join-token.js';
 import { eventKind, namespaceKind, secretKind } from '../../../coordinator/kinds/index.js';
 import { runScheduledBackup, startScheduledJobs } from '../../../coordinator/scheduled-jobs.js';
 import { Compaction } from '../../../coordinator/store/log/compaction.js';
 import { MemoryStore } from '../../../coordinator/store/memory-store.js';
 import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
 import { Expired } from '../../../coordinator/store/store.js';
-import { type Clock, ManualClock } from '../../../shared/process/time/clock.js';
 import { ExitError } from '../../../shared/process/exit-error.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
-import { type ControlPlane, joinNode, withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
+import { type Clock, ManualClock } from '../../../shared/process/time/clock.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import {
+  type ControlPlane,
+  joinNode,
+  withControlPlane,
+} from '../../harness/controllers/control-plane-fixture.js';
 
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;
@@ -154,9 +158,9 @@ describe('event expiry', () => {
 });
 
 const others = {
-  restore: { remind: () => undefined },
+  restore: { logReminder: () => undefined },
   renewCertificate: async () => undefined,
-  settledMs: () => 0,
+  sinceClockStepMs: () => 0,
 };
 const wish = (schedule: string) => ({ schedule, dataDir: '/nowhere', directory: '/nowhere', keep: 1 });
 
@@ -170,8 +174,8 @@ describe('schedules', () => {
     async (plane) => {
       const steps = new ClockSteps({ clock: plane.clock, log: silentLogger, onStep: () => undefined });
       steps.start();
-      const settledMs = () => steps.sinceStepMs();
-      const schedules = startScheduledJobs({ ...plane, ...others, sinceClockStepMs: settledMs, backups: wish('off') });
+      const sinceClockStepMs = () => steps.sinceStepMs();
+      const schedules = startScheduledJobs({ ...plane, ...others, sinceClockStepMs, backups: wish('off') });
       await plane.registry.create(namespaceKind, undefined, { metadata: { name: 'kube-system' } });
       const expiresAtMs = plane.clock.now() + 4 * HOUR_MS;
       await plane.registry.create(secretKind, 'kube-system', tokenSecret(newJoinToken(), { expiresAtMs }));

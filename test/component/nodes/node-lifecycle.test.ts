@@ -3,15 +3,23 @@ import { describe } from 'node:test';
 import { NodeLifecycle } from '../../../coordinator/controllers/nodes/node-lifecycle.js';
 import { TaintEviction } from '../../../coordinator/controllers/nodes/taint-eviction.js';
 import { nodeKind, podKind } from '../../../coordinator/kinds/index.js';
-import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import type { Taint } from '../../../shared/kube/nodes/node-types.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import type { Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
-import { type ControlPlane, joinNode, setReady, withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
+import {
+  type ControlPlane,
+  joinNode,
+  setReady,
+  withControlPlane,
+} from '../../harness/controllers/control-plane-fixture.js';
 import { podObject } from '../../harness/controllers/object-builders.js';
 
 function withNodes(rule: string, check: (plane: ControlPlane) => Promise<void>): void {
   withControlPlane(rule, async (plane) => {
-    const lifecycle = new NodeLifecycle({ ...plane, recordEvent: plane.events.forComponent('node-controller') });
+    const lifecycle = new NodeLifecycle({
+      ...plane,
+      recordEvent: plane.events.forComponent('node-controller'),
+    });
     const recordEvent = plane.events.forComponent('taint-eviction-controller');
     const eviction = new TaintEviction({ ...plane, recordEvent });
     await joinNode(plane, 'n1');

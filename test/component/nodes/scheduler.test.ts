@@ -5,7 +5,11 @@ import { Scheduler } from '../../../coordinator/controllers/nodes/scheduler.js';
 import { nodeKind, podKind } from '../../../coordinator/kinds/index.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
-import { type ControlPlane, joinNode, withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
+import {
+  type ControlPlane,
+  joinNode,
+  withControlPlane,
+} from '../../harness/controllers/control-plane-fixture.js';
 import { type NodeOptions, pinnedTo, podObject } from '../../harness/controllers/object-builders.js';
 
 interface Bench extends ControlPlane {

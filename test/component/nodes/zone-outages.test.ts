@@ -7,7 +7,12 @@ import { describe } from 'node:test';
 import { NodeLifecycle } from '../../../coordinator/controllers/nodes/node-lifecycle.js';
 import { TaintEviction } from '../../../coordinator/controllers/nodes/taint-eviction.js';
 import { podKind } from '../../../coordinator/kinds/index.js';
-import { type ControlPlane, joinNode, setReady, withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
+import {
+  type ControlPlane,
+  joinNode,
+  setReady,
+  withControlPlane,
+} from '../../harness/controllers/control-plane-fixture.js';
 import { podObject } from '../../harness/controllers/object-builders.js';
 
 /** A node that is not ready is looked at among its neighbours for so long. */
@@ -71,7 +76,10 @@ class Zones {
 
 function withZones(rule: string, check: (zones: Zones, plane: ControlPlane) => Promise<void>): void {
   withControlPlane(rule, async (plane) => {
-    const lifecycle = new NodeLifecycle({ ...plane, recordEvent: plane.events.forComponent('node-controller') });
+    const lifecycle = new NodeLifecycle({
+      ...plane,
+      recordEvent: plane.events.forComponent('node-controller'),
+    });
     const recordEvent = plane.events.forComponent('taint-eviction-controller');
     const eviction = new TaintEviction({ ...plane, recordEvent });
     try {

@@ -7,8 +7,8 @@ import type { DaemonSetPlan, Plan, PlannedHost } from '../../../shared/kube/flee
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import { READS_ALL } from '../../harness/api/access-fixture.js';
-import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 import { eventually } from '../../harness/basics/eventually.js';
+import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 
 const NODES = Array.from({ length: 12 }, (_, index) => `n${index}`);
 const SPEC: Omit<RolloutPolicySpec, 'selector'> = {

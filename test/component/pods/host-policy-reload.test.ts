@@ -5,10 +5,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { CoordinatorApi } from '../../harness/api/coordinator-api.js';
-import { tokenInLine } from '../../harness/hub/join-line.js';
-import { runEverynode, startAgentProcess, startCoordinatorProcess } from '../../harness/processes/everynode-processes.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 import { untilTrue } from '../../harness/basics/wait-until.js';
+import { tokenInLine } from '../../harness/hub/join-line.js';
+import {
+  runEverynode,
+  startAgentProcess,
+  startCoordinatorProcess,
+} from '../../harness/processes/everynode-processes.js';
 
 const PODS = '/api/v1/namespaces/default/pods';
 

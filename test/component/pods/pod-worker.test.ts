@@ -1,8 +1,8 @@
 /** The life of Pods on one host: the real workers over the hollow engine. */
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
-import { RuntimeError, SANDBOX } from '../../../agent/runtime/runtime-driver.js';
 import type { ImageBehaviourRow } from '../../../agent/runtime/hollow/image-behaviours.js';
+import { RuntimeError, SANDBOX } from '../../../agent/runtime/runtime-driver.js';
 import { PodFixture } from '../../harness/pods/pod-fixture.js';
 import { podOf } from '../../harness/pods/pod-host-fixture.js';
 
@@ -258,7 +258,11 @@ describe('a Pod that the host gives up', () => {
     open().assignPod(podOf('a'));
     await running('a');
     const why = { reason: 'DeadlineExceeded', message: 'too long', graceSeconds: 1 };
-    bench.workers.terminate('uid-a', why, { type: 'Normal', reason: 'DeadlineExceeded', message: 'too long' });
+    bench.workers.terminate('uid-a', why, {
+      type: 'Normal',
+      reason: 'DeadlineExceeded',
+      message: 'too long',
+    });
     await bench.until('it has ended', () => bench.state('a') === 'Completed');
     const { phase, reason, message, conditions } = bench.statuses.get('uid-a') ?? {};
     assert.deepEqual([phase, reason, message], ['Failed', 'DeadlineExceeded', 'too long']);

@@ -75,7 +75,9 @@ const asking = (memory: string): Partial<PodSpec> => ({
   containers: [{ name: 'app', image: 'app:1', resources: { requests: { memory } } }],
 });
 const evicted = () =>
-  [...bench.assignedPods.values()].flatMap(({ uid, terminal: givenUp }) => (givenUp ? [`${uid} ${givenUp.reason}`] : []));
+  [...bench.assignedPods.values()].flatMap(({ uid, terminal: givenUp }) =>
+    givenUp ? [`${uid} ${givenUp.reason}`] : [],
+  );
 
 describe('pressure on a host', () => {
   test('enough of everything: nothing is said and nobody goes', async () => {

@@ -201,7 +201,10 @@ describe('grpc', () => {
 describe('a hook that sleeps', () => {
   test('sleeps as long as it says, and no longer than it may', async () => {
     const clock = new ManualClock();
-    const sleeper = new ContainerProbeHandlers(new HollowDriver(new HollowEngine({ clock }), FIXTURE_OWNER), clock);
+    const sleeper = new ContainerProbeHandlers(
+      new HollowDriver(new HollowEngine({ clock }), FIXTURE_OWNER),
+      clock,
+    );
     const slept = async (seconds: number, deadlineMs: number, endMs: number) => {
       let ended = false;
       const hook = sleeper.runHook({ sleep: { seconds } }, target(), deadlineMs).then(() => {

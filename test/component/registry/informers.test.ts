@@ -6,12 +6,12 @@ import { ALL_KINDS, namespaceKind, nodeKind, podKind } from '../../../coordinato
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
-import { withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 import { eventually } from '../../harness/basics/eventually.js';
-import { nodeObject, pinnedTo, podObject } from '../../harness/controllers/object-builders.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
+import { nodeObject, pinnedTo, podObject } from '../../harness/controllers/object-builders.js';
 
 const names = (objects: Iterable<{ metadata: { name: string } }>) =>
   [...objects].map((object) => object.metadata.name).sort();

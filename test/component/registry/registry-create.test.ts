@@ -4,9 +4,14 @@ import { test } from 'node:test';
 import { configMapKind, namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
 import type { ApiError } from '../../../shared/kube/objects/api-status.js';
-import { systemRandom } from '../../../shared/process/time/random.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
-import { configMapManifest, podManifest, refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import { systemRandom } from '../../../shared/process/time/random.js';
+import {
+  configMapManifest,
+  podManifest,
+  refusal,
+  testRegistry,
+} from '../../harness/controllers/registry-fixture.js';
 
 const REF = { namespace: 'default', name: 'a' };
 

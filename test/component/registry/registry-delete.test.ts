@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMapKind, daemonSetKind, namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
-import { configMapManifest, podManifest, refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import {
+  configMapManifest,
+  podManifest,
+  refusal,
+  testRegistry,
+} from '../../harness/controllers/registry-fixture.js';
 
 const REF = { namespace: 'default', name: 'a' };
 

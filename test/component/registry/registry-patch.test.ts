@@ -4,7 +4,12 @@ import { test } from 'node:test';
 import { configMapKind, daemonSetKind, nodeKind } from '../../../coordinator/kinds/index.js';
 import type { Patch, Registry } from '../../../coordinator/registry/registry.js';
 import { OBJECT_MODIFIED } from '../../../shared/kube/objects/api-status.js';
-import { configMapManifest, daemonSetManifest, refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import {
+  configMapManifest,
+  daemonSetManifest,
+  refusal,
+  testRegistry,
+} from '../../harness/controllers/registry-fixture.js';
 
 const REF = { namespace: 'default', name: 'a' };
 

@@ -4,7 +4,12 @@ import { test } from 'node:test';
 import { configMapKind, namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
 import type { ListRequest, Registry } from '../../../coordinator/registry/registry.js';
 import { MemoryStore } from '../../../coordinator/store/memory-store.js';
-import { configMapManifest, podManifest, refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import {
+  configMapManifest,
+  podManifest,
+  refusal,
+  testRegistry,
+} from '../../harness/controllers/registry-fixture.js';
 
 async function withConfigMaps(count: number): Promise<Registry> {
   const { registry } = await testRegistry();

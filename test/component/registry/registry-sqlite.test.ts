@@ -6,9 +6,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { configMapKind } from '../../../coordinator/kinds/index.js';
 import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
-import { configMapManifest, eventText, takeEvents, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
+import {
+  configMapManifest,
+  eventText,
+  takeEvents,
+  testRegistry,
+} from '../../harness/controllers/registry-fixture.js';
 
 const REF = { namespace: 'default', name: 'a' };
 

@@ -4,7 +4,12 @@ import { test } from 'node:test';
 import { configMapKind, podKind } from '../../../coordinator/kinds/index.js';
 import { StoreError } from '../../../coordinator/store/store-error.js';
 import { OBJECT_MODIFIED } from '../../../shared/kube/objects/api-status.js';
-import { configMapManifest, podManifest, refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import {
+  configMapManifest,
+  podManifest,
+  refusal,
+  testRegistry,
+} from '../../harness/controllers/registry-fixture.js';
 
 const REF = { namespace: 'default', name: 'a' };
 

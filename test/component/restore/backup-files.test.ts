@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { backupName, pruneBackups, takeBackup } from '../../../coordinator/store/backup/take-backup.js';
 import { restoreBackup } from '../../../coordinator/store/backup/restore-backup.js';
+import { backupName, pruneBackups, takeBackup } from '../../../coordinator/store/backup/take-backup.js';
 import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
 import { Expired, type Store } from '../../../coordinator/store/store.js';
 import { StoreError } from '../../../coordinator/store/store-error.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 
 const TAKEN_AT = Date.parse('2026-01-31T03:17:00Z');

@@ -5,11 +5,11 @@ import { ObjectSigner } from '../../../coordinator/hub/restore/object-signer.js'
 import { namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
 import { RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import type { DesiredObject } from '../../../shared/link/messages/link-messages.js';
 import { RETURN_OBJECTS } from '../../../shared/link/link-features.js';
+import type { DesiredObject } from '../../../shared/link/messages/link-messages.js';
 import { eventually } from '../../harness/basics/eventually.js';
-import { type HubFixture, objectMacOf, withHub } from '../../harness/hub/hub-fixture.js';
 import { podObject } from '../../harness/controllers/object-builders.js';
+import { type HubFixture, objectMacOf, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
 /** What the bench stores before its hub begins: two namespaces and one Pod. */
@@ -54,8 +54,8 @@ const withRestored = (
 /** The Pod p as the store has it. */
 const known = (bench: HubFixture) => bench.controlPlane.informers.pods.byUid('uid-p');
 
-const gone = (agent: { changes: readonly { gone: string[] }[] }) =>
-  agent.changes.flatMap((each) => each.gone);
+const gone = (agent: { changes: readonly { unassigned: string[] }[] }) =>
+  agent.changes.flatMap((each) => each.unassigned);
 
 withRestored(
   'a Pod made after the backup comes back under its uid, and its host hears nothing',

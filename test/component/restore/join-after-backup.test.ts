@@ -13,9 +13,9 @@ import { ALL_KINDS, namespaceKind, secretKind } from '../../../coordinator/kinds
 import { subjectOf } from '../../../coordinator/pki/peer-certificate.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
 import { MemoryStore } from '../../../coordinator/store/memory-store.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
-import { silentLogger } from '../../../shared/process/output/logger.js';
 import { generateKeyPem } from '../../../shared/process/files/private-key.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 import { testAuthority } from '../../harness/api/test-authority.js';
 
 const KEY = Buffer.alloc(32, 's');
@@ -31,7 +31,10 @@ async function hostOf(node: string) {
 type Host = Awaited<ReturnType<typeof hostOf>>;
 
 /** Joining and authentication of a coordinator over a store of its own. `pastEpochs` only when it was restored. */
-async function coordinator(epoch: string, pastEpochs: { epoch: string; revision: number; takenAt: number }[] = []) {
+async function coordinator(
+  epoch: string,
+  pastEpochs: { epoch: string; revision: number; takenAt: number }[] = [],
+) {
   const store = new MemoryStore();
   const registry = createRegistry({ store, kinds: ALL_KINDS, clock: systemClock, log: silentLogger });
   await registry.create(namespaceKind, undefined, { metadata: { name: 'kube-system' } });
@@ -103,6 +106,6 @@ test('a seal is good for its own key and node alone, and must be whole', async (
     [host, undefined],
   ];
   for (const [{ certificate }, claimed] of cases) {
-    await assert.rejects(authenticator.authenticate({ certificate, seal: claimed }));
+    await assert.rejects(authenticator.authenticate({ certificate, joinMac: claimed }));
   }
 });

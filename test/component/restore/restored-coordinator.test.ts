@@ -8,9 +8,9 @@ import { RestoreState } from '../../../coordinator/restore-state.js';
 import { MemoryStore } from '../../../coordinator/store/memory-store.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { startTestApi } from '../../harness/api/api-fixture.js';
+import { call } from '../../harness/api/https-call.js';
 import { joinNode, withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
 import { daemonSet } from '../../harness/controllers/daemon-builders.js';
-import { call } from '../../harness/api/https-call.js';
 import { podObject } from '../../harness/controllers/object-builders.js';
 
 const PAST = [{ epoch: 'before', revision: 7, takenAt: Date.parse('2026-01-31T03:17:00Z') }];

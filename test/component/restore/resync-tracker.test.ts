@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ResyncTracker, type ResyncTrackerDeps } from '../../../coordinator/hub/restore/resync-tracker.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { ManualClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
 
 const PATIENCE_MS = 60_000;
 const HELD = ['a', 'b'];

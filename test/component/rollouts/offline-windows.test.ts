@@ -5,16 +5,19 @@ import { type Agent, createAgent } from '../../../agent/assembly/create-agent.js
 import { ConfigCache } from '../../../agent/desired/config-object-cache.js';
 import { DesiredCache } from '../../../agent/desired/desired-cache.js';
 import type { DurableFile } from '../../../agent/desired/durable-file.js';
+import { CoordinatorTime } from '../../../agent/handovers/coordinator-time.js';
 import { HollowDriver } from '../../../agent/runtime/hollow/hollow-driver.js';
 import { HollowEngine } from '../../../agent/runtime/hollow/hollow-engine.js';
-import { hollowHostInfo, hollowHostDeps } from '../../../agent/simulate/hollow-host.js';
-import { CoordinatorTime } from '../../../agent/handovers/coordinator-time.js';
-import { type HostHandover, HANDOVER_ANNOTATION } from '../../../shared/kube/handovers/host-handover.js';
+import { hollowHostDeps, hollowHostInfo } from '../../../agent/simulate/hollow-host.js';
+import { HANDOVER_ANNOTATION, type HostHandover } from '../../../shared/kube/handovers/host-handover.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { systemRandom } from '../../../shared/process/time/random.js';
-import { ManualClock } from '../../../shared/process/time/clock.js';
-import { type RunningComponents, startComponents } from '../../../shared/process/service/program-lifecycle.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import {
+  type RunningComponents,
+  startComponents,
+} from '../../../shared/process/service/program-lifecycle.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
+import { systemRandom } from '../../../shared/process/time/random.js';
 import { unreachableSocket } from '../../harness/basics/unreachable-socket.js';
 
 const MINUTE = 60_000;

@@ -5,8 +5,8 @@ import { ManifestPlanner } from '../../../coordinator/controllers/plan/manifest-
 import { daemonSetKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
 import type { RolloutPolicy, RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import { READS_ALL } from '../../harness/api/access-fixture.js';
-import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 import { eventually } from '../../harness/basics/eventually.js';
+import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 
 const WINDOW = { schedule: '0 3 * * *', durationSeconds: 3600, timeZoneLabel: 'tz' };
 
@@ -28,7 +28,7 @@ const manifest = (name: string, spec: Partial<RolloutPolicySpec> = {}) => ({
 const policy = (...args: Parameters<typeof manifest>) => manifest(...args) as unknown as RolloutPolicy;
 
 function remarks(planner: ManifestPlanner, write: { before?: RolloutPolicy; after?: RolloutPolicy }) {
-  return planner.policyWarnings({ ...write, mayNameNodes: true });
+  return planner.warningsFor({ ...write, mayNameNodes: true });
 }
 
 function remarksTest(rule: string, check: (fleet: DaemonFleet, planner: ManifestPlanner) => Promise<void>) {

@@ -33,9 +33,14 @@ describe('a host without room for the next Pod', () => {
       const { fleet } = rolling;
       for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '4');
       await releaseThatWants(rolling, CPU);
-      await eventually(() => rolling.status?.codes?.InsufficientResources === 1 || JSON.stringify(rolling.status?.codes));
+      await eventually(
+        () => rolling.status?.codes?.InsufficientResources === 1 || JSON.stringify(rolling.status?.codes),
+      );
       await rolling.advance(60_000);
-      assert.deepEqual([rolling.images, rolling.status?.codes], [{ 'app:1': 10 }, { InsufficientResources: 1, Budget: 9 }]);
+      assert.deepEqual(
+        [rolling.images, rolling.status?.codes],
+        [{ 'app:1': 10 }, { InsufficientResources: 1, Budget: 9 }],
+      );
       assert.ok(
         fleet.events.some((text) =>
           /FailedPlacement failed to place pod on "n\d": Insufficient cpu/.test(text),

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { controllerRevisionKind, podKind } from '../../../coordinator/kinds/index.js';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { eventually } from '../../harness/basics/eventually.js';
 import { isNew, NODES, REF, SOAK_MS, withPolicy } from '../../harness/controllers/rollout-fixture.js';
 

@@ -2,8 +2,8 @@
 import type { DaemonSetDeps } from '../../../coordinator/controllers/daemonsets/daemonset-deps.js';
 import { nodeKind } from '../../../coordinator/kinds/index.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
-import { prePulls } from '../../../shared/kube/rollouts/pre-pull-annotations.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { prePulls } from '../../../shared/kube/rollouts/pre-pull-annotations.js';
 import { eventually } from '../../harness/basics/eventually.js';
 import { NODES, type RolloutFixture, withPolicy } from '../../harness/controllers/rollout-fixture.js';
 

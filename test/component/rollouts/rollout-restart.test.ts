@@ -1,7 +1,12 @@
 /** A coordinator that has started anew goes on with the hosts that it hears, and judges nobody whom it has yet to hear. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { NODES, type RolloutFixture, SOAK_MS, withPolicy } from '../../harness/controllers/rollout-fixture.js';
+import {
+  NODES,
+  type RolloutFixture,
+  SOAK_MS,
+  withPolicy,
+} from '../../harness/controllers/rollout-fixture.js';
 
 /** Hosts that were heard since the start; none is away. */
 class Hearing {
@@ -15,7 +20,7 @@ class Hearing {
     if (this.hearsAllAfter && --this.hearsAllAfter.nodes === 0) this.#hear(NODES, this.hearsAllAfter.now());
     return !this.#heard.has(node);
   };
-  heardAt = (node: string) => this.#heard.get(node);
+  resyncedAt = (node: string) => this.#heard.get(node);
   onResynced = (handler: (node: string) => void) => void this.#handlers.push(handler);
 
   /** Nobody is heard any more, as after a start. */

@@ -5,9 +5,15 @@ import type { DaemonSetDeps } from '../../../coordinator/controllers/daemonsets/
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import { addNode } from '../../harness/controllers/daemon-fleet.js';
 import { eventually } from '../../harness/basics/eventually.js';
-import { isNew, NODES, type RolloutFixture, SOAK_MS, withPolicy } from '../../harness/controllers/rollout-fixture.js';
+import { addNode } from '../../harness/controllers/daemon-fleet.js';
+import {
+  isNew,
+  NODES,
+  type RolloutFixture,
+  SOAK_MS,
+  withPolicy,
+} from '../../harness/controllers/rollout-fixture.js';
 
 const WAVES = [
   { name: 'canary', nodes: 2, soakSeconds: SOAK_MS / 1000 },
@@ -191,7 +197,8 @@ describe('a hold that is overridden', () => {
         limit.arm();
         await rolling.steer('override-locks', '*', 'a recall');
         await fleet.settle();
-        const forced = () => fleet.pods().filter((pod) => handoverOf(pod)?.forcedBy === 'ann: a recall').length;
+        const forced = () =>
+          fleet.pods().filter((pod) => handoverOf(pod)?.forcedBy === 'ann: a recall').length;
         await eventually(() => forced() === told || `${forced()}`);
         await fleet.settle();
         assert.equal(limit.isExceeded, false);

@@ -4,8 +4,8 @@ import { describe } from 'node:test';
 import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
 import { daemonSetKind, nodeKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
 import { PAST_ROLLOUT_LABEL } from '../../../shared/kube/rollouts/rollout-types.js';
-import { daemonSet } from '../../harness/controllers/daemon-builders.js';
 import { eventually } from '../../harness/basics/eventually.js';
+import { daemonSet } from '../../harness/controllers/daemon-builders.js';
 import { isNew, REF, SOAK_MS, withPolicy } from '../../harness/controllers/rollout-fixture.js';
 
 const WAVES = [

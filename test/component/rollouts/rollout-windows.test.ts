@@ -2,9 +2,15 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
-import { addNode } from '../../harness/controllers/daemon-fleet.js';
 import { eventually } from '../../harness/basics/eventually.js';
-import { isNew, NODES, REF, type RolloutFixture, withPolicy } from '../../harness/controllers/rollout-fixture.js';
+import { addNode } from '../../harness/controllers/daemon-fleet.js';
+import {
+  isNew,
+  NODES,
+  REF,
+  type RolloutFixture,
+  withPolicy,
+} from '../../harness/controllers/rollout-fixture.js';
 
 const HOUR_MS = 3_600_000;
 const NIGHTLY = { schedule: '0 3 * * *', durationSeconds: 3600, timeZoneLabel: 'tz' };

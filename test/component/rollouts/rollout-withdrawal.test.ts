@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { podKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
-import { withCondition } from '../../../shared/kube/objects/conditions.js';
 import {
   HANDOVER_ANNOTATION,
   HANDOVER_CONDITION,
   handoverOf,
   WITHDRAWN,
-  withdrawnSuccessorOf,
   withdrawnMessage,
+  withdrawnSuccessorOf,
 } from '../../../shared/kube/handovers/host-handover.js';
+import { withCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { eventually } from '../../harness/basics/eventually.js';
@@ -18,7 +18,8 @@ import { REF, type RolloutFixture, withPolicy } from '../../harness/controllers/
 
 const nodesOf = (pods: readonly Pod[]) => pods.map(({ spec }) => spec.nodeName ?? '').sort();
 const turned = ({ fleet }: RolloutFixture) => fleet.pods().filter((pod) => handoverOf(pod) !== undefined);
-const withdrawn = ({ fleet }: RolloutFixture) => fleet.pods().filter((pod) => withdrawnSuccessorOf(pod) !== undefined);
+const withdrawn = ({ fleet }: RolloutFixture) =>
+  fleet.pods().filter((pod) => withdrawnSuccessorOf(pod) !== undefined);
 
 /** One host at a time, none of which begins by itself. */
 async function oneTurned(rolling: RolloutFixture): Promise<string> {
@@ -126,7 +127,9 @@ describe('a turn that is taken back', () => {
       await hostKnows(rolling, pod);
       await fleet.rolledOut('web');
       assert.deepEqual(rolling.images, { 'app:2': 10 });
-      assert.ok(fleet.pods().every(({ metadata }) => metadata.annotations?.[HANDOVER_ANNOTATION] === undefined));
+      assert.ok(
+        fleet.pods().every(({ metadata }) => metadata.annotations?.[HANDOVER_ANNOTATION] === undefined),
+      );
     },
   );
 

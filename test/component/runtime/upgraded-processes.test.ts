@@ -3,22 +3,22 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { Exec, KubeConfig, PortForward } from '@kubernetes/client-node';
 import { WebSocket } from 'ws';
-import type { ExecProcess, RuntimeDriver } from '../../../agent/runtime/runtime-driver.js';
 import { HollowDriver } from '../../../agent/runtime/hollow/hollow-driver.js';
 import { HollowEngine } from '../../../agent/runtime/hollow/hollow-engine.js';
+import type { ExecProcess, RuntimeDriver } from '../../../agent/runtime/runtime-driver.js';
 import { openPort } from '../../../agent/streams/port-stream.js';
 import { openProcess } from '../../../agent/streams/process-stream.js';
 import { type ApiSettings, DEFAULT_API_SETTINGS } from '../../../coordinator/api/http/api-context.js';
 import { podKind } from '../../../coordinator/kinds/index.js';
 import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
+import { STREAM_WINDOW_BYTES } from '../../../shared/link/messages/link-messages.js';
 import { StreamError } from '../../../shared/link/streams/byte-stream.js';
 import { CHANNEL, closeFrame } from '../../../shared/link/streams/stream-channels.js';
-import { STREAM_WINDOW_BYTES } from '../../../shared/link/messages/link-messages.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
 import { startTestApi, TEST_TOKEN, type TestApi } from '../../harness/api/api-fixture.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { call } from '../../harness/api/https-call.js';
-import { type TestAgent, type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
+import { eventually } from '../../harness/basics/eventually.js';
+import { type HubFixture, type TestAgent, withHub } from '../../harness/hub/hub-fixture.js';
 import { config } from '../../laws/driver-fixture.js';
 
 interface Bench extends HubFixture {

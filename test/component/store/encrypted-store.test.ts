@@ -6,14 +6,17 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { unpackBackup } from '../../../coordinator/store/backup/backup-archive.js';
-import { addEncryptionKey, loadEncryptionKeys } from '../../../coordinator/store/encryption/encryption-keys.js';
+import { writeBackup } from '../../../coordinator/store/backup/write-backup.js';
+import {
+  addEncryptionKey,
+  loadEncryptionKeys,
+} from '../../../coordinator/store/encryption/encryption-keys.js';
+import { ValueEncryption } from '../../../coordinator/store/encryption/value-encryption.js';
 import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
 import type { Store } from '../../../coordinator/store/store.js';
 import { StoreError } from '../../../coordinator/store/store-error.js';
-import { ValueEncryption } from '../../../coordinator/store/encryption/value-encryption.js';
-import { writeBackup } from '../../../coordinator/store/backup/write-backup.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 import { storeLaws } from '../../laws/store-laws.js';
 
@@ -26,7 +29,13 @@ after(() => rmSync(scratch, { recursive: true, force: true }));
 
 function open(dataDir: string, seal?: ValueEncryption, maxChanges = 1_000): Promise<Store> {
   const limits = { maxChanges };
-  return openSqliteStore({ dataDir, clock: systemClock, log: silentLogger, limits, ...(seal && { encryption: seal }) });
+  return openSqliteStore({
+    dataDir,
+    clock: systemClock,
+    log: silentLogger,
+    limits,
+    ...(seal && { encryption: seal }),
+  });
 }
 
 async function sealOf(dataDir: string, prefixes = [SECRETS]): Promise<ValueEncryption> {

@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import { HistoryChanges } from '../../../coordinator/store/log/history-changes.js';
 import { openDatabase } from '../../../coordinator/store/sqlite/sqlite-schema.js';
 import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 
 const open = (dataDir: string) => openSqliteStore({ dataDir, clock: systemClock, log: silentLogger });

@@ -9,8 +9,8 @@ import { DATABASE_FILE } from '../../../coordinator/store/private-files.js';
 import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
 import { Expired, type Store } from '../../../coordinator/store/store.js';
 import { StoreError } from '../../../coordinator/store/store-error.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 import { storeLaws } from '../../laws/store-laws.js';
 

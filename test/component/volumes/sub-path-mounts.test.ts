@@ -5,13 +5,13 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import type { FileFacts } from '../../../agent/decisions/container-spec/volume-files.js';
 import { SANDBOX } from '../../../agent/runtime/runtime-driver.js';
+import { HostVolumes } from '../../../agent/volumes/host-volumes.js';
 import { removeFolder } from '../../../agent/volumes/pod-folders.js';
 import { removeAllVolumes } from '../../../agent/volumes/remove-volumes.js';
-import { HostVolumes } from '../../../agent/volumes/host-volumes.js';
 import type { Container, Pod, Volume, VolumeMount } from '../../../shared/kube/pods/pod-types.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { AS_NOBODY, MountedProcess } from '../../harness/engines/mounted-process.js';
 import { withDirectoryEach } from '../../harness/basics/temporary-directory.js';
+import { AS_NOBODY, MountedProcess } from '../../harness/engines/mounted-process.js';
 
 const FACTS: FileFacts = {
   nodeName: 'n',

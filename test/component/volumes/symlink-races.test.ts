@@ -19,8 +19,8 @@ import { prepareHostPath } from '../../../agent/volumes/host-path-volume.js';
 import { removeFolder } from '../../../agent/volumes/pod-folders.js';
 import { openSubPath } from '../../../agent/volumes/sub-path-resolution.js';
 import { VolumeError } from '../../../agent/volumes/volume-error.js';
-import { swapSymlinkAtEachStep } from '../../harness/pods/symlink-swapper.js';
 import { withDirectoryEach } from '../../harness/basics/temporary-directory.js';
+import { swapSymlinkAtEachStep } from '../../harness/pods/symlink-swapper.js';
 
 let folder: string;
 withDirectoryEach((path) => {

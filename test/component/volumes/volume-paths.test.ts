@@ -14,8 +14,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { FileFacts } from '../../../agent/decisions/container-spec/volume-files.js';
 import { prepareHostPath } from '../../../agent/volumes/host-path-volume.js';
-import { NO_ENGINE } from '../../../agent/volumes/sub-path-preparation.js';
 import { HostVolumes } from '../../../agent/volumes/host-volumes.js';
+import { NO_ENGINE } from '../../../agent/volumes/sub-path-preparation.js';
 import type { Pod, Volume, VolumeMount } from '../../../shared/kube/pods/pod-types.js';
 import { withDirectoryEach } from '../../harness/basics/temporary-directory.js';
 
@@ -229,10 +229,13 @@ describe('volumes of a Pod', () => {
 
   test("a volume that cannot be had is named in a kubelet's words", async () => {
     const hostPath = { path: '/nowhere/x', type: 'Directory' };
-    await assert.rejects(new HostVolumes(folder, NO_ENGINE).prepare(podOf([{ name: 'v', hostPath }]), FACTS), {
-      message:
-        'MountVolume.SetUp failed for volume "v" : hostPath type check failed: /nowhere/x is not a directory',
-    });
+    await assert.rejects(
+      new HostVolumes(folder, NO_ENGINE).prepare(podOf([{ name: 'v', hostPath }]), FACTS),
+      {
+        message:
+          'MountVolume.SetUp failed for volume "v" : hostPath type check failed: /nowhere/x is not a directory',
+      },
+    );
   });
 
   test('a source that is not supported is named', async () => {

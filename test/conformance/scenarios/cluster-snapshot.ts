@@ -1,9 +1,10 @@
 /** Everything in namespace `default` that expectations look at, read at one moment. */
+
+import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { KubeEvent } from '../../../shared/kube/objects/event-types.js';
 import { controllerOf } from '../../../shared/kube/objects/meta.js';
-import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { CoordinatorApi } from '../../harness/api/coordinator-api.js';
 import { SET_LABEL } from './conformance-scenario.js';
 

@@ -1,8 +1,9 @@
 /** Expectations about nodes, and about what the step's command answered. */
-import { findCondition } from '../../../shared/kube/objects/conditions.js';
+
 import type { Status } from '../../../shared/kube/objects/api-status.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { requireKeys } from '../tables/conformance-table.js';
-import { type Check, expectTrue, expectEqual } from './scenario-check.js';
+import { type Check, expectEqual, expectTrue } from './scenario-check.js';
 
 function collapse(text: string): string {
   return text.replace(/\s+/g, ' ').trim();

@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { apiClientFromKubeconfig } from '../../../coordinator/cli/client/api-client.js';
 import { createToken } from '../../../coordinator/cli/commands/token-command.js';
-import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { CoordinatorApi } from '../../harness/api/coordinator-api.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { createKubectl, type Kubectl } from '../../harness/clients/kubectl.js';
 import {
   type CoordinatorProcess,
@@ -17,7 +18,6 @@ import {
   startAgentProcess,
   startCoordinatorProcess,
 } from '../../harness/processes/everynode-processes.js';
-import { until } from '../../harness/basics/wait-until.js';
 import type { ScenarioNode } from './conformance-scenario.js';
 
 const READY_TIMEOUT_MS = 60_000;

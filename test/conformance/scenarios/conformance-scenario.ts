@@ -1,8 +1,9 @@
 /** The shape of scenarios.json; ../cases/README.md says what each word means. */
-import type { Condition } from '../../../shared/kube/objects/conditions.js';
-import type { Taint } from '../../../shared/kube/nodes/node-types.js';
-import type { Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
+
 import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { Taint } from '../../../shared/kube/nodes/node-types.js';
+import type { Condition } from '../../../shared/kube/objects/conditions.js';
+import type { Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
 import type { ConformanceCase } from '../tables/conformance-table.js';
 
 export interface ScenarioNode {

@@ -1,10 +1,16 @@
 /** Expectations about the set, its revisions, its events. */
 
-import { controllerOf } from '../../../shared/kube/objects/meta.js';
 import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { controllerOf } from '../../../shared/kube/objects/meta.js';
 import { requireKeys } from '../tables/conformance-table.js';
-import { type Check, daemonSetIn, expectTrue, type ExpectationContext, expectEqual } from './scenario-check.js';
 import { podsOfSet, revisionsOfSet } from './cluster-snapshot.js';
+import {
+  type Check,
+  daemonSetIn,
+  type ExpectationContext,
+  expectEqual,
+  expectTrue,
+} from './scenario-check.js';
 
 function setNow({ now, set }: ExpectationContext) {
   return daemonSetIn(now, set);
@@ -23,7 +29,11 @@ function namesAndNumbers(look: ExpectationContext, moment: 'before' | 'now'): st
   );
 }
 
-function nameOfRevision(look: ExpectationContext, moment: 'before' | 'now', number: unknown): string | undefined {
+function nameOfRevision(
+  look: ExpectationContext,
+  moment: 'before' | 'now',
+  number: unknown,
+): string | undefined {
   return revisionsOfSet(look[moment].revisions, look.set).find((one) => one.revision === number)?.metadata
     .name;
 }
@@ -86,9 +96,11 @@ function generation(look: ExpectationContext, moment: 'before' | 'now'): number 
 export const SET_CHECKS: Readonly<Record<string, Check>> = {
   status,
   generation: (expected, look) => expectEqual(expected, generation(look, 'now')),
-  observedGeneration: (expected, look) => expectEqual(expected, setNow(look)?.status?.observedGeneration ?? 0),
+  observedGeneration: (expected, look) =>
+    expectEqual(expected, setNow(look)?.status?.observedGeneration ?? 0),
   collisionCount: (expected, look) => expectEqual(expected, setNow(look)?.status?.collisionCount ?? 0),
-  generationDelta: (expected, look) => expectEqual(expected, generation(look, 'now') - generation(look, 'before')),
+  generationDelta: (expected, look) =>
+    expectEqual(expected, generation(look, 'now') - generation(look, 'before')),
   conditionsContain: (expected, look) => {
     const types = setNow(look)?.status?.conditions?.map((condition) => condition.type) ?? [];
     return expectTrue(
@@ -115,7 +127,8 @@ export const SET_CHECKS: Readonly<Record<string, Check>> = {
       revisionsOfSet(now.revisions, set).filter(({ metadata }) => !controllerOf(metadata)).length,
     ),
   sameRevisions: (expected, look) => {
-    const unchanged = expectEqual(namesAndNumbers(look, 'before'), namesAndNumbers(look, 'now')) === undefined;
+    const unchanged =
+      expectEqual(namesAndNumbers(look, 'before'), namesAndNumbers(look, 'now')) === undefined;
     return expectTrue(unchanged === expected, namesAndNumbers(look, 'now'));
   },
   sameNameAs,

@@ -2,8 +2,8 @@
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { pause, until } from '../../harness/basics/wait-until.js';
 import type { ActionContext, ActionOutcome } from './action-context.js';
-import type { HollowCommand } from './conformance-fleet.js';
 import { ownerName } from './cluster-snapshot.js';
+import type { HollowCommand } from './conformance-fleet.js';
 
 const POD_TIMEOUT_MS = 30_000;
 const REPLACEMENT_POLL_MS = 100;
@@ -53,7 +53,10 @@ export async function exitContainer(context: ActionContext): Promise<ActionOutco
 }
 
 /** `failPod`, `succeedPod`: the phase becomes so and stays so, of each replacement too where that is asked for. */
-export async function keepExiting(context: ActionContext, command: 'fail' | 'succeed'): Promise<ActionOutcome> {
+export async function keepExiting(
+  context: ActionContext,
+  command: 'fail' | 'succeed',
+): Promise<ActionOutcome> {
   const first = await pickPod(context);
   await commandPod(context, first, { command, podUid: first.metadata.uid ?? '' });
   if (!context.parameters.everyReplacement) return {};

@@ -3,16 +3,22 @@
 import { controllerOf } from '../../../shared/kube/objects/meta.js';
 import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import { requireKeys } from '../tables/conformance-table.js';
-import { type Check, daemonSetIn, expectTrue, type ExpectationContext, expectEqual } from './scenario-check.js';
+import { imageOf, isLive, ownerName, podsOfSet } from './cluster-snapshot.js';
 import {
   isReady,
-  replayPods,
   mostNodesWithTwoPods,
   onePodPerNodeAndRevision,
+  replayPods,
   shortestOverlapSeconds,
   unavailableCounts,
 } from './pod-replay.js';
-import { imageOf, isLive, ownerName, podsOfSet } from './cluster-snapshot.js';
+import {
+  type Check,
+  daemonSetIn,
+  type ExpectationContext,
+  expectEqual,
+  expectTrue,
+} from './scenario-check.js';
 
 const POD_KEYS = ['image', 'count', 'ready', 'same', 'owner', 'terminating'];
 
@@ -54,7 +60,11 @@ const pods: Check = (expected, look) => {
   return expectTrue(fine, got);
 };
 
-function countBy(look: ExpectationContext, keyOf: (pod: Pod) => string | null | undefined, keys: readonly string[]) {
+function countBy(
+  look: ExpectationContext,
+  keyOf: (pod: Pod) => string | null | undefined,
+  keys: readonly string[],
+) {
   const live = look.now.pods.filter(isLive);
   return Object.fromEntries(keys.map((key) => [key, live.filter((pod) => keyOf(pod) === key).length]));
 }
@@ -182,8 +192,10 @@ function unavailable(look: ExpectationContext): number[] {
 export const POD_CHECKS: Readonly<Record<string, Check>> = {
   pods,
   podsTotal: (expected, { now }) => expectEqual(expected, now.pods.filter(isLive).length),
-  podsOf: (expected, look) => expectEqual(expected, countBy(look, ownerName, Object.keys(expected as object))),
-  podsWithImage: (expected, look) => expectEqual(expected, countBy(look, imageOf, Object.keys(expected as object))),
+  podsOf: (expected, look) =>
+    expectEqual(expected, countBy(look, ownerName, Object.keys(expected as object))),
+  podsWithImage: (expected, look) =>
+    expectEqual(expected, countBy(look, imageOf, Object.keys(expected as object))),
   unchangedPods: (expected, look) => expectEqual(expected, keptPods(look, true)),
   changedPods: (expected, look) => expectEqual(expected, keptPods(look, false)),
   survivor,

@@ -1,9 +1,10 @@
 /** Rules that must hold at every moment of a step: its Pods replayed event by event. */
+
+import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
-import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import type { PodEvent } from './step-recording.js';
 import { isLive } from './cluster-snapshot.js';
+import type { PodEvent } from './step-recording.js';
 
 /** One moment: the set's Pods after an event. */
 export interface PodsAtTime {

@@ -44,7 +44,10 @@ export async function occupyNextRevisionName(context: ActionContext): Promise<Ac
   const { fleet, set } = context;
   const image = String(context.parameters.image);
   const known = new Set((await revisionsNow(context)).map((revision) => revision.metadata.name));
-  const present = await fleet.api.request<DaemonSet>('GET', `/apis/apps/v1/namespaces/default/daemonsets/${set}`);
+  const present = await fleet.api.request<DaemonSet>(
+    'GET',
+    `/apis/apps/v1/namespaces/default/daemonsets/${set}`,
+  );
   const imageBefore = present.spec.template.spec.containers[0]?.image ?? '';
   await setImage(context, image);
   const { metadata } = await untilNewRevision(context, known);

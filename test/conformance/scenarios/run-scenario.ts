@@ -2,15 +2,15 @@
 import { pause } from '../../harness/basics/wait-until.js';
 import { requireCaseKeys, requireKeys, type Verdict } from '../tables/conformance-table.js';
 import type { ActionOutcome } from './action-context.js';
-import { ACTIONS } from './scenario-actions.js';
+import { takeSnapshot } from './cluster-snapshot.js';
 import { COMMAND_CHECKS } from './command-checks.js';
 import { ConformanceFleet } from './conformance-fleet.js';
-import type { Check, ExpectationContext } from './scenario-check.js';
-import { POD_CHECKS } from './pod-checks.js';
-import { StepRecording } from './step-recording.js';
 import { type DaemonSetShorthand, NODE_KEYS, type Scenario, type Step } from './conformance-scenario.js';
 import { SET_CHECKS } from './daemonset-checks.js';
-import { takeSnapshot } from './cluster-snapshot.js';
+import { POD_CHECKS } from './pod-checks.js';
+import { ACTIONS } from './scenario-actions.js';
+import type { Check, ExpectationContext } from './scenario-check.js';
+import { StepRecording } from './step-recording.js';
 
 const CHECKS: Readonly<Record<string, Check>> = { ...POD_CHECKS, ...SET_CHECKS, ...COMMAND_CHECKS };
 /** Words in `expect` that are not checks. */
@@ -44,7 +44,10 @@ function unreadyImages({ steps }: Scenario): string[] {
   return [...images, ...steps.map((step) => step.do.image).filter((image) => typeof image === 'string')];
 }
 
-function failures(expect: Record<string, unknown>, look: ExpectationContext): Record<string, unknown> | undefined {
+function failures(
+  expect: Record<string, unknown>,
+  look: ExpectationContext,
+): Record<string, unknown> | undefined {
   const failed: Record<string, unknown> = {};
   for (const [key, expected] of Object.entries(expect)) {
     const result = CHECKS[key]?.(expected, look);
@@ -97,7 +100,10 @@ class ScenarioRun {
 /** Runs the case on a coordinator of its own. */
 export async function runScenario(scenario: Scenario): Promise<Verdict> {
   requireKnown(scenario);
-  const fleet = await ConformanceFleet.start({ nodes: scenario.nodes, unreadyImages: unreadyImages(scenario) });
+  const fleet = await ConformanceFleet.start({
+    nodes: scenario.nodes,
+    unreadyImages: unreadyImages(scenario),
+  });
   try {
     const run = new ScenarioRun(fleet);
     for (const [index, step] of scenario.steps.entries()) {

@@ -2,10 +2,15 @@
 import type { Taint } from '../../../shared/kube/nodes/node-types.js';
 import { requireKeys } from '../tables/conformance-table.js';
 import type { ActionContext, ActionOutcome } from './action-context.js';
+import {
+  DAEMON_SET_KEYS,
+  type DaemonSetShorthand,
+  NODE_KEYS,
+  type ScenarioNode,
+} from './conformance-scenario.js';
 import { daemonSetObject } from './daemonset-shorthand.js';
 import { exitContainer, keepExiting, labelPod, makeReady } from './pod-actions.js';
 import { copyRevision, occupyNextRevisionName } from './revision-actions.js';
-import { DAEMON_SET_KEYS, type DaemonSetShorthand, NODE_KEYS, type ScenarioNode } from './conformance-scenario.js';
 
 interface Action {
   /** Parameters it takes. */
@@ -21,7 +26,11 @@ function text(context: ActionContext, key: string): string {
   return value;
 }
 
-async function kubectl(context: ActionContext, args: readonly string[], input?: string): Promise<ActionOutcome> {
+async function kubectl(
+  context: ActionContext,
+  args: readonly string[],
+  input?: string,
+): Promise<ActionOutcome> {
   const { code, stdout, stderr } = await context.fleet.kubectl.run(args, input);
   return { exitCode: code, output: `${stdout}${stderr}` };
 }

@@ -1,8 +1,8 @@
 /** What an expectation looks at. */
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { ActionOutcome } from './action-context.js';
-import type { StepRecording } from './step-recording.js';
 import type { Snapshot } from './cluster-snapshot.js';
+import type { StepRecording } from './step-recording.js';
 
 /** One look at a step: how it was before, how it is now, what happened meanwhile, what the command answered. */
 export interface ExpectationContext {

@@ -1,6 +1,7 @@
 /** What happened during a step, by watches opened before it. */
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { CoordinatorApi, RecordedWatch } from '../../harness/api/coordinator-api.js';
 import { podsOfSet, type Snapshot } from './cluster-snapshot.js';
 

@@ -1,5 +1,8 @@
 /** node-affinity.json: a Pod's node selector and required affinity against a node. */
-import { type AffinityNode, matchesNodeAffinity } from '../../../coordinator/decisions/placement/node-affinity.js';
+import {
+  type AffinityNode,
+  matchesNodeAffinity,
+} from '../../../coordinator/decisions/placement/node-affinity.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import { type ConformanceCase, compareStated, decisionTable, requireCaseKeys } from './conformance-table.js';
 

@@ -2,7 +2,13 @@
 import type { DaemonNode, DaemonPod } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
 import { syncPass } from '../../../coordinator/decisions/daemonsets/sync-pass.js';
 import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { type ConformanceCase, requireCaseKeys, requireKeys, requireOneOf, type Verdict } from './conformance-table.js';
+import {
+  type ConformanceCase,
+  requireCaseKeys,
+  requireKeys,
+  requireOneOf,
+  type Verdict,
+} from './conformance-table.js';
 
 interface Round {
   action: string;

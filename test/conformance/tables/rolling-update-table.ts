@@ -1,10 +1,13 @@
 /** rolling-update.json: budgets, the test for updated Pods, single passes, and rounds of passes. */
-import { type DaemonNode, type DaemonPod, isPodUpdated } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
+import {
+  type DaemonNode,
+  type DaemonPod,
+  isPodUpdated,
+} from '../../../coordinator/decisions/daemonsets/daemon-node.js';
 import { syncPass } from '../../../coordinator/decisions/daemonsets/sync-pass.js';
 import { updateBudget } from '../../../coordinator/decisions/daemonsets/update-strategy.js';
-import type { PodPhase } from '../../../shared/kube/pods/pod-types.js';
 import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { runRounds } from './rolling-update-rounds.js';
+import type { PodPhase } from '../../../shared/kube/pods/pod-types.js';
 import {
   type ConformanceCase,
   compareStated,
@@ -14,6 +17,7 @@ import {
   requireOneOf,
   type Verdict,
 } from './conformance-table.js';
+import { runRounds } from './rolling-update-rounds.js';
 
 /** Throws unless this is an update strategy of a known type with known fields. */
 function requireStrategy(strategy: DaemonSetUpdateStrategy | null | undefined): void {

@@ -1,6 +1,7 @@
 /** scenarios.json: end to end, through the API, real kubectl and hollow agents. */
-import { runScenario } from '../scenarios/run-scenario.js';
+
 import type { Scenario } from '../scenarios/conformance-scenario.js';
+import { runScenario } from '../scenarios/run-scenario.js';
 import type { Table } from './conformance-table.js';
 
 /** Adapter of scenarios.json. Cases wait for real grace periods, so several run side by side. */

@@ -1,9 +1,10 @@
 /** Which adapter runs which file: adding a table is a line here. */
+
+import type { Table } from './conformance-table.js';
 import { DAEMON_ELIGIBILITY } from './daemon-eligibility-table.js';
 import { NODE_AFFINITY } from './node-affinity-table.js';
 import { ROLLING_UPDATE } from './rolling-update-table.js';
 import { SCENARIOS } from './scenarios-table.js';
-import type { Table } from './conformance-table.js';
 import { TAINT_EVICTION } from './taint-eviction-table.js';
 import { TOLERATIONS } from './tolerations-table.js';
 import { VALIDATION } from './validation-table.js';

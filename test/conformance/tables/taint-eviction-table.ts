@@ -3,7 +3,13 @@ import { daemonTolerations } from '../../../coordinator/decisions/daemonsets/dae
 import { evictionTime, type PendingEviction } from '../../../coordinator/decisions/nodes/eviction-time.js';
 import type { Taint } from '../../../shared/kube/nodes/node-types.js';
 import type { Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
-import { type ConformanceCase, compareStated, decisionTable, requireCaseKeys, requireKeys } from './conformance-table.js';
+import {
+  type ConformanceCase,
+  compareStated,
+  decisionTable,
+  requireCaseKeys,
+  requireKeys,
+} from './conformance-table.js';
 import { requireTaint, requireToleration } from './tolerations-table.js';
 
 interface EvictionCase {

@@ -1,8 +1,17 @@
 /** tolerations.json: one toleration and one taint, or lists of both. */
-import { findUntoleratedTaint, tolerates } from '../../../coordinator/decisions/placement/taint-tolerations.js';
+import {
+  findUntoleratedTaint,
+  tolerates,
+} from '../../../coordinator/decisions/placement/taint-tolerations.js';
 import type { Taint } from '../../../shared/kube/nodes/node-types.js';
 import type { Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
-import { type ConformanceCase, compareStated, decisionTable, requireCaseKeys, requireKeys } from './conformance-table.js';
+import {
+  type ConformanceCase,
+  compareStated,
+  decisionTable,
+  requireCaseKeys,
+  requireKeys,
+} from './conformance-table.js';
 
 interface TolerationsCase {
   toleration?: Toleration;

@@ -1,8 +1,8 @@
 /** validation.json: requests through the HTTP API of a coordinator in this process, and what it answers. */
 import { ALL_KINDS } from '../../../coordinator/kinds/index.js';
 import { apiVersionOf, type Kind } from '../../../coordinator/kinds/kind.js';
-import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { TEMPLATE_GENERATION_ANNOTATION } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { startTestApi, type TestApi } from '../../harness/api/api-fixture.js';
 import { type CallAnswer, call } from '../../harness/api/https-call.js';
 import {

@@ -5,11 +5,11 @@ import { createServer, type Server } from 'node:net';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { readHostInfo } from '../../../agent/node/host-info.js';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { until, untilTrue } from '../../harness/basics/wait-until.js';
 import { daemonImageArchives } from '../../harness/engines/daemon-images.js';
 import type { EngineKind } from '../../harness/engines/test-engines.js';
 import { HOST_NAME, HostFixture } from '../../harness/hosts/host-fixture.js';
-import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { until, untilTrue } from '../../harness/basics/wait-until.js';
 
 const PATIENCE_MS = 60_000;
 const DEVICE_PLUGINS = '/var/lib/kubelet/device-plugins';

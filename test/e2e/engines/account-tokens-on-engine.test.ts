@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
-import { TourFixture } from '../../harness/hosts/tour-fixture.js';
 import { untilTrue } from '../../harness/basics/wait-until.js';
+import { TourFixture } from '../../harness/hosts/tour-fixture.js';
 
 const FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
 

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { podFolders } from '../../../agent/volumes/pod-folders.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
-import type { EngineKind } from '../../harness/engines/test-engines.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { startProgram } from '../../harness/processes/everynode-processes.js';
+import { untilTrue } from '../../harness/basics/wait-until.js';
+import type { EngineKind } from '../../harness/engines/test-engines.js';
 import { shell } from '../../harness/engines/test-images.js';
 import { NODE, TourFixture } from '../../harness/hosts/tour-fixture.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import { startProgram } from '../../harness/processes/everynode-processes.js';
 
 const SECRET_TEXT = 'correct-horse-battery-staple';
 const ENCODED = Buffer.from(SECRET_TEXT).toString('base64');

@@ -3,8 +3,8 @@ import { DockerEngine } from '../../../agent/runtime/docker/docker-engine.js';
 import { askEngine } from '../../../agent/runtime/docker/find-engine.js';
 import { type EngineKind, startEngine } from '../../harness/engines/test-engines.js';
 import { loadTestImages, shell, WAITS } from '../../harness/engines/test-images.js';
-import { driverLaws } from '../../laws/driver-laws.js';
 import type { DriverFixture } from '../../laws/driver-fixture.js';
+import { driverLaws } from '../../laws/driver-laws.js';
 
 const IMAGE = 'law:1';
 

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { DockerEngine } from '../../../agent/runtime/docker/docker-engine.js';
 import { askEngine } from '../../../agent/runtime/docker/find-engine.js';
-import { startEngine, type TestEngine } from '../../harness/engines/test-engines.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { REGISTRY, TestRegistry } from '../../harness/engines/image-registry.js';
+import { startEngine, type TestEngine } from '../../harness/engines/test-engines.js';
 import { config } from '../../laws/driver-fixture.js';
 
 for (const kind of ['docker', 'podman'] as const) {

@@ -1,9 +1,9 @@
 /** An image that somebody takes away under running containers: they run on, and their next start is what the pull policy says. */
 import assert from 'node:assert/strict';
 import { EngineContainers } from '../../harness/engines/engine-containers.js';
+import type { TestRegistry } from '../../harness/engines/image-registry.js';
 import type { TestEngine } from '../../harness/engines/test-engines.js';
 import { type PodHostFixture, podOf } from '../../harness/pods/pod-host-fixture.js';
-import type { TestRegistry } from '../../harness/engines/image-registry.js';
 
 const PATIENCE_MS = 60_000;
 /** Docker says the first, Podman the second. */

@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageLimitWatch } from '../../../agent/pods/eviction/storage-limit-watch.js';
-import { NO_ENGINE } from '../../../agent/volumes/sub-path-preparation.js';
 import { HostVolumes } from '../../../agent/volumes/host-volumes.js';
+import { NO_ENGINE } from '../../../agent/volumes/sub-path-preparation.js';
 import type { Container, PodSpec } from '../../../shared/kube/pods/pod-types.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 import { cgroupLimits } from '../../harness/engines/cgroup-limits.js';
 import { type EnginePods, onEachEngine } from '../../harness/engines/engine-pods.js';
-import { podOf } from '../../harness/pods/pod-host-fixture.js';
 import { shell } from '../../harness/engines/test-images.js';
+import { podOf } from '../../harness/pods/pod-host-fixture.js';
 
 /** Every call that changes a file's mode fails, all else is as without a filter. */
 const NO_CHMOD = JSON.stringify({
@@ -38,7 +38,10 @@ function isolation(pods: EnginePods): void {
     spec: Partial<PodSpec> = {},
   ): Promise<string> => {
     const name = give(script, container, spec);
-    await pods.until(`${name} has ended`, () => pods.fixture.container(name)?.state?.terminated !== undefined);
+    await pods.until(
+      `${name} has ended`,
+      () => pods.fixture.container(name)?.state?.terminated !== undefined,
+    );
     const containers = await pods.fixture.driver.inspectPod(`uid-${name}`);
     const app = containers.find(({ identity }) => identity.container === 'app');
     assert.ok(app);

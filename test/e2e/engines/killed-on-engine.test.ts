@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Container } from '../../../shared/kube/pods/pod-types.js';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { EngineFixture } from '../../harness/engines/engine-fixture.js';
 import type { EngineKind } from '../../harness/engines/test-engines.js';
-import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { shell } from '../../harness/engines/test-images.js';
 import { engineUpgraded } from './engine-upgraded.js';
 

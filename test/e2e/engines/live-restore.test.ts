@@ -1,7 +1,7 @@
 /** A Docker that lets its containers live while it is away (`live-restore`): what a restart of it must not touch. */
 import { test } from 'node:test';
-import { EngineFixture } from '../../harness/engines/engine-fixture.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { EngineFixture } from '../../harness/engines/engine-fixture.js';
 import { engineUpgraded } from './engine-upgraded.js';
 
 test('an upgrade of a Docker with live-restore touches no container', {

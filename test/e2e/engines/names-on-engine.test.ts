@@ -1,8 +1,8 @@
 /** Names, resolvers, shared processes and host ports of Pods on real engines, read from inside. */
 import assert from 'node:assert/strict';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
-import { onEachEngine, scripted, WAITING } from '../../harness/engines/engine-pods.js';
 import { untilTrue } from '../../harness/basics/wait-until.js';
+import { onEachEngine, scripted, WAITING } from '../../harness/engines/engine-pods.js';
 
 onEachEngine('names', (pods) => {
   /** What a command prints in the one container of such a Pod. */
@@ -101,7 +101,9 @@ onEachEngine('names', (pods) => {
     const server = createServer().listen(18_766, '0.0.0.0');
     try {
       await untilTrue(() => assert.ok(server.listening));
-      pods.assignPod('taken', [scripted('app', WAITING, { ports: [{ containerPort: 80, hostPort: 18_766 }] })]);
+      pods.assignPod('taken', [
+        scripted('app', WAITING, { ports: [{ containerPort: 80, hostPort: 18_766 }] }),
+      ]);
       await pods.until('told', () => pods.fixture.state('taken') === 'CreateContainerError');
       const message = pods.fixture.container('taken')?.state?.waiting?.message;
       assert.equal(message, 'hostPort 18766/TCP is in use on this host');

@@ -4,9 +4,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { untilTrue } from '../../harness/basics/wait-until.js';
 import { shell } from '../../harness/engines/test-images.js';
 import { NODE, TourFixture } from '../../harness/hosts/tour-fixture.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
 
 /** More than any host has: it is short of memory from its start on. */
 const SHORT = 'memory.available<1000Ti';

@@ -7,8 +7,8 @@ import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import type { LogStreamRequest } from '../../../shared/link/messages/link-messages.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
 import { type EnginePods, onEachEngine, scripted, WAITING } from '../../harness/engines/engine-pods.js';
-import { podOf } from '../../harness/pods/pod-host-fixture.js';
 import { loadTestImages } from '../../harness/engines/test-images.js';
+import { podOf } from '../../harness/pods/pod-host-fixture.js';
 
 onEachEngine('pods', workers, loadSecond);
 
@@ -141,7 +141,8 @@ function workers(pods: EnginePods): void {
     await pods.until(
       'app:2',
       () =>
-        pods.fixture.container('i')?.image.endsWith('app:2') === true && pods.fixture.state('i') === 'running',
+        pods.fixture.container('i')?.image.endsWith('app:2') === true &&
+        pods.fixture.state('i') === 'running',
     );
     assert.equal(pods.fixture.container('i')?.restartCount, 1);
     await pods.remove('i');

@@ -5,8 +5,8 @@ import { runContainerCommand } from '../../../agent/runtime/container-command.js
 import type { Handler, Probe } from '../../../shared/kube/pods/probe-types.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
 import { onEachEngine, scripted, WAITING } from '../../harness/engines/engine-pods.js';
-import { NOT_SERVING, startHealthServer } from '../../harness/pods/health-server.js';
 import { shell } from '../../harness/engines/test-images.js';
+import { NOT_SERVING, startHealthServer } from '../../harness/pods/health-server.js';
 
 const QUICK: Probe = { periodSeconds: 1, failureThreshold: 2 };
 /** Serves `ok` below /www at port 8080; SIGUSR1 ends the server, the container goes on. */

@@ -6,21 +6,21 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fullImageName } from '../../../agent/decisions/images/image-name.js';
-import { PrefetchedImages } from '../../../agent/images/prefetched-images.js';
 import { ImageCollector } from '../../../agent/images/image-collector.js';
-import { ImageRecords } from '../../../agent/images/image-records.js';
 import { ImagePuller } from '../../../agent/images/image-puller.js';
+import { ImageRecords } from '../../../agent/images/image-records.js';
+import { PrefetchedImages } from '../../../agent/images/prefetched-images.js';
 import { RegistrySettings } from '../../../agent/images/registry-settings.js';
 import { DockerEngine } from '../../../agent/runtime/docker/docker-engine.js';
 import { askEngine } from '../../../agent/runtime/docker/find-engine.js';
 import type { Secret } from '../../../shared/kube/objects/config-types.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
-import { startEngine, type TestEngine } from '../../harness/engines/test-engines.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 import { acceleratedClock } from '../../harness/basics/accelerated-clock.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { FIXTURE_OWNER, PodHostFixture, podOf } from '../../harness/pods/pod-host-fixture.js';
 import { REGISTRY, type RegistryOptions, TestRegistry } from '../../harness/engines/image-registry.js';
+import { startEngine, type TestEngine } from '../../harness/engines/test-engines.js';
+import { FIXTURE_OWNER, PodHostFixture, podOf } from '../../harness/pods/pod-host-fixture.js';
 import { config } from '../../laws/driver-fixture.js';
 import { imageRemovedTests } from './image-removed.js';
 
@@ -217,7 +217,9 @@ for (const kind of ['docker', 'podman'] as const) {
           '400ms',
         );
         try {
-          bench.assignPod(podOf('p', { terminationGracePeriodSeconds: 5, containers: [{ name: 'app', image }] }));
+          bench.assignPod(
+            podOf('p', { terminationGracePeriodSeconds: 5, containers: [{ name: 'app', image }] }),
+          );
           await bench.until(
             'the pull has begun',
             () => bench.events.some((event) => event.startsWith('Pulling')),

@@ -1,12 +1,12 @@
 /** A restore where the hosts run real engines: no container stops, and the Pods come back as those that own them. */
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { EngineContainers } from '../../harness/engines/engine-containers.js';
 import { type EngineKind, startEngine, type TestEngine } from '../../harness/engines/test-engines.js';
-import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { loadTestImages } from '../../harness/engines/test-images.js';
 import { runEverynode } from '../../harness/processes/everynode-processes.js';
 import { DAEMON_SETS, daemonSetBody, RestoreFleet, runOf } from '../../harness/processes/restore-fleet.js';
-import { loadTestImages } from '../../harness/engines/test-images.js';
 
 const KINDS: EngineKind[] = ['docker', 'podman'];
 const UNTOUCHED = ['later:1', 'later:1', 'web:2', 'web:2'];

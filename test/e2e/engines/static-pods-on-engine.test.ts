@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { EngineKind } from '../../harness/engines/test-engines.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { startProgram } from '../../harness/processes/everynode-processes.js';
-import { NODE, TourFixture } from '../../harness/hosts/tour-fixture.js';
 import { untilTrue } from '../../harness/basics/wait-until.js';
+import type { EngineKind } from '../../harness/engines/test-engines.js';
+import { NODE, TourFixture } from '../../harness/hosts/tour-fixture.js';
+import { startProgram } from '../../harness/processes/everynode-processes.js';
 
 const manifest = (name: string, image = 'app:1') => `
 apiVersion: v1

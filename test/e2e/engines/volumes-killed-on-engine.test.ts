@@ -7,10 +7,10 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { podFolders } from '../../../agent/volumes/pod-folders.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
-import { SECRET_TEXT } from '../../harness/engines/engine-agent.js';
-import { EngineFixture } from '../../harness/engines/engine-fixture.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { SECRET_TEXT } from '../../harness/engines/engine-agent.js';
+import { EngineFixture } from '../../harness/engines/engine-fixture.js';
 import { shell } from '../../harness/engines/test-images.js';
 
 const CYCLES = 12;

@@ -9,8 +9,8 @@ import { podFolders } from '../../../agent/volumes/pod-folders.js';
 import type { ConfigMap, Secret } from '../../../shared/kube/objects/config-types.js';
 import type { Container, Pod, PodSpec, Volume, VolumeMount } from '../../../shared/kube/pods/pod-types.js';
 import { onEachEngine } from '../../harness/engines/engine-pods.js';
-import { podOf } from '../../harness/pods/pod-host-fixture.js';
 import { shell } from '../../harness/engines/test-images.js';
+import { podOf } from '../../harness/pods/pod-host-fixture.js';
 
 /** Ends at once on SIGTERM, as a shell with a child in the foreground would not. */
 const WAIT = 'trap "exit 0" TERM; /bin/busybox sleep 3600 & wait';
@@ -241,10 +241,16 @@ onEachEngine('volumes', (pods) => {
   const subPathPod = (name: string, script: string): void => {
     const volumes = [{ name: 'v', emptyDir: {} }];
     const volumeMounts = [{ name: 'v', mountPath: '/v', subPath: 'part' }];
-    pods.assignPod(name, [{ name: 'app', image: 'app:1', command: shell(script), volumeMounts }], { volumes });
+    pods.assignPod(name, [{ name: 'app', image: 'app:1', command: shell(script), volumeMounts }], {
+      volumes,
+    });
   };
   const subPathMounts = (): string =>
-    pods.engine.amongMounts('sh', '-c', `grep ${pods.fixture.dataDir}/sub-paths /proc/self/mountinfo || true`);
+    pods.engine.amongMounts(
+      'sh',
+      '-c',
+      `grep ${pods.fixture.dataDir}/sub-paths /proc/self/mountinfo || true`,
+    );
 
   pods.law(
     'a subPath outlives a crash of its container and a restart of the agent, and goes with the Pod',

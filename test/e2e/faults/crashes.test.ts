@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { CrashFixture, NODES } from '../../harness/processes/crash-fixture.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { pause, untilTrue } from '../../harness/basics/wait-until.js';
+import { CrashFixture, NODES } from '../../harness/processes/crash-fixture.js';
 
 const MANIFEST = JSON.stringify({
   apiVersion: 'apps/v1',

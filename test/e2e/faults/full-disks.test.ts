@@ -5,20 +5,24 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { prepareDataDir } from '../../../agent/program/agent-data-directory.js';
 import type { FileFacts } from '../../../agent/decisions/container-spec/volume-files.js';
-import { NO_ENGINE } from '../../../agent/volumes/sub-path-preparation.js';
+import { prepareDataDir } from '../../../agent/program/agent-data-directory.js';
 import { HostVolumes } from '../../../agent/volumes/host-volumes.js';
+import { NO_ENGINE } from '../../../agent/volumes/sub-path-preparation.js';
 import { type ApiClient, apiClientFromKubeconfig } from '../../../coordinator/cli/client/api-client.js';
 import { createToken } from '../../../coordinator/cli/commands/token-command.js';
-import type { KubeEvent } from '../../../shared/kube/objects/event-types.js';
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { KubeEvent } from '../../../shared/kube/objects/event-types.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { type RunningProgram, startAgentProcess, startCoordinatorProcess } from '../../harness/processes/everynode-processes.js';
-import { mountSmallDisk, type SmallDisk } from '../../harness/pods/small-disk.js';
 import { until } from '../../harness/basics/wait-until.js';
+import { mountSmallDisk, type SmallDisk } from '../../harness/pods/small-disk.js';
+import {
+  type RunningProgram,
+  startAgentProcess,
+  startCoordinatorProcess,
+} from '../../harness/processes/everynode-processes.js';
 
 interface List<T> {
   items: T[];

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Container, PodSpec } from '../../../shared/kube/pods/pod-types.js';
-import { EngineFixture } from '../../harness/engines/engine-fixture.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { EngineFixture } from '../../harness/engines/engine-fixture.js';
 import { shell } from '../../harness/engines/test-images.js';
 
 const HANDLES_TERM = 'trap "tell term; busybox sleep 1; tell ended; exit 0" TERM';

@@ -1,9 +1,9 @@
 /** Pods come and go while the agent is killed again and again; nothing of them is left. The long form is test/scale/pod-churn-program.ts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EngineFixture } from '../../harness/engines/engine-fixture.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { seededRandom, remainsOf, runPodChurn } from '../../harness/engines/pod-churn.js';
+import { EngineFixture } from '../../harness/engines/engine-fixture.js';
+import { remainsOf, runPodChurn, seededRandom } from '../../harness/engines/pod-churn.js';
 
 const CYCLES = 8;
 

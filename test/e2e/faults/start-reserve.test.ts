@@ -4,12 +4,12 @@ import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { waitForStartSpace, StartReserve } from '../../../coordinator/store/start-reserve.js';
-import { ManualClock } from '../../../shared/process/time/clock.js';
+import { StartReserve, waitForStartSpace } from '../../../coordinator/store/start-reserve.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { mountReservedDisk, mountSmallDisk } from '../../harness/pods/small-disk.js';
 import { until } from '../../harness/basics/wait-until.js';
+import { mountReservedDisk, mountSmallDisk } from '../../harness/pods/small-disk.js';
 
 const MEBIBYTE = 2 ** 20;
 const RESERVE_BYTES = 2 * MEBIBYTE;

@@ -9,19 +9,19 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { apiClientFromKubeconfig } from '../../../coordinator/cli/client/api-client.js';
 import { createToken } from '../../../coordinator/cli/commands/token-command.js';
-import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { fakeTimeLibrary } from '../../chaos/libfaketime-clock.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { pause, until, untilTrue } from '../../harness/basics/wait-until.js';
 import {
   type RunningProgram,
   runEverynode,
   startAgentProcess,
   startCoordinatorProcess,
 } from '../../harness/processes/everynode-processes.js';
-import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
-import { pause, until, untilTrue } from '../../harness/basics/wait-until.js';
 
 const PATIENCE_MS = 60_000;
 const YEAR_S = 365 * 86_400;

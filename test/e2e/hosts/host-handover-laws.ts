@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
-import type { TestHost } from '../../harness/hosts/test-hosts.js';
+import { untilTrue } from '../../harness/basics/wait-until.js';
 import type { Kubectl } from '../../harness/clients/kubectl.js';
 import { shell } from '../../harness/engines/test-images.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import type { TestHost } from '../../harness/hosts/test-hosts.js';
 
 /** Two hosts that have joined. */
 interface Hosts {

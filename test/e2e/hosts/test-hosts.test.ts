@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
 import type { EngineKind } from '../../harness/engines/test-engines.js';
 import { type TestHost, TestHosts } from '../../harness/hosts/test-hosts.js';
-import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { UNIT_DATA, UNIT_HOST_PATH } from '../../harness/pods/unit-volumes.js';
 
 const TREE = process.cwd();

@@ -5,15 +5,19 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import { AMPLE_HOST_ARGS } from '../../harness/pods/ample-host.js';
 import { freePort } from '../../harness/basics/free-port.js';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { untilTrue } from '../../harness/basics/wait-until.js';
+import { createKubectl, type Kubectl } from '../../harness/clients/kubectl.js';
 import { UNITS_OF_TESTS } from '../../harness/hosts/host-units.js';
 import { type TestHost, TestHosts } from '../../harness/hosts/test-hosts.js';
 import { tokenInLine } from '../../harness/hub/join-line.js';
-import { createKubectl, type Kubectl } from '../../harness/clients/kubectl.js';
-import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { type CoordinatorProcess, runEverynode, startCoordinatorProcess } from '../../harness/processes/everynode-processes.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import { AMPLE_HOST_ARGS } from '../../harness/pods/ample-host.js';
+import {
+  type CoordinatorProcess,
+  runEverynode,
+  startCoordinatorProcess,
+} from '../../harness/processes/everynode-processes.js';
 import { hostHandoverTests } from './host-handover-laws.js';
 
 const TREE = resolve('.');

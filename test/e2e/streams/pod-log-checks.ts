@@ -1,14 +1,14 @@
 /** `kubectl logs` with all its switches on a real engine, and what becomes of a container that prints without end. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { untilTrue } from '../../harness/basics/wait-until.js';
 import { findClient } from '../../harness/clients/client-binaries.js';
 import { KUBECTLS } from '../../harness/clients/each-kubectl.js';
-import type { EngineKind } from '../../harness/engines/test-engines.js';
 import type { Kubectl } from '../../harness/clients/kubectl.js';
-import { leaveOut } from '../../harness/basics/skip-reason.js';
+import type { EngineKind } from '../../harness/engines/test-engines.js';
 import { shell } from '../../harness/engines/test-images.js';
 import { TourFixture } from '../../harness/hosts/tour-fixture.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
 
 const IMAGE = 'app:1';
 

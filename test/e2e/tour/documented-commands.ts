@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { EngineKind } from '../../harness/engines/test-engines.js';
-import { kubectlMinor } from '../../harness/clients/kubectl.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { untilTrue } from '../../harness/basics/wait-until.js';
+import { kubectlMinor } from '../../harness/clients/kubectl.js';
+import type { EngineKind } from '../../harness/engines/test-engines.js';
 import { shell } from '../../harness/engines/test-images.js';
 import { NODE, TourFixture } from '../../harness/hosts/tour-fixture.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
 
 const IMAGES = [
   'quay.io/fluentd_elasticsearch/fluentd:v5.0.1',

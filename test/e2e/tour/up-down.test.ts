@@ -5,10 +5,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { runEverynode, startProgram } from '../../harness/processes/everynode-processes.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
-import { TourFixture } from '../../harness/hosts/tour-fixture.js';
 import { untilTrue } from '../../harness/basics/wait-until.js';
+import { TourFixture } from '../../harness/hosts/tour-fixture.js';
+import { runEverynode, startProgram } from '../../harness/processes/everynode-processes.js';
 
 const MANIFEST = `apiVersion: apps/v1
 kind: DaemonSet

@@ -11,11 +11,11 @@ import { createRegistry } from '../../../coordinator/registry/create-registry.js
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import { MemoryStore } from '../../../coordinator/store/memory-store.js';
 import type { PolicyRule, UserInfo } from '../../../shared/kube/access/rbac-types.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
+import { until } from '../basics/wait-until.js';
 import { startTestApi, type TestApi, testIdentities } from './api-fixture.js';
 import { type CallAnswer, call } from './https-call.js';
-import { until } from '../basics/wait-until.js';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 

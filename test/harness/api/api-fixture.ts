@@ -12,17 +12,21 @@ import { NodeAuthorizer } from '../../../coordinator/access/node-authorizer.js';
 import { RbacAuthorizer, type RbacInformers } from '../../../coordinator/access/rbac-authorizer.js';
 import { ISSUER, ServiceAccountTokens } from '../../../coordinator/access/service-account-tokens.js';
 import { loadSigningKeys, type SigningKey } from '../../../coordinator/access/token-signing-keys.js';
+import { kubeconfigText } from '../../../coordinator/api/auth/admin-kubeconfig.js';
+import { ADMIN, tokenAuthenticator, tokenHash } from '../../../coordinator/api/auth/token-authenticator.js';
+import { DEFAULT_API_SETTINGS } from '../../../coordinator/api/http/api-context.js';
+import {
+  type ApiServer,
+  type ApiServerOptions,
+  createApiServer,
+} from '../../../coordinator/api/http/api-server.js';
 import { AgentFiles } from '../../../coordinator/api/join/agent-downloads.js';
 import type { AgentLink } from '../../../coordinator/api/ports/agent-link-port.js';
-import { DEFAULT_API_SETTINGS } from '../../../coordinator/api/http/api-context.js';
-import { ADMIN, tokenAuthenticator, tokenHash } from '../../../coordinator/api/auth/token-authenticator.js';
 import type { Explainer } from '../../../coordinator/api/ports/explain-port.js';
-import type { ChangePlanner } from '../../../coordinator/api/ports/planning-ports.js';
 import type { HostFeed } from '../../../coordinator/api/ports/host-feed.js';
-import { kubeconfigText } from '../../../coordinator/api/auth/admin-kubeconfig.js';
+import type { ChangePlanner } from '../../../coordinator/api/ports/planning-ports.js';
 import type { PodStreams } from '../../../coordinator/api/ports/pod-streams-port.js';
 import type { RestoreControl } from '../../../coordinator/api/ports/restore-control.js';
-import { type ApiServer, type ApiServerOptions, createApiServer } from '../../../coordinator/api/http/api-server.js';
 import type { Informers } from '../../../coordinator/informers/informer.js';
 import { ALL_KINDS, daemonSetKind } from '../../../coordinator/kinds/index.js';
 import type { Kind } from '../../../coordinator/kinds/kind.js';
@@ -31,9 +35,9 @@ import { createRegistry } from '../../../coordinator/registry/create-registry.js
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import { MemoryStore } from '../../../coordinator/store/memory-store.js';
 import { ApiError, notFound } from '../../../shared/kube/objects/api-status.js';
-import { systemRandom } from '../../../shared/process/time/random.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
+import { systemRandom } from '../../../shared/process/time/random.js';
 
 export const TEST_TOKEN = 'test-token';
 

@@ -1,12 +1,12 @@
 /** An API over a fleet with objects whose names occur nowhere else, so that an answer with such a name shows a leak. */
 import { DEFAULT_API_SETTINGS } from '../../../coordinator/api/http/api-context.js';
-import { PolicyCalendars } from '../../../coordinator/controllers/views/policy-calendars.js';
 import { CreateRefusals } from '../../../coordinator/controllers/daemonsets/create-refusals.js';
-import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
-import { HostIndex } from '../../../coordinator/controllers/views/host-index.js';
-import { HostChangePreview } from '../../../coordinator/controllers/views/host-change-preview.js';
 import { ManifestPlanner } from '../../../coordinator/controllers/plan/manifest-planner.js';
 import { ActiveRollouts } from '../../../coordinator/controllers/rollouts/active-rollouts.js';
+import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
+import { HostChangePreview } from '../../../coordinator/controllers/views/host-change-preview.js';
+import { HostIndex } from '../../../coordinator/controllers/views/host-index.js';
+import { PolicyCalendars } from '../../../coordinator/controllers/views/policy-calendars.js';
 import type { Informers } from '../../../coordinator/informers/informer.js';
 import {
   configMapKind,
@@ -23,10 +23,10 @@ import {
 import type { Kind } from '../../../coordinator/kinds/kind.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { nodeObject } from '../controllers/object-builders.js';
 import { type AccessFixture, type AccessFixtureDeps, startAccessFixture } from './access-fixture.js';
 import { NO_STREAMS } from './api-fixture.js';
 import { MemoryAuditLog } from './audit-memory.js';
-import { nodeObject } from '../controllers/object-builders.js';
 
 export const NAMESPACES = ['alpha', 'beta', 'gamma'] as const;
 

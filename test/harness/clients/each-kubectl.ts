@@ -2,9 +2,9 @@
 import { after, before, describe, type TestContext, test } from 'node:test';
 import type { ApiServerOptions } from '../../../coordinator/api/http/api-server.js';
 import { startTestApi, type TestApi } from '../api/api-fixture.js';
+import { leaveOut } from '../basics/skip-reason.js';
 import { type ClientName, findClient } from './client-binaries.js';
 import { createKubectl, type Kubectl } from './kubectl.js';
-import { leaveOut } from '../basics/skip-reason.js';
 
 export const KUBECTLS = [
   'kubectl-1.36.3',

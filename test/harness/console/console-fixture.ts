@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { accessOf, signIn, startBrowser, type Visit, visit, whyNoBrowser } from './browser.js';
 import { leaveOut } from '../basics/skip-reason.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../simulated/simulated-fleet-fixture.js';
+import { accessOf, signIn, startBrowser, type Visit, visit, whyNoBrowser } from './browser.js';
 
 /** Of a page that is asked for something: this machine has other work, too. */
 const PATIENCE_MS = 60_000;

@@ -3,24 +3,28 @@ import { CreateRefusals } from '../../../coordinator/controllers/daemonsets/crea
 import { startDaemonSetController } from '../../../coordinator/controllers/daemonsets/daemonset-controller.js';
 import type { DaemonSetDeps } from '../../../coordinator/controllers/daemonsets/daemonset-deps.js';
 import type { RecordEvent } from '../../../coordinator/controllers/events/event-recorder.js';
-import type { ResyncStatus } from '../../../coordinator/controllers/rollouts/resync-status.js';
 import { NodeReservations } from '../../../coordinator/controllers/nodes/node-reservations.js';
 import { ActiveRollouts } from '../../../coordinator/controllers/rollouts/active-rollouts.js';
+import type { ResyncStatus } from '../../../coordinator/controllers/rollouts/resync-status.js';
 import type { Informers } from '../../../coordinator/informers/informer.js';
 import { daemonSetKind, nodeKind, podKind } from '../../../coordinator/kinds/index.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
-import { withCondition } from '../../../shared/kube/objects/conditions.js';
+import type {
+  ControllerRevision,
+  DaemonSet,
+  DaemonSetSpec,
+} from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
-import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Node, Taint } from '../../../shared/kube/nodes/node-types.js';
+import { withCondition } from '../../../shared/kube/objects/conditions.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Pod, PodPhase } from '../../../shared/kube/pods/pod-types.js';
 import { targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
-import type { ControllerRevision, DaemonSet, DaemonSetSpec } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { ManualClock } from '../../../shared/process/time/clock.js';
+import { eventually } from '../basics/eventually.js';
 import { type ControlPlane, startControlPlane } from './control-plane-fixture.js';
 import { daemonSet } from './daemon-builders.js';
-import { eventually } from '../basics/eventually.js';
 import { nodeObject } from './object-builders.js';
 
 const NAMESPACE = 'default';
@@ -61,7 +65,10 @@ export class DaemonFleet {
     return new DaemonFleet(plane, options);
   }
 
-  private constructor(plane: ControlPlane, { agents = {}, wrap = (same) => same, resynced: heard }: FleetOptions) {
+  private constructor(
+    plane: ControlPlane,
+    { agents = {}, wrap = (same) => same, resynced: heard }: FleetOptions,
+  ) {
     this.#plane = plane;
     this.#heard = heard;
     this.#wrap = wrap;
@@ -85,7 +92,10 @@ export class DaemonFleet {
       activeRollouts: this.rollouts,
       refusals: this.refusals,
       ...(this.#heard ? { heard: this.#heard } : {}),
-      reservations: new NodeReservations({ informers, recordEvent: events.forComponent('default-scheduler') }),
+      reservations: new NodeReservations({
+        informers,
+        recordEvent: events.forComponent('default-scheduler'),
+      }),
     });
   }
 

@@ -1,7 +1,7 @@
 /** Small Pods for tests of kinds: what a manifest would say, with upstream's defaults filled in. */
 
-import type { Pod, PodSpec, PodTemplateSpec } from '../../../shared/kube/pods/pod-types.js';
 import { setPodDefaults, setPodTemplateDefaults } from '../../../shared/kube/pods/pod-defaults.js';
+import type { Pod, PodSpec, PodTemplateSpec } from '../../../shared/kube/pods/pod-types.js';
 
 /** A Pod `p` in `default` with this spec. The spec is as a client sends it, so it may lack or misname anything. */
 export function podFrom(spec: object, metadata: object = {}): Pod {

@@ -5,12 +5,12 @@ import { createRegistry } from '../../../coordinator/registry/create-registry.js
 import type { Registry, RegistryWatch, WatchEvent } from '../../../coordinator/registry/registry.js';
 import { MemoryStore } from '../../../coordinator/store/memory-store.js';
 import type { Store } from '../../../coordinator/store/store.js';
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { ManualClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
 
 export const START_MS = Date.parse('2026-01-02T03:04:05Z');
 

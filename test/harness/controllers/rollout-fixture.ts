@@ -5,11 +5,11 @@ import { nodeKind, podKind, rolloutKind, rolloutPolicyKind } from '../../../coor
 import type { ConditionStatus } from '../../../shared/kube/objects/conditions.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { SteeringVerb } from '../../../shared/kube/rollouts/steering-requests.js';
-import { DaemonFleet, type FleetOptions } from './daemon-fleet.js';
 import { eventually } from '../basics/eventually.js';
+import { DaemonFleet, type FleetOptions } from './daemon-fleet.js';
 
 /** The hosts. */
 export const NODES = Array.from({ length: 10 }, (_, index) => `n${index}`);

@@ -1,7 +1,11 @@
 /** Short ways to write how a rollout by waves stands, and to ask what `rolloutStep` says of it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RolloutInput, RolloutMemory, WaveCounts } from '../../../coordinator/decisions/rollouts/rollout-memory.js';
+import type {
+  RolloutInput,
+  RolloutMemory,
+  WaveCounts,
+} from '../../../coordinator/decisions/rollouts/rollout-memory.js';
 import { judgeRollout } from '../../../coordinator/decisions/rollouts/rollout-verdict.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { SteeringRequest, SteeringVerb } from '../../../shared/kube/rollouts/steering-requests.js';

@@ -2,24 +2,24 @@
 import assert from 'node:assert/strict';
 import { DaemonSetTally } from '../../../coordinator/controllers/daemonsets/daemonset-tally.js';
 import {
-  decideRollout,
   buildWaveIndex,
+  decideRollout,
   type RolloutDecision,
 } from '../../../coordinator/controllers/rollouts/rollout-decision.js';
 import type { WaveIndex } from '../../../coordinator/controllers/rollouts/wave-index.js';
-import type { NodeContact } from '../../../coordinator/decisions/nodes/node-contact.js';
 import type { DaemonPod } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
 import { recordNode } from '../../../coordinator/decisions/daemonsets/node-record.js';
+import type { NodeContact } from '../../../coordinator/decisions/nodes/node-contact.js';
 import { measurePodTimings } from '../../../coordinator/decisions/rollouts/pod-timings.js';
 import { statusOf } from '../../../coordinator/decisions/rollouts/rollout-status.js';
-import { scaledAmount, nodeRank } from '../../../coordinator/decisions/rollouts/wave-plan.js';
+import { nodeRank, scaledAmount } from '../../../coordinator/decisions/rollouts/wave-plan.js';
 import { compileMaintenanceSchedules } from '../../../shared/calendar/maintenance-schedule.js';
-import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
-import type { RolloutPolicy, RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import type { SteeringVerb } from '../../../shared/kube/rollouts/steering-requests.js';
 import type { IntOrString } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { daemonSet } from './daemon-builders.js';
+import type { RolloutPolicy, RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
+import type { SteeringVerb } from '../../../shared/kube/rollouts/steering-requests.js';
 import { runToEnd } from '../basics/run-to-end.js';
+import { daemonSet } from './daemon-builders.js';
 
 /** One pretended host. */
 export interface RolloutHost {

@@ -1,7 +1,7 @@
 /** A process that writes to a store for ever and prints each acknowledged revision: to be killed. Argument: the data directory. */
 import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 
 const store = await openSqliteStore({
   dataDir: process.argv[2] ?? '',

@@ -3,8 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { ALL_KINDS, nodeKind } from '../../../coordinator/kinds/index.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
 import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 
 /** Name of a stored host: in order of names as in order of indexes. */
 export function storedHostName(index: number): string {

@@ -2,7 +2,7 @@
  * An agent without a link, as a process of its own that can be killed: Pod workers over a real engine. The test is its
  * coordinator, over the channel of `fork`. Arguments: SOCKET DATA-DIR.
  */
-import { type AssignedPod, afterUnassign, afterAssign } from '../../../agent/decisions/pods/assigned-pod.js';
+import { type AssignedPod, afterAssign, afterUnassign } from '../../../agent/decisions/pods/assigned-pod.js';
 import { ImagePuller } from '../../../agent/images/image-puller.js';
 import { RegistrySettings } from '../../../agent/images/registry-settings.js';
 import { FolderPodFiles } from '../../../agent/pods/pod-files.js';
@@ -10,14 +10,14 @@ import { PodWorkers } from '../../../agent/pods/pod-workers.js';
 import { watchRuntimeEvents } from '../../../agent/pods/runtime-event-watch.js';
 import { ContainerProbeHandlers } from '../../../agent/probes/probe-handlers.js';
 import { DockerEngine } from '../../../agent/runtime/docker/docker-engine.js';
-import { engineProcesses } from '../../../agent/runtime/engine-processes.js';
 import { askEngine } from '../../../agent/runtime/docker/find-engine.js';
+import { engineProcesses } from '../../../agent/runtime/engine-processes.js';
 import { HostVolumes } from '../../../agent/volumes/host-volumes.js';
 import type { ConfigMap, Secret } from '../../../shared/kube/objects/config-types.js';
 import type { ConfigReference } from '../../../shared/kube/pods/config-reference.js';
 import type { Pod, PodStatus } from '../../../shared/kube/pods/pod-types.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 import { WHOLE_HOST } from '../pods/pod-views.js';
 
 /** From the test: a Pod to hold, new or changed, or the uid of one that it knows no more. */
@@ -48,8 +48,8 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
     all: () => held.values(),
     terminate: () => undefined,
     forget: ({ uid }: AssignedPod) => void held.delete(uid),
-    ended: () => undefined,
-    cleared: async () => undefined,
+    markContainersRemoved: () => undefined,
+    markRevertCleared: async () => undefined,
   };
   const workers = new PodWorkers(source, {
     driver,

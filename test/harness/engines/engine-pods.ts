@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { DockerEngine } from '../../../agent/runtime/docker/docker-engine.js';
-import { engineProcesses } from '../../../agent/runtime/engine-processes.js';
 import { askEngine } from '../../../agent/runtime/docker/find-engine.js';
+import { engineProcesses } from '../../../agent/runtime/engine-processes.js';
 import type { Container, PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
-import { type EngineKind, startEngine, type TestEngine } from './test-engines.js';
 import { leaveOut } from '../basics/skip-reason.js';
 import { FIXTURE_OWNER, PodHostFixture, podOf } from '../pods/pod-host-fixture.js';
+import { type EngineKind, startEngine, type TestEngine } from './test-engines.js';
 import { loadTestImages, shell } from './test-images.js';
 
 const PATIENCE_MS = 30_000;

@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DockerApi } from '../../../agent/runtime/docker/docker-api.js';
 import { askEngine } from '../../../agent/runtime/docker/find-engine.js';
+import { run } from '../processes/run-system-command.js';
 import { containerdCommand, dockerCommand, podmanCommand } from './engine-commands.js';
 import { type EngineNetwork, makeNetwork, removeNetwork } from './engine-network.js';
-import { run } from '../processes/run-system-command.js';
 
 export type EngineKind = 'docker' | 'podman';
 

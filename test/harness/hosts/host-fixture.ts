@@ -7,13 +7,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { AMPLE_HOST_ARGS } from '../pods/ample-host.js';
+import { until } from '../basics/wait-until.js';
+import { createKubectl, findKubectl, type Kubectl, whyNoKubectl } from '../clients/kubectl.js';
 import { EngineContainers } from '../engines/engine-containers.js';
 import { type EngineKind, startEngine, type TestEngine } from '../engines/test-engines.js';
-import { createKubectl, findKubectl, type Kubectl, whyNoKubectl } from '../clients/kubectl.js';
-import { processesNaming } from '../processes/everynode-processes.js';
 import { loadArchive } from '../engines/test-images.js';
-import { until } from '../basics/wait-until.js';
+import { AMPLE_HOST_ARGS } from '../pods/ample-host.js';
+import { processesNaming } from '../processes/everynode-processes.js';
 
 const PROGRAM = resolve(dirname(fileURLToPath(import.meta.url)), '../../../coordinator/cli/everynode.js');
 const READY_MS = 60_000;

@@ -5,8 +5,8 @@
 import { type ExecFileSyncOptionsWithStringEncoding, execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EngineKind, startEngine, type TestEngine } from '../engines/test-engines.js';
-import { hostImage, whyNoHosts } from './host-image.js';
 import { testImageArchive } from '../engines/test-images.js';
+import { hostImage, whyNoHosts } from './host-image.js';
 
 const BOOT_MS = 60_000;
 const COMMAND_MS = 120_000;

@@ -3,13 +3,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeMemory } from '../../../agent/volumes/pod-folders.js';
+import { freePort } from '../basics/free-port.js';
+import { until } from '../basics/wait-until.js';
+import { createKubectl, type Kubectl, whyNoKubectl } from '../clients/kubectl.js';
 import { EngineContainers } from '../engines/engine-containers.js';
 import { type EngineKind, startEngine, type TestEngine } from '../engines/test-engines.js';
-import { freePort } from '../basics/free-port.js';
-import { createKubectl, type Kubectl, whyNoKubectl } from '../clients/kubectl.js';
-import { processesNaming, type RunningProgram, startProgram } from '../processes/everynode-processes.js';
 import { loadTestImages } from '../engines/test-images.js';
-import { until } from '../basics/wait-until.js';
+import { processesNaming, type RunningProgram, startProgram } from '../processes/everynode-processes.js';
 
 const READY_MS = 60_000;
 /** The node's name, as the texts that users start from have it. */

@@ -2,15 +2,19 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { CertificateRenewer } from '../../../agent/identity/certificate-renewer.js';
-import { type JoinOptions, joinCoordinator } from '../../../agent/identity/join-coordinator.js';
 import { HostIdentity } from '../../../agent/identity/host-identity.js';
+import { type JoinOptions, joinCoordinator } from '../../../agent/identity/join-coordinator.js';
 import { Link } from '../../../agent/link/link.js';
 import type { AuditLog } from '../../../coordinator/api/audit/audit-file.js';
 import { certificateUsers, linkUsers } from '../../../coordinator/certificate-users.js';
 import { Hub, type HubOptions } from '../../../coordinator/hub/hub.js';
-import { type JoinToken, newJoinToken, tokenSecret } from '../../../coordinator/hub/identity/new-join-token.js';
-import { NodeLiveness } from '../../../coordinator/hub/sessions/node-liveness.js';
+import {
+  type JoinToken,
+  newJoinToken,
+  tokenSecret,
+} from '../../../coordinator/hub/identity/new-join-token.js';
 import { ObjectSigner } from '../../../coordinator/hub/restore/object-signer.js';
+import { NodeLiveness } from '../../../coordinator/hub/sessions/node-liveness.js';
 import { createInformers } from '../../../coordinator/informers/create-informers.js';
 import { ALL_KINDS, certificateSigningRequestKind, secretKind } from '../../../coordinator/kinds/index.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
@@ -18,13 +22,13 @@ import type { Registry } from '../../../coordinator/registry/registry.js';
 import { MemoryStore } from '../../../coordinator/store/memory-store.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { LINK_PATH } from '../../../shared/link/messages/link-messages.js';
-import { systemRandom } from '../../../shared/process/time/random.js';
-import { type Clock, monotonicClock, systemClock } from '../../../shared/process/time/clock.js';
 import { type Logger, silentLogger } from '../../../shared/process/output/logger.js';
+import { type Clock, monotonicClock, systemClock } from '../../../shared/process/time/clock.js';
+import { systemRandom } from '../../../shared/process/time/random.js';
 import { startTestApi, testIdentities } from '../api/api-fixture.js';
-import { TestAgent } from './hub-fixture.js';
-import { temporaryDirectory } from '../basics/temporary-directory.js';
 import { testAuthority } from '../api/test-authority.js';
+import { temporaryDirectory } from '../basics/temporary-directory.js';
+import { TestAgent } from './hub-fixture.js';
 
 interface EnrolmentBenchOptions
   extends Partial<Pick<HubOptions, 'approveNodes' | 'recordEvent' | 'authority'>> {

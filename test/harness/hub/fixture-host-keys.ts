@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { certificateRequest } from '../../../agent/identity/host-certificate-request.js';
 import { base64 } from '../../../coordinator/hub/identity/new-join-token.js';
-import { secretKind } from '../../../coordinator/kinds/index.js';
 import { CREDENTIAL_SECRET_TYPE } from '../../../coordinator/kinds/config/secret-kind.js';
+import { secretKind } from '../../../coordinator/kinds/index.js';
 import { CertificateAuthority } from '../../../coordinator/pki/certificate-authority.js';
 import { loadPki, type Pki } from '../../../coordinator/pki/load-pki.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import { credentialSecretName } from '../../../shared/kube/nodes/node-credential-secret.js';
 import { CERTIFICATE_HEADER } from '../../../shared/link/key-proof.js';
 import { publicKeyHash } from '../../../shared/link/public-key-hash.js';
-import type { Clock } from '../../../shared/process/time/clock.js';
 import { generateKeyPem } from '../../../shared/process/files/private-key.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 
 /** PEM. */
 export interface HostKey {

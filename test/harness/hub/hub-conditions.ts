@@ -1,7 +1,7 @@
 /** What a Node of a hub's bench says of itself. */
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { eventually } from '../basics/eventually.js';
-import type { TestAgent, HubFixture } from './hub-fixture.js';
+import type { HubFixture, TestAgent } from './hub-fixture.js';
 
 /** `STATUS REASON` of a condition, `undefined` for a reason that it lacks; undefined where the Node has no such condition. */
 export function conditionOf(bench: HubFixture, node: string, type: string): string | undefined {

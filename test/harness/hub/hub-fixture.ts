@@ -2,16 +2,16 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import type { LinkDelegate, DesiredChange } from '../../../agent/link/link-delegate.js';
 import { Link } from '../../../agent/link/link.js';
+import type { DesiredChange, LinkDelegate } from '../../../agent/link/link-delegate.js';
 import { Hub } from '../../../coordinator/hub/hub.js';
-import { NodeLiveness } from '../../../coordinator/hub/sessions/node-liveness.js';
 import { ObjectSigner } from '../../../coordinator/hub/restore/object-signer.js';
+import { NodeLiveness } from '../../../coordinator/hub/sessions/node-liveness.js';
 import { namespaceKind, nodeKind, podKind } from '../../../coordinator/kinds/index.js';
 import { RestoreState } from '../../../coordinator/restore-state.js';
 import type { PastEpoch, Store } from '../../../coordinator/store/store.js';
-import type { Node, NodeStatus } from '../../../shared/kube/nodes/node-types.js';
 import { nodeGraceMs } from '../../../shared/kube/nodes/node-grace-period.js';
+import type { Node, NodeStatus } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import {
   type DesiredObject,
@@ -20,11 +20,11 @@ import {
   type ReturnedObject,
   type Welcome,
 } from '../../../shared/link/messages/link-messages.js';
-import { type Clock, monotonicClock } from '../../../shared/process/time/clock.js';
 import { type Logger, silentLogger } from '../../../shared/process/output/logger.js';
-import { FixtureHostKeys, fixtureAuthority, type HostKey } from './fixture-host-keys.js';
+import { type Clock, monotonicClock } from '../../../shared/process/time/clock.js';
 import { type ControlPlane, startControlPlane } from '../controllers/control-plane-fixture.js';
 import { podObject } from '../controllers/object-builders.js';
+import { FixtureHostKeys, fixtureAuthority, type HostKey } from './fixture-host-keys.js';
 
 export const GRACE_MS = 40_000;
 export const RETURN_MS = 60_000;
@@ -115,9 +115,9 @@ export class TestAgent implements LinkDelegate {
   }
 
   resumePoint() {
-    const have = [...this.held];
+    const objects = [...this.held];
     const fleet = this.clusterUID === undefined ? {} : { clusterUID: this.clusterUID };
-    return { ...fleet, ...(this.#epoch ? { epoch: this.#epoch } : {}), revision: this.#revision, have };
+    return { ...fleet, ...(this.#epoch ? { epoch: this.#epoch } : {}), revision: this.#revision, objects };
   }
 
   labels: Record<string, string> = { zone: 'a' };
@@ -234,7 +234,10 @@ export function withHub(
       signer: objectMacOf(store),
       authority,
       restore,
-      recordEvent: { asNodeController: events.forComponent('node-controller'), asAgent: events.forComponent('kubelet') },
+      recordEvent: {
+        asNodeController: events.forComponent('node-controller'),
+        asAgent: events.forComponent('kubelet'),
+      },
       clock,
       log,
     });
@@ -242,7 +245,11 @@ export function withHub(
     const agents: TestAgent[] = [];
     const { port } = server.address() as AddressInfo;
     const keys = new FixtureHostKeys(authority, registry);
-    const bench = benchFor({ controlPlane: plane, hub, liveness: presence, restoreState: restore, port }, keys, agents);
+    const bench = benchFor(
+      { controlPlane: plane, hub, liveness: presence, restoreState: restore, port },
+      keys,
+      agents,
+    );
     try {
       await check(bench);
     } finally {

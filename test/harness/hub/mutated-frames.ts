@@ -233,7 +233,7 @@ function validMessages({ own, foreign }: FrameSubjects, pod: unknown): unknown[]
     { kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [], mirrors: [{ uid: 'static', object }] },
     {
       ...{ kind: 'status', id: 1, hostTimeMs: 0, wallTimeMs: 0, pods: [], removed: [] },
-      returned: [{ uid: foreign.metadata.uid, object, seal: { epoch: 'e', revision: 1, mac: 'm' } }],
+      returned: [{ uid: foreign.metadata.uid, object, mac: { epoch: 'e', revision: 1, tag: 'm' } }],
       turned: [{ uid: 'u', predecessor: { uid: own.metadata.uid, object } }],
       found: [own.metadata.uid],
     },

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { decodeFromHub, encodeMessage } from '../../../shared/link/encoding/frame-codec.js';
+import { CHALLENGE_HEADER, signChallenge } from '../../../shared/link/key-proof.js';
 import {
   type FromAgent,
   type FromHub,
@@ -9,9 +10,8 @@ import {
   LINK_PATH,
   SUBPROTOCOL,
 } from '../../../shared/link/messages/link-messages.js';
-import { CHALLENGE_HEADER, signChallenge } from '../../../shared/link/key-proof.js';
-import { certificateHeader } from './fixture-host-keys.js';
 import { eventually } from '../basics/eventually.js';
+import { certificateHeader } from './fixture-host-keys.js';
 import type { HubFixture } from './hub-fixture.js';
 
 export interface RawAgent {

@@ -6,9 +6,14 @@ import { test } from 'node:test';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Link } from '../../../agent/link/link.js';
 import { decodeFromAgent, encodeMessage } from '../../../shared/link/encoding/frame-codec.js';
-import { type FromAgent, type FromHub, LINK_PATH, type Welcome } from '../../../shared/link/messages/link-messages.js';
-import { ManualClock } from '../../../shared/process/time/clock.js';
+import {
+  type FromAgent,
+  type FromHub,
+  LINK_PATH,
+  type Welcome,
+} from '../../../shared/link/messages/link-messages.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
 import { eventually } from '../basics/eventually.js';
 import { TestAgent } from './hub-fixture.js';
 

@@ -3,31 +3,34 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  afterRevertCleared,
+  effectivePod,
+} from '../../../agent/decisions/handovers/assigned-pod-handover.js';
+import {
   type AssignedPod,
+  afterAssign,
   afterTermination,
   afterUnassign,
-  afterAssign,
 } from '../../../agent/decisions/pods/assigned-pod.js';
-import { afterRevertCleared, effectivePod } from '../../../agent/decisions/handovers/assigned-pod-handover.js';
 import type { PodTermination } from '../../../agent/decisions/pods/pod-view.js';
 import { ImagePuller } from '../../../agent/images/image-puller.js';
 import { RegistrySettings } from '../../../agent/images/registry-settings.js';
-import { PodTokenCache } from '../../../agent/pods/steps/pod-token-cache.js';
 import { FolderPodFiles } from '../../../agent/pods/pod-files.js';
-import type { HostFacts, PodWorkerDeps, PodSource } from '../../../agent/pods/pod-worker-deps.js';
+import type { HostFacts, PodSource, PodWorkerDeps } from '../../../agent/pods/pod-worker-deps.js';
 import { PodWorkers } from '../../../agent/pods/pod-workers.js';
 import { type RuntimeEventWatch, watchRuntimeEvents } from '../../../agent/pods/runtime-event-watch.js';
+import { PodTokenCache } from '../../../agent/pods/steps/pod-token-cache.js';
 import { ContainerProbeHandlers, type ProbeHandlers } from '../../../agent/probes/probe-handlers.js';
 import type { ContainerOwner, RuntimeDriver, RuntimeEvent } from '../../../agent/runtime/runtime-driver.js';
 import type { FindProcesses } from '../../../agent/volumes/engine-mount-namespace.js';
+import { HostVolumes } from '../../../agent/volumes/host-volumes.js';
 import { removeMemory } from '../../../agent/volumes/pod-folders.js';
 import { NO_ENGINE } from '../../../agent/volumes/sub-path-preparation.js';
-import { HostVolumes } from '../../../agent/volumes/host-volumes.js';
 import type { ConfigMap, Secret } from '../../../shared/kube/objects/config-types.js';
 import { configKey, configReferenceTo } from '../../../shared/kube/pods/config-reference.js';
 import type { ContainerStatus, Pod, PodSpec, PodStatus } from '../../../shared/kube/pods/pod-types.js';
-import type { Clock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import { WHOLE_HOST } from './pod-views.js';
 
 export const FIXTURE_OWNER: ContainerOwner = { clusterUID: 'cluster', nodeName: 'host-1' };

@@ -1,7 +1,14 @@
 /** Short ways to write what a decision on a Pod reads. */
-import { BACKOFF_LABEL, BOOT_LABEL } from '../../../agent/decisions/container-spec/container-labels.js';
+
 import type { HostIsolation } from '../../../agent/decisions/admission/host-isolation.js';
-import type { PodTermination, PodProgress, PodView, DesiredPodState, StepFailure } from '../../../agent/decisions/pods/pod-view.js';
+import { BACKOFF_LABEL, BOOT_LABEL } from '../../../agent/decisions/container-spec/container-labels.js';
+import type {
+  DesiredPodState,
+  PodProgress,
+  PodTermination,
+  PodView,
+  StepFailure,
+} from '../../../agent/decisions/pods/pod-view.js';
 import { type EngineState, type ObservedContainer, SANDBOX } from '../../../agent/runtime/runtime-driver.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 

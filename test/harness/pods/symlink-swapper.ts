@@ -38,10 +38,14 @@ export async function swapSymlinkAtEachStep(
   };
   for (const name of STEPS) {
     const original = FileDescriptor.prototype[name] as (...args: unknown[]) => unknown;
-    context.mock.method(FileDescriptor.prototype, name, function step(this: FileDescriptor, ...args: unknown[]) {
-      countDown();
-      return original.apply(this, args);
-    });
+    context.mock.method(
+      FileDescriptor.prototype,
+      name,
+      function step(this: FileDescriptor, ...args: unknown[]) {
+        countDown();
+        return original.apply(this, args);
+      },
+    );
   }
   for (let step = 1; ; step += 1) {
     const swapped = freshFolders(folder);

@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { apiClientFromKubeconfig } from '../../../coordinator/cli/client/api-client.js';
 import { createToken } from '../../../coordinator/cli/commands/token-command.js';
-import { type EngineContainer, EngineContainers } from '../engines/engine-containers.js';
-import { type EngineKind, startEngine, type TestEngine } from '../engines/test-engines.js';
 import { freePort } from '../basics/free-port.js';
 import { createKubectl, type Kubectl, whyNoKubectl } from '../clients/kubectl.js';
+import { type EngineContainer, EngineContainers } from '../engines/engine-containers.js';
+import { type EngineKind, startEngine, type TestEngine } from '../engines/test-engines.js';
+import { loadTestImages } from '../engines/test-images.js';
 import {
   type CoordinatorProcess,
   type RunningProgram,
   startAgentProcess,
   startCoordinatorProcess,
 } from './everynode-processes.js';
-import { loadTestImages } from '../engines/test-images.js';
 
 export const NODES = ['n1', 'n2'] as const;
 

@@ -3,8 +3,8 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { AMPLE_HOST } from '../pods/ample-host.js';
 import { until } from '../basics/wait-until.js';
+import { AMPLE_HOST } from '../pods/ample-host.js';
 
 const DIST = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
 /** Long enough for a machine that many share: what ends early is seen at once. */

@@ -1,7 +1,7 @@
 /** What stands behind `npm run NAME --`: its words are read as our programs read theirs. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { createCommandLine, runCommandLine } from '../../../shared/process/settings/command-line.js';
 import { ExitError } from '../../../shared/process/exit-error.js';
+import { createCommandLine, runCommandLine } from '../../../shared/process/settings/command-line.js';
 
 /** A script by its name in package.json. It takes what is added to it, and `--help`. */
 export function npmScript(name: string, description: string): Command {

@@ -9,6 +9,7 @@ import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { CoordinatorApi } from '../api/coordinator-api.js';
 import { freePort } from '../basics/free-port.js';
+import { until } from '../basics/wait-until.js';
 import {
   type AgentProcessOptions,
   type CoordinatorProcess,
@@ -17,7 +18,6 @@ import {
   startAgentProcess,
   startCoordinatorProcess,
 } from './everynode-processes.js';
-import { until } from '../basics/wait-until.js';
 
 export const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
 const BACKUP = 'b.tar.gz';
@@ -107,7 +107,12 @@ export class RestoreFleet {
   /** Gives a DaemonSet another image. */
   async setImage(name: string, image: string): Promise<void> {
     const type = 'application/merge-patch+json';
-    await this.api.request('PATCH', `${DAEMON_SETS}/${name}`, { spec: daemonSetBody(name, image).spec }, type);
+    await this.api.request(
+      'PATCH',
+      `${DAEMON_SETS}/${name}`,
+      { spec: daemonSetBody(name, image).spec },
+      type,
+    );
   }
 
   async pods(): Promise<Pod[]> {

@@ -1,8 +1,8 @@
 /** What tests do to a simulated fleet, and what they look at. */
 import { parseCommand, performCommand } from '../../../agent/simulate/simulation-command.js';
-import { findCondition } from '../../../shared/kube/objects/conditions.js';
-import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import type { SimulatedFleet } from './simulated-fleet-fixture.js';
 
 const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';

@@ -2,14 +2,14 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SimulatedNodeFleet } from '../../../agent/simulate/simulated-node-fleet.js';
 import { numberedNodes } from '../../../agent/simulate/node-templates.js';
+import { SimulatedNodeFleet } from '../../../agent/simulate/simulated-node-fleet.js';
 import { apiClientFromKubeconfig } from '../../../coordinator/cli/client/api-client.js';
 import { createToken } from '../../../coordinator/cli/commands/token-command.js';
-import { startCoordinator } from '../../../coordinator/main.js';
 import { COORDINATOR_SETTINGS } from '../../../coordinator/coordinator-settings.js';
-import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
+import { startCoordinator } from '../../../coordinator/main.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { loadSettings } from '../../../shared/process/settings/settings-schema.js';
 import { CoordinatorApi } from '../api/coordinator-api.js';

@@ -1,8 +1,8 @@
 /** Releases that are bad in different ways: how far each comes before it is stopped and taken back. */
 import { strict as assert } from 'node:assert';
 import { scaledAmount } from '../../../coordinator/decisions/rollouts/wave-plan.js';
+import type { Scenario, ScenarioOutcome } from '../rollout-scenario.js';
 import { ScenarioDaemonSet } from '../scenario-daemonset.js';
-import type { ScenarioOutcome, Scenario } from '../rollout-scenario.js';
 import { HARDWARE_LABEL, LAB_LABEL, type ScenarioFleet } from '../scenario-fleet.js';
 import { MAX_UNAVAILABLE, nodesOfOpenWaves, nodesOfWave, THREE_WAVES } from './scenario-policies.js';
 
@@ -29,7 +29,11 @@ async function play(
   const ran = rolled.hostsThatRan(2);
   await rolled.remove();
   const mostBad = nodesOfOpenWaves(status);
-  return { phase: `${status.phase} in ${status.wave}`, hostsWithBadRelease: ran.length, maxHostsWithBadRelease: mostBad };
+  return {
+    phase: `${status.phase} in ${status.wave}`,
+    hostsWithBadRelease: ran.length,
+    maxHostsWithBadRelease: mostBad,
+  };
 }
 
 /** Names of the hosts on which one release in fifty crashes. */

@@ -1,10 +1,17 @@
 /** Good releases, and what happens to them on their way. */
 import { strict as assert } from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ScenarioDaemonSet } from '../scenario-daemonset.js';
 import type { Scenario } from '../rollout-scenario.js';
+import { ScenarioDaemonSet } from '../scenario-daemonset.js';
 import { LAB_LABEL, type ScenarioFleet } from '../scenario-fleet.js';
-import { floorOf, nodesOfOpenWaves, nodesOfWave, soakMs, THREE_WAVES, WITH_APPROVAL } from './scenario-policies.js';
+import {
+  floorOf,
+  nodesOfOpenWaves,
+  nodesOfWave,
+  soakMs,
+  THREE_WAVES,
+  WITH_APPROVAL,
+} from './scenario-policies.js';
 
 /** Of the hosts that are dark throughout. */
 const DARK_SHARE = 0.1;
@@ -161,4 +168,11 @@ function namesOfLab(stage: ScenarioFleet): string[] {
     .sort();
 }
 
-export const GOOD_RELEASES: readonly Scenario[] = [GOOD, PAUSED, SECOND_RELEASE, POLICY_CHANGED, KILLED, DARK];
+export const GOOD_RELEASES: readonly Scenario[] = [
+  GOOD,
+  PAUSED,
+  SECOND_RELEASE,
+  POLICY_CHANGED,
+  KILLED,
+  DARK,
+];

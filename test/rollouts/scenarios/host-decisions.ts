@@ -1,8 +1,8 @@
 /** What hosts themselves have a say in: windows on their own clocks, 'not now', images ahead. */
 import { strict as assert } from 'node:assert';
 import type { SimulatedNode } from '../../../agent/simulate/simulated-node.js';
-import { ScenarioDaemonSet } from '../scenario-daemonset.js';
 import type { Scenario } from '../rollout-scenario.js';
+import { ScenarioDaemonSet } from '../scenario-daemonset.js';
 import { LAB_LABEL, SITE_LABEL, ZONE_LABEL } from '../scenario-fleet.js';
 
 const LOOK_MS = 20;
@@ -62,7 +62,10 @@ const BUSY: Scenario = {
     const [forced, ...patient] = busy;
     assert.ok(forced);
     await rolled.steer('override-locks', forced.name, 'a recall');
-    await rolled.until('the one to go on all the same', ({ codes }) => codes?.UpdateLocked === patient.length);
+    await rolled.until(
+      'the one to go on all the same',
+      ({ codes }) => codes?.UpdateLocked === patient.length,
+    );
     assert.ok(patient.every((host) => !host.hasRun('busy:2')));
     for (const host of busy) host.lockUpdates(undefined);
     const { phase } = await rolled.reaches('Completed');

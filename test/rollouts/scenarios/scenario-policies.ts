@@ -1,7 +1,7 @@
 /** Policies that scenarios share. */
 import { scaledAmount } from '../../../coordinator/decisions/rollouts/wave-plan.js';
-import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import { LAB_LABEL } from '../scenario-fleet.js';
 
 type PolicySpec = Omit<RolloutPolicy['spec'], 'selector'>;

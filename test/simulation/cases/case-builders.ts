@@ -1,8 +1,8 @@
 /** How named cases are told: short histories by hand, and what must come of them. */
 import assert from 'node:assert/strict';
 import type { Fault, History, Step, UserStep } from '../histories/history.js';
-import { type HistoryOutcome, runHistory } from '../runs/run-history.js';
 import { formatFailure } from '../runs/failure-report.js';
+import { type HistoryOutcome, runHistory } from '../runs/run-history.js';
 
 export const SECOND = 1_000;
 
@@ -31,7 +31,7 @@ export function daemonSet(
 
 export const setImage = (image: string): UserStep => ({ kind: 'set image', name: 'alpha', image });
 /** Killed by the clock: no deed is so far away. */
-export const KILLED = { deed: 1_000, side: 'before' } as const;
+export const KILLED = { operation: 1_000, side: 'before' } as const;
 
 /** Runs it at several paces of chance: a race needs its moment. */
 export async function outcomesOf(nodes: number, steps: Step[], seeds: number): Promise<HistoryOutcome[]> {

@@ -1,7 +1,16 @@
 /** What the simulation found where no policy is: short histories, each with what went wrong. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { after, daemonSet, KILLED, outcomesOf, SECOND, setImage, assertNoViolation, assertNoViolationIn } from './case-builders.js';
+import {
+  after,
+  assertNoViolation,
+  assertNoViolationIn,
+  daemonSet,
+  KILLED,
+  outcomesOf,
+  SECOND,
+  setImage,
+} from './case-builders.js';
 
 describe('the simulation found', () => {
   test('a Pod that ended while it was deleted, on a host that lost what it held, was deleted for ever', () =>
@@ -45,7 +54,8 @@ describe('the simulation found', () => {
       after(9.2, { kind: 'delete pod', node: 'host-1', index: 0, force: false }),
     ];
     // The disk has to be slow at the right moment.
-    for (const seed of ['case-167', 'case-292']) await assertNoViolationIn({ seed, nodes: 1, speed: 2, steps });
+    for (const seed of ['case-167', 'case-292'])
+      await assertNoViolationIn({ seed, nodes: 1, speed: 2, steps });
   });
 
   test('a Pod that had run before a power cut started beside the one before it, of whose end the disk had not heard', () =>

@@ -1,15 +1,28 @@
 /** What the simulation found in rollouts by a policy, and in turns: short histories, each with what went wrong. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { after, daemonSet, outcomesOf, SECOND, setImage, assertNoViolation, assertNoViolationIn } from './case-builders.js';
-import type { Policy, HandoverRules } from '../histories/history.js';
+import type { HandoverRules, Policy } from '../histories/history.js';
+import {
+  after,
+  assertNoViolation,
+  assertNoViolationIn,
+  daemonSet,
+  outcomesOf,
+  SECOND,
+  setImage,
+} from './case-builders.js';
 
 /** Nothing holds it up, and nothing fails it. */
 const PATIENT: Policy = {
   ...{ soakSeconds: 0, approval: 'Automatic', maxFailed: null, deadlineSeconds: 120, action: 'Pause' },
 };
 /** The host replaces the Pod as soon as it has the image. */
-const AT_ONCE: HandoverRules = { windowSeconds: null, confirmSeconds: 15, lockSeconds: null, prePulls: false };
+const AT_ONCE: HandoverRules = {
+  windowSeconds: null,
+  confirmSeconds: 15,
+  lockSeconds: null,
+  prePulls: false,
+};
 
 describe('the simulation found', () => {
   test('a Pod whose turn came before it had ever started made room for one that started beside its predecessor', () =>
@@ -259,7 +272,7 @@ describe('the simulation found', () => {
         }),
         after(58.566, { kind: 'busy host', node: 'host-3', forMs: 150 * SECOND }),
         after(2.481, daemonSet('app:absent', { minReadySeconds: 5, graceSeconds: 30, selector: 'a' })),
-        after(11.163, { kind: 'kill coordinator', doom: { operation: 13, side: 'after' }, downMs: 298 }),
+        after(11.163, { kind: 'kill coordinator', crashAt: { operation: 13, side: 'after' }, downMs: 298 }),
         after(0.163, { kind: 'set image', name: 'beta', image: 'app:stubborn' }),
       ],
     }));

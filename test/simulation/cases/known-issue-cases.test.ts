@@ -1,7 +1,16 @@
 /** What other systems broke: short histories, each with the issue it comes from. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { after, daemonSet, KILLED, outcomesOf, SECOND, setImage, starts, assertNoViolation } from './case-builders.js';
+import {
+  after,
+  assertNoViolation,
+  daemonSet,
+  KILLED,
+  outcomesOf,
+  SECOND,
+  setImage,
+  starts,
+} from './case-builders.js';
 
 describe('other systems broke', () => {
   test('a second update over a bad one kills the healthy rest (kubernetes#123232, kruise#1323)', () =>
@@ -25,7 +34,13 @@ describe('other systems broke', () => {
           damagesCache: false,
         }),
         after(150, { kind: 'cut cable', node: 'host-2', forMs: 90 * SECOND }),
-        after(100, { kind: 'kill agent', node: 'host-2', crashAt: KILLED, downMs: SECOND, damagesCache: true }),
+        after(100, {
+          kind: 'kill agent',
+          node: 'host-2',
+          crashAt: KILLED,
+          downMs: SECOND,
+          damagesCache: true,
+        }),
         after(60, { kind: 'stop coordinator', downMs: 90 * SECOND }),
       ],
       5,
@@ -56,11 +71,17 @@ describe('other systems broke', () => {
 
   test('agents and coordinator killed at every step of a rollout', async () => {
     for (let deed = 1; deed <= 30; deed++) {
-      const doom = { operation: deed, side: deed % 2 === 0 ? 'before' : 'after' } as const;
+      const crashAt = { operation: deed, side: deed % 2 === 0 ? 'before' : 'after' } as const;
       const kill =
         deed % 3 === 0
-          ? ({ kind: 'kill coordinator', crashAt: doom, downMs: SECOND } as const)
-          : ({ kind: 'kill agent', node: 'host-1', crashAt: doom, downMs: SECOND, damagesCache: false } as const);
+          ? ({ kind: 'kill coordinator', crashAt: crashAt, downMs: SECOND } as const)
+          : ({
+              kind: 'kill agent',
+              node: 'host-1',
+              crashAt: crashAt,
+              downMs: SECOND,
+              damagesCache: false,
+            } as const);
       await assertNoViolation(
         2,
         [after(1, daemonSet('app:slow1')), after(20, kill), after(0, setImage('app:slow2'))],

@@ -1,17 +1,18 @@
 /** Draws histories from seeds. */
+
+import type { CrashPoint } from '../machines/program-lifetime.js';
+import { SeededRandom } from '../machines/seeded-random.js';
 import {
   type Fault,
+  type HandoverRules,
   type History,
   nodeName,
   type Policy,
   type Step,
   type Strategy,
-  type HandoverRules,
   type UserStep,
 } from './history.js';
-import type { CrashPoint } from '../machines/program-lifetime.js';
 import type { Mix } from './history-mixes.js';
-import { SeededRandom } from '../machines/seeded-random.js';
 
 const IMAGES = [
   'app:1',
@@ -95,7 +96,10 @@ function turnsOf(chance: SeededRandom): HandoverRules {
 function stepOf(kind: keyof Mix, chance: SeededRandom, nodes: number): UserStep | Fault {
   const node = () => nodeName(chance.integer(1, nodes));
   const name = () => chance.pick(DAEMON_SETS);
-  const doom = (): CrashPoint => ({ operation: chance.integer(1, 25), side: chance.pick(['before', 'after'] as const) });
+  const crashAt = (): CrashPoint => ({
+    operation: chance.integer(1, 25),
+    side: chance.pick(['before', 'after'] as const),
+  });
   const downMs = () => chance.pick([200, 2_000, 5_000, 60_000]) + chance.integer(0, 1_000);
   const forMs = () => chance.pick([1_000, 8_000, 30_000, 90_000]);
   const zone = () => chance.pick(['a', 'b', null] as const);
@@ -133,11 +137,11 @@ function stepOf(kind: keyof Mix, chance: SeededRandom, nodes: number): UserStep 
     case 'delete node':
       return { kind, node: node() };
     case 'kill agent':
-      return { kind, node: node(), doom: doom(), downMs: downMs(), damagesCache: chance.isTrue(0.1) };
+      return { kind, node: node(), crashAt: crashAt(), downMs: downMs(), damagesCache: chance.isTrue(0.1) };
     case 'stop agent':
       return { kind, node: node(), downMs: downMs() };
     case 'kill coordinator':
-      return { kind, doom: doom(), downMs: downMs() };
+      return { kind, crashAt: crashAt(), downMs: downMs() };
     case 'stop coordinator':
       return { kind, downMs: downMs() };
     case 'cut power':

@@ -1,8 +1,8 @@
 /** What breaks: how each fault of a history is done to the world, and how all of it ends. */
 import { epochFrom } from '../../../coordinator/decisions/restore/unknown-pod.js';
 import type { SimulatedDatabase } from '../machines/simulated-store.js';
-import type { Fault } from './history.js';
 import type { SimulatedWorld } from '../machines/simulated-world.js';
+import type { Fault } from './history.js';
 
 /** As often as has a host take a Pod back, and so soon that it cannot be confirmed in between. */
 const REBOOTS = 3;

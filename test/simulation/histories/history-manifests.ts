@@ -1,7 +1,8 @@
 /** The objects that histories' people write. */
-import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+
 import type { DaemonSet, DaemonSetSpec } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import type { Policy, Strategy, HandoverRules, UserStep, Zone } from './history.js';
+import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { HandoverRules, Policy, Strategy, UserStep, Zone } from './history.js';
 
 /** On every DaemonSet: the policy of a history selects them all. */
 const GOVERNED = { governed: 'yes' };

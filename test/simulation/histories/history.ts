@@ -41,9 +41,9 @@ export type UserStep =
   | { kind: 'wait' };
 
 export type Fault =
-  | { kind: 'kill agent'; node: string; doom: CrashPoint; downMs: number; damagesCache: boolean }
+  | { kind: 'kill agent'; node: string; crashAt: CrashPoint; downMs: number; damagesCache: boolean }
   | { kind: 'stop agent'; node: string; downMs: number }
-  | { kind: 'kill coordinator'; doom: CrashPoint; downMs: number }
+  | { kind: 'kill coordinator'; crashAt: CrashPoint; downMs: number }
   | { kind: 'stop coordinator'; downMs: number }
   | { kind: 'cut power'; node: string; downMs: number; damagesCache: boolean }
   | { kind: 'cut cable'; node: string; forMs: number }

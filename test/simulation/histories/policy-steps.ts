@@ -1,15 +1,15 @@
 /** People who steer rollouts: the policy of a history, and what they ask of single Rollouts. */
 import { daemonSetKind, podKind, rolloutKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
-import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import { REVERTED_CONDITION } from '../../../shared/kube/handovers/host-handover.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import { controllerOf, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { steeringAnnotation } from '../../../shared/kube/rollouts/steering-requests.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import type { Policy, HandoverRules, UserStep } from './history.js';
 import type { AcknowledgedWrite } from '../rules/invariants.js';
-import { POLICY, policySpec, setImage } from './history-manifests.js';
 import { changed, created, deleted, type Request, refOf, type UserDeps } from './api-request-steps.js';
+import type { HandoverRules, Policy, UserStep } from './history.js';
+import { POLICY, policySpec, setImage } from './history-manifests.js';
 
 type PolicyStep = Extract<
   UserStep,

@@ -2,13 +2,13 @@
 import { daemonSetKind, nodeKind, podKind } from '../../../coordinator/kinds/index.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import type { UserStep } from './history.js';
 import type { AcknowledgedWrite } from '../rules/invariants.js';
+import { hasTemplateGeneration } from '../rules/reference-placement.js';
+import type { StoredState } from '../rules/stored-truth.js';
+import { changed, created, deleted, type Request, refOf, type UserDeps } from './api-request-steps.js';
+import type { UserStep } from './history.js';
 import { barePod, manifestOf, setImage, setSelector, strategyOf, tolerantPod } from './history-manifests.js';
 import { policyRequests } from './policy-steps.js';
-import { hasTemplateGeneration } from '../rules/reference-placement.js';
-import { changed, created, deleted, type Request, refOf, type UserDeps } from './api-request-steps.js';
-import type { StoredState } from '../rules/stored-truth.js';
 
 /** The requests of a step, one after another. */
 export function requestsOf(step: UserStep, parts: UserDeps): Request[] {

@@ -35,10 +35,16 @@ export class ProgramLifetime {
   readonly #onDoom: () => void;
   readonly #ended = new AbortController();
   #deeds = 0;
-  #doom: { at: number; side: CrashPoint['side'] } | undefined;
+  #crashAt: { at: number; side: CrashPoint['side'] } | undefined;
 
-  /** `onDoom` is called where a doom strikes, and is to call `end`. */
-  constructor(timeline: Timeline, wall: WallClock, chance: SeededRandom, pace: SpeedFactor, onDoom: () => void) {
+  /** `onDoom` is called where a crashAt strikes, and is to call `end`. */
+  constructor(
+    timeline: Timeline,
+    wall: WallClock,
+    chance: SeededRandom,
+    pace: SpeedFactor,
+    onDoom: () => void,
+  ) {
     this.#timeline = timeline;
     this.#chance = chance;
     this.#pace = pace;
@@ -62,18 +68,18 @@ export class ProgramLifetime {
   }
 
   crashAt({ operation: deed, side }: CrashPoint): void {
-    this.#doom = { at: this.#deeds + deed, side };
+    this.#crashAt = { at: this.#deeds + deed, side };
   }
 
   /** Does something outside; resolves with what it answers. In an ended life it neither happens nor resolves. */
-  async perform<T>(deed: () => T | Promise<T>): Promise<T> {
+  async perform<T>(operation: () => T | Promise<T>): Promise<T> {
     if (this.isOver) return never();
     this.#deeds += 1;
     const number = this.#deeds;
     await this.pause(this.delayMs());
     if (this.#strikes(number, 'before')) return never();
     try {
-      return await deed();
+      return await operation();
     } finally {
       if (this.#strikes(number, 'after') || this.isOver) await never();
       await this.pause(this.delayMs());
@@ -93,7 +99,7 @@ export class ProgramLifetime {
   }
 
   #strikes(number: number, side: CrashPoint['side']): boolean {
-    if (this.#doom?.at !== number || this.#doom.side !== side) return false;
+    if (this.#crashAt?.at !== number || this.#crashAt.side !== side) return false;
     this.#onDoom();
     return true;
   }

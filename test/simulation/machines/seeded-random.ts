@@ -40,9 +40,9 @@ export class SeededRandom {
 
   /** A uuid by its form alone. */
   readonly uuid = (): string => {
-    const hex = Array.from({ length: 4 }, () => this.integer(0, 0xffffffff).toString(16).padStart(8, '0')).join(
-      '',
-    );
+    const hex = Array.from({ length: 4 }, () =>
+      this.integer(0, 0xffffffff).toString(16).padStart(8, '0'),
+    ).join('');
     return [
       hex.slice(0, 8),
       hex.slice(8, 12),

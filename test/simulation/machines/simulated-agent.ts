@@ -3,19 +3,22 @@ import type { WebSocket } from 'ws';
 import { createAgent } from '../../../agent/assembly/create-agent.js';
 import { ConfigCache } from '../../../agent/desired/config-object-cache.js';
 import { DesiredCache } from '../../../agent/desired/desired-cache.js';
-import { MonotonicTimesDriver } from '../../../agent/runtime/monotonic-times-driver.js';
-import { hollowHostInfo, hollowHostDeps } from '../../../agent/simulate/hollow-host.js';
 import { CoordinatorTime } from '../../../agent/handovers/coordinator-time.js';
+import { MonotonicTimesDriver } from '../../../agent/runtime/monotonic-times-driver.js';
+import { hollowHostDeps, hollowHostInfo } from '../../../agent/simulate/hollow-host.js';
 import type { NodeStatus } from '../../../shared/kube/nodes/node-types.js';
+import {
+  type RunningComponents,
+  startComponents,
+} from '../../../shared/process/service/program-lifecycle.js';
 import { monotonicClock } from '../../../shared/process/time/clock.js';
-import { type RunningComponents, startComponents } from '../../../shared/process/service/program-lifecycle.js';
 import type { Chronicle } from '../runs/chronicle.js';
-import type { HostDisk, HandoverWatcher } from './simulated-disk.js';
-import type { EngineWatcher, HostEngine } from './simulated-engine.js';
-import type { HostShortage } from './simulated-shortage.js';
 import { type CrashPoint, ProgramLifetime, type SpeedFactor, type WallClock } from './program-lifetime.js';
-import type { SimulatedSocket } from './simulated-network.js';
 import type { SeededRandom } from './seeded-random.js';
+import type { HandoverWatcher, HostDisk } from './simulated-disk.js';
+import type { EngineWatcher, HostEngine } from './simulated-engine.js';
+import type { SimulatedSocket } from './simulated-network.js';
+import type { HostShortage } from './simulated-shortage.js';
 import type { Timeline } from './timeline.js';
 
 /** What an agent finds on its host, which outlives it. */
@@ -97,8 +100,8 @@ export class HostAgent {
     this.#running = undefined;
   }
 
-  crashAt(doom: CrashPoint): void {
-    this.#life?.crashAt(doom);
+  crashAt(crashAt: CrashPoint): void {
+    this.#life?.crashAt(crashAt);
   }
 
   #say(what: string): void {
@@ -136,7 +139,10 @@ export class HostAgent {
       random: { random: chance.fraction, uuid: chance.uuid },
       log,
     });
-    const running = await startComponents([{ name: 'cache', stop: () => cache.flush() }, ...agent.components], log);
+    const running = await startComponents(
+      [{ name: 'cache', stop: () => cache.flush() }, ...agent.components],
+      log,
+    );
     if (!life.isOver) this.#running = running;
   }
 }

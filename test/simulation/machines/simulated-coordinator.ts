@@ -4,13 +4,16 @@ import type { WebSocket } from 'ws';
 import { type CoordinatorCore, createCoordinatorCore } from '../../../coordinator/coordinator-core.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import { type RunningComponents, startComponents } from '../../../shared/process/service/program-lifecycle.js';
+import {
+  type RunningComponents,
+  startComponents,
+} from '../../../shared/process/service/program-lifecycle.js';
 import { NO_AUTHORITY } from '../../harness/api/test-authority.js';
 import type { Chronicle } from '../runs/chronicle.js';
-import { openSimulatedStore, type SimulatedDatabase } from './simulated-store.js';
 import { type CrashPoint, ProgramLifetime, type SpeedFactor, type WallClock } from './program-lifetime.js';
-import type { SimulatedSocket } from './simulated-network.js';
 import type { SeededRandom } from './seeded-random.js';
+import type { SimulatedSocket } from './simulated-network.js';
+import { openSimulatedStore, type SimulatedDatabase } from './simulated-store.js';
 import type { Timeline } from './timeline.js';
 
 const GRACE_MS = 40_000;
@@ -25,7 +28,7 @@ export interface CoordinatorDeps {
   chronicle: Chronicle;
   /** Something between the programs and the registry: how tests break the product on purpose. */
   wrapCore?: (core: CoordinatorCore) => CoordinatorCore;
-  /** It ended by itself or by a doom. */
+  /** It ended by itself or by a crashAt. */
   onEnded: () => void;
   /** Something has happened that is to be counted. */
   note: (event: string) => void;
@@ -116,8 +119,8 @@ export class SimulatedCoordinator {
     })();
   }
 
-  crashAt(doom: CrashPoint): void {
-    this.#life?.crashAt(doom);
+  crashAt(crashAt: CrashPoint): void {
+    this.#life?.crashAt(crashAt);
   }
 
   accept(node: string, socket: SimulatedSocket): void {

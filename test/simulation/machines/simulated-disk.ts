@@ -78,7 +78,7 @@ export class HostDisk {
     if (!/"replacedBy"|"revert"/.test(text)) return;
     const { pods } = JSON.parse(text.slice(text.indexOf('\n'))) as { pods: AssignedPod[] };
     const isNews = (what: string) => !this.#told.has(what) && this.#told.add(what);
-    for (const { uid, replacedBy: replacedBy, handover: turn } of pods) {
+    for (const { uid, replacedBy, handover: turn } of pods) {
       if (replacedBy !== undefined && isNews(`${uid} begun`)) onBegun(uid, replacedBy);
       if (turn?.revert && isNews(`${uid} reverted`)) onReverted(uid, turn.revert.reason);
     }

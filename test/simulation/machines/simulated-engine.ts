@@ -1,8 +1,9 @@
 /** The engine of a simulated host: a hollow one that outlives the agent, stops, hangs, and is worked on by hand. */
-import type { ContainerOwner, RuntimeDriver, RuntimeEvent } from '../../../agent/runtime/runtime-driver.js';
+
 import { HollowDriver } from '../../../agent/runtime/hollow/hollow-driver.js';
 import { HollowEngine } from '../../../agent/runtime/hollow/hollow-engine.js';
 import type { ImageBehaviourRow } from '../../../agent/runtime/hollow/image-behaviours.js';
+import type { ContainerOwner, RuntimeDriver, RuntimeEvent } from '../../../agent/runtime/runtime-driver.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import type { ProgramLifetime } from './program-lifetime.js';
 
@@ -98,7 +99,7 @@ export class HostEngine {
   /** Its interface for one life of the agent, each call a deed. */
   driverFor(life: ProgramLifetime, { onStarted, onStopped }: EngineWatcher): RuntimeDriver {
     const inner = new HollowDriver(this.#engine, this.#owner);
-    const call = <T>(deed: () => Promise<T>) => life.perform(() => this.#whenAnswering(deed));
+    const call = <T>(operation: () => Promise<T>) => life.perform(() => this.#whenAnswering(operation));
     const own: Partial<RuntimeDriver> = {
       start: (id) =>
         call(async () => {
@@ -130,9 +131,9 @@ export class HostEngine {
     return found && (state === undefined || found.state === state) ? found.identity.podUid : undefined;
   }
 
-  async #whenAnswering<T>(deed: () => Promise<T>): Promise<T> {
+  async #whenAnswering<T>(operation: () => Promise<T>): Promise<T> {
     while (this.#waiting) await new Promise<void>((resolve) => this.#waiting?.push(resolve));
-    return deed();
+    return operation();
   }
 }
 

@@ -1,14 +1,14 @@
 /** A simulated host: a machine with an engine, a disk and a cable, which outlive its agent. */
 import type { NodeStatus } from '../../../shared/kube/nodes/node-types.js';
-import type { Chronicle } from '../runs/chronicle.js';
 import type { Domain, Pressure, ScarceResource } from '../histories/history.js';
-import { HostAgent } from './simulated-agent.js';
-import { HostDisk, type HandoverWatcher } from './simulated-disk.js';
-import { type HostContainer, HostEngine } from './simulated-engine.js';
-import { HostShortage } from './simulated-shortage.js';
+import type { Chronicle } from '../runs/chronicle.js';
 import { type CrashPoint, ProgramLifetime, type SpeedFactor, type WallClock } from './program-lifetime.js';
-import type { Cable, SimulatedSocket } from './simulated-network.js';
 import type { SeededRandom } from './seeded-random.js';
+import { HostAgent } from './simulated-agent.js';
+import { type HandoverWatcher, HostDisk } from './simulated-disk.js';
+import { type HostContainer, HostEngine } from './simulated-engine.js';
+import type { Cable, SimulatedSocket } from './simulated-network.js';
+import { HostShortage } from './simulated-shortage.js';
 import type { Timeline } from './timeline.js';
 
 export interface HostDeps {
@@ -58,8 +58,13 @@ export class SimulatedHost {
     this.cable = parts.cable;
     this.#shortage = new HostShortage(timeline);
     // The engine is a program of its own: it goes on when the agent ends.
-    const clock = new ProgramLifetime(timeline, this.wall, parts.random.stream('engine'), parts.speed, () => undefined)
-      .clock;
+    const clock = new ProgramLifetime(
+      timeline,
+      this.wall,
+      parts.random.stream('engine'),
+      parts.speed,
+      () => undefined,
+    ).clock;
     this.#engine = new HostEngine(clock, { clusterUID: parts.clusterUID, nodeName: parts.name });
     this.#agent = this.#makeAgent();
   }
@@ -116,8 +121,8 @@ export class SimulatedHost {
     this.#agent.crash();
   }
 
-  crashAgentAt(doom: CrashPoint): void {
-    this.#agent.crashAt(doom);
+  crashAgentAt(crashAt: CrashPoint): void {
+    this.#agent.crashAt(crashAt);
   }
 
   /** All ends at once, and nobody is told. */
@@ -258,7 +263,17 @@ export class SimulatedHost {
     } = this.#parts;
     const { dial, onStarted, onStopped, handoverWatcher: turnWatcher, note } = this.#parts;
     return new HostAgent({
-      ...{ nodeName, labels, timeline, random: chance, speed: pace, chronicle, hasManifests, handoverWatcher: turnWatcher, note },
+      ...{
+        nodeName,
+        labels,
+        timeline,
+        random: chance,
+        speed: pace,
+        chronicle,
+        hasManifests,
+        handoverWatcher: turnWatcher,
+        note,
+      },
       wall: this.wall,
       engine: this.#engine,
       disk: this.#disk,

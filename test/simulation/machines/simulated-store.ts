@@ -6,6 +6,7 @@ import { ChangeLog } from '../../../coordinator/store/log/change-log.js';
 import { GroupCommit } from '../../../coordinator/store/log/group-commit.js';
 import { type PackedCommit, unpackCommit } from '../../../coordinator/store/log/packed-commit.js';
 import { PresentValues } from '../../../coordinator/store/log/present-values.js';
+import { WatchFanout } from '../../../coordinator/store/log/watch-fanout.js';
 import { EPOCH_STRIDE } from '../../../coordinator/store/sqlite/sqlite-identity.js';
 import type {
   Change,
@@ -17,7 +18,6 @@ import type {
 } from '../../../coordinator/store/store.js';
 import { Expired } from '../../../coordinator/store/store.js';
 import { StoreError } from '../../../coordinator/store/store-error.js';
-import { WatchFanout } from '../../../coordinator/store/log/watch-fanout.js';
 import type { Write } from '../../../coordinator/store/write-rules.js';
 import type { ProgramLifetime } from './program-lifetime.js';
 
@@ -93,12 +93,23 @@ export class SimulatedDatabase {
     const pastEpochs = [...backup.pastEpochs, { epoch: backup.epoch, revision, takenAt }];
     const values = new Map(backup.values);
     const created = new Map(backup.created);
-    this.#content = { values, created, revision: revision + EPOCH_STRIDE, epoch, pastEpochs, isUnconfirmed: true };
+    this.#content = {
+      values,
+      created,
+      revision: revision + EPOCH_STRIDE,
+      epoch,
+      pastEpochs,
+      isUnconfirmed: true,
+    };
   }
 }
 
 /** Opens the disk for one life of the coordinator. `onFailed`: as for SqliteStore, the program is to end. */
-export function openSimulatedStore(disk: SimulatedDatabase, life: ProgramLifetime, onFailed: () => void): Store {
+export function openSimulatedStore(
+  disk: SimulatedDatabase,
+  life: ProgramLifetime,
+  onFailed: () => void,
+): Store {
   const { content } = disk;
   const values = new PresentValues();
   for (const value of content.values.values()) values.set(value.key, value);

@@ -1,20 +1,20 @@
 /** Everything that a history happens to: one coordinator, its disk, a handful of hosts, their cables; and a bystander who sees all. */
 import type { CoordinatorCore } from '../../../coordinator/coordinator-core.js';
 import type { Change } from '../../../coordinator/store/store.js';
-import { Chronicle } from '../runs/chronicle.js';
-import { SimulatedCoordinator } from './simulated-coordinator.js';
-import { SimulatedDatabase } from './simulated-store.js';
-import { eventsOf } from '../runs/event-kinds.js';
 import { domainOf, type History, nodeName, type Step } from '../histories/history.js';
-import { type HostDeps, SimulatedHost } from './simulated-host.js';
 import { type AcknowledgedWrite, type Invariant, invariants, type Verdict } from '../rules/invariants.js';
-import { type ProgramLifetime, type SpeedFactor, START_MS } from './program-lifetime.js';
-import { Cable, join, SimulatedSocket } from './simulated-network.js';
-import type { SimulatedHostFacts, ObservedWorld } from '../rules/observed-world.js';
-import { SeededRandom } from './seeded-random.js';
-import { count, emptyEventCounts } from '../runs/event-counts.js';
-import { Timeline } from './timeline.js';
+import type { ObservedWorld, SimulatedHostFacts } from '../rules/observed-world.js';
 import { StoredState } from '../rules/stored-truth.js';
+import { Chronicle } from '../runs/chronicle.js';
+import { count, emptyEventCounts } from '../runs/event-counts.js';
+import { eventsOf } from '../runs/event-kinds.js';
+import { type ProgramLifetime, type SpeedFactor, START_MS } from './program-lifetime.js';
+import { SeededRandom } from './seeded-random.js';
+import { SimulatedCoordinator } from './simulated-coordinator.js';
+import { type HostDeps, SimulatedHost } from './simulated-host.js';
+import { Cable, join, SimulatedSocket } from './simulated-network.js';
+import { SimulatedDatabase } from './simulated-store.js';
+import { Timeline } from './timeline.js';
 
 /** As systemd would. */
 const RESTART_MS = 2_000;
@@ -30,7 +30,11 @@ export class SimulatedWorld implements ObservedWorld {
   readonly timeline = new Timeline();
   readonly chronicle = new Chronicle(this.timeline);
   readonly stored = new StoredState();
-  readonly userRequests = { deleted: new Set<string>(), forced: new Set<string>(), answered: new Set<string>() };
+  readonly userRequests = {
+    deleted: new Set<string>(),
+    forced: new Set<string>(),
+    answered: new Set<string>(),
+  };
   readonly network = { frames: 0, framesLost: 0 };
   readonly tallies = emptyEventCounts();
   readonly pace: SpeedFactor;

@@ -2,19 +2,24 @@
  * The bystander's book on where each DaemonSet serves, and since when: what the rules on rollouts are judged by. Programs act on
  * what they have seen, and see late; so what changed within the last `NEWS_MS` counts for them, not against them.
  */
-import { findCondition } from '../../../shared/kube/objects/conditions.js';
-import { CONFIRMED_CONDITION, handoverOf, handoverAnnotationOf } from '../../../shared/kube/handovers/host-handover.js';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { belongs, mayStay, maySurge, unavailableBudget } from './reference-placement.js';
-import type { ObservedWorld } from './observed-world.js';
+import {
+  CONFIRMED_CONDITION,
+  handoverAnnotationOf,
+  handoverOf,
+} from '../../../shared/kube/handovers/host-handover.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { DurationTracker } from './duration-tracker.js';
+import type { ObservedWorld } from './observed-world.js';
+import { belongs, mayStay, maySurge, unavailableBudget } from './reference-placement.js';
 import { isLeaving, isReady, readySince, type StoredChange } from './stored-truth.js';
 
 /** Times that lie ahead by no more are those of hosts. */
 const AHEAD_MS = 2_000;
 
-/** Longer than any news takes to become a deed: two commits, a full disk and a slow queue between them. */
+/** Longer than any news takes to become a operation: two commits, a full disk and a slow queue between them. */
 export const NEWS_MS = 30_000;
 
 /** A Pod that a rollout has told to stop while it served. */
@@ -70,7 +75,9 @@ export class Availability {
   ): StoppedByRollout | undefined {
     if (kind !== 'Pod' || !previous || isLeaving(previous)) return undefined;
     // From when it has its turn, its host may stop it at any time; what becomes of that was decided then.
-    const [hadTurn, hasTurn] = [previous, current].map((pod) => pod && handoverAnnotationOf(pod) !== undefined);
+    const [hadTurn, hasTurn] = [previous, current].map(
+      (pod) => pod && handoverAnnotationOf(pod) !== undefined,
+    );
     if (hadTurn || (current && !isLeaving(current) && !hasTurn)) return undefined;
     const { uid = '' } = previous.metadata;
     const { nodeName: node = '' } = previous.spec;
@@ -124,7 +131,11 @@ export class Availability {
   }
 
   /** By the time that it tells itself: as the coordinator's clock is now, or was when it told. */
-  #mayBeAvailable({ metadata }: Pod, { spec }: DaemonSet, { nowMs, coordinatorNowMs }: ObservedWorld): boolean {
+  #mayBeAvailable(
+    { metadata }: Pod,
+    { spec }: DaemonSet,
+    { nowMs, coordinatorNowMs }: ObservedWorld,
+  ): boolean {
     const told = this.#told.get(metadata.uid ?? '');
     if (!told) return false;
     const minReadyMs = (spec.minReadySeconds ?? 0) * 1_000;

@@ -1,12 +1,13 @@
 /** Rules on who is driven out of a node by its taints, and when. */
+
+import type { Node, Taint } from '../../../shared/kube/nodes/node-types.js';
 import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import { controllerOf } from '../../../shared/kube/objects/meta.js';
-import type { Node, Taint } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { NEWS_MS } from './daemonset-availability.js';
+import { DurationTracker } from './duration-tracker.js';
 import type { Invariant } from './invariants.js';
 import { toleratesFor } from './reference-placement.js';
-import { DurationTracker } from './duration-tracker.js';
 import { isLeaving, type StoredChange, type StoredState } from './stored-truth.js';
 
 /** Stored times are whole seconds. */

@@ -1,10 +1,14 @@
 /** Rules on what hosts decide by themselves: when they replace a Pod that has its turn, and when they take one back. */
-import { type HostHandover, type RevertReason, handoverOf } from '../../../shared/kube/handovers/host-handover.js';
+import {
+  type HostHandover,
+  handoverOf,
+  type RevertReason,
+} from '../../../shared/kube/handovers/host-handover.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import type { Invariant, Violation } from './invariants.js';
 import { START_MS } from '../machines/program-lifetime.js';
-import { isInHours } from './reference-placement.js';
+import type { Invariant, Violation } from './invariants.js';
 import type { ObservedWorld } from './observed-world.js';
+import { isInHours } from './reference-placement.js';
 import type { StoredChange } from './stored-truth.js';
 import type { WaveHistory } from './wave-rules.js';
 
@@ -102,7 +106,7 @@ export function busyHostsDecide(): Invariant {
         return turns.some((turn) => wasPutOff(turn, firstAtMs, busyUntilMs)) || undefined;
       // It may have said so before, for the same Pod: that counts as well.
       const saidForMs = nowMs - firstAtMs;
-      const isHeld = turns.every(({ maxLockSeconds: maxLockSeconds = 0 }) => saidForMs < maxLockSeconds * 1_000 - WHOLE_MS);
+      const isHeld = turns.every(({ maxLockSeconds = 0 }) => saidForMs < maxLockSeconds * 1_000 - WHOLE_MS);
       if (!isHeld || nowMs - busySinceMs < WRITING_MS) return true;
       return `${node} has been busy for ${(nowMs - busySinceMs) / 1_000} s and begins a turn of ${saidForMs / 1_000} s`;
     },
@@ -110,7 +114,7 @@ export function busyHostsDecide(): Invariant {
 }
 
 /** In its hours, while the host said 'not now' and could be asked. */
-function wasPutOff({ windows, maxLockSeconds: maxLockSeconds }: HostHandover, firstAtMs: number, busyUntilMs = 0): boolean {
+function wasPutOff({ windows, maxLockSeconds }: HostHandover, firstAtMs: number, busyUntilMs = 0): boolean {
   if (!maxLockSeconds || busyUntilMs - firstAtMs < WRITING_MS) return false;
   const time = START_MS + busyUntilMs;
   return !windows || windows.some(({ from, until }) => Date.parse(from) < time && time < Date.parse(until));
@@ -121,7 +125,12 @@ export function revertsHaveReason(): Invariant {
   const startedAtMs = new Map<string, number>();
   const bootsBefore = new Map<string, number>();
 
-  const doubt = (podUid: string, reason: RevertReason, node: string, scene: ObservedWorld): Violation | undefined => {
+  const doubt = (
+    podUid: string,
+    reason: RevertReason,
+    node: string,
+    scene: ObservedWorld,
+  ): Violation | undefined => {
     const { boots, reachableSinceMs, engineUpSinceMs } = scene.hostOf(node);
     const isFor = (sinceMs: number | undefined, ms: number) =>
       sinceMs !== undefined && scene.nowMs - sinceMs >= ms;
@@ -148,7 +157,8 @@ export function revertsHaveReason(): Invariant {
   return {
     rule: 'a host takes a Pod back only when that is not ready, the coordinator is lost, or it reboots again and again',
     podStarted: (podUid, _, { nowMs }) => void startedAtMs.set(podUid, nowMs),
-    handoverStarted: ({ successorUid }, node, { hostOf }) => void bootsBefore.set(successorUid, hostOf(node).boots),
+    handoverStarted: ({ successorUid }, node, { hostOf }) =>
+      void bootsBefore.set(successorUid, hostOf(node).boots),
     podReverted: ({ podUid, reason }, node, scene) => {
       const why = doubt(podUid, reason, node, scene);
       return why === undefined || `${node} takes ${podUid} back as ${reason}, and ${why}`;

@@ -1,14 +1,14 @@
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { RevertReason } from '../../../shared/kube/handovers/host-handover.js';
 import { controllerOf } from '../../../shared/kube/objects/meta.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { Availability, NEWS_MS } from './daemonset-availability.js';
-import { offlineNodesAreNotEvicted, taintEvictionsWait } from './eviction-rules.js';
-import { FigureHistory } from './status-figures.js';
-import { maySurge } from './reference-placement.js';
-import type { ObservedWorld } from './observed-world.js';
 import { DurationTracker } from './duration-tracker.js';
+import { offlineNodesAreNotEvicted, taintEvictionsWait } from './eviction-rules.js';
+import { busyHostsDecide, handoversKeepToWindows, revertsHaveReason } from './handover-rules.js';
+import type { ObservedWorld } from './observed-world.js';
+import { maySurge } from './reference-placement.js';
+import { FigureHistory } from './status-figures.js';
 import { isLeaving, type StoredChange } from './stored-truth.js';
-import { busyHostsDecide, revertsHaveReason, handoversKeepToWindows } from './handover-rules.js';
 import { WaveHistory } from './wave-rules.js';
 
 /** A sentence that says what was broken, and by what. */
@@ -25,7 +25,11 @@ export interface Invariant {
   /** The agent of this node has just told a container of this Pod, which runs, to stop. */
   podStopped?(podUid: string, node: string, scene: ObservedWorld): Verdict;
   /** A host has just begun to replace a Pod by itself: it stands on its disk. */
-  handoverStarted?(turn: { podUid: string; successorUid: string }, node: string, scene: ObservedWorld): Verdict;
+  handoverStarted?(
+    turn: { podUid: string; successorUid: string },
+    node: string,
+    scene: ObservedWorld,
+  ): Verdict;
   /** A host has just decided to take a Pod back. */
   podReverted?(revert: { podUid: string; reason: RevertReason }, node: string, scene: ObservedWorld): Verdict;
   /** A change has just been committed; `scene` shows the state after it. */
@@ -80,7 +84,10 @@ function oneCopy(): Invariant {
     podStarted: (podUid, node, { stored: truth, running, nowMs }) => {
       const recordOf = (uid: string) => truth.everStoredPods.get(uid) ?? truth.acknowledgedPods.get(uid);
       const started = recordOf(podUid);
-      if (!started?.controllerUid || surged.isWithin(started.controllerUid, nowMs - started.createdAtMs + NEWS_MS, nowMs))
+      if (
+        !started?.controllerUid ||
+        surged.isWithin(started.controllerUid, nowMs - started.createdAtMs + NEWS_MS, nowMs)
+      )
         return undefined;
       const other = running(node).find((container) => {
         const beside = recordOf(container.podUid);
@@ -270,7 +277,8 @@ function nothingVanishes(): Invariant {
       if (kind === 'Rollout') return undefined;
       const isMade =
         kind === 'Pod' &&
-        (truth.everStoredPods.get(previous.metadata.uid ?? '')?.controllerUid || controllerOf(previous.metadata));
+        (truth.everStoredPods.get(previous.metadata.uid ?? '')?.controllerUid ||
+          controllerOf(previous.metadata));
       // A Pod for a Node that never came is collected, as upstream does it.
       const mayGo = (node: string) => drivenOut.has(node) || !truth.nodes.has(node);
       if (isMade || (kind === 'Pod' && mayGo(previous.spec.nodeName ?? ''))) return undefined;

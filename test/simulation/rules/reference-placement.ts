@@ -1,8 +1,9 @@
 /** The simple reference: where a DaemonSet's Pods belong, written anew from the documentation and without the product's code. */
+
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Node, Taint } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 
 /** Taints that every DaemonSet's Pods tolerate (https://kubernetes.io/docs/concepts/workloads/controllers/daemonset). */
 const TOLERATED = [

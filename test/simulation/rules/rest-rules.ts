@@ -1,12 +1,18 @@
 /** When faults have ended: exactly what the simple reference says must be there, and nothing else. */
 
-import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { handoverAnnotationOf } from '../../../shared/kube/handovers/host-handover.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { belongs, hasTemplateGeneration, mayReplaceAvailable, mayStay, toleratesFor } from './reference-placement.js';
 import type { ObservedWorld } from './observed-world.js';
+import {
+  belongs,
+  hasTemplateGeneration,
+  mayReplaceAvailable,
+  mayStay,
+  toleratesFor,
+} from './reference-placement.js';
 import { isLeaving, isReady, versionOf } from './stored-truth.js';
 
 export const SETTLED_RULE = 'no rest when faults have ended';
@@ -87,7 +93,11 @@ function isUpdated(pod: Pod, daemonSet: DaemonSet): boolean {
   return versionOf(pod) === versionOf(daemonSet.spec.template) || hasTemplateGeneration(pod, daemonSet);
 }
 
-function statusUnrest({ metadata, status }: DaemonSet, nodes: readonly Node[], scene: ObservedWorld): string[] {
+function statusUnrest(
+  { metadata, status }: DaemonSet,
+  nodes: readonly Node[],
+  scene: ObservedWorld,
+): string[] {
   const { stored: truth } = scene;
   const daemonSet = truth.daemonSets.get(metadata.uid ?? '');
   if (!daemonSet) return [];

@@ -1,7 +1,7 @@
 /** What a DaemonSet's status may say of each of its generations: sums of nodes that were so, some time since it began. */
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { belongs, hasTemplateGeneration } from './reference-placement.js';
 import type { ObservedWorld } from './observed-world.js';
+import { belongs, hasTemplateGeneration } from './reference-placement.js';
 import { isReady, versionOf } from './stored-truth.js';
 
 /** Names of nodes that some time since a generation began were so. */

@@ -1,14 +1,14 @@
 /** What is really stored, decoded, and what was ever there: the bystander's view that invariants are held against. */
 
 import type { Change } from '../../../coordinator/store/store.js';
-import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
-import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
-import { controllerOf, type KubeObject } from '../../../shared/kube/objects/meta.js';
-import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
-import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
+import { controllerOf, type KubeObject } from '../../../shared/kube/objects/meta.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 
 /** A Pod as it entered the store. */
 export interface PodRecord {
@@ -102,7 +102,8 @@ export class StoredState {
 
   #promise({ uid = '', name, ...metadata }: Pod['metadata'], now: number): void {
     const maker = controllerOf({ name, ...metadata })?.uid;
-    if (!this.acknowledgedPods.has(uid)) this.acknowledgedPods.set(uid, { uid, name, controllerUid: maker, createdAtMs: now });
+    if (!this.acknowledgedPods.has(uid))
+      this.acknowledgedPods.set(uid, { uid, name, controllerUid: maker, createdAtMs: now });
   }
 
   #keep(
@@ -124,7 +125,12 @@ export class StoredState {
     if (successor?.uid) this.#promise(successor, now);
     const known = this.everStoredPods.get(uid);
     if (current && !known) {
-      this.everStoredPods.set(uid, { uid, name, controllerUid: controllerOf(current.metadata)?.uid, createdAtMs: now });
+      this.everStoredPods.set(uid, {
+        uid,
+        name,
+        controllerUid: controllerOf(current.metadata)?.uid,
+        createdAtMs: now,
+      });
     } else if (current && known) delete known.deletedAtMs;
     else if (known) known.deletedAtMs = now;
   }

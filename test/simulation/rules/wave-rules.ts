@@ -2,14 +2,19 @@
  * The bystander's book on rollouts by waves: since when the policy is as it is, how far each rollout was opened, and which hosts
  * have failed. Waves are drawn when a count begins, from labels of then; so a node is in any wave that its labels ever said.
  */
-import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
-import { REVERTED_CONDITION, HANDOVER_CONDITION, handoverOf } from '../../../shared/kube/handovers/host-handover.js';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import {
+  HANDOVER_CONDITION,
+  handoverOf,
+  REVERTED_CONDITION,
+} from '../../../shared/kube/handovers/host-handover.js';
+import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { NEWS_MS } from './daemonset-availability.js';
-import { hasTemplateGeneration, waveIndexOf } from './reference-placement.js';
-import type { ObservedWorld } from './observed-world.js';
 import { DurationTracker } from './duration-tracker.js';
+import type { ObservedWorld } from './observed-world.js';
+import { hasTemplateGeneration, waveIndexOf } from './reference-placement.js';
 import { isLeaving, isReady, type StoredChange, versionOf } from './stored-truth.js';
 
 const WAVES = ['first', 'second', 'rest'];

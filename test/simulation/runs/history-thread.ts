@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { generateHistory } from '../histories/draw-history.js';
 import { MIXES, type MixName } from '../histories/history-mixes.js';
-import { type HistoryOutcome, runHistory } from './run-history.js';
 import { shrink } from '../histories/shrink-history.js';
 import { formatFailure } from './failure-report.js';
+import { type HistoryOutcome, runHistory } from './run-history.js';
 
 const SHRINKING_TRIES = 80;
 /** Most of what a history makes is soon garbage: with more room for what is new, less of it is ever moved. */
@@ -58,7 +58,10 @@ async function shorten(seed: string, mix: MixName, violation: string): Promise<S
   const failsAlike = async (candidate: ReturnType<typeof generateHistory>) =>
     (await runHistory(candidate)).violation?.startsWith(rule) ?? false;
   const short = await shrink(generateHistory(seed, MIXES[mix]), failsAlike, SHRINKING_TRIES);
-  return { story: formatFailure(short, await runHistory(short)), seconds: (performance.now() - begun) / 1_000 };
+  return {
+    story: formatFailure(short, await runHistory(short)),
+    seconds: (performance.now() - begun) / 1_000,
+  };
 }
 
 if (!isMainThread) {

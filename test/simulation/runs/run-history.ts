@@ -1,14 +1,14 @@
 /** Runs one history to its end: its steps, then everything mended, then rest. */
 
-import { HistoryFaults } from '../histories/history-faults.js';
+import type { Request, UserDeps } from '../histories/api-request-steps.js';
 import type { Fault, History, Step, UserStep } from '../histories/history.js';
+import { HistoryFaults } from '../histories/history-faults.js';
 import { isUserStep } from '../histories/history-mixes.js';
 import { repairPods, repairPolicy, repairRollouts } from '../histories/policy-steps.js';
-import type { Request, UserDeps } from '../histories/api-request-steps.js';
-import { SETTLED_RULE, unsettledProblems } from '../rules/rest-rules.js';
-import { count, type EventCounts } from './event-counts.js';
 import { repairImages, requestsOf } from '../histories/user-requests.js';
 import { type Sabotage, SimulatedWorld } from '../machines/simulated-world.js';
+import { SETTLED_RULE, unsettledProblems } from '../rules/rest-rules.js';
+import { count, type EventCounts } from './event-counts.js';
 
 /** A client gives up on a coordinator that does not answer. */
 const TRIES = 20;
@@ -132,7 +132,8 @@ class Run {
     // Controllers that rested until now, or had not heard, may have made Pods of what was mended.
     for (const request of repairImages(this.#user())) await this.#ask('a person', 'mend an image', request);
     for (const request of repairPods(this.#user())) await this.#ask('a person', 'mend a Pod', request);
-    for (const request of repairRollouts(this.#user())) await this.#ask('a person', 'mend a rollout', request);
+    for (const request of repairRollouts(this.#user()))
+      await this.#ask('a person', 'mend a rollout', request);
   }
 
   async #use(step: UserStep): Promise<void> {

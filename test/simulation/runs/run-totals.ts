@@ -1,6 +1,7 @@
 /** What many histories come to: how many ran, what was done to them, what happened, what was judged, what broke. */
+
+import { addTo, type Counts, type EventCounts, emptyEventCounts, SECTIONS } from './event-counts.js';
 import type { HistoryOutcome } from './run-history.js';
-import { addTo, type Counts, emptyEventCounts, SECTIONS, type EventCounts } from './event-counts.js';
 
 /** The totals as data. */
 export interface TotalsReport {

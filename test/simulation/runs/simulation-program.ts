@@ -5,12 +5,12 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Option } from 'commander';
-import { npmScript, wholeNumber, parseScriptArguments } from '../../harness/processes/npm-script.js';
+import { npmScript, parseScriptArguments, wholeNumber } from '../../harness/processes/npm-script.js';
 import { generateHistory } from '../histories/draw-history.js';
-import { type HistoryResult, HistoryThread } from './history-thread.js';
-import { invariants } from '../rules/invariants.js';
 import { MIXES, type MixName } from '../histories/history-mixes.js';
+import { invariants } from '../rules/invariants.js';
 import { SETTLED_RULE } from '../rules/rest-rules.js';
+import { type HistoryResult, HistoryThread } from './history-thread.js';
 import { runHistory } from './run-history.js';
 import { Totals } from './run-totals.js';
 

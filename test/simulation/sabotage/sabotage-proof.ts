@@ -1,9 +1,9 @@
 /** That a product which is wrong in one place is found out: what proofs of rules have in common. */
 import assert from 'node:assert/strict';
 import type { Step } from '../histories/history.js';
-import { runHistory } from '../runs/run-history.js';
-import { formatFailure } from '../runs/failure-report.js';
 import type { Sabotage } from '../machines/simulated-world.js';
+import { formatFailure } from '../runs/failure-report.js';
+import { runHistory } from '../runs/run-history.js';
 
 export interface Proof {
   /** What the product does wrong. */
@@ -23,7 +23,7 @@ export async function violationOf({
   sabotage,
   breaking = (check) => check(),
 }: Proof): Promise<string> {
-  const history = { seed: 'proof-1', nodes, pace: 1, steps };
+  const history = { seed: 'proof-1', nodes, speed: 1, steps };
   const right = await runHistory(history);
   assert.equal(right.violation, undefined, formatFailure(history, right));
   let violation = '';

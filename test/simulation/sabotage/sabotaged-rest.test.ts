@@ -2,25 +2,30 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Outbox } from '../../../agent/link/outbox.js';
-import { TerminationBarrier } from '../../../agent/pods/termination-barrier.js';
 import { PodWorkers } from '../../../agent/pods/pod-workers.js';
+import { TerminationBarrier } from '../../../agent/pods/termination-barrier.js';
 import { DaemonPodWrites } from '../../../coordinator/controllers/daemonsets/daemon-pod-writes.js';
 import { NodeStatusWriter } from '../../../coordinator/hub/reports/node-status-writer.js';
 import { PODS_BY_NODE } from '../../../coordinator/informers/informer.js';
 import { daemonSetKind, rolloutKind } from '../../../coordinator/kinds/index.js';
 import type { DaemonSetStatus } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { breakDuring } from './break-during.js';
 import { after, daemonSet, KILLED, SECOND, setImage } from '../cases/case-builders.js';
-import type { Policy, Step, HandoverRules } from '../histories/history.js';
-import { type Proof, violationOf } from './sabotage-proof.js';
-import { SETTLED_RULE } from '../rules/rest-rules.js';
-import { reading, seeing, seeingPolicy, editHandoverAnnotation } from './sabotages.js';
+import type { HandoverRules, Policy, Step } from '../histories/history.js';
 import type { Sabotage } from '../machines/simulated-world.js';
+import { SETTLED_RULE } from '../rules/rest-rules.js';
+import { breakDuring } from './break-during.js';
+import { type Proof, violationOf } from './sabotage-proof.js';
+import { editHandoverAnnotation, reading, seeing, seeingPolicy } from './sabotages.js';
 
 const POLICY: Policy = {
   ...{ soakSeconds: 0, approval: 'Automatic', maxFailed: null, deadlineSeconds: 30, action: 'Pause' },
 };
-const TURNS: HandoverRules = { windowSeconds: null, confirmSeconds: null, lockSeconds: null, prePulls: false };
+const TURNS: HandoverRules = {
+  windowSeconds: null,
+  confirmSeconds: null,
+  lockSeconds: null,
+  prePulls: false,
+};
 const BARE: Step = after(1, { kind: 'create pod', name: 'bare-1', node: 'host-1', image: 'app:1' });
 
 interface UnrestProof extends Proof {
@@ -281,7 +286,13 @@ const PROOFS: UnrestProof[] = [
     unrest: /host-1 has a container of bare-1, which is no Pod of it/,
     steps: [
       BARE,
-      after(9, { kind: 'kill agent', node: 'host-1', crashAt: KILLED, downMs: 20 * SECOND, damagesCache: true }),
+      after(9, {
+        kind: 'kill agent',
+        node: 'host-1',
+        crashAt: KILLED,
+        downMs: 20 * SECOND,
+        damagesCache: true,
+      }),
       after(12, { kind: 'delete pod', node: 'host-1', index: 0, force: true }),
     ],
     breaking: (check) => breakDuring(PodWorkers.prototype, { orphanedUids: () => [] }, check),

@@ -2,22 +2,27 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { HandoverConfirmations } from '../../../agent/handovers/handover-confirmations.js';
-import { RolloutReconciler } from '../../../coordinator/controllers/rollouts/rollout-reconciler.js';
 import { ZoneEvictions } from '../../../coordinator/controllers/nodes/zone-evictions.js';
+import { RolloutReconciler } from '../../../coordinator/controllers/rollouts/rollout-reconciler.js';
 import { NodeObjects } from '../../../coordinator/hub/desired/node-objects.js';
 import { daemonSetKind, nodeKind } from '../../../coordinator/kinds/index.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { breakDuring } from './break-during.js';
 import { after, daemonSet, SECOND, setImage } from '../cases/case-builders.js';
-import type { Policy, HandoverRules } from '../histories/history.js';
+import type { HandoverRules, Policy } from '../histories/history.js';
 import { invariants } from '../rules/invariants.js';
+import { breakDuring } from './break-during.js';
 import { type Proof, violationOf } from './sabotage-proof.js';
-import { reading, seeing, seeingPolicy, editHandoverAnnotation } from './sabotages.js';
+import { editHandoverAnnotation, reading, seeing, seeingPolicy } from './sabotages.js';
 
 const POLICY: Policy = {
   ...{ soakSeconds: 60, approval: 'Automatic', maxFailed: null, deadlineSeconds: 30, action: 'Pause' },
 };
-const TURNS: HandoverRules = { windowSeconds: null, confirmSeconds: null, lockSeconds: null, prePulls: false };
+const TURNS: HandoverRules = {
+  windowSeconds: null,
+  confirmSeconds: null,
+  lockSeconds: null,
+  prePulls: false,
+};
 
 interface RuleProof extends Proof {
   rule: RegExp;
@@ -74,7 +79,13 @@ const PROOFS: RuleProof[] = [
     ],
     breaking: (check) => {
       const { reconcile: step } = RolloutReconciler.prototype;
-      const forgetful: RolloutReconciler['reconcile'] = async function (this: RolloutReconciler, subject, policy, tally, turn) {
+      const forgetful: RolloutReconciler['reconcile'] = async function (
+        this: RolloutReconciler,
+        subject,
+        policy,
+        tally,
+        turn,
+      ) {
         const turns = await step.call(this, subject, policy, tally, turn);
         tally.pinnedRevision = () => undefined;
         return turns;
@@ -222,7 +233,9 @@ const PROOFS: RuleProof[] = [
       after(40, { kind: 'busy host', node: 'host-1', forMs: 150 * SECOND }),
       after(30, setImage('app:2')),
     ],
-    breaking: reading((pod) => editHandoverAnnotation(pod, (text) => text.replace(/,?"maxLockSeconds":\d+/, ''))),
+    breaking: reading((pod) =>
+      editHandoverAnnotation(pod, (text) => text.replace(/,?"maxLockSeconds":\d+/, '')),
+    ),
   },
   {
     what: 'an agent that does not see that a Pod is ready',
@@ -233,7 +246,8 @@ const PROOFS: RuleProof[] = [
       after(1, { kind: 'set host policy', policy: POLICY, turns: { ...TURNS, confirmSeconds: 60 } }),
       after(60, setImage('app:2')),
     ],
-    breaking: (check) => breakDuring(HandoverConfirmations.prototype, { onReadiness: () => undefined }, check),
+    breaking: (check) =>
+      breakDuring(HandoverConfirmations.prototype, { onReadiness: () => undefined }, check),
   },
   {
     what: 'an agent that does not know which Pods are of one DaemonSet',

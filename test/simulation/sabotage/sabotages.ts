@@ -6,8 +6,8 @@ import { HANDOVER_ANNOTATION } from '../../../shared/kube/handovers/host-handove
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import { breakDuring } from './break-during.js';
 import type { Sabotage } from '../machines/simulated-world.js';
+import { breakDuring } from './break-during.js';
 
 /** A coordinator whose programs see objects of a kind otherwise than they are stored. */
 export function seeing<T extends KubeObject>(

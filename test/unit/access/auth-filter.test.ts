@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Authorizer } from '../../../coordinator/access/rbac-authorizer.js';
-import { type Caller, AuthFilter } from '../../../coordinator/api/auth/auth-filter.js';
-import { readRequest } from '../../../coordinator/api/http/request-info.js';
+import { AuthFilter, type Caller } from '../../../coordinator/api/auth/auth-filter.js';
 import { ResourceTable } from '../../../coordinator/api/discovery/resource-table.js';
+import { readRequest } from '../../../coordinator/api/http/request-info.js';
 import { ALL_KINDS } from '../../../coordinator/kinds/index.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 

@@ -82,12 +82,12 @@ test('columns are upstream’s', () => {
   assert.deepEqual(shown(request({}, ['Denied', 'Failed'])), ['<none>', 'Denied,Failed']);
 });
 
-const NODE = { commonName: 'system:node:n1', organizations: ['system:nodes'], asksForMore: false };
+const NODE = { commonName: 'system:node:n1', organizations: ['system:nodes'], requestsMore: false };
 const NODE_SPEC = {
   signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
   usages: ['digital signature', 'client auth'],
 };
-const PERSON = { commonName: 'jane', organizations: ['dev'], asksForMore: false };
+const PERSON = { commonName: 'jane', organizations: ['dev'], requestsMore: false };
 const PERSON_SPEC = { signerName: 'kubernetes.io/kube-apiserver-client', usages: ['client auth'] };
 const VERDICTS: [string, Parameters<typeof signingVerdict>, RegExp | boolean][] = [
   ['a node', [NODE_SPEC, NODE], true],
@@ -102,7 +102,7 @@ const VERDICTS: [string, Parameters<typeof signingVerdict>, RegExp | boolean][] 
     /organization is not system:nodes/,
   ],
   ['a node that is none', [NODE_SPEC, { ...NODE, commonName: 'jane' }], /does not begin with system:node:/],
-  ['a node with names', [NODE_SPEC, { ...NODE, asksForMore: true }], /subjectAltNames/],
+  ['a node with names', [NODE_SPEC, { ...NODE, requestsMore: true }], /subjectAltNames/],
   ['a node as a server', [{ ...NODE_SPEC, usages: ['server auth'] }, NODE], /usages did not match/],
   ['a person', [PERSON_SPEC, PERSON], true],
   [

@@ -115,7 +115,9 @@ describe('Impersonate headers', () => {
   });
 
   test('a ServiceAccount brings its groups', () => {
-    const { user, requiredAccess: needs } = readImpersonation({ 'impersonate-user': ['system:serviceaccount:ns:robot'] });
+    const { user, requiredAccess: needs } = readImpersonation({
+      'impersonate-user': ['system:serviceaccount:ns:robot'],
+    });
     assert.deepEqual(user.groups, [
       'system:serviceaccounts',
       'system:serviceaccounts:ns',

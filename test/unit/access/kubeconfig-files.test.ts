@@ -3,9 +3,12 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { chooseKubeconfig, type KubeconfigOptions } from '../../../coordinator/cli/client/kubeconfig-choice.js';
-import { chooseContext, readKubeconfig } from '../../../coordinator/cli/client/kubeconfig-file.js';
+import {
+  chooseKubeconfig,
+  type KubeconfigOptions,
+} from '../../../coordinator/cli/client/kubeconfig-choice.js';
 import { credentialsOf } from '../../../coordinator/cli/client/kubeconfig-credentials.js';
+import { chooseContext, readKubeconfig } from '../../../coordinator/cli/client/kubeconfig-file.js';
 import { ExitError } from '../../../shared/process/exit-error.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 

@@ -186,5 +186,8 @@ test('a binding of another role is made anew', () => {
     roleRef: { kind: 'ClusterRole', name: 'r' },
     subjects: [],
   };
-  assert.equal(repairedBinding({ ...wanted, roleRef: { kind: 'ClusterRole', name: 's' } }, wanted), undefined);
+  assert.equal(
+    repairedBinding({ ...wanted, roleRef: { kind: 'ClusterRole', name: 's' } }, wanted),
+    undefined,
+  );
 });

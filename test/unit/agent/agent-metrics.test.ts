@@ -111,7 +111,10 @@ test('of what lies at its path only a socket is removed, and nobody else can ope
   const folder = temporaryDirectory();
   const taken = join(folder, 'kept');
   writeFileSync(taken, 'mine');
-  await assert.rejects(new AgentMetricsServer({ path: taken }, () => '').start(), /what is there is no socket/);
+  await assert.rejects(
+    new AgentMetricsServer({ path: taken }, () => '').start(),
+    /what is there is no socket/,
+  );
   assert.equal(readFileSync(taken, 'utf8'), 'mine');
   const link = join(folder, 'link');
   symlinkSync(taken, link);

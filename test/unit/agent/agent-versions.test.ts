@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { InstalledVersions } from '../../../agent/install/installed-versions.js';
 import { type ContainerConfig, RuntimeError } from '../../../agent/runtime/runtime-driver.js';
+import { rollBackUpgrade } from '../../../agent/upgrade/agent-upgrades.js';
 import { AgentVersionContainers, agentVersionOf } from '../../../agent/upgrade/agent-version-containers.js';
 import { sumOf } from '../../../agent/upgrade/release-source.js';
-import { UpgradeTrialFile, trialVerdictAtStart } from '../../../agent/upgrade/upgrade-trial.js';
-import { rollBackUpgrade } from '../../../agent/upgrade/agent-upgrades.js';
+import { trialVerdictAtStart, UpgradeTrialFile } from '../../../agent/upgrade/upgrade-trial.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 
 const config = (version: string, podNamespace = 'kube-system', attempt = 0): ContainerConfig =>
@@ -45,7 +45,7 @@ function host() {
         },
       },
       whyNotUpgradable: () => why,
-      tryProgram: async (program) => {
+      checkProgram: async (program) => {
         if (program.includes('broken')) throw new Error(program);
         said.push('tried');
       },

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deleteOptions, listOptions, writeOptions } from '../../../coordinator/api/resources/query-options.js';
+import {
+  deleteOptions,
+  listOptions,
+  writeOptions,
+} from '../../../coordinator/api/resources/query-options.js';
 
 const query = (text: string) => new URLSearchParams(text);
 const write = (text: string, userAgent?: string) =>

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeBody, MAX_NESTING, MAX_YAML_BYTES, nestingDepth } from '../../../coordinator/api/bodies/body-decoder.js';
+import {
+  decodeBody,
+  MAX_NESTING,
+  MAX_YAML_BYTES,
+  nestingDepth,
+} from '../../../coordinator/api/bodies/body-decoder.js';
 
 const decode = (text: string, type?: string) => decodeBody(Buffer.from(text), type);
 

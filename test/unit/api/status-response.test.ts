@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { methodNotAllowed, pathNotFound, statusOf } from '../../../coordinator/api/http/status-response.js';
-import { ApiError, internalError, type StatusReason, timedOut } from '../../../shared/kube/objects/api-status.js';
+import {
+  ApiError,
+  internalError,
+  type StatusReason,
+  timedOut,
+} from '../../../shared/kube/objects/api-status.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 
 const detailsOf = (reason: StatusReason) => new ApiError(reason, 'text').toStatus().details;

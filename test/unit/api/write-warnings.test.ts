@@ -7,8 +7,8 @@ import { writeWarnings } from '../../../coordinator/api/resources/write-warnings
 import { daemonSetKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
 import type { Kind } from '../../../coordinator/kinds/kind.js';
 import type { ObjectRecord } from '../../../coordinator/registry/registry.js';
-import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { ResourceAccess } from '../../../shared/kube/access/rbac-types.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 
 const WRITTEN = { object: () => ({ metadata: { name: 'gentle' } }) } as unknown as ObjectRecord<KubeObject>;
 
@@ -36,7 +36,7 @@ async function told(
 }
 
 const saysWhatItMay = {
-  policyWarnings: async ({ mayNameNodes, before }: PolicyWrite) => [`${mayNameNodes} ${before === undefined}`],
+  warningsFor: async ({ mayNameNodes, before }: PolicyWrite) => [`${mayNameNodes} ${before === undefined}`],
 };
 
 test('who may list Nodes is told their names, and nobody else', async () => {

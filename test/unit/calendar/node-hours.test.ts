@@ -2,9 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { createTask } from 'node-cron';
-import { parseCron } from '../../../shared/calendar/cron-pattern.js';
-import { compileMaintenanceSchedules, nextReplacementTime, type MaintenanceScheduleSpec } from '../../../shared/calendar/maintenance-schedule.js';
 import { lastMatch, nextMatch } from '../../../shared/calendar/cron-matches.js';
+import { parseCron } from '../../../shared/calendar/cron-pattern.js';
+import {
+  compileMaintenanceSchedules,
+  type MaintenanceScheduleSpec,
+  nextReplacementTime,
+} from '../../../shared/calendar/maintenance-schedule.js';
 import { type TimeZone, timeZone } from '../../../shared/calendar/time-zone.js';
 
 const zoned = (name: string): TimeZone => {
@@ -129,89 +133,90 @@ const hours = (times: MaintenanceScheduleSpec, labels: Record<string, string>, n
   compileMaintenanceSchedules(times)(labels).at(Date.parse(now));
 
 /** Times, labels, now, then: replace, create, until. */
-const HOURS: [string, MaintenanceScheduleSpec, Record<string, string>, string, boolean, boolean, string?][] = [
-  ['no windows', {}, {}, '2026-05-01T12:00:00Z', true, true],
+const HOURS: [string, MaintenanceScheduleSpec, Record<string, string>, string, boolean, boolean, string?][] =
   [
-    '03:00 in the shop',
-    SHOPS,
-    { tz: 'Asia.Tokyo' },
-    '2026-05-01T18:00:00Z',
-    true,
-    true,
-    '2026-05-01T20:00:00.000Z',
-  ],
-  [
-    'the last moment',
-    SHOPS,
-    { tz: 'Asia.Tokyo' },
-    '2026-05-01T19:59:59Z',
-    true,
-    true,
-    '2026-05-01T20:00:00.000Z',
-  ],
-  ['over', SHOPS, { tz: 'Asia.Tokyo' }, '2026-05-01T20:00:00Z', false, true, '2026-05-02T18:00:00.000Z'],
-  ['no label, no window', SHOPS, {}, '2026-05-01T03:00:00Z', false, true],
-  ['a label that names no zone', SHOPS, { tz: 'Asia.Tokio' }, '2026-05-01T18:00:00Z', false, true],
-  [
-    'no label, but a zone for those',
-    { windows: [{ schedule: '0 3 * * *', durationSeconds: 60, timeZoneLabel: 'tz', timeZone: 'UTC' }] },
-    {},
-    '2026-05-01T03:00:00Z',
-    true,
-    true,
-    '2026-05-01T03:01:00.000Z',
-  ],
-  [
-    'a window over midnight of the day before',
-    { windows: [{ schedule: '0 22 * * 5', durationSeconds: 8 * 3600 }] },
-    {},
-    '2026-05-02T05:59:00Z',
-    true,
-    true,
-    '2026-05-02T06:00:00.000Z',
-  ],
-  [
-    'two windows, one of them its',
-    {
-      windows: [
-        { schedule: '0 3 * * *', durationSeconds: 60, nodeSelector: { matchLabels: { a: 'b' } } },
-        { schedule: '0 5 * * *', durationSeconds: 60 },
-      ],
-    },
-    {},
-    '2026-05-01T03:00:00Z',
-    false,
-    true,
-    '2026-05-01T05:00:00.000Z',
-  ],
-  [
-    'a freeze within an open window',
-    { ...SHOPS, freezes: [{ from: '2026-05-01', to: '2026-05-03', timeZoneLabel: 'tz' }] },
-    { tz: 'Asia.Tokyo' },
-    '2026-05-01T18:00:00Z',
-    false,
-    true,
-    '2026-05-01T20:00:00.000Z',
-  ],
-  [
-    'a freeze of everything',
-    { freezes: [{ from: '2026-05-01', to: '2026-05-02', scope: 'Everything' }] },
-    {},
-    '2026-05-01T18:00:00Z',
-    false,
-    false,
-    '2026-05-02T00:00:00.000Z',
-  ],
-  [
-    'a freeze that begins',
-    { freezes: [{ from: '2026-05-01T00:00:00+02:00', to: '2026-05-02' }] },
-    {},
-    '2026-04-30T21:59:00Z',
-    true,
-    true,
-    '2026-04-30T22:00:00.000Z',
-  ],
-];
+    ['no windows', {}, {}, '2026-05-01T12:00:00Z', true, true],
+    [
+      '03:00 in the shop',
+      SHOPS,
+      { tz: 'Asia.Tokyo' },
+      '2026-05-01T18:00:00Z',
+      true,
+      true,
+      '2026-05-01T20:00:00.000Z',
+    ],
+    [
+      'the last moment',
+      SHOPS,
+      { tz: 'Asia.Tokyo' },
+      '2026-05-01T19:59:59Z',
+      true,
+      true,
+      '2026-05-01T20:00:00.000Z',
+    ],
+    ['over', SHOPS, { tz: 'Asia.Tokyo' }, '2026-05-01T20:00:00Z', false, true, '2026-05-02T18:00:00.000Z'],
+    ['no label, no window', SHOPS, {}, '2026-05-01T03:00:00Z', false, true],
+    ['a label that names no zone', SHOPS, { tz: 'Asia.Tokio' }, '2026-05-01T18:00:00Z', false, true],
+    [
+      'no label, but a zone for those',
+      { windows: [{ schedule: '0 3 * * *', durationSeconds: 60, timeZoneLabel: 'tz', timeZone: 'UTC' }] },
+      {},
+      '2026-05-01T03:00:00Z',
+      true,
+      true,
+      '2026-05-01T03:01:00.000Z',
+    ],
+    [
+      'a window over midnight of the day before',
+      { windows: [{ schedule: '0 22 * * 5', durationSeconds: 8 * 3600 }] },
+      {},
+      '2026-05-02T05:59:00Z',
+      true,
+      true,
+      '2026-05-02T06:00:00.000Z',
+    ],
+    [
+      'two windows, one of them its',
+      {
+        windows: [
+          { schedule: '0 3 * * *', durationSeconds: 60, nodeSelector: { matchLabels: { a: 'b' } } },
+          { schedule: '0 5 * * *', durationSeconds: 60 },
+        ],
+      },
+      {},
+      '2026-05-01T03:00:00Z',
+      false,
+      true,
+      '2026-05-01T05:00:00.000Z',
+    ],
+    [
+      'a freeze within an open window',
+      { ...SHOPS, freezes: [{ from: '2026-05-01', to: '2026-05-03', timeZoneLabel: 'tz' }] },
+      { tz: 'Asia.Tokyo' },
+      '2026-05-01T18:00:00Z',
+      false,
+      true,
+      '2026-05-01T20:00:00.000Z',
+    ],
+    [
+      'a freeze of everything',
+      { freezes: [{ from: '2026-05-01', to: '2026-05-02', scope: 'Everything' }] },
+      {},
+      '2026-05-01T18:00:00Z',
+      false,
+      false,
+      '2026-05-02T00:00:00.000Z',
+    ],
+    [
+      'a freeze that begins',
+      { freezes: [{ from: '2026-05-01T00:00:00+02:00', to: '2026-05-02' }] },
+      {},
+      '2026-04-30T21:59:00Z',
+      true,
+      true,
+      '2026-04-30T22:00:00.000Z',
+    ],
+  ];
 
 for (const [name, times, labels, now, replace, create, until] of HOURS) {
   test(`a node's hours: ${name}`, () => {

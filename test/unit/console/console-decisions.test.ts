@@ -1,24 +1,31 @@
 /** What the console decides by itself: what is offered, what needs attention, what the URL means, how much is done at once. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { signInErrorText } from '../../../shared/kube/access/sign-in-errors.js';
 import type { Host, HostStatus } from '../../../shared/kube/fleet/host-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
-import { signInErrorText } from '../../../shared/kube/access/sign-in-errors.js';
 import { consoleModule } from '../../harness/console/console-module.js';
 
 const pairs =
   await consoleModule<typeof import('../../../console/layout/text/diff-rows.js')>('layout/text/diff-rows.ts');
-const zones = await consoleModule<typeof import('../../../console/layout/time/host-time-zone.js')>('layout/time/host-time-zone.ts');
-const { rulesAllow: allows } = await consoleModule<typeof import('../../../console/api/access-rules.js')>('api/access-rules.ts');
+const zones = await consoleModule<typeof import('../../../console/layout/time/host-time-zone.js')>(
+  'layout/time/host-time-zone.ts',
+);
+const { rulesAllow: allows } =
+  await consoleModule<typeof import('../../../console/api/access-rules.js')>('api/access-rules.ts');
 const attention =
   await consoleModule<typeof import('../../../console/fleet/host-issues.js')>('fleet/host-issues.ts');
-const columns =
-  await consoleModule<typeof import('../../../console/fleet/table/host-columns.js')>('fleet/table/host-columns.ts');
-const bulk = await consoleModule<typeof import('../../../console/fleet/bulk/bulk-run.js')>('fleet/bulk/bulk-run.ts');
-const actions =
-  await consoleModule<typeof import('../../../console/fleet/bulk/bulk-actions.js')>('fleet/bulk/bulk-actions.ts');
-const drafts = await consoleModule<typeof import('../../../console/hosts/node-draft.js')>('hosts/node-draft.ts');
+const columns = await consoleModule<typeof import('../../../console/fleet/table/host-columns.js')>(
+  'fleet/table/host-columns.ts',
+);
+const bulk =
+  await consoleModule<typeof import('../../../console/fleet/bulk/bulk-run.js')>('fleet/bulk/bulk-run.ts');
+const actions = await consoleModule<typeof import('../../../console/fleet/bulk/bulk-actions.js')>(
+  'fleet/bulk/bulk-actions.ts',
+);
+const drafts =
+  await consoleModule<typeof import('../../../console/hosts/node-draft.js')>('hosts/node-draft.ts');
 const palette =
   await consoleModule<typeof import('../../../console/palette/palette-items.js')>('palette/palette-items.ts');
 

@@ -7,12 +7,15 @@ import { consoleModule } from '../../harness/console/console-module.js';
 
 const { FleetCounters: FleetTally } =
   await consoleModule<typeof import('../../../console/fleet/fleet-counters.js')>('fleet/fleet-counters.ts');
-const { HostSorting: HostOrder } =
-  await consoleModule<typeof import('../../../console/fleet/table/host-sorting.js')>('fleet/table/host-sorting.ts');
-const { LabelCounts: LabelTally } =
-  await consoleModule<typeof import('../../../console/fleet/table/label-counts.js')>('fleet/table/label-counts.ts');
-const { parseColumns: columnsOf, parseSort: sortOf } =
-  await consoleModule<typeof import('../../../console/fleet/table/host-columns.js')>('fleet/table/host-columns.ts');
+const { HostSorting: HostOrder } = await consoleModule<
+  typeof import('../../../console/fleet/table/host-sorting.js')
+>('fleet/table/host-sorting.ts');
+const { LabelCounts: LabelTally } = await consoleModule<
+  typeof import('../../../console/fleet/table/label-counts.js')
+>('fleet/table/label-counts.ts');
+const { parseColumns: columnsOf, parseSort: sortOf } = await consoleModule<
+  typeof import('../../../console/fleet/table/host-columns.js')
+>('fleet/table/host-columns.ts');
 const plans =
   await consoleModule<typeof import('../../../console/fleet/map/map-layout.js')>('fleet/map/map-layout.ts');
 

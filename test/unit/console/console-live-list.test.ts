@@ -1,8 +1,8 @@
 /** A watched list on the screen: its phase and its objects come as one picture. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { consoleModule } from '../../harness/console/console-module.js';
 import { until } from '../../harness/basics/wait-until.js';
+import { consoleModule } from '../../harness/console/console-module.js';
 
 /** What is looked at of `console/api/live-list.ts`, whose own types need a browser's. */
 interface List {

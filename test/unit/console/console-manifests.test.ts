@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { parse } from 'yaml';
-import type { StatusCause } from '../../../shared/kube/objects/api-status.js';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { StatusCause } from '../../../shared/kube/objects/api-status.js';
 import { consoleModule } from '../../harness/console/console-module.js';
 
 interface Problem {

@@ -1,10 +1,13 @@
 /** What a node's place is while its Pods are made of another revision than the current one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type NodeReader, observeNode } from '../../../coordinator/controllers/daemonsets/daemonset-node-view.js';
+import {
+  type NodeReader,
+  observeNode,
+} from '../../../coordinator/controllers/daemonsets/daemonset-node-view.js';
+import { type DaemonSet, REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { type DaemonSet, REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 
 const LABELS = { app: 'web' };
 const CURRENT = { hash: 'new', templateGeneration: undefined };
@@ -47,8 +50,8 @@ function reader(hash: string, leaving = {}): NodeReader {
 }
 
 /** May its Pod stay, though the current revision has no place there? */
-const mayStay = (pods: NodeReader, heldTo?: DaemonSet) =>
-  observeNode(pods, daemonSet('a'), CURRENT, 'n1', { heldTo }).node.shouldContinueRunning;
+const mayStay = (pods: NodeReader, pinnedTo?: DaemonSet) =>
+  observeNode(pods, daemonSet('a'), CURRENT, 'n1', { pinnedTo }).node.shouldContinueRunning;
 
 test('a node keeps the Pod that the revision it is held to lets it keep', () => {
   assert.equal(mayStay(reader('old'), daemonSet()), true);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Reconcile, Worker } from '../../../coordinator/controllers/queue/reconcile-worker.js';
-import { ManualClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newRevision, revisionData, revisionHash } from '../../../coordinator/decisions/daemonsets/template-revision.js';
-import { revisionHistory, revisionsToTrim } from '../../../coordinator/decisions/daemonsets/revision-history.js';
+import {
+  revisionHistory,
+  revisionsToTrim,
+} from '../../../coordinator/decisions/daemonsets/revision-history.js';
+import {
+  newRevision,
+  revisionData,
+  revisionHash,
+} from '../../../coordinator/decisions/daemonsets/template-revision.js';
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { daemonSet } from '../../harness/controllers/daemon-builders.js';
 

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
-import { EventCorrelator, type Occurrence } from '../../../coordinator/controllers/events/event-correlator.js';
+import {
+  EventCorrelator,
+  type Occurrence,
+} from '../../../coordinator/controllers/events/event-correlator.js';
 
 const occurrence = (message: string, name = 'web'): Occurrence => ({
   component: 'daemonset-controller',

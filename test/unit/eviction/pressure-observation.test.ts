@@ -8,7 +8,11 @@ import {
   thresholdsOf,
 } from '../../../agent/decisions/eviction/eviction-thresholds.js';
 import { pressureRejection } from '../../../agent/decisions/eviction/pressure-admission.js';
-import { evaluatePressure, NO_PRESSURE, type PressureHistory } from '../../../agent/decisions/eviction/pressure-state.js';
+import {
+  evaluatePressure,
+  NO_PRESSURE,
+  type PressureHistory,
+} from '../../../agent/decisions/eviction/pressure-state.js';
 import { memoryOf } from '../../../agent/node/pressure-readings.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import { observedLeft } from '../../harness/pods/pressure-observations.js';

@@ -11,10 +11,10 @@ import {
 import { StorageLimitWatch } from '../../../agent/pods/eviction/storage-limit-watch.js';
 import { folderBytes } from '../../../agent/volumes/folder-size.js';
 import type { Container, PodSpec, Volume } from '../../../shared/kube/pods/pod-types.js';
-import { ManualClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
-import { podOf, settle } from '../../harness/pods/pod-host-fixture.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { podOf, settle } from '../../harness/pods/pod-host-fixture.js';
 
 const MIB = 1024 ** 2;
 

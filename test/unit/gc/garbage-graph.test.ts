@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { dependentStep, type OwnerState, ownerStep } from '../../../coordinator/decisions/gc/garbage-steps.js';
+import {
+  dependentStep,
+  type OwnerState,
+  ownerStep,
+} from '../../../coordinator/decisions/gc/garbage-steps.js';
 import type { ObjectMeta } from '../../../shared/kube/objects/meta.js';
 
 const object = (metadata: Partial<ObjectMeta> = {}) => ({ metadata: { name: 'x', uid: 'x', ...metadata } });

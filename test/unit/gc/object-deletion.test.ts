@@ -1,8 +1,8 @@
 /** What a DELETE does, by the state of the object: upstream's BeforeDelete and its finalizers. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { decideDeletion, isReleased } from '../../../coordinator/registry/writes/deletion-rules.js';
 import type { DeleteOptions } from '../../../coordinator/registry/registry.js';
+import { decideDeletion, isReleased } from '../../../coordinator/registry/writes/deletion-rules.js';
 import type { KubeObject, ObjectMeta } from '../../../shared/kube/objects/meta.js';
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');

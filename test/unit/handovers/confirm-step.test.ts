@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import {
-  PONG_TIMEOUT_MS,
   type ConfirmationFacts,
   confirmationStep,
-  linkEvidenceOf,
-  RECONNECT_TIMEOUT_MS,
   type LinkEvidence,
+  linkEvidenceOf,
+  PONG_TIMEOUT_MS,
+  RECONNECT_TIMEOUT_MS,
 } from '../../../agent/decisions/handovers/confirmation-step.js';
 
 const BEGUN = 1_000_000;
@@ -166,7 +166,7 @@ describe('a Pod that took another one’s place', () => {
     }),
   );
   const anyFacts = fc.record({
-    turn: fc.record({
+    handover: fc.record({
       linkWasLive: fc.boolean(),
       confirmSeconds: fc.integer({ min: 1, max: 600 }),
     }),
@@ -187,7 +187,7 @@ describe('a Pod that took another one’s place', () => {
       fc.property(anyFacts, (any) => {
         const step = confirmationStep(any);
         const isHeard = any.link.state === 'live' && any.link.heardAt >= any.now;
-        const isFine = any.isReady && (isHeard || !any.turn.linkWasLive);
+        const isFine = any.isReady && (isHeard || !any.handover.linkWasLive);
         if (isFine) assert.notEqual(step.kind, 'revert');
         if (step.kind === 'wait' && step.until !== undefined) assert.ok(step.until > any.now);
         if (step.kind === 'confirm') assert.ok(any.isReady);

@@ -1,15 +1,21 @@
 /** Turns that hosts have carried out, as a coordinator takes them in. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import {
+  HandoverReports,
+  type HandoverReportsDeps,
+} from '../../../coordinator/hub/reports/handover-reports.js';
 import { ObjectSigner } from '../../../coordinator/hub/restore/object-signer.js';
-import { HandoverReports, type HandoverReportsDeps } from '../../../coordinator/hub/reports/handover-reports.js';
 import type { DeleteOptions } from '../../../coordinator/registry/registry.js';
+import {
+  REVISION_HASH_LABEL,
+  TEMPLATE_GENERATION_LABEL,
+} from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { HANDOVER_ANNOTATION } from '../../../shared/kube/handovers/host-handover.js';
 import type { OwnerReference } from '../../../shared/kube/objects/meta.js';
 import type { Pod, PodPhase } from '../../../shared/kube/pods/pod-types.js';
-import { REVISION_HASH_LABEL, TEMPLATE_GENERATION_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { ManualClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
 
 const KEY = Buffer.alloc(32, 's');
 
@@ -31,7 +37,10 @@ const podOf = (name: string, labels: Record<string, string> = {}): Pod => ({
  * The metadata with which a coordinator with this past stores the successor of a turn that was given in the epoch `given`; `owners`: those
  * that the old Pod has by then.
  */
-async function stored(pastEpochs: ConstructorParameters<typeof ObjectSigner>[1]['pastEpochs'], owners = [owner('ds')]) {
+async function stored(
+  pastEpochs: ConstructorParameters<typeof ObjectSigner>[1]['pastEpochs'],
+  owners = [owner('ds')],
+) {
   return (await taken({ pastEpochs, owners })).pods[0]?.metadata;
 }
 
@@ -43,12 +52,21 @@ interface Past {
 }
 
 /** What was stored, and what was written in which order; `phase` and `graceSeconds`: those of the old Pod. */
-async function taken({ pastEpochs = [], owners = [owner('ds')], phase = 'Running', graceSeconds = 30 }: Past) {
+async function taken({
+  pastEpochs = [],
+  owners = [owner('ds')],
+  phase = 'Running',
+  graceSeconds = 30,
+}: Past) {
   const successor = podOf('new', { [TEMPLATE_GENERATION_LABEL]: '3', [REVISION_HASH_LABEL]: 'h' });
   const old = podOf('old');
   old.metadata.annotations = { [HANDOVER_ANNOTATION]: JSON.stringify({ successor }) };
   const object = Buffer.from(JSON.stringify(old));
-  const seal = new ObjectSigner(KEY, { epoch: 'given', pastEpochs: [] }).sign('n1', { uid: 'old', object }, 5);
+  const seal = new ObjectSigner(KEY, { epoch: 'given', pastEpochs: [] }).sign(
+    'n1',
+    { uid: 'old', object },
+    5,
+  );
   const present = {
     ...{ ...old, metadata: { ...old.metadata, ownerReferences: owners }, status: { phase } },
     spec: { ...old.spec, terminationGracePeriodSeconds: graceSeconds },
@@ -75,7 +93,10 @@ async function taken({ pastEpochs = [], owners = [owner('ds')], phase = 'Running
     clock: new ManualClock(0),
     log: silentLogger,
   } as unknown as HandoverReportsDeps);
-  assert.equal(await turned.apply('n1', { uid: 'new', predecessor: { uid: 'old', object, mac: seal } }), 'taken');
+  assert.equal(
+    await turned.apply('n1', { uid: 'new', predecessor: { uid: 'old', object, mac: seal } }),
+    'taken',
+  );
   return { pods, writes };
 }
 

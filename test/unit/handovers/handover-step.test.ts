@@ -2,15 +2,23 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { updateLockInAnswer, updateLockInFile } from '../../../agent/decisions/handovers/update-lock-text.js';
 import { type HandoverFacts, handoverStep } from '../../../agent/decisions/handovers/handover-step.js';
+import { updateLockInAnswer, updateLockInFile } from '../../../agent/decisions/handovers/update-lock-text.js';
 
 const HOUR = 3_600_000;
 const NOW = Date.parse('2026-03-01T03:00:00Z');
 const WINDOW = { from: '2026-03-01T02:00:00Z', until: '2026-03-01T04:00:00Z' };
 
 function facts(change: Partial<HandoverFacts> = {}): HandoverFacts {
-  return { handover: {}, coordinatorTimeMs: NOW, missing: [], updateLock: undefined, lockedSince: undefined, now: 0, ...change };
+  return {
+    handover: {},
+    coordinatorTimeMs: NOW,
+    missing: [],
+    updateLock: undefined,
+    lockedSince: undefined,
+    now: 0,
+    ...change,
+  };
 }
 
 function reasonOf(change: Partial<HandoverFacts>): string {
@@ -21,14 +29,34 @@ function reasonOf(change: Partial<HandoverFacts>): string {
 describe('a turn', () => {
   const cases: [string, Partial<HandoverFacts>, string][] = [
     ['begins when nothing stands against it', {}, 'begin'],
-    ['waits for a time of the coordinator, windows or not', { coordinatorTimeMs: undefined }, 'NoTrustedTime'],
+    [
+      'waits for a time of the coordinator, windows or not',
+      { coordinatorTimeMs: undefined },
+      'NoTrustedTime',
+    ],
     ['waits for its images', { missing: [{ image: 'app:2' }] }, 'ImageNotPulled'],
     ['begins inside its window', { handover: { windows: [WINDOW] } }, 'begin'],
-    ['begins at its first moment', { handover: { windows: [WINDOW] }, coordinatorTimeMs: NOW - HOUR }, 'begin'],
-    ['does not at its last', { handover: { windows: [WINDOW] }, coordinatorTimeMs: NOW + HOUR }, 'OutsideWindow'],
-    ['does not before', { handover: { windows: [WINDOW] }, coordinatorTimeMs: NOW - HOUR - 1 }, 'OutsideWindow'],
+    [
+      'begins at its first moment',
+      { handover: { windows: [WINDOW] }, coordinatorTimeMs: NOW - HOUR },
+      'begin',
+    ],
+    [
+      'does not at its last',
+      { handover: { windows: [WINDOW] }, coordinatorTimeMs: NOW + HOUR },
+      'OutsideWindow',
+    ],
+    [
+      'does not before',
+      { handover: { windows: [WINDOW] }, coordinatorTimeMs: NOW - HOUR - 1 },
+      'OutsideWindow',
+    ],
     ['has no window at all', { handover: { windows: [] } }, 'OutsideWindow'],
-    ['waits for a busy host', { handover: { maxLockSeconds: 60 }, updateLock: { reason: 'sale' } }, 'UpdateLocked'],
+    [
+      'waits for a busy host',
+      { handover: { maxLockSeconds: 60 }, updateLock: { reason: 'sale' } },
+      'UpdateLocked',
+    ],
     [
       'does not wait for longer than it may be held',
       { handover: { maxLockSeconds: 60 }, updateLock: { reason: 'sale' }, lockedSince: 0, now: 60_000 },
@@ -42,7 +70,10 @@ describe('a turn', () => {
     ],
     [
       'is outside its window even if it is forced',
-      { handover: { maxLockSeconds: 60, forcedBy: 'ada', windows: [WINDOW] }, coordinatorTimeMs: NOW + 2 * HOUR },
+      {
+        handover: { maxLockSeconds: 60, forcedBy: 'ada', windows: [WINDOW] },
+        coordinatorTimeMs: NOW + 2 * HOUR,
+      },
       'OutsideWindow',
     ],
   ];

@@ -2,33 +2,36 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { toDaemonPod } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
-import { handoverTerms, handoverWindows } from '../../../coordinator/decisions/handovers/handover-terms.js';
 import { recordNode } from '../../../coordinator/decisions/daemonsets/node-record.js';
-import { podFailureReason } from '../../../coordinator/decisions/rollouts/pod-trouble.js';
 import {
   chooseReplacements,
   NODE_UPDATE_STATES,
   type NodeUpdateState,
   nodeUpdateStatus,
 } from '../../../coordinator/decisions/daemonsets/rolling-update.js';
-import { nodeRolloutState, type NodeFacts } from '../../../coordinator/decisions/rollouts/node-rollout-state.js';
+import { handoverTerms, handoverWindows } from '../../../coordinator/decisions/handovers/handover-terms.js';
+import {
+  type NodeFacts,
+  nodeRolloutState,
+} from '../../../coordinator/decisions/rollouts/node-rollout-state.js';
+import { podFailureReason } from '../../../coordinator/decisions/rollouts/pod-trouble.js';
 import { compileMaintenanceSchedules } from '../../../shared/calendar/maintenance-schedule.js';
-import type { ConditionStatus } from '../../../shared/kube/objects/conditions.js';
+import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import {
   CONFIRMED_CONDITION,
-  type HostHandover,
-  REVERTED_CONDITION,
   HANDOVER_ANNOTATION,
   HANDOVER_CONDITION,
+  type HostHandover,
   handoverOf,
+  REVERTED_CONDITION,
   WITHDRAWN,
   withdrawalAnnotationFor,
-  withdrawnSuccessorOf,
   withdrawnMessage,
+  withdrawnSuccessorOf,
 } from '../../../shared/kube/handovers/host-handover.js';
+import type { ConditionStatus } from '../../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { daemonNodeView } from '../../harness/controllers/daemon-builders.js';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
@@ -164,7 +167,7 @@ describe('a host that has its turn', () => {
     const turnOf = (pod: Pod) => toDaemonPod(pod, CURRENT).handover;
     const pod = bearing('new', NOW + HOUR, 'UpdateLocked');
     assert.deepEqual(
-      turnOf(pod)?.windows?.map(({ lastWindowEndsAt: until }) => until),
+      turnOf(pod)?.windows?.map(({ until }) => until),
       [NOW + HOUR],
     );
     assert.equal(turnOf(pod)?.holdEndsAt, undefined, 'nobody knows since when it is held');
@@ -186,7 +189,10 @@ describe('a host that has its turn', () => {
   test('that goes dark has failed if it had only to begin, and is deferred if it waited', () => {
     const facts: NodeFacts = { updateState: 'turned', contact: 'lost' };
     assert.equal(nodeRolloutState(facts, NOW, { deadlineMs: HOUR }), 'failed');
-    assert.equal(nodeRolloutState({ ...facts, waitReason: 'UpdateLocked' }, NOW, { deadlineMs: HOUR }), 'deferred');
+    assert.equal(
+      nodeRolloutState({ ...facts, waitReason: 'UpdateLocked' }, NOW, { deadlineMs: HOUR }),
+      'deferred',
+    );
     assert.equal(nodeRolloutState({ ...facts, contact: 'here' }, NOW, { deadlineMs: HOUR }), 'turned');
     assert.equal(nodeRolloutState(facts, NOW, {}), 'deferredHandover');
   });
@@ -227,7 +233,10 @@ describe('a host that has its turn', () => {
     assert.equal(nodeRolloutState({ ...facts, waitReason: 'ImageNotPulled' }, NOW - 1, rules), 'turned');
     assert.equal(nodeRolloutState({ ...facts, waitReason: 'UpdateLocked' }, NOW, rules), 'turned');
     assert.equal(nodeRolloutState({ ...facts, waitReason: 'InsufficientResources' }, NOW, rules), 'failed');
-    assert.equal(nodeRolloutState({ ...facts, waitReason: 'InsufficientResources' }, NOW - 1, rules), 'turned');
+    assert.equal(
+      nodeRolloutState({ ...facts, waitReason: 'InsufficientResources' }, NOW - 1, rules),
+      'turned',
+    );
   });
 
   test('has its new Pod’s time begin when the old one has ended', () => {
@@ -275,8 +284,11 @@ describe('a host that has its turn', () => {
     const confirmed = { type: CONFIRMED_CONDITION, status: 'False' as ConditionStatus };
     pod.status?.conditions?.push(confirmed);
     assert.equal(situation(pod), 'newUnavailable');
-    const facts = { situation: 'newUnavailable', contact: 'here', newPodAt: 0 } as const;
-    assert.equal(nodeRolloutState({ ...facts, isConfirming: true }, NOW, { deadlineMs: HOUR }), 'newUnavailable');
+    const facts = { updateState: 'newUnavailable', contact: 'here', newPodAt: 0 } as const;
+    assert.equal(
+      nodeRolloutState({ ...facts, isConfirming: true }, NOW, { deadlineMs: HOUR }),
+      'newUnavailable',
+    );
     assert.equal(nodeRolloutState(facts, NOW, { deadlineMs: HOUR }), 'failed');
     confirmed.status = 'True';
     assert.equal(situation(pod), 'newAvailable');

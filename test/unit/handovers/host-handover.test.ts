@@ -1,7 +1,11 @@
 /** Which turns count that stand on a Pod. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { HANDOVER_ANNOTATION, handoverOf, withSuccessor } from '../../../shared/kube/handovers/host-handover.js';
+import {
+  HANDOVER_ANNOTATION,
+  handoverOf,
+  withSuccessor,
+} from '../../../shared/kube/handovers/host-handover.js';
 import type { ObjectMeta } from '../../../shared/kube/objects/meta.js';
 import type { Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
 

@@ -1,25 +1,30 @@
 /** What a host keeps of a turn, step by step. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type AssignedPod, afterAssign, isPredecessor, desiredPodState } from '../../../agent/decisions/pods/assigned-pod.js';
 import {
-  confirmationOf,
   afterBoot,
-  afterRevertCleared,
   afterConfirmation,
-  afterRevertStart,
   afterHandoverAcknowledged,
   afterHandoverStart,
+  afterRevertCleared,
+  afterRevertStart,
+  confirmationOf,
+  effectivePod,
   pendingHandover,
   podsNeededBy,
-  effectivePod,
 } from '../../../agent/decisions/handovers/assigned-pod-handover.js';
-import { type HostHandover, HANDOVER_ANNOTATION } from '../../../shared/kube/handovers/host-handover.js';
+import {
+  type AssignedPod,
+  afterAssign,
+  desiredPodState,
+  isPredecessor,
+} from '../../../agent/decisions/pods/assigned-pod.js';
+import { HANDOVER_ANNOTATION, type HostHandover } from '../../../shared/kube/handovers/host-handover.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 
 const NOW = 1_000;
 const REVERT = { reason: 'NotReady', message: 'not ready within 5 s' } as const;
-const seal = { epoch: 'e', revision: 7, mac: 'm' };
+const seal = { epoch: 'e', revision: 7, tag: 'm' };
 
 const MAKER = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'web', uid: 'ds', controller: true };
 
@@ -72,7 +77,11 @@ describe('a turn that has begun', () => {
 
   test('stands, whatever the hub still sends of either Pod', () => {
     const { old, successor } = begun();
-    const again = afterAssign(old, { uid: 'old', digest: 'x', pod: podOf('old', 'app:1'), objectMac: seal }, NOW + 1);
+    const again = afterAssign(
+      old,
+      { uid: 'old', digest: 'x', pod: podOf('old', 'app:1'), objectMac: seal },
+      NOW + 1,
+    );
     assert.deepEqual([again.replacedBy, again.deadline], ['new', NOW + 4_000]);
     const known = afterAssign(
       successor,

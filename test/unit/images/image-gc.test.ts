@@ -3,13 +3,17 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { bytesToFree, type CollectableImage, collectable } from '../../../agent/decisions/images/image-collection.js';
+import {
+  bytesToFree,
+  type CollectableImage,
+  collectable,
+} from '../../../agent/decisions/images/image-collection.js';
 import { ImageCollector } from '../../../agent/images/image-collector.js';
 import { ImageRecords } from '../../../agent/images/image-records.js';
-import { ManualClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
-import { settle } from '../../harness/pods/pod-host-fixture.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { settle } from '../../harness/pods/pod-host-fixture.js';
 
 const MINUTE = 60_000;
 const THRESHOLDS = { high: 85, low: 80 };

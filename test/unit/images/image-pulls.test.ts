@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { PrefetchedImages } from '../../../agent/images/prefetched-images.js';
 import { ImagePuller, type ImagePullerOptions } from '../../../agent/images/image-puller.js';
+import { PrefetchedImages } from '../../../agent/images/prefetched-images.js';
 import { PullQueue } from '../../../agent/images/pull-queue.js';
 import { RegistrySettings } from '../../../agent/images/registry-settings.js';
 import { type EngineImage, type PullRequest, RuntimeError } from '../../../agent/runtime/runtime-driver.js';
-import { ManualClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
-import { settle } from '../../harness/pods/pod-host-fixture.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { settle } from '../../harness/pods/pod-host-fixture.js';
 
 const never = new AbortController().signal;
 const auth = (user: string) => ({ auth: Buffer.from(`${user}:pw`).toString('base64') });
@@ -43,7 +43,10 @@ function open(changes: Partial<ImagePullerOptions> = {}): { engine: Engine; imag
   const engine = new Engine();
   const registries = new RegistrySettings(undefined);
   const clock = new ManualClock(1000);
-  return { engine, images: new ImagePuller({ driver: engine, clock, registries, maxParallelPulls: 2, ...changes }) };
+  return {
+    engine,
+    images: new ImagePuller({ driver: engine, clock, registries, maxParallelPulls: 2, ...changes }),
+  };
 }
 
 function refused(): Promise<never> {

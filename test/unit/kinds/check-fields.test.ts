@@ -3,7 +3,12 @@ import { test } from 'node:test';
 import { ALL_KINDS } from '../../../coordinator/kinds/index.js';
 import { checkFields } from '../../../coordinator/kinds/schema/check-fields.js';
 import { dropUnknownFields } from '../../../coordinator/kinds/schema/drop-unknown-fields.js';
-import { DEFINITIONS, definitionOf, fieldSchema, itemSchema } from '../../../coordinator/kinds/schema/schema-definitions.js';
+import {
+  DEFINITIONS,
+  definitionOf,
+  fieldSchema,
+  itemSchema,
+} from '../../../coordinator/kinds/schema/schema-definitions.js';
 
 const DAEMON_SET = 'io.k8s.api.apps.v1.DaemonSet';
 const inTemplate = (spec: object) => ({ spec: { template: { spec } } });

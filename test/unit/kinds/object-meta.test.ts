@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { validateObjectMeta, validateObjectMetaUpdate } from '../../../coordinator/kinds/validation/object-meta-validation.js';
+import {
+  validateObjectMeta,
+  validateObjectMetaUpdate,
+} from '../../../coordinator/kinds/validation/object-meta-validation.js';
 import type { ObjectMeta } from '../../../shared/kube/objects/meta.js';
 
 const NAMESPACED = { namespaced: true, nameRule: 'dnsSubdomain' } as const;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodeKind } from '../../../coordinator/kinds/index.js';
-import { RESYNCED_IN_EPOCH, type Node } from '../../../shared/kube/nodes/node-types.js';
+import { type Node, RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
 
 const nodeWith = (annotations: Record<string, string>): Node => ({
   apiVersion: 'v1',

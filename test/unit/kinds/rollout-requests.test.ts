@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   applySteeringAnnotations,
-  validateNodeTargets,
   validateNewRequests,
+  validateNodeTargets,
 } from '../../../coordinator/kinds/rollouts/rollout-requests.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { SteeringRequest } from '../../../shared/kube/rollouts/steering-requests.js';
@@ -90,7 +90,9 @@ test('a host that is none is refused by name, also among others; what was skippe
   };
   assert.deepEqual(strangers({ skip: 'a,nosuch' }), [['skip]', 'Not found: "nosuch"']]);
   assert.deepEqual(strangers({ skip: '*' }), []);
-  assert.deepEqual(strangers({ 'override-locks': 'b', reason: 'x' }), [['override-locks]', 'Not found: "b"']]);
+  assert.deepEqual(strangers({ 'override-locks': 'b', reason: 'x' }), [
+    ['override-locks]', 'Not found: "b"'],
+  ]);
   assert.deepEqual(strangers({ unskip: 'b' }), [['unskip]', 'Not found: "b"']]);
   assert.deepEqual(strangers({ unskip: 'b' }, ['b']), []);
   assert.deepEqual(strangers({ unskip: 'older' }), [], 'its skip waits for the controller');

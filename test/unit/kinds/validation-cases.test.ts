@@ -7,11 +7,14 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ALL_KINDS } from '../../../coordinator/kinds/index.js';
 import type { FieldError, Kind } from '../../../coordinator/kinds/kind.js';
-import { validateObjectMeta, validateObjectMetaUpdate } from '../../../coordinator/kinds/validation/object-meta-validation.js';
 import { checkFields } from '../../../coordinator/kinds/schema/check-fields.js';
 import { dropUnknownFields } from '../../../coordinator/kinds/schema/drop-unknown-fields.js';
-import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import {
+  validateObjectMeta,
+  validateObjectMetaUpdate,
+} from '../../../coordinator/kinds/validation/object-meta-validation.js';
 import { TEMPLATE_GENERATION_ANNOTATION } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 
 interface Case {
   name: string;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseQuantity } from '../../../shared/kube/objects/quantity.js';
 import { canonicalQuantity } from '../../../shared/kube/objects/canonical-quantity.js';
+import { parseQuantity } from '../../../shared/kube/objects/quantity.js';
 
 const WRITTEN: [string | number, string][] = [
   ['0.5', '500m'],

@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
 import {
+  FIRST_RECORD_TIMEOUT_MS,
   firstRecordBytes,
   MAX_PRE_HANDSHAKE,
   MAX_PRE_HANDSHAKE_PER_NETWORK,
-  FIRST_RECORD_TIMEOUT_MS,
   PreHandshakeSockets,
 } from '../../../coordinator/api/limits/pre-handshake-sockets.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { LargeReads } from '../../../coordinator/api/limits/large-reads.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 
-const SETTINGS = { fromObjects: 500, maxConcurrent: 2, waiting: 2, waitMs: 1_000 };
+const SETTINGS = { fromObjects: 500, maxConcurrent: 2, maxWaiting: 2, maxWaitMs: 1_000 };
 const TOO_MANY = { reason: 'TooManyRequests' };
 
 function limited(change: Partial<typeof SETTINGS> = {}) {
@@ -69,7 +69,7 @@ test('a client that goes leaves the queue, or its place', async () => {
 });
 
 test('one user fills neither the places nor the queue: two of eight places, and a quarter of the queue, are for others', async () => {
-  const { clock, reads } = limited({ maxConcurrent: 8, waiting: 100 });
+  const { clock, reads } = limited({ maxConcurrent: 8, maxWaiting: 100 });
   const inOrder: string[] = [];
   const come = (user: string) => {
     const entered = reads.enter(user, new AbortController().signal);
@@ -97,7 +97,7 @@ test('whatever comes and goes, no more are in than there are places, and none is
   );
   await fc.assert(
     fc.asyncProperty(steps, async (actions) => {
-      const { clock, reads } = limited({ maxConcurrent: 3, waiting: 4 });
+      const { clock, reads } = limited({ maxConcurrent: 3, maxWaiting: 4 });
       const inside = new Set<() => void>();
       const callers: AbortController[] = [];
       for (const { kind, at } of actions) {

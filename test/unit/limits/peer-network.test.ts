@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { networkOf, originOf } from '../../../coordinator/api/limits/peer-network.js';
 import { FairQueue } from '../../../coordinator/api/limits/fair-queue.js';
+import { networkOf, originOf } from '../../../coordinator/api/limits/peer-network.js';
 
 describe('where a peer comes from', () => {
   const NETWORKS: [address: string, site: string, network: string][] = [

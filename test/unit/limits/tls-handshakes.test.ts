@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { describe, test } from 'node:test';
-import { HandshakeQueue, MAX_CONCURRENT_HANDSHAKES, MAX_QUEUE_WAIT_MS, HANDSHAKE_SLOT_MS } from '../../../coordinator/api/limits/handshake-queue.js';
+import {
+  HANDSHAKE_SLOT_MS,
+  HandshakeQueue,
+  MAX_CONCURRENT_HANDSHAKES,
+  MAX_QUEUE_WAIT_MS,
+} from '../../../coordinator/api/limits/handshake-queue.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 
 class FakeSocket extends EventEmitter {

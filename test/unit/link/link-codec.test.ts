@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pack } from 'msgpackr';
 import { decodeFromAgent, decodeFromHub, encodeMessage } from '../../../shared/link/encoding/frame-codec.js';
+import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.js';
 import {
   type FromAgent,
   type Hello,
   MAX_FRAME_BYTES,
   STREAM_CHUNK_BYTES,
 } from '../../../shared/link/messages/link-messages.js';
-import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.js';
 
 const HELLO: Hello = {
   kind: 'hello',

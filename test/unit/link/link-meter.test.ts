@@ -4,7 +4,11 @@ import { test } from 'node:test';
 import { readProcessUsage, storedBytesIn } from '../../../agent/node/process-usage.js';
 import { agentText, linkText, withMeters } from '../../../coordinator/api/fleet/host-meters-resource.js';
 import { nodeKind } from '../../../coordinator/kinds/index.js';
-import { type BytesByCause, LINK_CAUSES, LINK_METER_ANNOTATION } from '../../../shared/kube/fleet/host-meter-types.js';
+import {
+  type BytesByCause,
+  LINK_CAUSES,
+  LINK_METER_ANNOTATION,
+} from '../../../shared/kube/fleet/host-meter-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { acknowledgementBytes, LinkBytes, LinkMeter, wireBytes } from '../../../shared/link/link-meter.js';
 import { nodeObject } from '../../harness/controllers/object-builders.js';
@@ -72,10 +76,15 @@ test('the kernel counts what reached a disk, less what was taken back', () => {
 
 test('a Node that is read shows its meters in words, and a write does not bring them back', () => {
   const since = '2026-01-31T09:00:00Z';
-  const link = { since, connects: 2, up: { ...NOTHING, heartbeats: 1_500 }, down: { ...NOTHING, logs: 2.5e6 } };
+  const link = {
+    since,
+    connects: 2,
+    up: { ...NOTHING, heartbeats: 1_500 },
+    down: { ...NOTHING, logs: 2.5e6 },
+  };
   const words = 'round trip 12 ms; 2 connections since 2026-01-31T09:00:00Z; heartbeats 1.5 kB, logs 2.5 MB';
   assert.equal(linkText({ ...link, bytesPerDay: 1_797_120, roundTripMs: 12 }), `1.8 MB a day; ${words}`);
-  const agent = { asOf: since, since, memoryBytes: 5.2e7, writtenBytes: 900, diskWrittenBytes: 4_096 };
+  const agent = { reportedAt: since, since, memoryBytes: 5.2e7, writtenBytes: 900, diskWrittenBytes: 4_096 };
   assert.match(agentText(agent), /^52\.0 MB of memory; 900 B written \(4\.1 kB by the kernel's count\)/);
 
   const node = nodeObject('n1') as Node;

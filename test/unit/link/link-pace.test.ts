@@ -2,11 +2,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodeKind } from '../../../coordinator/kinds/index.js';
-import { HEARTBEAT_ANNOTATION, LINK_LABEL, heartbeatConfigOf, scaledGraceMs } from '../../../shared/kube/nodes/heartbeat-config.js';
+import {
+  HEARTBEAT_ANNOTATION,
+  heartbeatConfigOf,
+  LINK_LABEL,
+  scaledGraceMs,
+} from '../../../shared/kube/nodes/heartbeat-config.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { decodeFromAgent, encodeMessage } from '../../../shared/link/encoding/frame-codec.js';
-import { type EventsReport, MAX_FRAME_BYTES } from '../../../shared/link/messages/link-messages.js';
 import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.js';
+import { type EventsReport, MAX_FRAME_BYTES } from '../../../shared/link/messages/link-messages.js';
 import { nodeObject } from '../../harness/controllers/object-builders.js';
 
 const METERED = { [LINK_LABEL]: 'metered' };
@@ -24,7 +29,8 @@ test('a label stretches the heartbeats, an annotation sets them, nonsense is tol
     ),
   ];
   for (const [labels, heartbeat, seconds] of cases) {
-    const annotations: Record<string, string> = heartbeat === undefined ? {} : { [HEARTBEAT_ANNOTATION]: heartbeat };
+    const annotations: Record<string, string> =
+      heartbeat === undefined ? {} : { [HEARTBEAT_ANNOTATION]: heartbeat };
     const pace = heartbeatConfigOf({ labels, annotations });
     assert.equal(pace.heartbeatMs, seconds * 1_000, heartbeat);
     assert.equal(pace.silenceMs, seconds * 1_500);
@@ -41,7 +47,10 @@ test('a label stretches the heartbeats, an annotation sets them, nonsense is tol
 test("the grace allows as many missed heartbeats on a slow link as on any other, and is never shorter than the fleet's", () => {
   assert.equal(scaledGraceMs(heartbeatConfigOf({}), 40_000), 40_000);
   assert.equal(scaledGraceMs(heartbeatConfigOf({ labels: METERED }), 40_000), 480_000);
-  assert.equal(scaledGraceMs(heartbeatConfigOf({ annotations: { [HEARTBEAT_ANNOTATION]: '1' } }), 40_000), 40_000);
+  assert.equal(
+    scaledGraceMs(heartbeatConfigOf({ annotations: { [HEARTBEAT_ANNOTATION]: '1' } }), 40_000),
+    40_000,
+  );
 });
 
 function events(count: number): EventsReport {

@@ -11,8 +11,8 @@ import {
   ProtocolError,
   pair,
   record,
-  validate,
   text,
+  validate,
 } from '../../../shared/link/encoding/schema-combinators.js';
 
 interface Inner {

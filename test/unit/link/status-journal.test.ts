@@ -9,9 +9,13 @@ import { eventJournalFile } from '../../../agent/link/event-journal-file.js';
 import { Outbox } from '../../../agent/link/outbox.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { decodeFromAgent, encodeMessage } from '../../../shared/link/encoding/frame-codec.js';
-import type { EventsReport, ReportedEvent, StatusReport } from '../../../shared/link/messages/link-messages.js';
-import { ManualClock } from '../../../shared/process/time/clock.js';
+import type {
+  EventsReport,
+  ReportedEvent,
+  StatusReport,
+} from '../../../shared/link/messages/link-messages.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 
 const NOON = Date.parse('2026-03-01T12:00:00Z');
@@ -252,7 +256,12 @@ describe('the journal', () => {
 
 test('the outbox tells what was missed behind its first report, and again until the coordinator has heard it', async () => {
   const clock = new ManualClock(1_000_000);
-  const moment = (): HostMoment => ({ boot: 'b', uptimeMs: clock.monotonic(), wallMs: 0, hubMs: clock.now() });
+  const moment = (): HostMoment => ({
+    boot: 'b',
+    uptimeMs: clock.monotonic(),
+    wallMs: 0,
+    hubMs: clock.now(),
+  });
   const journal = await EventJournal.open({ now: moment, clock, log: silentLogger });
   const outbox = new Outbox(clock, undefined, undefined, journal);
   const sent: (StatusReport | EventsReport)[] = [];

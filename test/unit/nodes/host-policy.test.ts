@@ -1,9 +1,13 @@
 /** What the owner of a host forbids. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { podRejection } from '../../../agent/decisions/admission/pod-admission.js';
 import { hostIsolation } from '../../../agent/decisions/admission/host-isolation.js';
-import { type HostPolicy, parseHostPolicy, policyRefusal } from '../../../agent/decisions/admission/host-policy.js';
+import {
+  type HostPolicy,
+  parseHostPolicy,
+  policyRefusal,
+} from '../../../agent/decisions/admission/host-policy.js';
+import { podRejection } from '../../../agent/decisions/admission/pod-admission.js';
 import { nextAction } from '../../../agent/decisions/pods/pod-next-action.js';
 import type { Container, Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import { attempt, viewOf } from '../../harness/pods/pod-views.js';

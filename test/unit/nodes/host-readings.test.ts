@@ -5,9 +5,13 @@ import { HostLoad } from '../../../agent/node/host-load.js';
 import { conditionChanges } from '../../../coordinator/decisions/views/condition-changes.js';
 import { NodeReadings } from '../../../coordinator/hub/telemetry/node-readings.js';
 import { ReadingRing } from '../../../coordinator/hub/telemetry/reading-ring.js';
-import type { Condition } from '../../../shared/kube/objects/conditions.js';
 import type { ConditionChange } from '../../../shared/kube/fleet/host-reading-types.js';
-import { type HeartbeatReading, decodeHeartbeatReading, encodeHeartbeatReading } from '../../../shared/link/heartbeat-reading.js';
+import type { Condition } from '../../../shared/kube/objects/conditions.js';
+import {
+  decodeHeartbeatReading,
+  encodeHeartbeatReading,
+  type HeartbeatReading,
+} from '../../../shared/link/heartbeat-reading.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 import { consoleModule } from '../../harness/console/console-module.js';
 
@@ -17,8 +21,13 @@ const START = 1_800_000_000_000;
 
 describe('a reading in a ping', () => {
   test('arrives as it was sent, to a ten-thousandth, and what is not known is absent', () => {
-    const cases: HeartbeatReading[] = [{ cpu: 0.1234, memory: 1, disk: 0, roundTripMs: 24 }, { memory: 0.5 }, {}];
-    for (const reading of cases) assert.deepEqual(decodeHeartbeatReading(encodeHeartbeatReading(reading)), reading);
+    const cases: HeartbeatReading[] = [
+      { cpu: 0.1234, memory: 1, disk: 0, roundTripMs: 24 },
+      { memory: 0.5 },
+      {},
+    ];
+    for (const reading of cases)
+      assert.deepEqual(decodeHeartbeatReading(encodeHeartbeatReading(reading)), reading);
     assert.equal(encodeHeartbeatReading({}).length, 9);
   });
 

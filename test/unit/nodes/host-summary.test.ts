@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hostSummary } from '../../../coordinator/decisions/views/host-summary.js';
-import type { Condition } from '../../../shared/kube/objects/conditions.js';
 import type { HostStatus } from '../../../shared/kube/fleet/host-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import type { Condition } from '../../../shared/kube/objects/conditions.js';
 import type { Pod, PodStatus } from '../../../shared/kube/pods/pod-types.js';
 
 const SINCE = '2026-01-02T03:04:05Z';

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Node, Taint } from '../../../shared/kube/nodes/node-types.js';
 import {
   changedNode,
   inverseChange,
@@ -12,6 +11,7 @@ import {
   taintsAfter,
   taintText,
 } from '../../../shared/kube/nodes/node-change.js';
+import type { Node, Taint } from '../../../shared/kube/nodes/node-types.js';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 const keys = fc.constantFrom('a', 'b', 'c');

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nodeStatusEvents, schedulableEvent } from '../../../coordinator/decisions/nodes/node-status-events.js';
+import {
+  nodeStatusEvents,
+  schedulableEvent,
+} from '../../../coordinator/decisions/nodes/node-status-events.js';
 import type { Condition, ConditionStatus } from '../../../shared/kube/objects/conditions.js';
 
 const conditions = (statuses: Record<string, ConditionStatus>): Condition[] =>

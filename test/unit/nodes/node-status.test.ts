@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { HostInfo } from '../../../agent/node/host-info.js';
+import {
+  parseLabels,
+  parseNodeName,
+  parseTaints,
+  standardLabels,
+} from '../../../agent/node/node-labels-and-taints.js';
 import { type NodeStatusInputs, nodeStatus } from '../../../agent/node/node-status.js';
 import { NodeStatusReporter } from '../../../agent/node/node-status-reporter.js';
-import { parseLabels, parseNodeName, parseTaints, standardLabels } from '../../../agent/node/node-labels-and-taints.js';
 import { type EngineInfo, RuntimeError } from '../../../agent/runtime/runtime-driver.js';
 import type { NodeStatus } from '../../../shared/kube/nodes/node-types.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
@@ -172,7 +177,10 @@ describe('node watch', () => {
       agentVersion: '0.1.0',
       driver: { info: async () => ENGINE },
       readHost: () => ({ ...HOST, ...host }),
-      transformStatus: (status) => ({ ...status, addresses: [{ type: 'InternalIP', address: host.address }] }),
+      transformStatus: (status) => ({
+        ...status,
+        addresses: [{ type: 'InternalIP', address: host.address }],
+      }),
       onChange: (status) => void told.push(status.addresses?.[0]?.address),
       clock: new ManualClock(0),
       wallClock: { now: () => 0 },

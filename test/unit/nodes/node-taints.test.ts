@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { lifecycleTaints, withLifecycleTaints } from '../../../coordinator/decisions/nodes/node-taints.js';
-import type { ConditionStatus } from '../../../shared/kube/objects/conditions.js';
 import type { Taint } from '../../../shared/kube/nodes/node-types.js';
+import type { ConditionStatus } from '../../../shared/kube/objects/conditions.js';
 
 const NOW = '2026-01-01T00:00:00Z';
 const name = (key: string) => `node.kubernetes.io/${key}`;

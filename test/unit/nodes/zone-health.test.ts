@@ -1,7 +1,12 @@
 /** How zones are judged, and how fast their nodes are emptied (pkg/controller/nodelifecycle). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { afterTaking, atRate, fullBucket, msToToken } from '../../../coordinator/decisions/nodes/token-bucket.js';
+import {
+  afterTaking,
+  atRate,
+  fullBucket,
+  msToToken,
+} from '../../../coordinator/decisions/nodes/token-bucket.js';
 import {
   DEFAULT_EVICTION_RATES,
   evictionRate,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { explainPlacement } from '../../../coordinator/decisions/placement/placement-explanation.js';
 import type { PlacementSpec } from '../../../coordinator/decisions/placement/placement.js';
+import { explainPlacement } from '../../../coordinator/decisions/placement/placement-explanation.js';
 import { nodeObject } from '../../harness/controllers/object-builders.js';
 
 /** `NodeName: detail` of each rule, `!` before those that failed. */

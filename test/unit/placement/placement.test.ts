@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { compilePlacement, placementOf } from '../../../coordinator/decisions/placement/placement.js';
 import type { Taint } from '../../../shared/kube/nodes/node-types.js';
-import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import type { Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
+import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 
 const KEYS = fc.constantFrom('a', 'b', 'node.kubernetes.io/not-ready', 'node.kubernetes.io/unschedulable');
 const VALUES = fc.constantFrom('', 'x', 'y');

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { chooseAttempt } from '../../../agent/decisions/containers/log-attempt.js';
 import {
   type AssignedPod,
-  afterUnassign,
   afterAssign,
-  podFromOrphanedContainers,
+  afterUnassign,
+  desiredPodState,
   isPredecessor,
   keepsPortFrom,
-  desiredPodState,
+  podFromOrphanedContainers,
   startableAfterEndOf,
 } from '../../../agent/decisions/pods/assigned-pod.js';
 import { orphanedPodUids } from '../../../agent/decisions/pods/orphaned-containers.js';
-import { chooseAttempt } from '../../../agent/decisions/containers/log-attempt.js';
 import { statusEvents } from '../../../agent/decisions/pods/pod-status-events.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { qualityOfService } from '../../../shared/kube/pods/quality-of-service.js';
@@ -69,14 +69,18 @@ describe('a Pod that is held', () => {
   });
 
   test('that was gone and comes back in the same epoch runs on: its Node was deleted, and is there again', () => {
-    const [first, later] = ['one', 'two'].map((epoch) => ({ seal: { epoch, revision: 1, mac: '' } }));
+    const [first, later] = ['one', 'two'].map((epoch) => ({ objectMac: { epoch, revision: 1, tag: '' } }));
     const gone = afterUnassign(afterAssign(undefined, { ...given(podOf()), ...first }, 0), 0, 'two');
     assert.deepEqual(desiredPodState(afterAssign(gone, { ...given(podOf()), ...later }, 1)), { kind: 'run' });
   });
 
   test('that was gone and comes back by a restore goes on ending, and is for the coordinator to let go again', () => {
     const gone = afterUnassign(afterAssign(undefined, given(podOf()), 0), 0, 'one');
-    const back = afterAssign(gone, { ...given(podOf()), objectMac: { epoch: 'two', revision: 1, mac: '' } }, 1);
+    const back = afterAssign(
+      gone,
+      { ...given(podOf()), objectMac: { epoch: 'two', revision: 1, tag: '' } },
+      1,
+    );
     assert.deepEqual([desiredPodState(back), back.unassigned], [{ kind: 'stop', deadline: 30_000 }, false]);
   });
 });

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCachedPodSource } from '../../../agent/assembly/cached-pod-source.js';
-import { afterUnassign, afterAssign } from '../../../agent/decisions/pods/assigned-pod.js';
+import { afterAssign, afterUnassign } from '../../../agent/decisions/pods/assigned-pod.js';
 import { DesiredCache } from '../../../agent/desired/desired-cache.js';
-import { ManualClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
 import { podOf } from '../../harness/pods/pod-host-fixture.js';
 
 const OWNED = {
@@ -17,11 +17,7 @@ async function holding(begun: string[]) {
   const clock = new ManualClock(1_000);
   const cache = DesiredCache.inMemory(clock, silentLogger);
   const held = (name: string) =>
-    afterAssign(
-      undefined,
-      { uid: name, digest: name, pod: podOf(name, {}, { uid: name, ...OWNED }) },
-      1_000,
-    );
+    afterAssign(undefined, { uid: name, digest: name, pod: podOf(name, {}, { uid: name, ...OWNED }) }, 1_000);
   const gone = afterUnassign(held('first'), 1_000);
   await cache.put(gone, held('second'));
   const source = createCachedPodSource(cache, clock, {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { restartTimeOf } from '../../../agent/decisions/containers/container-attempts.js';
-import { imageRetryState } from '../../../agent/decisions/images/image-backoff.js';
 import { restartBackoff } from '../../../agent/decisions/containers/restart-backoff.js';
+import { imageRetryState } from '../../../agent/decisions/images/image-backoff.js';
 import { attempt } from '../../harness/pods/pod-views.js';
 
 describe('restart back-off', () => {

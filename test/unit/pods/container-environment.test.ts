@@ -1,7 +1,10 @@
 /** Environment from ConfigMaps and Secrets, by upstream's makeEnvironmentVariables. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Environment, environmentOf } from '../../../agent/decisions/container-spec/container-environment.js';
+import {
+  type Environment,
+  environmentOf,
+} from '../../../agent/decisions/container-spec/container-environment.js';
 import type { ConfigMap, Secret } from '../../../shared/kube/objects/config-types.js';
 import { configKey, configReferenceTo } from '../../../shared/kube/pods/config-reference.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';

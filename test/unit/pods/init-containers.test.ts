@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SANDBOX_LABEL } from '../../../agent/decisions/container-spec/container-labels.js';
-import { nextAction } from '../../../agent/decisions/pods/pod-next-action.js';
 import { podStatus } from '../../../agent/decisions/pods/agent-pod-status.js';
+import { nextAction } from '../../../agent/decisions/pods/pod-next-action.js';
 import type { PodView } from '../../../agent/decisions/pods/pod-view.js';
 import type { ObservedContainer } from '../../../agent/runtime/runtime-driver.js';
 import type { Container, PodSpec } from '../../../shared/kube/pods/pod-types.js';

@@ -1,7 +1,10 @@
 /** What a Pod shares, is called, and asks whom for names. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { hostnameRefusal, namespacesOf } from '../../../agent/decisions/container-spec/container-namespaces.js';
+import {
+  hostnameRefusal,
+  namespacesOf,
+} from '../../../agent/decisions/container-spec/container-namespaces.js';
 import { parseResolvConf, type Resolver } from '../../../agent/decisions/container-spec/dns-resolver.js';
 import { needsSandbox } from '../../../agent/decisions/pods/sandbox-need.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';

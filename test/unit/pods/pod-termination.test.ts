@@ -1,9 +1,9 @@
 /** How the containers of a Pod end: hooks, turns, deadlines, reasons. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { nextAction } from '../../../agent/decisions/pods/pod-next-action.js';
-import { DEADLINE_EXCEEDED } from '../../../agent/decisions/pods/pod-completion.js';
 import { podStatus } from '../../../agent/decisions/pods/agent-pod-status.js';
+import { DEADLINE_EXCEEDED } from '../../../agent/decisions/pods/pod-completion.js';
+import { nextAction } from '../../../agent/decisions/pods/pod-next-action.js';
 import type { Container } from '../../../shared/kube/pods/pod-types.js';
 import { attempt, sandbox, viewOf } from '../../harness/pods/pod-views.js';
 

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AssignedPod } from '../../../agent/decisions/pods/assigned-pod.js';
-import { mirrorsOf } from '../../../agent/decisions/static-pods/static-pod-mirrors.js';
 import { staticPod } from '../../../agent/decisions/static-pods/static-pod-manifest.js';
+import { mirrorsOf } from '../../../agent/decisions/static-pods/static-pod-mirrors.js';
 import { mirrorChanges, mirrorOf } from '../../../coordinator/decisions/nodes/mirror-pod-spec.js';
-import { MIRROR_ANNOTATION } from '../../../shared/kube/pods/static-pod-annotations.js';
 import type { Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
+import { MIRROR_ANNOTATION } from '../../../shared/kube/pods/static-pod-annotations.js';
 
 const PLACE = { path: '/etc/manifests/a.yaml', nodeName: 'host-1' };
 const CONTAINERS = [{ name: 'app', image: 'app:1' }];

@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { podRejection } from '../../../agent/decisions/admission/pod-admission.js';
-import { dottedSysctl, forbiddenSysctl, parseSysctlPatterns } from '../../../agent/decisions/container-spec/allowed-sysctls.js';
+import {
+  dottedSysctl,
+  forbiddenSysctl,
+  parseSysctlPatterns,
+} from '../../../agent/decisions/container-spec/allowed-sysctls.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import { podOf } from '../../harness/pods/pod-host-fixture.js';
 import { WHOLE_HOST } from '../../harness/pods/pod-views.js';

@@ -1,7 +1,12 @@
 /** What a probe's results come to, and which probes are put when. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { afterResult, firstState, type ProbeState, probeEvent } from '../../../agent/decisions/probes/probe-state.js';
+import {
+  afterResult,
+  firstState,
+  type ProbeState,
+  probeEvent,
+} from '../../../agent/decisions/probes/probe-state.js';
 import { localStateAfterProbe, wantedProbes } from '../../../agent/decisions/probes/wanted-probes.js';
 import type { Container } from '../../../shared/kube/pods/pod-types.js';
 import type { Probe } from '../../../shared/kube/pods/probe-types.js';

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Component, startComponents } from '../../../shared/process/service/program-lifecycle.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { type Component, startComponents } from '../../../shared/process/service/program-lifecycle.js';
 
-function recorded(seen: string[], name: string, failing: 'start' | 'stop' | 'nothing' = 'nothing'): Component {
+function recorded(
+  seen: string[],
+  name: string,
+  failing: 'start' | 'stop' | 'nothing' = 'nothing',
+): Component {
   const step = (what: 'start' | 'stop') => () => {
     seen.push(`${what} ${name}`);
     if (failing === what) throw new Error(name);

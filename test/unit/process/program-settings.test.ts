@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { createCommandLine, runCommandLine } from '../../../shared/process/settings/command-line.js';
 import { ExitError } from '../../../shared/process/exit-error.js';
+import { createCommandLine, runCommandLine } from '../../../shared/process/settings/command-line.js';
 import {
   choiceSetting,
   integerSetting,
@@ -16,8 +16,8 @@ import {
 import {
   addSettingFlags,
   flagName,
-  loadSettings,
   loadCommandSettings,
+  loadSettings,
   variableName,
 } from '../../../shared/process/settings/settings-schema.js';
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { pairs } from '../../bench/paired-runs.js';
 import { judge, median, percentile, type Result } from '../../bench/bench-result.js';
 import { line, markdown, TABLE_BEGIN, TABLE_END } from '../../bench/bench-table.js';
+import { pairs } from '../../bench/paired-runs.js';
 
 const RESULT: Result = { section: 'parts', name: 'a change', unit: 'ms', floor: [], product: [] };
 

@@ -1,18 +1,18 @@
 /** The checker of chaos finds each thing that may be wrong: a checker that sees nothing would let everything pass. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import {
   duplicateContainers,
-  stoppedWithoutRequest,
-  replacedContainers,
-  problemsOf,
-  type ObservedFleet,
-  type ObservedHostContainer,
-  type ObservedHost,
   type ExpectedState,
+  type ObservedFleet,
+  type ObservedHost,
+  type ObservedHostContainer,
+  problemsOf,
+  replacedContainers,
+  stoppedWithoutRequest,
 } from '../../chaos/chaos-check.js';
 import { type FaultKind, isFault, OF_WHOLE_HOSTS, planOf } from '../../chaos/chaos-plan.js';
 
@@ -104,7 +104,8 @@ const wanted = (isBusy = false): ExpectedState => ({
   belongs: () => !isBusy,
   clockErrorsMs: [],
 });
-const container = (seen: Whole): ObservedHostContainer => seen.hosts[0]?.containers[1] as ObservedHostContainer;
+const container = (seen: Whole): ObservedHostContainer =>
+  seen.hosts[0]?.containers[1] as ObservedHostContainer;
 const pod = (seen: Whole): Pod => seen.pods[0] as Pod;
 
 describe('the checker of chaos', () => {
@@ -264,7 +265,10 @@ describe('the checker of chaos', () => {
     const twice = [container(seen), { ...container(seen), id: 'c2', podUID: 'u2' }];
     assert.deepEqual(duplicateContainers(twice, new Set()), ['alpha-v1']);
     assert.deepEqual(duplicateContainers(twice, new Set(['alpha-v1'])), []);
-    assert.deepEqual(duplicateContainers([container(seen), { ...container(seen), state: 'exited' }], new Set()), []);
+    assert.deepEqual(
+      duplicateContainers([container(seen), { ...container(seen), state: 'exited' }], new Set()),
+      [],
+    );
   });
 });
 

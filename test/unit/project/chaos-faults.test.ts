@@ -1,10 +1,10 @@
 /** Faults that come too late: a container may end by itself before it is hit. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RequestedState } from '../../chaos/requested-state.js';
-import type { ChaosHost } from '../../chaos/chaos-host.js';
 import { ChaosFaults } from '../../chaos/chaos-faults.js';
 import type { ChaosFleet } from '../../chaos/chaos-fleet.js';
+import type { ChaosHost } from '../../chaos/chaos-host.js';
+import type { RequestedState } from '../../chaos/requested-state.js';
 
 /** One host, with one container that runs until it is hit; the engine answers the blow with an error. */
 function faultsOn(after: () => object[]): ChaosFaults {

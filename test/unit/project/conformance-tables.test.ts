@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { runTable } from '../../conformance/tables/run-table.js';
 import type { ConformanceCase } from '../../conformance/tables/conformance-table.js';
+import { runTable } from '../../conformance/tables/run-table.js';
 import { TABLES } from '../../conformance/tables/table-index.js';
 
 const CASES = join(dirname(fileURLToPath(import.meta.url)), '../../conformance/cases');

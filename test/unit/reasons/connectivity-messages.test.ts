@@ -7,9 +7,9 @@ import { CLOCK_SKEWED, clockCondition, skewOf } from '../../../coordinator/decis
 import { linkDown, linkEnd } from '../../../coordinator/decisions/nodes/link-end.js';
 import { rebootMessage } from '../../../coordinator/decisions/nodes/node-status-events.js';
 import { addClockMetrics } from '../../../coordinator/metrics/clock-metrics.js';
-import type { Condition } from '../../../shared/kube/objects/conditions.js';
-import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { graceProblem, nodeGraceMs, ownGraceMs } from '../../../shared/kube/nodes/node-grace-period.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import type { Condition } from '../../../shared/kube/objects/conditions.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 
@@ -106,7 +106,11 @@ test('a crash of the agent is told from its stop and from the end of its host', 
   await third.markStopped();
   assert.equal(await marker().markStarted('boot-2'), 'stopped');
   const none = new RunMarker(`${folder}/none`, silentLogger);
-  assert.equal(await none.markStarted('boot-1'), 'stopped', 'a disk that takes no mark keeps nobody from running');
+  assert.equal(
+    await none.markStarted('boot-1'),
+    'stopped',
+    'a disk that takes no mark keeps nobody from running',
+  );
 });
 
 test('a node’s own grace: the annotation, then the label, and nothing that cannot be', () => {

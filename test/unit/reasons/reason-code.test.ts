@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
+  type NodeRolloutStatus,
   REASON_CODES,
   type ReasonInput,
-  type NodeRolloutStatus,
   reasonFor,
 } from '../../../coordinator/decisions/reasons/reason-code.js';
 import { reasonSentence } from '../../../coordinator/decisions/reasons/reason-sentence.js';
+import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { CONFIRMED_CONDITION, HANDOVER_CONDITION } from '../../../shared/kube/handovers/host-handover.js';
 import type { Taint } from '../../../shared/kube/nodes/node-types.js';
 import type { ContainerState, ContainerStatus, Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { daemonSet } from '../../harness/controllers/daemon-builders.js';
 import { type NodeOptions, nodeObject, pinnedTo } from '../../harness/controllers/object-builders.js';
 
@@ -214,7 +214,12 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
     'ImageNotPulled',
     /next image/,
   ],
-  ['no room', { pods: [pod(OLD)], rollout: stance({ code: 'InsufficientResources' }) }, 'InsufficientResources', /no room for what/],
+  [
+    'no room',
+    { pods: [pod(OLD)], rollout: stance({ code: 'InsufficientResources' }) },
+    'InsufficientResources',
+    /no room for what/,
+  ],
   [
     'not heard since the start',
     { pods: [pod(OLD)], rollout: stance({ code: 'AwaitingResync' }) },

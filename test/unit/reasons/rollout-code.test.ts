@@ -3,16 +3,23 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { WaveIndex } from '../../../coordinator/controllers/rollouts/wave-index.js';
-import type { NodeContact } from '../../../coordinator/decisions/nodes/node-contact.js';
 import type { NodeRecord } from '../../../coordinator/decisions/daemonsets/node-record.js';
-import { NODE_UPDATE_STATES, type NodeUpdateState } from '../../../coordinator/decisions/daemonsets/rolling-update.js';
-import { type HostRolloutState, type RolloutPhaseInfo, rolloutCode } from '../../../coordinator/decisions/rollouts/host-rollout-code.js';
+import {
+  NODE_UPDATE_STATES,
+  type NodeUpdateState,
+} from '../../../coordinator/decisions/daemonsets/rolling-update.js';
+import type { NodeContact } from '../../../coordinator/decisions/nodes/node-contact.js';
+import {
+  type HostRolloutState,
+  type RolloutPhaseInfo,
+  rolloutCode,
+} from '../../../coordinator/decisions/rollouts/host-rollout-code.js';
 import { estimatedEnd } from '../../../coordinator/decisions/rollouts/rollout-estimate.js';
 import type { WaveCounts } from '../../../coordinator/decisions/rollouts/rollout-memory.js';
 import { progressOf } from '../../../coordinator/decisions/rollouts/rollout-progress.js';
 import type { HandoverBlockReason } from '../../../shared/kube/handovers/host-handover.js';
-import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
 import { ROLLOUT_REASON_CODES } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
+import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
 import { wave } from '../../harness/controllers/rollout-inputs.js';
 
 const WAVES = 3;
@@ -125,7 +132,12 @@ const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutP
   ],
   ['its host has its turn', place({ state: 'turned' }), stand({}), 'Updating'],
   ['its host says why not', place({ state: 'turned', detail: 'UpdateLocked' }), stand({}), 'UpdateLocked'],
-  ['its turn was taken back', place({ state: 'turned', detail: 'Withdrawn' }), stand(BARRED), 'RolloutFailed'],
+  [
+    'its turn was taken back',
+    place({ state: 'turned', detail: 'Withdrawn' }),
+    stand(BARRED),
+    'RolloutFailed',
+  ],
   [
     'the same, in a wave that is closed by now',
     place({ state: 'turned', detail: 'Withdrawn', wave: 2 }),
@@ -161,7 +173,9 @@ const event = fc.record({
   contact,
   trouble: fc.boolean(),
   oldPodAt: fc.constantFrom(0, 2_000),
-  waiting: fc.option(fc.constantFrom<HandoverBlockReason>('UpdateLocked', 'OutsideWindow'), { nil: undefined }),
+  waiting: fc.option(fc.constantFrom<HandoverBlockReason>('UpdateLocked', 'OutsideWindow'), {
+    nil: undefined,
+  }),
 });
 
 function recordOf(
@@ -229,7 +243,9 @@ test('counts by code follow any events, agree with each host, and add up to the 
           Object.values(codes).reduce((sum, count) => sum + count, 0),
           nodes.length,
         );
-        assert.ok(Object.keys(codes).every((code) => (ROLLOUT_REASON_CODES as readonly string[]).includes(code)));
+        assert.ok(
+          Object.keys(codes).every((code) => (ROLLOUT_REASON_CODES as readonly string[]).includes(code)),
+        );
       },
     ),
   );
@@ -244,7 +260,7 @@ describe('the estimated end', () => {
     waves: [counts(2), counts(10)],
     wave: 0,
     budgetOf: () => 2,
-    openingsOf: () => [],
+    windowOpenings: () => [],
     cycleMs: 10_000,
     now: NOW,
   };
@@ -271,20 +287,20 @@ describe('the estimated end', () => {
     ],
     [
       'a window that is yet to open',
-      { phase: 'AwaitingWindow', openingsOf: opening(0, [3_600_000, 2]) },
+      { phase: 'AwaitingWindow', windowOpenings: opening(0, [3_600_000, 2]) },
       3_600_000 + 120_000,
     ],
     [
       'the last of the windows, not the first',
-      { phase: 'AwaitingWindow', openingsOf: opening(1, [3_600_000, 4], [7_200_000, 6]) },
+      { phase: 'AwaitingWindow', windowOpenings: opening(1, [3_600_000, 4], [7_200_000, 6]) },
       7_200_000 + 30_000,
     ],
     [
       'hosts in their windows go on meanwhile, and others when it is their turn',
-      { openingsOf: opening(1, [80_000, 4]) },
+      { windowOpenings: opening(1, [80_000, 4]) },
       70_000 + 30_000 + 20_000,
     ],
-    ['a window that never opens', { openingsOf: opening(1, [undefined, 1]) }, undefined],
+    ['a window that never opens', { windowOpenings: opening(1, [undefined, 1]) }, undefined],
     ['nobody knows when a person approves', { phase: 'AwaitingApproval' }, undefined],
     ['what is over has no end to come', { phase: 'Completed' }, undefined],
   ];

@@ -1,12 +1,19 @@
 /** What a Pod that names an account is given, on its way into the store and on its host. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { PodTokenCache, type TokenResult, type TokenRequest } from '../../../agent/pods/steps/pod-token-cache.js';
+import {
+  PodTokenCache,
+  type TokenRequest,
+  type TokenResult,
+} from '../../../agent/pods/steps/pod-token-cache.js';
 import { mountServiceAccountToken } from '../../../coordinator/registry/admission/service-account-admission.js';
-import { TOKEN_MOUNT_PATH, serviceAccountTokenSources } from '../../../shared/kube/access/service-account-token.js';
-import { MIRROR_ANNOTATION } from '../../../shared/kube/pods/static-pod-annotations.js';
-import type { Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
+import {
+  serviceAccountTokenSources,
+  TOKEN_MOUNT_PATH,
+} from '../../../shared/kube/access/service-account-token.js';
 import type { ServiceAccount } from '../../../shared/kube/objects/service-types.js';
+import type { Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
+import { MIRROR_ANNOTATION } from '../../../shared/kube/pods/static-pod-annotations.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 
 function pod(spec: Partial<PodSpec> = {}): Pod {

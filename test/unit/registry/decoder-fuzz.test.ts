@@ -15,8 +15,8 @@ import { MemoryStore } from '../../../coordinator/store/memory-store.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { decodeFromAgent, decodeFromHub, encodeMessage } from '../../../shared/link/encoding/frame-codec.js';
 import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.js';
-import { systemClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 import { podObject } from '../../harness/controllers/object-builders.js';
 
 const numRuns = Number(process.env.EVERYNODE_FUZZ_RUNS ?? 2_000);

@@ -7,7 +7,10 @@ import { definitionOf } from '../../../coordinator/kinds/schema/schema-definitio
 import type { JsonMap } from '../../../coordinator/registry/encoding/json-value.js';
 import { applyFields } from '../../../coordinator/registry/managed-fields/apply-fields.js';
 import { compareFields } from '../../../coordinator/registry/managed-fields/compare-fields.js';
-import { type FieldManagers, NO_MANAGERS } from '../../../coordinator/registry/managed-fields/field-managers.js';
+import {
+  type FieldManagers,
+  NO_MANAGERS,
+} from '../../../coordinator/registry/managed-fields/field-managers.js';
 import {
   difference,
   intersection,
@@ -16,10 +19,10 @@ import {
   sameSet,
   union,
 } from '../../../coordinator/registry/managed-fields/field-set.js';
-import { fieldSetOf } from '../../../coordinator/registry/managed-fields/object-field-set.js';
 import { decodeFieldsV1, encodeFieldsV1 } from '../../../coordinator/registry/managed-fields/fields-v1.js';
 import { manifestProblems } from '../../../coordinator/registry/managed-fields/manifest-problems.js';
 import { mergeApplied } from '../../../coordinator/registry/managed-fields/merge-applied.js';
+import { fieldSetOf } from '../../../coordinator/registry/managed-fields/object-field-set.js';
 import { pathText } from '../../../coordinator/registry/managed-fields/path-element.js';
 
 const POD = definitionOf('io.k8s.api.core.v1.Pod');

@@ -1,7 +1,11 @@
 /** What stored times mean when the coordinator's clock was set since. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type DaemonPod, isAvailable, toDaemonPod } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
+import {
+  type DaemonPod,
+  isAvailable,
+  toDaemonPod,
+} from '../../../coordinator/decisions/daemonsets/daemon-node.js';
 import { type ClockStep, storedTime } from '../../../coordinator/decisions/restore/stored-time.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   epochFrom,
-  receivedUpTo,
   isAheadOfBackup,
+  receivedUpTo,
   unknownPodVerdict,
 } from '../../../coordinator/decisions/restore/unknown-pod.js';
 

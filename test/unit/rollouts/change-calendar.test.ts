@@ -2,12 +2,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { calendarSpans } from '../../../coordinator/decisions/rollouts/calendar-spans.js';
-import { compileMaintenanceSchedules, type MaintenanceSchedule, type MaintenanceScheduleSpec } from '../../../shared/calendar/maintenance-schedule.js';
+import {
+  compileMaintenanceSchedules,
+  type MaintenanceSchedule,
+  type MaintenanceScheduleSpec,
+} from '../../../shared/calendar/maintenance-schedule.js';
 
 const at = (text: string) => Date.parse(text);
 const found = (own: MaintenanceSchedule, from: string, to: string) =>
   [...calendarSpans(own, at(from), at(to))].filter((span) => span !== undefined);
-const spans = (times: MaintenanceScheduleSpec, from: string, to: string, labels: Record<string, string> = {}) =>
+const spans = (
+  times: MaintenanceScheduleSpec,
+  from: string,
+  to: string,
+  labels: Record<string, string> = {},
+) =>
   found(compileMaintenanceSchedules(times)(labels), from, to).map(
     (span) => `${span.from.slice(5, 16)} ${span.to.slice(5, 16)} ${span.may}${span.frozen ? ' frozen' : ''}`,
   );

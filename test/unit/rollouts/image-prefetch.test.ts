@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  imageBytesOf,
   hasImages,
+  imageBytesOf,
   type PrePullInput,
   type PrePullStep,
   prePullStep,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  withConnectivity,
-  nodeFacts,
-  nodeConnectivity,
   clampFutureTimes,
+  nodeConnectivity,
+  nodeFacts,
+  withConnectivity,
 } from '../../../coordinator/decisions/rollouts/node-rollout-facts.js';
 import { deadlineOf, type NodeFacts } from '../../../coordinator/decisions/rollouts/node-rollout-state.js';
 
@@ -25,9 +25,15 @@ test('a new Pod that lies in the future, for the clock was set back, has its tim
 const AHEAD: [string, NodeFacts][] = [
   ['awaySince', { updateState: 'turned', contact: 'away', awaySince: NOW + YEAR }],
   ['lostAt', { updateState: 'newAvailable', contact: 'lost', lostAt: NOW + YEAR }],
-  ['troubleAt', { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', failureReasonSince: NOW + YEAR }],
+  [
+    'troubleAt',
+    { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', failureReasonSince: NOW + YEAR },
+  ],
   ['startedAt', { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, startedAt: NOW + YEAR }],
-  ['waitingSince', { updateState: 'turned', contact: 'here', waitReason: 'InsufficientResources', waitingSince: NOW + YEAR }],
+  [
+    'waitingSince',
+    { updateState: 'turned', contact: 'here', waitReason: 'InsufficientResources', waitingSince: NOW + YEAR },
+  ],
 ];
 
 for (const [key, facts] of AHEAD) {

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { failedSince, nodeRolloutState, type NodeFacts } from '../../../coordinator/decisions/rollouts/node-rollout-state.js';
+import {
+  failedSince,
+  type NodeFacts,
+  nodeRolloutState,
+} from '../../../coordinator/decisions/rollouts/node-rollout-state.js';
 
-const OLD = { situation: 'oldAvailable', contact: 'here' } as const;
+const OLD = { updateState: 'oldAvailable', contact: 'here' } as const;
 const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   ['its link down before its turn', { updateState: 'oldAvailable', contact: 'away' }, 'deferred'],
   ['lost before its turn', { updateState: 'oldUnavailable', contact: 'lost' }, 'deferred'],
@@ -12,7 +16,11 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   ['lost before its turn, and its Pod is gone', { updateState: 'empty', contact: 'lost' }, 'deferred'],
   ['lost after its turn', { updateState: 'newUnavailable', contact: 'lost', newPodAt: 0 }, 'failed'],
   ['lost beside its old Pod', { updateState: 'pairUnavailable', contact: 'lost' }, 'failed'],
-  ['a crash loop', { updateState: 'newUnavailable', contact: 'here', failureReason: 'CrashLoopBackOff' }, 'failed'],
+  [
+    'a crash loop',
+    { updateState: 'newUnavailable', contact: 'here', failureReason: 'CrashLoopBackOff' },
+    'failed',
+  ],
   [
     'an available Pod that keeps restarting',
     { updateState: 'newAvailable', contact: 'here', failureReason: 'Restarting' },
@@ -35,12 +43,24 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   ],
   [
     'the same within its time since that one should have ended',
-    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, awaitsPredecessor: true, predecessorEndsBy: 1 },
+    {
+      updateState: 'newUnavailable',
+      contact: 'here',
+      newPodAt: 0,
+      awaitsPredecessor: true,
+      predecessorEndsBy: 1,
+    },
     'newUnavailable',
   ],
   [
     'the same beyond that: the engine hangs, and the old Pod never ends',
-    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, awaitsPredecessor: true, predecessorEndsBy: 0 },
+    {
+      updateState: 'newUnavailable',
+      contact: 'here',
+      newPodAt: 0,
+      awaitsPredecessor: true,
+      predecessorEndsBy: 0,
+    },
     'failed',
   ],
   [
@@ -80,7 +100,11 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
     'newAvailable',
   ],
   ['taken out, and dark', { updateState: 'oldAvailable', contact: 'lost', isSkipped: true }, 'skipped'],
-  ['its window closed', { updateState: 'oldAvailable', contact: 'here', isOutOfWindow: true }, 'outOfWindowAvailable'],
+  [
+    'its window closed',
+    { updateState: 'oldAvailable', contact: 'here', isOutOfWindow: true },
+    'outOfWindowAvailable',
+  ],
   [
     'its window closed, its Pod broken',
     { updateState: 'oldUnavailable', contact: 'here', isOutOfWindow: true },
@@ -101,7 +125,11 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
     { updateState: 'empty', contact: 'here', isOutOfWindow: true },
     'empty',
   ],
-  ['dark, its window closed', { updateState: 'oldAvailable', contact: 'away', isOutOfWindow: true }, 'deferred'],
+  [
+    'dark, its window closed',
+    { updateState: 'oldAvailable', contact: 'away', isOutOfWindow: true },
+    'deferred',
+  ],
   [
     'failed, its window closed',
     { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', isOutOfWindow: true },
@@ -150,16 +178,32 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
     { ...OLD, isAwaitingResync: true, isOutOfWindow: true },
     'awaitingResyncAvailable',
   ],
-  ['not heard since the start, and dark before', { ...OLD, contact: 'away', isAwaitingResync: true }, 'deferred'],
-  ['of a release that failed before, as this one has', { ...OLD, isStaleFailed: true }, 'staleFailedAvailable'],
-  ['the same outside its window', { ...OLD, isStaleFailed: true, isOutOfWindow: true }, 'outOfWindowAvailable'],
+  [
+    'not heard since the start, and dark before',
+    { ...OLD, contact: 'away', isAwaitingResync: true },
+    'deferred',
+  ],
+  [
+    'of a release that failed before, as this one has',
+    { ...OLD, isStaleFailed: true },
+    'staleFailedAvailable',
+  ],
+  [
+    'the same outside its window',
+    { ...OLD, isStaleFailed: true, isOutOfWindow: true },
+    'outOfWindowAvailable',
+  ],
   [
     'the same, and of no use',
     { updateState: 'oldUnavailable', contact: 'here', isStaleFailed: true, isOutOfWindow: true },
     'staleFailedUnavailable',
   ],
   ['the same, in the dark', { ...OLD, contact: 'away', isStaleFailed: true }, 'deferred'],
-  ['the same, not heard since the start', { ...OLD, isAwaitingResync: true, isStaleFailed: true }, 'awaitingResyncAvailable'],
+  [
+    'the same, not heard since the start',
+    { ...OLD, isAwaitingResync: true, isStaleFailed: true },
+    'awaitingResyncAvailable',
+  ],
   ['not heard since the start, taken out', { ...OLD, isAwaitingResync: true, isSkipped: true }, 'skipped'],
   [
     'its time ran out while there was no coordinator',
@@ -171,7 +215,11 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
     { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, heardAt: 1 },
     'newUnavailable',
   ],
-  ['to run out then', { updateState: 'newUnavailable', contact: 'here', newPodAt: -600, heardAt: 0 }, 'failed'],
+  [
+    'to run out then',
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: -600, heardAt: 0 },
+    'failed',
+  ],
   [
     'a crash loop that was known before the start',
     { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', isAwaitingResync: true },
@@ -180,7 +228,8 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
 ];
 
 for (const [name, facts, lane] of LANES) {
-  test(`a node in a rollout: ${name}`, () => assert.equal(nodeRolloutState(facts, 600, { deadlineMs: 600 }), lane));
+  test(`a node in a rollout: ${name}`, () =>
+    assert.equal(nodeRolloutState(facts, 600, { deadlineMs: 600 }), lane));
 }
 
 test('without a budget no node has failed: it holds its wave, as upstream', () => {
@@ -205,7 +254,11 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
   ],
   ['it has heard no time', { waitReason: 'NoTrustedTime' }, 'deferred'],
   ['its turn is to be taken back', { waitReason: 'ImageNotPulled', isOutdated: true }, 'deferred'],
-  ['outside its window, and no other is named', { waitReason: 'OutsideWindow', handoverWindows: [] }, 'deferred'],
+  [
+    'outside its window, and no other is named',
+    { waitReason: 'OutsideWindow', handoverWindows: [] },
+    'deferred',
+  ],
   [
     'outside its window, the next is to come',
     { waitReason: 'OutsideWindow', handoverWindows: [{ from: 601, until: 900 }] },
@@ -288,7 +341,7 @@ for (const [name, facts, lane, withoutBudget = lane] of DARK_WITH_A_TURN) {
 
 test('a host that may have begun in the dark has failed since it may have', () => {
   const turnWindows = [{ from: 590, until: 700 }];
-  const facts = { situation: 'turned', contact: 'lost', waiting: 'OutsideWindow', turnWindows } as const;
+  const facts = { updateState: 'turned', contact: 'lost', waiting: 'OutsideWindow', turnWindows } as const;
   assert.equal(failedSince({ ...facts, awaySince: 500, lostAt: 540 }, 600, { deadlineMs: 1_000 }), 590);
 });
 
@@ -325,8 +378,8 @@ for (const [name, facts, lane] of [
     { updateState: 'newAvailable', newPodAt: 99, isOutside: true },
     'outOfWindowUpdated',
   ],
-  ['a crash loop from before', { situation: 'newUnavailable', newPodAt: 99 }, 'failed'],
-  ['restarts since', { situation: 'newAvailable', newPodAt: 100 }, 'failed'],
+  ['a crash loop from before', { updateState: 'newUnavailable', newPodAt: 99 }, 'failed'],
+  ['restarts since', { updateState: 'newAvailable', newPodAt: 100 }, 'failed'],
 ] as const) {
   test(`a node that kept what a rollout comes back to: ${name}`, () => {
     const whole = { contact: 'here', trouble: 'x', ...facts } as const;

@@ -5,8 +5,8 @@ import {
   releaseWarningMessages,
   type SelectedDaemonSet,
 } from '../../../coordinator/decisions/plan/policy-warning-messages.js';
-import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
+import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 
 const SPEC: RolloutPolicySpec = { selector: {}, waves: [{ name: 'lab' }, { name: 'tenth' }] };
 const found = (change: Partial<SelectedDaemonSet> = {}): SelectedDaemonSet => ({

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import {
+  type Fleet,
+  NODE_UPDATE_STATES,
+  type NodeUpdateState,
+} from '../../../coordinator/decisions/daemonsets/rolling-update.js';
 import { chooseReverts } from '../../../coordinator/decisions/rollouts/revert-choice.js';
-import { type Fleet, NODE_UPDATE_STATES, type NodeUpdateState } from '../../../coordinator/decisions/daemonsets/rolling-update.js';
 
 function fleet(nodes: Partial<Record<NodeUpdateState, string[]>>): Fleet {
   const sets = NODE_UPDATE_STATES.map((situation) => [situation, new Set(nodes[situation])]);

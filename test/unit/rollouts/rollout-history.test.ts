@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DaemonSetDeps } from '../../../coordinator/controllers/daemonsets/daemonset-deps.js';
-import { RolloutHistory } from '../../../coordinator/controllers/rollouts/rollout-history.js';
 import type { ReconcileContext } from '../../../coordinator/controllers/queue/reconcile-worker.js';
-import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
+import { RolloutHistory } from '../../../coordinator/controllers/rollouts/rollout-history.js';
 import { ApiError, type StatusReason } from '../../../shared/kube/objects/api-status.js';
+import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import { daemonSet } from '../../harness/controllers/daemon-builders.js';
 
 const PRESENT: Rollout = {
@@ -18,7 +18,12 @@ function keep(reason: StatusReason, cause: string): Promise<RolloutStatus | unde
   const causes = [{ reason: cause, field: 'metadata.namespace', message: 'refused' }];
   const refuse = () => Promise.reject(new ApiError(reason, 'refused', { causes }));
   const parts = { registry: { create: refuse } } as unknown as DaemonSetDeps;
-  return new RolloutHistory(parts).keep(daemonSet('web'), PRESENT, 'another revision came', {} as ReconcileContext);
+  return new RolloutHistory(parts).keep(
+    daemonSet('web'),
+    PRESENT,
+    'another revision came',
+    {} as ReconcileContext,
+  );
 }
 
 test('a rollout in a namespace that is being deleted goes without being kept', async () => {

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  SUPERSEDED_BY_REVISION,
   isBarred,
   knownFailures,
   MAX_FAILED_NODES,
   NO_POLICY,
   pastStatus,
+  SUPERSEDED_BY_REVISION,
   withOutcome,
 } from '../../../coordinator/decisions/rollouts/rollout-outcome.js';
 import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';

@@ -247,7 +247,10 @@ describe('rollouts by waves', () => {
           rollout.advance(HOUR_MS);
         }
         // One more has failed than may; a wave's next host may have had its turn by then: two at most, without a wave of their own.
-        assert.ok(rollout.observedHosts.size <= maxFailed + 2 + drawnWaves.length, `${rollout.observedHosts.size}`);
+        assert.ok(
+          rollout.observedHosts.size <= maxFailed + 2 + drawnWaves.length,
+          `${rollout.observedHosts.size}`,
+        );
       }),
       { numRuns: RUNS, ...SEED },
     );

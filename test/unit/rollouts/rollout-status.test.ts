@@ -1,8 +1,8 @@
 /** What a Rollout keeps of the times that are stored in it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { memoryOf, withStoredTimes } from '../../../coordinator/decisions/rollouts/rollout-status.js';
 import { storedTime } from '../../../coordinator/decisions/restore/stored-time.js';
+import { memoryOf, withStoredTimes } from '../../../coordinator/decisions/rollouts/rollout-status.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 

@@ -10,7 +10,7 @@ describe('whatever happens', () => {
   const counts = fc
     .tuple(fc.nat(5), fc.nat(5), fc.nat(5), fc.nat(5))
     .map(([updated, failed, deferred, old]) => ({
-      touched: updated + failed,
+      onRevision: updated + failed,
       nodes: updated + failed + deferred + old,
       updated,
       failed,

@@ -153,7 +153,7 @@ test('times of a rollout that lie ahead are no later than now: it judges what co
   assert.deepEqual([first.startedAt, first.completedAt, first.retriedAt], [NOW, NOW + 1_000, NOW + 1_000]);
   const { memory: later } = step({ memory: first, waves: [DONE, DONE, DONE], now: NOW + 999 });
   assert.deepEqual(later, first, 'and stay where they are');
-  const facts = { situation: 'newUnavailable', contact: 'here', trouble: 'x' } as const;
+  const facts = { updateState: 'newUnavailable', contact: 'here', trouble: 'x' } as const;
   const lane = (newPodAt: number) =>
     nodeRolloutState({ ...facts, newPodAt }, NOW + 2_000, { deadlineMs: 600, ...first });
   assert.deepEqual([lane(NOW + 999), lane(NOW + 1_001)], ['again', 'failed']);

@@ -94,7 +94,10 @@ testVerdicts([
   ],
   [
     'a soak that is not over, with such hosts',
-    { memory: memory({ soakingSince: NOW }), waves: [wave({ updated: 2, awaitingResyncUpdated: 2 }), DONE, DONE] },
+    {
+      memory: memory({ soakingSince: NOW }),
+      waves: [wave({ updated: 2, awaitingResyncUpdated: 2 }), DONE, DONE],
+    },
     'Soaking',
     0,
     NOW + 60_000,

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WaveIndex, type WaveIndexOptions } from '../../../coordinator/controllers/rollouts/wave-index.js';
-import type { NodeContact } from '../../../coordinator/decisions/nodes/node-contact.js';
 import type { NodeRecord } from '../../../coordinator/decisions/daemonsets/node-record.js';
 import type { NodeUpdateState } from '../../../coordinator/decisions/daemonsets/rolling-update.js';
+import type { NodeContact } from '../../../coordinator/decisions/nodes/node-contact.js';
 
 const NOW = Date.parse('2026-01-05T12:00:00Z');
 const SHARE = {

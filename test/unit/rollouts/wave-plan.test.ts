@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { scaledAmount, assignWavesStepwise, type PlannedNode } from '../../../coordinator/decisions/rollouts/wave-plan.js';
+import {
+  assignWavesStepwise,
+  type PlannedNode,
+  scaledAmount,
+} from '../../../coordinator/decisions/rollouts/wave-plan.js';
 import type { RolloutWave } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import { runToEnd } from '../../harness/basics/run-to-end.js';
 
-const assignWaves = (...draw: Parameters<typeof assignWavesStepwise>) => runToEnd(assignWavesStepwise(...draw));
+const assignWaves = (...draw: Parameters<typeof assignWavesStepwise>) =>
+  runToEnd(assignWavesStepwise(...draw));
 
 const nodes = (count: number, labels = {}): PlannedNode[] =>
   Array.from({ length: count }, (_, index) => ({ name: `node-${index + 1}`, labels }));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RuntimeDriver } from '../../../agent/runtime/runtime-driver.js';
 import { MonotonicTimesDriver } from '../../../agent/runtime/monotonic-times-driver.js';
+import type { RuntimeDriver } from '../../../agent/runtime/runtime-driver.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 import { attempt } from '../../harness/pods/pod-views.js';
 
@@ -38,7 +38,9 @@ test('who has not seen a container before the wall clock was set back knows at l
 
 test('nothing that runs is older than its host', async () => {
   const [steady, wall] = [new ManualClock(YEAR), new ManualClock(YEAR)];
-  const [seen] = await new MonotonicTimesDriver(driverShowing(4000), steady, wall, () => 60_000).inspectPod('uid');
+  const [seen] = await new MonotonicTimesDriver(driverShowing(4000), steady, wall, () => 60_000).inspectPod(
+    'uid',
+  );
   assert.equal(seen?.startedAt, YEAR - 60_000);
 });
 

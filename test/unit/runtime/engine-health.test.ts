@@ -8,7 +8,7 @@ import { dockerEvents } from '../../../agent/runtime/docker/docker-events.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 
 const OWNER = { clusterUID: 'c', nodeName: 'n' };
-const PULSE = { everyMs: 10, timeoutMs: 200 };
+const PULSE = { intervalMs: 10, timeoutMs: 200 };
 
 test('an engine that does not answer beside its stream of events is down, until it answers again', async () => {
   const socketPath = join(temporaryDirectory(), 'engine.sock');

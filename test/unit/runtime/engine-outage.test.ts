@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { logEngineChange, demoteOutageErrors } from '../../../agent/assembly/engine-outage-log.js';
+import { demoteOutageErrors, logEngineChange } from '../../../agent/assembly/engine-outage-log.js';
 import { DockerApi } from '../../../agent/runtime/docker/docker-api.js';
 import { dockerEvents } from '../../../agent/runtime/docker/docker-events.js';
 import { RuntimeError } from '../../../agent/runtime/runtime-driver.js';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { demultiplex } from '../../../agent/runtime/docker/docker-frames.js';
+import { jsonLines } from '../../../agent/runtime/docker/json-lines.js';
 import type { OutputChunk } from '../../../agent/runtime/runtime-driver.js';
 import { RuntimeEventQueue } from '../../../agent/runtime/runtime-event-queue.js';
-import { jsonLines } from '../../../agent/runtime/docker/json-lines.js';
 
 function frame(stream: number, text: string): Buffer {
   const header = Buffer.alloc(8);

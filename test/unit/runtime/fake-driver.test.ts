@@ -5,15 +5,15 @@ import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { HollowDriver } from '../../../agent/runtime/hollow/hollow-driver.js';
+import { runContainerCommand } from '../../../agent/runtime/container-command.js';
 import type { HollowEngineCommand } from '../../../agent/runtime/hollow/hollow-command.js';
+import { HollowDriver } from '../../../agent/runtime/hollow/hollow-driver.js';
 import { HollowEngine } from '../../../agent/runtime/hollow/hollow-engine.js';
 import { behaviourOf } from '../../../agent/runtime/hollow/image-behaviours.js';
 import { openHollowRuntime } from '../../../agent/runtime/hollow/open-hollow-runtime.js';
-import { runContainerCommand } from '../../../agent/runtime/container-command.js';
 import { ManualClock, systemClock } from '../../../shared/process/time/clock.js';
-import { driverLaws } from '../../laws/driver-laws.js';
 import { config } from '../../laws/driver-fixture.js';
+import { driverLaws } from '../../laws/driver-laws.js';
 
 const OWNER = { clusterUID: 'c', nodeName: 'n' };
 const LAW_IMAGES = [
@@ -154,7 +154,10 @@ test('a hollow agent takes commands by its socket, and says what is wrong with o
   });
 });
 
-function send(path: string, command: HollowEngineCommand | { command: string; podUid: string }): Promise<unknown> {
+function send(
+  path: string,
+  command: HollowEngineCommand | { command: string; podUid: string },
+): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const socket = createConnection(path, () => socket.write(`${JSON.stringify(command)}\n`));
     socket.on('data', (bytes) => {

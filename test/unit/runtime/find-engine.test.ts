@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { candidateAddresses, findEngine, negotiateApiVersion, parseAddress } from '../../../agent/runtime/docker/find-engine.js';
+import {
+  candidateAddresses,
+  findEngine,
+  negotiateApiVersion,
+  parseAddress,
+} from '../../../agent/runtime/docker/find-engine.js';
 
 for (const [engine, oldest, spoken] of [
   ['1.40', '1.12', '1.40'],

@@ -5,8 +5,8 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { SANDBOX_PROGRAMS } from '../../../agent/runtime/sandbox/sandbox-program.js';
 import { sandboxImage } from '../../../agent/runtime/sandbox/sandbox-image.js';
+import { SANDBOX_PROGRAMS } from '../../../agent/runtime/sandbox/sandbox-program.js';
 import { tarArchive } from '../../../agent/runtime/sandbox/tar-archive.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 

@@ -1,11 +1,11 @@
 /** What a simulation's texts mean: annotations, node queries, manifests, commands. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseCommand } from '../../../agent/simulate/simulation-command.js';
 import { parseNodeQuery } from '../../../agent/simulate/node-query.js';
 import { nodesFromDocuments, statusFromTemplate } from '../../../agent/simulate/node-templates.js';
-import { durationMs, simulatedBehaviour } from '../../../agent/simulate/simulation-annotations.js';
 import { simulationAnnotationErrors } from '../../../agent/simulate/simulation-annotation-errors.js';
+import { durationMs, simulatedBehaviour } from '../../../agent/simulate/simulation-annotations.js';
+import { parseCommand } from '../../../agent/simulate/simulation-command.js';
 import { WarningLimiter } from '../../../agent/simulate/warning-limiter.js';
 import { nodeObject, podObject } from '../../harness/controllers/object-builders.js';
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { DiskReserve } from '../../../agent/desired/disk-reserve.js';
 import type { DurableFile } from '../../../agent/desired/durable-file.js';
-import { ManualClock } from '../../../shared/process/time/clock.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
 import { eventually } from '../../harness/basics/eventually.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 

@@ -1,9 +1,10 @@
 /** Which level a namespace asks of its Pods, and whether a Pod keeps to it (`pod-security.kubernetes.io/…` labels). */
-import { invalidValue } from '../../validation/field-error.js';
+
 import type { FieldError } from '../../kind.js';
+import { invalidValue } from '../../validation/field-error.js';
 import { BASELINE } from './baseline-standard.js';
-import type { Check, SecuredPod } from './security-check.js';
 import { REPLACED, RESTRICTED } from './restricted-standard.js';
+import type { Check, SecuredPod } from './security-check.js';
 
 const PREFIX = 'pod-security.kubernetes.io/';
 const LEVELS = ['privileged', 'baseline', 'restricted'] as const;

@@ -8,8 +8,8 @@ import type {
   PodAffinity,
   PodAffinityTerm,
 } from '../../../../shared/kube/pods/pod-placement-types.js';
-import { invalidValue, required } from '../../validation/field-error.js';
 import type { FieldError } from '../../kind.js';
+import { invalidValue, required } from '../../validation/field-error.js';
 import {
   OPERATOR_INVALID,
   validateLabelKeys,
@@ -17,7 +17,11 @@ import {
   validateLabelValues,
   validateSelectorOperator,
 } from '../../validation/label-selector-validation.js';
-import { dnsLabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from '../../validation/name-rules.js';
+import {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  qualifiedNameProblems,
+} from '../../validation/name-rules.js';
 import { invalidFor } from '../../validation/object-meta-validation.js';
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';

@@ -1,7 +1,7 @@
 /** Ports of containers. */
 import type { Container, ContainerPort, PodSpec } from '../../../../shared/kube/pods/pod-types.js';
-import { duplicate, invalidValue, notSupported, required } from '../../validation/field-error.js';
 import type { FieldError } from '../../kind.js';
+import { duplicate, invalidValue, notSupported, required } from '../../validation/field-error.js';
 import { portNameProblems, portNumberProblems } from '../../validation/name-rules.js';
 import { invalidFor } from '../../validation/object-meta-validation.js';
 

@@ -1,11 +1,11 @@
 /** Containers of a Pod: what each kind of them may be. */
 import type { Container, PodSpec } from '../../../../shared/kube/pods/pod-types.js';
-import { duplicate, forbidden, invalidValue, notSupported, required } from '../../validation/field-error.js';
 import type { FieldError } from '../../kind.js';
+import { duplicate, forbidden, invalidValue, notSupported, required } from '../../validation/field-error.js';
 import { dnsLabelProblems } from '../../validation/name-rules.js';
 import { invalidFor } from '../../validation/object-meta-validation.js';
-import { validateEnv, validateEnvFrom } from './env-validation.js';
 import { validateHostPortsUnique, validatePorts } from './container-port-validation.js';
+import { validateEnv, validateEnvFrom } from './env-validation.js';
 import { validateDecidingProbe, validateLifecycle, validateReadinessProbe } from './probe-validation.js';
 import { validateResources } from './resource-validation.js';
 import { validateContainerSecurity } from './security-context-validation.js';

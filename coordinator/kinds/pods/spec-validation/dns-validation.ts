@@ -1,8 +1,8 @@
 /** Name resolution of Pods. */
 import { isIP } from 'node:net';
 import type { PodDNSConfig, PodSpec } from '../../../../shared/kube/pods/pod-types.js';
-import { invalidValue, notSupported, required } from '../../validation/field-error.js';
 import type { FieldError } from '../../kind.js';
+import { invalidValue, notSupported, required } from '../../validation/field-error.js';
 import { dnsSubdomainProblems } from '../../validation/name-rules.js';
 import { invalidFor } from '../../validation/object-meta-validation.js';
 

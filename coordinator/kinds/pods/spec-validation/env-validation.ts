@@ -1,7 +1,12 @@
 /** Environment of containers. */
-import type { EnvFromSource, EnvVar, EnvVarSource, KeySelector } from '../../../../shared/kube/pods/pod-types.js';
-import { invalidValue, required } from '../../validation/field-error.js';
+import type {
+  EnvFromSource,
+  EnvVar,
+  EnvVarSource,
+  KeySelector,
+} from '../../../../shared/kube/pods/pod-types.js';
 import type { FieldError } from '../../kind.js';
+import { invalidValue, required } from '../../validation/field-error.js';
 import { configMapKeyProblems, dnsSubdomainProblems, envNameProblems } from '../../validation/name-rules.js';
 import { invalidFor } from '../../validation/object-meta-validation.js';
 import { ENV_FIELDS, validateFieldRef, validateResourceRef } from './field-reference-validation.js';

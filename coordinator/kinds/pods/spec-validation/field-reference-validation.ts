@@ -1,9 +1,12 @@
 /** References from environment and files to fields of the Pod and resources of its containers (downward API). */
 
 import { parseQuantity } from '../../../../shared/kube/objects/quantity.js';
-import type { ObjectFieldSelector, ResourceFieldSelector } from '../../../../shared/kube/pods/volume-types.js';
-import { invalidValue, notSupported, required } from '../../validation/field-error.js';
+import type {
+  ObjectFieldSelector,
+  ResourceFieldSelector,
+} from '../../../../shared/kube/pods/volume-types.js';
 import type { FieldError } from '../../kind.js';
+import { invalidValue, notSupported, required } from '../../validation/field-error.js';
 import { qualifiedNameProblems } from '../../validation/name-rules.js';
 import { invalidFor } from '../../validation/object-meta-validation.js';
 

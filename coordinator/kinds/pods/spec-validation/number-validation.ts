@@ -1,6 +1,7 @@
 /** Ranges of numbers, in upstream's words. */
-import { invalidValue } from '../../validation/field-error.js';
+
 import type { FieldError } from '../../kind.js';
+import { invalidValue } from '../../validation/field-error.js';
 
 /** What upstream says of a negative number. */
 export const NOT_NEGATIVE = 'must be greater than or equal to 0';

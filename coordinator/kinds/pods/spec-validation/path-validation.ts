@@ -1,6 +1,7 @@
 /** Paths in volumes and mounts. */
-import { invalidValue } from '../../validation/field-error.js';
+
 import type { FieldError } from '../../kind.js';
+import { invalidValue } from '../../validation/field-error.js';
 
 /** No element of the path may be `..`. */
 export function validateNoBacksteps(path: string, field: string): FieldError[] {

@@ -1,17 +1,22 @@
 /** A whole PodSpec, as in Pods and in templates (`pkg/apis/core/validation/validation.go`, ValidatePodSpec). */
-import { MIRROR_ANNOTATION } from '../../../../shared/kube/pods/static-pod-annotations.js';
+
 import type { PodSpec, PodTemplateSpec } from '../../../../shared/kube/pods/pod-types.js';
-import { forbidden, invalidValue, notSupported, required } from '../../validation/field-error.js';
+import { MIRROR_ANNOTATION } from '../../../../shared/kube/pods/static-pod-annotations.js';
 import type { FieldError } from '../../kind.js';
+import { forbidden, invalidValue, notSupported, required } from '../../validation/field-error.js';
 import { dnsLabelProblems, dnsSubdomainProblems } from '../../validation/name-rules.js';
 import { invalidFor, validateAnnotations, validateLabels } from '../../validation/object-meta-validation.js';
 import { validateAffinity } from './affinity-validation.js';
+import { validateHostNetworkPorts } from './container-port-validation.js';
 import { validateContainers } from './container-validation.js';
 import { validateDns, validateHostAliases } from './dns-validation.js';
 import { validatePositiveInt32 } from './number-validation.js';
-import { validateHostNetworkPorts } from './container-port-validation.js';
 import { validateResourceList } from './resource-validation.js';
-import { validateReadinessGates, validateSchedulingGates, validateTopologySpread } from './scheduling-validation.js';
+import {
+  validateReadinessGates,
+  validateSchedulingGates,
+  validateTopologySpread,
+} from './scheduling-validation.js';
 import { validatePodSecurity } from './security-context-validation.js';
 import { validateTolerations } from './toleration-validation.js';
 import { validateVolumes } from './volume-validation.js';

@@ -1,8 +1,8 @@
 /** Probes and lifecycle hooks. */
 import type { IntOrString } from '../../../../shared/kube/objects/int-or-string.js';
 import type { Handler, HTTPGetAction, Lifecycle, Probe } from '../../../../shared/kube/pods/probe-types.js';
-import { forbidden, invalidValue, notSupported, required } from '../../validation/field-error.js';
 import type { FieldError } from '../../kind.js';
+import { forbidden, invalidValue, notSupported, required } from '../../validation/field-error.js';
 import { portNameProblems, portNumberProblems } from '../../validation/name-rules.js';
 import { invalidFor } from '../../validation/object-meta-validation.js';
 import { validateNonNegative } from './number-validation.js';

@@ -5,8 +5,8 @@ import type {
   ProjectedVolumeSource,
   VolumeProjection,
 } from '../../../../shared/kube/pods/volume-types.js';
-import { forbidden, invalidValue, required } from '../../validation/field-error.js';
 import type { FieldError } from '../../kind.js';
+import { forbidden, invalidValue, required } from '../../validation/field-error.js';
 import { FILE_FIELDS, validateFieldRef, validateResourceRef } from './field-reference-validation.js';
 import { validateFileMode } from './number-validation.js';
 import { validateUnreservedPath } from './path-validation.js';

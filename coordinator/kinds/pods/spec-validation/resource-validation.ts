@@ -1,10 +1,10 @@
 /** Requests and limits. */
 
 import { ownValue } from '../../../../shared/kube/objects/own-value.js';
-import type { ResourceList, ResourceRequirements } from '../../../../shared/kube/pods/pod-types.js';
 import { parseQuantity, type Quantity } from '../../../../shared/kube/objects/quantity.js';
-import { forbidden, invalidValue, required } from '../../validation/field-error.js';
+import type { ResourceList, ResourceRequirements } from '../../../../shared/kube/pods/pod-types.js';
 import type { FieldError } from '../../kind.js';
+import { forbidden, invalidValue, required } from '../../validation/field-error.js';
 import { qualifiedNameProblems } from '../../validation/name-rules.js';
 import { invalidFor } from '../../validation/object-meta-validation.js';
 import { NOT_NEGATIVE } from './number-validation.js';

@@ -1,8 +1,9 @@
 /** What else the scheduler reads of a Pod: gates, readiness gates, spreading. */
-import type { PodSpec } from '../../../../shared/kube/pods/pod-types.js';
+
 import type { TopologySpreadConstraint } from '../../../../shared/kube/pods/pod-placement-types.js';
-import { duplicate, invalidValue, notSupported, required } from '../../validation/field-error.js';
+import type { PodSpec } from '../../../../shared/kube/pods/pod-types.js';
 import type { FieldError } from '../../kind.js';
+import { duplicate, invalidValue, notSupported, required } from '../../validation/field-error.js';
 import { validateLabelKeys, validateLabelSelector } from '../../validation/label-selector-validation.js';
 import { qualifiedNameProblems } from '../../validation/name-rules.js';
 import { invalidFor } from '../../validation/object-meta-validation.js';

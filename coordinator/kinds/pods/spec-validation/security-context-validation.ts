@@ -1,7 +1,11 @@
 /** Security contexts of containers and Pods. */
-import type { ContainerSecurityContext, LocalProfile, PodSpec } from '../../../../shared/kube/pods/pod-types.js';
-import { duplicate, invalidValue, notSupported, required } from '../../validation/field-error.js';
+import type {
+  ContainerSecurityContext,
+  LocalProfile,
+  PodSpec,
+} from '../../../../shared/kube/pods/pod-types.js';
 import type { FieldError } from '../../kind.js';
+import { duplicate, invalidValue, notSupported, required } from '../../validation/field-error.js';
 import { validateId } from './number-validation.js';
 import { validateDescendingPath } from './path-validation.js';
 

@@ -1,7 +1,7 @@
 /** Tolerations, and the effects that they share with taints. */
 import type { Toleration } from '../../../../shared/kube/pods/pod-placement-types.js';
-import { invalidValue, notSupported, required } from '../../validation/field-error.js';
 import type { FieldError } from '../../kind.js';
+import { invalidValue, notSupported, required } from '../../validation/field-error.js';
 import { labelValueProblems, qualifiedNameProblems } from '../../validation/name-rules.js';
 import { invalidFor } from '../../validation/object-meta-validation.js';
 

@@ -1,8 +1,8 @@
 /** Where containers mount volumes. */
 import type { Container } from '../../../../shared/kube/pods/pod-types.js';
 import type { VolumeDevice, VolumeMount } from '../../../../shared/kube/pods/volume-types.js';
-import { forbidden, invalidValue, missing, notSupported, required } from '../../validation/field-error.js';
 import type { FieldError } from '../../kind.js';
+import { forbidden, invalidValue, missing, notSupported, required } from '../../validation/field-error.js';
 import { validateDescendingPath, validateNoBacksteps } from './path-validation.js';
 
 const PROPAGATIONS = ['Bidirectional', 'HostToContainer', 'None'];

@@ -1,8 +1,8 @@
 /** Volumes of a Pod. */
 import { parseQuantity } from '../../../../shared/kube/objects/quantity.js';
 import type { Volume } from '../../../../shared/kube/pods/volume-types.js';
-import { duplicate, forbidden, invalidValue, notSupported, required } from '../../validation/field-error.js';
 import type { FieldError } from '../../kind.js';
+import { duplicate, forbidden, invalidValue, notSupported, required } from '../../validation/field-error.js';
 import { dnsLabelProblems } from '../../validation/name-rules.js';
 import { invalidFor } from '../../validation/object-meta-validation.js';
 import { validateFileMode } from './number-validation.js';
