@@ -1,7 +1,7 @@
 /** The rooms may import only what ARCHITECTURE.md's table allows, never in a circle, and export nothing that nobody imports. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -77,7 +77,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'shared/link',
     'shared/process',
   ],
-  'agent/turns': [
+  'agent/handovers': [
     'agent/decisions',
     'agent/desired',
     'agent/images',
@@ -104,6 +104,19 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'agent/metrics': ['agent/runtime/runtime-driver.ts', 'shared/kube', 'shared/link', 'shared/process'],
   'agent/install': ['agent', 'shared/process'],
   'agent/upgrade': ['agent/install', 'agent/runtime/runtime-driver.ts', 'shared/process'],
+  // These three build the agent, as coordinator/main.ts builds the coordinator.
+  'agent/program': ['agent', 'shared'],
+  'agent/assembly': ['agent', 'shared'],
+  'agent/identity': [
+    'agent/decisions',
+    'agent/desired',
+    'agent/link',
+    'agent/pods/steps/pod-token-cache.ts',
+    'agent/program/agent-settings.ts',
+    'shared/kube',
+    'shared/link',
+    'shared/process',
+  ],
   // A second main.ts beside the first: it wires the agent over pretended hosts.
   'agent/simulate': ['agent', 'shared/kube', 'shared/link', 'shared/process'],
   // A browser's program knows Kubernetes' types and nothing else of ours.
@@ -117,7 +130,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'console/palette': ['console/api', 'console/layout', 'shared/kube'],
   'console/pods': ['console/api', 'console/layout', 'shared/kube'],
   'console/charts': [],
-  'console/host': ['console/api', 'console/charts', 'console/layout', 'console/pods', 'shared/kube'],
+  'console/hosts': ['console/api', 'console/charts', 'console/layout', 'console/pods', 'shared/kube'],
   'console/rollouts': ['console/api', 'console/layout', 'shared/kube'],
   'console/daemonsets': ['console/api', 'console/layout', 'console/pods', 'shared/kube'],
   'agent/node': [
@@ -194,6 +207,29 @@ test('every room has a row', () => {
   assert.deepEqual(missing, []);
 });
 
+/** A longer list of files is searched instead of read. */
+const MOST_FILES_SIDE_BY_SIDE = 20;
+
+test('no folder holds more than twenty source files side by side', () => {
+  const counts = new Map<string, number>();
+  for (const file of [...FILES, ...sources('test')])
+    counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+  const crowded = [...counts].filter(([, count]) => count > MOST_FILES_SIDE_BY_SIDE);
+  assert.deepEqual(crowded, []);
+});
+
+test('a file name occurs once in the tree, so that it can be found and talked about', () => {
+  const byName = new Map<string, string[]>();
+  for (const file of [...FILES, ...sources('test')]) {
+    const name = basename(file).replace(/\.tsx?$/, '');
+    if (name !== 'index') byName.set(name, [...(byName.get(name) ?? []), file]);
+  }
+  assert.deepEqual(
+    [...byName.values()].filter((files) => files.length > 1),
+    [],
+  );
+});
+
 test('no import cycle', () => {
   const done = new Set<string>();
   const visit = (file: string, path: readonly string[]): void => {
@@ -234,7 +270,7 @@ const OWN_TIME = [
   'shared/process/',
   'coordinator/cli/',
   'coordinator/hub/identity/new-join-token.ts',
-  'coordinator/store/sqlite-',
+  'coordinator/store/sqlite/',
   'coordinator/store/start-reserve.ts',
   'coordinator/store/memory-store.ts',
   'coordinator/api/',

@@ -20,7 +20,7 @@ import { openProcess } from '../streams/process-stream.js';
 import { UsageMeter } from '../streams/usage-meter.js';
 import { type AgentHandovers, isNeededByHandover } from './agent-handovers.js';
 
-export interface AgentLinkDelegateDeps {
+interface AgentLinkDelegateDeps {
   settings: Pick<AgentSettings, 'nodeName' | 'labels' | 'taints'>;
   cache: DesiredCache;
   config: ConfigCache;

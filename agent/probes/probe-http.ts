@@ -18,7 +18,7 @@ interface HttpAnswer {
 }
 
 /** The URL that is asked. Throws an Error where the port cannot be told. */
-export function probeUrl(action: HTTPGetAction, target: ProbeTarget): URL {
+function probeUrl(action: HTTPGetAction, target: ProbeTarget): URL {
   const scheme = (action.scheme ?? 'HTTP').toLowerCase();
   const where = hostAndPort(action.host || target.podIP, portNumber(action.port, target));
   return new URL(action.path ?? '/', `${scheme}://${where}/`);

@@ -31,7 +31,7 @@ const REJOIN_MS = 500;
 /** Beyond so many sockets of one address the kernel's search for a free port costs milliseconds each. */
 const SOCKETS_AN_ADDRESS = 400;
 
-export interface SimulatedNodeFleetOptions {
+interface SimulatedNodeFleetOptions {
   server: string;
   /** `ID.SECRET.CAHASH`. */
   token: string;

@@ -8,7 +8,7 @@ export const SIMULATION_PREFIX = 'simulate.everynode.dev/';
 const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
 /** Where the Pod pretends, and how many times faster than it says. */
-export interface SimulationContext {
+interface SimulationContext {
   node: QueriedNode;
   speed: number;
   /** The host has come up again since the Pod was there first. */

@@ -6,7 +6,7 @@ import { durationMs } from './simulation-annotations.js';
 
 const STATUSES = ['True', 'False', 'Unknown'] as const;
 
-export type SimulationCommand =
+type SimulationCommand =
   | { kind: 'offline' | 'online' | 'reboot'; nodes: NodeQuery }
   | { kind: 'slow'; delayMs: number; nodes: NodeQuery }
   | { kind: 'condition'; type: string; status: (typeof STATUSES)[number]; nodes: NodeQuery }

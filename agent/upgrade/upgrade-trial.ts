@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { writePrivateFile } from '../../shared/process/files/private-file.js';
 
 /** As it lies on the disk while a version is on trial. */
-export interface UpgradeTrial {
+interface UpgradeTrial {
   /** The container of the Pod that asked for it. */
   id: string;
   from: string;

@@ -57,7 +57,7 @@ export function useIsAllowedInAny(wish: AccessCheck, namespaces: readonly string
 }
 
 /** The same outside of a page. A review that fails allows nothing, and is asked again the next time. */
-export function checkAccess(wish: AccessCheck): Promise<boolean> {
+function checkAccess(wish: AccessCheck): Promise<boolean> {
   const key = keyOf(wish);
   const present = asked.get(key);
   if (present) return present;

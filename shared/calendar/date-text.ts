@@ -2,7 +2,7 @@
 import type { TimeZone } from './time-zone.js';
 
 /** `wall` as by `TimeZone.wallAt`. */
-export type DateInput = { instant: number } | { wall: number };
+type DateInput = { instant: number } | { wall: number };
 
 const FORM = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?(Z|[+-]\d{2}:\d{2})?)?$/;
 

@@ -45,7 +45,7 @@ type OutcomeOf = (
 ) => HollowProcessOutcome | undefined;
 
 /** What Pods ask of their own containers and pulls; undefined where a Pod asks nothing. */
-export interface PodBehaviours {
+interface PodBehaviours {
   forPod(podUid: string): ImageBehaviour | undefined;
   forImage(image: string): ImageBehaviour | undefined;
   /** Hears at once that a container is otherwise, before anybody else does. */

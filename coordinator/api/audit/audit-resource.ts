@@ -69,7 +69,7 @@ function queryOf(query: URLSearchParams): AuditQuery {
 }
 
 /** True when the event is what is asked for. */
-export function matchesAuditQuery(event: AuditEvent, wanted: AuditQuery): boolean {
+function matchesAuditQuery(event: AuditEvent, wanted: AuditQuery): boolean {
   const { objectRef: object = {}, responseStatus, verb, user, impersonatedUser } = event;
   const { code } = wanted;
   const status = String(responseStatus.code);

@@ -14,7 +14,7 @@ const REPEAT_MS = 60_000;
 /** Beyond so many the oldest are forgotten, and told anew. */
 const MAX_KINDS = 1_000;
 
-export interface PeerRefusal extends LinkRefusal {
+interface PeerRefusal extends LinkRefusal {
   /** What they asked for, as far as it was heard; no query. */
   path: string;
 }

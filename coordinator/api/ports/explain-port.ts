@@ -45,7 +45,7 @@ interface FailedCreate {
 }
 
 /** Which hosts of a rollout, and how many at once. */
-export interface RolloutHostsQuery {
+interface RolloutHostsQuery {
   /** Only these codes; [] = all. */
   codes: readonly string[];
   wave?: string;

@@ -21,7 +21,7 @@ const SECRETS = '/api/v1/namespaces/kube-system/secrets';
 /** Of the columns but the last. */
 const WIDTHS = [9, 23, 6, 20];
 
-export interface TokenOptions {
+interface TokenOptions {
   /** Seconds until it joins nobody any more; 0 = never ends. */
   ttlSeconds: number;
   description: string;

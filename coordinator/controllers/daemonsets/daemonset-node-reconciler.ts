@@ -24,7 +24,7 @@ interface NodeSignals {
 }
 
 /** One look at a node: what stands there, and what it asks for. */
-export interface NodeObservation extends DaemonNodeView {
+interface NodeObservation extends DaemonNodeView {
   step: NodeStep;
   updateStatus?: NodeUpdateStatus;
   hasWork: boolean;

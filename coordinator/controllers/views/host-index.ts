@@ -17,7 +17,7 @@ import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';
 const TOGETHER_MS = 100;
 
 /** One host as JSON text; `undefined` when it is gone. */
-export interface HostJson {
+interface HostJson {
   name: string;
   json: string | undefined;
 }

@@ -83,7 +83,9 @@ export class NodeAuthenticator {
   /** After a restore: true when this host joined after the backup, so that the store cannot know it. Only until a person confirms: afterwards a missing Secret means revoked. */
   #isForgotten(node: string, hash: string, joinMac: string | undefined): boolean {
     const { restore, signer: sealer } = this.#parts;
-    return joinMac !== undefined && !!restore?.unconfirmed() && isJoinedAfterBackup(sealer, node, hash, joinMac);
+    return (
+      joinMac !== undefined && !!restore?.unconfirmed() && isJoinedAfterBackup(sealer, node, hash, joinMac)
+    );
   }
 
   /** Stores a credential that the store has lost, in place of an older one of this name. */

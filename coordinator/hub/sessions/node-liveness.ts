@@ -9,7 +9,7 @@ import type { LinkEnd } from '../../decisions/nodes/link-end.js';
  * `quietMs` is how long ago a connected node was heard. `lastHeardMs` is wall-clock time; absent: not since our start.
  * `graceFrom` is when its grace began, by the steady clock.
  */
-export type NodeLinkState =
+type NodeLinkState =
   | { phase: 'unheard'; deadline: Timer }
   | { phase: 'connected'; quietMs: () => number }
   | { phase: 'away'; lastHeardMs?: number; graceFrom: number; end: LinkEnd; deadline: Timer }

@@ -9,7 +9,7 @@ import type { Session } from './session.js';
 const SELDOM_MS = 60_000;
 const SOON_MS = 5_000;
 
-export type AdmissionVerdict = { welcome: Node } | { goodbye: Omit<Goodbye, 'kind'>; isClone: boolean };
+type AdmissionVerdict = { welcome: Node } | { goodbye: Omit<Goodbye, 'kind'>; isClone: boolean };
 
 interface AdmissionDeps extends RegistrationDeps {
   clusterUID: string;

@@ -27,7 +27,7 @@ const HOLES: Own = { name: '\0name', uid: '\0uid', creationTimestamp: '\0time', 
 type Making = Pick<RegistryDeps, 'clock' | 'random' | 'findAccount'>;
 
 /** One of the objects that are to be made. */
-export interface TemplateSource<T extends KubeObject> {
+interface TemplateSource<T extends KubeObject> {
   kind: Kind<T>;
   namespace: string | undefined;
   /** With a generateName and no name. */

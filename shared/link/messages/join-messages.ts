@@ -28,5 +28,5 @@ export interface JoinResponse {
   /** PEM of the authorities by which to know the coordinator from now on. */
   ca: string;
   /** The hub's word that it took this key, to be sent as JOIN_SEAL_HEADER: a store restored from before the join believes it. */
-  mac?: string;
+  joinMac?: string;
 }

@@ -65,14 +65,14 @@ async function coordinator(
 /** A host that joined before all was lost, and the coordinator that was restored from what was known at `revision`. */
 async function lostAndRestored(revision = BACKUP_REVISION) {
   const host = await hostOf('n1');
-  const { mac: seal } = await (await coordinator('before')).join(host);
+  const { joinMac: seal } = await (await coordinator('before')).join(host);
   return { host, seal, ...(await coordinator('now', [{ epoch: 'before', revision, takenAt: 0 }])) };
 }
 
 test('until the confirmation such a host is let in by the seal of its join, and known from then on', async () => {
   const { authenticator, host, seal, restore } = await lostAndRestored();
   const { certificate } = host;
-  assert.equal((await authenticator.authenticate({ certificate, seal })).node, 'n1');
+  assert.equal((await authenticator.authenticate({ certificate, joinMac: seal })).node, 'n1');
   restore.isWaiting = false;
   assert.equal((await authenticator.authenticate({ certificate })).node, 'n1');
 });
@@ -81,19 +81,22 @@ test('it takes its name from whoever had it in the backup', async () => {
   const { authenticator, host, seal, join } = await lostAndRestored();
   const other = await hostOf('n1');
   await join(other);
-  assert.equal((await authenticator.authenticate({ certificate: host.certificate, seal })).node, 'n1');
+  assert.equal(
+    (await authenticator.authenticate({ certificate: host.certificate, joinMac: seal })).node,
+    'n1',
+  );
   await assert.rejects(authenticator.authenticate({ certificate: other.certificate }));
 });
 
 test('after the confirmation a key that the store does not know counts as revoked', async () => {
   const { authenticator, host, seal, restore } = await lostAndRestored();
   restore.isWaiting = false;
-  await assert.rejects(authenticator.authenticate({ certificate: host.certificate, seal }));
+  await assert.rejects(authenticator.authenticate({ certificate: host.certificate, joinMac: seal }));
 });
 
 test('a key of before the backup was revoked before it', async () => {
   const { authenticator, host, seal } = await lostAndRestored(1_000);
-  await assert.rejects(authenticator.authenticate({ certificate: host.certificate, seal }));
+  await assert.rejects(authenticator.authenticate({ certificate: host.certificate, joinMac: seal }));
 });
 
 test('a seal is good for its own key and node alone, and must be whole', async () => {
