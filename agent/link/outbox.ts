@@ -245,8 +245,8 @@ export class Outbox implements Reports {
       ...(node && { node }),
       ...(mirrors && { mirrors }),
       ...(returned.length > 0 && { returned }),
-      ...(found.length > 0 && { found }),
-      ...(turned && { turned: [turned] }),
+      ...(found.length > 0 && { foundUids: found }),
+      ...(turned && { handedOver: [turned] }),
     };
     send({ kind: 'status', id: this.#lastId, hostTimeMs, pods, removed, ...optional });
   }

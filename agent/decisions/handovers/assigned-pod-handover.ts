@@ -75,7 +75,7 @@ export function afterBoot(held: AssignedPod, bootMark: string, now: number): Ass
   const { handover: turn } = held;
   if (turn?.confirmSeconds === undefined || turn.revert || turn.boot.mark === bootMark) return held;
   const reboots = turn.boot.reboots + 1;
-  const counted = { ...held, turn: { ...turn, boot: { mark: bootMark, reboots } } };
+  const counted = { ...held, handover: { ...turn, boot: { mark: bootMark, reboots } } };
   if (reboots <= MAX_REBOOTS || held.deadline !== undefined || held.unassigned) return counted;
   const message = `the host rebooted ${reboots} times before it was confirmed`;
   return afterRevertStart(counted, { reason: 'HostRebooted', message }, now);
@@ -101,7 +101,7 @@ export function afterRevertCleared(held: AssignedPod): AssignedPod {
 
 /** The Pod after the coordinator has taken the turn in. */
 export function afterHandoverAcknowledged(held: AssignedPod): AssignedPod {
-  return withoutSettledTurn(held, { untold: false });
+  return withoutSettledTurn(held, { unreported: false });
 }
 
 /** The Pod after it was well for as long as it had to be: there is no way back any more. */
@@ -113,7 +113,7 @@ export function afterConfirmation(held: AssignedPod): AssignedPod {
 /** Nothing of the turn is kept once it is known and confirmed; what went back needs its predecessor as long as it lives. */
 function withoutSettledTurn(
   held: AssignedPod,
-  change: { untold?: false; confirmSeconds?: undefined },
+  change: { unreported?: false; confirmSeconds?: undefined },
 ): AssignedPod {
   if (!held.handover) return held;
   const { confirmSeconds, ...rest } = { ...held.handover, ...change };

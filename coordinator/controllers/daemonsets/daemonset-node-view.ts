@@ -137,6 +137,6 @@ export function placementOn(
   return {
     shouldRun,
     shouldContinueRunning: shouldContinueRunning || held?.shouldContinueRunning === true,
-    ...(shouldRun && held?.shouldRun === false && { isWithheld: true }),
+    ...(shouldRun && held?.shouldRun === false && { isBlocked: true }),
   };
 }

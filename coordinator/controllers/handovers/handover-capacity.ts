@@ -43,7 +43,7 @@ export class HandoverCapacity {
       tally.lackingCapacitySince.delete(node.name);
       return node;
     }
-    const turn = { waiting: 'InsufficientResources', waitingSince: since, forced: false } as const;
-    return { ...node, pods: node.pods.map((each) => (each === old ? { ...old, turn } : each)) };
+    const turn = { waitReason: 'InsufficientResources', waitingSince: since, forced: false } as const;
+    return { ...node, pods: node.pods.map((each) => (each === old ? { ...old, handover: turn } : each)) };
   }
 }

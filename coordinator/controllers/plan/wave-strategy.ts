@@ -73,7 +73,13 @@ export class WaveStrategy implements RolloutStrategy {
     const nodes = await rankNodes({ tally, nodeOf, pods, status, previous, now: timeline.now, slice });
     const standing = (name: string) => nodeConnectivity(nodeOf(name));
     const failedBefore = status?.revision === hash ? status.failedNodes : undefined;
-    const draw = { nodes, revision: hash, connectivity: standing, failedBefore, now: () => timeline.now };
+    const draw = {
+      nodes,
+      revision: hash,
+      connectivity: standing,
+      failedAndReverted: failedBefore,
+      now: () => timeline.now,
+    };
     const drawn = await runInSlices(buildWaveIndex(policy, draw), slice);
     this.#waves = drawn.waves;
     tally.subscribe((name, situation, record) => drawn.waves.update(name, situation, record));

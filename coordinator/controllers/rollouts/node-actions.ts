@@ -45,7 +45,7 @@ export function updateActions(
     replace: [] as string[],
     revert: [] as string[],
     withdraw: waves.handoversToWithdraw(openUpTo),
-    fill: [] as string[],
+    createFirst: [] as string[],
   };
   for (let wave = 0; wave <= openUpTo; wave += 1) {
     const strategy = waveStrategy(spec.waves?.[wave], daemonSet.spec.updateStrategy);
@@ -53,7 +53,7 @@ export function updateActions(
     turns.create.push(...create);
     turns.replace.push(...replace);
     turns.revert.push(...waves.retryPending(wave));
-    turns.fill.push(...waves.blocked(wave));
+    turns.createFirst.push(...waves.blocked(wave));
   }
   return turns;
 }

@@ -84,7 +84,7 @@ export class WaveAssignments {
     const { status } = subject;
     const failedBefore = status?.revision === revision ? status.failedNodes : undefined;
     const draw = {
-      ...{ nodes, revision, connectivity: standing, isBarred: isBarredHere, failedBefore },
+      ...{ nodes, revision, connectivity: standing, isBarred: isBarredHere, failedAndReverted: failedBefore },
       now: () => clock.now(),
     };
     const slice = new TimeSlice(clock);

@@ -308,7 +308,7 @@ export class WaveIndex {
     const hasFailed = this.#failed.has(name);
     const course = { ...this.#course.times, hasFailed, hasTaken: this.#took.has(name) };
     const remark = facts && lane && rolloutDetail(lane, facts, course);
-    const place = lane && { wave: index, state: lane, ...(remark ? { remark } : {}) };
+    const place = lane && { wave: index, state: lane, ...(remark ? { detail: remark } : {}) };
     this.codeCounts.set(name, place, facts?.exists !== false);
     if (before && (lane === undefined || before.wave !== wave)) before.wave.remove(name, before.lane);
     before?.wave.countOutOfWindow(before.zone, -1);

@@ -60,7 +60,7 @@ export interface PendingHandover {
   /** When the host's 'not now' holds no longer, ms; absent: it says nothing of the kind. */
   holdEndsAt?: number;
   /** When the last of its windows closes, ms; absent: it may begin at any time. */
-  until?: number;
+  lastWindowEndsAt?: number;
   /** It was taken back. `Unheard`: the host may begin it all the same, until it says that it knows. */
   withdrawn?: 'Unheard' | 'Heard';
   /** It brings what is not wanted there any more: it is to be taken back. */

@@ -66,7 +66,7 @@ function newPodOf(present: readonly DaemonPod[]): NewPodRecord | undefined {
   const made = {
     createdAt,
     ...(startedAt === undefined ? {} : { startedAt }),
-    ...(isHeldUp && { isHeldUp }),
+    ...(isHeldUp && { awaitsPredecessor: isHeldUp }),
     ...(predecessorEndsBy === undefined ? {} : { predecessorEndsBy }),
   };
   if (trouble === undefined) return { ...made, ...(confirming && { confirming }) };
