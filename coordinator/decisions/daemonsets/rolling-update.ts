@@ -95,8 +95,8 @@ export function nodeUpdateStatus(
 }
 
 /** Whatever was decided since: its host may have begun before it hears of that. */
-function mayBegin({ until = Number.POSITIVE_INFINITY, withdrawn }: PendingHandover, now: number): boolean {
-  return withdrawn !== 'Heard' && until > now;
+function mayBegin({ lastWindowEndsAt = Number.POSITIVE_INFINITY, withdrawn }: PendingHandover, now: number): boolean {
+  return withdrawn !== 'Heard' && lastWindowEndsAt > now;
 }
 
 /** The first `count` of a set; none when negative. */
