@@ -14,7 +14,7 @@ const WHOLE = [
   'dev.everynode.fleet.v1.Confirm',
   'dev.everynode.fleet.v1.FailureBudget',
   'dev.everynode.fleet.v1.FreezePeriod',
-  'dev.everynode.fleet.v1.HostHold',
+  'dev.everynode.fleet.v1.UpdateLock',
   'dev.everynode.fleet.v1.MaintenanceWindow',
   'dev.everynode.fleet.v1.PrePull',
   'dev.everynode.fleet.v1.Rollout',
