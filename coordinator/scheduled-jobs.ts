@@ -10,7 +10,7 @@ import { expireJoinTokens } from './hub/identity/join-token-expiry.js';
 import { expireSigningRequests } from './hub/identity/signing-request-expiry.js';
 import type { Registry } from './registry/registry.js';
 import { backupName, pruneBackups, takeBackup } from './store/backup/take-backup.js';
-import { Compaction } from './store/log/compaction.js';
+import { Compaction } from './store/log/history-retention.js';
 import type { Store } from './store/store.js';
 
 /** When backups are taken, of what, where to, and how many stay. */

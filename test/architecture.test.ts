@@ -272,7 +272,7 @@ const OWN_TIME = [
   'coordinator/hub/identity/new-join-token.ts',
   'coordinator/store/sqlite/',
   'coordinator/store/start-reserve.ts',
-  'coordinator/store/memory-store.ts',
+  'test/harness/controllers/memory-store.ts',
   'coordinator/api/',
   'console/',
   'agent/program/agent-data-directory.ts',

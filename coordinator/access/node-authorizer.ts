@@ -2,11 +2,13 @@
  * What a node may do (upstream's Node authorizer and the admission plugin NodeRestriction, and less, for our agents work
  * over their link): read its own Node, the Pods bound to it and what these name; write the status of its own Node and Pods.
  */
+
 import { isDeepStrictEqual } from 'node:util';
 import type { Access, ResourceAccess, UserInfo } from '../../shared/kube/access/rbac-types.js';
 import { ApiError } from '../../shared/kube/objects/api-status.js';
 import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import { configReferences } from '../../shared/kube/pods/config-reference.js';
+import { MIRROR_ANNOTATION } from '../../shared/kube/pods/static-pod-annotations.js';
 import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 import { CREDENTIAL_SECRET_TYPE } from '../kinds/config/secret-kind.js';
 import type { Kind } from '../kinds/kind.js';
@@ -111,5 +113,25 @@ export function refuseNodeMetadata(
     'Forbidden',
     `${kind.resource} "${name}" is forbidden: node "${node}" is not allowed to modify ${changed}`,
     { name, kind: kind.resource },
+  );
+}
+
+/** Throws 403 when a client would create a Pod that calls itself a mirror. */
+export function refuseMirrorCreation({
+  kind,
+  next,
+  current,
+}: {
+  kind: Kind;
+  next: KubeObject;
+  current: KubeObject | undefined;
+}): void {
+  if (current || kind.group !== '' || kind.resource !== 'pods') return;
+  if (next.metadata.annotations?.[MIRROR_ANNOTATION] === undefined) return;
+  const { name } = next.metadata;
+  throw new ApiError(
+    'Forbidden',
+    `pods "${name}" is forbidden: pod has "${MIRROR_ANNOTATION}" annotation, only nodes can create mirror pods`,
+    { name, kind: 'pods' },
   );
 }

@@ -3,7 +3,7 @@
 import type { Access, PolicyRule, RoleBinding, UserInfo } from '../../shared/kube/access/rbac-types.js';
 import { rulesAllow } from '../decisions/access/rule-allows.js';
 import { BINDINGS_BY_SUBJECT, type Informer, type Informers } from '../informers/informer.js';
-import { subjectKeysFor } from '../informers/rbac-subject-keys.js';
+import { subjectKeysFor } from '../informers/informer-indexes.js';
 
 /** The group that may do everything, whatever the roles say, as upstream. */
 export const ADMIN_GROUP = 'system:masters';

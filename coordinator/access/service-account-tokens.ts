@@ -8,7 +8,7 @@ import { ApiError } from '../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../shared/kube/objects/meta.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { Random } from '../../shared/process/time/random.js';
-import { serviceAccountUser } from '../informers/rbac-subject-keys.js';
+import { serviceAccountUser } from '../informers/informer-indexes.js';
 import { nodeKind, podKind, secretKind, serviceAccountKind } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Registry } from '../registry/registry.js';

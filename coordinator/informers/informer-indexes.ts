@@ -1,6 +1,6 @@
 /** What informers can be asked besides names: which objects share a value. */
 
-import type { RoleBinding } from '../../shared/kube/access/rbac-types.js';
+import type { RoleBinding, Subject, UserInfo } from '../../shared/kube/access/rbac-types.js';
 import { controllerOf, type KubeObject } from '../../shared/kube/objects/meta.js';
 import { type Pod, targetNodeOf } from '../../shared/kube/pods/pod-types.js';
 import {
@@ -11,7 +11,6 @@ import {
   PODS_BY_NODE,
   PODS_BY_TARGET_NODE,
 } from './informer.js';
-import { subjectKeysOf } from './rbac-subject-keys.js';
 
 /** The values under which an object is found. */
 type IndexFunction<T extends KubeObject> = (object: T) => readonly string[];
@@ -75,4 +74,27 @@ export class Index<T extends KubeObject> {
     bucket?.delete(key);
     if (bucket?.size === 0) this.#buckets.delete(value);
   }
+}
+
+/** `system:serviceaccount:NS:NAME`. */
+export function serviceAccountUser(namespace: string, name: string): string {
+  return `system:serviceaccount:${namespace}:${name}`;
+}
+
+/** A ServiceAccount without a namespace is one of the binding's own (`pkg/registry/rbac/validation` appliesToUser). */
+function subjectKey({ kind, name, namespace }: Subject, bindingNamespace: string): string {
+  if (kind === 'Group') return `group ${name}`;
+  if (kind === 'User') return `user ${name}`;
+  return `user ${serviceAccountUser(namespace || bindingNamespace, name)}`;
+}
+
+/** The keys of a binding: within its namespace, which is "" for a ClusterRoleBinding. */
+export function subjectKeysOf({ metadata, subjects = [] }: RoleBinding): string[] {
+  const { namespace = '' } = metadata;
+  return subjects.map((subject) => `${namespace}|${subjectKey(subject, namespace)}`);
+}
+
+/** The keys under which bindings for this user stand in that namespace. */
+export function subjectKeysFor({ username, groups }: UserInfo, namespace: string): string[] {
+  return [`user ${username}`, ...groups.map((group) => `group ${group}`)].map((key) => `${namespace}|${key}`);
 }

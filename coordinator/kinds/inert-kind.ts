@@ -1,7 +1,7 @@
 /** Kinds that are stored and served without effect yet, because charts and manifests bring them along. */
 import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import type { Kind } from './kind.js';
-import { STANDARD_VERBS } from './standard-verbs.js';
+import { STANDARD_VERBS } from './kind.js';
 
 /** What tells one such kind from another; the rest has defaults. */
 type InertKind<T extends KubeObject> = Pick<

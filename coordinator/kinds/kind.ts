@@ -101,3 +101,18 @@ export interface VirtualReader<T extends KubeObject> {
 export function apiVersionOf(kind: Pick<Kind, 'group' | 'version'>): string {
   return kind.group ? `${kind.group}/${kind.version}` : kind.version;
 }
+
+/** All verbs of a resource with a collection. */
+export const STANDARD_VERBS = [
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+] as const;
+
+/** Verbs of a `/status` subresource. */
+export const STATUS_VERBS = ['get', 'patch', 'update'] as const;

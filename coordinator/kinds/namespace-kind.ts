@@ -1,8 +1,8 @@
 /** v1 Namespace. Its life cycle (four built-in ones, emptying on deletion) is the namespace controller's. */
 import type { Namespace } from '../../shared/kube/objects/config-types.js';
 import type { FieldError, Kind } from './kind.js';
+import { STATUS_VERBS } from './kind.js';
 import { validateLevelLabels } from './pods/security-standards/security-levels.js';
-import { STATUS_VERBS } from './standard-verbs.js';
 import { AGE_COLUMN, column, NAME_COLUMN } from './table-column.js';
 import { invalidValue } from './validation/field-error.js';
 import { validateFinalizerNames } from './validation/object-meta-validation.js';

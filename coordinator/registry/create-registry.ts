@@ -9,16 +9,14 @@ import type { FindAccount } from './admission/service-account-admission.js';
 import { follow } from './reads/follow-kinds.js';
 import { getObject, listObjects } from './reads/read-objects.js';
 import { watch } from './reads/watch-objects.js';
-import type { Registry } from './registry.js';
-import type { RegistryDeps } from './registry-deps.js';
+import type { Registry, RegistryDeps } from './registry.js';
 import { keyOf } from './storage-keys.js';
-import { createInternal } from './writes/create-internal.js';
+import { createInternal, restoreObject } from './writes/create-internal.js';
 import { create, createFromTemplate, reviewFromTemplate } from './writes/create-object.js';
 import { remove, removeCollection } from './writes/delete-object.js';
 import { AdmittedTemplate } from './writes/object-template.js';
 import { patch } from './writes/patch-object.js';
 import { bind, confirmStopped, evict } from './writes/pod-verbs.js';
-import { restoreObject } from './writes/restore-object.js';
 import { modify, update, writeStatus } from './writes/update-object.js';
 
 export interface RegistryOptions {

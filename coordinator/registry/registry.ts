@@ -6,7 +6,12 @@
 import type { Status } from '../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import type { Logger } from '../../shared/process/output/logger.js';
+import type { Clock } from '../../shared/process/time/clock.js';
+import type { Random } from '../../shared/process/time/random.js';
 import type { Kind } from '../kinds/kind.js';
+import type { Store } from '../store/store.js';
+import type { FindAccount } from './admission/service-account-admission.js';
 import type { SplicedValue } from './encoding/object-encoding.js';
 
 /** A stored object: bytes as clients get them, decoded only when someone asks. */
@@ -249,4 +254,15 @@ export interface Registry {
   evict(pod: ObjectRef, options?: DeleteOptions): Promise<Status>;
   /** The node's agent says that the Pod's containers are gone: removes this very Pod (by uid), whatever its grace. */
   confirmStopped(pod: ObjectRef, uid: string): Promise<void>;
+}
+
+export interface RegistryDeps {
+  store: Store;
+  kinds: readonly Kind[];
+  clock: Clock;
+  log: Logger;
+  /** For uids and generated names. */
+  random: Random;
+  /** Absent: Pods get no tokens of accounts. */
+  findAccount?: FindAccount;
 }

@@ -1,7 +1,6 @@
 /** What roles have to say of a write once it is known what it would store. */
 
-import { refuseMirrorCreation } from '../../access/mirror-pod-guard.js';
-import { refuseNodeMetadata } from '../../access/node-authorizer.js';
+import { refuseMirrorCreation, refuseNodeMetadata } from '../../access/node-authorizer.js';
 import type { Authorizer } from '../../access/rbac-authorizer.js';
 import { refuseEscalation } from '../../access/rbac-escalation.js';
 import { refuseUnauthorizedSigner } from '../../access/signer-authorization.js';

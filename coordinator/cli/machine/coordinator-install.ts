@@ -17,7 +17,7 @@ import { kubeconfigPath } from '../../coordinator-data-dir.js';
 import { COORDINATOR_SETTINGS, INSTALL_SETTINGS } from '../../coordinator-settings.js';
 import { withExitErrors } from '../../exit-errors.js';
 import { BACKUPS_DIRECTORY, backupName, takeBackup } from '../../store/backup/take-backup.js';
-import { DATABASE_FILE } from '../../store/private-files.js';
+import { DATABASE_FILE } from '../../store/data-files.js';
 import { apiClientFromKubeconfig } from '../client/api-client.js';
 import { addReleaseFolder, requireRelease } from '../commands/release-command.js';
 import { createToken } from '../commands/token-command.js';

@@ -2,8 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { trackNewFiles } from '../../../shared/process/files/new-file-cleanup.js';
-import { acquireDataLock } from '../../store/data-lock.js';
-import { DATABASE_FILE } from '../../store/private-files.js';
+import { acquireDataLock, DATABASE_FILE } from '../../store/data-files.js';
 import { StoreError } from '../../store/store-error.js';
 
 export interface FirstStart {

@@ -7,11 +7,11 @@ import {
 } from '../../../shared/kube/access/certificate-signing-request.js';
 import { durationText } from '../duration-text.js';
 import type { FieldError, Kind } from '../kind.js';
-import { STANDARD_VERBS, STATUS_VERBS } from '../standard-verbs.js';
+import { STANDARD_VERBS, STATUS_VERBS } from '../kind.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE } from '../table-column.js';
 import { duplicate, forbidden, invalidValue, notSupported, required } from '../validation/field-error.js';
 import { dnsSubdomainProblems } from '../validation/name-rules.js';
-import { keepServerAnnotation } from '../validation/server-annotation.js';
+import { keepServerAnnotation } from '../validation/object-meta-validation.js';
 import { validateConditions } from './certificate-conditions-validation.js';
 
 const GROUP = 'certificates.k8s.io';

@@ -1,7 +1,7 @@
 /** v1 ConfigMap. */
 import type { ConfigMap } from '../../../shared/kube/objects/config-types.js';
 import type { FieldError, Kind } from '../kind.js';
-import { STANDARD_VERBS } from '../standard-verbs.js';
+import { STANDARD_VERBS } from '../kind.js';
 import { AGE_COLUMN, column, NAME_COLUMN } from '../table-column.js';
 import { invalidValue, tooLong } from '../validation/field-error.js';
 import { MAX_DATA_BYTES, validateDataKeys, validateImmutable } from './immutable-data.js';

@@ -2,7 +2,7 @@
 import type { Secret } from '../../../shared/kube/objects/config-types.js';
 import { ownValue } from '../../../shared/kube/objects/own-value.js';
 import type { FieldError, Kind } from '../kind.js';
-import { STANDARD_VERBS } from '../standard-verbs.js';
+import { STANDARD_VERBS } from '../kind.js';
 import { AGE_COLUMN, column, NAME_COLUMN } from '../table-column.js';
 import { FIELD_IMMUTABLE, invalidValue, required, tooLong } from '../validation/field-error.js';
 import { MAX_DATA_BYTES, validateDataKeys, validateImmutable } from './immutable-data.js';

@@ -3,8 +3,8 @@
 import type { ControllerRevision } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { controllerOf } from '../../../shared/kube/objects/meta.js';
 import type { FieldError, Kind } from '../kind.js';
-import { validateNonNegative } from '../pods/spec-validation/number-validation.js';
-import { STANDARD_VERBS } from '../standard-verbs.js';
+import { STANDARD_VERBS } from '../kind.js';
+import { validateNonNegative } from '../pods/spec-validation/value-validation.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE } from '../table-column.js';
 import { FIELD_IMMUTABLE, invalidValue, required } from '../validation/field-error.js';
 import { semanticallyEqual } from '../validation/semantic-equality.js';

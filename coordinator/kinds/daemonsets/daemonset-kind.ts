@@ -1,13 +1,12 @@
 /** apps/v1 DaemonSet. */
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { DaemonSet, DaemonSetSpec } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { TEMPLATE_GENERATION_ANNOTATION } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { setPodTemplateDefaults } from '../../../shared/kube/pods/pod-defaults.js';
 import type { Kind } from '../kind.js';
-import { secretEnvironmentWarnings } from '../pods/secret-environment-warnings.js';
-import { unsupportedFields } from '../pods/unsupported-fields.js';
-import { STANDARD_VERBS, STATUS_VERBS } from '../standard-verbs.js';
+import { STANDARD_VERBS, STATUS_VERBS } from '../kind.js';
+import { secretEnvironmentWarnings, unsupportedFields } from '../pods/pod-spec-warnings.js';
 import { AGE_COLUMN, column, labelsText, NAME_COLUMN, wideColumn } from '../table-column.js';
 import { semanticallyEqual } from '../validation/semantic-equality.js';
-import { setDaemonSetDefaults } from './daemonset-defaults.js';
 import {
   validateDaemonSet,
   validateDaemonSetStatus,
@@ -120,3 +119,25 @@ export const daemonSetKind: Kind<DaemonSet> = {
     ...secretEnvironmentWarnings(spec.template.spec, 'spec.template.spec'),
   ],
 };
+
+const REVISION_HISTORY_LIMIT = 10;
+
+/** Each of the two gets its default by itself, so `maxSurge: 1` alone meets `maxUnavailable: 1`, as upstream. */
+function setStrategyDefaults(spec: DaemonSetSpec): void {
+  spec.updateStrategy ??= {};
+  spec.updateStrategy.type ||= 'RollingUpdate';
+  if (spec.updateStrategy.type !== 'RollingUpdate') return;
+  spec.updateStrategy.rollingUpdate ??= {};
+  spec.updateStrategy.rollingUpdate.maxUnavailable ??= 1;
+  spec.updateStrategy.rollingUpdate.maxSurge ??= 0;
+}
+
+/** In place, stable. Afterwards spec, template and the template's spec are there. */
+export function setDaemonSetDefaults(daemonSet: DaemonSet): void {
+  const spec: Partial<DaemonSetSpec> = daemonSet.spec ?? {};
+  const template = spec.template ?? { spec: { containers: [] } };
+  setPodTemplateDefaults(template);
+  daemonSet.spec = Object.assign(spec as DaemonSetSpec, { template });
+  setStrategyDefaults(daemonSet.spec);
+  daemonSet.spec.revisionHistoryLimit ??= REVISION_HISTORY_LIMIT;
+}

@@ -9,8 +9,8 @@ import type {
 import type { IntOrString } from '../../../shared/kube/objects/int-or-string.js';
 import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
 import type { FieldError } from '../kind.js';
-import { validateNonNegative } from '../pods/spec-validation/number-validation.js';
 import { validatePodTemplate } from '../pods/spec-validation/pod-spec-validation.js';
+import { validateNonNegative } from '../pods/spec-validation/value-validation.js';
 import {
   FIELD_IMMUTABLE,
   forbidden,

@@ -2,7 +2,7 @@
 import type { KubeEvent } from '../../../shared/kube/objects/event-types.js';
 import { ageText, durationText } from '../duration-text.js';
 import type { Kind } from '../kind.js';
-import { STANDARD_VERBS } from '../standard-verbs.js';
+import { STANDARD_VERBS } from '../kind.js';
 import { column, NAME_COLUMN, wideColumn } from '../table-column.js';
 import { validateEvent } from './event-validation.js';
 

@@ -1,8 +1,8 @@
 /** coordination.k8s.io/v1 Lease. Node Leases are read from presence, by the reader that the coordinator gives it. */
 import type { Lease } from '../../../shared/kube/objects/event-types.js';
 import type { FieldError, Kind } from '../kind.js';
-import { validateNonNegative } from '../pods/spec-validation/number-validation.js';
-import { STANDARD_VERBS } from '../standard-verbs.js';
+import { STANDARD_VERBS } from '../kind.js';
+import { validateNonNegative } from '../pods/spec-validation/value-validation.js';
 import { AGE_COLUMN, column, NAME_COLUMN } from '../table-column.js';
 import { invalidValue } from '../validation/field-error.js';
 

@@ -8,9 +8,9 @@ import { HEARTBEAT_ANNOTATION, parseHeartbeatSeconds } from '../../../shared/kub
 import { type Node, type NodeAddress, RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import type { Kind, WriteContext } from '../kind.js';
-import { STANDARD_VERBS, STATUS_VERBS } from '../standard-verbs.js';
+import { STANDARD_VERBS, STATUS_VERBS } from '../kind.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, UNKNOWN, wideColumn } from '../table-column.js';
-import { keepServerAnnotation } from '../validation/server-annotation.js';
+import { keepServerAnnotation } from '../validation/object-meta-validation.js';
 import { validateNode, validateNodeStatus, validateNodeUpdate } from './node-validation.js';
 
 const ROLE_PREFIX = 'node-role.kubernetes.io/';

@@ -4,8 +4,8 @@ import { GRACE_KEY, graceProblem } from '../../../shared/kube/nodes/node-grace-p
 import type { Node, NodeSpec, Taint } from '../../../shared/kube/nodes/node-types.js';
 import { parseQuantity } from '../../../shared/kube/objects/quantity.js';
 import type { FieldError } from '../kind.js';
-import { NOT_NEGATIVE } from '../pods/spec-validation/number-validation.js';
 import { validateEffect } from '../pods/spec-validation/toleration-validation.js';
+import { NOT_NEGATIVE } from '../pods/spec-validation/value-validation.js';
 import { duplicate, forbidden, invalidValue } from '../validation/field-error.js';
 import { labelValueProblems, qualifiedNameProblems } from '../validation/name-rules.js';
 import { invalidFor } from '../validation/object-meta-validation.js';

@@ -5,14 +5,13 @@ import { DEFAULT_GRACE_SECONDS, setPodDefaults } from '../../../shared/kube/pods
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { qualityOfService } from '../../../shared/kube/pods/quality-of-service.js';
 import type { Kind, WriteContext } from '../kind.js';
-import { STANDARD_VERBS, STATUS_VERBS } from '../standard-verbs.js';
+import { STANDARD_VERBS, STATUS_VERBS } from '../kind.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../table-column.js';
+import { keepServerAnnotation } from '../validation/object-meta-validation.js';
 import { semanticallyEqual } from '../validation/semantic-equality.js';
-import { keepServerAnnotation } from '../validation/server-annotation.js';
+import { secretEnvironmentWarnings, unsupportedFields } from './pod-spec-warnings.js';
 import { podStatusText, readinessGatesText, readyText, restartsText } from './pod-status-text.js';
 import { validatePod, validatePodStatus, validatePodUpdate } from './pod-validation.js';
-import { secretEnvironmentWarnings } from './secret-environment-warnings.js';
-import { unsupportedFields } from './unsupported-fields.js';
 
 /** `pkg/registry/core/pod/strategy.go`: a Pod begins Pending; its class of service follows from its resources. */
 function prepareForCreate(pod: Pod): void {

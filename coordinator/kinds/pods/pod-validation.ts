@@ -9,8 +9,8 @@ import { dnsSubdomainProblems } from '../validation/name-rules.js';
 import { invalidFor } from '../validation/object-meta-validation.js';
 import { semanticallyEqual } from '../validation/semantic-equality.js';
 import { validateImagePadding } from './spec-validation/container-validation.js';
-import { validatePositiveInt32 } from './spec-validation/number-validation.js';
 import { validatePodSpec } from './spec-validation/pod-spec-validation.js';
+import { validatePositiveInt32 } from './spec-validation/value-validation.js';
 
 const ONLY_THESE =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,' +

@@ -4,7 +4,7 @@ import { instantOfDateInput, parseDateInput } from '../../../shared/calendar/dat
 import { timeZone, timeZoneProblems } from '../../../shared/calendar/time-zone.js';
 import type { FreezePeriod, MaintenanceWindow } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { FieldError } from '../kind.js';
-import { validatePositiveInt32 } from '../pods/spec-validation/number-validation.js';
+import { validatePositiveInt32 } from '../pods/spec-validation/value-validation.js';
 import { invalidValue, notSupported, required } from '../validation/field-error.js';
 import { validateLabelSelector } from '../validation/label-selector-validation.js';
 import { qualifiedNameProblems } from '../validation/name-rules.js';

@@ -3,7 +3,7 @@ import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 import { durationText } from '../duration-text.js';
 import type { Kind } from '../kind.js';
-import { STANDARD_VERBS, STATUS_VERBS } from '../standard-verbs.js';
+import { STANDARD_VERBS, STATUS_VERBS } from '../kind.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../table-column.js';
 import { applySteeringAnnotations, validateNewRequests } from './rollout-requests.js';
 import { steeringWarnings } from './steering-warnings.js';

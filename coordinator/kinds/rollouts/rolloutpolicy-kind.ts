@@ -6,7 +6,7 @@ import {
   type RolloutPolicySpec,
 } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Kind } from '../kind.js';
-import { STANDARD_VERBS } from '../standard-verbs.js';
+import { STANDARD_VERBS } from '../kind.js';
 import { AGE_COLUMN, column, labelsText, NAME_COLUMN, NONE, wideColumn } from '../table-column.js';
 import { semanticallyEqual } from '../validation/semantic-equality.js';
 import { validateRolloutPolicy } from './rolloutpolicy-validation.js';

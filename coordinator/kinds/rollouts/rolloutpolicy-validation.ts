@@ -8,7 +8,7 @@ import {
   type RolloutWave,
 } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { FieldError } from '../kind.js';
-import { validateNonNegative, validatePositiveInt32 } from '../pods/spec-validation/number-validation.js';
+import { validateNonNegative, validatePositiveInt32 } from '../pods/spec-validation/value-validation.js';
 import { duplicate, invalidValue, notSupported, required } from '../validation/field-error.js';
 import { validateLabelSelector } from '../validation/label-selector-validation.js';
 import { dnsLabelProblems, percentProblems, qualifiedNameProblems } from '../validation/name-rules.js';

@@ -1,6 +1,6 @@
 /** Rules for `metadata`, the same for every kind (k8s.io/apimachinery pkg/api/validation/objectmeta.go). */
-import type { ObjectMeta, OwnerReference } from '../../../shared/kube/objects/meta.js';
-import type { FieldError, Kind } from '../kind.js';
+import type { KubeObject, ObjectMeta, OwnerReference } from '../../../shared/kube/objects/meta.js';
+import type { FieldError, Kind, WriteContext } from '../kind.js';
 import { FIELD_IMMUTABLE, forbidden, invalidValue, required, tooLong } from './field-error.js';
 import {
   dnsLabelProblems,
@@ -178,4 +178,20 @@ export function validateObjectMetaUpdate(next: ObjectMeta, current: ObjectMeta):
     }
   }
   return errors;
+}
+
+/**
+ * In place on `next`: a write that came by the API keeps the annotation as it is stored, so that nobody but the hub and the
+ * controllers, which write without a user, can add, change or remove it.
+ */
+export function keepServerAnnotation(
+  key: string,
+  next: KubeObject,
+  current: KubeObject,
+  { user }: WriteContext,
+): void {
+  if (user === undefined) return;
+  const stored = current.metadata.annotations?.[key];
+  if (stored === undefined) delete next.metadata.annotations?.[key];
+  else next.metadata.annotations = { ...next.metadata.annotations, [key]: stored };
 }

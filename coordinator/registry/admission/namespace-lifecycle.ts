@@ -7,13 +7,12 @@ import {
   qualifiedResource,
 } from '../../../shared/kube/objects/api-status.js';
 import type { Namespace } from '../../../shared/kube/objects/config-types.js';
-import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { Guard, Store } from '../../store/store.js';
 import { decodeShared } from '../encoding/decoded-objects.js';
 import type { WriteOptions } from '../registry.js';
 import { namespaceKey } from '../storage-keys.js';
-import { assumedObject } from './assumed-objects.js';
 
 const NAMESPACES = { group: '', resource: 'namespaces', kind: 'Namespace' };
 
@@ -58,4 +57,17 @@ export async function requireActiveNamespace(
     throw beingTerminated(kind, name || (generateName ?? ''), namespace);
   }
   return { key, revision: stored.revision };
+}
+
+/** The object of this core/v1 kind and name among `assumed`. */
+export function assumedObject<T extends KubeObject>(
+  assumed: readonly KubeObject[] | undefined,
+  kind: 'Namespace' | 'ServiceAccount',
+  { namespace, name }: ObjectRef,
+): T | undefined {
+  const found = assumed?.find(
+    ({ apiVersion, kind: own, metadata }) =>
+      apiVersion === 'v1' && own === kind && metadata.name === name && metadata.namespace === namespace,
+  );
+  return found as T | undefined;
 }

@@ -12,7 +12,7 @@ import type { Store } from '../../store/store.js';
 import { decodeShared } from '../encoding/decoded-objects.js';
 import type { WriteOptions } from '../registry.js';
 import { namespaceKey } from '../storage-keys.js';
-import { assumedObject } from './assumed-objects.js';
+import { assumedObject } from './namespace-lifecycle.js';
 
 type Review = NonNullable<WriteOptions['review']>;
 

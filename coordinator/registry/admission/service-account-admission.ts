@@ -14,8 +14,8 @@ import type { Store } from '../../store/store.js';
 import { decodeShared } from '../encoding/decoded-objects.js';
 import type { WriteOptions } from '../registry.js';
 import { accountKey } from '../storage-keys.js';
-import { generateName } from '../writes/generate-name.js';
-import { assumedObject } from './assumed-objects.js';
+import { assumedObject } from './namespace-lifecycle.js';
+import { generateName } from './write-admission.js';
 
 /** Upstream's lifetime, odd so that it is known for one of ours: an hour and seven seconds. */
 const TOKEN_SECONDS = 3607;

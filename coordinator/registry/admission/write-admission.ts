@@ -11,6 +11,7 @@ import {
   type ObjectRef,
   toTimestamp,
 } from '../../../shared/kube/objects/meta.js';
+import type { Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { FieldError, Kind, WriteContext } from '../../kinds/kind.js';
 import {
@@ -19,7 +20,6 @@ import {
 } from '../../kinds/validation/object-meta-validation.js';
 import { copyJson } from '../encoding/json-value.js';
 import type { WriteOptions } from '../registry.js';
-import { addDefaultTolerations } from './default-toleration-seconds.js';
 import { decodeStrictly } from './strict-decoding.js';
 import { placeAtName, placeInNamespace, readBody } from './typed-body.js';
 
@@ -181,4 +181,38 @@ function keepAllButSpecFinalizers<T extends KubeObject>(next: T, current: T): vo
   const kept: Namespace = copyJson(current);
   kept.spec = { ...kept.spec, finalizers: finalizers ?? [] };
   Object.assign(next, kept);
+}
+
+const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
+const RANDOM_LENGTH = 5;
+const MAX_BASE_LENGTH = 63 - RANDOM_LENGTH;
+
+/** `base`, cut to 58 characters, and five random ones of upstream's alphabet. `random` is uniform in [0, 1). */
+export function generateName(base: string, random: () => number): string {
+  const suffix = Array.from(
+    { length: RANDOM_LENGTH },
+    () => ALPHABET[Math.floor(random() * ALPHABET.length)],
+  );
+  return base.slice(0, MAX_BASE_LENGTH) + suffix.join('');
+}
+
+const TAINTS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
+const SECONDS = 300;
+
+function bears(toleration: Toleration, taint: string): boolean {
+  return (
+    (!toleration.key || toleration.key === taint) && (!toleration.effect || toleration.effect === 'NoExecute')
+  );
+}
+
+/** Lets a Pod stay on a dark node for 5 minutes unless it says otherwise. Changes it in place. */
+export function addDefaultTolerations(pod: Pod): void {
+  const own = pod.spec.tolerations ?? [];
+  const added = TAINTS.filter((taint) => !own.some((toleration) => bears(toleration, taint))).map((key) => ({
+    key,
+    operator: 'Exists',
+    effect: 'NoExecute',
+    tolerationSeconds: SECONDS,
+  }));
+  if (added.length > 0) pod.spec.tolerations = [...own, ...added];
 }

@@ -1,5 +1,7 @@
 /** Server-side apply as a function of plain data (`merge.Updater.Apply`). */
+
 import type { Kind } from '../../kinds/kind.js';
+import type { Schema } from '../../kinds/schema/schema-definitions.js';
 import { definitionOf } from '../../kinds/schema/schema-definitions.js';
 import type { JsonMap } from '../encoding/json-value.js';
 import { compareFields, withoutFields, writtenFields } from './compare-fields.js';
@@ -10,10 +12,18 @@ import {
   mapFields,
   withManager,
 } from './field-managers.js';
-import { difference, EMPTY_SET, type FieldSet, intersection, isEmptySet, outside } from './field-set.js';
+import {
+  difference,
+  EMPTY_SET,
+  type FieldSet,
+  intersection,
+  isEmptySet,
+  outside,
+  union,
+} from './field-set.js';
 import { mergeApplied } from './merge-applied.js';
-import { fieldSetOf } from './object-field-set.js';
-import { prune } from './prune-fields.js';
+import { fieldSetOf, withNamedFields } from './object-field-set.js';
+import { removeFields } from './remove-fields.js';
 import { METADATA_ITSELF, untrackedFields } from './untracked-fields.js';
 
 /** Fields of another manager that the manifest wants otherwise. */
@@ -73,4 +83,20 @@ export function applyFields(
       : difference(difference(manager.fields, taken), changes.removed),
   );
   return { object, managers: after, conflicts };
+}
+
+/**
+ * `merged` without what is in `last`, the applier's fields before, and in nobody's set now; `managers` has its new
+ * ones. Removal goes by whole items and structs, so what lies in them unowned goes too.
+ */
+export function prune(merged: unknown, last: FieldSet, managers: FieldManagers, schema: Schema): unknown {
+  const owned = [...managers.values()].map(({ fields }) => fields).reduce(union, EMPTY_SET);
+  if (isEmptySet(difference(last, owned))) return merged;
+  const setOf = (value: unknown) => withNamedFields(fieldSetOf(value ?? {}, schema), schema);
+  const removable = withNamedFields(last, schema);
+  const all = setOf(merged);
+  const kept = union(setOf(removeFields(merged, removable, schema)), withNamedFields(owned, schema));
+  // An owned item brings back what holds it, and only what the applier had may go in the end.
+  const left = setOf(removeFields(merged, difference(all, kept), schema));
+  return removeFields(merged, intersection(difference(all, left), removable), schema);
 }

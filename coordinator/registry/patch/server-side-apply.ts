@@ -32,8 +32,7 @@ import { refreshLastApplied, withoutOwnLegacy } from '../managed-fields/last-app
 import { manifestProblems } from '../managed-fields/manifest-problems.js';
 import { managersAfterUpdate } from '../managed-fields/track-write.js';
 import { ZERO_OBJECT } from '../managed-fields/untracked-fields.js';
-import type { ObjectRecord, Patch, WriteOptions } from '../registry.js';
-import type { RegistryDeps } from '../registry-deps.js';
+import type { ObjectRecord, Patch, RegistryDeps, WriteOptions } from '../registry.js';
 import { createTracked } from '../writes/create-object.js';
 import { writeOptimistically } from '../writes/optimistic-write.js';
 

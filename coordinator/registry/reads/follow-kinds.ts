@@ -1,9 +1,8 @@
 /** follow: one tail of the store's log over several kinds, so that their caches advance together. */
 import type { Kind } from '../../kinds/kind.js';
 import type { Change, StoreWatch } from '../../store/store.js';
-import { recordsOf } from '../encoding/change-records.js';
-import type { KindChange, KindChanges, KindTail } from '../registry.js';
-import type { RegistryDeps } from '../registry-deps.js';
+import { recordsOf } from '../encoding/object-record.js';
+import type { KindChange, KindChanges, KindTail, RegistryDeps } from '../registry.js';
 import { readError } from '../registry-errors.js';
 import { ROOT_PREFIX, resourcePath, resourcePathOf } from '../storage-keys.js';
 

@@ -5,8 +5,7 @@ import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js
 import type { Kind } from '../../kinds/kind.js';
 import type { StoredValue } from '../../store/store.js';
 import { StoredRecord } from '../encoding/object-record.js';
-import type { ListRequest, ObjectRecord, RecordList } from '../registry.js';
-import type { RegistryDeps } from '../registry-deps.js';
+import type { ListRequest, ObjectRecord, RecordList, RegistryDeps } from '../registry.js';
 import { readError } from '../registry-errors.js';
 import { keyOf, prefixOf } from '../storage-keys.js';
 import { computedRecord, readerIn } from './computed-objects.js';

@@ -2,9 +2,8 @@
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { Change, StoreWatch } from '../../store/store.js';
-import { recordsOf } from '../encoding/change-records.js';
-import type { ObjectRecord, RegistryWatch, WatchEvent, WatchRequest } from '../registry.js';
-import type { RegistryDeps } from '../registry-deps.js';
+import { recordsOf } from '../encoding/object-record.js';
+import type { ObjectRecord, RegistryDeps, RegistryWatch, WatchEvent, WatchRequest } from '../registry.js';
 import { readError } from '../registry-errors.js';
 import { keyOf, prefixOf } from '../storage-keys.js';
 import { refuseComputed } from './computed-objects.js';

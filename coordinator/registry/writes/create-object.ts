@@ -12,18 +12,16 @@ import {
   refuseMissingAccount,
 } from '../admission/service-account-admission.js';
 import { placeInNamespace } from '../admission/typed-body.js';
-import { admitCreate, nameObject, readObject } from '../admission/write-admission.js';
+import { admitCreate, generateName, nameObject, readObject } from '../admission/write-admission.js';
 import { cacheWritten } from '../encoding/decoded-objects.js';
 import { copyJson } from '../encoding/json-value.js';
 import { encodeObject } from '../encoding/object-encoding.js';
 import { recordOf } from '../encoding/object-record.js';
 import { trackCreation } from '../managed-fields/track-write.js';
 import { refuseComputed } from '../reads/computed-objects.js';
-import type { ObjectRecord, ObjectTemplate, WriteOptions } from '../registry.js';
-import type { RegistryDeps } from '../registry-deps.js';
+import type { ObjectRecord, ObjectTemplate, RegistryDeps, WriteOptions } from '../registry.js';
 import { writeError } from '../registry-errors.js';
 import { keyOf } from '../storage-keys.js';
-import { generateName } from './generate-name.js';
 
 /** Tries with another generated name, or after the namespace changed, before the client hears of it. */
 const MAX_ATTEMPTS = 8;

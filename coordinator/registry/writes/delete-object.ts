@@ -6,11 +6,9 @@ import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js'
 import type { Kind } from '../../kinds/kind.js';
 import { invalidValue, notSupported } from '../../kinds/validation/field-error.js';
 import { listObjects } from '../reads/read-objects.js';
-import type { DeleteOptions, DeleteResult, ObjectRecord, Selection } from '../registry.js';
-import type { RegistryDeps } from '../registry-deps.js';
+import type { DeleteOptions, DeleteResult, ObjectRecord, RegistryDeps, Selection } from '../registry.js';
 import { decideDeletion } from './deletion-rules.js';
-import { writeOptimistically } from './optimistic-write.js';
-import { checkPreconditions } from './preconditions.js';
+import { checkPreconditions, writeOptimistically } from './optimistic-write.js';
 
 /** Deletions of a collection under way at once: enough to share commits, few enough to bound memory. */
 const COLLECTION_WIDTH = 64;

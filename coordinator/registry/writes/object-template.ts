@@ -6,12 +6,10 @@ import { type KubeObject, type Timestamp, toTimestamp } from '../../../shared/ku
 import type { Kind } from '../../kinds/kind.js';
 import { mountServiceAccountToken } from '../admission/service-account-admission.js';
 import { placeInNamespace } from '../admission/typed-body.js';
-import { admitCreate, readObject } from '../admission/write-admission.js';
+import { admitCreate, generateName, readObject } from '../admission/write-admission.js';
 import { copyJson } from '../encoding/json-value.js';
 import { EncodedObject } from '../encoding/object-encoding.js';
-import type { Customize, ObjectTemplate, Rendered } from '../registry.js';
-import type { RegistryDeps } from '../registry-deps.js';
-import { generateName } from './generate-name.js';
+import type { Customize, ObjectTemplate, RegistryDeps, Rendered } from '../registry.js';
 
 /** What only one of the objects has. */
 interface Own extends Readonly<Record<string, string>> {

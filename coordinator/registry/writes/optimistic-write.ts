@@ -1,7 +1,7 @@
 /** The one optimistic loop behind every change of a stored object: read, decide, write if nobody came between. */
 
-import { ApiError, conflict, notFound } from '../../../shared/kube/objects/api-status.js';
-import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
+import { ApiError, conflict, notFound, type ResourceNames } from '../../../shared/kube/objects/api-status.js';
+import type { KubeObject, ObjectMeta, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { RevisionMismatch } from '../../store/store.js';
 import { atRevision, cacheWritten } from '../encoding/decoded-objects.js';
@@ -9,8 +9,7 @@ import { sameJson } from '../encoding/json-value.js';
 import { encodeNewStatus, encodeObject } from '../encoding/object-encoding.js';
 import { recordOf, StoredRecord } from '../encoding/object-record.js';
 import { refuseComputed } from '../reads/computed-objects.js';
-import type { ObjectRecord } from '../registry.js';
-import type { RegistryDeps } from '../registry-deps.js';
+import type { ObjectRecord, Preconditions, RegistryDeps } from '../registry.js';
 import { writeError } from '../registry-errors.js';
 import { keyOf } from '../storage-keys.js';
 import { isReleased } from './deletion-rules.js';
@@ -80,4 +79,21 @@ async function perform<T extends KubeObject>(
   const last = atRevision(step.step === 'mark' ? step.object : current.object(), revision);
   const gone = dryRun ? revision : await parts.store.delete(key, { revision });
   return { record: recordOf(last, gone), removed: true };
+}
+
+/** Throws a 409 when the present object is not the one that the client has in mind. */
+export function checkPreconditions(
+  names: ResourceNames,
+  present: ObjectMeta,
+  preconditions: Preconditions | undefined,
+): void {
+  const { uid, resourceVersion } = preconditions ?? {};
+  if (uid !== undefined && uid !== present.uid) {
+    const detail = `the UID in the precondition (${uid}) does not match the UID in record (${present.uid}). The object might have been deleted and then recreated`;
+    throw conflict(names, present.name, detail);
+  }
+  if (resourceVersion !== undefined && resourceVersion !== present.resourceVersion) {
+    const detail = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${present.resourceVersion}). The object might have been modified`;
+    throw conflict(names, present.name, detail);
+  }
 }

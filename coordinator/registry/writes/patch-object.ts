@@ -8,14 +8,12 @@ import { invalidValue } from '../../kinds/validation/field-error.js';
 import { withAdmissionReviews } from '../admission/admission-reviews.js';
 import { DecodingError } from '../admission/strict-decoding.js';
 import { copyJson, isJsonMap, type JsonMap } from '../encoding/json-value.js';
-import { applyJsonPatch } from '../patch/json-patch.js';
-import { applyMergePatch } from '../patch/merge-patch.js';
+import { applyJsonPatch, applyMergePatch } from '../patch/json-patch.js';
 import { apply } from '../patch/server-side-apply.js';
 import { applyStrategicMergePatch, PatchFormatError } from '../patch/strategic-merge-patch.js';
-import type { ObjectRecord, Patch, WriteOptions } from '../registry.js';
-import type { RegistryDeps } from '../registry-deps.js';
+import type { ObjectRecord, Patch, RegistryDeps, WriteOptions } from '../registry.js';
 import { writeOptimistically } from './optimistic-write.js';
-import { admitTrackedUpdate } from './tracked-update.js';
+import { admitTrackedUpdate } from './update-object.js';
 
 /** Characters of a patch that an error repeats. */
 const SHOWN_LENGTH = 512;

@@ -6,11 +6,9 @@ import { type ObjectRef, toTimestamp } from '../../../shared/kube/objects/meta.j
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
 import { podKind } from '../../kinds/pods/pod-kind.js';
 import { copyJson } from '../encoding/json-value.js';
-import type { DeleteOptions, ObjectRecord, Preconditions } from '../registry.js';
-import type { RegistryDeps } from '../registry-deps.js';
+import type { DeleteOptions, ObjectRecord, Preconditions, RegistryDeps } from '../registry.js';
 import { remove } from './delete-object.js';
-import { writeOptimistically } from './optimistic-write.js';
-import { checkPreconditions } from './preconditions.js';
+import { checkPreconditions, writeOptimistically } from './optimistic-write.js';
 
 const BINDINGS = { group: '', resource: 'pods/binding', kind: 'Binding' };
 

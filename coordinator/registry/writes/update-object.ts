@@ -2,13 +2,11 @@
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { withAdmissionReviews } from '../admission/admission-reviews.js';
-import { refuseInvalid } from '../admission/write-admission.js';
+import { admitUpdate, type Replacement, refuseInvalid } from '../admission/write-admission.js';
 import { copyJson } from '../encoding/json-value.js';
-import type { ObjectRecord, Preconditions, WriteOptions } from '../registry.js';
-import type { RegistryDeps } from '../registry-deps.js';
-import { type WriteDecision, writeOptimistically } from './optimistic-write.js';
-import { checkPreconditions } from './preconditions.js';
-import { admitTrackedUpdate } from './tracked-update.js';
+import { trackUpdate } from '../managed-fields/track-write.js';
+import type { ObjectRecord, Preconditions, RegistryDeps, WriteOptions } from '../registry.js';
+import { checkPreconditions, type WriteDecision, writeOptimistically } from './optimistic-write.js';
 
 /** Replaces the whole object. Throws 400, 404, 409 (a resourceVersion or uid that is not the present one), 422. */
 export async function update<T extends KubeObject>(
@@ -67,4 +65,15 @@ export async function writeStatus<T extends KubeObject & { status?: unknown }>(
     return { step: 'mark', object, statusOnly: true };
   };
   return (await writeOptimistically(parts, kind, ref, decide)).record;
+}
+
+/** The object that a write stores. Throws 400, 409 and 422. */
+export function admitTrackedUpdate<T extends KubeObject>(
+  kind: Kind<T>,
+  replacement: Replacement<T>,
+  options: WriteOptions,
+): T {
+  const next = admitUpdate(kind, replacement, options);
+  trackUpdate(kind, next, replacement.current, options, replacement.now);
+  return next;
 }

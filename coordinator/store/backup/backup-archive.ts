@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { extract, type Header, type Pack, pack } from 'tar-stream';
 import { makePrivateDirectory } from '../../../shared/process/files/private-file.js';
-import { DATABASE_FILE } from '../private-files.js';
+import { DATABASE_FILE } from '../data-files.js';
 import { StoreError, toStoreError } from '../store-error.js';
 
 const MANIFEST = 'backup.json';

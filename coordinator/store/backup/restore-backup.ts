@@ -4,8 +4,13 @@ import { lchown, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promise
 import { join } from 'node:path';
 import { trackNewFolders } from '../../../shared/process/files/new-file-cleanup.js';
 import { makePrivateDirectory } from '../../../shared/process/files/private-file.js';
-import { acquireDataLock, type DataLock, lockPath } from '../data-lock.js';
-import { DATABASE_FILE, RESTORING_DIRECTORY } from '../private-files.js';
+import {
+  acquireDataLock,
+  DATABASE_FILE,
+  type DataLock,
+  lockPath,
+  RESTORING_DIRECTORY,
+} from '../data-files.js';
 import { type NameEpoch, readIdentity, startEpoch } from '../sqlite/sqlite-identity.js';
 import { openDatabase, prepareSchema } from '../sqlite/sqlite-schema.js';
 import { StoreError, toStoreError } from '../store-error.js';

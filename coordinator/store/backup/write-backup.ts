@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makePrivateDirectory } from '../../../shared/process/files/private-file.js';
-import { DATABASE_FILE, makePrivateFile } from '../private-files.js';
+import { DATABASE_FILE, makePrivateFile } from '../data-files.js';
 import { readIdentity } from '../sqlite/sqlite-identity.js';
 import { lastRevision, openDatabase } from '../sqlite/sqlite-schema.js';
 import { StoreError } from '../store-error.js';

@@ -2,8 +2,11 @@
  * Values that do not lie on the disk in plain: AES-256-GCM under keys that are kept outside of the database. The key of a
  * value is bound to it, so that none can be put in another's place.
  */
+
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import type { Change } from '../store.js';
 import { StoreError } from '../store-error.js';
+import { refuseEncrypted } from './reencrypt-values.js';
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
@@ -82,4 +85,25 @@ function unknownKey(id: string): StoreError {
     'damaged',
     `the database holds Secrets that are encrypted under the key ${id}, which the key file does not hold: put that file back`,
   );
+}
+
+/** The value in plain. Throws `StoreError` when it is sealed and the key is not there. */
+export function decryptedValue<T extends { key: string; value: Buffer }>(
+  seal: ValueEncryption | undefined,
+  stored: T,
+): T {
+  if (!seal) refuseEncrypted(stored.key, stored.value);
+  const value = seal ? seal.decrypt(stored.key, stored.value) : stored.value;
+  return value === stored.value ? stored : { ...stored, value };
+}
+
+/** A change of the history in plain, which the thread read as it lies on the disk. Throws as `openedValue`. */
+export function decryptedChange(seal: ValueEncryption | undefined, change: Change): Change {
+  const { key, value, previous } = change;
+  if (!seal) return change;
+  return {
+    ...change,
+    ...(value && { value: seal.decrypt(key, value) }),
+    ...(previous && { previous: decryptedValue(seal, previous) }),
+  };
 }

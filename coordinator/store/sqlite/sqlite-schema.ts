@@ -1,7 +1,7 @@
 /** Tables, pragmas and versions of the database file. */
 import { randomUUID } from 'node:crypto';
 import Database from 'better-sqlite3';
-import { makePrivateFile } from '../private-files.js';
+import { makePrivateFile } from '../data-files.js';
 import { StoreError, toStoreError } from '../store-error.js';
 
 /** "EvNd": tells our files from other programs' databases. */

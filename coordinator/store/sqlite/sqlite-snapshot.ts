@@ -1,10 +1,10 @@
 /** A SQLite file as it lies on the disk, read once at the start into what the store holds in memory. */
 import type Database from 'better-sqlite3';
 import type { Logger } from '../../../shared/process/output/logger.js';
-import { decryptedValue } from '../encryption/decrypted-values.js';
 import { reencrypt } from '../encryption/reencrypt-values.js';
 import type { ValueEncryption } from '../encryption/value-encryption.js';
-import { HistoryBudget } from '../log/history-budget.js';
+import { decryptedValue } from '../encryption/value-encryption.js';
+import { HistoryBudget } from '../log/history-retention.js';
 import { PresentValues } from '../log/present-values.js';
 import type { StoredValue } from '../store.js';
 import { type Identity, readIdentity } from './sqlite-identity.js';

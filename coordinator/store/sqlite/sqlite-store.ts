@@ -7,15 +7,14 @@ import { join } from 'node:path';
 import { makePrivateDirectory } from '../../../shared/process/files/private-file.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
-import { acquireDataLock, type DataLock } from '../data-lock.js';
-import { decryptedChange } from '../encryption/decrypted-values.js';
+import { acquireDataLock, DATABASE_FILE, type DataLock, RESTORING_DIRECTORY } from '../data-files.js';
 import type { ValueEncryption } from '../encryption/value-encryption.js';
+import { decryptedChange } from '../encryption/value-encryption.js';
 import { ChangeLog, type ChangeLogLimits } from '../log/change-log.js';
 import { GroupCommit } from '../log/group-commit.js';
-import type { HistoryBudget } from '../log/history-budget.js';
+import type { HistoryBudget } from '../log/history-retention.js';
 import type { OrderedValues, PresentValues } from '../log/present-values.js';
 import { WatchFanout } from '../log/watch-fanout.js';
-import { DATABASE_FILE, RESTORING_DIRECTORY } from '../private-files.js';
 import {
   type Change,
   Expired,

@@ -7,8 +7,8 @@ import { type PackedCommit, unpackCommit } from '../log/packed-commit.js';
 import type { Change } from '../store.js';
 import { toStoreError } from '../store-error.js';
 import { confirmRestore } from './sqlite-identity.js';
-import type { WorkerCall, WorkerReply, WorkerRequest } from './sqlite-messages.js';
 import { openDatabase } from './sqlite-schema.js';
+import type { WorkerCall, WorkerReply, WorkerRequest } from './sqlite-worker-client.js';
 
 /** History rows deleted in one transaction: commits go in between. */
 const COMPACTION_SLICE = 2_000;

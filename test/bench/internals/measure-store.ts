@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Compaction } from '../../../coordinator/store/log/compaction.js';
+import { Compaction } from '../../../coordinator/store/log/history-retention.js';
 import type { BenchContext } from '../bench-section.js';
 import { SqliteRows } from '../floors/sqlite-rows.js';
 import { pairs, wallMs } from '../paired-runs.js';

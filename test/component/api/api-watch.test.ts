@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ALL_KINDS, configMapKind } from '../../../coordinator/kinds/index.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
-import { MemoryStore } from '../../../coordinator/store/memory-store.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock, systemClock } from '../../../shared/process/time/clock.js';
 import { startTestApi, type TestApi } from '../../harness/api/api-fixture.js';
 import { call } from '../../harness/api/https-call.js';
 import { openWatch } from '../../harness/api/watch-lines.js';
+import { MemoryStore } from '../../harness/controllers/memory-store.js';
 
 let api: TestApi;
 const store = new MemoryStore();

@@ -11,7 +11,6 @@ import { listResponse } from '../../../coordinator/api/resources/object-response
 import { ALL_KINDS, configMapKind } from '../../../coordinator/kinds/index.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
 import { recordOf } from '../../../coordinator/registry/encoding/object-record.js';
-import { MemoryStore } from '../../../coordinator/store/memory-store.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { createFileLogger, silentLogger } from '../../../shared/process/output/logger.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
@@ -21,6 +20,7 @@ import { rawConnection } from '../../harness/api/raw-connection.js';
 import { openWatch } from '../../harness/api/watch-lines.js';
 import { eventually } from '../../harness/basics/eventually.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { MemoryStore } from '../../harness/controllers/memory-store.js';
 
 const VIEW = { form: 'object', include: 'None', now: 0 } as const;
 const MAPS = '/api/v1/namespaces/default/configmaps';

@@ -8,8 +8,7 @@ import { expireJoinTokens } from '../../../coordinator/hub/identity/join-token-e
 import { newJoinToken, tokenSecret } from '../../../coordinator/hub/identity/new-join-token.js';
 import { eventKind, namespaceKind, secretKind } from '../../../coordinator/kinds/index.js';
 import { runScheduledBackup, startScheduledJobs } from '../../../coordinator/scheduled-jobs.js';
-import { Compaction } from '../../../coordinator/store/log/compaction.js';
-import { MemoryStore } from '../../../coordinator/store/memory-store.js';
+import { Compaction } from '../../../coordinator/store/log/history-retention.js';
 import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
 import { Expired } from '../../../coordinator/store/store.js';
 import { ExitError } from '../../../shared/process/exit-error.js';
@@ -21,6 +20,7 @@ import {
   joinNode,
   withControlPlane,
 } from '../../harness/controllers/control-plane-fixture.js';
+import { MemoryStore } from '../../harness/controllers/memory-store.js';
 
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMapKind, namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
 import type { ListRequest, Registry } from '../../../coordinator/registry/registry.js';
-import { MemoryStore } from '../../../coordinator/store/memory-store.js';
+import { MemoryStore } from '../../harness/controllers/memory-store.js';
 import {
   configMapManifest,
   podManifest,

@@ -12,11 +12,11 @@ import { createInformers } from '../../../coordinator/informers/create-informers
 import { ALL_KINDS, namespaceKind, secretKind } from '../../../coordinator/kinds/index.js';
 import { subjectOf } from '../../../coordinator/pki/peer-certificate.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
-import { MemoryStore } from '../../../coordinator/store/memory-store.js';
 import { generateKeyPem } from '../../../shared/process/files/private-key.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
 import { testAuthority } from '../../harness/api/test-authority.js';
+import { MemoryStore } from '../../harness/controllers/memory-store.js';
 
 const KEY = Buffer.alloc(32, 's');
 const BACKUP_REVISION = 2;

@@ -5,12 +5,12 @@ import { RESTORE_PATH, type RestoreDocument } from '../../../coordinator/api/fle
 import { startControllers } from '../../../coordinator/controllers/index.js';
 import { daemonSetKind, podKind } from '../../../coordinator/kinds/index.js';
 import { RestoreState } from '../../../coordinator/restore-state.js';
-import { MemoryStore } from '../../../coordinator/store/memory-store.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { startTestApi } from '../../harness/api/api-fixture.js';
 import { call } from '../../harness/api/https-call.js';
 import { joinNode, withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
 import { daemonSet } from '../../harness/controllers/daemon-builders.js';
+import { MemoryStore } from '../../harness/controllers/memory-store.js';
 import { podObject } from '../../harness/controllers/object-builders.js';
 
 const PAST = [{ epoch: 'before', revision: 7, takenAt: Date.parse('2026-01-31T03:17:00Z') }];

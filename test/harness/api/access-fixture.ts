@@ -9,11 +9,11 @@ import type { Informers } from '../../../coordinator/informers/informer.js';
 import { ALL_KINDS } from '../../../coordinator/kinds/index.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
-import { MemoryStore } from '../../../coordinator/store/memory-store.js';
 import type { PolicyRule, UserInfo } from '../../../shared/kube/access/rbac-types.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
 import { until } from '../basics/wait-until.js';
+import { MemoryStore } from '../controllers/memory-store.js';
 import { startTestApi, type TestApi, testIdentities } from './api-fixture.js';
 import { type CallAnswer, call } from './https-call.js';
 

@@ -33,11 +33,11 @@ import type { Kind } from '../../../coordinator/kinds/kind.js';
 import { loadPki, type Pki } from '../../../coordinator/pki/load-pki.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
-import { MemoryStore } from '../../../coordinator/store/memory-store.js';
 import { ApiError, notFound } from '../../../shared/kube/objects/api-status.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
 import { systemRandom } from '../../../shared/process/time/random.js';
+import { MemoryStore } from '../controllers/memory-store.js';
 
 export const TEST_TOKEN = 'test-token';
 

@@ -8,12 +8,12 @@ import { ALL_KINDS, eventKind, namespaceKind, nodeKind } from '../../../coordina
 import type { FindAccount } from '../../../coordinator/registry/admission/service-account-admission.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
-import { MemoryStore } from '../../../coordinator/store/memory-store.js';
 import type { PastEpoch, Store } from '../../../coordinator/store/store.js';
 import type { NodeStatus } from '../../../shared/kube/nodes/node-types.js';
 import type { KubeEvent } from '../../../shared/kube/objects/event-types.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
+import { MemoryStore } from './memory-store.js';
 import { type NodeOptions, nodeObject } from './object-builders.js';
 
 /** 2026-01-01T00:00:00Z */

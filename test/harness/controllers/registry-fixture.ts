@@ -3,7 +3,6 @@
 import { ALL_KINDS, namespaceKind } from '../../../coordinator/kinds/index.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
 import type { Registry, RegistryWatch, WatchEvent } from '../../../coordinator/registry/registry.js';
-import { MemoryStore } from '../../../coordinator/store/memory-store.js';
 import type { Store } from '../../../coordinator/store/store.js';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
@@ -11,6 +10,7 @@ import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
+import { MemoryStore } from './memory-store.js';
 
 export const START_MS = Date.parse('2026-01-02T03:04:05Z');
 

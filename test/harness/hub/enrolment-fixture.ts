@@ -19,7 +19,6 @@ import { createInformers } from '../../../coordinator/informers/create-informers
 import { ALL_KINDS, certificateSigningRequestKind, secretKind } from '../../../coordinator/kinds/index.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
-import { MemoryStore } from '../../../coordinator/store/memory-store.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { LINK_PATH } from '../../../shared/link/messages/link-messages.js';
 import { type Logger, silentLogger } from '../../../shared/process/output/logger.js';
@@ -28,6 +27,7 @@ import { systemRandom } from '../../../shared/process/time/random.js';
 import { startTestApi, testIdentities } from '../api/api-fixture.js';
 import { testAuthority } from '../api/test-authority.js';
 import { temporaryDirectory } from '../basics/temporary-directory.js';
+import { MemoryStore } from '../controllers/memory-store.js';
 import { TestAgent } from './hub-fixture.js';
 
 interface EnrolmentBenchOptions

@@ -1,7 +1,7 @@
 /** Every field of a PodSpec that the schema knows is either acted on or named as one without effect. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { POD_SPEC, type Support } from '../../../coordinator/kinds/pods/unsupported-fields.js';
+import { POD_SPEC, type Support } from '../../../coordinator/kinds/pods/pod-spec-warnings.js';
 import { definitionOf, resolved, type Schema } from '../../../coordinator/kinds/schema/schema-definitions.js';
 
 interface Difference {

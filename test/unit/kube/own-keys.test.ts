@@ -9,8 +9,7 @@ import { fitRefusals } from '../../../coordinator/decisions/placement/pod-fit.js
 import { usageOfPods } from '../../../coordinator/decisions/placement/pod-resource-usage.js';
 import { secretKind } from '../../../coordinator/kinds/index.js';
 import { semanticallyEqual } from '../../../coordinator/kinds/validation/semantic-equality.js';
-import { applyJsonPatch } from '../../../coordinator/registry/patch/json-patch.js';
-import { applyMergePatch } from '../../../coordinator/registry/patch/merge-patch.js';
+import { applyJsonPatch, applyMergePatch } from '../../../coordinator/registry/patch/json-patch.js';
 import { applyStrategicMergePatch } from '../../../coordinator/registry/patch/strategic-merge-patch.js';
 import { inverseChange } from '../../../shared/kube/nodes/node-change.js';
 import { ownValue } from '../../../shared/kube/objects/own-value.js';

@@ -11,12 +11,12 @@ import { readRequest } from '../../../coordinator/api/http/request-info.js';
 import { ALL_KINDS, podKind } from '../../../coordinator/kinds/index.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
 import type { Patch } from '../../../coordinator/registry/registry.js';
-import { MemoryStore } from '../../../coordinator/store/memory-store.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { decodeFromAgent, decodeFromHub, encodeMessage } from '../../../shared/link/encoding/frame-codec.js';
 import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
+import { MemoryStore } from '../../harness/controllers/memory-store.js';
 import { podObject } from '../../harness/controllers/object-builders.js';
 
 const numRuns = Number(process.env.EVERYNODE_FUZZ_RUNS ?? 2_000);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { HistoryBudget } from '../../../coordinator/store/log/history-budget.js';
+import { HistoryBudget } from '../../../coordinator/store/log/history-retention.js';
 
 const MAX_BYTES = 100_000;
 

@@ -1,4 +1,4 @@
-import { MemoryStore } from '../../../coordinator/store/memory-store.js';
+import { MemoryStore } from '../../harness/controllers/memory-store.js';
 import { storeLaws } from '../../laws/store-laws.js';
 
 storeLaws('memory store', async (limits) => new MemoryStore(limits));

@@ -10,7 +10,6 @@ import { validateAffinity } from './affinity-validation.js';
 import { validateHostNetworkPorts } from './container-port-validation.js';
 import { validateContainers } from './container-validation.js';
 import { validateDns, validateHostAliases } from './dns-validation.js';
-import { validatePositiveInt32 } from './number-validation.js';
 import { validateResourceList } from './resource-validation.js';
 import {
   validateReadinessGates,
@@ -19,6 +18,7 @@ import {
 } from './scheduling-validation.js';
 import { validatePodSecurity } from './security-context-validation.js';
 import { validateTolerations } from './toleration-validation.js';
+import { validatePositiveInt32 } from './value-validation.js';
 import { validateVolumes } from './volume-validation.js';
 
 const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];

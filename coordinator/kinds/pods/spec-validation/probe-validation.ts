@@ -5,7 +5,7 @@ import type { FieldError } from '../../kind.js';
 import { forbidden, invalidValue, notSupported, required } from '../../validation/field-error.js';
 import { portNameProblems, portNumberProblems } from '../../validation/name-rules.js';
 import { invalidFor } from '../../validation/object-meta-validation.js';
-import { validateNonNegative } from './number-validation.js';
+import { validateNonNegative } from './value-validation.js';
 
 const SCHEMES = ['HTTP', 'HTTPS'];
 const HEADER_NAME = /^[-A-Za-z0-9]+$/;

@@ -8,8 +8,7 @@ import type {
 import type { FieldError } from '../../kind.js';
 import { forbidden, invalidValue, required } from '../../validation/field-error.js';
 import { FILE_FIELDS, validateFieldRef, validateResourceRef } from './field-reference-validation.js';
-import { validateFileMode } from './number-validation.js';
-import { validateUnreservedPath } from './path-validation.js';
+import { validateFileMode, validateUnreservedPath } from './value-validation.js';
 
 const MIN_TOKEN_SECONDS = 600;
 const MAX_TOKEN_SECONDS = 2 ** 32;

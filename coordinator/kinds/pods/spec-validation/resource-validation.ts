@@ -7,7 +7,7 @@ import type { FieldError } from '../../kind.js';
 import { forbidden, invalidValue, required } from '../../validation/field-error.js';
 import { qualifiedNameProblems } from '../../validation/name-rules.js';
 import { invalidFor } from '../../validation/object-meta-validation.js';
-import { NOT_NEGATIVE } from './number-validation.js';
+import { NOT_NEGATIVE } from './value-validation.js';
 
 const CONTAINER_RESOURCES = new Set(['cpu', 'memory', 'ephemeral-storage']);
 

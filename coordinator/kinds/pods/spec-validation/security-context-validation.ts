@@ -6,8 +6,7 @@ import type {
 } from '../../../../shared/kube/pods/pod-types.js';
 import type { FieldError } from '../../kind.js';
 import { duplicate, invalidValue, notSupported, required } from '../../validation/field-error.js';
-import { validateId } from './number-validation.js';
-import { validateDescendingPath } from './path-validation.js';
+import { validateDescendingPath, validateId } from './value-validation.js';
 
 const PROFILE_TYPES = ['Localhost', 'RuntimeDefault', 'Unconfined'];
 const PROC_MOUNTS = ['Default', 'Unmasked'];

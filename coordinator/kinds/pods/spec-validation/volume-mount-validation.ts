@@ -3,7 +3,7 @@ import type { Container } from '../../../../shared/kube/pods/pod-types.js';
 import type { VolumeDevice, VolumeMount } from '../../../../shared/kube/pods/volume-types.js';
 import type { FieldError } from '../../kind.js';
 import { forbidden, invalidValue, missing, notSupported, required } from '../../validation/field-error.js';
-import { validateDescendingPath, validateNoBacksteps } from './path-validation.js';
+import { validateDescendingPath, validateNoBacksteps } from './value-validation.js';
 
 const PROPAGATIONS = ['Bidirectional', 'HostToContainer', 'None'];
 const RECURSIVE_READ_ONLY = ['Disabled', 'Enabled', 'IfPossible'];

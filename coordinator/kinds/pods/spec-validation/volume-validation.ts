@@ -5,9 +5,8 @@ import type { FieldError } from '../../kind.js';
 import { duplicate, forbidden, invalidValue, notSupported, required } from '../../validation/field-error.js';
 import { dnsLabelProblems } from '../../validation/name-rules.js';
 import { invalidFor } from '../../validation/object-meta-validation.js';
-import { validateFileMode } from './number-validation.js';
-import { validateNoBacksteps } from './path-validation.js';
 import { validateDownwardFiles, validateKeyItems, validateProjected } from './projection-validation.js';
+import { validateFileMode, validateNoBacksteps } from './value-validation.js';
 
 const HOST_PATH_TYPES = [
   '',

@@ -1,9 +1,8 @@
 /** The store's laws in their shortest form: nothing outlives the process. */
 import { randomUUID } from 'node:crypto';
-import { type Clock, systemClock } from '../../shared/process/time/clock.js';
-import { ChangeLog } from './log/change-log.js';
-import { PresentValues } from './log/present-values.js';
-import { WatchFanout } from './log/watch-fanout.js';
+import { ChangeLog } from '../../../coordinator/store/log/change-log.js';
+import { PresentValues } from '../../../coordinator/store/log/present-values.js';
+import { WatchFanout } from '../../../coordinator/store/log/watch-fanout.js';
 import {
   Expired,
   type ListOptions,
@@ -14,8 +13,9 @@ import {
   type StoredValue,
   type StoreWatch,
   type WriteCondition,
-} from './store.js';
-import { checkWrite, valueAfter, type Write } from './write-rules.js';
+} from '../../../coordinator/store/store.js';
+import { checkWrite, valueAfter, type Write } from '../../../coordinator/store/write-rules.js';
+import { type Clock, systemClock } from '../../../shared/process/time/clock.js';
 
 interface MemoryStoreOptions {
   clock?: Clock;

@@ -1,5 +1,5 @@
 /** How much of the history is kept on disk: what exceeds it goes, oldest first. */
-import type { Change } from '../store.js';
+import type { Change, Store } from '../store.js';
 
 /**
  * A watch or a paged list that was interrupted reads this much to catch up: some 30,000 changes of Pods, which a fleet of
@@ -64,5 +64,23 @@ export class HistoryBudget {
     while (this.#parts[0] && this.#parts[0].until <= revision) {
       this.#bytes -= this.#parts.shift()?.bytes ?? 0;
     }
+  }
+}
+
+/** Each run forgets what was history at the run before: a watch or a paged list has one period to catch up (as etcd's with kube-apiserver). */
+export class Compaction {
+  readonly #store: Store;
+  #previous: number | undefined;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Answers the revision up to which history is gone, or undefined on the first run. */
+  async run(): Promise<number | undefined> {
+    const upTo = this.#previous;
+    this.#previous = await this.#store.revision();
+    if (upTo !== undefined) await this.#store.compact(upTo);
+    return upTo;
   }
 }

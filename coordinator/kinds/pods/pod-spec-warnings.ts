@@ -5,7 +5,7 @@
  */
 
 import { ownValue } from '../../../shared/kube/objects/own-value.js';
-import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
+import type { Container, PodSpec } from '../../../shared/kube/pods/pod-types.js';
 
 /**
  * `all`: the field and everything under it works. A list: these values work (the default among them); empty: none does.
@@ -205,4 +205,25 @@ function isValueList(support: Support): support is readonly unknown[] {
 /** One warning for each field of the spec (at this path) that is stored without effect. */
 export function unsupportedFields(spec: PodSpec, field: string): string[] {
   return withoutEffect(spec, POD_SPEC, field).map((path) => `${path}: stored, but without effect yet`);
+}
+
+const WARNING =
+  "the container engine writes the Secret's value to the host's disk in plain text with the container's settings; mounted as a file it stays in memory";
+
+/** One warning for each place of the spec (at this path) that puts a Secret into an environment. */
+export function secretEnvironmentWarnings(spec: PodSpec, field: string): string[] {
+  const lists = { initContainers: spec.initContainers ?? [], containers: spec.containers };
+  return Object.entries(lists).flatMap(([list, containers]) =>
+    containers.flatMap((container, index) => places(container, `${field}.${list}[${index}]`)),
+  );
+}
+
+function places({ env = [], envFrom = [] }: Container, field: string): string[] {
+  const variables = env.flatMap(({ valueFrom }, index) =>
+    valueFrom?.secretKeyRef ? [`${field}.env[${index}].valueFrom.secretKeyRef`] : [],
+  );
+  const sources = envFrom.flatMap(({ secretRef }, index) =>
+    secretRef ? [`${field}.envFrom[${index}].secretRef`] : [],
+  );
+  return [...variables, ...sources].map((place) => `${place}: ${WARNING}`);
 }

@@ -35,3 +35,21 @@ export function validateFileMode(mode: number | undefined, field: string): Field
   if (mode === undefined || (mode >= 0 && mode <= MAX_MODE)) return [];
   return [invalidValue(field, mode, 'must be a number between 0 and 0777 (octal), both inclusive')];
 }
+
+/** No element of the path may be `..`. */
+export function validateNoBacksteps(path: string, field: string): FieldError[] {
+  return path.split('/').includes('..') ? [invalidValue(field, path, "must not contain '..'")] : [];
+}
+
+/** A path inside something: relative, without `..`. */
+export function validateDescendingPath(path: string, field: string): FieldError[] {
+  const absolute = path.startsWith('/') ? [invalidValue(field, path, 'must be a relative path')] : [];
+  return [...absolute, ...validateNoBacksteps(path, field)];
+}
+
+/** The same, and not in the names that begin with `..`, which the engine of volumes keeps for itself. */
+export function validateUnreservedPath(path: string, field: string): FieldError[] {
+  const errors = validateDescendingPath(path, field);
+  const reserved = path.startsWith('..') && !path.startsWith('../');
+  return reserved ? [...errors, invalidValue(field, path, "must not start with '..'")] : errors;
+}

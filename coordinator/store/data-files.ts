@@ -1,8 +1,7 @@
 /** Keeps a second coordinator off the same data, and is the leadership: who holds it, writes. */
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { makePrivateFile } from './private-files.js';
 import { StoreError, toStoreError } from './store-error.js';
 
 export interface DataLock {
@@ -31,4 +30,15 @@ export function acquireDataLock(dataDir: string): DataLock {
     if (storeError.code !== 'locked') throw storeError;
     throw new StoreError('locked', `another coordinator is using the data in ${dataDir}`);
   }
+}
+
+/** The database in a data directory. */
+export const DATABASE_FILE = 'everynode.db';
+
+/** In a data directory while a restore is under way. One left without a database is a restore that was cut short. */
+export const RESTORING_DIRECTORY = 'restoring';
+
+/** Makes an empty file of mode 0600 unless it exists. SQLite gives its journals the mode of the database. */
+export function makePrivateFile(path: string): void {
+  closeSync(openSync(path, 'a', 0o600));
 }
