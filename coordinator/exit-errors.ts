@@ -7,6 +7,7 @@ const CODES: Record<StoreErrorCode, keyof typeof EXIT_CODES> = {
   occupied: 'refused',
   damaged: 'data',
   newer: 'data',
+  older: 'data',
   absent: 'environment',
   unwritable: 'environment',
   full: 'environment',

@@ -4,7 +4,7 @@
  */
 import { errors, exportJWK, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import type { UserInfo } from '../../shared/kube/access/rbac-types.js';
-import { ApiError } from '../../shared/kube/objects/api-status.js';
+import { orUndefined } from '../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../shared/kube/objects/meta.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { Random } from '../../shared/process/time/random.js';
@@ -193,12 +193,7 @@ export class ServiceAccountTokens {
   }
 
   async #find(kind: Kind, ref: ObjectRef): Promise<KubeObject | undefined> {
-    try {
-      return (await this.#parts.registry.get(kind, ref)).object();
-    } catch (error) {
-      if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
-      throw error;
-    }
+    return orUndefined(async () => (await this.#parts.registry.get(kind, ref)).object());
   }
 }
 

@@ -89,7 +89,7 @@ function subjectKey({ kind, name, namespace }: Subject, bindingNamespace: string
 }
 
 /** The keys of a binding: within its namespace, which is "" for a ClusterRoleBinding. */
-export function subjectKeysOf({ metadata, subjects = [] }: RoleBinding): string[] {
+function subjectKeysOf({ metadata, subjects = [] }: RoleBinding): string[] {
   const { namespace = '' } = metadata;
   return subjects.map((subject) => `${namespace}|${subjectKey(subject, namespace)}`);
 }

@@ -5,13 +5,13 @@
 
 import type { Status } from '../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../shared/kube/objects/meta.js';
+import type { ServiceAccount } from '../../shared/kube/objects/service-types.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { Random } from '../../shared/process/time/random.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Store } from '../store/store.js';
-import type { FindAccount } from './admission/service-account-admission.js';
 import type { SplicedValue } from './encoding/object-encoding.js';
 
 /** A stored object: bytes as clients get them, decoded only when someone asks. */
@@ -72,11 +72,13 @@ export interface DeleteOptions {
   dryRun?: boolean;
 }
 
-/**
- * The object when it stays for now (finalizers, grace period), or as it was when it is gone.
- * Its resourceVersion is the revision of this write either way.
- */
-export type DeleteResult<T extends KubeObject> = { deleted: T } | { terminating: T };
+/** Outcome of a DELETE. The object's resourceVersion is the revision of this write. */
+export interface DeleteResult<T extends KubeObject> {
+  /** The last state of a removed object, or the object that is terminating. */
+  object: T;
+  /** False while finalizers or the grace period keep the object stored. */
+  isRemoved: boolean;
+}
 
 /** Which objects of a kind: all namespaces when `namespace` is absent. Selectors are the texts of the query. */
 export interface Selection {
@@ -147,10 +149,18 @@ export interface Patch {
 }
 
 /** The object like `model` that has `text` for its own. It may share with the model what it does not change. */
-export type Customize<T extends KubeObject> = (model: T, text: string) => T;
+type Customize<T extends KubeObject> = (model: T, text: string) => T;
+
+export interface TemplateSource<T extends KubeObject> {
+  /** Has a generateName and no name. */
+  body: T;
+  customize: Customize<T>;
+  /** Example text, with which the template is validated. */
+  text: string;
+}
 
 /** An object of a model as it is to be stored. */
-export interface Rendered<T extends KubeObject> {
+interface Rendered<T extends KubeObject> {
   object: T;
   encoded: Buffer;
 }
@@ -190,9 +200,7 @@ export interface Registry {
   prepareTemplate<T extends KubeObject>(
     kind: Kind<T>,
     namespace: string | undefined,
-    body: T,
-    fit: Customize<T>,
-    text: string,
+    source: TemplateSource<T>,
   ): ObjectTemplate<T>;
   /** Stores one more object of a model: with a name, uid and time of its own, and fitted to `text`, which is not checked. */
   createFromTemplate<T extends KubeObject>(model: ObjectTemplate<T>, text: string): Promise<ObjectRecord<T>>;
@@ -256,6 +264,10 @@ export interface Registry {
   confirmStopped(pod: ObjectRef, uid: string): Promise<void>;
 }
 
+/** Returns a ServiceAccount, or undefined if the informers hold none of this name. */
+export type FindAccount = (ref: Required<ObjectRef>) => ServiceAccount | undefined;
+
+/** Collaborators that all verbs share. */
 export interface RegistryDeps {
   store: Store;
   kinds: readonly Kind[];

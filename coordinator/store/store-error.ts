@@ -4,7 +4,8 @@
  * - `locked`: another coordinator has this data open.
  * - `damaged`: the file is no database, or its pages do not fit together.
  * - `occupied`: the directory holds other data, which nobody agreed to replace.
- * - `newer`: a later version wrote it.
+ * - `newer`: a later version wrote the data.
+ * - `older`: an earlier version wrote the data, in a format that this version does not read.
  * - `absent`: there is no database where one must be.
  * - `unwritable`: the directory cannot be made or written.
  * - `full`: no room; the write changed nothing and a later one may work.
@@ -16,6 +17,7 @@ export type StoreErrorCode =
   | 'occupied'
   | 'damaged'
   | 'newer'
+  | 'older'
   | 'absent'
   | 'unwritable'
   | 'full'
@@ -56,6 +58,7 @@ const SENTENCES: Record<StoreErrorCode, string> = {
   occupied: 'other data is in',
   damaged: 'the database is damaged and must be restored from a backup:',
   newer: 'the database was written by a newer version:',
+  older: 'the database was written by an older version:',
   absent: 'there is no database in',
   unwritable: 'cannot write to',
   full: 'no space left for',

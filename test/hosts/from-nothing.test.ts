@@ -270,7 +270,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
       coordinator.run('runuser', '-u', 'everynode', '--', '/usr/local/bin/node', '-e', script);
       assert.throws(() => coordinator.run(...EVERYNODE, 'coordinator', 'install'), /journalctl/);
       const log = coordinator.run('journalctl', '-u', 'everynode-coordinator', '-n', '20', '--no-pager');
-      assert.match(log, /use a newer everynode/);
+      assert.match(log, /written by a newer version: install that version/);
       coordinator.run('systemctl', 'stop', 'everynode-coordinator');
       coordinator.run(...EVERYNODE, 'restore', backup, '--data', data, '--replace');
       coordinator.run(...EVERYNODE, 'coordinator', 'install');

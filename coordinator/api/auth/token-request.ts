@@ -1,7 +1,13 @@
 /** `POST …/serviceaccounts/NAME/token`: a token for a ServiceAccount (`pkg/registry/core/serviceaccount/storage/token.go`). */
 
 import { serviceAccountTokenSources } from '../../../shared/kube/access/service-account-token.js';
-import { ApiError, badRequest, conflict, invalid } from '../../../shared/kube/objects/api-status.js';
+import {
+  ApiError,
+  badRequest,
+  conflict,
+  invalid,
+  orUndefined,
+} from '../../../shared/kube/objects/api-status.js';
 import { type KubeObject, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { nodeOfUser } from '../../access/node-authorizer.js';
@@ -163,12 +169,8 @@ async function uidOfNode(
   registry: Registry,
   name: string,
 ): Promise<{ name: string; uid: string } | undefined> {
-  try {
-    return { name, uid: (await registry.get(nodeKind, { name })).object().metadata.uid ?? '' };
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
-    throw error;
-  }
+  const node = await orUndefined(() => registry.get(nodeKind, { name }));
+  return node && { name, uid: node.object().metadata.uid ?? '' };
 }
 
 function mapOf(value: unknown): Record<string, unknown> {

@@ -164,14 +164,14 @@ function deletedStatus(kind: Kind, { metadata }: KubeObject): Status {
 }
 
 function deletionAnswer(kind: Kind, result: DeleteResult<KubeObject>): ApiResponse {
-  return ok('terminating' in result ? result.terminating : deletedStatus(kind, result.deleted));
+  return ok(result.isRemoved ? deletedStatus(kind, result.object) : result.object);
 }
 
 async function deleteObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
   const options = deleteOptions(request.info.query, decodeBody(request.body, request.headers.contentType));
   const warnOfWrite = await writeWarnings(parts, kind, request, options);
   const result = await parts.registry.delete(kind, requestedRef(request), options);
-  if ('deleted' in result) await warnOfWrite();
+  if (result.isRemoved) await warnOfWrite();
   return deletionAnswer(kind, result);
 }
 

@@ -7,7 +7,7 @@
  */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, orUndefined } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
@@ -97,12 +97,7 @@ function hasFailed({ phase, endTime, codes }: RolloutStatus): boolean {
 }
 
 async function found<T extends KubeObject>(record: Promise<ObjectRecord<T>>): Promise<T | undefined> {
-  try {
-    return (await record).object();
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
-    throw error;
-  }
+  return orUndefined(async () => (await record).object());
 }
 
 /** Sends the initial events first: an informer reports a deletion only for objects that it has received. */

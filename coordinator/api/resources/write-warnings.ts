@@ -6,7 +6,7 @@
 import type { Access } from '../../../shared/kube/access/rbac-types.js';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { CHANGING_ACTIONS } from '../../../shared/kube/fleet/plan-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { orUndefined } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import { daemonSetKind, rolloutPolicyKind } from '../../kinds/index.js';
@@ -64,12 +64,9 @@ async function stored<T extends KubeObject>(
   { info: { name, namespace } }: ApiRequest,
 ): Promise<T | undefined> {
   if (name === undefined) return undefined;
-  try {
-    return (await registry.get(kind, { name, ...(namespace ? { namespace } : {}) })).object();
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
-    throw error;
-  }
+  return orUndefined(async () =>
+    (await registry.get(kind, { name, ...(namespace ? { namespace } : {}) })).object(),
+  );
 }
 
 async function warnOfPolicy(

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { Agent } from 'node:https';
 import { homedir } from 'node:os';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { isNotFound } from '../../../shared/kube/objects/api-status.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import { defaultDataDir } from '../../coordinator-settings.js';
 import { type ApiClient, createApiClient } from './api-http-client.js';
@@ -112,7 +112,7 @@ async function refuseOtherCluster(client: ApiClient): Promise<void> {
   try {
     await client.request('GET', GROUP_PATH);
   } catch (error) {
-    if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;
+    if (!isNotFound(error)) throw error;
     const { server, origin } = client;
     throw unusable(
       `${server} (${origin}) is not an Everynode coordinator: it does not serve ${FLEET_GROUP}.`,

@@ -1,7 +1,7 @@
 /** Rollouts of one DaemonSet as the commands ask for them. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { orUndefined } from '../../../shared/kube/objects/api-status.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import { PAST_ROLLOUT_LABEL, type Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 import {
@@ -79,12 +79,7 @@ export class RolloutClient {
   }
 
   async #rollout(): Promise<Rollout | undefined> {
-    try {
-      return await this.#api.request<Rollout>('GET', this.#path(this.name));
-    } catch (error) {
-      if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
-      throw error;
-    }
+    return orUndefined(() => this.#api.request<Rollout>('GET', this.#path(this.name)));
   }
 
   #path(name?: string): string {

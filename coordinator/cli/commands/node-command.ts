@@ -9,7 +9,7 @@ import {
   withApprovalDecision,
 } from '../../../shared/kube/access/certificate-signing-request.js';
 import { credentialSecretName, revokedData } from '../../../shared/kube/nodes/node-credential-secret.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { orUndefined } from '../../../shared/kube/objects/api-status.js';
 import type { Secret } from '../../../shared/kube/objects/config-types.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
@@ -103,10 +103,7 @@ async function revoke(nodes: string[], options: KubeconfigOptions): Promise<void
 /** False when no host has joined under this name. */
 async function revokeOne(api: ApiClient, node: string): Promise<boolean> {
   const path = `${CREDENTIALS}/${encodeURIComponent(credentialSecretName(node))}`;
-  const secret = await api.request<Secret>('GET', path).catch((error: unknown) => {
-    if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
-    throw error;
-  });
+  const secret = await orUndefined(() => api.request<Secret>('GET', path));
   if (!secret) return false;
   await api.request('PUT', path, { ...secret, data: revokedData(secret.data ?? {}) });
   printLine(

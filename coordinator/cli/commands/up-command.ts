@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { orUndefined } from '../../../shared/kube/objects/api-status.js';
 import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { createLogger } from '../../../shared/process/output/logger.js';
@@ -164,10 +164,5 @@ async function untilReady(nodeName: string, api: ApiClient, onLate: (why: string
 }
 
 async function readNode(name: string, api: ApiClient): Promise<Node | undefined> {
-  try {
-    return await api.request<Node>('GET', `/api/v1/nodes/${name}`);
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
-    throw error;
-  }
+  return orUndefined(() => api.request<Node>('GET', `/api/v1/nodes/${name}`));
 }

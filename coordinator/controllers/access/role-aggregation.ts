@@ -1,12 +1,13 @@
 /** Keeps the rules of aggregated ClusterRoles up to date. */
+
 import { isDeepStrictEqual } from 'node:util';
+import { unlessGone } from '../../../shared/kube/objects/api-status.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { aggregatedRules } from '../../decisions/access/aggregated-rules.js';
 import type { Informers } from '../../informers/informer.js';
 import { clusterRoleKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
-import { unlessGone } from '../queue/outdated-write.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
 
 interface RoleAggregationDeps {

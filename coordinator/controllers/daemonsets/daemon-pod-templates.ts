@@ -43,13 +43,11 @@ export class DaemonPodTemplates {
   templateFor({ spec, metadata: { namespace } }: DaemonSet, pod: Pod): ObjectTemplate<Pod> {
     const known = this.#known.get(spec);
     if (known && sameJson(known.metadata, pod.metadata)) return known.model;
-    const model = this.#registry.prepareTemplate(
-      podKind,
-      namespace,
-      pod,
-      daemonPodOn,
-      pod.spec.nodeName ?? '',
-    );
+    const model = this.#registry.prepareTemplate(podKind, namespace, {
+      body: pod,
+      customize: daemonPodOn,
+      text: pod.spec.nodeName ?? '',
+    });
     this.#known.set(spec, { metadata: pod.metadata, model });
     return model;
   }

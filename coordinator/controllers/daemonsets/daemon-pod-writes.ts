@@ -2,6 +2,7 @@
 
 import { type DaemonSet, REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
+import { isGone } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { PodDeletion } from '../../decisions/daemonsets/node-step.js';
@@ -9,7 +10,6 @@ import type { HandoverTerms } from '../../decisions/handovers/handover-terms.js'
 import { podKind } from '../../kinds/index.js';
 import type { HandoverCapacity } from '../handovers/handover-capacity.js';
 import type { HandoverWrites } from '../handovers/handover-writes.js';
-import { isGone } from '../queue/outdated-write.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
 import { adopt, preconditionsOf, release } from './controller-ref.js';
 import { CreateGate } from './create-gate.js';
@@ -109,7 +109,7 @@ export class DaemonPodWrites {
     const preconditions = { ...preconditionsOf(pod), ...(asSeen && resourceVersion && { resourceVersion }) };
     try {
       const result = await registry.delete(podKind, pod.metadata, { preconditions });
-      this.#wrote(subject, 'deleted' in result ? result.deleted : result.terminating);
+      this.#wrote(subject, result.object);
       recordEvent(daemonSet, 'Normal', 'SuccessfulDelete', `Deleted pod: ${name}`);
     } catch (error) {
       if (isGone(error)) return;

@@ -5,7 +5,7 @@ import {
   type DaemonSet,
   REVISION_HASH_LABEL,
 } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, isNotFound } from '../../../shared/kube/objects/api-status.js';
 import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import {
@@ -161,9 +161,9 @@ export class DaemonSetRevisions {
     const options = { preconditions: preconditionsOf(revision) };
     try {
       const result = await this.#parts.registry.delete(controllerRevisionKind, revision.metadata, options);
-      turn.observeWrite('deleted' in result ? result.deleted : result.terminating);
+      turn.observeWrite(result.object);
     } catch (error) {
-      if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;
+      if (!isNotFound(error)) throw error;
     }
   }
 }

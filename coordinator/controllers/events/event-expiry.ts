@@ -1,11 +1,11 @@
 /** Events are news: they go an hour after they last happened (kube-apiserver's `--event-ttl`). */
+import { unlessGone } from '../../../shared/kube/objects/api-status.js';
 import type { KubeEvent } from '../../../shared/kube/objects/event-types.js';
 import type { ObjectRef } from '../../../shared/kube/objects/meta.js';
 import { type Clock, monotonicClock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { eventKind } from '../../kinds/index.js';
 import type { ObjectRecord, Registry } from '../../registry/registry.js';
-import { unlessGone } from '../queue/outdated-write.js';
 
 const EVENT_TTL_MS = 3_600_000;
 /** Deleted together, so that they share commits. */

@@ -1,6 +1,6 @@
 /** Writes what controllers tell about objects as Events, many at once: never waited for, never an error to the teller. */
 
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, isNotFound } from '../../../shared/kube/objects/api-status.js';
 import type { KubeEvent, ObjectReference } from '../../../shared/kube/objects/event-types.js';
 import { type KubeObject, refText } from '../../../shared/kube/objects/meta.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
@@ -161,7 +161,7 @@ export class EventRecorder {
       });
       return true;
     } catch (error) {
-      if (error instanceof ApiError && error.reason === 'NotFound') return false;
+      if (isNotFound(error)) return false;
       throw error;
     }
   }

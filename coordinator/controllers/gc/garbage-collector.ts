@@ -1,6 +1,6 @@
 /** Deletes what its owners leave behind, and lets owners go once their dependents are seen to. */
 
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { isNotFound, unlessGone } from '../../../shared/kube/objects/api-status.js';
 import { type KubeObject, type OwnerReference, refText } from '../../../shared/kube/objects/meta.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
@@ -35,7 +35,6 @@ import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import type { Registry } from '../../registry/registry.js';
 import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import { splitKey } from '../queue/object-key.js';
-import { unlessGone } from '../queue/outdated-write.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
 
 interface GarbageCollectorDeps {
@@ -218,7 +217,7 @@ export class GarbageCollector {
       ).object();
       return owner.metadata.uid === uid ? stateOf(owner) : 'gone';
     } catch (error) {
-      if (error instanceof ApiError && error.reason === 'NotFound') return 'gone';
+      if (isNotFound(error)) return 'gone';
       throw error;
     }
   }
@@ -235,7 +234,7 @@ export class GarbageCollector {
           const { propagationPolicy } = step;
           const options = { propagationPolicy, preconditions: preconditionsOf(object) };
           const result = await this.#parts.registry.delete(kind, object.metadata, options);
-          turn.observeWrite('deleted' in result ? result.deleted : result.terminating);
+          turn.observeWrite(result.object);
         });
     }
   }

@@ -1,6 +1,6 @@
 /** Removes Pods whose node is gone for good: no agent will ever confirm that they stopped (pkg/controller/podgc). */
 
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { isNotFound, unlessGone } from '../../../shared/kube/objects/api-status.js';
 import { withCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod, type PodStatus } from '../../../shared/kube/pods/pod-types.js';
@@ -10,7 +10,6 @@ import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';
 import { nodeKind, podKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
 import { preconditionsOf } from '../daemonsets/controller-ref.js';
-import { unlessGone } from '../queue/outdated-write.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
 
 interface PodGarbageCollectorDeps {
@@ -64,7 +63,7 @@ export class PodGarbageCollector {
       await this.#parts.registry.get(nodeKind, { name });
       return true;
     } catch (error) {
-      if (error instanceof ApiError && error.reason === 'NotFound') return false;
+      if (isNotFound(error)) return false;
       throw error;
     }
   }
@@ -75,7 +74,7 @@ export class PodGarbageCollector {
     log.info({ pod: pod.metadata.name, node: pod.spec.nodeName }, 'removing a Pod whose node is gone');
     await registry.writeStatus(podKind, pod.metadata, (stored) => this.#lost(stored), preconditions);
     const result = await registry.delete(podKind, pod.metadata, { gracePeriodSeconds: 0, preconditions });
-    turn.observeWrite('deleted' in result ? result.deleted : result.terminating);
+    turn.observeWrite(result.object);
   }
 
   #lost(pod: Pod): PodStatus | undefined {

@@ -4,6 +4,7 @@
  */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { unlessGone } from '../../../shared/kube/objects/api-status.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
@@ -21,7 +22,6 @@ import { nodeKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
 import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import type { RecordEvent } from '../events/event-recorder.js';
-import { unlessGone } from '../queue/outdated-write.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
 import { ZoneEvictions, type ZoneMember } from './zone-evictions.js';
 

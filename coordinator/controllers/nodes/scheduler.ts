@@ -1,6 +1,7 @@
 /** Binds Pods that nobody has bound: bare ones, and DaemonSet Pods whose node had no room when they were made. */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { unlessGone } from '../../../shared/kube/objects/api-status.js';
 import { findCondition, withCondition } from '../../../shared/kube/objects/conditions.js';
 import { refText, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -21,7 +22,6 @@ import type { Registry } from '../../registry/registry.js';
 import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import type { RecordEvent } from '../events/event-recorder.js';
 import { splitKey } from '../queue/object-key.js';
-import { unlessGone } from '../queue/outdated-write.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
 import type { NodeReservations } from './node-reservations.js';
 

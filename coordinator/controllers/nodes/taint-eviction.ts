@@ -1,6 +1,7 @@
 /** Deletes Pods that do not bear their node's NoExecute taints any longer (pkg/controller/tainteviction). */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
+import { unlessGone } from '../../../shared/kube/objects/api-status.js';
 import { withCondition } from '../../../shared/kube/objects/conditions.js';
 import { refText, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Pod, PodStatus } from '../../../shared/kube/pods/pod-types.js';
@@ -14,7 +15,6 @@ import type { Registry } from '../../registry/registry.js';
 import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import type { RecordEvent } from '../events/event-recorder.js';
 import { splitKey } from '../queue/object-key.js';
-import { unlessGone } from '../queue/outdated-write.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
 
 interface TaintEvictionDeps {
@@ -109,7 +109,7 @@ export class TaintEviction {
     recordEvent(pod, 'Normal', 'TaintManagerEviction', `Marking for deletion Pod ${key}`);
     await registry.writeStatus(podKind, pod.metadata, (stored) => this.#disrupted(stored), preconditions);
     const result = await registry.delete(podKind, pod.metadata, { preconditions });
-    turn.observeWrite('deleted' in result ? result.deleted : result.terminating);
+    turn.observeWrite(result.object);
   }
 
   #disrupted({ status }: Pod): PodStatus {

@@ -8,7 +8,7 @@ import {
 } from '../../../shared/calendar/maintenance-schedule.js';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, isNotFound } from '../../../shared/kube/objects/api-status.js';
 import { refText } from '../../../shared/kube/objects/meta.js';
 import { ownValue } from '../../../shared/kube/objects/own-value.js';
 import { prePullAnnotation } from '../../../shared/kube/rollouts/pre-pull-annotations.js';
@@ -222,8 +222,7 @@ export class ImagePrePuller {
       // One whose Node is refused for good fetches when its turn comes: it is not to hold up the others.
       const isToRetry = mayPass(error);
       if (isToRetry) site.queue.unshift(queued);
-      const isGone = error instanceof ApiError && error.reason === 'NotFound';
-      if (!isGone) log.warn({ node: name, err: error, isToRetry }, 'host not told to fetch ahead');
+      if (!isNotFound(error)) log.warn({ node: name, err: error, isToRetry }, 'host not told to fetch ahead');
       return clock.now() + (isToRetry ? RETRY_MS : 0);
     }
   }

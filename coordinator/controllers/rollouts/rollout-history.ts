@@ -1,7 +1,7 @@
 /** Past rollouts of a DaemonSet: Rollouts that stay as they ended, as many as the policy says. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, unlessGone } from '../../../shared/kube/objects/api-status.js';
 import { controllerOf, type ObjectMeta } from '../../../shared/kube/objects/meta.js';
 import {
   PAST_ROLLOUT_LABEL,
@@ -16,7 +16,6 @@ import { labelValueProblems } from '../../kinds/validation/name-rules.js';
 import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import type { DaemonSetDeps } from '../daemonsets/daemonset-deps.js';
 import { isNamespaceEnding } from '../daemonsets/namespace-ending.js';
-import { unlessGone } from '../queue/outdated-write.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
 
 const DEFAULT_LIMIT = 10;
@@ -105,7 +104,7 @@ export class RolloutHistory {
       await unlessGone(async () => {
         const preconditions = preconditionsOf(rollout);
         const result = await registry.delete(rolloutKind, rollout.metadata, { preconditions });
-        turn.observeWrite('deleted' in result ? result.deleted : result.terminating);
+        turn.observeWrite(result.object);
       });
     }
   }

@@ -102,7 +102,7 @@ export class RolloutReconciler {
     const result = await this.#parts.registry.delete(rolloutKind, rollout.metadata, {
       preconditions: preconditionsOf(rollout),
     });
-    turn.observeWrite('deleted' in result ? result.deleted : result.terminating);
+    turn.observeWrite(result.object);
   }
 
   /**

@@ -8,7 +8,7 @@ import {
   KUBELET_CLIENT_SIGNER,
   requestPhase,
 } from '../../../shared/kube/access/certificate-signing-request.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, isNotFound } from '../../../shared/kube/objects/api-status.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
@@ -61,8 +61,7 @@ export class CertificateSigner {
     try {
       await this.#decide(request);
     } catch (error) {
-      const isGone = error instanceof ApiError && error.reason === 'NotFound';
-      if (isGone || this.#isStopped) return;
+      if (isNotFound(error) || this.#isStopped) return;
       const { log, clock, informers } = this.#parts;
       log.warn({ request: name, err: error }, 'an approved request could not be signed');
       clock.after(RETRY_MS, () => {

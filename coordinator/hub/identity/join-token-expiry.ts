@@ -2,7 +2,7 @@
 
 import { TOKEN_SECRET_TYPE } from '../../../shared/kube/access/join-token-secret.js';
 import { ENROLMENT_NAMESPACE } from '../../../shared/kube/nodes/node-credential-secret.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { isGone } from '../../../shared/kube/objects/api-status.js';
 import type { Secret } from '../../../shared/kube/objects/config-types.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { secretKind } from '../../kinds/index.js';
@@ -31,7 +31,6 @@ async function remove(registry: Pick<Registry, 'delete'>, { metadata }: Secret):
     await registry.delete(secretKind, metadata, { preconditions });
   } catch (error) {
     // Somebody else deleted it, or made another of its name.
-    const isGone = error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict');
-    if (!isGone) throw error;
+    if (!isGone(error)) throw error;
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, orUndefined } from '../../../shared/kube/objects/api-status.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { refText } from '../../../shared/kube/objects/meta.js';
 import { REGISTERED_ANNOTATION } from '../../decisions/nodes/node-registration.js';
@@ -44,10 +44,5 @@ function hasHadHost({ metadata, status }: Node): boolean {
 }
 
 async function storedNode(registry: Pick<Registry, 'get'>, name: string): Promise<Node | undefined> {
-  try {
-    return (await registry.get(nodeKind, { name })).object();
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
-    throw error;
-  }
+  return orUndefined(async () => (await registry.get(nodeKind, { name })).object());
 }

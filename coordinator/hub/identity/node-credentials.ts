@@ -9,7 +9,7 @@ import {
   ENROLMENT_NAMESPACE,
   revokedKeyHashes,
 } from '../../../shared/kube/nodes/node-credential-secret.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, isNotFound, orUndefined } from '../../../shared/kube/objects/api-status.js';
 import type { Secret } from '../../../shared/kube/objects/config-types.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { CREDENTIAL_SECRET_TYPE } from '../../kinds/config/secret-kind.js';
@@ -92,7 +92,7 @@ export class NodeCredentials {
       await this.#registry.modify(secretKind, { namespace: ENROLMENT_NAMESPACE, name }, change);
       return true;
     } catch (error) {
-      if (error instanceof ApiError && error.reason === 'NotFound') return false;
+      if (isNotFound(error)) return false;
       throw error;
     }
   }
@@ -133,12 +133,9 @@ export function isSameHash(stored: string | undefined, hash: string): boolean {
 
 /** A Secret of the enrolment; undefined when there is none of that name. */
 export async function readSecret(registry: Pick<Registry, 'get'>, name: string): Promise<Secret | undefined> {
-  try {
-    return (await registry.get(secretKind, { namespace: ENROLMENT_NAMESPACE, name })).object();
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
-    throw error;
-  }
+  return orUndefined(async () =>
+    (await registry.get(secretKind, { namespace: ENROLMENT_NAMESPACE, name })).object(),
+  );
 }
 
 /** One value of a Secret as text. */

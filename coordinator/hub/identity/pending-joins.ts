@@ -7,7 +7,7 @@ import {
   type RequestPhase,
   requestPhase,
 } from '../../../shared/kube/access/certificate-signing-request.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, isNotFound } from '../../../shared/kube/objects/api-status.js';
 import { certificateSigningRequestKind } from '../../kinds/index.js';
 import { labelValueProblems, qualifiedNameProblems } from '../../kinds/validation/name-rules.js';
 import type { Registry } from '../../registry/registry.js';
@@ -57,7 +57,7 @@ export class PendingJoins {
       const record = await this.#registry.get(certificateSigningRequestKind, { name: requestName(keyHash) });
       return stateOf(record.object());
     } catch (error) {
-      if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
+      if (isNotFound(error)) return undefined;
       throw error;
     }
   }
@@ -67,7 +67,7 @@ export class PendingJoins {
     try {
       await this.#registry.delete(certificateSigningRequestKind, { name });
     } catch (error) {
-      if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;
+      if (!isNotFound(error)) throw error;
     }
   }
 

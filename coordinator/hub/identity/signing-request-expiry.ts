@@ -3,7 +3,7 @@ import {
   type CertificateSigningRequest,
   requestPhase,
 } from '../../../shared/kube/access/certificate-signing-request.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { isGone } from '../../../shared/kube/objects/api-status.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { certificateSigningRequestKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
@@ -46,7 +46,6 @@ async function remove(
     await registry.delete(certificateSigningRequestKind, { name }, { preconditions: uid ? { uid } : {} });
   } catch (error) {
     // Somebody else deleted it, or it was filed anew.
-    const isGone = error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict');
-    if (!isGone) throw error;
+    if (!isGone(error)) throw error;
   }
 }

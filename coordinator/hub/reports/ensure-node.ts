@@ -1,7 +1,7 @@
 /** Makes the Node of an agent that says hello for the first time; a later hello brings what its host's settings changed. */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, orUndefined } from '../../../shared/kube/objects/api-status.js';
 import { type Timestamp, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Hello } from '../../../shared/link/messages/link-messages.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
@@ -62,12 +62,7 @@ async function amended(parts: RegistrationDeps, known: Node, hello: Hello): Prom
 }
 
 async function storedNode({ registry }: RegistrationDeps, name: string): Promise<Node | undefined> {
-  try {
-    return (await registry.get(nodeKind, { name })).object();
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
-    throw error;
-  }
+  return orUndefined(async () => (await registry.get(nodeKind, { name })).object());
 }
 
 /** As the admission plugin NodeRestriction says it. */

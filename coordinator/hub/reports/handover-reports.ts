@@ -1,6 +1,6 @@
 /** Turns that hosts have carried out: the successor takes its Pod's place in the store as it has on the host. */
 import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, isGone } from '../../../shared/kube/objects/api-status.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { HandedOverPod } from '../../../shared/link/messages/link-messages.js';
@@ -75,10 +75,10 @@ export class HandoverReports {
         ...grace,
         preconditions: { uid },
       });
-      const { resourceVersion } = ('deleted' in result ? result.deleted : result.terminating).metadata;
+      const { resourceVersion } = result.object.metadata;
       return Number(resourceVersion ?? 0);
     } catch (error) {
-      if (error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict')) return 0;
+      if (isGone(error)) return 0;
       throw error;
     }
   }

@@ -4,7 +4,7 @@
  */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, orUndefined } from '../../../shared/kube/objects/api-status.js';
 import { controllerOf, type KubeObject, refText } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
@@ -100,12 +100,7 @@ export class MirrorPodSync {
 
   /** From the store: a host that has just joined may not have reached the informers. */
   async #nodeNamed(name: string): Promise<Node | undefined> {
-    try {
-      return (await this.#parts.registry.get(nodeKind, { name })).object();
-    } catch (error) {
-      if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
-      throw error;
-    }
+    return orUndefined(async () => (await this.#parts.registry.get(nodeKind, { name })).object());
   }
 
   #decode(owner: Node, { uid, object }: MirrorPod): [string, Pod][] {
@@ -163,7 +158,7 @@ export class MirrorPodSync {
     return this.#attempt(pod.spec.nodeName ?? '', pod, async () => {
       const options = { gracePeriodSeconds: 0, preconditions };
       const result = await this.#parts.registry.delete(podKind, pod.metadata, options);
-      return revisionOf('deleted' in result ? result.deleted : result.terminating);
+      return revisionOf(result.object);
     });
   }
 

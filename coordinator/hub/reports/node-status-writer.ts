@@ -4,7 +4,7 @@
  */
 
 import type { Node, NodeStatus } from '../../../shared/kube/nodes/node-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { isGone, isNotFound } from '../../../shared/kube/objects/api-status.js';
 import { findCondition, isConditionTrue, withCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Pod, PodStatus } from '../../../shared/kube/pods/pod-types.js';
@@ -197,7 +197,7 @@ export class NodeStatusWriter {
       const record = await registry.writeStatus(nodeKind, { name: node }, statusOf);
       return { revision: record.revision, node: record.object(), before };
     } catch (error) {
-      if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;
+      if (!isNotFound(error)) throw error;
       this.#parts.onMissing(node);
       return undefined;
     }
@@ -242,9 +242,7 @@ export class NodeStatusWriter {
       return revision;
     } catch (error) {
       // Deleted meanwhile, or replaced by another of its name.
-      const isGone =
-        error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict');
-      if (!isGone) throw error;
+      if (!isGone(error)) throw error;
       return 0;
     }
   }

@@ -3,7 +3,7 @@
  * coordinator's start that is known in memory; since a restore it is marked on the Node.
  */
 import { RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { isNotFound } from '../../../shared/kube/objects/api-status.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
@@ -186,7 +186,7 @@ export class ResyncTracker {
         return undefined;
       });
     } catch (error) {
-      if (!(error instanceof ApiError && error.reason === 'NotFound')) throw error;
+      if (!isNotFound(error)) throw error;
     }
   }
 }

@@ -1,6 +1,6 @@
 /** After a restore: takes over what a host runs and the store has lost, and lets go of what the host no longer holds. */
 
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, isGone } from '../../../shared/kube/objects/api-status.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { ObjectDigest, ObjectMac, ReturnedObject } from '../../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
@@ -118,10 +118,10 @@ export class ReturnedPods {
         gracePeriodSeconds: 0,
         preconditions,
       });
-      const { resourceVersion } = ('deleted' in result ? result.deleted : result.terminating).metadata;
+      const { resourceVersion } = result.object.metadata;
       return Number(resourceVersion ?? 0);
     } catch (error) {
-      if (error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict')) return 0;
+      if (isGone(error)) return 0;
       throw error;
     }
   }

@@ -133,7 +133,7 @@ function setStrategyDefaults(spec: DaemonSetSpec): void {
 }
 
 /** In place, stable. Afterwards spec, template and the template's spec are there. */
-export function setDaemonSetDefaults(daemonSet: DaemonSet): void {
+function setDaemonSetDefaults(daemonSet: DaemonSet): void {
   const spec: Partial<DaemonSetSpec> = daemonSet.spec ?? {};
   const template = spec.template ?? { spec: { containers: [] } };
   setPodTemplateDefaults(template);

@@ -27,7 +27,7 @@ const NODES: Pick<Kind<Node>, 'group' | 'resource' | 'namespaced'> = {
 };
 
 /** The options with a look at what a user asks of a Rollout. Nobody else asks: our own writes cost nothing. */
-export async function withSteeringTargetCheck<T extends WriteOptions>(
+async function withSteeringTargetCheck<T extends WriteOptions>(
   store: Store,
   { group, kind }: Pick<Kind, 'group' | 'kind'>,
   options: T,

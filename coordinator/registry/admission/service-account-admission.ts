@@ -5,14 +5,14 @@ import {
   TOKEN_MOUNT_PATH,
 } from '../../../shared/kube/access/service-account-token.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { ServiceAccount } from '../../../shared/kube/objects/service-types.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
 import type { Volume } from '../../../shared/kube/pods/volume-types.js';
 import type { Store } from '../../store/store.js';
 import { decodeShared } from '../encoding/decoded-objects.js';
-import type { WriteOptions } from '../registry.js';
+import type { FindAccount, WriteOptions } from '../registry.js';
 import { accountKey } from '../storage-keys.js';
 import { assumedObject } from './namespace-lifecycle.js';
 import { generateName } from './write-admission.js';
@@ -21,10 +21,7 @@ import { generateName } from './write-admission.js';
 const TOKEN_SECONDS = 3607;
 const MODE = 0o644;
 
-/** Finds an account; undefined when there is none (yet). */
-export type FindAccount = (ref: AccountRef) => ServiceAccount | undefined;
-
-type AccountRef = Required<ObjectRef>;
+type AccountRef = Parameters<FindAccount>[0];
 
 /**
  * `find` for one new Pod. The informer behind `find` may lag behind the client that created the account a moment ago, so an

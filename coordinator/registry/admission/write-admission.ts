@@ -206,7 +206,7 @@ function bears(toleration: Toleration, taint: string): boolean {
 }
 
 /** Lets a Pod stay on a dark node for 5 minutes unless it says otherwise. Changes it in place. */
-export function addDefaultTolerations(pod: Pod): void {
+function addDefaultTolerations(pod: Pod): void {
   const own = pod.spec.tolerations ?? [];
   const added = TAINTS.filter((taint) => !own.some((toleration) => bears(toleration, taint))).map((key) => ({
     key,

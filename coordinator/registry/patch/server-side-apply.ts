@@ -1,6 +1,12 @@
 /** PATCH with `application/apply-patch+yaml`: server-side apply. */
 
-import { ApiError, badRequest, conflict, notFound } from '../../../shared/kube/objects/api-status.js';
+import {
+  ApiError,
+  badRequest,
+  conflict,
+  isNotFound,
+  notFound,
+} from '../../../shared/kube/objects/api-status.js';
 import {
   type KubeObject,
   type ObjectMeta,
@@ -71,18 +77,15 @@ export async function apply<T extends KubeObject>(
       const reviewed = await withAdmissionReviews(parts.store, kind, ref.namespace, options);
       return { record: await applyToPresent(parts, kind, ref, application, reviewed), created: false };
     } catch (error) {
-      if (!isReason(error, 'NotFound') || subresource !== undefined) throw error;
+      if (!isNotFound(error) || subresource !== undefined) throw error;
     }
     try {
       return { record: await createByApply(parts, kind, ref, application, options), created: true };
     } catch (error) {
-      if (!isReason(error, 'AlreadyExists') || attempt === MAX_ATTEMPTS) throw error;
+      const isTaken = error instanceof ApiError && error.reason === 'AlreadyExists';
+      if (!isTaken || attempt === MAX_ATTEMPTS) throw error;
     }
   }
-}
-
-function isReason(error: unknown, reason: ApiError['reason']): boolean {
-  return error instanceof ApiError && error.reason === reason;
 }
 
 /** Unlike other writes, an apply takes no unknown field, whatever the field validation. Throws a 400. */

@@ -33,6 +33,11 @@ export async function getObject<T extends KubeObject>(
   return new StoredRecord(stored.value, stored.revision);
 }
 
+/** See `Registry.createdAt`. */
+export function createdAt(deps: RegistryDeps, kind: Kind, ref: ObjectRef): Promise<number | undefined> {
+  return deps.store.createdAt(keyOf(kind, ref));
+}
+
 /** What a selection matches, in key order, at one revision. Throws 400 (selectors, token), 410 and 504. */
 export async function listObjects<T extends KubeObject>(
   parts: RegistryDeps,

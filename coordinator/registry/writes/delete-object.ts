@@ -1,6 +1,11 @@
 /** delete and deletecollection. */
 
-import { ApiError, invalid, qualifiedResource } from '../../../shared/kube/objects/api-status.js';
+import {
+  ApiError,
+  invalid,
+  orUndefined,
+  qualifiedResource,
+} from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Kind } from '../../kinds/kind.js';
@@ -33,7 +38,7 @@ export async function remove<T extends KubeObject>(
     return decideDeletion(object, wanted, graceSeconds(kind, object, wanted), parts.clock.now());
   };
   const { record, removed } = await writeOptimistically(parts, kind, ref, decide, wanted.dryRun);
-  return removed ? { deleted: record.object() } : { terminating: record.object() };
+  return { object: record.object(), isRemoved: removed };
 }
 
 /** meta/v1 ValidateDeleteOptions; a negative grace period counts as one second. */
@@ -94,9 +99,6 @@ async function removeIfPresent<T extends KubeObject>(
   { namespace, name }: ObjectRef,
   options: DeleteOptions,
 ): Promise<void> {
-  try {
-    await remove(parts, kind, namespace === undefined ? { name } : { namespace, name }, options);
-  } catch (error) {
-    if (!(error instanceof ApiError && error.reason === 'NotFound')) throw error;
-  }
+  const ref = namespace === undefined ? { name } : { namespace, name };
+  await orUndefined(() => remove(parts, kind, ref, options));
 }

@@ -1,6 +1,6 @@
 /** What `kubectl apply` or `kubectl replace` of a manifest would make of an object, with nothing stored. */
 
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { orUndefined } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { definitionOf } from '../../kinds/schema/schema-definitions.js';
@@ -75,12 +75,7 @@ async function presentObject<T extends KubeObject>(
   kind: Kind<T>,
   ref: ObjectRef,
 ): Promise<T | undefined> {
-  try {
-    return (await registry.get(kind, ref)).object();
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
-    throw error;
-  }
+  return orUndefined(async () => (await registry.get(kind, ref)).object());
 }
 
 function lastApplied({ metadata }: KubeObject): JsonMap | undefined {

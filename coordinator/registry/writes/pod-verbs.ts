@@ -1,6 +1,6 @@
 /** Verbs that only Pods have: binding, eviction, and the agent's word that their containers are gone. */
 
-import { ApiError, conflict, type Status } from '../../../shared/kube/objects/api-status.js';
+import { conflict, type Status, unlessGone } from '../../../shared/kube/objects/api-status.js';
 import { withCondition } from '../../../shared/kube/objects/conditions.js';
 import { type ObjectRef, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -73,11 +73,7 @@ export async function evict(
 }
 
 /** Removes the Pod with this uid, whatever its grace; one that is gone already is no error. */
-export async function confirmStopped(parts: RegistryDeps, ref: ObjectRef, uid: string): Promise<void> {
-  try {
-    await remove(parts, podKind, ref, { gracePeriodSeconds: 0, preconditions: { uid } });
-  } catch (error) {
-    const isGone = error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict');
-    if (!isGone) throw error;
-  }
+export function confirmStopped(parts: RegistryDeps, ref: ObjectRef, uid: string): Promise<void> {
+  const options = { gracePeriodSeconds: 0, preconditions: { uid } };
+  return unlessGone(() => remove(parts, podKind, ref, options));
 }

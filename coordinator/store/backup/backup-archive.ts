@@ -13,7 +13,7 @@ import { DATABASE_FILE } from '../data-files.js';
 import { StoreError, toStoreError } from '../store-error.js';
 
 const MANIFEST = 'backup.json';
-const FORMAT = 1;
+const FORMAT = 2;
 const MAX_MANIFEST_BYTES = 1_048_576;
 /** Nothing else is ever written below a data directory by a backup, whatever its manifest says. */
 const ALLOWED_NAME = /^(everynode\.db|kubeconfig|pki\/[a-z0-9][a-z0-9._-]*)$/;
@@ -158,7 +158,16 @@ class Unpacking {
   #readManifest(text: string): BackupManifest {
     const manifest = JSON.parse(text) as BackupManifest;
     if (manifest.format > FORMAT) {
-      throw new StoreError('newer', `${this.#path} was written by a newer version: use a newer everynode`);
+      throw new StoreError(
+        'newer',
+        `${this.#path} was written by a newer version: restore it with that version or a later one`,
+      );
+    }
+    if (manifest.format < FORMAT) {
+      throw new StoreError(
+        'older',
+        `${this.#path} was written by an older version, whose backups this version cannot read`,
+      );
     }
     for (const file of manifest.files) {
       if (!ALLOWED_NAME.test(file.name)) throw this.#damaged(`${file.name} does not belong into a backup`);

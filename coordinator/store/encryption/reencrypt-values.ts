@@ -1,7 +1,6 @@
 /** Brings a database's values under the key in use: those in plain from before there was one, and those of an older key. */
 import type Database from 'better-sqlite3';
-import { StoreError } from '../store-error.js';
-import { isEncrypted, type ValueEncryption } from './value-encryption.js';
+import type { ValueEncryption } from './value-encryption.js';
 
 interface Row {
   id: number;
@@ -19,12 +18,13 @@ const TABLES = [
  * Rewrites what is not as it should be, in one transaction, and leaves none of the old bytes in the file. Answers how many
  * values that were. Throws StoreError when a value is under a key that is not there.
  */
-export function reencrypt(database: Database.Database, seal: ValueEncryption): number {
+export function reencrypt(database: Database.Database, encryption: ValueEncryption): number {
   database.pragma('secure_delete = ON');
   const rewritten = database.transaction(() => {
     let count = 0;
     for (const { table, column } of TABLES) {
-      for (const prefix of seal.prefixes) count += resealTable(database, seal, table, column, prefix);
+      for (const prefix of encryption.prefixes)
+        count += reencryptTable(database, encryption, table, column, prefix);
     }
     return count;
   })();
@@ -35,9 +35,9 @@ export function reencrypt(database: Database.Database, seal: ValueEncryption): n
   return rewritten;
 }
 
-function resealTable(
+function reencryptTable(
   database: Database.Database,
-  seal: ValueEncryption,
+  encryption: ValueEncryption,
   table: string,
   column: string,
   prefix: string,
@@ -52,13 +52,8 @@ function resealTable(
   const update = database.prepare<[Buffer, number]>(
     `UPDATE ${table} SET ${column} = CAST(? AS TEXT) WHERE rowid = ?`,
   );
-  const outdated = rows.filter(({ key, value }) => !seal.isCurrent(key, value));
-  for (const { id, key, value } of outdated) update.run(seal.encrypt(key, seal.decrypt(key, value)), id);
+  const outdated = rows.filter(({ key, value }) => !encryption.isCurrent(key, value));
+  for (const { id, key, value } of outdated)
+    update.run(encryption.encrypt(key, encryption.decrypt(key, value)), id);
   return outdated.length;
-}
-
-/** Throws when a value is sealed and nobody gave keys. */
-export function refuseEncrypted(key: string, value: Buffer): void {
-  if (!isEncrypted(value)) return;
-  throw new StoreError('damaged', `the value ${key} is encrypted, and there is no key`);
 }

@@ -6,13 +6,12 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Change } from '../store.js';
 import { StoreError } from '../store-error.js';
-import { refuseEncrypted } from './reencrypt-values.js';
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** No JSON begins so. Then the key's id, a colon, and base64 of nonce, tag and ciphertext. */
-const MARK = 'sealed:1:';
+const MARK = 'encrypted:1:';
 
 /** A key and the name by which values say that they are under it. */
 export interface EncryptionKey {
@@ -75,8 +74,8 @@ export class ValueEncryption {
   }
 }
 
-/** True for what a seal made. */
-export function isEncrypted(stored: Buffer): boolean {
+/** True for a value that `encrypt` produced. */
+function isEncrypted(stored: Buffer): boolean {
   return stored.subarray(0, MARK.length).equals(Buffer.from(MARK));
 }
 
@@ -87,23 +86,24 @@ function unknownKey(id: string): StoreError {
   );
 }
 
-/** The value in plain. Throws `StoreError` when it is sealed and the key is not there. */
+/** Returns the value in plain text. Throws StoreError `damaged` if it is encrypted and its key is missing. */
 export function decryptedValue<T extends { key: string; value: Buffer }>(
-  seal: ValueEncryption | undefined,
+  encryption: ValueEncryption | undefined,
   stored: T,
 ): T {
-  if (!seal) refuseEncrypted(stored.key, stored.value);
-  const value = seal ? seal.decrypt(stored.key, stored.value) : stored.value;
-  return value === stored.value ? stored : { ...stored, value };
+  const { key, value } = stored;
+  if (!isEncrypted(value)) return stored;
+  if (!encryption) throw new StoreError('damaged', `the value ${key} is encrypted, and there is no key`);
+  return { ...stored, value: encryption.decrypt(key, value) };
 }
 
-/** A change of the history in plain, which the thread read as it lies on the disk. Throws as `openedValue`. */
-export function decryptedChange(seal: ValueEncryption | undefined, change: Change): Change {
+/** Decrypts a change that the worker thread read from history. Throws like `decryptedValue`. */
+export function decryptedChange(encryption: ValueEncryption | undefined, change: Change): Change {
   const { key, value, previous } = change;
-  if (!seal) return change;
+  if (!encryption) return change;
   return {
     ...change,
-    ...(value && { value: seal.decrypt(key, value) }),
-    ...(previous && { previous: decryptedValue(seal, previous) }),
+    ...(value && { value: encryption.decrypt(key, value) }),
+    ...(previous && { previous: decryptedValue(encryption, previous) }),
   };
 }

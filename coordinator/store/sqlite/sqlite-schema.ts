@@ -6,8 +6,8 @@ import { StoreError, toStoreError } from '../store-error.js';
 
 /** "EvNd": tells our files from other programs' databases. */
 const APPLICATION_ID = 0x45764e64;
-/** Raised with each change of the tables; a database of a higher one is refused. */
-const SCHEMA_VERSION = 1;
+/** Raised with each change of the tables or of stored values. A database of another version is refused: there are no migrations yet. */
+const SCHEMA_VERSION = 2;
 
 /**
  * `history` holds the value *before* each change, so every value is stored once: the state after a change is the state
@@ -19,7 +19,7 @@ const TABLES = `
     key TEXT PRIMARY KEY,
     revision INTEGER NOT NULL,
     value TEXT NOT NULL,
-    created INTEGER NOT NULL DEFAULT 0
+    created INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE history (
     revision INTEGER PRIMARY KEY,
@@ -50,26 +50,15 @@ export function openDatabase(path: string): Database.Database {
   }
 }
 
-/** Makes or checks the tables. Throws StoreError `newer` or `damaged`. */
+/** Creates the tables of a new database, or checks those of an existing one. Throws StoreError `older`, `newer` or `damaged`. */
 export function prepareSchema(database: Database.Database): void {
   try {
     const version = database.pragma('user_version', { simple: true });
     if (version === 0 && isEmpty(database)) create(database);
     else check(database, Number(version));
-    database.exec(`DROP INDEX IF EXISTS ${UNUSED_INDEX}`);
-    addCreated(database);
   } catch (error) {
     throw toStoreError(error, database.name);
   }
-}
-
-/** An index that files of before had: it cost a tenth of each write. Programs of then do without it, too. */
-const UNUSED_INDEX = 'history_by_key';
-
-/** Files of before lack the column. Programs of then do without it, too: what they create counts as of before. */
-function addCreated(database: Database.Database): void {
-  const has = database.prepare("SELECT 1 FROM pragma_table_info('objects') WHERE name = 'created'").get();
-  if (has === undefined) database.exec('ALTER TABLE objects ADD COLUMN created INTEGER NOT NULL DEFAULT 0');
 }
 
 /** The revision of the last commit: nothing ever goes below it. */
@@ -99,12 +88,8 @@ function check(database: Database.Database, version: number): void {
   if (database.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
     throw new StoreError('damaged', `${database.name} is not a database of this program`);
   }
-  if (version > SCHEMA_VERSION) {
-    throw new StoreError(
-      'newer',
-      `the database ${database.name} has schema ${version}, this version knows up to ${SCHEMA_VERSION}: use a newer everynode`,
-    );
-  }
+  if (version > SCHEMA_VERSION) throw wrongVersion('newer', database.name);
+  if (version < SCHEMA_VERSION) throw wrongVersion('older', database.name);
   const verdict = String(database.pragma('quick_check(1)', { simple: true })).replaceAll(/\s+/g, ' ');
   if (verdict !== 'ok') {
     throw new StoreError(
@@ -112,4 +97,15 @@ function check(database: Database.Database, version: number): void {
       `the database is damaged and must be restored from a backup: ${database.name} (${verdict})`,
     );
   }
+}
+
+function wrongVersion(code: 'older' | 'newer', path: string): StoreError {
+  const advice =
+    code === 'newer'
+      ? 'install that version or a later one'
+      : 'move the data directory away, start again, and join the hosts again with new tokens';
+  return new StoreError(
+    code,
+    `the database ${path} was written by ${code === 'newer' ? 'a newer' : 'an older'} version: ${advice}`,
+  );
 }

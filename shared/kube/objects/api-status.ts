@@ -126,6 +126,35 @@ export class ApiError extends Error {
   }
 }
 
+/** True for a 404: the object does not exist. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof ApiError && error.reason === 'NotFound';
+}
+
+/** True if the object was deleted (404), or replaced or changed since it was read (409). */
+export function isGone(error: unknown): boolean {
+  return isNotFound(error) || (error instanceof ApiError && error.reason === 'Conflict');
+}
+
+/** Runs a write; does nothing if the object `isGone`. The change of the object itself requeues the remaining work. */
+export async function unlessGone(write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (!isGone(error)) throw error;
+  }
+}
+
+/** Resolves with what `read` finds, or with undefined if the object does not exist. */
+export async function orUndefined<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
 /** `daemonsets.apps` or `pods`: a resource as error messages name it. */
 export function qualifiedResource(names: Pick<ResourceNames, 'group' | 'resource'>): string {
   return names.group ? `${names.resource}.${names.group}` : names.resource;

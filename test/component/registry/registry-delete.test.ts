@@ -15,9 +15,9 @@ test('a bound Pod gets its grace period and goes when its agent says so', async 
   const { registry } = await testRegistry();
   const pod = (await registry.create(podKind, 'default', podManifest('a', { nodeName: 'n1' }))).object();
   const result = await registry.delete(podKind, REF);
-  assert.ok('terminating' in result);
-  assert.equal(result.terminating.metadata.deletionGracePeriodSeconds, 30);
-  assert.equal(result.terminating.metadata.deletionTimestamp, '2026-01-02T03:04:35Z');
+  assert.ok(!result.isRemoved);
+  assert.equal(result.object.metadata.deletionGracePeriodSeconds, 30);
+  assert.equal(result.object.metadata.deletionTimestamp, '2026-01-02T03:04:35Z');
   await registry.confirmStopped(REF, pod.metadata.uid ?? '');
   assert.equal((await refusal(registry.get(podKind, REF))).code, 404);
 });
@@ -33,14 +33,14 @@ test('the word about a Pod that is gone, or about an older one of its name, chan
 test('an unbound Pod goes at once', async () => {
   const { registry } = await testRegistry();
   await registry.create(podKind, 'default', podManifest('a'));
-  assert.ok('deleted' in (await registry.delete(podKind, REF)));
+  assert.ok((await registry.delete(podKind, REF)).isRemoved);
 });
 
 test('finalizers hold an object, and the update that drops the last one removes it', async () => {
   const { registry } = await testRegistry();
   const held = configMapManifest('a', {}, { finalizers: ['example.com/hold'] });
   await registry.create(configMapKind, 'default', held);
-  assert.ok('terminating' in (await registry.delete(configMapKind, REF)));
+  assert.ok(!(await registry.delete(configMapKind, REF)).isRemoved);
   await registry.modify(configMapKind, REF, (object) => {
     delete object.metadata.finalizers;
   });
@@ -51,8 +51,8 @@ test('a deleted namespace is Terminating until its finalizer is taken off', asyn
   const { registry } = await testRegistry();
   await registry.create(namespaceKind, undefined, { metadata: { name: 'a' } });
   const result = await registry.delete(namespaceKind, { name: 'a' });
-  assert.ok('terminating' in result);
-  assert.equal(result.terminating.status?.phase, 'Terminating');
+  assert.ok(!result.isRemoved);
+  assert.equal(result.object.status?.phase, 'Terminating');
   const finalize = { subresource: 'finalize' as const };
   await registry.modify(namespaceKind, { name: 'a' }, emptyFinalizers, finalize);
   assert.equal((await refusal(registry.get(namespaceKind, { name: 'a' }))).code, 404);
@@ -83,7 +83,7 @@ test('a built-in namespace is a 403, a missing object a 404', async () => {
 test('a dry run deletes nothing', async () => {
   const { registry } = await testRegistry();
   await registry.create(configMapKind, 'default', configMapManifest('a'));
-  assert.ok('deleted' in (await registry.delete(configMapKind, REF, { dryRun: true })));
+  assert.ok((await registry.delete(configMapKind, REF, { dryRun: true })).isRemoved);
   await registry.get(configMapKind, REF);
 });
 

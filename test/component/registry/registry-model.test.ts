@@ -15,7 +15,10 @@ const onNode = (pod: Pod, nodeName: string): Pod => ({ ...pod, spec: { ...pod.sp
 
 async function modelled() {
   const parts = await testRegistry();
-  return { ...parts, model: parts.registry.prepareTemplate(podKind, 'default', BODY, onNode, 'n1') };
+  return {
+    ...parts,
+    model: parts.registry.prepareTemplate(podKind, 'default', { body: BODY, customize: onNode, text: 'n1' }),
+  };
 }
 
 test('an object of a model is the one that its create would have made', async () => {
@@ -57,7 +60,10 @@ test('each has a name of its own, also where the first one is taken', async () =
 test('a body that may not be created makes no model, and a model stores nothing in a namespace that is missing', async () => {
   const { registry } = await testRegistry();
   const empty = { ...BODY, spec: { containers: [] } };
-  assert.throws(() => registry.prepareTemplate(podKind, 'default', empty, onNode, 'n1'), /spec.containers/);
-  const model = registry.prepareTemplate(podKind, 'missing', BODY, onNode, 'n1');
+  assert.throws(
+    () => registry.prepareTemplate(podKind, 'default', { body: empty, customize: onNode, text: 'n1' }),
+    /spec.containers/,
+  );
+  const model = registry.prepareTemplate(podKind, 'missing', { body: BODY, customize: onNode, text: 'n1' });
   assert.equal((await refusal(registry.createFromTemplate(model, 'n1'))).code, 404);
 });

@@ -64,7 +64,7 @@ test('who looks at one value shares one object; a deleted one has its own revisi
   assert.equal(await read(), await read());
   assert.equal(await read(), pod);
   const result = await registry.delete(podKind, REF);
-  assert.ok('deleted' in result);
-  assert.equal(result.deleted.metadata.resourceVersion, String(await revision()));
-  assert.notEqual(pod.metadata.resourceVersion, result.deleted.metadata.resourceVersion);
+  assert.ok(result.isRemoved);
+  assert.equal(result.object.metadata.resourceVersion, String(await revision()));
+  assert.notEqual(pod.metadata.resourceVersion, result.object.metadata.resourceVersion);
 });

@@ -104,15 +104,3 @@ test('however many pages tell of keys that went, history is looked through once'
   database.close();
   assert.ok(read <= 2 * 400, `${read} rows were read`);
 });
-
-test('a file of before loses the index that nobody asks any more', async () => {
-  const dataDir = temporaryDirectory();
-  await write(dataDir, [1, 1]);
-  const before = file(dataDir);
-  before.exec('CREATE INDEX history_by_key ON history (key, revision)');
-  before.close();
-  await (await open(dataDir)).close();
-  const after = file(dataDir);
-  assert.deepEqual(after.prepare("SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE INDEX%'").all(), []);
-  after.close();
-});

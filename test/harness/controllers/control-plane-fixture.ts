@@ -5,9 +5,8 @@ import { EventRecorder } from '../../../coordinator/controllers/events/event-rec
 import { createInformers } from '../../../coordinator/informers/create-informers.js';
 import type { Informers } from '../../../coordinator/informers/informer.js';
 import { ALL_KINDS, eventKind, namespaceKind, nodeKind } from '../../../coordinator/kinds/index.js';
-import type { FindAccount } from '../../../coordinator/registry/admission/service-account-admission.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
-import type { Registry } from '../../../coordinator/registry/registry.js';
+import type { FindAccount, Registry } from '../../../coordinator/registry/registry.js';
 import type { PastEpoch, Store } from '../../../coordinator/store/store.js';
 import type { NodeStatus } from '../../../shared/kube/nodes/node-types.js';
 import type { KubeEvent } from '../../../shared/kube/objects/event-types.js';

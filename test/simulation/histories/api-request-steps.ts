@@ -53,7 +53,7 @@ export async function deleted<T extends KubeObject>(
   const { uid = '' } = present.metadata;
   deleting(present, options.gracePeriodSeconds === 0);
   const result = await registry.delete(kind, ref, { ...options, preconditions: { uid } });
-  const { metadata } = 'deleted' in result ? result.deleted : result.terminating;
+  const { metadata } = result.object;
   return [{ ...acknowledged(metadata, Number(metadata.resourceVersion)), isDeletion: true }];
 }
 

@@ -2,7 +2,7 @@
 import { daemonSetKind, podKind, rolloutKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import { REVERTED_CONDITION } from '../../../shared/kube/handovers/host-handover.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { isNotFound } from '../../../shared/kube/objects/api-status.js';
 import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import { controllerOf, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { steeringAnnotation } from '../../../shared/kube/rollouts/steering-requests.js';
@@ -104,7 +104,7 @@ async function setPolicy(
       present.spec = spec;
     });
   } catch (error) {
-    if (!(error instanceof ApiError && error.reason === 'NotFound')) throw error;
+    if (!isNotFound(error)) throw error;
     return created(registry, rolloutPolicyKind, { metadata: { name: POLICY }, spec });
   }
 }

@@ -275,7 +275,7 @@ const PROOFS: UnrestProof[] = [
         const right = core.registry.delete;
         core.registry.delete = async (kind, ref, options) =>
           kind.resource === rolloutKind.resource
-            ? { deleted: (await core.registry.get(kind, ref)).object() }
+            ? { object: (await core.registry.get(kind, ref)).object(), isRemoved: true }
             : right(kind, ref, options);
         return core;
       },
