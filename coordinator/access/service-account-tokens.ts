@@ -75,17 +75,17 @@ interface TokenDeps {
 }
 
 export class ServiceAccountTokens {
-  readonly #parts: TokenDeps;
+  readonly #deps: TokenDeps;
   readonly #remembered = new Map<string, JWTPayload>();
 
-  constructor(parts: TokenDeps) {
-    this.#parts = parts;
+  constructor(deps: TokenDeps) {
+    this.#deps = deps;
   }
 
   /** Signs a token: who may have it was decided before. */
-  async issue(wish: TokenIssueRequest): Promise<IssuedToken> {
-    const { keys, clock, random: chance } = this.#parts;
-    const { serviceAccount, audiences, expirationSeconds, pod, secret, node } = wish;
+  async issue(request: TokenIssueRequest): Promise<IssuedToken> {
+    const { keys, clock, random: chance } = this.#deps;
+    const { serviceAccount, audiences, expirationSeconds, pod, secret, node } = request;
     const { namespace, name, uid } = serviceAccount;
     const now = Math.floor(clock.now() / 1000);
     const expires = now + expirationSeconds;
@@ -121,7 +121,7 @@ export class ServiceAccountTokens {
 
   /** The public halves of the keys (RFC 7517), for those who verify tokens themselves. */
   async publicKeys(): Promise<{ keys: object[] }> {
-    const keys = this.#parts.keys.map(async ({ id, publicKey }) => ({
+    const keys = this.#deps.keys.map(async ({ id, publicKey }) => ({
       ...(await exportJWK(publicKey)),
       kid: id,
       alg: ALGORITHM,
@@ -132,7 +132,7 @@ export class ServiceAccountTokens {
 
   /** Signature and times; a token that was good is remembered until its end. */
   async #payloadOf(token: string): Promise<JWTPayload | undefined> {
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const remembered = this.#remembered.get(token);
     if (remembered && isInTime(remembered, now)) return remembered;
     this.#remembered.delete(token);
@@ -147,7 +147,7 @@ export class ServiceAccountTokens {
     // The administrator's token is none: the library's exception would cost more than the rest of a small request.
     if (token.split('.').length !== JWT_PARTS) return undefined;
     const keyOf = ({ kid }: { kid?: string }) => {
-      const key = this.#parts.keys.find(({ id }) => id === kid);
+      const key = this.#deps.keys.find(({ id }) => id === kid);
       if (!key) throw new errors.JWKSNoMatchingKey();
       return key.publicKey;
     };
@@ -186,14 +186,14 @@ export class ServiceAccountTokens {
   ): Promise<void> {
     const object = await this.#find(kind, { ...where, name });
     const deletedAt = Date.parse(object?.metadata.deletionTimestamp ?? '');
-    const isOver = deletedAt + DELETION_LEEWAY_MS < this.#parts.clock.now();
+    const isOver = deletedAt + DELETION_LEEWAY_MS < this.#deps.clock.now();
     if (object?.metadata.uid !== uid || isOver) {
       throw new TokenRefused(`the ${word} of the token has been deleted`);
     }
   }
 
   async #find(kind: Kind, ref: ObjectRef): Promise<KubeObject | undefined> {
-    return orUndefined(async () => (await this.#parts.registry.get(kind, ref)).object());
+    return orUndefined(async () => (await this.#deps.registry.get(kind, ref)).object());
   }
 }
 

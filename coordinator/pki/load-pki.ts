@@ -122,12 +122,15 @@ async function loadCa(directory: string, now: number): Promise<KeyPair> {
 }
 
 /** The authority with a certificate that is good by this clock, whatever clock it was made by. */
-async function livingCa(directory: string, now: number): Promise<{ living: KeyPair; isCaReissued: boolean }> {
+async function loadValidCa(
+  directory: string,
+  now: number,
+): Promise<{ validCa: KeyPair; isCaReissued: boolean }> {
   const present = await finishRotation(directory, await loadCa(directory, now));
-  const living = await ensureValidCa(present, now);
-  const isCaReissued = living !== present;
-  if (isCaReissued) await writePrivateFile(join(directory, 'ca.crt'), living.cert);
-  return { living, isCaReissued };
+  const validCa = await ensureValidCa(present, now);
+  const isCaReissued = validCa !== present;
+  if (isCaReissued) await writePrivateFile(join(directory, 'ca.crt'), validCa.cert);
+  return { validCa, isCaReissued };
 }
 
 /** When the certificate says that it begins, ms. */
@@ -170,8 +173,8 @@ export async function loadPki(
 ): Promise<Pki> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   try {
-    const { living, isCaReissued } = await livingCa(directory, now);
-    const { ca, others } = await rotate(directory, living, now, () => makeCa(now));
+    const { validCa, isCaReissued } = await loadValidCa(directory, now);
+    const { ca, others } = await rotate(directory, validCa, now, () => makeCa(now));
     const serving = supplied?.serving ?? (await loadServing(directory, ca, [...new Set(names)].sort(), now));
     const authorities = ca.cert + others;
     const trust = (supplied?.ca ?? '') + authorities;

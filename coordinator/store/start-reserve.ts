@@ -17,8 +17,8 @@ const SPARE_BYTES = 2 * RESERVE_BYTES;
 /** Until the reserve is taken back, or tried to be. */
 const REFILL_MS = 60_000;
 /** How often room is looked for, and for how long: a service manager that starts us anew at once would soon give up. */
-const LOOK_MS = 1_000;
-const PATIENCE_MS = 60_000;
+const POLL_INTERVAL_MS = 1_000;
+const TIMEOUT_MS = 60_000;
 
 interface StartReserveDeps {
   /** Need not be there yet. */
@@ -27,9 +27,9 @@ interface StartReserveDeps {
   log: Logger;
 }
 
-const reserveOf = (dataDir: string): string => join(dataDir, 'reserve');
+const reservePath = (dataDir: string): string => join(dataDir, 'reserve');
 /** What is written to see whether there is room. */
-const trialOf = (dataDir: string): string => join(dataDir, 'room');
+const probePath = (dataDir: string): string => join(dataDir, 'space-probe');
 
 /**
  * Resolves when there is room to start, given by the reserve or by those who filled the disk. Throws ExitError with one sentence when there
@@ -37,54 +37,54 @@ const trialOf = (dataDir: string): string => join(dataDir, 'room');
  */
 export async function waitForStartSpace({ dataDir, clock, log }: StartReserveDeps): Promise<void> {
   // A start that was killed in its trial left it there, in the very room that is looked for. A directory that cannot be written is for others to judge.
-  await rm(trialOf(dataDir), { force: true }).catch(() => undefined);
-  if (await hasRoom(dataDir)) return;
-  await rm(reserveOf(dataDir), { force: true });
-  if (await hasRoom(dataDir)) {
+  await rm(probePath(dataDir), { force: true }).catch(() => undefined);
+  if (await hasSpace(dataDir)) return;
+  await rm(reservePath(dataDir), { force: true });
+  if (await hasSpace(dataDir)) {
     log.error({ dataDir }, 'the disk is full: the reserve is used, so that what is stored can be read');
     return;
   }
   log.error({ dataDir, neededBytes: NEEDED_BYTES }, 'the disk is full: waiting for room to start in');
-  const deadline = clock.monotonic() + PATIENCE_MS;
-  while (!(await hasRoom(dataDir))) {
+  const deadline = clock.monotonic() + TIMEOUT_MS;
+  while (!(await hasSpace(dataDir))) {
     if (clock.monotonic() > deadline) {
       const text = `The disk of ${dataDir} is full: the coordinator needs ${NEEDED_BYTES / 2 ** 20} MiB there to start.`;
       throw new ExitError(EXIT_CODES.environment, text);
     }
-    await sleep(LOOK_MS);
+    await sleep(POLL_INTERVAL_MS);
   }
 }
 
 /** Keeps the room while the coordinator runs. */
 export class StartReserve {
   readonly name = 'start reserve';
-  readonly #parts: StartReserveDeps;
+  readonly #deps: StartReserveDeps;
   #timer: Timer | undefined;
 
-  constructor(parts: StartReserveDeps) {
-    this.#parts = parts;
+  constructor(deps: StartReserveDeps) {
+    this.#deps = deps;
   }
 
   /** Takes it, if it is not there; where there is no room it is tried again. */
   async start(): Promise<void> {
-    const path = reserveOf(this.#parts.dataDir);
+    const path = reservePath(this.#deps.dataDir);
     try {
       if ((await stat(path).catch(() => undefined))?.size === RESERVE_BYTES) return;
-      if ((await freeBytes(this.#parts.dataDir)).forAll < SPARE_BYTES) {
+      if ((await freeBytes(this.#deps.dataDir)).forAll < SPARE_BYTES) {
         this.#startLater();
         return;
       }
       // Written, not only made long: a hole takes no room.
       await writeFile(path, Buffer.alloc(RESERVE_BYTES, 1), { mode: 0o600 });
     } catch (error) {
-      this.#parts.log.debug({ err: error }, 'no room for the reserve');
+      this.#deps.log.debug({ err: error }, 'no room for the reserve');
       await rm(path, { force: true }).catch(() => undefined);
       this.#startLater();
     }
   }
 
   #startLater(): void {
-    this.#timer = this.#parts.clock.after(REFILL_MS, () => void this.start());
+    this.#timer = this.#deps.clock.after(REFILL_MS, () => void this.start());
   }
 
   stop(): void {
@@ -92,11 +92,11 @@ export class StartReserve {
   }
 }
 
-async function hasRoom(dataDir: string): Promise<boolean> {
+async function hasSpace(dataDir: string): Promise<boolean> {
   const { forAll, reserved } = await freeBytes(dataDir);
   if (forAll >= NEEDED_BYTES) return true;
   // Blocks that are kept for root: whether they are for us, too, only a try tells (user namespaces, groups).
-  return forAll + reserved >= NEEDED_BYTES && (await canTakeRoom(dataDir));
+  return forAll + reserved >= NEEDED_BYTES && (await canWriteProbe(dataDir));
 }
 
 /** Free bytes that everybody gets, and beyond these what is kept for root. */
@@ -114,8 +114,8 @@ async function freeBytes(dataDir: string): Promise<FreeBytes> {
 }
 
 /** Writes as much as a start needs, and takes it away. */
-async function canTakeRoom(dataDir: string): Promise<boolean> {
-  const path = trialOf(dataDir);
+async function canWriteProbe(dataDir: string): Promise<boolean> {
+  const path = probePath(dataDir);
   try {
     const file = await open(path, 'w', 0o600);
     try {

@@ -9,7 +9,7 @@ import { applySteeringAnnotations, validateNewRequests } from './rollout-request
 import { steeringWarnings } from './steering-warnings.js';
 
 /** Codes of nodes that are done, or that other columns count. */
-const TOLD_ELSEWHERE: ReadonlySet<string> = new Set([
+const COUNTED_ELSEWHERE: ReadonlySet<string> = new Set([
   'Updated',
   'Soaking',
   'Updating',
@@ -21,7 +21,7 @@ const TOLD_ELSEWHERE: ReadonlySet<string> = new Set([
 
 function waitingText(codes: Record<string, number> = {}): string {
   return Object.entries(codes)
-    .filter(([code]) => !TOLD_ELSEWHERE.has(code))
+    .filter(([code]) => !COUNTED_ELSEWHERE.has(code))
     .map(([code, count]) => `${code}=${count}`)
     .join(',');
 }

@@ -15,7 +15,7 @@ import type { FieldError, WriteContext } from '../kind.js';
 import { forbidden, invalidValue, missing, notSupported, required } from '../validation/field-error.js';
 
 /** Who an own controller's write is put down to. */
-const OURSELVES = 'everynode';
+const CONTROLLER_USER = 'everynode';
 /** The controller takes them in at once; so many stand only where none runs. */
 const MAX_WAITING = 100;
 const MAX_REASON_LENGTH = 1024;
@@ -58,24 +58,24 @@ function meaningOf(
 export function applySteeringAnnotations(next: Rollout, current: Rollout, { now, user }: WriteContext): void {
   const annotations = next.metadata.annotations ?? {};
   const reason = annotations[REASON_ANNOTATION]?.trim() || undefined;
-  const standing = current.spec?.requests ?? [];
+  const stored = current.spec?.requests ?? [];
   const handled = current.status?.steering?.handled ?? 0;
-  const waiting = standing.filter(({ id }) => id > handled);
+  const waiting = stored.filter(({ id }) => id > handled);
   const revision = current.status?.revision;
-  const given = STEERING_VERBS.filter((verb) => annotations[steeringAnnotation(verb)] !== undefined);
-  const first = Math.max(handled, standing.at(-1)?.id ?? 0) + 1;
-  const made = given.map((verb, index) => ({
+  const verbs = STEERING_VERBS.filter((verb) => annotations[steeringAnnotation(verb)] !== undefined);
+  const first = Math.max(handled, stored.at(-1)?.id ?? 0) + 1;
+  const added = verbs.map((verb, index) => ({
     id: first + index,
     verb,
     ...meaningOf(verb, annotations[steeringAnnotation(verb)] ?? '', reason),
-    user: user ?? OURSELVES,
+    user: user ?? CONTROLLER_USER,
     time: toTimestamp(now),
     ...(revision === undefined ? {} : { revision }),
   }));
-  for (const verb of given) delete annotations[steeringAnnotation(verb)];
+  for (const verb of verbs) delete annotations[steeringAnnotation(verb)];
   delete annotations[REASON_ANNOTATION];
   if (next.metadata.annotations && Object.keys(annotations).length === 0) delete next.metadata.annotations;
-  const requests = made.length > 0 ? [...waiting, ...made] : standing;
+  const requests = added.length > 0 ? [...waiting, ...added] : stored;
   if (requests.length > 0) next.spec = { requests };
   else delete next.spec;
 }
@@ -83,7 +83,7 @@ export function applySteeringAnnotations(next: Rollout, current: Rollout, { now,
 function validateRequest({ verb, targets, reason }: SteeringRequest, waves: readonly string[]): FieldError[] {
   const field = annotationField(verb);
   const hasTargets = NAMES_WAVES.has(verb) || NAMES_NODES.has(verb);
-  const strangers =
+  const unknownWaves =
     NAMES_WAVES.has(verb) && waves.length > 0
       ? (targets ?? []).filter((name) => name !== ALL_TARGETS && !waves.includes(name))
       : [];
@@ -92,7 +92,7 @@ function validateRequest({ verb, targets, reason }: SteeringRequest, waves: read
     ...(hasTargets && targets?.length === 0
       ? [required(field, `must name ${names}, parted by commas, or ${ALL_TARGETS} for all`)]
       : []),
-    ...strangers.map((name) => notSupported(field, name, [...waves, ALL_TARGETS])),
+    ...unknownWaves.map((name) => notSupported(field, name, [...waves, ALL_TARGETS])),
     ...(NEEDS_REASON.has(verb) && !reason
       ? [required(`metadata.annotations[${REASON_ANNOTATION}]`, `${verb} is recorded with a reason`)]
       : []),
@@ -109,7 +109,7 @@ function validateRequest({ verb, targets, reason }: SteeringRequest, waves: read
 }
 
 /** A word that is mistyped would be kept as an annotation like any other, and whoever pauses would believe that it is paused. */
-function unknownWords({ metadata }: Rollout, current: Rollout): FieldError[] {
+function unknownAnnotations({ metadata }: Rollout, current: Rollout): FieldError[] {
   const known = current.metadata.annotations ?? {};
   return Object.keys(metadata.annotations ?? {})
     .filter((key) => key.startsWith(`${FLEET_GROUP}/`) && known[key] === undefined)
@@ -122,7 +122,7 @@ function unknownWords({ metadata }: Rollout, current: Rollout): FieldError[] {
 }
 
 /** Nobody looks at it any more. */
-function refusalOfPast({ metadata }: Rollout): FieldError[] {
+function pastRolloutError({ metadata }: Rollout): FieldError[] {
   const daemonSet = metadata.labels?.[PAST_ROLLOUT_LABEL];
   if (daemonSet === undefined) return [];
   return [forbidden('metadata.annotations', `this rollout is over: steer rollout ${daemonSet}`)];
@@ -155,16 +155,16 @@ function newRequests(next: Rollout, current: Rollout): SteeringRequest[] {
   return (next.spec?.requests ?? []).filter(({ id }) => id > last);
 }
 
-/** Mistakes of the requests that this write made, as far as the Rollout alone shows them; [] = fine. */
+/** Mistakes of the requests that this write added, as far as the Rollout alone shows them; [] = fine. */
 export function validateNewRequests(next: Rollout, current: Rollout): FieldError[] {
   const requests = next.spec?.requests ?? [];
   const waves = (current.status?.waves ?? []).map(({ name }) => name);
   const tooMany = `${MAX_WAITING} requests wait for the controller`;
-  const made = newRequests(next, current);
+  const added = newRequests(next, current);
   return [
-    ...unknownWords(next, current),
-    ...(made.length > 0 ? refusalOfPast(current) : []),
-    ...made.flatMap((request) => validateRequest(request, waves)),
+    ...unknownAnnotations(next, current),
+    ...(added.length > 0 ? pastRolloutError(current) : []),
+    ...added.flatMap((request) => validateRequest(request, waves)),
     ...(requests.length > MAX_WAITING ? [forbidden('metadata.annotations', tooMany)] : []),
   ];
 }

@@ -12,7 +12,7 @@ export function steeringWarnings({ spec, status }: Rollout): string[] {
     .filter(({ id }) => id > handled)
     .flatMap((request, index, waiting) => {
       const before = waiting.slice(0, index);
-      return policyWarnings(request, status, before).map((remark) => `${request.verb}: ${remark}`);
+      return policyWarnings(request, status, before).map((text) => `${request.verb}: ${text}`);
     });
 }
 
@@ -29,7 +29,7 @@ function policyWarnings(
     case 'promote':
       return OVER.has(phase)
         ? [`revision ${revision} is ${phase}: no wave opens`]
-        : named.flatMap((name) => waveRemarks(verb, name, status));
+        : named.flatMap((name) => waveWarnings(verb, name, status));
     case 'pause':
       if (steering?.paused) return ['it is paused already'];
       return (phase === 'Completed' && status.caughtUp) || phase === 'RolledBack'
@@ -61,7 +61,7 @@ function policyWarnings(
   }
 }
 
-function waveRemarks(verb: 'approve' | 'promote', name: string, { waves, wave }: RolloutStatus): string[] {
+function waveWarnings(verb: 'approve' | 'promote', name: string, { waves, wave }: RolloutStatus): string[] {
   const indexOf = (wanted: string) => waves.findIndex((one) => one.name === wanted);
   const ahead = indexOf(name) - indexOf(wave);
   if (verb === 'approve') return ahead > 0 ? [] : [`wave ${name} is open already`];

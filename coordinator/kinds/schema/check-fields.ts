@@ -49,7 +49,7 @@ export function checkFields(
   return { strictFindings, typeErrors };
 }
 
-function sayRepeated(path: string, { repeated, strictFindings }: Walk): void {
+function reportRepeated(path: string, { repeated, strictFindings }: Walk): void {
   if (repeated.has(path)) strictFindings.push(`duplicate field "${path}"`);
 }
 
@@ -81,7 +81,7 @@ function checkStruct(name: string, type: Schema, value: unknown, place: Place, f
       type.properties && Object.hasOwn(type.properties, field) ? type.properties[field] : undefined;
     if (schema) {
       checkValue(schema, child, { path, goPath, struct: shortName(name) }, findings);
-      sayRepeated(path, findings);
+      reportRepeated(path, findings);
     } else findings.strictFindings.push(`unknown field "${path}"`);
   }
 }
@@ -95,7 +95,7 @@ function checkMap(type: Schema, value: unknown, place: Place, findings: Walk): v
   for (const [key, child] of Object.entries(value)) {
     const path = `${place.path}.${key}`;
     checkValue(values, child, { ...place, path }, findings);
-    sayRepeated(path, findings);
+    reportRepeated(path, findings);
   }
 }
 

@@ -41,8 +41,8 @@ async function withSteeringTargetCheck<T extends WriteOptions>(
     review: (reviewed, next, current) => {
       review?.(reviewed, next, current);
       if (!current) return;
-      const strangers = validateNodeTargets(next as Rollout, current as Rollout, (name) => names.has(name));
-      refuseInvalid(reviewed, next.metadata.name, strangers);
+      const errors = validateNodeTargets(next as Rollout, current as Rollout, (name) => names.has(name));
+      refuseInvalid(reviewed, next.metadata.name, errors);
     },
   };
 }

@@ -29,7 +29,7 @@ function isSecured({ group, resource }: Kind): boolean {
 }
 
 /**
- * The options with a look at Pods and templates before they are stored: a new Pod beyond the level that its namespace
+ * The options with a check at Pods and templates before they are stored: a new Pod beyond the level that its namespace
  * enforces is refused (403), one beyond the level that it warns of is warned of, and so is a template.
  */
 export async function withPodSecurity<T extends WriteOptions>(
@@ -41,13 +41,13 @@ export async function withPodSecurity<T extends WriteOptions>(
   if (!isSecured(kind) || !namespace) return options;
   const { labels } = (await findNamespace(store, namespace, options))?.metadata ?? {};
   if (!labels) return options;
-  const look = lookAt(labels, options.warn);
+  const check = levelReview(labels, options.warn);
   const { review } = options;
   return {
     ...options,
     review: (reviewed, next, current) => {
       review?.(reviewed, next, current);
-      look(reviewed, next, current);
+      check(reviewed, next, current);
     },
   };
 }
@@ -57,13 +57,13 @@ async function findNamespace(
   name: string,
   { assumed }: WriteOptions,
 ): Promise<Namespace | undefined> {
-  const planned = assumedObject<Namespace>(assumed, 'Namespace', { name });
-  if (planned) return planned;
+  const assumedNamespace = assumedObject<Namespace>(assumed, 'Namespace', { name });
+  if (assumedNamespace) return assumedNamespace;
   const stored = await store.get(namespaceKey(name));
   return stored && decodeShared<Namespace>(stored.value, stored.revision);
 }
 
-function lookAt(labels: Record<string, string>, warn: ((text: string) => void) | undefined): Review {
+function levelReview(labels: Record<string, string>, warn: ((text: string) => void) | undefined): Review {
   return (kind, next, current) => {
     const part = securedPart(kind, next);
     const isPod = kind.resource === 'pods';

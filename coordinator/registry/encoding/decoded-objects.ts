@@ -23,10 +23,12 @@ export function cachedObject(stored: Buffer): KubeObject | undefined {
 /** The object that these bytes are, at this revision. */
 export function decodeShared<T extends KubeObject>(stored: Buffer, revision: number): T {
   const resourceVersion = String(revision);
-  const known = cachedObject(stored) as T | undefined;
-  if (known && known.metadata.resourceVersion === NOT_YET) known.metadata.resourceVersion = resourceVersion;
+  const cached = cachedObject(stored) as T | undefined;
+  if (cached && cached.metadata.resourceVersion === NOT_YET)
+    cached.metadata.resourceVersion = resourceVersion;
   // A deleted object is told with the revision of its deletion.
-  if (known) return known.metadata.resourceVersion === resourceVersion ? known : atRevision(known, revision);
+  if (cached)
+    return cached.metadata.resourceVersion === resourceVersion ? cached : atRevision(cached, revision);
   const object = JSON.parse(stored.toString()) as T;
   object.metadata.resourceVersion = resourceVersion;
   objects.set(stored, new WeakRef(object));

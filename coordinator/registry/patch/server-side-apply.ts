@@ -62,7 +62,7 @@ interface Application {
  * nothing), 409 (fields of others, unless forced; another revision or uid), 422.
  */
 export async function apply<T extends KubeObject>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   { body, force = false }: Patch,
@@ -74,13 +74,13 @@ export async function apply<T extends KubeObject>(
   const application = { kind, manifest, manager, force, subresource };
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const reviewed = await withAdmissionReviews(parts.store, kind, ref.namespace, options);
-      return { record: await applyToPresent(parts, kind, ref, application, reviewed), created: false };
+      const reviewed = await withAdmissionReviews(deps.store, kind, ref.namespace, options);
+      return { record: await applyToPresent(deps, kind, ref, application, reviewed), created: false };
     } catch (error) {
       if (!isNotFound(error) || subresource !== undefined) throw error;
     }
     try {
-      return { record: await createByApply(parts, kind, ref, application, options), created: true };
+      return { record: await createByApply(deps, kind, ref, application, options), created: true };
     } catch (error) {
       const isTaken = error instanceof ApiError && error.reason === 'AlreadyExists';
       if (!isTaken || attempt === MAX_ATTEMPTS) throw error;
@@ -120,18 +120,18 @@ function objectText(kind: Kind, { namespace, name }: ObjectRef): string {
 }
 
 async function applyToPresent<T extends KubeObject>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   application: Application,
   options: WriteOptions,
 ): Promise<ObjectRecord<T>> {
   const decide = (current: ObjectRecord<T>) => {
-    const now = parts.clock.now();
+    const now = deps.clock.now();
     const object = applied(kind, { ref, current: current.object(), now }, application, options);
     return { step: 'mark' as const, object };
   };
-  return (await writeOptimistically(parts, kind, ref, decide, options.dryRun)).record;
+  return (await writeOptimistically(deps, kind, ref, decide, options.dryRun)).record;
 }
 
 function applied<T extends KubeObject>(
@@ -192,7 +192,7 @@ function timed(
 }
 
 async function createByApply<T extends KubeObject>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   { manifest, manager }: Application,
@@ -202,12 +202,12 @@ async function createByApply<T extends KubeObject>(
   refuseIdentity(kind, ref, body.metadata);
   placeAtName(body, ref);
   const fields = appliedFields(kind, manifest, undefined);
-  const time = toTimestamp(parts.clock.now());
+  const time = toTimestamp(deps.clock.now());
   const managers = withManager(NO_MANAGERS, { manager, operation: 'Apply', fields, time });
   const entries = encodeManagers(managers, apiVersionOf(kind));
   const track = (object: T) => setManagedFields(object, entries);
   const making = { namespace: ref.namespace, body, track };
-  return createTracked(parts, kind, making, { ...options, fieldValidation: 'Ignore' });
+  return createTracked(deps, kind, making, { ...options, fieldValidation: 'Ignore' });
 }
 
 /** A manifest that means an object that was there once does not make another (`rest.DefaultUpdatedObjectInfo`). */

@@ -53,7 +53,7 @@ function parse(patch: JsonMap): ParsedMap {
 }
 
 /**
- * `current` with `patch` merged in; neither is changed, and parts are shared with both. `schema` is that of the
+ * `current` with `patch` merged in; neither is changed, and deps are shared with both. `schema` is that of the
  * map, undefined where nothing is known of it: then maps merge and lists are replaced.
  * Throws `PatchFormatError` (400).
  */

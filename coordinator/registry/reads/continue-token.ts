@@ -22,8 +22,8 @@ function parse(token: string): unknown {
 
 /** Reads a token back. Throws a 400 for a text that is none of ours. */
 export function decodeContinue(token: string): ContinuePoint {
-  const parts = parse(token);
-  const [revision, after] = Array.isArray(parts) ? parts : [];
+  const deps = parse(token);
+  const [revision, after] = Array.isArray(deps) ? deps : [];
   if (!Number.isSafeInteger(revision) || typeof after !== 'string') {
     throw badRequest('continue key is not valid: it was not made by this server');
   }

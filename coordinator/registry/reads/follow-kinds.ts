@@ -7,8 +7,8 @@ import { readError } from '../registry-errors.js';
 import { ROOT_PREFIX, resourcePath, resourcePathOf } from '../storage-keys.js';
 
 /** Every change of `kinds` after `revision`. The iteration throws a 410 when that history is gone. */
-export function follow(parts: RegistryDeps, kinds: readonly Kind[], revision: number): KindTail {
-  return new StoreTail(parts.store.watch(ROOT_PREFIX, { after: revision }), kinds);
+export function follow(deps: RegistryDeps, kinds: readonly Kind[], revision: number): KindTail {
+  return new StoreTail(deps.store.watch(ROOT_PREFIX, { after: revision }), kinds);
 }
 
 class StoreTail implements KindTail {

@@ -18,7 +18,7 @@ const SCAN_PAGE = 500;
 
 /** The present object. Throws a 404. */
 export async function getObject<T extends KubeObject>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
 ): Promise<ObjectRecord<T>> {
@@ -26,9 +26,9 @@ export async function getObject<T extends KubeObject>(
   if (reader) {
     const object = reader.get(ref.name);
     if (!object) throw notFound(kind, ref.name);
-    return computedRecord(kind, object, await parts.store.revision());
+    return computedRecord(kind, object, await deps.store.revision());
   }
-  const stored = await parts.store.get(keyOf(kind, ref));
+  const stored = await deps.store.get(keyOf(kind, ref));
   if (!stored) throw notFound(kind, ref.name);
   return new StoredRecord(stored.value, stored.revision);
 }
@@ -40,22 +40,22 @@ export function createdAt(deps: RegistryDeps, kind: Kind, ref: ObjectRef): Promi
 
 /** What a selection matches, in key order, at one revision. Throws 400 (selectors, token), 410 and 504. */
 export async function listObjects<T extends KubeObject>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   kind: Kind<T>,
   request: ListRequest = {},
 ): Promise<RecordList<T>> {
   const selection = compileSelection(kind, request);
   checkMatch(request);
   const revision = parseResourceVersion(request.resourceVersion);
-  await refuseFuture(parts.store, revision);
-  if (readerIn(kind, request.namespace)) return listComputed(parts, kind, selection);
+  await refuseFuture(deps.store, revision);
+  if (readerIn(kind, request.namespace)) return listComputed(deps, kind, selection);
   const isPresent = !request.continue && request.resourceVersionMatch !== 'Exact';
-  if (selection.only && isPresent) return listOne(parts, kind, selection.only, selection);
+  if (selection.only && isPresent) return listOne(deps, kind, selection.only, selection);
   try {
-    const stored = await scan(parts, kind, request, selection);
+    const stored = await scan(deps, kind, request, selection);
     if (!kind.reader || request.namespace !== undefined || stored.continue) return stored;
     // The last page of all namespaces ends with the computed ones.
-    const computed = await listComputed(parts, kind, selection);
+    const computed = await listComputed(deps, kind, selection);
     return { ...stored, records: [...stored.records, ...computed.records] };
   } catch (error) {
     throw readError(error);
@@ -63,11 +63,11 @@ export async function listObjects<T extends KubeObject>(
 }
 
 async function listComputed<T extends KubeObject>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   kind: Kind<T>,
   selection: CompiledSelection<T>,
 ): Promise<RecordList<T>> {
-  const revision = await parts.store.revision();
+  const revision = await deps.store.revision();
   const records = (kind.reader?.list() ?? [])
     .map((object) => computedRecord(kind, object, revision))
     .filter((record) => selection.matches(keyOf(kind, record.object().metadata), record));
@@ -76,14 +76,14 @@ async function listComputed<T extends KubeObject>(
 
 /** The one object that can match: one key instead of a scan. */
 async function listOne<T extends KubeObject>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   selection: CompiledSelection<T>,
 ): Promise<RecordList<T>> {
   // Read before the value: a watch from an older revision repeats an event, one from a newer would miss it.
-  const revision = await parts.store.revision();
-  const stored = await parts.store.get(keyOf(kind, ref));
+  const revision = await deps.store.revision();
+  const stored = await deps.store.get(keyOf(kind, ref));
   const records = stored ? [new StoredRecord<T>(stored.value, stored.revision)] : [];
   const resourceVersion = String(Math.max(revision, stored?.revision ?? 0));
   return {
@@ -112,7 +112,7 @@ function startOf(prefix: string, request: ListRequest): Position | undefined {
 }
 
 async function scan<T extends KubeObject>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   kind: Kind<T>,
   request: ListRequest,
   selection: CompiledSelection<T>,
@@ -122,7 +122,7 @@ async function scan<T extends KubeObject>(
   const pageSize = selection.everything ? limit : SCAN_PAGE;
   const records: ObjectRecord<T>[] = [];
   for (let from = startOf(prefix, request); ; ) {
-    const page = await parts.store.list(prefix, {
+    const page = await deps.store.list(prefix, {
       ...(Number.isFinite(pageSize) ? { limit: pageSize } : {}),
       ...(from ? { continue: from } : {}),
     });
@@ -133,7 +133,7 @@ async function scan<T extends KubeObject>(
     if (!last || rest === 0) return { records, resourceVersion };
     from = { afterKey: last.key, revision: page.revision };
     if (records.length < limit) {
-      await parts.clock.yieldToEventLoop();
+      await deps.clock.yieldToEventLoop();
       continue;
     }
     const point = { after: last.key.slice(prefix.length), revision: page.revision };

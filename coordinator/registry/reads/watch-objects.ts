@@ -19,20 +19,20 @@ const INITIAL_PAGE = 500;
  * is there. Throws 400 and 504 at once; 410 comes from the iteration.
  */
 export async function watch<T extends KubeObject>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   kind: Kind<T>,
   request: WatchRequest = {},
 ): Promise<RegistryWatch<T>> {
   refuseComputed(kind, request.namespace);
   const selection = compileSelection(kind, request);
   const after = parseResourceVersion(request.resourceVersion);
-  await refuseFuture(parts.store, after);
+  await refuseFuture(deps.store, after);
   // `sendInitialEvents: false` without a revision asks for changes from now on only.
   const wantsPresent = request.sendInitialEvents ?? after === 0;
   const start = wantsPresent
-    ? await presentState(parts, kind, request)
-    : { after: after || (await parts.store.revision()), marksEnd: false };
-  return new SelectionWatch(parts, kind, request.namespace, selection, start);
+    ? await presentState(deps, kind, request)
+    : { after: after || (await deps.store.revision()), marksEnd: false };
+  return new SelectionWatch(deps, kind, request.namespace, selection, start);
 }
 
 interface Start<T extends KubeObject> {
@@ -45,11 +45,11 @@ interface Start<T extends KubeObject> {
 }
 
 async function presentState<T extends KubeObject>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   kind: Kind<T>,
   { sendInitialEvents, resourceVersion: _after, ...selection }: WatchRequest,
 ): Promise<Start<T>> {
-  const { records, resourceVersion } = await listObjects(parts, kind, selection);
+  const { records, resourceVersion } = await listObjects(deps, kind, selection);
   return { after: Number(resourceVersion), present: records, marksEnd: sendInitialEvents === true };
 }
 
@@ -58,14 +58,14 @@ class SelectionWatch<T extends KubeObject> implements RegistryWatch<T> {
   #closed = false;
 
   constructor(
-    parts: RegistryDeps,
+    deps: RegistryDeps,
     kind: Kind<T>,
     namespace: string | undefined,
     private readonly selection: CompiledSelection<T>,
     private readonly start: Start<T>,
   ) {
     const prefix = selection.only ? keyOf(kind, selection.only) : prefixOf(kind, namespace);
-    this.#source = parts.store.watch(prefix, { after: start.after });
+    this.#source = deps.store.watch(prefix, { after: start.after });
   }
 
   close(): void {

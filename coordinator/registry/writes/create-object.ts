@@ -27,7 +27,7 @@ import { keyOf } from '../storage-keys.js';
 const MAX_ATTEMPTS = 8;
 
 /** An object that is to be made, and whose its fields will be. */
-interface Making<T extends KubeObject> {
+interface NewObject<T extends KubeObject> {
   namespace: string | undefined;
   body: unknown;
   /** Gives it its managedFields, in place. */
@@ -36,79 +36,79 @@ interface Making<T extends KubeObject> {
 
 /** Stores a new object. Throws 400, 403 (namespace ending), 404 (namespace), 409, 413 and 422. */
 export function create<T extends KubeObject>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   kind: Kind<T>,
   namespace: string | undefined,
   body: unknown,
   options: WriteOptions = {},
 ): Promise<ObjectRecord<T>> {
   const track = (object: T, now: number) => trackCreation(kind, object, options, now);
-  return createTracked(parts, kind, { namespace, body, track }, options);
+  return createTracked(deps, kind, { namespace, body, track }, options);
 }
 
 /** The same, where somebody else knows whose its fields are. */
 export async function createTracked<T extends KubeObject>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   kind: Kind<T>,
-  { namespace, body, track }: Making<T>,
+  { namespace, body, track }: NewObject<T>,
   options: WriteOptions,
 ): Promise<ObjectRecord<T>> {
   refuseComputed(kind, namespace);
   const object = readObject(kind, copyJson(body), options);
   placeInNamespace(kind, object, namespace);
   const isGenerated = !object.metadata.name;
-  const guard = await requireActiveNamespace(parts.store, kind, object, options);
-  const generate = (base: string) => generateName(base, parts.random.random);
-  const findAccount = await accountFinder(parts.store, parts.findAccount, object, options);
-  mountServiceAccountToken(object, findAccount, parts.random.random);
-  const reviewed = await withPodSecurity(parts.store, kind, object.metadata.namespace, options);
-  const creation = { now: parts.clock.now(), uid: parts.random.uuid(), generateName: generate };
+  const guard = await requireActiveNamespace(deps.store, kind, object, options);
+  const generate = (base: string) => generateName(base, deps.random.random);
+  const findAccount = await accountFinder(deps.store, deps.findAccount, object, options);
+  mountServiceAccountToken(object, findAccount, deps.random.random);
+  const reviewed = await withPodSecurity(deps.store, kind, object.metadata.namespace, options);
+  const creation = { now: deps.clock.now(), uid: deps.random.uuid(), generateName: generate };
   admitCreate(kind, object, creation, reviewed);
   track(object, creation.now);
   const revision = options.dryRun
-    ? await refuseTaken(parts, kind, object)
-    : await store(parts, kind, object, guard, isGenerated);
+    ? await refuseTaken(deps, kind, object)
+    : await store(deps, kind, object, guard, isGenerated);
   return recordOf(object, revision);
 }
 
 /** See `Registry.reviewFromTemplate`. */
 export async function reviewFromTemplate<T extends KubeObject>(
-  parts: RegistryDeps,
-  model: ObjectTemplate<T>,
+  deps: RegistryDeps,
+  template: ObjectTemplate<T>,
   text: string,
 ): Promise<T> {
-  const { object } = model.render(text);
-  await admitLike(parts, model.kind, object);
+  const { object } = template.render(text);
+  await admitRendered(deps, template.kind, object);
   return object;
 }
 
-/** Checks each object of a model again, because its namespace, account and Pod Security level may change after the model was made. */
-async function admitLike<T extends KubeObject>(
-  parts: RegistryDeps,
+/** Checks each object of a template again, because its namespace, account and Pod Security level may change after the template was made. */
+async function admitRendered<T extends KubeObject>(
+  deps: RegistryDeps,
   kind: Kind<T>,
   object: T,
 ): Promise<Guard | undefined> {
-  const guard = await requireActiveNamespace(parts.store, kind, object);
-  refuseMissingAccount(object, parts.findAccount);
-  const { review } = await withPodSecurity<WriteOptions>(parts.store, kind, object.metadata.namespace, {});
+  const guard = await requireActiveNamespace(deps.store, kind, object);
+  refuseMissingAccount(object, deps.findAccount);
+  const { review } = await withPodSecurity<WriteOptions>(deps.store, kind, object.metadata.namespace, {});
   review?.(kind, object, undefined);
   return guard;
 }
 
-/** Stores one more of the objects of a model, under a name that is free. Throws 403 and 404 (namespace), 409 and 413. */
+/** Stores one more of the objects of a template, under a name that is free. Throws 403 and 404 (namespace), 409 and 413. */
 export async function createFromTemplate<T extends KubeObject>(
-  parts: RegistryDeps,
-  model: ObjectTemplate<T>,
+  deps: RegistryDeps,
+  template: ObjectTemplate<T>,
   text: string,
 ): Promise<ObjectRecord<T>> {
-  const { kind } = model;
+  const { kind } = template;
   for (let attempt = 1; ; attempt += 1) {
-    const { object, encoded } = model.render(text);
-    const guard = await admitLike(parts, kind, object);
+    const { object, encoded } = template.render(text);
+    const guard = await admitRendered(deps, kind, object);
     cacheWritten(encoded, object);
     try {
       const key = keyOf(kind, object.metadata);
-      return recordOf(object, await parts.store.create(key, encoded, guard ? { guard } : {}));
+      return recordOf(object, await deps.store.create(key, encoded, guard ? { guard } : {}));
     } catch (error) {
       const mayPass = error instanceof KeyExists || error instanceof RevisionMismatch;
       if (!mayPass || attempt === MAX_ATTEMPTS) throw writeError(error, kind, object.metadata.name);
@@ -117,13 +117,13 @@ export async function createFromTemplate<T extends KubeObject>(
 }
 
 /** A dry run's share of storing: answers revision 0. */
-async function refuseTaken(parts: RegistryDeps, kind: Kind, { metadata }: KubeObject): Promise<number> {
-  if (await parts.store.get(keyOf(kind, metadata))) throw alreadyExists(kind, metadata.name);
+async function refuseTaken(deps: RegistryDeps, kind: Kind, { metadata }: KubeObject): Promise<number> {
+  if (await deps.store.get(keyOf(kind, metadata))) throw alreadyExists(kind, metadata.name);
   return 0;
 }
 
 async function store<T extends KubeObject>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   kind: Kind<T>,
   object: T,
   firstGuard: Guard | undefined,
@@ -134,15 +134,15 @@ async function store<T extends KubeObject>(
     try {
       const encoded = encodeObject(object);
       cacheWritten(encoded, object);
-      return await parts.store.create(keyOf(kind, metadata), encoded, guard ? { guard } : {});
+      return await deps.store.create(keyOf(kind, metadata), encoded, guard ? { guard } : {});
     } catch (error) {
       const nameIsTaken = error instanceof KeyExists && isGenerated;
       if (attempt === MAX_ATTEMPTS || !(nameIsTaken || error instanceof RevisionMismatch)) {
         throw writeError(error, kind, metadata.name);
       }
       if (nameIsTaken)
-        nameObject(kind, object, generateName(metadata.generateName ?? '', parts.random.random));
-      guard = await requireActiveNamespace(parts.store, kind, object);
+        nameObject(kind, object, generateName(metadata.generateName ?? '', deps.random.random));
+      guard = await requireActiveNamespace(deps.store, kind, object);
     }
   }
 }

@@ -25,7 +25,7 @@ const POLICIES = ['Foreground', 'Background', 'Orphan'];
 
 /** Deletes one object, or begins to. Throws 403 (built-in namespaces), 404, 409 (preconditions), 422. */
 export async function remove<T extends KubeObject>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   options: DeleteOptions = {},
@@ -35,9 +35,9 @@ export async function remove<T extends KubeObject>(
   const decide = (current: ObjectRecord<T>) => {
     checkPreconditions(kind, current.object().metadata, wanted.preconditions);
     const object = current.object();
-    return decideDeletion(object, wanted, graceSeconds(kind, object, wanted), parts.clock.now());
+    return decideDeletion(object, wanted, graceSeconds(kind, object, wanted), deps.clock.now());
   };
-  const { record, removed } = await writeOptimistically(parts, kind, ref, decide, wanted.dryRun);
+  const { record, removed } = await writeOptimistically(deps, kind, ref, decide, wanted.dryRun);
   return { object: record.object(), isRemoved: removed };
 }
 
@@ -80,25 +80,25 @@ function hasNothingToStop(pod: Pod): boolean {
 
 /** Deletes what the selection matches now; an object that somebody else deletes meanwhile is no error. */
 export async function removeCollection<T extends KubeObject>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   kind: Kind<T>,
   selection: Selection,
   options: DeleteOptions = {},
 ): Promise<ObjectRecord<T>[]> {
-  const { records } = await listObjects(parts, kind, selection);
+  const { records } = await listObjects(deps, kind, selection);
   for (let from = 0; from < records.length; from += COLLECTION_WIDTH) {
     const slice = records.slice(from, from + COLLECTION_WIDTH);
-    await Promise.all(slice.map((record) => removeIfPresent(parts, kind, record.object().metadata, options)));
+    await Promise.all(slice.map((record) => removeIfPresent(deps, kind, record.object().metadata, options)));
   }
   return records;
 }
 
 async function removeIfPresent<T extends KubeObject>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   kind: Kind<T>,
   { namespace, name }: ObjectRef,
   options: DeleteOptions,
 ): Promise<void> {
   const ref = namespace === undefined ? { name } : { namespace, name };
-  await orUndefined(() => remove(parts, kind, ref, options));
+  await orUndefined(() => remove(deps, kind, ref, options));
 }

@@ -58,7 +58,7 @@ function withFinalizers<T extends KubeObject>(current: T, options: DeleteOptions
   return object;
 }
 
-function held<T extends KubeObject>(object: T, seconds: number): Deletion<T> {
+function markOrRemove<T extends KubeObject>(object: T, seconds: number): Deletion<T> {
   return seconds > 0 || pendingFinalizers(object).length > 0 ? { step: 'mark', object } : { step: 'remove' };
 }
 
@@ -67,10 +67,10 @@ function shorten<T extends KubeObject>(current: T, options: DeleteOptions, grant
   const requested = options.gracePeriodSeconds;
   if (requested === undefined || requested >= granted) return { step: 'keep' };
   const object = withFinalizers(current, options);
-  const begun = Date.parse(current.metadata.deletionTimestamp ?? '') - granted * 1000;
-  object.metadata.deletionTimestamp = toTimestamp(begun + requested * 1000);
+  const requestedAt = Date.parse(current.metadata.deletionTimestamp ?? '') - granted * 1000;
+  object.metadata.deletionTimestamp = toTimestamp(requestedAt + requested * 1000);
   object.metadata.deletionGracePeriodSeconds = requested;
-  return held(object, requested);
+  return markOrRemove(object, requested);
 }
 
 /**
@@ -92,7 +92,7 @@ export function decideDeletion<T extends KubeObject>(
   const seconds = isDeleting ? 0 : (graceSeconds ?? 0);
   markDeleting(object.metadata, seconds, now);
   markTerminating(object);
-  return held(object, seconds);
+  return markOrRemove(object, seconds);
 }
 
 function markDeleting(metadata: ObjectMeta, seconds: number, now: number): void {

@@ -1,5 +1,5 @@
 /**
- * Many objects that are alike: admitted and encoded once, then each made of the same parts. They differ in what the
+ * Many objects that are alike: admitted and encoded once, then each made of the same deps. They differ in what the
  * server gives (name, uid, time) and in one text of their maker's choice, e.g. the node that a Pod is bound to.
  */
 import { type KubeObject, type Timestamp, toTimestamp } from '../../../shared/kube/objects/meta.js';

@@ -33,7 +33,7 @@ const MAX_ATTEMPTS = 100;
  * one that frees a deleted object of its last finalizer removes it. Throws 404, 409 and what `decide` throws.
  */
 export async function writeOptimistically<T extends KubeObject>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   decide: (current: ObjectRecord<T>) => WriteDecision<T>,
@@ -42,23 +42,23 @@ export async function writeOptimistically<T extends KubeObject>(
   refuseComputed(kind, ref.namespace);
   const key = keyOf(kind, ref);
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    const stored = await parts.store.get(key);
+    const stored = await deps.store.get(key);
     if (!stored) throw notFound(kind, ref.name);
     const current = new StoredRecord<T>(stored.value, stored.revision);
     try {
-      return await perform(parts, key, current, decide(current), dryRun);
+      return await perform(deps, key, current, decide(current), dryRun);
     } catch (error) {
       if (error instanceof ApiError) throw error;
       if (!(error instanceof RevisionMismatch)) throw writeError(error, kind, ref.name);
     }
   }
   const { namespace, name } = ref;
-  parts.log.warn({ resource: kind.resource, namespace, name }, 'gave up a contended write');
+  deps.log.warn({ resource: kind.resource, namespace, name }, 'gave up a contended write');
   throw conflict(kind, ref.name);
 }
 
 async function perform<T extends KubeObject>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   key: string,
   current: StoredRecord<T>,
   step: WriteDecision<T>,
@@ -73,11 +73,11 @@ async function perform<T extends KubeObject>(
     if (dryRun) return { record: recordOf(object, revision), removed: false };
     const encoded = step.statusOnly ? encodeNewStatus(current.stored, object) : encodeObject(object);
     cacheWritten(encoded, object);
-    const next = await parts.store.update(key, encoded, { revision });
+    const next = await deps.store.update(key, encoded, { revision });
     return { record: recordOf(object, next), removed: false };
   }
   const last = atRevision(step.step === 'mark' ? step.object : current.object(), revision);
-  const gone = dryRun ? revision : await parts.store.delete(key, { revision });
+  const gone = dryRun ? revision : await deps.store.delete(key, { revision });
   return { record: recordOf(last, gone), removed: true };
 }
 

@@ -23,23 +23,23 @@ const SHOWN_LENGTH = 512;
  * resourceVersion or uid inside the patch must be the present one (409). Throws 400, 404, 409, 413, 422.
  */
 export async function patch<T extends KubeObject>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   change: Patch,
   options: WriteOptions = {},
 ): Promise<{ record: ObjectRecord<T>; created: boolean }> {
-  if (change.type === 'apply') return apply(parts, kind, ref, change, options);
-  const reviewed = await withAdmissionReviews(parts.store, kind, ref.namespace, options);
+  if (change.type === 'apply') return apply(deps, kind, ref, change, options);
+  const reviewed = await withAdmissionReviews(deps.store, kind, ref.namespace, options);
   const decide = (record: ObjectRecord<T>) => {
     const current = record.object();
     const patched = applyPatch(kind, Object.fromEntries(Object.entries(current)), change);
-    // The patched object shares parts with the present one, which it is about to be compared with.
-    const replacement = { ref, body: copyJson(patched), current, now: parts.clock.now() };
+    // The patched object shares deps with the present one, which it is about to be compared with.
+    const replacement = { ref, body: copyJson(patched), current, now: deps.clock.now() };
     return { step: 'mark' as const, object: admitTrackedUpdate(kind, replacement, reviewed) };
   };
   try {
-    const { record } = await writeOptimistically(parts, kind, ref, decide, options.dryRun);
+    const { record } = await writeOptimistically(deps, kind, ref, decide, options.dryRun);
     return { record, created: false };
   } catch (error) {
     throw error instanceof DecodingError ? badOutcome(change, error.problem) : error;
@@ -52,7 +52,7 @@ function badOutcome({ body }: Patch, problem: string): ApiError {
   return invalid({ group: '', resource: '', kind: '' }, '', [invalidValue('patch', shown, problem)]);
 }
 
-/** The object as the patch makes it; shares parts with `current`, which stays as it is. */
+/** The object as the patch makes it; shares deps with `current`, which stays as it is. */
 function applyPatch(kind: Kind, current: JsonMap, { type, body }: Patch): JsonMap {
   if (type === 'json') return applyJsonPatch(current, body);
   if (!isJsonMap(body)) throw badRequest('error decoding patch: the body is not a JSON object');

@@ -14,17 +14,17 @@ const BINDINGS = { group: '', resource: 'pods/binding', kind: 'Binding' };
 
 /** Gives a Pod its node, once (`pkg/registry/core/pod/storage` BindingREST). Throws 404 and 409. */
 export async function bind(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   ref: ObjectRef,
   nodeName: string,
   preconditions?: Preconditions,
 ): Promise<ObjectRecord<Pod>> {
-  const { record } = await writeOptimistically(parts, podKind, ref, (current) => {
+  const { record } = await writeOptimistically(deps, podKind, ref, (current) => {
     checkPreconditions(BINDINGS, current.object().metadata, preconditions);
     const pod = copyJson(current.object());
     refuseBinding(pod);
     pod.spec.nodeName = nodeName;
-    setPodCondition(pod, { type: 'PodScheduled', status: 'True' }, parts.clock.now());
+    setPodCondition(pod, { type: 'PodScheduled', status: 'True' }, deps.clock.now());
     return { step: 'mark', object: pod };
   });
   return record;
@@ -47,12 +47,12 @@ function setPodCondition(
 
 /** The policy/v1 Eviction of a Pod, no budget standing in its way (`EvictionREST`). Throws 404 and 409. */
 export async function evict(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   ref: ObjectRef,
   options: DeleteOptions = {},
 ): Promise<Status> {
   await writeOptimistically(
-    parts,
+    deps,
     podKind,
     ref,
     (current) => {
@@ -60,7 +60,7 @@ export async function evict(
       checkPreconditions(podKind, pod.metadata, options.preconditions);
       if (isPodTerminal(pod) || pod.metadata.deletionTimestamp) return { step: 'keep' };
       const reason = { reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting' };
-      setPodCondition(pod, { type: 'DisruptionTarget', status: 'True', ...reason }, parts.clock.now());
+      setPodCondition(pod, { type: 'DisruptionTarget', status: 'True', ...reason }, deps.clock.now());
       return { step: 'mark', object: pod };
     },
     options.dryRun,
@@ -68,12 +68,12 @@ export async function evict(
   // The mark moved the revision, so only the uid still says which Pod is meant.
   const { preconditions, ...rest } = options;
   const uid = preconditions?.uid;
-  await remove(parts, podKind, ref, uid === undefined ? rest : { ...rest, preconditions: { uid } });
+  await remove(deps, podKind, ref, uid === undefined ? rest : { ...rest, preconditions: { uid } });
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 }
 
 /** Removes the Pod with this uid, whatever its grace; one that is gone already is no error. */
-export function confirmStopped(parts: RegistryDeps, ref: ObjectRef, uid: string): Promise<void> {
+export function confirmStopped(deps: RegistryDeps, ref: ObjectRef, uid: string): Promise<void> {
   const options = { gracePeriodSeconds: 0, preconditions: { uid } };
-  return unlessGone(() => remove(parts, podKind, ref, options));
+  return unlessGone(() => remove(deps, podKind, ref, options));
 }

@@ -10,23 +10,23 @@ import { checkPreconditions, type WriteDecision, writeOptimistically } from './o
 
 /** Replaces the whole object. Throws 400, 404, 409 (a resourceVersion or uid that is not the present one), 422. */
 export async function update<T extends KubeObject>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   body: unknown,
   options: WriteOptions = {},
 ): Promise<ObjectRecord<T>> {
-  const reviewed = await withAdmissionReviews(parts.store, kind, ref.namespace, options);
+  const reviewed = await withAdmissionReviews(deps.store, kind, ref.namespace, options);
   const decide = (record: ObjectRecord<T>) => {
-    const replacement = { ref, body: copyJson(body), current: record.object(), now: parts.clock.now() };
+    const replacement = { ref, body: copyJson(body), current: record.object(), now: deps.clock.now() };
     return { step: 'mark' as const, object: admitTrackedUpdate(kind, replacement, reviewed) };
   };
-  return (await writeOptimistically(parts, kind, ref, decide, options.dryRun)).record;
+  return (await writeOptimistically(deps, kind, ref, decide, options.dryRun)).record;
 }
 
 /** Changes a copy of the present object in place, as often as another writer comes between. */
 export async function modify<T extends KubeObject>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   change: (object: T) => undefined | false,
@@ -37,10 +37,10 @@ export async function modify<T extends KubeObject>(
     checkPreconditions(kind, current.metadata, options.preconditions);
     const body = copyJson(current);
     if (change(body) === false) return { step: 'keep' as const };
-    const replacement = { ref, body, current, now: parts.clock.now() };
+    const replacement = { ref, body, current, now: deps.clock.now() };
     return { step: 'mark' as const, object: admitTrackedUpdate(kind, replacement, options) };
   };
-  return (await writeOptimistically(parts, kind, ref, decide, options.dryRun)).record;
+  return (await writeOptimistically(deps, kind, ref, decide, options.dryRun)).record;
 }
 
 /**
@@ -49,7 +49,7 @@ export async function modify<T extends KubeObject>(
  * there is nothing to do. Throws 404, 409 and 422.
  */
 export async function writeStatus<T extends KubeObject & { status?: unknown }>(
-  parts: RegistryDeps,
+  deps: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   statusOf: (current: T) => T['status'] | undefined,
@@ -64,7 +64,7 @@ export async function writeStatus<T extends KubeObject & { status?: unknown }>(
     refuseInvalid(kind, ref.name, kind.validateStatusUpdate?.(object, current) ?? []);
     return { step: 'mark', object, statusOnly: true };
   };
-  return (await writeOptimistically(parts, kind, ref, decide)).record;
+  return (await writeOptimistically(deps, kind, ref, decide)).record;
 }
 
 /** The object that a write stores. Throws 400, 409 and 422. */

@@ -41,15 +41,15 @@ export interface Restored {
  * Restores. Throws StoreError: `locked` while a coordinator uses the directory, `occupied` when it holds data and `replace` is not set,
  * `damaged` or `newer` for the backup. Until the last step the data that was there is untouched.
  */
-export async function restoreBackup(wish: RestoreOptions): Promise<Restored> {
-  const { dataDir } = wish;
+export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
+  const { dataDir } = options;
   const removeNewFolders = trackNewFolders(dataDir);
   const isLockNew = !existsSync(lockPath(dataDir));
   let lock: DataLock | undefined;
   try {
     makePrivateDirectory(dataDir);
     lock = acquireDataLock(dataDir);
-    return await restoreLocked(wish);
+    return await restoreLocked(options);
   } catch (error) {
     // Without the lock it may be another coordinator's.
     if (lock && isLockNew) await rm(lockPath(dataDir), { force: true });

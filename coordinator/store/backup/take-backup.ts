@@ -24,9 +24,9 @@ export function backupName(by: 'scheduled' | 'manual', takenAt: number): string 
  * wait for it. `takenAt`: now, in ms. Throws StoreError.
  */
 export function takeBackup(dataDir: string, path: string, takenAt: number): Promise<BackupManifest> {
-  const wish: BackupRequest = { dataDir, path: resolve(path), takenAt };
+  const request: BackupRequest = { dataDir, path: resolve(path), takenAt };
   return new Promise((resolved, reject) => {
-    const worker = new Worker(new URL('./backup-worker.js', import.meta.url), { workerData: wish });
+    const worker = new Worker(new URL('./backup-worker.js', import.meta.url), { workerData: request });
     worker.on('message', (reply: BackupReply) => {
       if ('error' in reply) reject(new StoreError(reply.error.code, reply.error.message));
       else resolved(reply.manifest);

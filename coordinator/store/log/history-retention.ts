@@ -12,9 +12,9 @@ export const MAX_HISTORY_BYTES = 64 * 1_048_576;
 const BYTES_A_CHANGE = 160;
 
 /** Parts that history goes in: smaller ones would be a question to the disk for a handful of rows. */
-const PARTS = 16;
+const SEGMENTS = 16;
 
-interface Part {
+interface Segment {
   /** The last revision in it. */
   until: number;
   bytes: number;
@@ -22,7 +22,7 @@ interface Part {
 
 /** Counts what history holds. It knows sizes and revisions, and deletes nothing. */
 export class HistoryBudget {
-  readonly #parts: Part[] = [];
+  readonly #segments: Segment[] = [];
   readonly #maxBytes: number;
   #bytes = 0;
 
@@ -33,12 +33,12 @@ export class HistoryBudget {
   /** A change is history now. In revision order. */
   add(revision: number, previousBytes: number): void {
     const bytes = previousBytes + BYTES_A_CHANGE;
-    const newest = this.#parts.at(-1);
-    if (newest && newest.bytes < this.#maxBytes / PARTS) {
+    const newest = this.#segments.at(-1);
+    if (newest && newest.bytes < this.#maxBytes / SEGMENTS) {
       newest.until = revision;
       newest.bytes += bytes;
     } else {
-      this.#parts.push({ until: revision, bytes });
+      this.#segments.push({ until: revision, bytes });
     }
     this.#bytes += bytes;
   }
@@ -51,18 +51,18 @@ export class HistoryBudget {
   get excess(): number | undefined {
     let bytes = this.#bytes;
     let upTo: number | undefined;
-    for (const part of this.#parts) {
+    for (const segment of this.#segments) {
       if (bytes <= this.#maxBytes) break;
-      bytes -= part.bytes;
-      upTo = part.until;
+      bytes -= segment.bytes;
+      upTo = segment.until;
     }
     return upTo;
   }
 
   /** History up to and including `revision` is gone; a part that it cuts counts until it is gone as a whole. */
   forget(revision: number): void {
-    while (this.#parts[0] && this.#parts[0].until <= revision) {
-      this.#bytes -= this.#parts.shift()?.bytes ?? 0;
+    while (this.#segments[0] && this.#segments[0].until <= revision) {
+      this.#bytes -= this.#segments.shift()?.bytes ?? 0;
     }
   }
 }

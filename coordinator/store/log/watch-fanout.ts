@@ -55,7 +55,7 @@ export class WatchFanout {
 class Watcher implements StoreWatch {
   #position: number;
   /** The last position its reader heard of. */
-  #told: number;
+  #reported: number;
   /** Set once the log itself has been read: from then on, falling out of the log is the reader's slowness. */
   #live = false;
   #closed = false;
@@ -69,7 +69,7 @@ class Watcher implements StoreWatch {
     private readonly onClose: (watcher: Watcher) => void,
   ) {
     this.#position = after;
-    this.#told = after;
+    this.#reported = after;
   }
 
   [Symbol.asyncIterator](): AsyncIterator<WatchBatch> {
@@ -90,7 +90,7 @@ class Watcher implements StoreWatch {
   }
 
   reportProgress(): void {
-    if (this.#told < this.#position) this.#wake?.();
+    if (this.#reported < this.#position) this.#wake?.();
   }
 
   async *#batches(): AsyncGenerator<WatchBatch, void> {
@@ -98,8 +98,8 @@ class Watcher implements StoreWatch {
       while (!this.#closed) {
         const changes = await this.#read();
         if (this.#closed) return;
-        if (changes.length > 0 || this.#told < this.#position) {
-          this.#told = this.#position;
+        if (changes.length > 0 || this.#reported < this.#position) {
+          this.#reported = this.#position;
           yield { changes, revision: this.#position };
         } else if (this.#position >= this.log.end) {
           await this.#sleep();

@@ -32,21 +32,18 @@ interface SnapshotOptions {
  * Reads the database at `path`: makes what is missing of its schema, and first brings what lies there in plain,
  * or under an older key, under the key in use. Throws `StoreError`, and SQLite's own errors.
  */
-export function readSnapshot(
-  path: string,
-  { maxHistoryBytes, encryption: seal, log }: SnapshotOptions,
-): Snapshot {
+export function readSnapshot(path: string, { maxHistoryBytes, encryption, log }: SnapshotOptions): Snapshot {
   const database = openDatabase(path);
   try {
     prepareSchema(database);
-    const resealed = seal ? reencrypt(database, seal) : 0;
-    if (resealed > 0)
-      log.info({ values: resealed }, 'Secrets in the database are encrypted under the key in use');
+    const reencrypted = encryption ? reencrypt(database, encryption) : 0;
+    if (reencrypted > 0)
+      log.info({ values: reencrypted }, 'Secrets in the database are encrypted under the key in use');
     const values = new PresentValues();
     const objects = database.prepare<[], StoredValue>(
       'SELECT key, revision, CAST(value AS BLOB) AS value FROM objects ORDER BY key',
     );
-    for (const stored of objects.iterate()) values.set(stored.key, decryptedValue(seal, stored));
+    for (const stored of objects.iterate()) values.set(stored.key, decryptedValue(encryption, stored));
     const compacted = Number(database.prepare('SELECT revision FROM compaction').pluck().get());
     const history = readHistoryBudget(database, maxHistoryBytes);
     return { values, revision: lastRevision(database), compacted, history, identity: readIdentity(database) };

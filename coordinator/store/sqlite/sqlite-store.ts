@@ -90,7 +90,7 @@ class SqliteStore implements Store {
   readonly #commits: GroupCommit;
   readonly #lock: DataLock;
   readonly #identity: Identity;
-  readonly #seal: ValueEncryption | undefined;
+  readonly #encryption: ValueEncryption | undefined;
   #isFull = false;
   #compacted: number;
   #closing: Promise<void> | undefined;
@@ -98,8 +98,8 @@ class SqliteStore implements Store {
   constructor(path: string, lock: DataLock, snapshot: Snapshot, options: SqliteStoreOptions) {
     const { clock, limits, progressMs = 1_000 } = options;
     this.#lock = lock;
-    const { encryption: seal } = options;
-    this.#seal = seal;
+    const { encryption } = options;
+    this.#encryption = encryption;
     this.#identity = snapshot.identity;
     this.#values = snapshot.values;
     this.#compacted = snapshot.compacted;
@@ -115,7 +115,7 @@ class SqliteStore implements Store {
     this.#commits = new GroupCommit({
       present: (key) => this.#values.get(key),
       revision: () => this.#log.end,
-      ...(seal && { atRest: (key: string, value: Buffer) => seal.encrypt(key, value) }),
+      ...(encryption && { atRest: (key: string, value: Buffer) => encryption.encrypt(key, value) }),
       persist: async (commit) => {
         const began = clock.monotonic();
         const writes = commit.keyLengths.length;
@@ -250,12 +250,12 @@ class SqliteStore implements Store {
     const values = this.#values.before(this.#log.after(revision).toReversed());
     if (revision >= start) return values;
     const older = await this.#worker.call({ kind: 'before', after: revision, until: start, prefix });
-    return values.before(older.map((change) => decryptedChange(this.#seal, change)));
+    return values.before(older.map((change) => decryptedChange(this.#encryption, change)));
   }
 
   async #readHistory(after: number, limit: number): Promise<readonly Change[]> {
     if (after < this.#compacted) throw new Expired(after);
     const changes = await this.#worker.call({ kind: 'changes', after, until: this.#log.start, limit });
-    return changes.map((change) => decryptedChange(this.#seal, change));
+    return changes.map((change) => decryptedChange(this.#encryption, change));
   }
 }
