@@ -1,4 +1,4 @@
-/** Binds the kinds to the store. The registry holds no state of its own: any number of them may share a store. */
+/** Binds the kinds to the store. The registry has no state, so several registries may share a store. */
 
 import { systemRandom } from '../../shared/process/time/random.js';
 import { follow } from './reads/follow-kinds.js';
@@ -19,7 +19,7 @@ export type RegistryOptions = Omit<RegistryDeps, 'random'> & Partial<Pick<Regist
 /** Returns the registry over a store. The caller closes the store. */
 export function createRegistry({ random = systemRandom, ...options }: RegistryOptions): Registry {
   const deps: RegistryDeps = { ...options, random };
-  /** Supplies the first argument of a verb; the type parameters of the verb are kept. */
+  /** Supplies the first argument of a verb and keeps the verb's type parameters. */
   const verb =
     <A extends unknown[], R>(run: (deps: RegistryDeps, ...rest: A) => R) =>
     (...rest: A): R =>

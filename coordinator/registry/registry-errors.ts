@@ -1,10 +1,10 @@
-/** The store's errors in the words of the API. */
+/** Translates the store's errors to API errors. */
 import { ApiError, alreadyExists, internalError, notFound } from '../../shared/kube/objects/api-status.js';
 import type { Kind } from '../kinds/kind.js';
 import { Expired, KeyExists, KeyMissing, MAX_VALUE_BYTES, ValueTooLarge } from '../store/store.js';
 import { StoreError } from '../store/store-error.js';
 
-/** 410: the history that was asked for is compacted (etcd3 `errors.go`). */
+/** 410: the requested history is compacted (etcd3 `errors.go`). */
 export function expired(revision: number | string): ApiError {
   return new ApiError('Expired', `too old resource version: ${revision}`);
 }
@@ -14,12 +14,12 @@ export function methodNotAllowed(): ApiError {
   return new ApiError('MethodNotAllowed', 'the server does not allow this method on the requested resource');
 }
 
-/** The ApiError for what a read of the store threw; anything unknown is returned as it is. */
+/** Returns the ApiError for a failed read of the store. Unknown errors are returned unchanged. */
 export function readError(error: unknown): unknown {
   return error instanceof Expired ? expired(error.revision) : error;
 }
 
-/** The ApiError for what a write of the object called `name` threw; anything unknown is returned as it is. */
+/** Returns the ApiError for a failed write of the object `name`. Unknown errors are returned unchanged. */
 export function writeError(error: unknown, kind: Kind, name: string): unknown {
   if (error instanceof KeyExists) return alreadyExists(kind, name);
   if (error instanceof KeyMissing) return notFound(kind, name);
@@ -30,12 +30,12 @@ export function writeError(error: unknown, kind: Kind, name: string): unknown {
   return error instanceof StoreError ? storeFailure(error) : error;
 }
 
-/** What a client hears; the coordinator's log names the place. */
+/** The message for clients. The coordinator's log names the path. */
 const DISK_FULL =
-  'the disk of the coordinator is full: nothing was written. Reads go on, and writes do as soon as there is room';
-const STOPPING = 'the coordinator is stopping: nothing was written';
+  'the disk of the coordinator is full and nothing was written. Reads keep working, and writes work again once there is free space';
+const STOPPING = 'the coordinator is stopping and nothing was written';
 
-/** The path and the engine's words are the operator's; a client hears whether to come again. */
+/** Clients learn only whether to retry. Paths and messages of SQLite are for the operator. */
 function storeFailure({ code }: StoreError): ApiError {
   if (code === 'full') return new ApiError('ServiceUnavailable', DISK_FULL);
   if (code === 'closed') return new ApiError('ServiceUnavailable', STOPPING);

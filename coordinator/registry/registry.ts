@@ -1,6 +1,6 @@
 /**
- * The registry: the verbs that know kinds. Every writer goes through it: HTTP, controllers, hub.
- * It throws only ApiError.
+ * The registry: verbs that know the kinds. All writers use it: HTTP requests, controllers and the hub. It throws only
+ * ApiError.
  */
 
 import type { Status } from '../../shared/kube/objects/api-status.js';
@@ -14,45 +14,45 @@ import type { Kind } from '../kinds/kind.js';
 import type { Store } from '../store/store.js';
 import type { SplicedValue } from './encoding/object-encoding.js';
 
-/** A stored object: bytes as clients get them, decoded only when someone asks. */
+/** A stored object. It is decoded on demand. */
 export interface ObjectRecord<T extends KubeObject = KubeObject> {
   readonly revision: number;
-  /** JSON with apiVersion, kind and resourceVersion in it. */
+  /** JSON with apiVersion, kind and resourceVersion. */
   bytes(): Buffer;
-  /** The same for those who copy them elsewhere anyway, where that is cheaper. */
+  /** The same bytes for callers that copy them anyway, if that is cheaper. */
   copyableBytes?(): Buffer | SplicedValue;
   /** Decoded once and shared: do not change it. */
   object(): T;
 }
 
 /**
- * Keys that the text of a body names twice, by what says so: a decoder that knows the kind's fields (`paths` such as
- * `spec.paused`), one that knows a patch alone (ready `texts`), or the YAML parser (`lines`, such as
- * `line 5: key "name" already set in map`).
+ * Keys that occur twice in a body, by the decoder that found them: one that knows the kind's fields (`paths` such as
+ * `spec.paused`), one for patches (complete `texts`), or the YAML parser (`lines` such as `line 5: key "name" already
+ * set in map`).
  */
 export type RepeatedKeys =
   | { by: 'type'; paths: ReadonlySet<string> }
   | { by: 'patch'; texts: readonly string[] }
   | { by: 'yaml'; lines: readonly string[] };
 
-/** What one write wants besides its body. */
+/** Options of a write. */
 export interface WriteOptions {
-  /** Run everything, store nothing. */
+  /** Run all checks, store nothing. */
   dryRun?: boolean;
-  /** Of a dry run: Namespaces and ServiceAccounts that are treated as stored, before those that are. */
+  /** Dry runs only: Namespaces and ServiceAccounts to treat as stored. */
   assumed?: readonly KubeObject[];
   fieldManager?: string;
-  /** Who writes, by their credentials; absent for the hub's and controllers' own writes. */
+  /** The authenticated user. Absent for writes of the hub and the controllers. */
   user?: string;
-  /** Their groups. */
+  /** The user's groups. */
   groups?: readonly string[];
-  /** Absent = no check of unknown fields (the hub's and controllers' own writes). */
+  /** Absent: unknown fields are not checked (writes of the hub and the controllers). */
   fieldValidation?: 'Strict' | 'Warn' | 'Ignore';
-  /** Refused, warned of or ignored as `fieldValidation` says. Absent = none. */
+  /** Handled as `fieldValidation` says. */
   repeatedKeys?: RepeatedKeys;
   /** Receives texts for `Warning:` headers. */
   warn?: (text: string) => void;
-  /** Looks at what is about to be stored in the place of `current`, of which there is none at a create. Refuses by throwing ApiError. */
+  /** Checks the object that is about to replace `current` (undefined for a create). Refuses by throwing ApiError. */
   review?: (kind: Kind, next: KubeObject, current: KubeObject | undefined) => void;
   /** `finalize`: spec.finalizers of a Namespace; `approval`: the decision on a CertificateSigningRequest. */
   subresource?: 'status' | 'approval' | 'finalize';
@@ -80,7 +80,7 @@ export interface DeleteResult<T extends KubeObject> {
   isRemoved: boolean;
 }
 
-/** Which objects of a kind: all namespaces when `namespace` is absent. Selectors are the texts of the query. */
+/** Selects objects of a kind, in all namespaces if `namespace` is absent. Selectors are in the syntax of the query. */
 export interface Selection {
   namespace?: string;
   labelSelector?: string;
@@ -89,7 +89,7 @@ export interface Selection {
 
 export interface ListRequest extends Selection {
   limit?: number;
-  /** Opaque token of an earlier page. */
+  /** Opaque token of the previous page. */
   continue?: string;
   resourceVersion?: string;
   resourceVersionMatch?: string;
@@ -103,52 +103,52 @@ export interface RecordList<T extends KubeObject> {
 }
 
 export interface WatchRequest extends Selection {
-  /** Absent, "" or "0": begin with ADDED for what is there. */
+  /** Absent, "" or "0": begin with ADDED events for the present objects. */
   resourceVersion?: string;
-  /** Watch-list: ADDED for what is there, then a bookmark that says so. */
+  /** Watch-list: ADDED events for the present objects, then a marked bookmark. */
   sendInitialEvents?: boolean;
 }
 
 /**
- * Deleted records carry the deletion's revision. `initialEnd` marks the bookmark that ends the initial events;
- * others tell how far the watch is when that is further than its last event.
+ * Deleted records have the revision of the deletion. `initialEnd` marks the bookmark after the initial events. Other
+ * bookmarks report progress without events.
  */
 export type WatchEvent<T extends KubeObject> =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; record: ObjectRecord<T> }
   | { type: 'BOOKMARK'; revision: number; initialEnd: boolean };
 
-/** Batches of events in revision order. Ends by throwing ApiError Expired, or quietly after `close()`. */
+/** Batches of events in revision order. The iteration throws ApiError Expired, or ends after `close()`. */
 export interface RegistryWatch<T extends KubeObject> extends AsyncIterable<WatchEvent<T>[]> {
   close(): void;
 }
 
-/** One change of one kind, as `follow` tells it. A DELETED record carries the last state and the deletion's revision. */
+/** One change of one kind. A DELETED record has the last state and the revision of the deletion. */
 export interface KindChange {
   kind: Kind;
   type: 'ADDED' | 'MODIFIED' | 'DELETED';
   record: ObjectRecord;
 }
 
-/** Changes of several kinds in revision order, and the revision up to which nothing is missing. */
+/** Changes of several kinds in revision order. All changes up to `revision` have been reported. */
 export interface KindChanges {
   changes: readonly KindChange[];
   revision: number;
 }
 
-/** Ends by throwing ApiError Expired, or quietly after `close()`. */
+/** The iteration throws ApiError Expired, or ends after `close()`. */
 export interface KindTail extends AsyncIterable<KindChanges> {
   close(): void;
 }
 
-/** A patch as it came: RFC 6902 list, RFC 7396 map, or strategic merge map. */
+/** A patch as received: RFC 6902 list, RFC 7396 map, strategic merge map, or apply manifest. */
 export interface Patch {
   type: 'json' | 'merge' | 'strategic' | 'apply';
   body: unknown;
-  /** Server-side apply: take fields over from other managers. */
+  /** Server-side apply: take over fields from other managers. */
   force?: boolean;
 }
 
-/** The object like `model` that has `text` for its own. It may share with the model what it does not change. */
+/** Returns an object like `model` with its own `text`. It may share unchanged parts with `model`. */
 type Customize<T extends KubeObject> = (model: T, text: string) => T;
 
 export interface TemplateSource<T extends KubeObject> {
@@ -159,27 +159,27 @@ export interface TemplateSource<T extends KubeObject> {
   text: string;
 }
 
-/** An object of a model as it is to be stored. */
+/** An object ready to store. */
 interface Rendered<T extends KubeObject> {
   object: T;
   encoded: Buffer;
 }
 
-/** What many objects of a kind have in common. */
+/** A validated and encoded template for many objects. */
 export interface ObjectTemplate<T extends KubeObject> {
   readonly kind: Kind<T>;
-  /** One more, with another random name each time. */
+  /** Returns another object, with a new random name. */
   render(text: string): Rendered<T>;
 }
 
 export interface Registry {
   readonly kinds: readonly Kind[];
   get<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef): Promise<ObjectRecord<T>>;
-  /** The revision at which the object was created; 0 = before this was kept, undefined = there is none. */
+  /** Returns the revision at which the object was created, or undefined if it does not exist. */
   createdAt(kind: Kind, ref: ObjectRef): Promise<number | undefined>;
   list<T extends KubeObject>(kind: Kind<T>, request?: ListRequest): Promise<RecordList<T>>;
   watch<T extends KubeObject>(kind: Kind<T>, request?: WatchRequest): Promise<RegistryWatch<T>>;
-  /** Every change of these kinds after `revision`, all together in one order: what informers follow. */
+  /** Returns every change of these kinds after `revision` in one order. Informers use it. */
   follow(kinds: readonly Kind[], revision: number): KindTail;
   create<T extends KubeObject>(
     kind: Kind<T>,
@@ -188,28 +188,25 @@ export interface Registry {
     options?: WriteOptions,
   ): Promise<ObjectRecord<T>>;
   /**
-   * Stores objects that a part of ours has made whole, in their namespaces and under their names: they are given away, and
-   * neither defaulted nor checked. They get their uids and time here. Answers of each what it was refused for, or undefined
-   * once it is stored: 403 and 404 (namespace), 409 and 413, or what the store failed with.
+   * Stores complete objects of the coordinator itself, without defaults and validation. Sets uid and creation time in
+   * place. Resolves with one entry an object: undefined if stored, otherwise its error (403 and 404 for the namespace,
+   * 409, 413, or a store error).
    */
   createInternal<T extends KubeObject>(kind: Kind<T>, objects: readonly T[]): Promise<readonly unknown[]>;
-  /**
-   * The model of many objects: `body`, as `fit` makes it for the example `text`, is admitted and encoded here, once.
-   * Throws what its create would.
-   */
+  /** Validates and encodes the customized body once. Throws what its create would throw. */
   prepareTemplate<T extends KubeObject>(
     kind: Kind<T>,
     namespace: string | undefined,
     source: TemplateSource<T>,
   ): ObjectTemplate<T>;
-  /** Stores one more object of a model: with a name, uid and time of its own, and fitted to `text`, which is not checked. */
+  /** Stores another object of a template, with its own name, uid and time. `text` is not validated. */
   createFromTemplate<T extends KubeObject>(model: ObjectTemplate<T>, text: string): Promise<ObjectRecord<T>>;
   /**
-   * Returns one more object of a model, checked exactly as `createFromTemplate` checks it, but not stored. Throws 403 and 404. Used for
+   * Returns another object of a template, checked like `createFromTemplate` but not stored. Throws 403 and 404. For
    * objects that are stored later without a check.
    */
   reviewFromTemplate<T extends KubeObject>(model: ObjectTemplate<T>, text: string): Promise<T>;
-  /** PUT: the whole object; checked against its resourceVersion when it names one. */
+  /** PUT: replaces the object. Checks its resourceVersion if it has one. */
   update<T extends KubeObject>(
     kind: Kind<T>,
     ref: ObjectRef,
@@ -217,9 +214,9 @@ export interface Registry {
     options?: WriteOptions,
   ): Promise<ObjectRecord<T>>;
   /**
-   * Read, change a copy in place, write; again from a fresh read when another writer came between.
-   * `change` may return false: nothing to do. With `preconditions`, another uid is a 409. What `change` puts
-   * into the object is given away with it.
+   * Changes a copy of the object in place and stores it; retries if another writer was faster. `change` may return
+   * false to store nothing. With `preconditions`, another uid is a 409. The registry owns the changed object
+   * afterwards.
    */
   modify<T extends KubeObject>(
     kind: Kind<T>,
@@ -228,8 +225,8 @@ export interface Registry {
     options?: WriteOptions & { preconditions?: Preconditions },
   ): Promise<ObjectRecord<T>>;
   /**
-   * Our own hub's and controllers' way to a new status: `statusOf` makes it of the present object, again after another
-   * writer came between; undefined = nothing to do. The rest of the object is neither copied nor checked again.
+   * Stores a new status for the hub and controllers. `statusOf` computes it from the stored object, again after a
+   * concurrent write, or returns undefined to store nothing. The rest of the object is neither copied nor validated.
    */
   writeStatus<T extends KubeObject & { status?: unknown }>(
     kind: Kind<T>,
@@ -248,26 +245,34 @@ export interface Registry {
     ref: ObjectRef,
     options?: DeleteOptions,
   ): Promise<DeleteResult<T>>;
-  /** Deletes what the selection matches; answers the records as they were. */
+  /** Deletes all matching objects. Returns their records before the deletion. */
   deleteCollection<T extends KubeObject>(
     kind: Kind<T>,
     selection: Selection,
     options?: DeleteOptions,
   ): Promise<ObjectRecord<T>[]>;
-  /** After a restore: stores what was lost under its own uid and creation time, unasked and unchecked. Throws 409 when its name is taken. */
+  /**
+   * After a restored backup: stores a lost object with its original uid and creation time, without checks. Throws 409
+   * if the name is taken.
+   */
   restoreObject<T extends KubeObject>(kind: Kind<T>, object: T): Promise<ObjectRecord<T>>;
-  /** pods/binding: sets spec.nodeName and PodScheduled once; 409 when bound already. Answers the bound Pod. */
+  /**
+   * pods/binding: sets spec.nodeName and PodScheduled once. Returns the bound Pod. Throws 409 if it is already bound.
+   */
   bind(pod: ObjectRef, nodeName: string, preconditions?: Preconditions): Promise<ObjectRecord<Pod>>;
-  /** pods/eviction: marks DisruptionTarget and deletes, as policy/v1 without budgets. */
+  /** pods/eviction: sets DisruptionTarget and deletes the Pod, like policy/v1 without disruption budgets. */
   evict(pod: ObjectRef, options?: DeleteOptions): Promise<Status>;
-  /** The node's agent says that the Pod's containers are gone: removes this very Pod (by uid), whatever its grace. */
+  /**
+   * Called when the agent reports that the Pod's containers are gone. Removes the Pod with this uid, whatever its grace
+   * period.
+   */
   confirmStopped(pod: ObjectRef, uid: string): Promise<void>;
 }
 
-/** Returns a ServiceAccount, or undefined if the informers hold none of this name. */
+/** Returns a ServiceAccount, or undefined if the informers do not have it. */
 export type FindAccount = (ref: Required<ObjectRef>) => ServiceAccount | undefined;
 
-/** Collaborators that all verbs share. */
+/** Dependencies that all verbs share. */
 export interface RegistryDeps {
   store: Store;
   kinds: readonly Kind[];
@@ -275,6 +280,6 @@ export interface RegistryDeps {
   log: Logger;
   /** For uids and generated names. */
   random: Random;
-  /** Absent: Pods get no tokens of accounts. */
+  /** Absent: Pods get no ServiceAccount tokens. */
   findAccount?: FindAccount;
 }

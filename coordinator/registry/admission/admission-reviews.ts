@@ -1,4 +1,4 @@
-/** What looks at a change of an object before it is stored, and needs more than that object: as upstream's admission plugins. */
+/** Admission checks that need more than the written object, like upstream's admission plugins. */
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
@@ -10,7 +10,7 @@ import { prefixOf, refOf } from '../storage-keys.js';
 import { withPodSecurity } from './pod-security-admission.js';
 import { refuseInvalid } from './write-admission.js';
 
-/** The options with every look that this kind has. */
+/** Returns `options` with all checks that apply to this kind. */
 export async function withAdmissionReviews<T extends WriteOptions>(
   store: Store,
   kind: Kind,
@@ -26,7 +26,10 @@ const NODES: Pick<Kind<Node>, 'group' | 'resource' | 'namespaced'> = {
   namespaced: false,
 };
 
-/** The options with a look at what a user asks of a Rollout. Nobody else asks: our own writes cost nothing. */
+/**
+ * Adds a check of the steering requests on a Rollout: a request must name existing Nodes. Only users' writes are
+ * checked. The coordinator's own writes skip the list of all Nodes.
+ */
 async function withSteeringTargetCheck<T extends WriteOptions>(
   store: Store,
   { group, kind }: Pick<Kind, 'group' | 'kind'>,

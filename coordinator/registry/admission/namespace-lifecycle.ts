@@ -1,4 +1,4 @@
-/** The NamespaceLifecycle admission plugin: nothing is created in a namespace that is missing or ending. */
+/** The NamespaceLifecycle admission plugin: refuses to create objects in a namespace that is missing or terminating. */
 
 import {
   ApiError,
@@ -38,8 +38,8 @@ function beingTerminated(kind: Kind, name: string, namespace: string): ApiError 
 }
 
 /**
- * Checks the namespace of a new object. Answers the guard that makes the store refuse the write if the namespace
- * changes meanwhile; nothing for a cluster-scoped kind. Throws 400, 404 and 403.
+ * Checks the namespace of a new object. Returns a guard that makes the store refuse the write if the namespace changes
+ * in the meantime, or undefined for a cluster-scoped kind. Throws 400, 403 and 404.
  */
 export async function requireActiveNamespace(
   store: Store,
@@ -59,7 +59,7 @@ export async function requireActiveNamespace(
   return { key, revision: stored.revision };
 }
 
-/** The object of this core/v1 kind and name among `assumed`. */
+/** Returns the object of this core/v1 kind and name among `assumed`. */
 export function assumedObject<T extends KubeObject>(
   assumed: readonly KubeObject[] | undefined,
   kind: 'Namespace' | 'ServiceAccount',

@@ -1,4 +1,4 @@
-/** The PodSecurity admission plugin: a namespace's labels say what its Pods may be. */
+/** The PodSecurity admission plugin: labels of a namespace limit the privileges of its Pods. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
@@ -16,21 +16,21 @@ import { assumedObject } from './namespace-lifecycle.js';
 
 type Review = NonNullable<WriteOptions['review']>;
 
-/** The Pod, or the template of Pods, that an object of this kind holds. */
+/** Returns the Pod or the Pod template that an object of this kind contains. */
 function securedPart({ group, resource }: Kind, object: KubeObject): SecuredPod | undefined {
   if (group === '' && resource === 'pods') return object as Pod;
   if (group === 'apps' && resource === 'daemonsets') return (object as DaemonSet).spec.template;
   return undefined;
 }
 
-/** Whether writes of this kind are looked at. */
+/** True for kinds that contain a Pod or a Pod template. */
 function isSecured({ group, resource }: Kind): boolean {
   return (group === '' && resource === 'pods') || (group === 'apps' && resource === 'daemonsets');
 }
 
 /**
- * The options with a check at Pods and templates before they are stored: a new Pod beyond the level that its namespace
- * enforces is refused (403), one beyond the level that it warns of is warned of, and so is a template.
+ * Adds the Pod Security check to `options`. A new Pod above the enforced level of its namespace is refused (403). A Pod
+ * or a template above the `warn` level causes a warning.
  */
 export async function withPodSecurity<T extends WriteOptions>(
   store: Store,
@@ -67,7 +67,7 @@ function levelReview(labels: Record<string, string>, warn: ((text: string) => vo
   return (kind, next, current) => {
     const part = securedPart(kind, next);
     const isPod = kind.resource === 'pods';
-    // What may change of a Pod has no bearing on its level.
+    // Updates cannot change the fields of a Pod that decide its level.
     if (!part || (isPod && current)) return;
     const refused = isPod && levelViolation(part, levelFor(labels, 'enforce'));
     if (refused) throw violates(next, refused);

@@ -1,4 +1,4 @@
-/** The ServiceAccount admission plugin: a Pod is of an account, and gets its token where programs look for it. */
+/** The ServiceAccount admission plugin: sets the account of a new Pod and mounts its token at the standard path. */
 import {
   DEFAULT_ACCOUNT,
   ROOT_CA_CONFIG_MAP,
@@ -17,15 +17,15 @@ import { accountKey } from '../storage-keys.js';
 import { assumedObject } from './namespace-lifecycle.js';
 import { generateName } from './write-admission.js';
 
-/** Upstream's lifetime, odd so that it is known for one of ours: an hour and seven seconds. */
+/** Upstream's token lifetime: one hour and seven seconds. Tools recognise mounted tokens by this odd number. */
 const TOKEN_SECONDS = 3607;
 const MODE = 0o644;
 
 type AccountRef = Parameters<FindAccount>[0];
 
 /**
- * `find` for one new Pod. The informer behind `find` may lag behind the client that created the account a moment ago, so an
- * account that it does not have is looked up in the store (`getServiceAccount` upstream).
+ * Returns `find` for one new Pod. The informer behind `find` may lag behind a client that has just created the account,
+ * so a missing account is looked up in the store (`getServiceAccount` upstream).
  */
 export async function accountFinder(
   store: Store,
@@ -52,8 +52,8 @@ function accountOf({ spec, metadata }: Pod): AccountRef {
 }
 
 /**
- * Throws 403 for a new Pod whose account does not exist. The account `default` may be missing: its controller creates it a
- * moment after the namespace, and its Pods get no token anyway.
+ * Throws 403 for a new Pod whose account does not exist. The account `default` may be missing, because its controller
+ * creates it shortly after the namespace.
  */
 export function refuseMissingAccount(object: KubeObject, find: FindAccount | undefined): void {
   if (!find || !isPod(object) || staticPodUid(object) !== undefined) return;
@@ -68,9 +68,9 @@ function missingAccount({ metadata }: Pod, { namespace, name }: AccountRef): Api
 }
 
 /**
- * Adds volume and mounts to a new Pod, in place, unless it or its account does not want them, and the account's pull
- * secrets where the Pod has none. A Pod that names no account is of its namespace's `default`. `find` absent: nobody
- * knows accounts here. Throws 403 for an account that does not exist.
+ * Sets account, token volume, token mounts and pull secrets of a new Pod, in place. Pod and account can disable the
+ * token mount. A Pod without an account name uses `default`. If `find` is absent, the Pod stays unchanged. Throws 403
+ * if the account does not exist.
  */
 export function mountServiceAccountToken(
   object: KubeObject,
@@ -87,7 +87,7 @@ export function mountServiceAccountToken(
   if (!spec.imagePullSecrets?.length && account?.imagePullSecrets?.length) {
     spec.imagePullSecrets = account.imagePullSecrets.map((secret) => ({ ...secret }));
   }
-  // The default account of a namespace that is being set up will not want it.
+  // If the account `default` does not exist yet, the Pod starts without a token.
   const byAccount = account ? account.automountServiceAccountToken : name !== DEFAULT_ACCOUNT;
   if (spec.automountServiceAccountToken ?? byAccount ?? true) mount(object, random);
 }

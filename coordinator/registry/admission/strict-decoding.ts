@@ -1,4 +1,4 @@
-/** Field validation: wrong JSON types, unknown fields by the generated schema, and repeated ones. */
+/** Field validation: wrong JSON types, fields that the generated schema lacks, and repeated fields. */
 
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Kind } from '../../kinds/kind.js';
@@ -8,7 +8,7 @@ import type { JsonMap } from '../encoding/json-value.js';
 import type { RepeatedKeys, WriteOptions } from '../registry.js';
 import { bodyTypeOf, undecodableText } from './typed-body.js';
 
-/** A 400 in the words of upstream's decoder; `problem` is what it would say of the fields alone. */
+/** A 400 with the message of upstream's decoder. `problem` is the part of the message about the fields. */
 export class DecodingError extends ApiError {
   constructor(
     kind: Kind,
@@ -18,12 +18,14 @@ export class DecodingError extends ApiError {
   }
 }
 
-/** One finding of the decoder of YAML: all its lines are one error, and one warning each. */
+/**
+ * Returns the error of upstream's YAML decoder. It joins all lines into one error; as warnings, each line stands alone.
+ */
 export function yamlError(lines: readonly string[]): string {
   return `yaml: unmarshal errors:\n${lines.map((line) => `  ${line}`).join('\n')}`;
 }
 
-/** What is said of repeated keys before anything about fields. */
+/** Returns the errors and warnings that upstream lists before those about fields. */
 function findingsOfText(repeated: RepeatedKeys | undefined): {
   errors: readonly string[];
   warnings: readonly string[];
@@ -34,8 +36,8 @@ function findingsOfText(repeated: RepeatedKeys | undefined): {
 }
 
 /**
- * Leaves in `object` what upstream's decoder would. A value of the wrong type is a 400 in every mode; an
- * unknown or repeated field is a 400 with Strict, a warning with Warn, and dropped in silence with Ignore.
+ * Drops unknown fields from `object`, like upstream's decoder. A value of the wrong type is a 400 in every mode. An
+ * unknown or repeated field is a 400 with Strict, a warning with Warn, and ignored with Ignore.
  */
 export function decodeStrictly(kind: Kind, object: JsonMap, options: WriteOptions): void {
   const { fieldValidation, repeatedKeys, warn } = options;

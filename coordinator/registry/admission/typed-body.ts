@@ -1,4 +1,4 @@
-/** What a client sent, as an object of the kind it was sent for; refuses with 400 what it cannot be. */
+/** Checks the type of a request body and completes it. Throws a 400 for a body of another type. */
 
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
@@ -32,18 +32,18 @@ function completeTypeMeta(body: JsonMap, { kind, apiVersion, alsoAccepted = [] }
   body.kind = kind;
 }
 
-/** The type of bodies for this kind or subresource. */
+/** Returns the type of bodies for this kind or subresource. */
 export function bodyTypeOf(names: Pick<Kind, 'group' | 'version' | 'kind'>): BodyType {
   return { kind: names.kind, apiVersion: apiVersionOf(names) };
 }
 
-/** The message of upstream's decoder for a body that is not of this type; `sent` is the kind that the body names. */
+/** Returns the message of upstream's decoder for a body of another type. `sent` is the kind that the body names. */
 export function undecodableText({ kind, apiVersion }: BodyType, sent: string, problem: string): string {
   const version = apiVersion.slice(apiVersion.lastIndexOf('/') + 1);
   return `${sent} in version "${version}" cannot be handled as a ${kind}: ${problem}`;
 }
 
-/** `body`, known to be a map of this type; absent apiVersion and kind are filled in. Throws a 400. */
+/** Returns `body` as a map of this type, with apiVersion and kind filled in. Throws a 400. */
 export function readTyped(body: unknown, type: BodyType): JsonMap {
   if (!isJsonMap(body)) {
     throw badRequest(undecodableText(type, type.kind, 'the body is not a JSON object'));
@@ -53,8 +53,7 @@ export function readTyped(body: unknown, type: BodyType): JsonMap {
 }
 
 /**
- * `body` itself, known to have apiVersion, kind and a metadata map; absent ones are filled in, the type names
- * as upstream does by the URL. Throws a 400.
+ * Returns `body` itself, with apiVersion, kind and a metadata map filled in from the URL like upstream. Throws a 400.
  */
 export function readBody(kind: Kind, body: unknown): JsonMap & { metadata: JsonMap } {
   const type = bodyTypeOf(kind);
@@ -66,7 +65,10 @@ export function readBody(kind: Kind, body: unknown): JsonMap & { metadata: JsonM
   return read as JsonMap & { metadata: JsonMap };
 }
 
-/** Takes the namespace from the URL where the body names none; refuses another one (`rest.EnsureObjectNamespaceMatchesRequestNamespace`). */
+/**
+ * Sets the namespace from the URL if the body names none. Throws a 400 for another namespace
+ * (`rest.EnsureObjectNamespaceMatchesRequestNamespace`).
+ */
 export function placeInNamespace(kind: Kind, object: KubeObject, namespace: string | undefined): void {
   const { metadata } = object;
   if (!kind.namespaced || namespace === undefined) return;
@@ -76,7 +78,7 @@ export function placeInNamespace(kind: Kind, object: KubeObject, namespace: stri
   metadata.namespace = namespace;
 }
 
-/** The same for the name in the URL of an update. */
+/** Sets the name from the URL of an update if the body names none. Throws a 400 for another name. */
 export function placeAtName(object: KubeObject, ref: ObjectRef): void {
   const { metadata } = object;
   if (metadata.name && metadata.name !== ref.name) {

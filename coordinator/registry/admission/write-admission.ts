@@ -1,6 +1,7 @@
 /**
- * The chain every write passes: strict fields, defaults, what the server owns, the kind's preparation,
- * validation, warnings (`rest.BeforeCreate`, `rest.BeforeUpdate`). Bodies are given away: they become the object.
+ * The chain that every write passes: strict fields, defaults, server-owned metadata, the kind's preparation, validation
+ * and warnings (`rest.BeforeCreate`, `rest.BeforeUpdate`). A body becomes the object: callers must not use it
+ * afterwards.
  */
 
 import { badRequest, conflict, invalid } from '../../../shared/kube/objects/api-status.js';
@@ -23,7 +24,7 @@ import type { WriteOptions } from '../registry.js';
 import { decodeStrictly } from './strict-decoding.js';
 import { placeAtName, placeInNamespace, readBody } from './typed-body.js';
 
-/** Reads a body as an object of the kind: checked against the schema, defaulted. Throws a 400. */
+/** Reads a body as an object of the kind: checks it against the schema and sets defaults. Throws a 400. */
 export function readObject<T extends KubeObject>(kind: Kind<T>, body: unknown, options: WriteOptions): T {
   const map = readBody(kind, body);
   if (options.fieldValidation) decodeStrictly(kind, map, options);
@@ -37,12 +38,12 @@ function isPod(object: KubeObject): object is Pod {
   return object.apiVersion === 'v1' && object.kind === 'Pod';
 }
 
-/** Throws a 422 that names every mistake, if there is one. */
+/** Throws a 422 that lists all `errors`, if there are any. */
 export function refuseInvalid(kind: Kind, name: string, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalid(kind, name, [...errors]);
 }
 
-/** What a new object gets from outside. */
+/** Values that the server chooses for a new object. */
 interface Creation {
   /** Milliseconds since the epoch. */
   now: number;
@@ -51,7 +52,7 @@ interface Creation {
   generateName: (base: string) => string;
 }
 
-/** Makes `object`, as read and put into its namespace, what a POST stores. Throws 400 and 422. */
+/** Turns `object` into what a POST stores, in place. It must already be in its namespace. Throws 400 and 422. */
 export function admitCreate<T extends KubeObject>(
   kind: Kind<T>,
   object: T,
@@ -80,19 +81,19 @@ function contextOf(now: number, { user, groups }: WriteOptions): WriteContext {
   return { now, ...(user === undefined ? {} : { user }), ...(groups ? { groups } : {}) };
 }
 
-/** Gives an object its generated name, and the defaults that follow from a name (a Namespace's label). */
+/** Sets a generated name, and the defaults that depend on the name (a Namespace's label). */
 export function nameObject<T extends KubeObject>(kind: Kind<T>, object: T, name: string): void {
   object.metadata.name = name;
   kind.setDefaults(object);
 }
 
-/** Texts for the client that say what is stored without effect. */
+/** Warns the client of fields that are stored without effect. */
 function warn<T extends KubeObject>(kind: Kind<T>, object: T, options: WriteOptions): void {
   if (!options.warn) return;
   for (const text of kind.warnings(object)) options.warn(text);
 }
 
-/** Metadata that only the server writes: an update keeps it, whatever its body says. */
+/** Metadata that only the server writes: an update keeps the stored value and ignores the body's. */
 const SERVER_OWNED = [
   'creationTimestamp',
   'deletionTimestamp',
@@ -109,7 +110,7 @@ function keepServerOwned(next: ObjectMeta, current: ObjectMeta): void {
   delete next.resourceVersion;
 }
 
-/** 409 when the body names another revision or another object of the same name. */
+/** Throws a 409 if the body names another resourceVersion or another uid than the stored object has. */
 function checkIdentity(kind: Kind, next: ObjectMeta, current: ObjectMeta): void {
   if (next.uid && current.uid && next.uid !== current.uid) {
     const detail = `Precondition failed: UID in precondition: ${next.uid}, UID in object meta: ${current.uid}`;
@@ -124,18 +125,18 @@ function checkIdentity(kind: Kind, next: ObjectMeta, current: ObjectMeta): void 
   }
 }
 
-/** What a PUT, PATCH or modify would make of an object. */
+/** The input of a PUT, PATCH or modify. */
 export interface Replacement<T extends KubeObject> {
   ref: ObjectRef;
-  /** The object's outcome, as yet unchecked. */
+  /** The new object, not yet validated. */
   body: unknown;
-  /** In whose place it would stand. */
+  /** The stored object that `body` replaces. */
   current: T;
   /** Milliseconds since the epoch. */
   now: number;
 }
 
-/** The object that such a write stores. Throws 400, 409 and 422. */
+/** Returns the object that such a write stores. Throws 400, 409 and 422. */
 export function admitUpdate<T extends KubeObject>(
   kind: Kind<T>,
   { ref, body, current, now }: Replacement<T>,
@@ -175,7 +176,7 @@ function prepareAndValidate<T extends KubeObject>(
   return [...metadataErrors(), ...kind.validate(next), ...kind.validateUpdate(next, current)];
 }
 
-/** A Namespace's `/finalize`: everything else stays as it is (`namespaceFinalizeStrategy`). */
+/** A write to a Namespace's `/finalize` changes only spec.finalizers (`namespaceFinalizeStrategy`). */
 function keepAllButSpecFinalizers<T extends KubeObject>(next: T, current: T): void {
   const { finalizers } = (next as Namespace).spec ?? {};
   const kept: Namespace = copyJson(current);
@@ -187,7 +188,10 @@ const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const RANDOM_LENGTH = 5;
 const MAX_BASE_LENGTH = 63 - RANDOM_LENGTH;
 
-/** `base`, cut to 58 characters, and five random ones of upstream's alphabet. `random` is uniform in [0, 1). */
+/**
+ * Returns `base`, cut to 58 characters, with five random characters of upstream's alphabet
+ * (`k8s.io/apiserver/pkg/storage/names`). `random` is uniform in [0, 1).
+ */
 export function generateName(base: string, random: () => number): string {
   const suffix = Array.from(
     { length: RANDOM_LENGTH },
@@ -205,7 +209,10 @@ function bears(toleration: Toleration, taint: string): boolean {
   );
 }
 
-/** Lets a Pod stay on a dark node for 5 minutes unless it says otherwise. Changes it in place. */
+/**
+ * The DefaultTolerationSeconds admission plugin (`plugin/pkg/admission/defaulttolerationseconds`): unless the Pod says
+ * otherwise, it stays for 5 minutes on a node that is NotReady or unreachable. Changes the Pod in place.
+ */
 function addDefaultTolerations(pod: Pod): void {
   const own = pod.spec.tolerations ?? [];
   const added = TAINTS.filter((taint) => !own.some((toleration) => bears(toleration, taint))).map((key) => ({

@@ -1,32 +1,32 @@
 /**
- * One object for one value: whoever looks at the same bytes gets the same object, decoded once, and the one that was
- * just written is not decoded at all. Held weakly: what nobody looks at any more costs nothing.
+ * A cache of decoded objects. All readers of the same stored bytes share one object, and an object that was just
+ * written is not decoded at all. References are weak, so unused objects use no memory.
  */
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 
-/** Stands for a revision that the store has yet to give. */
+/** Placeholder for a revision that the store has not assigned yet. */
 const NOT_YET = '';
 
 const objects = new WeakMap<Buffer, WeakRef<KubeObject>>();
 
-/** `object` is about to be stored as these bytes. Its maker gives it away: it is not to change any more. */
+/** Caches `object` for the bytes that are about to be stored. The caller must not change it afterwards. */
 export function cacheWritten(stored: Buffer, object: KubeObject): void {
   object.metadata.resourceVersion = NOT_YET;
   objects.set(stored, new WeakRef(object));
 }
 
-/** The object that these bytes are, if somebody has it: at whatever revision. */
+/** Returns the cached object of these bytes, at any revision, or undefined. */
 export function cachedObject(stored: Buffer): KubeObject | undefined {
   return objects.get(stored)?.deref();
 }
 
-/** The object that these bytes are, at this revision. */
+/** Returns the object of these bytes at this revision. The object is shared: do not change it. */
 export function decodeShared<T extends KubeObject>(stored: Buffer, revision: number): T {
   const resourceVersion = String(revision);
   const cached = cachedObject(stored) as T | undefined;
   if (cached && cached.metadata.resourceVersion === NOT_YET)
     cached.metadata.resourceVersion = resourceVersion;
-  // A deleted object is told with the revision of its deletion.
+  // A deletion reports the last bytes of an object with the revision of the deletion.
   if (cached)
     return cached.metadata.resourceVersion === resourceVersion ? cached : atRevision(cached, revision);
   const object = JSON.parse(stored.toString()) as T;
@@ -35,7 +35,7 @@ export function decodeShared<T extends KubeObject>(stored: Buffer, revision: num
   return object;
 }
 
-/** The same object with another revision; it shares all but its metadata. */
+/** Returns the object with another revision. Everything but the metadata is shared. */
 export function atRevision<T extends KubeObject>(object: T, revision: number): T {
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
 }

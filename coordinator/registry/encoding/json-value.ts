@@ -1,4 +1,4 @@
-/** Plain JSON trees: copying, comparing, telling maps from lists. */
+/** Plain JSON trees: copying, comparing, type checks. */
 
 export type JsonMap = { [key: string]: unknown };
 
@@ -7,13 +7,13 @@ export function isJsonMap(value: unknown): value is JsonMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Sets an own property, also one named `__proto__`, which a plain assignment would take for the prototype. */
+/** Sets an own property. A plain assignment to `__proto__` would replace the prototype instead. */
 export function setOwn(map: JsonMap, key: string, value: unknown): void {
   if (key !== '__proto__') map[key] = value;
   else Object.defineProperty(map, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** A deep copy that shares nothing with `value`; members that are `undefined` are left out, as in JSON text. */
+/** Returns a deep copy. Members that are `undefined` are left out, as in JSON text. */
 export function copyJson<T>(value: T): T;
 export function copyJson(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => copyJson(item));
@@ -25,7 +25,7 @@ export function copyJson(value: unknown): unknown {
   return copy;
 }
 
-/** Deep equality of JSON trees; the order of members does not count, and `undefined` is absence. */
+/** Deep equality of JSON trees. The order of members does not matter, and `undefined` equals absence. */
 export function sameJson(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (Array.isArray(left)) {
@@ -35,12 +35,12 @@ export function sameJson(left: unknown, right: unknown): boolean {
   return isJsonMap(left) && isJsonMap(right) && sameMembers(left, right);
 }
 
-/** `sameJson` of two maps but for their members of these names. */
+/** `sameJson` of two maps, ignoring the members with these names. */
 export function sameJsonExcept(left: object, right: object, ignored: ReadonlySet<string>): boolean {
   return sameMembers(left as JsonMap, right as JsonMap, ignored);
 }
 
-/** Asked for each report of each host: it makes nothing but the lists of names. */
+/** Runs for every report of every host, so it allocates only the lists of keys. */
 function sameMembers(left: JsonMap, right: JsonMap, ignored?: ReadonlySet<string>): boolean {
   let members = 0;
   for (const key of Object.keys(left)) {

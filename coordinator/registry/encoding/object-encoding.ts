@@ -1,4 +1,4 @@
-/** How an object lies in the store, and how its revision gets into it on the way out. */
+/** The stored form of objects, and the insertion of resourceVersion when a value is read. */
 import type { KubeObject, ObjectMeta } from '../../../shared/kube/objects/meta.js';
 
 const METADATA_OPENING = Buffer.from('"metadata":{');
@@ -7,17 +7,17 @@ const CLOSING_BRACE = 0x7d;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** What Go writes escaped: kubectl compares a revision's bytes with those it would write itself. */
+/** Characters that Go escapes. kubectl compares the bytes of a ControllerRevision with bytes that it encodes itself. */
 const ESCAPED_BY_GO = /[<>&\u2028\u2029]/g;
 
 function goEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Where the status begins in values that were encoded here. */
+/** The offset of the status in values that were encoded here. */
 const statusOffsets = new WeakMap<Buffer, number>();
 
-/** Few texts have any of them, and looking for each is ten times as fast as the pattern. */
+/** Few texts contain these characters, and five `includes` are ten times as fast as the regular expression. */
 function asGoWrites(json: string): string {
   const isPlain =
     !json.includes('<') &&
@@ -29,16 +29,16 @@ function asGoWrites(json: string): string {
 }
 
 /**
- * Compact JSON that begins with apiVersion, kind and metadata, without resourceVersion, and ends with the status: the
- * form of a stored value.
+ * Returns the stored form: compact JSON that begins with apiVersion, kind and metadata, has no resourceVersion, and
+ * ends with the status.
  */
 export function encodeObject(object: KubeObject & { status?: unknown }): Buffer {
   return object.status === undefined ? ownBytes(wholeOf(object)) : join(headOf(object), tailOf(object));
 }
 
 /**
- * The same of several, in one piece of memory: that costs a third of as many small ones. For what goes together as well, as
- * Events do, since one of them that stays keeps all.
+ * Encodes several objects into one buffer, which costs a third of separate buffers. Use it only for objects that are
+ * deleted at about the same time, such as Events: one remaining value keeps the whole buffer in memory.
  */
 export function encodeTogether(objects: readonly (KubeObject & { status?: unknown })[]): Buffer[] {
   const texts = objects.map((object) =>
@@ -55,7 +55,7 @@ export function encodeTogether(objects: readonly (KubeObject & { status?: unknow
   return ends.map((end, index) => all.subarray(ends[index - 1] ?? 0, end));
 }
 
-/** `object`, which differs from the one stored in nothing but its status: only that is encoded. */
+/** Encodes `object`, which differs from the stored one only in its status, by replacing the status bytes. */
 export function encodeNewStatus(stored: Buffer, object: KubeObject & { status?: unknown }): Buffer {
   const offset = statusOffsets.get(stored);
   if (offset === undefined) return encodeObject(object);
@@ -67,14 +67,14 @@ export function encodeNewStatus(stored: Buffer, object: KubeObject & { status?: 
   return encoded;
 }
 
-/** All but the status. */
+/** Encodes everything but the status. */
 function wholeOf(object: KubeObject & { status?: unknown }): string {
   const { apiVersion, kind, metadata, status: _status, ...rest } = object;
   const { resourceVersion: _known, ...stored } = metadata;
   return asGoWrites(JSON.stringify({ apiVersion, kind, metadata: stored, ...rest }));
 }
 
-/** All but the status and the closing brace. */
+/** Encodes everything but the status and the closing brace. */
 function headOf(object: KubeObject & { status?: unknown }): string {
   return wholeOf(object).slice(0, -1);
 }
@@ -89,21 +89,27 @@ function join(head: string, tail: string): Buffer {
   return encoded;
 }
 
-/** In memory of its own: a value lives for long, and in a pool it would keep 8 KiB of its short-lived neighbours. */
+/**
+ * Encodes into a buffer outside Node's pool. Stored values live long, and a pooled one would keep 8 KiB of other data
+ * in memory.
+ */
 function ownBytes(text: string): Buffer {
   const encoded = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   encoded.write(text);
   return encoded;
 }
 
-/** An object encoded once, to be filled many times: some of its texts are holes. */
+/** An object that is encoded once with placeholders and then filled many times. */
 export class EncodedObject {
   readonly #pieces: string[] = [];
-  /** Which hole follows each piece but the last. */
+  /** `#holes[i]` names the placeholder between pieces i and i + 1. */
   readonly #holes: string[] = [];
   readonly #tail: string;
 
-  /** `holes`: the text that stands in the object for each; a hole is a whole text, and none is in the status. */
+  /**
+   * `holes` maps each placeholder's name to its text in the object. A placeholder is a whole string, outside the
+   * status.
+   */
   constructor(object: KubeObject & { status?: unknown }, holes: Readonly<Record<string, string>>) {
     const names = new Map(Object.entries(holes).map(([name, text]) => [JSON.stringify(text), name]));
     this.#tail = tailOf(object);
@@ -116,7 +122,7 @@ export class EncodedObject {
     this.#pieces.push(head);
   }
 
-  /** What encoding the object with these texts in its holes gives. */
+  /** Returns the encoded object with these texts in place of the placeholders. */
   fill(texts: Readonly<Record<string, string>>): Buffer {
     let head = this.#pieces[0] ?? '';
     for (const [index, hole] of this.#holes.entries()) {
@@ -126,7 +132,7 @@ export class EncodedObject {
   }
 }
 
-/** Which of the texts comes first, and where. */
+/** Returns the text with the lowest index in `within`. */
 function firstOf(texts: Iterable<string>, within: string): { text: string; at: number } | undefined {
   let first: { text: string; at: number } | undefined;
   for (const text of texts) {
@@ -136,7 +142,7 @@ function firstOf(texts: Iterable<string>, within: string): { text: string; at: n
   return first;
 }
 
-/** A stored value with `resourceVersion` in its metadata: what clients get. */
+/** Returns a stored value with `resourceVersion` in its metadata, as clients receive it. */
 export function spliceResourceVersion(stored: Buffer, revision: number): Buffer {
   const spliced = new SplicedValue(stored, revision);
   const bytes = Buffer.allocUnsafe(spliced.length);
@@ -144,7 +150,9 @@ export function spliceResourceVersion(stored: Buffer, revision: number): Buffer 
   return bytes;
 }
 
-/** The same without the bytes: a list copies each value once, to where it is sent from. */
+/**
+ * Like `spliceResourceVersion`, without a buffer of its own: a list copies each value once, straight into the response.
+ */
 export class SplicedValue {
   readonly #stored: Buffer;
   readonly #at: number;
@@ -167,15 +175,15 @@ export class SplicedValue {
 }
 
 /**
- * Where metadata began when it was last asked for: most values that follow one another are of one kind. In one of another kind
- * the place lies within the kind's name or within its metadata, and there these bytes cannot stand.
+ * Where metadata began in the previous value. Consecutive values are mostly of one kind. In a value of another kind
+ * this index lies inside the kind's name or inside the metadata, where these bytes cannot occur.
  */
 let lastStart = METADATA_OPENING.length;
 
-/** The index behind the brace that opens the metadata. */
+/** Returns the index after the brace that opens the metadata. */
 function metadataStart(stored: Buffer): number {
   const opening = lastStart - METADATA_OPENING.length;
-  // By hand: a call into the library takes longer than these few bytes.
+  // A loop: a library call costs more than comparing these few bytes.
   let same = 0;
   while (same < METADATA_OPENING.length && stored[opening + same] === METADATA_OPENING[same]) same += 1;
   if (same === METADATA_OPENING.length) return lastStart;
@@ -183,13 +191,13 @@ function metadataStart(stored: Buffer): number {
   return lastStart;
 }
 
-/** Decodes the metadata alone: a fraction of an object, and all that a label selector looks at. */
+/** Decodes only the metadata, which is enough for a label selector. */
 export function decodeMetadata(stored: Buffer): ObjectMeta {
   const start = metadataStart(stored) - 1;
   return JSON.parse(stored.toString('utf8', start, endOfMap(stored, start)));
 }
 
-/** The index after the brace that closes the map beginning at `start`. */
+/** Returns the index after the brace that closes the map beginning at `start`. */
 function endOfMap(json: Buffer, start: number): number {
   let depth = 0;
   for (let at = start; at < json.length; at += 1) {
@@ -202,7 +210,7 @@ function endOfMap(json: Buffer, start: number): number {
   return json.length;
 }
 
-/** The index of the quote that closes the string opened at `start`. */
+/** Returns the index of the quote that closes the string opened at `start`. */
 function endOfString(json: Buffer, start: number): number {
   let at = json.indexOf(QUOTE, start + 1);
   while (at >= 0 && isEscaped(json, at)) at = json.indexOf(QUOTE, at + 1);

@@ -1,4 +1,4 @@
-/** A stored value as an ObjectRecord: bytes stay bytes until somebody asks for fields, and the other way round. */
+/** Stored values and decoded objects as ObjectRecords. Each side is converted only on demand. */
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Labels } from '../../../shared/kube/objects/selectors.js';
 import type { Change } from '../../store/store.js';
@@ -6,10 +6,10 @@ import type { ObjectRecord } from '../registry.js';
 import { cachedObject, decodeShared } from './decoded-objects.js';
 import { decodeMetadata, encodeObject, SplicedValue, spliceResourceVersion } from './object-encoding.js';
 
-/** A record of a value as the store holds it. It keeps nothing that it makes: a change's record stays as long as the change. */
+/** A record of a stored value. It caches nothing, because the record of a change lives as long as the change. */
 export class StoredRecord<T extends KubeObject> implements ObjectRecord<T> {
   constructor(
-    /** The value, without its revision. */
+    /** The stored bytes, without resourceVersion. */
     readonly stored: Buffer,
     readonly revision: number,
   ) {}
@@ -26,20 +26,20 @@ export class StoredRecord<T extends KubeObject> implements ObjectRecord<T> {
     return decodeShared<T>(this.stored, this.revision);
   }
 
-  /** The object's labels, without decoding the rest of it. */
+  /** Returns the labels without decoding the rest of the object. */
   labels(): Labels | undefined {
     return (cachedObject(this.stored)?.metadata ?? decodeMetadata(this.stored)).labels;
   }
 }
 
-/** The labels of any record, as cheaply as it allows. */
+/** Returns the labels of a record without decoding more than necessary. */
 export function labelsOf(record: ObjectRecord): Labels | undefined {
   return record instanceof StoredRecord ? record.labels() : record.object().metadata.labels;
 }
 
 /**
- * A record of an object at hand, which its maker gives away: it gets its resourceVersion here and is not to
- * change any more. Revision 0 stands for "not stored" (a dry run's creation): such an object names none.
+ * Returns a record of a decoded object and sets its resourceVersion. The caller must not change the object afterwards.
+ * Revision 0 means "not stored" (dry run): the object then has no resourceVersion.
  */
 export function recordOf<T extends KubeObject>(object: T, revision: number): ObjectRecord<T> {
   if (revision === 0) delete object.metadata.resourceVersion;
@@ -55,23 +55,23 @@ export function recordOf<T extends KubeObject>(object: T, revision: number): Obj
   };
 }
 
-/** The object before and after; both carry the change's revision. */
+/** The object before and after a change. Both have the revision of the change. */
 interface ChangeRecords<T extends KubeObject = KubeObject> {
   current?: ObjectRecord<T>;
   previous?: ObjectRecord<T>;
 }
 
-/** Keyed by the change, which the store shares among its watches: so it is decoded and spliced once for all. */
+/** Records by change. All watches share a change, so it is decoded once for all of them. */
 const RECORDS = new WeakMap<Change, ChangeRecords>();
 
-/** The records of one change. The caller knows that its key belongs to objects of type `T`. */
+/** Returns the records of one change. The caller guarantees that the change's key belongs to objects of type `T`. */
 export function recordsOf<T extends KubeObject>(change: Change): ChangeRecords<T> {
   const known = RECORDS.get(change);
   if (known) return known as ChangeRecords<T>;
   const { value, previous, revision } = change;
   const records: ChangeRecords<T> = {
     ...(value && { current: new StoredRecord<T>(value, revision) }),
-    // A deleted object carries the revision of its deletion, else a resumed watch would repeat it.
+    // With the revision of its last update, a resumed watch would report the deletion twice.
     ...(previous && { previous: new StoredRecord<T>(previous.value, revision) }),
   };
   RECORDS.set(change, records);

@@ -1,4 +1,4 @@
-/** The 409 of an apply that would take fields from others (`managedfields/internal/conflict.go`). */
+/** The 409 of an apply that would take fields from other managers (`managedfields/internal/conflict.go`). */
 import { ApiError, type StatusCause } from '../../../shared/kube/objects/api-status.js';
 import type { ApplyConflict } from './apply-fields.js';
 import type { ManagerName } from './field-managers.js';
@@ -11,7 +11,7 @@ function ownerText({ manager, operation, subresource }: ManagerName, apiVersion:
   return operation === 'Update' ? `${name} using ${apiVersion}` : name;
 }
 
-/** 409 Conflict with a cause for each field, worded as kubectl shows it. `conflicts` is not empty. */
+/** Returns the 409 with one cause a field, in kubectl's wording. `conflicts` is not empty. */
 export function applyConflict(conflicts: readonly ApplyConflict[], apiVersion: string): ApiError {
   const owners = conflicts.map(({ owner, fields }) => ({
     name: ownerText(owner, apiVersion),

@@ -26,30 +26,31 @@ import { fieldSetOf, withNamedFields } from './object-field-set.js';
 import { removeFields } from './remove-fields.js';
 import { METADATA_ITSELF, untrackedFields } from './untracked-fields.js';
 
-/** Fields of another manager that the manifest wants otherwise. */
+/** Fields of another manager that the manifest sets to other values. */
 export interface ApplyConflict {
   owner: ManagerName;
   fields: FieldSet;
 }
 
 export interface Applied {
-  /** Not defaulted; shares parts with the live object and the manifest. */
+  /** Without defaults; shares parts with the live object and the manifest. */
   object: JsonMap;
-  /** After the apply, had it been forced. */
+  /** The managers after a forced apply. */
   managers: FieldManagers;
-  /** In the order of their owners; none = need not be forced. */
+  /** Sorted by owner. If empty, the apply needs no force. */
   conflicts: ApplyConflict[];
 }
 
-/** The fields of a manifest that its applier comes to own. */
+/** Returns the fields that the applier of a manifest owns afterwards. */
 export function appliedFields(kind: Kind, manifest: JsonMap, subresource: string | undefined): FieldSet {
   const named = difference(fieldSetOf(manifest, definitionOf(kind.schema)), METADATA_ITSELF);
   return outside(named, untrackedFields(kind, subresource));
 }
 
 /**
- * Lays `manifest` over `live` in the name of `applier`, removes what that had applied before and nobody names any
- * more, and tells who else would lose fields. Values that agree are shared. The applier's entry keeps its time.
+ * Merges `manifest` into `live` for `applier`. Fields that the applier owned before and that no manager owns now are
+ * removed. Returns the managers that would lose fields as conflicts. Equal values are co-owned. The applier's entry
+ * keeps its time.
  */
 export function applyFields(
   kind: Kind,
@@ -86,8 +87,8 @@ export function applyFields(
 }
 
 /**
- * `merged` without what is in `last`, the applier's fields before, and in nobody's set now; `managers` has its new
- * ones. Removal goes by whole items and structs, so what lies in them unowned goes too.
+ * Removes from `merged` the fields in `last` (the applier's previous fields) that no manager owns now. `managers`
+ * contains the applier's new fields. Items and structs are removed as a whole, including unowned fields in them.
  */
 export function prune(merged: unknown, last: FieldSet, managers: FieldManagers, schema: Schema): unknown {
   const owned = [...managers.values()].map(({ fields }) => fields).reduce(union, EMPTY_SET);
@@ -96,7 +97,7 @@ export function prune(merged: unknown, last: FieldSet, managers: FieldManagers, 
   const removable = withNamedFields(last, schema);
   const all = setOf(merged);
   const kept = union(setOf(removeFields(merged, removable, schema)), withNamedFields(owned, schema));
-  // An owned item brings back what holds it, and only what the applier had may go in the end.
+  // Keeping an owned item restores its parents. In the end only the applier's previous fields may be missing.
   const left = setOf(removeFields(merged, difference(all, kept), schema));
   return removeFields(merged, intersection(difference(all, left), removable), schema);
 }

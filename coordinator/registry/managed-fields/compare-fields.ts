@@ -13,7 +13,7 @@ interface Comparison {
 
 const SAME: Comparison = { added: EMPTY_SET, modified: EMPTY_SET, removed: EMPTY_SET };
 
-/** The three sets of what changed from `before` to `after`; undefined stands for absence, which null does not. */
+/** Returns the fields that were added, modified and removed. undefined means absent; null is a value. */
 export function compareFields(before: unknown, after: unknown, schema: Schema | undefined): Comparison {
   if (before === after) return SAME;
   const shape = shapeOf(schema);
@@ -25,7 +25,7 @@ export function compareFields(before: unknown, after: unknown, schema: Schema | 
   return combined(before, after, parts);
 }
 
-/** The comparison without the fields of `ignored` and what lies below them. */
+/** Returns the comparison without the fields of `ignored` and the fields below them. */
 export function withoutFields({ added, modified, removed }: Comparison, ignored: FieldSet): Comparison {
   return {
     added: outside(added, ignored),
@@ -34,7 +34,7 @@ export function withoutFields({ added, modified, removed }: Comparison, ignored:
   };
 }
 
-/** What the writer of a change comes to own. */
+/** Returns the fields that the writer of a change owns afterwards. */
 export function writtenFields({ added, modified }: Comparison): FieldSet {
   return union(added, modified);
 }
@@ -82,7 +82,7 @@ function compareLists(before: readonly unknown[], after: readonly unknown[], sha
   ]);
 }
 
-/** Items that share a key are one thing: some lists of old had duplicates. */
+/** Compares items with the same key together, because lists of older releases may contain duplicates. */
 function compareItems(
   before: readonly unknown[],
   after: readonly unknown[],

@@ -1,4 +1,4 @@
-/** Who owns which fields of one object: metadata.managedFields, decoded (`managedfields/internal/managedfields.go`). */
+/** The owners of an object's fields: metadata.managedFields, decoded (`managedfields/internal/managedfields.go`). */
 import type { KubeObject, ManagedFieldsEntry, Timestamp } from '../../../shared/kube/objects/meta.js';
 import { isJsonMap } from '../encoding/json-value.js';
 import { type FieldSet, isEmptySet, union } from './field-set.js';
@@ -6,7 +6,7 @@ import { decodeFieldsV1, encodeFieldsV1 } from './fields-v1.js';
 
 export type Operation = 'Apply' | 'Update';
 
-/** Who writes. The same program applying and updating, or writing to another subresource, is another manager. */
+/** Identifies a manager. The same program counts as another manager for another operation or subresource. */
 export interface ManagerName {
   manager: string;
   operation: Operation;
@@ -15,23 +15,23 @@ export interface ManagerName {
 
 export interface FieldManager extends ManagerName {
   fields: FieldSet;
-  /** Of its last change. */
+  /** The time of the manager's last change. */
   time?: Timestamp;
 }
 
-/** By `managerKey`. */
+/** Managers by `managerKey`. */
 export type FieldManagers = ReadonlyMap<string, FieldManager>;
 
 export const NO_MANAGERS: FieldManagers = new Map();
 
-/** Text that tells managers apart, and the order in which conflicts name them. */
+/** Returns a unique key of a manager. Conflicts are sorted by it. */
 export function managerKey({ manager, operation, subresource }: ManagerName): string {
   return JSON.stringify([manager, operation, subresource ?? '']);
 }
 
 /**
- * What the entries say; undefined for a list that breaks the format. Entries of another version of the kind are
- * left out: nothing here could tell what their paths mean.
+ * Decodes the entries, or returns undefined for a malformed list. Entries of another version of the kind are dropped,
+ * because their paths have an unknown meaning.
  */
 export function decodeManagers(entries: unknown, apiVersion: string): FieldManagers | undefined {
   if (entries === undefined) return NO_MANAGERS;
@@ -57,7 +57,7 @@ function isOperation(text: string | undefined): text is Operation {
   return text === 'Apply' || text === 'Update';
 }
 
-/** The entries to store, appliers first, each by age; undefined when nobody owns anything. */
+/** Returns the entries to store: appliers first, each group by time. Returns undefined if no manager owns any field. */
 export function encodeManagers(
   managers: FieldManagers,
   apiVersion: string,
@@ -76,7 +76,7 @@ export function encodeManagers(
     }));
 }
 
-/** Puts the entries into the object, in place. */
+/** Sets or removes managedFields, in place. */
 export function setManagedFields(object: KubeObject, entries: ManagedFieldsEntry[] | undefined): void {
   if (entries) object.metadata.managedFields = entries;
   else delete object.metadata.managedFields;
@@ -96,7 +96,7 @@ function compareTexts(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** Each manager's fields changed by `change`; one that is left without any is dropped. */
+/** Applies `change` to the fields of each manager and drops managers without fields. */
 export function mapFields(
   managers: FieldManagers,
   change: (manager: FieldManager) => FieldSet,
@@ -109,7 +109,7 @@ export function mapFields(
   return changed;
 }
 
-/** The managers with `manager` in place of the one of its name; without it when it owns nothing. */
+/** Returns the managers with `manager` replaced or added, or removed if it owns no fields. */
 export function withManager(managers: FieldManagers, manager: FieldManager): FieldManagers {
   const changed = new Map(managers);
   if (isEmptySet(manager.fields)) changed.delete(managerKey(manager));
@@ -117,11 +117,11 @@ export function withManager(managers: FieldManagers, manager: FieldManager): Fie
   return changed;
 }
 
-/** Updaters kept apart; of more, the oldest are told together (`DefaultMaxUpdateManagers`). */
+/** At most this many updaters are stored separately; the oldest are merged (`DefaultMaxUpdateManagers`). */
 const MAX_UPDATERS = 10;
 const ANCIENT: ManagerName = { manager: 'ancient-changes', operation: 'Update' };
 
-/** The managers with the oldest updaters merged into one, so that an object cannot grow by being written to. */
+/** Merges the oldest updaters into one, so that repeated writes cannot grow an object without limit. */
 export function capUpdaters(managers: FieldManagers): FieldManagers {
   const updaters = [...managers.values()].filter(({ operation }) => operation === 'Update');
   if (updaters.length <= MAX_UPDATERS) return managers;

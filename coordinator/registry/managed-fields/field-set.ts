@@ -1,38 +1,37 @@
 /**
- * Sets of paths in an object, as ownership of fields is told in (structured-merge-diff `fieldpath.Set`).
- * A set is a tree: path elements in the text form of FieldsV1 (`f:spec`, `k:{"name":"a"}`, `v:"x"`) lead down.
+ * Sets of field paths, the form of ownership (structured-merge-diff `fieldpath.Set`). A set is a tree whose edges are
+ * path elements in the text form of FieldsV1: `f:spec`, `k:{"name":"a"}`, `v:"x"`.
  */
 
-/** Never changed once made, and never with an empty branch. */
+/** Immutable. Contains no empty branches. */
 export interface FieldSet {
-  /** The path that leads here is in the set. */
+  /** True if the path that leads to this node is in the set. */
   readonly isMember: boolean;
   readonly children: ReadonlyMap<string, FieldSet>;
 }
 
 export const EMPTY_SET: FieldSet = { isMember: false, children: new Map() };
 
-/** The set of exactly the path that leads here. */
+/** The set that contains only the path to this node. */
 export const MEMBER: FieldSet = { isMember: true, children: new Map() };
 
-/** True for a set without any field. */
 export function isEmptySet(set: FieldSet): boolean {
   return !set.isMember && set.children.size === 0;
 }
 
-/** A set of these branches, the empty ones left out. */
+/** Returns a set of these branches without the empty ones. */
 export function fieldSet(isMember: boolean, branches: Iterable<readonly [string, FieldSet]>): FieldSet {
   const children = new Map<string, FieldSet>();
   for (const [element, branch] of branches) if (!isEmptySet(branch)) children.set(element, branch);
   return { isMember, children };
 }
 
-/** What lies under one path element. */
+/** Returns the branch below one path element. */
 export function branchOf(set: FieldSet, element: string): FieldSet {
   return set.children.get(element) ?? EMPTY_SET;
 }
 
-/** Paths that are in either. */
+/** Returns the paths that are in either set. */
 export function union(left: FieldSet, right: FieldSet): FieldSet {
   if (isEmptySet(left)) return right;
   if (isEmptySet(right)) return left;
@@ -43,7 +42,7 @@ export function union(left: FieldSet, right: FieldSet): FieldSet {
   return fieldSet(left.isMember || right.isMember, branches);
 }
 
-/** Paths of `left` that `right` lacks. A path above or below is another path. */
+/** Returns the paths of `left` that are not in `right`. Parents and children count as different paths. */
 export function difference(left: FieldSet, right: FieldSet): FieldSet {
   if (isEmptySet(left) || isEmptySet(right)) return left;
   return fieldSet(
@@ -52,7 +51,7 @@ export function difference(left: FieldSet, right: FieldSet): FieldSet {
   );
 }
 
-/** Paths of `left` that are neither in `right` nor under one that is. */
+/** Returns the paths of `left` that are neither in `right` nor below a path in `right`. */
 export function outside(left: FieldSet, right: FieldSet): FieldSet {
   if (right.isMember) return EMPTY_SET;
   if (isEmptySet(right)) return left;
@@ -62,7 +61,7 @@ export function outside(left: FieldSet, right: FieldSet): FieldSet {
   );
 }
 
-/** Paths that are in both. */
+/** Returns the paths that are in both sets. */
 export function intersection(left: FieldSet, right: FieldSet): FieldSet {
   if (isEmptySet(left) || isEmptySet(right)) return EMPTY_SET;
   return fieldSet(
@@ -71,26 +70,25 @@ export function intersection(left: FieldSet, right: FieldSet): FieldSet {
   );
 }
 
-/** True for sets of the same fields. */
 export function sameSet(left: FieldSet, right: FieldSet): boolean {
   if (left === right) return true;
   if (left.isMember !== right.isMember || left.children.size !== right.children.size) return false;
   return [...left.children].every(([element, branch]) => sameSet(branch, branchOf(right, element)));
 }
 
-/** The branches in the order in which they are written. */
+/** Returns the branches in the order in which FieldsV1 stores them. */
 export function sortedBranches({ children }: FieldSet): [string, FieldSet][] {
   return [...children].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Every path of the set, members of a level before what lies below it. */
+/** Yields every path of the set, parents before children. */
 export function* pathsOf(set: FieldSet, above: readonly string[] = []): Generator<readonly string[]> {
   const branches = sortedBranches(set);
   for (const [element, branch] of branches) if (branch.isMember) yield [...above, element];
   for (const [element, branch] of branches) yield* pathsOf(branch, [...above, element]);
 }
 
-/** The set of these paths, e.g. `['f:metadata', 'f:name']`. */
+/** Returns the set of these paths, for example `['f:metadata', 'f:name']`. */
 export function setOfPaths(paths: Iterable<readonly string[]>): FieldSet {
   let set = EMPTY_SET;
   for (const path of paths) set = union(set, setOfPath(path));

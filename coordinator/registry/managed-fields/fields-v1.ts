@@ -3,10 +3,10 @@ import { isJsonMap, type JsonMap, setOwn } from '../encoding/json-value.js';
 import { type FieldSet, fieldSet, sortedBranches } from './field-set.js';
 import { readElement } from './path-element.js';
 
-/** The member that stands for the path itself where something lies below it. */
+/** The key for the parent path itself, in a map that also lists its children. */
 const SELF = '.';
 
-/** `{"f:data":{".":{},"f:a":{}}}`. */
+/** Returns for example `{"f:data":{".":{},"f:a":{}}}`. */
 export function encodeFieldsV1(set: FieldSet): JsonMap {
   const json: JsonMap = {};
   for (const [element, branch] of sortedBranches(set)) setOwn(json, element, encodeBranch(branch));
@@ -18,12 +18,12 @@ function encodeBranch(branch: FieldSet): JsonMap {
   return branch.isMember && branch.children.size > 0 ? { [SELF]: {}, ...below } : below;
 }
 
-/** The set that the JSON describes; undefined for what is no FieldsV1. */
+/** Returns the decoded set, or undefined if the JSON is not FieldsV1. */
 export function decodeFieldsV1(json: unknown): FieldSet | undefined {
   return isJsonMap(json) ? decodeMembers(json) : undefined;
 }
 
-/** A member without members is a leaf: its path is in the set. */
+/** A map without keys is a leaf: its path is in the set. */
 function decodeMembers(json: JsonMap): FieldSet | undefined {
   const branches: [string, FieldSet][] = [];
   for (const [text, value] of Object.entries(json)) {

@@ -1,4 +1,7 @@
-/** The annotation of kubectl's client-side apply, which its server-side apply takes over (`managedfields/internal/lastapplied*.go`). */
+/**
+ * The annotation of kubectl's client-side apply. kubectl's server-side apply takes over its fields
+ * (`managedfields/internal/lastapplied*.go`).
+ */
 import type { Kind } from '../../kinds/kind.js';
 import { definitionOf } from '../../kinds/schema/schema-definitions.js';
 import { copyJson, isJsonMap, type JsonMap } from '../encoding/json-value.js';
@@ -7,9 +10,9 @@ import { difference, EMPTY_SET, type FieldSet, isEmptySet } from './field-set.js
 import { fieldSetOf } from './object-field-set.js';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
-/** The only manager that is taken for the one that applied on the client's side before. */
+/** The only manager that may take over fields from a client-side apply. */
 const KUBECTL = 'kubectl';
-/** Of all annotations together. */
+/** Limit for all annotations together. */
 const MAX_BYTES = 256 * 1024;
 
 function annotationsOf(object: JsonMap): JsonMap | undefined {
@@ -23,13 +26,13 @@ function lastAppliedFields(kind: Kind, live: JsonMap): FieldSet {
   try {
     return fieldSetOf(JSON.parse(text), definitionOf(kind.schema));
   } catch (error) {
-    // A user's annotation: without sense, it allows nothing.
+    // A user wrote this annotation. If it is not JSON, it grants no fields.
     if (error instanceof SyntaxError) return EMPTY_SET;
     throw error;
   }
 }
 
-/** The conflicts that remain when kubectl may take back what it applied from the client's side. */
+/** Returns the conflicts that remain after kubectl takes over the fields of its client-side apply. */
 export function withoutOwnLegacy(
   kind: Kind,
   live: JsonMap,
@@ -43,7 +46,9 @@ export function withoutOwnLegacy(
     .filter(({ fields }) => !isEmptySet(fields));
 }
 
-/** Brings the annotation up to date where there is one, so that both ways of applying can be mixed. Changes `object`. */
+/**
+ * Updates the annotation if it exists, in place. Client-side and server-side apply can then alternate on one object.
+ */
 export function refreshLastApplied(object: JsonMap, manifest: JsonMap, manager: string): void {
   const annotations = annotationsOf(object);
   if (manager !== KUBECTL || annotations?.[LAST_APPLIED] === undefined) return;

@@ -1,12 +1,12 @@
-/** What makes a manifest unfit for apply, in the words of structured-merge-diff's validation. */
+/** Schema problems of a manifest to apply, in the wording of structured-merge-diff. */
 import { fieldSchema, itemSchema, type Schema } from '../../kinds/schema/schema-definitions.js';
 import { isJsonMap, type JsonMap } from '../encoding/json-value.js';
 import { itemElement, lacksKey, pathText } from './path-element.js';
 import { type Shape, shapeOf } from './schema-shape.js';
 
 /**
- * Fields that the type lacks, list items without their key, and items of one key: each as `PATH: what is wrong`.
- * `path` is the elements that lead to `value`.
+ * Returns unknown fields, list items without their key, and items with duplicate keys, each as `PATH: problem`. `path`
+ * leads to `value`.
  */
 export function manifestProblems(
   value: unknown,

@@ -1,10 +1,13 @@
-/** The live object with an applied manifest laid over it (structured-merge-diff `typed/merge.go`). */
+/** Merges an applied manifest into the live object (structured-merge-diff `typed/merge.go`). */
 import { fieldSchema, type Schema } from '../../kinds/schema/schema-definitions.js';
 import { isJsonMap, type JsonMap, setOwn } from '../encoding/json-value.js';
 import { itemElement } from './path-element.js';
 import { type Shape, shapeOf } from './schema-shape.js';
 
-/** Fields of `applied` win; what it does not name stays. Shares parts with both, changes neither. */
+/**
+ * Returns `live` with the fields of `applied`. Fields that `applied` omits stay. The result shares parts with both
+ * inputs.
+ */
 export function mergeApplied(live: unknown, applied: unknown, schema: Schema | undefined): unknown {
   if (applied === undefined) return live;
   if (live === undefined || live === null) return applied;
@@ -28,8 +31,8 @@ function mergeMaps(live: JsonMap, applied: JsonMap, schema: Schema): JsonMap {
 }
 
 /**
- * Applied items in their own order; items that only the live list has stay behind the ones that they followed.
- * Where the two orders differ, the applied one counts.
+ * Applied items keep the order of the manifest. Other live items stay behind the item that they followed. If the orders
+ * contradict each other, the manifest's order wins.
  */
 function mergeLists(
   live: readonly unknown[],

@@ -1,11 +1,13 @@
-/** Which fields a manifest names (structured-merge-diff `typed/tofieldset.go`). */
+/** The fields that a manifest names (structured-merge-diff `typed/tofieldset.go`). */
 import { fieldSchema, type Schema } from '../../kinds/schema/schema-definitions.js';
 import { isJsonMap, type JsonMap } from '../encoding/json-value.js';
 import { EMPTY_SET, type FieldSet, fieldSet, MEMBER, union } from './field-set.js';
 import { fieldElement, itemElement } from './path-element.js';
 import { isDeclared, type Shape, schemaAt, shapeOf } from './schema-shape.js';
 
-/** The leaves of `value`, keys of its maps and items of its lists; a struct only where it is empty. */
+/**
+ * Returns the leaves of `value`, the keys of its maps and the items of its lists. A struct counts only if it is empty.
+ */
 export function fieldSetOf(value: unknown, schema: Schema | undefined): FieldSet {
   const shape = shapeOf(schema);
   switch (shape.type) {
@@ -27,7 +29,7 @@ function setOfMap(map: JsonMap, schema: Schema): FieldSet {
   return fieldSet(false, branches);
 }
 
-/** Null and `{}` own their place, though nothing is in it. */
+/** Null and `{}` own their path although they contain nothing. */
 function isVoid(value: unknown): boolean {
   return value === null || (isJsonMap(value) && Object.keys(value).length === 0);
 }
@@ -41,8 +43,8 @@ function setOfList(list: readonly unknown[], { keys, items }: Extract<Shape, { t
 }
 
 /**
- * The set with every declared field that leads to a member: what a removal must name, or husks would stay
- * (`Set.EnsureNamedFieldsAreMembers`).
+ * Returns the set with all declared parent fields of its members. A removal needs them; otherwise empty parents would
+ * remain (`Set.EnsureNamedFieldsAreMembers`).
  */
 export function withNamedFields(set: FieldSet, schema: Schema | undefined): FieldSet {
   const shape = shapeOf(schema);

@@ -1,18 +1,18 @@
-/** One step of a path into an object: its text in FieldsV1, and as error messages show it (`fieldpath.PathElement`). */
+/** One element of a path, in the text form of FieldsV1 and in that of error messages (`fieldpath.PathElement`). */
 import { fieldSchema, type Schema } from '../../kinds/schema/schema-definitions.js';
 import { isJsonMap, type JsonMap } from '../encoding/json-value.js';
 
-/** `f:NAME`: a field of a struct or a key of a map. */
+/** Returns `f:NAME`: a field of a struct or a key of a map. */
 export function fieldElement(name: string): string {
   return `f:${name}`;
 }
 
-/** `v:VALUE`: a plain value in a list that is a set. */
+/** Returns `v:VALUE`: a plain value in a list that is a set. */
 function valueElement(value: unknown): string {
   return `v:${JSON.stringify(value)}`;
 }
 
-/** `k:{"name":"a"}`: an item of a list that is a map, its keys by name. */
+/** Returns `k:{"name":"a"}`: an item of a list with keys, its keys sorted by name. */
 function keyElement(keys: JsonMap): string {
   const members = Object.keys(keys)
     .sort()
@@ -20,12 +20,12 @@ function keyElement(keys: JsonMap): string {
   return `k:{${members.join(',')}}`;
 }
 
-/** `i:N`: only for an item that lacks its key, so that it still has a place. */
+/** Returns `i:N`, only for an item that lacks its key. */
 function indexElement(index: number): string {
   return `i:${index}`;
 }
 
-/** The keys of an item, defaults filled in; undefined when one is missing. */
+/** Returns the keys of an item with defaults filled in, or undefined if one is missing. */
 function keysOf(
   item: unknown,
   names: readonly string[],
@@ -41,7 +41,7 @@ function keysOf(
   return keys;
 }
 
-/** How items of a list are told apart: by value (`keys` absent), or by these fields of theirs. */
+/** Returns the path element of a list item: by these key fields, or by value if `keys` is absent. */
 export function itemElement(
   item: unknown,
   index: number,
@@ -53,12 +53,12 @@ export function itemElement(
   return found ? keyElement(found) : indexElement(index);
 }
 
-/** Whether the item was told apart by nothing but its place: it lacks a key. */
+/** True if the element identifies its item only by index, because the item lacks its key. */
 export function lacksKey(element: string): boolean {
   return element.startsWith('i:');
 }
 
-/** The same element in the one form that we write; undefined for text that is none. */
+/** Returns the element in its canonical form, or undefined if the text is not a path element. */
 export function readElement(text: string): string | undefined {
   if (text.startsWith('f:')) return text;
   if (/^i:\d+$/.test(text)) return text;
@@ -77,7 +77,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** `.spec.template.spec.containers[name="app"].image`. */
+/** Returns for example `.spec.template.spec.containers[name="app"].image`. */
 export function pathText(path: readonly string[]): string {
   return path.map(elementText).join('');
 }

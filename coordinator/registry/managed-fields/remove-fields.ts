@@ -1,11 +1,14 @@
-/** An object without some of its fields (structured-merge-diff `typed/remove.go`). */
+/** Removal of fields from an object (structured-merge-diff `typed/remove.go`). */
 import { fieldSchema, type Schema } from '../../kinds/schema/schema-definitions.js';
 import { isJsonMap, type JsonMap, setOwn } from '../encoding/json-value.js';
 import { branchOf, type FieldSet } from './field-set.js';
 import { fieldElement, itemElement } from './path-element.js';
 import { type Shape, shapeOf } from './schema-shape.js';
 
-/** Leaves out every path of `removed`; undefined when that empties a map or list. Shares parts with `value`. */
+/**
+ * Removes every path of `removed`. Returns undefined if that leaves a map or list empty. The result shares parts with
+ * `value`.
+ */
 export function removeFields(value: unknown, removed: FieldSet, schema: Schema | undefined): unknown {
   if (removed.children.size === 0) return value;
   const shape = shapeOf(schema);

@@ -1,8 +1,8 @@
-/** How ownership sees a type: one whole, or fields or items with owners of their own. */
+/** The granularity of ownership for a type: the whole value, or separate owners for its fields or items. */
 import { fieldSchema, itemSchema, type Schema } from '../../kinds/schema/schema-definitions.js';
 
 export type Shape =
-  /** Scalars, atomic lists, structs and maps, and JSON that no schema describes. */
+  /** Scalars, atomic lists, atomic structs and maps, and JSON without a schema. */
   | { type: 'leaf' }
   | { type: 'map'; schema: Schema }
   /** `keys` is absent for a set of plain values. */
@@ -10,7 +10,7 @@ export type Shape =
 
 const LEAF: Shape = { type: 'leaf' };
 
-/** Without a schema a value is one whole. */
+/** A value without a schema is owned as a whole. */
 export function shapeOf(schema: Schema | undefined): Shape {
   if (!schema || schema['x-kubernetes-map-type'] === 'atomic') return LEAF;
   if (schema['x-kubernetes-preserve-unknown-fields']) return LEAF;
@@ -25,12 +25,12 @@ export function shapeOf(schema: Schema | undefined): Shape {
   }
 }
 
-/** A field that the struct declares, unlike a key of a map. */
+/** True for a declared field of a struct, false for a key of a map. */
 export function isDeclared(schema: Schema, field: string): boolean {
   return schema.properties !== undefined && Object.hasOwn(schema.properties, field);
 }
 
-/** The schema of what a path element leads to. */
+/** Returns the schema of the value that a path element leads to. */
 export function schemaAt(schema: Schema | undefined, element: string): Schema | undefined {
   const shape = shapeOf(schema);
   if (shape.type === 'map') return fieldSchema(shape.schema, element.slice(2));

@@ -1,4 +1,4 @@
-/** Ownership after a write that is no apply: who changes a field owns it (`merge.Updater.Update`). */
+/** Ownership after a write other than apply: the writer owns the fields that it changed (`merge.Updater.Update`). */
 import type { KubeObject, ManagedFieldsEntry } from '../../../shared/kube/objects/meta.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
@@ -20,12 +20,12 @@ import {
 import { difference, EMPTY_SET, isEmptySet, union } from './field-set.js';
 import { untrackedFields, ZERO_OBJECT } from './untracked-fields.js';
 
-/** Who a change is put down to that a controller or the hub makes to what somebody else tracks. */
+/** The manager for changes that a controller or the hub makes to a tracked object. */
 const INTERNAL_MANAGER = 'everynode';
 
 /**
- * The managers after `writer` made `after` out of `before`: it takes what it added and changed from the others,
- * and what is gone is nobody's. `time` is put on its entry only when it took something.
+ * Returns the managers after `writer` changed `before` to `after`. The writer takes over the fields that it added or
+ * changed, and removed fields lose their owners. `time` is set only if the writer took over a field.
  */
 export function managersAfterUpdate(
   kind: Kind,
@@ -56,8 +56,8 @@ function writerOf(options: WriteOptions, now: number): ManagerName & { time: str
 }
 
 /**
- * Gives a new object its managedFields, in place. Objects that our own controllers make are not tracked:
- * there are a Pod a node of them, and whoever applies to one later starts from what is there.
+ * Sets the managedFields of a new object, in place. Objects of the coordinator's own controllers are not tracked: there
+ * is one Pod a node. A later apply to such an object starts from its present fields.
  */
 export function trackCreation(kind: Kind, object: KubeObject, options: WriteOptions, now: number): void {
   const apiVersion = apiVersionOf(kind);
@@ -69,9 +69,9 @@ export function trackCreation(kind: Kind, object: KubeObject, options: WriteOpti
 }
 
 /**
- * Gives `next`, which is about to replace `current`, its managedFields, in place. What the body says of them counts
- * where it says something. An object that nobody tracks stays so, and status that our own hub and controllers write
- * is not tracked: it would cost a comparison for every Pod's every change, and nobody else writes it.
+ * Sets the managedFields of `next`, which replaces `current`, in place. Entries in the body take precedence. An
+ * untracked object stays untracked. Status writes of the hub and controllers are not tracked, because that would cost a
+ * comparison for every status change of every Pod.
  */
 export function trackUpdate(
   kind: Kind,
@@ -94,7 +94,10 @@ export function trackUpdate(
   setManagedFields(next, encodeManagers(after, apiVersionOf(kind)));
 }
 
-/** A list of one empty entry clears; an empty or broken list is taken for a client that knows nothing of it. */
+/**
+ * A list with one empty entry clears the managers. An empty or broken list comes from a client that ignores
+ * managedFields.
+ */
 function managersToStartFrom(
   kind: Kind,
   { metadata }: KubeObject,

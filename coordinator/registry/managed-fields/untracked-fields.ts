@@ -1,4 +1,4 @@
-/** Which fields ownership is told of, and which not. */
+/** The fields that ownership does not track. */
 import type { Kind } from '../../kinds/kind.js';
 import { type FieldSet, setOfPaths } from './field-set.js';
 
@@ -15,7 +15,7 @@ const UNTRACKED_METADATA = [
   'managedFields',
 ];
 
-/** The type's name and what the server writes itself (`managedfields/internal/stripmeta.go`). */
+/** Type names and fields that the server writes (`managedfields/internal/stripmeta.go`). */
 const UNTRACKED = [
   ['f:apiVersion'],
   ['f:kind'],
@@ -26,18 +26,20 @@ const UNTRACKED_ON_MAIN = setOfPaths(UNTRACKED);
 const UNTRACKED_WITHOUT_STATUS = setOfPaths([...UNTRACKED, ['f:status']]);
 const UNTRACKED_ON_STATUS = setOfPaths([...UNTRACKED, ['f:spec']]);
 
-/** `metadata` itself, but not what lies in it: every object has it. */
+/** The path `metadata` without its fields: every object has it. */
 export const METADATA_ITSELF = setOfPaths([['f:metadata']]);
 
-/** Fields that a write to this subresource leaves as they are (`rest.ResetFieldsStrategy`), and those above. */
+/**
+ * Returns the untracked fields, and those that a write to this subresource cannot change (`rest.ResetFieldsStrategy`).
+ */
 export function untrackedFields(kind: Kind, subresource: string | undefined): FieldSet {
   if (subresource === 'status') return UNTRACKED_ON_STATUS;
   return kind.prepareForStatusUpdate ? UNTRACKED_WITHOUT_STATUS : UNTRACKED_ON_MAIN;
 }
 
 /**
- * What Go's zero value of every type has: structs that are no pointers, lists that are not left out. A creation is
- * compared with it, so these places themselves have no owner. What a kind lacks of it makes no difference.
+ * Go's zero value of all types together: structs that are not pointers, and lists without omitempty. Creations are
+ * compared with it, so that these paths have no owner. Fields that a kind lacks make no difference.
  */
 export const ZERO_OBJECT = {
   metadata: {},

@@ -1,4 +1,4 @@
-/** JSON patch, RFC 6902. */
+/** JSON patch (RFC 6902) and JSON merge patch (RFC 7396). */
 
 import { applyPatch, type Operation } from 'rfc6902';
 import { ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
@@ -7,12 +7,15 @@ import { copyJson, isJsonMap, type JsonMap, setOwn } from '../encoding/json-valu
 /** Upstream's limit (`maxJSONPatchOperations`). */
 const MAX_OPERATIONS = 10_000;
 
-/** Upstream's limit for all `copy` operations together (AccumulatedCopySizeLimit): each can double the document. */
+/**
+ * Upstream's limit for all `copy` operations together (AccumulatedCopySizeLimit). Without it, each copy could double
+ * the document.
+ */
 const MAX_COPIED_BYTES = 3 * 1024 * 1024;
 
 const INDEX = /^(0|[1-9]\d*)$/;
 
-/** 422 in upstream's words; what exactly went wrong is its cause. */
+/** Returns upstream's 422 with `problem` as its cause. */
 function unprocessable(problem: string): ApiError {
   return new ApiError('Invalid', 'the server rejected our request due to an error in our request', {
     causes: [{ reason: 'UnexpectedServerResponse', message: problem }],
@@ -29,7 +32,7 @@ function isOperation(item: unknown): boolean {
   return isPointer(item.from) || (!needsFrom && item.from === undefined);
 }
 
-/** Throws a 400 for a body that is no list of operations, a 413 for too many. */
+/** Throws a 400 if the body is not a list of operations, and a 413 for too many operations. */
 function readOperations(body: unknown): Operation[] {
   if (!Array.isArray(body) || !body.every(isOperation)) {
     throw badRequest('error decoding patch: a JSON patch is a list of operations, each with op and path');
@@ -52,8 +55,8 @@ function tokensOf(pointer: string): string[] {
 }
 
 /**
- * Whether a pointer stays within the document. The library would follow inherited names too, and `/data/toString/x`
- * would change the program itself.
+ * True if a pointer stays within the document. The library would also follow inherited names, so that a patch of
+ * `/data/toString/x` could change a built-in function of this process.
  */
 function staysInside(document: unknown, pointer: string): boolean {
   const names = tokensOf(pointer);
@@ -73,13 +76,13 @@ function perform(document: JsonMap, operation: Operation): void {
   if (problem) throw unprocessable(`${operation.op} operation does not apply: ${problem.message}`);
 }
 
-/** Characters of JSON that an operation copies. */
+/** Returns how many characters of JSON an operation copies. */
 function copiedSize(document: unknown, operation: Operation): number {
   if (operation.op !== 'copy') return 0;
   return JSON.stringify(tokensOf(operation.from).reduce(child, document))?.length ?? 0;
 }
 
-/** `document` changed by the operations, all of them or (422) none. */
+/** Returns `document` after all operations. Throws a 422 if one fails. */
 export function applyJsonPatch(document: JsonMap, body: unknown): JsonMap {
   const operations = readOperations(body);
   const patched = copyJson(document);
@@ -92,7 +95,9 @@ export function applyJsonPatch(document: JsonMap, body: unknown): JsonMap {
   return patched;
 }
 
-/** `target` with the members of `patch` merged in: null removes, a map merges, everything else replaces. */
+/**
+ * Returns `target` with `patch` merged in (RFC 7396): null removes a member, a map is merged, any other value replaces.
+ */
 export function applyMergePatch(target: unknown, patch: JsonMap): JsonMap {
   const merged: JsonMap = isJsonMap(target) ? { ...target } : {};
   for (const [key, value] of Object.entries(patch)) {

@@ -42,13 +42,13 @@ import type { ObjectRecord, Patch, RegistryDeps, WriteOptions } from '../registr
 import { createTracked } from '../writes/create-object.js';
 import { writeOptimistically } from '../writes/optimistic-write.js';
 
-/** Who owns what was there before the first apply to an object that nobody tracked. */
+/** The owner of fields that existed before the first apply to an untracked object. */
 const BEFORE_FIRST_APPLY = 'before-first-apply';
 
-/** Rounds of finding nothing, and then something where it was to be created. */
+/** Retries of the race "get: not found, create: already exists". */
 const MAX_ATTEMPTS = 8;
 
-/** Who applies what. */
+/** An apply request. */
 interface Application {
   kind: Kind;
   manifest: JsonMap;
@@ -58,8 +58,8 @@ interface Application {
 }
 
 /**
- * Makes the object what the manifest says of it, creating it when there is none. Throws 400, 404 (status of
- * nothing), 409 (fields of others, unless forced; another revision or uid), 422.
+ * Applies the manifest and creates the object if it does not exist. Throws 400, 404 (status of a missing object), 409
+ * (conflicts unless forced, another resourceVersion or uid) and 422.
  */
 export async function apply<T extends KubeObject>(
   deps: RegistryDeps,
@@ -88,7 +88,7 @@ export async function apply<T extends KubeObject>(
   }
 }
 
-/** Unlike other writes, an apply takes no unknown field, whatever the field validation. Throws a 400. */
+/** Returns the manifest. An apply always refuses unknown fields, with any field validation. Throws a 400. */
 function readManifest(kind: Kind, ref: ObjectRef, body: unknown): JsonMap {
   const manifest = readBody(kind, body);
   if (manifest.metadata.managedFields !== undefined && manifest.metadata.managedFields !== null) {
@@ -105,7 +105,7 @@ function readManifest(kind: Kind, ref: ObjectRef, body: unknown): JsonMap {
   return manifest;
 }
 
-/** What the strict parser of YAML would say of the manifest: a 400 or warnings (`applyPatcher`). */
+/** Throws or warns like upstream's strict YAML parser (`applyPatcher`). */
 function checkRepeatedKeys({ repeatedKeys, fieldValidation, warn }: WriteOptions): void {
   if (repeatedKeys?.by !== 'yaml') return;
   if (fieldValidation === 'Strict') {
@@ -149,7 +149,7 @@ function applied<T extends KubeObject>(
   if (refused.length > 0) throw applyConflict(refused, apiVersionOf(kind));
   const body = copyJson(object);
   refreshLastApplied(body, manifest, manager);
-  // The manifest is checked already; what remains is to drop its nulls.
+  // The manifest is already validated. This call only drops its nulls.
   const next = admitUpdate(kind, { ref, body, current, now }, { ...options, fieldValidation: 'Ignore' });
   setManagedFields(next, undefined);
   const isSame = sameJson(
@@ -176,7 +176,7 @@ function managersOf({ kind, subresource }: Application, current: KubeObject, now
   });
 }
 
-/** The time of an entry is that of its last change: an apply that changes neither object nor fields leaves it. */
+/** An entry has the time of its last change: an apply that changes neither object nor fields keeps the time. */
 function timed(
   managers: FieldManagers,
   key: string,
@@ -210,7 +210,7 @@ async function createByApply<T extends KubeObject>(
   return createTracked(deps, kind, making, { ...options, fieldValidation: 'Ignore' });
 }
 
-/** A manifest that means an object that was there once does not make another (`rest.DefaultUpdatedObjectInfo`). */
+/** Refuses to create an object from a manifest with the uid of a deleted object (`rest.DefaultUpdatedObjectInfo`). */
 function refuseIdentity(kind: Kind, ref: ObjectRef, { uid, resourceVersion }: ObjectMeta): void {
   if (uid) {
     const detail = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;

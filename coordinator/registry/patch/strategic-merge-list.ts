@@ -1,16 +1,16 @@
 /**
- * How a strategic merge patch merges lists: elements found by a key (or plain values as a set), and their order
+ * List merging of strategic merge patches: elements are matched by key, or as a set of plain values, and then ordered
  * (`k8s.io/apimachinery/pkg/util/strategicpatch`: mergeSlice, normalizeElementOrder).
  */
 import { isJsonMap, type JsonMap } from '../encoding/json-value.js';
 
-/** A patch that cannot be understood; `message` is what the client is told with a 400. */
+/** A malformed patch. `message` is the message of the 400. */
 export class PatchFormatError extends Error {}
 
-/** Text that is the same for elements that stand for each other; undefined for one that names nothing. */
+/** Returns the same text for matching elements, or undefined for an element without a key. */
 export type Identity = (element: unknown) => string | undefined;
 
-/** By the value of the merge key, or by the element itself where there is none. */
+/** Matches elements by the merge key, or by value if there is none. */
 export function identityBy(mergeKey: string | undefined): Identity {
   return (element) => {
     const value = mergeKey !== undefined && isJsonMap(element) ? element[mergeKey] : element;
@@ -18,7 +18,7 @@ export function identityBy(mergeKey: string | undefined): Identity {
   };
 }
 
-/** Where an element stands in a list, or -1. */
+/** Returns the index of an element in a list, or -1. */
 type Rank = (element: unknown) => number;
 
 function rankIn(list: readonly unknown[], identity: Identity): Rank {
@@ -31,8 +31,8 @@ function rankIn(list: readonly unknown[], identity: Identity): Rank {
 }
 
 /**
- * Brings `merged` into order: the elements named by `wanted` as they stand there; the others, which only the
- * server knows, keep their place before those that follow them in `current`.
+ * Orders `merged`. Elements that `wanted` names follow its order. Elements that only the server has stay before the
+ * elements that follow them in `current`.
  */
 export function orderList(
   merged: readonly unknown[],
@@ -54,7 +54,7 @@ function sorted(list: readonly unknown[], rank: Rank): unknown[] {
     .map(({ element }) => element);
 }
 
-/** One of `others` goes first only where both are known and it stood before; new elements come as early as can be. */
+/** An element of `others` goes first only if it came first in `current`. New elements go as early as possible. */
 function interleave(others: readonly unknown[], named: readonly unknown[], rank: Rank): unknown[] {
   const result: unknown[] = [];
   let next = 0;
@@ -71,7 +71,7 @@ function isBefore(rank: number, place: number): boolean {
   return rank >= 0 && rank < place;
 }
 
-/** The union of two lists of plain values, each once. */
+/** Returns the union of two lists of plain values without duplicates. */
 export function mergeSets(current: readonly unknown[], patch: readonly unknown[]): unknown[] {
   return orderList([...new Set([...current, ...patch])], patch, current, identityBy(undefined));
 }
@@ -84,7 +84,9 @@ interface Directives {
   elements: JsonMap[];
 }
 
-/** Tells `{"$patch":"delete",KEY}` and `{"$patch":"replace"}` from the elements to merge. Throws `PatchFormatError`. */
+/**
+ * Separates `{"$patch":"delete",KEY}` and `{"$patch":"replace"}` from the elements to merge. Throws `PatchFormatError`.
+ */
 function readElements(patch: readonly unknown[], mergeKey: string): Directives {
   const identity = identityBy(mergeKey);
   const read: Directives = { replaces: false, deleted: new Set(), elements: [] };
@@ -104,7 +106,7 @@ function readElements(patch: readonly unknown[], mergeKey: string): Directives {
   return read;
 }
 
-/** Merges elements found by `mergeKey`; `mergeElement` gets undefined for one that is new. Throws `PatchFormatError`. */
+/** Merges elements by `mergeKey`. `mergeElement` receives undefined for a new element. Throws `PatchFormatError`. */
 export function mergeByKey(
   current: readonly unknown[],
   patch: readonly unknown[],

@@ -1,6 +1,6 @@
 /**
- * Strategic merge patch: a merge patch whose lists are merged by upstream's keys, with directives
- * (`k8s.io/apimachinery/pkg/util/strategicpatch/patch.go`). The keys stand in the generated schema.
+ * Strategic merge patch: a merge patch that merges lists by upstream's keys and has directives
+ * (`k8s.io/apimachinery/pkg/util/strategicpatch/patch.go`). The generated schema contains the keys.
  */
 import { fieldSchema, itemSchema, type Schema } from '../../kinds/schema/schema-definitions.js';
 import { isJsonMap, type JsonMap, setOwn } from '../encoding/json-value.js';
@@ -13,7 +13,7 @@ const RETAIN_KEYS = '$retainKeys';
 const ORDER_PREFIX = '$setElementOrder/';
 const DELETE_PREFIX = '$deleteFromPrimitiveList/';
 
-/** What a patch map says, its directives told apart from its fields. */
+/** A patch map with its directives separated from its fields. */
 interface ParsedMap {
   directive: 'merge' | 'replace' | 'delete';
   fields: Map<string, unknown>;
@@ -53,9 +53,8 @@ function parse(patch: JsonMap): ParsedMap {
 }
 
 /**
- * `current` with `patch` merged in; neither is changed, and deps are shared with both. `schema` is that of the
- * map, undefined where nothing is known of it: then maps merge and lists are replaced.
- * Throws `PatchFormatError` (400).
+ * Returns `current` with `patch` merged in. It shares parts with both and changes neither. Without a `schema`, maps are
+ * merged and lists are replaced. Throws `PatchFormatError` (400).
  */
 export function applyStrategicMergePatch(
   current: JsonMap,
@@ -93,7 +92,7 @@ function mergeField(merged: JsonMap, field: string, value: unknown, parent: Sche
 }
 
 function mergeValue(present: unknown, value: unknown, schema: Schema | undefined): unknown {
-  // Foreign JSON is the client's own: `$patch` in a ControllerRevision's data is no directive to us.
+  // JSON without a schema may contain any key: `$patch` in a ControllerRevision's data is not a directive.
   if (schema?.['x-kubernetes-preserve-unknown-fields']) return value;
   if (isJsonMap(value)) return applyStrategicMergePatch(isJsonMap(present) ? present : {}, value, schema);
   if (Array.isArray(value)) return mergeList(Array.isArray(present) ? present : [], value, schema);
@@ -118,13 +117,13 @@ function mergeList(
   );
 }
 
-/** A part of the patch that replaces what is there: the same without its directives. */
+/** Returns a part of the patch that replaces the present value, without its directives. */
 function fresh(patch: JsonMap, schema: Schema | undefined): JsonMap {
   const { [PATCH]: _directive, ...fields } = patch;
   return applyStrategicMergePatch({}, fields, schema);
 }
 
-/** An element of a list that is replaced whole; one that only carries a directive is none. */
+/** Returns an element of a list that is replaced as a whole, or nothing if it only carries a directive. */
 function freshElement(element: unknown, list: Schema | undefined): unknown[] {
   if (!isJsonMap(element)) return [element];
   if (element[PATCH] === 'delete' || element[PATCH] === 'replace') return [];

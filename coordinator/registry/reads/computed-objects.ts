@@ -1,11 +1,11 @@
-/** Objects that are computed instead of stored: one namespace of a kind may be. */
+/** Objects that are computed instead of stored. A kind may have one namespace of them. */
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { apiVersionOf, type Kind, type VirtualReader } from '../../kinds/kind.js';
 import { recordOf } from '../encoding/object-record.js';
 import type { ObjectRecord } from '../registry.js';
 import { methodNotAllowed } from '../registry-errors.js';
 
-/** Who computes the kind's objects in this namespace; undefined where they are stored. */
+/** Returns the reader that computes the kind's objects in this namespace, or undefined if they are stored. */
 export function readerIn<T extends KubeObject>(
   kind: Kind<T>,
   namespace: string | undefined,
@@ -13,12 +13,15 @@ export function readerIn<T extends KubeObject>(
   return kind.reader?.namespace === namespace ? kind.reader : undefined;
 }
 
-/** Throws a 405 where the objects are computed. */
+/** Throws a 405 if the objects of this namespace are computed. */
 export function refuseComputed<T extends KubeObject>(kind: Kind<T>, namespace: string | undefined): void {
   if (readerIn(kind, namespace)) throw methodNotAllowed();
 }
 
-/** A computed object as clients get it. It may share its metadata with its maker, and gets its resourceVersion on a copy. */
+/**
+ * Returns a computed object as a record. The resourceVersion is set on a copy, because the reader may keep its
+ * metadata.
+ */
 export function computedRecord<T extends KubeObject>(
   kind: Kind<T>,
   object: T,

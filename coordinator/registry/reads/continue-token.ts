@@ -1,13 +1,12 @@
-/** The opaque token that continues a list: where it stopped, and the revision that all its pages show. */
+/** The opaque token that continues a list: its last key, and the revision that all pages show. */
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 
 interface ContinuePoint {
-  /** Key of the last object handed out, relative to the list's prefix, so that no token leads out of it. */
+  /** The key of the last object sent, relative to the list's prefix, so that no token can leave the prefix. */
   after: string;
   revision: number;
 }
 
-/** The token's text. */
 export function encodeContinue(point: ContinuePoint): string {
   return Buffer.from(JSON.stringify([point.revision, point.after])).toString('base64url');
 }
@@ -20,12 +19,12 @@ function parse(token: string): unknown {
   }
 }
 
-/** Reads a token back. Throws a 400 for a text that is none of ours. */
+/** Decodes a token. Throws a 400 if this server did not make it. */
 export function decodeContinue(token: string): ContinuePoint {
   const deps = parse(token);
   const [revision, after] = Array.isArray(deps) ? deps : [];
   if (!Number.isSafeInteger(revision) || typeof after !== 'string') {
-    throw badRequest('continue key is not valid: it was not made by this server');
+    throw badRequest('continue key is not valid: this server did not issue it');
   }
   return { revision, after };
 }

@@ -1,4 +1,4 @@
-/** follow: one tail of the store's log over several kinds, so that their caches advance together. */
+/** Follows the store's log for several kinds, so that their caches advance together. */
 import type { Kind } from '../../kinds/kind.js';
 import type { Change, StoreWatch } from '../../store/store.js';
 import { recordsOf } from '../encoding/object-record.js';
@@ -6,7 +6,7 @@ import type { KindChange, KindChanges, KindTail, RegistryDeps } from '../registr
 import { readError } from '../registry-errors.js';
 import { ROOT_PREFIX, resourcePath, resourcePathOf } from '../storage-keys.js';
 
-/** Every change of `kinds` after `revision`. The iteration throws a 410 when that history is gone. */
+/** Returns every change of `kinds` after `revision`. The iteration throws a 410 if that history was compacted. */
 export function follow(deps: RegistryDeps, kinds: readonly Kind[], revision: number): KindTail {
   return new StoreTail(deps.store.watch(ROOT_PREFIX, { after: revision }), kinds);
 }

@@ -1,4 +1,4 @@
-/** Label and field selectors of a request, compiled; they decode an object only when they must look inside. */
+/** Compiled label and field selectors of a request. They decode an object only if they need its fields. */
 
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
@@ -15,9 +15,12 @@ import type { ObjectRecord, Selection } from '../registry.js';
 import { refOf } from '../storage-keys.js';
 
 export interface CompiledSelection<T extends KubeObject> {
-  /** True when everything of the kind and namespace is selected. */
+  /** True if the selectors match all objects of the kind and namespace. */
   readonly everything: boolean;
-  /** The only object that can match, when the selectors say so: `wait` and `get NAME -w` ask like that. */
+  /**
+   * The only object that can match, if the selectors name one: `kubectl wait` and `kubectl get NAME -w` send such
+   * selectors.
+   */
   readonly only: ObjectRef | undefined;
   matches(key: string, record: ObjectRecord<T>): boolean;
 }
@@ -33,7 +36,7 @@ function reading<R>(parse: (text: string) => R, text: string): R {
   }
 }
 
-/** Names and namespaces stand in the key, so these two fields never cost a decode. */
+/** The key contains name and namespace, so these two fields need no decoding. */
 function fieldReader<T extends KubeObject>(
   kind: Kind<T>,
   field: string,
@@ -61,7 +64,7 @@ function onlyRef(
   return namespace === undefined ? undefined : { namespace, name: named.value };
 }
 
-/** Throws a 400 for a selector that cannot be read and for a field that the kind does not offer. */
+/** Throws a 400 for a selector that cannot be parsed, and for a field that the kind does not support. */
 export function compileSelection<T extends KubeObject>(
   kind: Kind<T>,
   selection: Selection,

@@ -1,4 +1,4 @@
-/** get and list. */
+/** The verbs get and list. */
 
 import { badRequest, notFound } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
@@ -13,10 +13,10 @@ import { decodeContinue, encodeContinue } from './continue-token.js';
 import { type CompiledSelection, compileSelection } from './object-selection.js';
 import { checkMatch, parseResourceVersion, refuseFuture } from './resource-version.js';
 
-/** Values fetched at once while a selector filters: the event loop gets its turn between two of them. */
+/** Values a step while a selector filters. The event loop runs between two steps. */
 const SCAN_PAGE = 500;
 
-/** The present object. Throws a 404. */
+/** Returns the stored object. Throws a 404. */
 export async function getObject<T extends KubeObject>(
   deps: RegistryDeps,
   kind: Kind<T>,
@@ -38,7 +38,7 @@ export function createdAt(deps: RegistryDeps, kind: Kind, ref: ObjectRef): Promi
   return deps.store.createdAt(keyOf(kind, ref));
 }
 
-/** What a selection matches, in key order, at one revision. Throws 400 (selectors, token), 410 and 504. */
+/** Returns the objects that match, in key order, at one revision. Throws 400 (selectors, token), 410 and 504. */
 export async function listObjects<T extends KubeObject>(
   deps: RegistryDeps,
   kind: Kind<T>,
@@ -54,7 +54,7 @@ export async function listObjects<T extends KubeObject>(
   try {
     const stored = await scan(deps, kind, request, selection);
     if (!kind.reader || request.namespace !== undefined || stored.continue) return stored;
-    // The last page of all namespaces ends with the computed ones.
+    // A list of all namespaces appends the computed objects to its last page.
     const computed = await listComputed(deps, kind, selection);
     return { ...stored, records: [...stored.records, ...computed.records] };
   } catch (error) {
@@ -74,14 +74,14 @@ async function listComputed<T extends KubeObject>(
   return { records, resourceVersion: String(revision) };
 }
 
-/** The one object that can match: one key instead of a scan. */
+/** Reads the only object that can match: one key instead of a scan. */
 async function listOne<T extends KubeObject>(
   deps: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   selection: CompiledSelection<T>,
 ): Promise<RecordList<T>> {
-  // Read before the value: a watch from an older revision repeats an event, one from a newer would miss it.
+  // Read the revision first. A watch from an older revision repeats an event; from a newer revision it would miss one.
   const revision = await deps.store.revision();
   const stored = await deps.store.get(keyOf(kind, ref));
   const records = stored ? [new StoredRecord<T>(stored.value, stored.revision)] : [];
@@ -97,7 +97,7 @@ interface Position {
   revision: number;
 }
 
-/** Where a request asks to begin; undefined = at the first key of the present state. */
+/** Returns where the list begins, or undefined for the first key of the present state. */
 function startOf(prefix: string, request: ListRequest): Position | undefined {
   if (request.continue) {
     if (parseResourceVersion(request.resourceVersion) > 0) {
@@ -107,7 +107,7 @@ function startOf(prefix: string, request: ListRequest): Position | undefined {
     return { afterKey: prefix + after, revision };
   }
   if (request.resourceVersionMatch !== 'Exact') return undefined;
-  // The prefix itself is no key, so "after it" is the whole list, at a revision of the past.
+  // No object has the prefix itself as its key, so "after the prefix" is the whole list at that revision.
   return { afterKey: prefix, revision: parseResourceVersion(request.resourceVersion) };
 }
 
@@ -142,7 +142,7 @@ async function scan<T extends KubeObject>(
   }
 }
 
-/** Moves matching items into `records` until `room` is used up; answers how many items it has looked at. */
+/** Appends matching items to `records` until `room` is used up. Returns how many items were checked. */
 function take<T extends KubeObject>(
   items: readonly StoredValue[],
   selection: CompiledSelection<T>,

@@ -1,9 +1,9 @@
-/** resourceVersion parameters of reads: parsing them, and refusing what the store has not reached. */
+/** resourceVersion parameters of reads: parsing, and refusing revisions that the store has not reached. */
 import { ApiError, badRequest, invalid } from '../../../shared/kube/objects/api-status.js';
 import type { Store } from '../../store/store.js';
 import type { ListRequest } from '../registry.js';
 
-/** A decimal revision; 0 for absent, "" and "0", which all mean "whatever is at hand". Throws a 400. */
+/** Returns a decimal revision. Absent, "" and "0" give 0, which means any available revision. Throws a 400. */
 export function parseResourceVersion(text: string | undefined): number {
   if (text === undefined || text === '') return 0;
   const revision = Number(text);
@@ -13,7 +13,7 @@ export function parseResourceVersion(text: string | undefined): number {
   return revision;
 }
 
-/** Throws upstream's 504 (`NewTooLargeResourceVersionError`) for a revision from the future. */
+/** Throws upstream's 504 (`NewTooLargeResourceVersionError`) for a revision that the store has not reached. */
 export async function refuseFuture(store: Store, revision: number): Promise<void> {
   if (revision === 0) return;
   const current = await store.revision();

@@ -1,4 +1,4 @@
-/** watch: the store's changes as events of one selection. */
+/** The verb watch: changes of the store as events of one selection. */
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { Change, StoreWatch } from '../../store/store.js';
@@ -11,12 +11,12 @@ import { type CompiledSelection, compileSelection } from './object-selection.js'
 import { listObjects } from './read-objects.js';
 import { parseResourceVersion, refuseFuture } from './resource-version.js';
 
-/** Initial events handed over at once. */
+/** Initial events in one batch. */
 const INITIAL_PAGE = 500;
 
 /**
- * Opens a watch. Without a resourceVersion, or with initial events asked for, it begins with ADDED for what
- * is there. Throws 400 and 504 at once; 410 comes from the iteration.
+ * Opens a watch. Without a resourceVersion, or with sendInitialEvents, it begins with ADDED events for the present
+ * objects. Throws 400 and 504 at once; the iteration throws 410.
  */
 export async function watch<T extends KubeObject>(
   deps: RegistryDeps,
@@ -27,7 +27,7 @@ export async function watch<T extends KubeObject>(
   const selection = compileSelection(kind, request);
   const after = parseResourceVersion(request.resourceVersion);
   await refuseFuture(deps.store, after);
-  // `sendInitialEvents: false` without a revision asks for changes from now on only.
+  // `sendInitialEvents: false` without a revision requests only changes from now on.
   const wantsPresent = request.sendInitialEvents ?? after === 0;
   const start = wantsPresent
     ? await presentState(deps, kind, request)
@@ -36,11 +36,11 @@ export async function watch<T extends KubeObject>(
 }
 
 interface Start<T extends KubeObject> {
-  /** Changes after this revision follow. */
+  /** The watch reports changes after this revision. */
   after: number;
-  /** What is there at that revision, when that is asked for; a bookmark follows it. */
+  /** The objects at that revision, if the client wants them. A bookmark follows them. */
   present?: ObjectRecord<T>[];
-  /** Whether that bookmark is the mark of a watch-list. */
+  /** True if that bookmark must carry the watch-list annotation. */
   marksEnd: boolean;
 }
 
@@ -94,14 +94,14 @@ class SelectionWatch<T extends KubeObject> implements RegistryWatch<T> {
   *#initial(): Generator<WatchEvent<T>[]> {
     const { after, present, marksEnd } = this.start;
     if (!present) return;
-    // Taken out: a watch lives on for long after these have been read.
+    // Remove the records from the list, because the watch can live much longer than they are needed.
     while (present.length > 0 && !this.#closed) {
       yield present.splice(0, INITIAL_PAGE).map((record) => ({ type: 'ADDED', record }));
     }
     yield [{ type: 'BOOKMARK', revision: after, initialEnd: marksEnd }];
   }
 
-  /** An object that comes into the selection is ADDED, one that leaves it is DELETED with its last state. */
+  /** An object that enters the selection is ADDED. An object that leaves it is DELETED with its last state. */
   #eventOf(change: Change): WatchEvent<T>[] {
     const { current, previous } = recordsOf<T>(change);
     const matches = (record: ObjectRecord<T> | undefined) =>

@@ -1,4 +1,7 @@
-/** What deps of ours make whole and many at a time, such as Events: encoded into one piece of memory and stored by one call. */
+/**
+ * Bulk writes of the coordinator's own complete objects, such as Events: encoded into one buffer and stored by one
+ * call.
+ */
 import { type KubeObject, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { type Guard, type NewValue, RevisionMismatch, type Store } from '../../store/store.js';
@@ -10,21 +13,20 @@ import type { ObjectRecord, RegistryDeps } from '../registry.js';
 import { writeError } from '../registry-errors.js';
 import { keyOf } from '../storage-keys.js';
 
-/** Tries after a namespace changed, before the writer hears of it. */
+/** Attempts after concurrent changes of the namespace, before the error is returned. */
 const MAX_ATTEMPTS = 8;
 
-/** Whether a namespace takes new objects now. */
+/** The guard of a namespace, or the error if it accepts no new objects. */
 type NamespaceGuard = { guard?: Guard; error?: unknown };
 
-/** One of the objects. */
 interface PendingObject {
   readonly object: KubeObject;
   readonly value: Buffer;
-  /** What it was last refused for. */
+  /** The error of the last attempt. */
   error: unknown;
 }
 
-/** See `Registry.createInternal`. What nobody looks at in memory is not kept as an object. */
+/** See `Registry.createInternal`. The objects are not cached, because most of them are never read from memory. */
 export async function createInternal<T extends KubeObject>(
   deps: RegistryDeps,
   kind: Kind<T>,
@@ -47,7 +49,7 @@ export async function createInternal<T extends KubeObject>(
   return all.map(({ object, error }) => error && writeError(error, kind, object.metadata.name));
 }
 
-/** Tries each once. A namespace is asked once, however many objects it gets. */
+/** Tries each object once. Each namespace is read once, however many objects it receives. */
 async function store(values: Store, kind: Kind, pending: readonly PendingObject[]): Promise<void> {
   const guards = new Map<string | undefined, NamespaceGuard>();
   for (const { object } of pending) {
@@ -76,8 +78,7 @@ async function guardOf(store: Store, kind: Kind, object: KubeObject): Promise<Na
 }
 
 /**
- * Stores the object as it is, with the uid and creation time it has: it was admitted before. Its status begins as that of a new one.
- * Throws 409 when the name is taken.
+ * See `Registry.restoreObject`. The object was admitted before, so only its status is reset to that of a new object.
  */
 export async function restoreObject<T extends KubeObject>(
   deps: RegistryDeps,

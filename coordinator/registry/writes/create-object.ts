@@ -1,4 +1,4 @@
-/** create: POST. */
+/** The verb create (POST), and creations from a template. */
 
 import { alreadyExists } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
@@ -23,18 +23,18 @@ import type { ObjectRecord, ObjectTemplate, RegistryDeps, WriteOptions } from '.
 import { writeError } from '../registry-errors.js';
 import { keyOf } from '../storage-keys.js';
 
-/** Tries with another generated name, or after the namespace changed, before the client hears of it. */
+/** Attempts with another generated name, or after the namespace changed, before the error is returned. */
 const MAX_ATTEMPTS = 8;
 
-/** An object that is to be made, and whose its fields will be. */
+/** A body to create, and how to set the ownership of its fields. */
 interface NewObject<T extends KubeObject> {
   namespace: string | undefined;
   body: unknown;
-  /** Gives it its managedFields, in place. */
+  /** Sets managedFields, in place. */
   track: (object: T, now: number) => void;
 }
 
-/** Stores a new object. Throws 400, 403 (namespace ending), 404 (namespace), 409, 413 and 422. */
+/** Stores a new object. Throws 400, 403 (terminating namespace), 404 (namespace), 409, 413 and 422. */
 export function create<T extends KubeObject>(
   deps: RegistryDeps,
   kind: Kind<T>,
@@ -46,7 +46,7 @@ export function create<T extends KubeObject>(
   return createTracked(deps, kind, { namespace, body, track }, options);
 }
 
-/** The same, where somebody else knows whose its fields are. */
+/** Like `create`, with ownership of fields set by `track`. */
 export async function createTracked<T extends KubeObject>(
   deps: RegistryDeps,
   kind: Kind<T>,
@@ -82,7 +82,10 @@ export async function reviewFromTemplate<T extends KubeObject>(
   return object;
 }
 
-/** Checks each object of a template again, because its namespace, account and Pod Security level may change after the template was made. */
+/**
+ * Checks every rendered object, because namespace, account and Pod Security level can change after the template was
+ * made.
+ */
 async function admitRendered<T extends KubeObject>(
   deps: RegistryDeps,
   kind: Kind<T>,
@@ -95,7 +98,7 @@ async function admitRendered<T extends KubeObject>(
   return guard;
 }
 
-/** Stores one more of the objects of a template, under a name that is free. Throws 403 and 404 (namespace), 409 and 413. */
+/** Stores another object of a template, under a free name. Throws 403 and 404 (namespace), 409 and 413. */
 export async function createFromTemplate<T extends KubeObject>(
   deps: RegistryDeps,
   template: ObjectTemplate<T>,
@@ -116,7 +119,7 @@ export async function createFromTemplate<T extends KubeObject>(
   }
 }
 
-/** A dry run's share of storing: answers revision 0. */
+/** A dry run's replacement for storing. Returns revision 0. */
 async function refuseTaken(deps: RegistryDeps, kind: Kind, { metadata }: KubeObject): Promise<number> {
   if (await deps.store.get(keyOf(kind, metadata))) throw alreadyExists(kind, metadata.name);
   return 0;

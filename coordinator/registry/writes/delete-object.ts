@@ -1,4 +1,4 @@
-/** delete and deletecollection. */
+/** The verbs delete and deletecollection. */
 
 import {
   ApiError,
@@ -15,15 +15,17 @@ import type { DeleteOptions, DeleteResult, ObjectRecord, RegistryDeps, Selection
 import { decideDeletion } from './deletion-rules.js';
 import { checkPreconditions, writeOptimistically } from './optimistic-write.js';
 
-/** Deletions of a collection under way at once: enough to share commits, few enough to bound memory. */
+/** Concurrent deletions of a collection: enough to share commits, few enough to bound memory. */
 const COLLECTION_WIDTH = 64;
 
-/** Upstream's namespaces that nobody may delete (`plugin/pkg/admission/namespace/lifecycle`). */
+/** Namespaces that cannot be deleted (`plugin/pkg/admission/namespace/lifecycle`). */
 const IMMORTAL_NAMESPACES = new Set(['default', 'kube-system', 'kube-public']);
 
 const POLICIES = ['Foreground', 'Background', 'Orphan'];
 
-/** Deletes one object, or begins to. Throws 403 (built-in namespaces), 404, 409 (preconditions), 422. */
+/**
+ * Deletes an object or starts its graceful deletion. Throws 403 (built-in namespaces), 404, 409 (preconditions), 422.
+ */
 export async function remove<T extends KubeObject>(
   deps: RegistryDeps,
   kind: Kind<T>,
@@ -62,7 +64,7 @@ function refuseImmortal(kind: Kind, { name }: ObjectRef): void {
   throw new ApiError('Forbidden', message, { name, kind: kind.resource });
 }
 
-/** A Pod that no host runs, or that has ended, needs no time to stop (`podStrategy.CheckGracefulDelete`). */
+/** A Pod without a node, or one that has ended, needs no time to stop (`podStrategy.CheckGracefulDelete`). */
 function graceSeconds<T extends KubeObject>(
   kind: Kind<T>,
   object: T,
@@ -78,7 +80,7 @@ function hasNothingToStop(pod: Pod): boolean {
   return !pod.spec.nodeName || isPodTerminal(pod);
 }
 
-/** Deletes what the selection matches now; an object that somebody else deletes meanwhile is no error. */
+/** Deletes the objects that match now. Concurrent deletions are not errors. */
 export async function removeCollection<T extends KubeObject>(
   deps: RegistryDeps,
   kind: Kind<T>,

@@ -1,6 +1,6 @@
 /**
- * What a DELETE does to an object, decided from its state alone
- * (`k8s.io/apiserver/pkg/registry/rest/delete.go` and `.../generic/registry/store.go`).
+ * The effect of a DELETE on an object, computed from its state alone (`k8s.io/apiserver/pkg/registry/rest/delete.go`
+ * and `.../generic/registry/store.go`).
  */
 import { type KubeObject, type ObjectMeta, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { copyJson } from '../encoding/json-value.js';
@@ -9,12 +9,12 @@ import type { DeleteOptions } from '../registry.js';
 const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';
 
-/** `keep`: it is on its way already and this request changes nothing. */
+/** `keep`: the object is already terminating and this request changes nothing. */
 type Deletion<T extends KubeObject> = { step: 'remove' } | { step: 'mark'; object: T } | { step: 'keep' };
 
 type ConditionedStatus = KubeObject & { spec?: { finalizers?: string[] }; status?: { phase?: string } };
 
-/** What still holds an object back: its finalizers, and for a Namespace those of its spec. */
+/** Returns the finalizers that block removal. A Namespace has more of them in its spec. */
 function pendingFinalizers(object: KubeObject): string[] {
   const own = object.metadata.finalizers ?? [];
   if (!isNamespace(object)) return own;
@@ -25,7 +25,7 @@ function isNamespace(object: KubeObject): boolean {
   return object.kind === 'Namespace' && object.apiVersion === 'v1';
 }
 
-/** True when a write leaves a deleted object that nothing holds any more: it goes instead of being stored. */
+/** True if a write removes the last finalizer of a terminating object. The object is then removed instead of stored. */
 export function isReleased(next: KubeObject, current: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = current.metadata;
   return (
@@ -33,7 +33,7 @@ export function isReleased(next: KubeObject, current: KubeObject): boolean {
   );
 }
 
-/** Which of the two garbage collection finalizers the object is to carry. */
+/** Returns the object's finalizers with those of garbage collection set as the options say. */
 function collectionFinalizers(meta: ObjectMeta, options: DeleteOptions): string[] {
   const present = meta.finalizers ?? [];
   const others = present.filter((finalizer) => finalizer !== ORPHAN && finalizer !== FOREGROUND);
@@ -62,7 +62,7 @@ function markOrRemove<T extends KubeObject>(object: T, seconds: number): Deletio
   return seconds > 0 || pendingFinalizers(object).length > 0 ? { step: 'mark', object } : { step: 'remove' };
 }
 
-/** A second DELETE can only shorten the grace period, counted from the first one's time. */
+/** A second DELETE can only shorten the grace period. The period counts from the first DELETE. */
 function shorten<T extends KubeObject>(current: T, options: DeleteOptions, granted: number): Deletion<T> {
   const requested = options.gracePeriodSeconds;
   if (requested === undefined || requested >= granted) return { step: 'keep' };
@@ -74,8 +74,8 @@ function shorten<T extends KubeObject>(current: T, options: DeleteOptions, grant
 }
 
 /**
- * Decides one DELETE at time `now` (ms). `graceSeconds` is what this kind grants for the first request;
- * absent for a kind whose objects always go at once. A negative request counts as one second.
+ * Decides one DELETE at time `now` (ms). `graceSeconds` is the grace period of a first request. It is absent for kinds
+ * without graceful deletion.
  */
 export function decideDeletion<T extends KubeObject>(
   current: T,
@@ -98,7 +98,7 @@ export function decideDeletion<T extends KubeObject>(
 function markDeleting(metadata: ObjectMeta, seconds: number, now: number): void {
   if (metadata.deletionTimestamp === undefined) {
     metadata.deletionTimestamp = toTimestamp(now + seconds * 1000);
-    // A deletion is a change of what is wanted, so observers of generations must see it.
+    // A deletion changes the desired state, so observers of the generation must notice it.
     if (metadata.generation) metadata.generation += 1;
   }
   metadata.deletionGracePeriodSeconds = seconds;

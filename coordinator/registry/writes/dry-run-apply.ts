@@ -1,4 +1,4 @@
-/** What `kubectl apply` or `kubectl replace` of a manifest would make of an object, with nothing stored. */
+/** Computes the result of `kubectl apply` or `kubectl replace` without storing it. */
 
 import { orUndefined } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
@@ -11,23 +11,23 @@ import { removeFields } from '../managed-fields/remove-fields.js';
 import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.js';
 import type { Registry, WriteOptions } from '../registry.js';
 
-/** Where client-side apply keeps the manifest of the last time. */
+/** Client-side apply stores the last manifest in this annotation. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** An object before and after an apply. `before` is absent where the apply would make it. */
+/** An object before and after an apply. `before` is absent if the apply would create it. */
 export interface DryRunResult<T extends KubeObject> {
   before?: T;
   after: T;
 }
 
-/** What of a dry run's options the caller chooses. */
+/** The options of a dry run that the caller chooses. */
 type DryRun = Pick<WriteOptions, 'warn' | 'assumed'>;
 
 type Verbs = Pick<Registry, 'get' | 'create' | 'update' | 'patch'>;
 
 /**
- * Client-side apply where the object was last applied so, server-side apply elsewhere. Throws what the apply
- * would be refused with: 400, 403, 404 (namespace), 409, 422.
+ * Applies client-side if the object was last applied that way, otherwise server-side. Throws what the apply would
+ * throw: 400, 403, 404 (namespace), 409, 422.
  */
 export async function dryRunApply<T extends KubeObject>(
   registry: Verbs,
@@ -48,7 +48,10 @@ export async function dryRunApply<T extends KubeObject>(
   return { before, after: (await registry.update(kind, ref, body, options)).object() };
 }
 
-/** The same of `kubectl replace`, and of `kubectl create` where there is none. A resourceVersion of before is a 409. */
+/**
+ * Like `dryRunApply`, for `kubectl replace`, or for `kubectl create` if the object does not exist. An outdated
+ * resourceVersion is a 409.
+ */
 export async function dryRunReplace<T extends KubeObject>(
   registry: Verbs,
   kind: Kind<T>,
@@ -89,7 +92,10 @@ function lastApplied({ metadata }: KubeObject): JsonMap | undefined {
   }
 }
 
-/** What the last manifest named and this one does not goes; what neither names stays (`CreateThreeWayMergePatch`). */
+/**
+ * Removes fields that the last manifest named and this one does not. Fields that neither names stay
+ * (`CreateThreeWayMergePatch`).
+ */
 function threeWayMerge(kind: Kind, live: JsonMap, last: JsonMap, manifest: JsonMap): JsonMap {
   const schema = definitionOf(kind.schema);
   const gone = difference(fieldSetOf(last, schema), fieldSetOf(manifest, schema));

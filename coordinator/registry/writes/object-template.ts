@@ -1,6 +1,6 @@
 /**
- * Many objects that are alike: admitted and encoded once, then each made of the same deps. They differ in what the
- * server gives (name, uid, time) and in one text of their maker's choice, e.g. the node that a Pod is bound to.
+ * Templates for many similar objects: validated and encoded once. The objects differ in name, uid, creation time and
+ * one text that the caller chooses, such as the node of a Pod.
  */
 import { type KubeObject, type Timestamp, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
@@ -11,7 +11,7 @@ import { copyJson } from '../encoding/json-value.js';
 import { EncodedObject } from '../encoding/object-encoding.js';
 import type { ObjectTemplate, RegistryDeps, TemplateSource } from '../registry.js';
 
-/** What only one of the objects has. */
+/** The values of one object. */
 interface Own extends Readonly<Record<string, string>> {
   name: string;
   uid: string;
@@ -19,7 +19,7 @@ interface Own extends Readonly<Record<string, string>> {
   text: string;
 }
 
-/** Stand where an object's own texts go; nothing that passes admission looks like them. */
+/** Placeholders for an object's own values. No admitted value contains NUL. */
 const HOLES: Own = { name: '\0name', uid: '\0uid', creationTimestamp: '\0time', text: '\0text' };
 
 /** See `Registry.prepareTemplate`. */

@@ -1,4 +1,4 @@
-/** The one optimistic loop behind every change of a stored object: read, decide, write if nobody came between. */
+/** The optimistic loop of all changes: read, decide, write unless another writer was faster. */
 
 import { ApiError, conflict, notFound, type ResourceNames } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectMeta, ObjectRef } from '../../../shared/kube/objects/meta.js';
@@ -14,7 +14,10 @@ import { writeError } from '../registry-errors.js';
 import { keyOf } from '../storage-keys.js';
 import { isReleased } from './deletion-rules.js';
 
-/** What is to become of the object as it stands. `statusOnly`: the mark shares all but its status with it. */
+/**
+ * `keep`: change nothing. `mark`: store `object`. `statusOnly`: `object` differs from the stored one only in its
+ * status.
+ */
 export type WriteDecision<T extends KubeObject> =
   | { step: 'keep' }
   | { step: 'mark'; object: T; statusOnly?: boolean }
@@ -25,12 +28,12 @@ export interface Outcome<T extends KubeObject> {
   removed: boolean;
 }
 
-/** Some writer wins each round, so only a pathological crowd makes one lose this often. */
+/** One writer succeeds in each round, so losing this often is very unlikely. */
 const MAX_ATTEMPTS = 100;
 
 /**
- * Applies `decide` to the present object until its outcome is stored. A write that changes nothing is none;
- * one that frees a deleted object of its last finalizer removes it. Throws 404, 409 and what `decide` throws.
+ * Applies `decide` to the stored object until the result is stored. An unchanged object is not written. A write that
+ * removes the last finalizer of a terminating object removes the object. Throws 404, 409 and errors of `decide`.
  */
 export async function writeOptimistically<T extends KubeObject>(
   deps: RegistryDeps,
@@ -53,7 +56,10 @@ export async function writeOptimistically<T extends KubeObject>(
     }
   }
   const { namespace, name } = ref;
-  deps.log.warn({ resource: kind.resource, namespace, name }, 'gave up a contended write');
+  deps.log.warn(
+    { resource: kind.resource, namespace, name },
+    'write failed: too many concurrent writes to the object',
+  );
   throw conflict(kind, ref.name);
 }
 
@@ -81,7 +87,7 @@ async function perform<T extends KubeObject>(
   return { record: recordOf(last, gone), removed: true };
 }
 
-/** Throws a 409 when the present object is not the one that the client has in mind. */
+/** Throws a 409 if the stored object has another uid or resourceVersion (`rest.BeforeDelete`). */
 export function checkPreconditions(
   names: ResourceNames,
   present: ObjectMeta,

@@ -1,4 +1,4 @@
-/** patch: PATCH with a JSON, merge or strategic merge body; applies are passed on. */
+/** The verb patch: JSON, merge, strategic merge and apply bodies. */
 
 import { type ApiError, badRequest, invalid } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
@@ -15,12 +15,12 @@ import type { ObjectRecord, Patch, RegistryDeps, WriteOptions } from '../registr
 import { writeOptimistically } from './optimistic-write.js';
 import { admitTrackedUpdate } from './update-object.js';
 
-/** Characters of a patch that an error repeats. */
+/** Maximum characters of a patch in an error message. */
 const SHOWN_LENGTH = 512;
 
 /**
- * Changes the present object by a patch, again on a fresh read when another writer came between. A
- * resourceVersion or uid inside the patch must be the present one (409). Throws 400, 404, 409, 413, 422.
+ * Patches the stored object, and retries after a concurrent write. A resourceVersion or uid in the patch must match
+ * (409). Throws 400, 404, 409, 413, 422.
  */
 export async function patch<T extends KubeObject>(
   deps: RegistryDeps,
@@ -34,7 +34,7 @@ export async function patch<T extends KubeObject>(
   const decide = (record: ObjectRecord<T>) => {
     const current = record.object();
     const patched = applyPatch(kind, Object.fromEntries(Object.entries(current)), change);
-    // The patched object shares deps with the present one, which it is about to be compared with.
+    // Copy the patched object: it shares parts with the present one, and the two are compared next.
     const replacement = { ref, body: copyJson(patched), current, now: deps.clock.now() };
     return { step: 'mark' as const, object: admitTrackedUpdate(kind, replacement, reviewed) };
   };
@@ -46,13 +46,13 @@ export async function patch<T extends KubeObject>(
   }
 }
 
-/** What a patch makes that is no object of the kind is a 422 at `patch` (`applyPatchToObject`), not a 400 as elsewhere. */
+/** A patch result that is not a valid object of the kind is a 422 at `patch` (`applyPatchToObject`), not a 400. */
 function badOutcome({ body }: Patch, problem: string): ApiError {
   const shown = JSON.stringify(body).slice(0, SHOWN_LENGTH);
   return invalid({ group: '', resource: '', kind: '' }, '', [invalidValue('patch', shown, problem)]);
 }
 
-/** The object as the patch makes it; shares deps with `current`, which stays as it is. */
+/** Returns the patched object. It shares parts with `current`, which stays unchanged. */
 function applyPatch(kind: Kind, current: JsonMap, { type, body }: Patch): JsonMap {
   if (type === 'json') return applyJsonPatch(current, body);
   if (!isJsonMap(body)) throw badRequest('error decoding patch: the body is not a JSON object');

@@ -1,4 +1,4 @@
-/** Verbs that only Pods have: binding, eviction, and the agent's word that their containers are gone. */
+/** Verbs for Pods only: binding, eviction and confirmed stops. */
 
 import { conflict, type Status, unlessGone } from '../../../shared/kube/objects/api-status.js';
 import { withCondition } from '../../../shared/kube/objects/conditions.js';
@@ -12,7 +12,7 @@ import { checkPreconditions, writeOptimistically } from './optimistic-write.js';
 
 const BINDINGS = { group: '', resource: 'pods/binding', kind: 'Binding' };
 
-/** Gives a Pod its node, once (`pkg/registry/core/pod/storage` BindingREST). Throws 404 and 409. */
+/** Sets the node of a Pod, once (`pkg/registry/core/pod/storage` BindingREST). Throws 404 and 409. */
 export async function bind(
   deps: RegistryDeps,
   ref: ObjectRef,
@@ -45,7 +45,7 @@ function setPodCondition(
   pod.status = { ...pod.status, conditions };
 }
 
-/** The policy/v1 Eviction of a Pod, no budget standing in its way (`EvictionREST`). Throws 404 and 409. */
+/** The policy/v1 Eviction of a Pod, without disruption budgets (`EvictionREST`). Throws 404 and 409. */
 export async function evict(
   deps: RegistryDeps,
   ref: ObjectRef,
@@ -65,14 +65,14 @@ export async function evict(
     },
     options.dryRun,
   );
-  // The mark moved the revision, so only the uid still says which Pod is meant.
+  // Setting the condition changed the resourceVersion, so only the uid still identifies the Pod.
   const { preconditions, ...rest } = options;
   const uid = preconditions?.uid;
   await remove(deps, podKind, ref, uid === undefined ? rest : { ...rest, preconditions: { uid } });
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 }
 
-/** Removes the Pod with this uid, whatever its grace; one that is gone already is no error. */
+/** See `Registry.confirmStopped`. A Pod that no longer exists is not an error. */
 export function confirmStopped(deps: RegistryDeps, ref: ObjectRef, uid: string): Promise<void> {
   const options = { gracePeriodSeconds: 0, preconditions: { uid } };
   return unlessGone(() => remove(deps, podKind, ref, options));

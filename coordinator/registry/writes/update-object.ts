@@ -1,4 +1,4 @@
-/** update (PUT), modify and writeStatus. */
+/** The verbs update (PUT), modify and writeStatus. */
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { withAdmissionReviews } from '../admission/admission-reviews.js';
@@ -8,7 +8,7 @@ import { trackUpdate } from '../managed-fields/track-write.js';
 import type { ObjectRecord, Preconditions, RegistryDeps, WriteOptions } from '../registry.js';
 import { checkPreconditions, type WriteDecision, writeOptimistically } from './optimistic-write.js';
 
-/** Replaces the whole object. Throws 400, 404, 409 (a resourceVersion or uid that is not the present one), 422. */
+/** Replaces the whole object. Throws 400, 404, 409 (another resourceVersion or uid), 422. */
 export async function update<T extends KubeObject>(
   deps: RegistryDeps,
   kind: Kind<T>,
@@ -24,7 +24,7 @@ export async function update<T extends KubeObject>(
   return (await writeOptimistically(deps, kind, ref, decide, options.dryRun)).record;
 }
 
-/** Changes a copy of the present object in place, as often as another writer comes between. */
+/** See `Registry.modify`. */
 export async function modify<T extends KubeObject>(
   deps: RegistryDeps,
   kind: Kind<T>,
@@ -43,11 +43,7 @@ export async function modify<T extends KubeObject>(
   return (await writeOptimistically(deps, kind, ref, decide, options.dryRun)).record;
 }
 
-/**
- * Puts another status in the place of the present one, on the word of our own hub and controllers: nothing else of the
- * object is looked at, checked or encoded again, and nobody's ownership changes. `statusOf` answers undefined when
- * there is nothing to do. Throws 404, 409 and 422.
- */
+/** See `Registry.writeStatus`. The ownership of fields does not change. Throws 404, 409 and 422. */
 export async function writeStatus<T extends KubeObject & { status?: unknown }>(
   deps: RegistryDeps,
   kind: Kind<T>,
@@ -67,7 +63,7 @@ export async function writeStatus<T extends KubeObject & { status?: unknown }>(
   return (await writeOptimistically(deps, kind, ref, decide)).record;
 }
 
-/** The object that a write stores. Throws 400, 409 and 422. */
+/** Returns the object that an update or patch stores, with its managedFields. Throws 400, 409 and 422. */
 export function admitTrackedUpdate<T extends KubeObject>(
   kind: Kind<T>,
   replacement: Replacement<T>,
