@@ -1,4 +1,7 @@
-/** Keeps a second coordinator off the same data, and is the leadership: who holds it, writes. */
+/**
+ * Files of a data directory: names, the lock, and private creation. Holding the lock is the leadership: only its owner
+ * writes.
+ */
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -8,19 +11,20 @@ export interface DataLock {
   release(): void;
 }
 
-/** The file of a data directory's lock. */
+/** Returns the path of the lock file. */
 export function lockPath(dataDir: string): string {
   return join(dataDir, 'lock');
 }
 
 /**
- * Takes the lock of a data directory, which must exist. The lock is SQLite's own exclusive one on a file of its own: the kernel
- * drops it with the process, however that ends. Throws StoreError `locked` or `unwritable`.
+ * Locks an existing data directory. The lock is SQLite's exclusive lock on a separate file, so the kernel releases it
+ * however the process ends. Throws StoreError `locked` or `unwritable`.
  */
 export function acquireDataLock(dataDir: string): DataLock {
   const path = lockPath(dataDir);
   try {
-    // Opening and closing a locked file of our own process would drop the lock (POSIX), so only a missing one is made.
+    // Only create a missing file. Opening and closing a file that this process has locked would release the lock
+    // (POSIX).
     if (!existsSync(path)) makePrivateFile(path);
     const database = new Database(path, { timeout: 0 });
     database.exec('BEGIN EXCLUSIVE');
@@ -32,13 +36,12 @@ export function acquireDataLock(dataDir: string): DataLock {
   }
 }
 
-/** The database in a data directory. */
 export const DATABASE_FILE = 'everynode.db';
 
-/** In a data directory while a restore is under way. One left without a database is a restore that was cut short. */
+/** Exists during a restore. If it exists without a database, a restore was interrupted. */
 export const RESTORING_DIRECTORY = 'restoring';
 
-/** Makes an empty file of mode 0600 unless it exists. SQLite gives its journals the mode of the database. */
+/** Creates an empty file with mode 0600 unless it exists. SQLite gives its journals the same mode. */
 export function makePrivateFile(path: string): void {
   closeSync(openSync(path, 'a', 0o600));
 }

@@ -1,6 +1,6 @@
 /**
- * Room in which a coordinator can start on a disk that others have filled: a file that is given up then. So what is stored can be read,
- * and hosts keep their links, while writes are refused.
+ * Reserves disk space for the start of the coordinator. If other programs fill the disk, the reserve is deleted at
+ * start. The coordinator can then serve reads and keep links open, while it refuses writes.
  */
 import { open, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,53 +9,56 @@ import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
 
-/** SQLite's shared memory, a first piece of its log, and the small files that a start may write anew. */
+/** Space for SQLite's shared memory, the beginning of its log, and small files that a start may write. */
 const NEEDED_BYTES = 2 ** 20;
 const RESERVE_BYTES = 2 * NEEDED_BYTES;
-/** Less than this is left to writes: a reserve that took the last of it would refuse them all. */
+/** Space that must remain for writes: a reserve on the last free bytes would block them all. */
 const SPARE_BYTES = 2 * RESERVE_BYTES;
-/** Until the reserve is taken back, or tried to be. */
+/** Interval of attempts to write the reserve. */
 const REFILL_MS = 60_000;
-/** How often room is looked for, and for how long: a service manager that starts us anew at once would soon give up. */
+/**
+ * Interval and timeout of the wait for space. Exiting at once would make the service manager stop restarting the
+ * coordinator.
+ */
 const POLL_INTERVAL_MS = 1_000;
 const TIMEOUT_MS = 60_000;
 
 interface StartReserveDeps {
-  /** Need not be there yet. */
+  /** May not exist yet. */
   dataDir: string;
   clock: Clock;
   log: Logger;
 }
 
 const reservePath = (dataDir: string): string => join(dataDir, 'reserve');
-/** What is written to see whether there is room. */
+/** Written to test whether there is space. */
 const probePath = (dataDir: string): string => join(dataDir, 'space-probe');
 
 /**
- * Resolves when there is room to start, given by the reserve or by those who filled the disk. Throws ExitError with one sentence when there
- * is none for a minute.
+ * Resolves when there is space to start, from the reserve or freed by other programs. Throws ExitError after a minute.
  */
 export async function waitForStartSpace({ dataDir, clock, log }: StartReserveDeps): Promise<void> {
-  // A start that was killed in its trial left it there, in the very room that is looked for. A directory that cannot be written is for others to judge.
+  // A killed start may have left its probe file and thereby used up the space. An unwritable directory is reported
+  // later.
   await rm(probePath(dataDir), { force: true }).catch(() => undefined);
   if (await hasSpace(dataDir)) return;
   await rm(reservePath(dataDir), { force: true });
   if (await hasSpace(dataDir)) {
-    log.error({ dataDir }, 'the disk is full: the reserve is used, so that what is stored can be read');
+    log.error({ dataDir }, 'the disk is full: the reserve was deleted, so that stored data can be read');
     return;
   }
-  log.error({ dataDir, neededBytes: NEEDED_BYTES }, 'the disk is full: waiting for room to start in');
+  log.error({ dataDir, neededBytes: NEEDED_BYTES }, 'the disk is full: waiting for free space to start');
   const deadline = clock.monotonic() + TIMEOUT_MS;
   while (!(await hasSpace(dataDir))) {
     if (clock.monotonic() > deadline) {
-      const text = `The disk of ${dataDir} is full: the coordinator needs ${NEEDED_BYTES / 2 ** 20} MiB there to start.`;
+      const text = `The disk of ${dataDir} is full: the coordinator needs ${NEEDED_BYTES / 2 ** 20} MiB of free space to start.`;
       throw new ExitError(EXIT_CODES.environment, text);
     }
     await sleep(POLL_INTERVAL_MS);
   }
 }
 
-/** Keeps the room while the coordinator runs. */
+/** Writes the reserve while the coordinator runs. */
 export class StartReserve {
   readonly name = 'start reserve';
   readonly #deps: StartReserveDeps;
@@ -65,7 +68,7 @@ export class StartReserve {
     this.#deps = deps;
   }
 
-  /** Takes it, if it is not there; where there is no room it is tried again. */
+  /** Writes the reserve if it is missing, and tries again later without space. */
   async start(): Promise<void> {
     const path = reservePath(this.#deps.dataDir);
     try {
@@ -74,10 +77,10 @@ export class StartReserve {
         this.#startLater();
         return;
       }
-      // Written, not only made long: a hole takes no room.
+      // Write real bytes: a sparse file reserves no space.
       await writeFile(path, Buffer.alloc(RESERVE_BYTES, 1), { mode: 0o600 });
     } catch (error) {
-      this.#deps.log.debug({ err: error }, 'no room for the reserve');
+      this.#deps.log.debug({ err: error }, 'not enough space for the start reserve');
       await rm(path, { force: true }).catch(() => undefined);
       this.#startLater();
     }
@@ -95,17 +98,18 @@ export class StartReserve {
 async function hasSpace(dataDir: string): Promise<boolean> {
   const { forAll, reserved } = await freeBytes(dataDir);
   if (forAll >= NEEDED_BYTES) return true;
-  // Blocks that are kept for root: whether they are for us, too, only a try tells (user namespaces, groups).
+  // Some free blocks are reserved for root. Only a test write shows whether this process may use them (user namespaces,
+  // groups).
   return forAll + reserved >= NEEDED_BYTES && (await canWriteProbe(dataDir));
 }
 
-/** Free bytes that everybody gets, and beyond these what is kept for root. */
+/** Free bytes for all users, and additional ones reserved for root. */
 interface FreeBytes {
   forAll: number;
   reserved: number;
 }
 
-/** Without end where it cannot be told: some file systems say nothing of their size, and a directory that is not there is for others to judge. */
+/** Returns infinity if unknown: some file systems report no size, and a missing directory is reported later. */
 async function freeBytes(dataDir: string): Promise<FreeBytes> {
   const disk = await statfs(dataDir).catch(() => undefined);
   if (disk === undefined || disk.blocks === 0) return { forAll: Number.POSITIVE_INFINITY, reserved: 0 };
@@ -113,14 +117,14 @@ async function freeBytes(dataDir: string): Promise<FreeBytes> {
   return { forAll: bavail * bsize, reserved: (bfree - bavail) * bsize };
 }
 
-/** Writes as much as a start needs, and takes it away. */
+/** Writes and deletes as much as a start needs. */
 async function canWriteProbe(dataDir: string): Promise<boolean> {
   const path = probePath(dataDir);
   try {
     const file = await open(path, 'w', 0o600);
     try {
       await file.writeFile(Buffer.alloc(NEEDED_BYTES, 1));
-      // Some file systems find the room only when they write it out.
+      // Some file systems allocate blocks only when data is written out.
       await file.sync();
     } finally {
       await file.close();

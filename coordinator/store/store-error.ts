@@ -1,16 +1,16 @@
-/** What goes wrong with the place where the data lies, as opposed to a single write's conditions. */
+/** Errors of the data directory, in contrast to conditions of a single write. */
 
 /**
- * - `locked`: another coordinator has this data open.
- * - `damaged`: the file is no database, or its pages do not fit together.
- * - `occupied`: the directory holds other data, which nobody agreed to replace.
+ * - `locked`: another coordinator uses the data.
+ * - `damaged`: the file is not a database of this program, or is corrupt.
+ * - `occupied`: the directory contains other data, and replacing it was not requested.
  * - `newer`: a later version wrote the data.
  * - `older`: an earlier version wrote the data, in a format that this version does not read.
- * - `absent`: there is no database where one must be.
- * - `unwritable`: the directory cannot be made or written.
- * - `full`: no room; the write changed nothing and a later one may work.
- * - `closed`: the coordinator is stopping, and takes no more writes.
- * - `failed`: the disk broke its promise; nothing is written any more until a restart reads what is really there.
+ * - `absent`: a required database does not exist.
+ * - `unwritable`: the directory cannot be created or written.
+ * - `full`: no disk space. The write changed nothing, and a later one may succeed.
+ * - `closed`: the coordinator is stopping and refuses writes.
+ * - `failed`: a disk error. Nothing more is written until a restart reads what was stored.
  */
 export type StoreErrorCode =
   | 'locked'
@@ -24,7 +24,7 @@ export type StoreErrorCode =
   | 'closed'
   | 'failed';
 
-/** `message` is one sentence for an operator. */
+/** `message` is one sentence for the operator. */
 export class StoreError extends Error {
   constructor(
     readonly code: StoreErrorCode,
@@ -47,7 +47,7 @@ const CODES: Record<string, StoreErrorCode> = {
   EPERM: 'unwritable',
   EROFS: 'unwritable',
   ENOTDIR: 'unwritable',
-  // Of making a directory: the file system takes no new ones, as /proc does not.
+  // mkdir fails like this in file systems that allow no new directories, such as /proc.
   ENOENT: 'unwritable',
   EEXIST: 'unwritable',
   ENOSPC: 'full',
@@ -66,7 +66,7 @@ const SENTENCES: Record<StoreErrorCode, string> = {
   failed: 'writing failed; restart the coordinator to see what was stored in',
 };
 
-/** A SQLite or file system error about `path` as a StoreError; a StoreError stays as it is. */
+/** Returns an error of SQLite or the file system about `path` as a StoreError. A StoreError is returned unchanged. */
 export function toStoreError(error: unknown, path: string): StoreError {
   if (error instanceof StoreError) return error;
   const { code = '', message = String(error) } = error as { code?: string; message?: string };

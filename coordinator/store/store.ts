@@ -1,32 +1,32 @@
 /**
- * The store: a revisioned key-value log. It knows keys, bytes and revisions, and no kind.
- * Its laws are test/laws/store-laws.ts, run against every implementation.
+ * The store: a revisioned key-value log. It handles keys, bytes and revisions, but no kinds. test/laws/store-laws.ts
+ * specifies it for every implementation.
  */
 
-/** A value at rest. `revision` is that of the write that made it. */
+/** A stored value. `revision` is the revision of the write that stored it. */
 export interface StoredValue {
   readonly key: string;
-  /** JSON text. It does not hold its own revision: etcd learns that only after the commit. */
+  /** JSON text without resourceVersion, because the revision is only assigned by the commit. */
   readonly value: Buffer;
   readonly revision: number;
 }
 
 export interface ListOptions {
-  /** At most so many items; absent = all. */
+  /** Maximum number of items; absent = all. */
   limit?: number;
-  /** From an earlier page: start after this key, at that page's revision. */
+  /** Continues an earlier page: starts after this key, at that page's revision. */
   continue?: { afterKey: string; revision: number };
 }
 
 export interface StoredList {
   items: StoredValue[];
-  /** The revision at which the list is true; all pages of one list name the same. */
+  /** The revision of the list. All pages of a list have the same one. */
   revision: number;
-  /** Present when more items follow: how many. */
+  /** The number of further items, if any. */
   remaining?: number;
 }
 
-/** One committed write. A deletion has no `value`; a creation has no `previous`. */
+/** A committed write. A deletion has no `value`; a creation has no `previous`. */
 export interface Change {
   readonly key: string;
   readonly revision: number;
@@ -34,24 +34,24 @@ export interface Change {
   readonly previous?: StoredValue;
 }
 
-/** Changes in revision order, and the revision up to which the watch is now complete (also without changes). */
+/** Changes in revision order. All changes up to `revision` have been reported, also if the batch is empty. */
 export interface WatchBatch {
   readonly changes: readonly Change[];
   readonly revision: number;
 }
 
-/** Ends with `Expired` when the reader is too slow or its revision was compacted, silently after `close()`. */
+/** Throws `Expired` if the reader is too slow or its revision was compacted. Ends without an error after `close()`. */
 export interface StoreWatch extends AsyncIterable<WatchBatch> {
   close(): void;
 }
 
-/** Another key that must still be at its revision, or the write changes nothing. */
+/** Another key that must still have this revision; otherwise the write changes nothing. */
 export interface Guard {
   key: string;
   revision: number;
 }
 
-/** One of several values that are created together. */
+/** A value to create with others. */
 export interface NewValue {
   readonly key: string;
   readonly value: Buffer;
@@ -59,51 +59,59 @@ export interface NewValue {
 }
 
 export interface WriteCondition {
-  /** The revision that the key must be at; absent = whatever it is at. */
+  /** The expected revision of the key; absent = any. */
   revision?: number;
   guard?: Guard;
 }
 
-/** An epoch that a backup was taken of. What happened in it after `revision` is not in this log. */
+/** An epoch from which a backup was restored. This log lacks its changes after `revision`. */
 export interface PastEpoch {
   readonly epoch: string;
   readonly revision: number;
-  /** When the backup was taken, ms since the epoch, by the clock of the coordinator that took it. */
+  /** Time of the backup, ms since the epoch, by the clock of the coordinator that took it. */
   readonly takenAt: number;
 }
 
 export interface Store {
-  /** The present value, or undefined. */
+  /** Returns the present value, or undefined. */
   get(key: string): Promise<StoredValue | undefined>;
-  /** The revision of the write that created what this key has now; 0 = one of before this was kept, undefined = it has nothing. */
+  /** Returns the revision of the write that created the present value, or undefined if there is none. */
   createdAt(key: string): Promise<number | undefined>;
-  /** Values whose key starts with `prefix`, in key order. Throws `Expired` for a page whose revision was compacted. */
+  /**
+   * Returns values whose key starts with `prefix`, in key order. Throws `Expired` for a page whose revision was
+   * compacted.
+   */
   list(prefix: string, options?: ListOptions): Promise<StoredList>;
-  /** Resolves with the new revision once it is durable. Throws `KeyExists`, `ValueTooLarge`, `RevisionMismatch` (guard). */
+  /**
+   * Resolves with the new revision when it is durable. Throws `KeyExists`, `ValueTooLarge`, `RevisionMismatch` (guard).
+   */
   create(key: string, value: Buffer, condition?: Pick<WriteCondition, 'guard'>): Promise<number>;
-  /** Creates each as `create` would, for far less than one call a value. Answers of each what it was refused for; undefined = it is durable. */
+  /**
+   * Like `create` for many values, much cheaper. Resolves with one entry a value: its error, or undefined if it is
+   * durable.
+   */
   createAll(values: readonly NewValue[]): Promise<readonly unknown[]>;
   /** Throws `KeyMissing`, `RevisionMismatch`, `ValueTooLarge`. */
   update(key: string, value: Buffer, condition?: WriteCondition): Promise<number>;
   /** Resolves with the revision of the deletion. Throws `KeyMissing`, `RevisionMismatch`. */
   delete(key: string, condition?: WriteCondition): Promise<number>;
-  /** Every change of keys under `prefix` after revision `after`, once, in order. The first read may throw `Expired`. */
+  /** Returns every change under `prefix` after revision `after`, once, in order. The first read may throw `Expired`. */
   watch(prefix: string, options: { after: number }): StoreWatch;
-  /** The revision of the last commit. */
+  /** Returns the revision of the last commit. */
   revision(): Promise<number>;
-  /** Forgets history up to and including `revision`; present values stay. */
+  /** Deletes history up to and including `revision`. Present values stay. */
   compact(revision: number): Promise<void>;
-  /** Random, made with the database, never changed: which fleet this is. */
+  /** The random identity of the fleet. It never changes. */
   clusterUID(): string;
-  /** The log since the database was made or last restored. */
+  /** Names the log since the database was created or last restored. */
   epoch(): string;
-  /** The epochs that this log was restored from, oldest first; empty when it never was. */
+  /** The epochs from which this log was restored, oldest first. */
   pastEpochs(): readonly PastEpoch[];
-  /** True from a restore until `confirmRestore`: what is stored may be older than what runs. */
+  /** True from a restore until `confirmRestore`: stored objects may be older than running Pods. */
   isUnconfirmed(): boolean;
-  /** A person has looked at what came back. Resolves when that is durable. */
+  /** An operator has reviewed the restored state. Resolves when that is durable. */
   confirmRestore(): Promise<void>;
-  /** Resolves when everything accepted is durable and the files are closed. */
+  /** Resolves when all accepted writes are durable and the files are closed. */
   close(): Promise<void>;
 }
 
@@ -128,7 +136,7 @@ export class RevisionMismatch extends Error {
   }
 }
 
-/** The history asked for is gone, or the reader was too slow: list again. */
+/** The requested history was compacted, or the reader was too slow: list again. */
 export class Expired extends Error {
   constructor(readonly revision: number) {
     super(`revision ${revision} is too old`);

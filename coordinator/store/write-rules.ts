@@ -1,4 +1,4 @@
-/** When a write is allowed: the same for every store that decides for itself. */
+/** The conditions of a write, shared by all implementations of the store. */
 import {
   type Guard,
   KeyExists,
@@ -9,7 +9,7 @@ import {
   ValueTooLarge,
 } from './store.js';
 
-/** A write as it was asked for. */
+/** A requested write. */
 export type Write =
   | { readonly kind: 'create'; readonly key: string; readonly value: Buffer; readonly guard?: Guard }
   | {
@@ -21,7 +21,7 @@ export type Write =
     }
   | { readonly kind: 'delete'; readonly key: string; readonly revision?: number; readonly guard?: Guard };
 
-/** Throws what the store's laws say when `write` may not happen to the values that `present` knows. */
+/** Throws if `write` is not allowed. `present` returns the value of a key. */
 export function checkWrite(write: Write, present: (key: string) => StoredValue | undefined): void {
   if (write.kind !== 'delete' && write.value.length > MAX_VALUE_BYTES) {
     throw new ValueTooLarge(write.key, write.value.length);
@@ -40,7 +40,7 @@ export function checkWrite(write: Write, present: (key: string) => StoredValue |
   }
 }
 
-/** The value a write leaves behind, or undefined after a deletion. */
+/** Returns the value after a write, or undefined after a deletion. */
 export function valueAfter(write: Write, revision: number): StoredValue | undefined {
   return write.kind === 'delete' ? undefined : { key: write.key, value: write.value, revision };
 }

@@ -1,4 +1,7 @@
-/** The file of a backup: a gzipped tar whose first entry says what the others are and how they must hash. */
+/**
+ * The file format of a backup: a gzipped tar. Its first entry, the manifest, lists the other files with their
+ * checksums.
+ */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
@@ -15,7 +18,7 @@ import { StoreError, toStoreError } from '../store-error.js';
 const MANIFEST = 'backup.json';
 const FORMAT = 2;
 const MAX_MANIFEST_BYTES = 1_048_576;
-/** Nothing else is ever written below a data directory by a backup, whatever its manifest says. */
+/** The only names that a backup may unpack into a data directory. A manipulated manifest cannot write elsewhere. */
 const ALLOWED_NAME = /^(everynode\.db|kubeconfig|pki\/[a-z0-9][a-z0-9._-]*)$/;
 
 interface BackedUpFile {
@@ -29,7 +32,7 @@ interface BackedUpFile {
 export interface BackupManifest {
   format: number;
   clusterUID: string;
-  /** Of the log when the backup was taken, and how far it was. */
+  /** Epoch and last revision of the log when the backup was taken. */
   epoch: string;
   revision: number;
   /** ms since the epoch. */
@@ -37,7 +40,7 @@ export interface BackupManifest {
   files: BackedUpFile[];
 }
 
-/** Where a file's bytes are. */
+/** A file to back up. */
 export interface BackupSource {
   name: string;
   path: string;
@@ -55,7 +58,9 @@ function addText(archive: Pack, header: Header, text: string): Promise<void> {
   });
 }
 
-/** Writes the archive durably, mode 0600: at `path` there is a whole backup or what was there before. */
+/**
+ * Writes the archive durably with mode 0600. After a crash, `path` holds the complete new backup or the previous file.
+ */
 export async function packBackup(
   path: string,
   about: Omit<BackupManifest, 'format' | 'files'>,
@@ -96,8 +101,8 @@ export async function syncDirectory(path: string): Promise<void> {
 }
 
 /**
- * Unpacks into the directory, which must be empty, and holds every file against its checksum.
- * Throws StoreError `damaged` for anything but a whole backup, `newer` for one of a later format.
+ * Unpacks into an empty directory and verifies every checksum. Throws StoreError `damaged` for an incomplete or changed
+ * backup, `newer` or `older` for another format.
  */
 export async function unpackBackup(path: string, directory: string): Promise<BackupManifest> {
   makePrivateDirectory(join(directory, 'pki'));
@@ -107,9 +112,9 @@ export async function unpackBackup(path: string, directory: string): Promise<Bac
     if (error instanceof StoreError) throw error;
     const { code = '', message = '' } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') throw new StoreError('damaged', `there is no backup at ${path}`);
-    // What zlib and tar refuse is no archive; anything else is the disk's.
+    // zlib and tar report an invalid archive; other errors come from the disk.
     if (code.startsWith('Z_') || code === '') {
-      throw new StoreError('damaged', `${path} is no whole backup (${message})`);
+      throw new StoreError('damaged', `${path} is not a complete backup (${message})`);
     }
     throw toStoreError(error, path);
   }
@@ -170,14 +175,14 @@ class Unpacking {
       );
     }
     for (const file of manifest.files) {
-      if (!ALLOWED_NAME.test(file.name)) throw this.#damaged(`${file.name} does not belong into a backup`);
+      if (!ALLOWED_NAME.test(file.name)) throw this.#damaged(`${file.name} must not be in a backup`);
       this.#missing.set(file.name, file);
     }
-    if (!this.#missing.has(DATABASE_FILE)) throw this.#damaged('it holds no database');
+    if (!this.#missing.has(DATABASE_FILE)) throw this.#damaged('it contains no database');
     return manifest;
   }
 
   #damaged(why: string): StoreError {
-    return new StoreError('damaged', `${this.#path} is no whole backup: ${why}`);
+    return new StoreError('damaged', `${this.#path} is not a complete backup: ${why}`);
   }
 }

@@ -1,10 +1,9 @@
-/** A thread that takes one backup, while the coordinator's own go on. */
+/** A worker thread that takes one backup, so that the coordinator's event loop keeps running. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { type StoreErrorCode, toStoreError } from '../store-error.js';
 import type { BackupManifest } from './backup-archive.js';
 import { type BackupRequest, writeBackup } from './write-backup.js';
 
-/** The backup that was taken, or why there is none. */
 export type BackupReply = { manifest: BackupManifest } | { error: { code: StoreErrorCode; message: string } };
 
 async function serve(order: BackupRequest): Promise<BackupReply> {

@@ -1,4 +1,4 @@
-/** Puts a backup into a data directory and begins a new epoch there. */
+/** Restores a backup into a data directory and starts a new epoch there. */
 import { existsSync } from 'node:fs';
 import { lchown, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,30 +16,30 @@ import { openDatabase, prepareSchema } from '../sqlite/sqlite-schema.js';
 import { StoreError, toStoreError } from '../store-error.js';
 import { type BackupManifest, syncDirectory, unpackBackup } from './backup-archive.js';
 
-/** What a coordinator keeps in its directory and a backup replaces. The database is last: with it the restore has happened. */
+/** The files that a backup replaces. The database is last: once it is in place, the restore is complete. */
 const REPLACED = ['pki', 'kubeconfig', `${DATABASE_FILE}-wal`, `${DATABASE_FILE}-shm`, DATABASE_FILE];
 
 interface RestoreOptions {
-  /** The backup. */
+  /** Path of the backup. */
   file: string;
-  /** Made if it is missing. */
+  /** Created if missing. */
   dataDir: string;
-  /** Data that is there already is moved aside instead of refused. */
+  /** Move existing data aside instead of refusing to restore. */
   replace: boolean;
-  /** ms since the epoch; names the directory of what is moved aside. */
+  /** ms since the epoch. Names the directory for the existing data. */
   now: number;
   nameEpoch: NameEpoch;
 }
 
 export interface Restored {
   manifest: BackupManifest;
-  /** Where the data is that was there before. */
+  /** Where the existing data was moved. */
   movedTo?: string;
 }
 
 /**
- * Restores. Throws StoreError: `locked` while a coordinator uses the directory, `occupied` when it holds data and `replace` is not set,
- * `damaged` or `newer` for the backup. Until the last step the data that was there is untouched.
+ * Restores a backup. Until the last step, existing data is unchanged. Throws StoreError: `locked` if a coordinator uses
+ * the directory, `occupied` if it contains data and `replace` is not set, `damaged`, `newer` or `older` for the backup.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { dataDir } = options;
@@ -51,9 +51,9 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     lock = acquireDataLock(dataDir);
     return await restoreLocked(options);
   } catch (error) {
-    // Without the lock it may be another coordinator's.
+    // Without the lock, the lock file may belong to another coordinator.
     if (lock && isLockNew) await rm(lockPath(dataDir), { force: true });
-    // A held lock has a journal in the directory, which goes with it.
+    // Releasing the lock removes its journal from the directory, so release it before removing folders.
     lock?.release();
     lock = undefined;
     removeNewFolders();
@@ -66,7 +66,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
 async function restoreLocked({ file, dataDir, replace, now, nameEpoch }: RestoreOptions): Promise<Restored> {
   const scratch = join(dataDir, RESTORING_DIRECTORY);
   if (!replace && REPLACED.some((name) => existsSync(join(dataDir, name)))) {
-    throw new StoreError('occupied', `${dataDir} holds the data of a coordinator already`);
+    throw new StoreError('occupied', `${dataDir} already contains the data of a coordinator`);
   }
   try {
     await rm(scratch, { recursive: true, force: true });
@@ -95,19 +95,22 @@ function prepareDatabase(path: string, { clusterUID, takenAt }: BackupManifest, 
   try {
     prepareSchema(database);
     if (readIdentity(database).clusterUID !== clusterUID) {
-      throw new StoreError('damaged', 'the backup holds the database of another fleet than it says');
+      throw new StoreError(
+        'damaged',
+        'the database in the backup belongs to another fleet than its manifest says',
+      );
     }
     startEpoch(database, takenAt, nameEpoch);
-    // One file without a journal can be moved by one rename.
+    // Without a journal, the database is one file that one rename can move.
     database.pragma('journal_mode = DELETE');
   } finally {
     database.close();
   }
 }
 
-/** Moves what is there into `target`, and returns its names. Killed half-way, both directories together still hold everything. */
+/** Moves existing data into `target` and returns the names. After a crash, both directories together hold all files. */
 async function moveAside(dataDir: string, target: string): Promise<string[]> {
-  // Without its database the directory serves nobody: that one goes first.
+  // Move the database first: a directory without it cannot be served by mistake.
   const present = REPLACED.toReversed().filter((name) => existsSync(join(dataDir, name)));
   if (present.length === 0) return present;
   await mkdir(target, { mode: 0o700, recursive: true });
@@ -125,21 +128,24 @@ async function moveAside(dataDir: string, target: string): Promise<string[]> {
   return moved;
 }
 
-/** Undoes `moveAside`. The database comes back last: with it the directory serves again. */
+/** Reverts `moveAside`. The database comes last, because it makes the directory usable again. */
 async function moveBack(from: string, dataDir: string, moved: readonly string[]): Promise<void> {
   for (const name of moved.toReversed()) await rename(join(from, name), join(dataDir, name));
   if (moved.length > 0) await rmdir(from);
   await syncDirectory(dataDir);
 }
 
-/** Root restores what a service's user is to read: all in the directory is that of the directory's owner. */
+/**
+ * If root restores for a service user, the files must belong to the directory's owner. Otherwise the service cannot
+ * read them.
+ */
 async function giveToOwner(dataDir: string): Promise<void> {
   const { uid, gid } = await stat(dataDir);
   if (process.getuid?.() !== 0 || uid === 0) return;
   for (const name of await readdir(dataDir, { recursive: true })) await lchown(join(dataDir, name), uid, gid);
 }
 
-/** Puts the unpacked files in place; `installed` receives the names, also of a failed attempt. */
+/** Moves the unpacked files into place. `installed` receives their names even if the move fails. */
 async function install(scratch: string, dataDir: string, installed: string[]): Promise<void> {
   for (const name of REPLACED.filter((each) => existsSync(join(scratch, each)))) {
     await rename(join(scratch, name), join(dataDir, name));

@@ -1,4 +1,4 @@
-/** Takes backups of a data directory, whether or not a coordinator is using it, and keeps a number of them. */
+/** Takes backups of a data directory, also while a coordinator uses it, and deletes old scheduled backups. */
 import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -7,10 +7,10 @@ import type { BackupManifest } from './backup-archive.js';
 import type { BackupReply } from './backup-worker.js';
 import type { BackupRequest } from './write-backup.js';
 
-/** Below a data directory, where backups go unless told otherwise. */
+/** Default directory for backups, relative to the data directory. */
 export const BACKUPS_DIRECTORY = 'backups';
 
-/** Says in a name when and by whom a backup was taken: `scheduled-2026-01-31T03-17-00Z.tar.gz`. */
+/** Returns a file name with trigger and time, such as `scheduled-2026-01-31T03-17-00Z.tar.gz`. */
 export function backupName(by: 'scheduled' | 'manual', takenAt: number): string {
   const time = new Date(takenAt)
     .toISOString()
@@ -20,8 +20,8 @@ export function backupName(by: 'scheduled' | 'manual', takenAt: number): string 
 }
 
 /**
- * Writes a backup of `dataDir` to `path`, whole or not at all, for root's eyes alone. Neither a running coordinator's event loop nor its writes
- * wait for it. `takenAt`: now, in ms. Throws StoreError.
+ * Writes a complete backup of `dataDir` to `path`, with mode 0600, or nothing. A worker thread does the work, so a
+ * running coordinator is not blocked. `takenAt`: the present time in ms. Throws StoreError.
  */
 export function takeBackup(dataDir: string, path: string, takenAt: number): Promise<BackupManifest> {
   const request: BackupRequest = { dataDir, path: resolve(path), takenAt };
@@ -32,13 +32,13 @@ export function takeBackup(dataDir: string, path: string, takenAt: number): Prom
       else resolved(reply.manifest);
     });
     worker.on('error', (error) => reject(toStoreError(error, path)));
-    worker.on('exit', () => reject(new StoreError('failed', 'the thread that takes backups ended')));
+    worker.on('exit', () => reject(new StoreError('failed', 'the backup thread exited')));
   });
 }
 
 /**
- * Removes all but the newest `keep` scheduled backups of a directory; answers the names removed. Those that bear a later time than
- * `last`, the one that was taken just now, are older all the same, by a clock that was ahead: they go first, and it stays.
+ * Deletes all but the newest `keep` scheduled backups and returns the deleted names. `last` is the backup just taken.
+ * Names with a later time were written while the clock was ahead, so they count as the oldest.
  */
 export async function pruneBackups(directory: string, keep: number, last: string): Promise<string[]> {
   const names = await readdir(directory);

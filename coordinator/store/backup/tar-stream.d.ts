@@ -1,4 +1,4 @@
-/** The part of tar-stream that is used here. */
+/** Types of the parts of tar-stream that are used. */
 declare module 'tar-stream' {
   import type { Readable, Writable } from 'node:stream';
 

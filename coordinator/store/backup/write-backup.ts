@@ -1,6 +1,6 @@
 /**
- * Writes one backup: the database as it is at one moment, and what agents and clients trust (authority, keys, the hash of the
- * administrator's token and the kubeconfig with it).
+ * Writes one backup: a consistent copy of the database, and the files that agents and clients trust (certificate
+ * authority, keys, the hash of the administrator's token, the kubeconfig).
  */
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -12,19 +12,18 @@ import { lastRevision, openDatabase } from '../sqlite/sqlite-schema.js';
 import { StoreError } from '../store-error.js';
 import { type BackupManifest, type BackupSource, packBackup } from './backup-archive.js';
 
-/** Beside the database. */
 const KEYS_DIRECTORY = 'pki';
 const KUBECONFIG = 'kubeconfig';
 
 export interface BackupRequest {
   dataDir: string;
-  /** Of the file to write, absolute. */
+  /** Absolute path of the backup. */
   path: string;
-  /** Now, in ms. */
+  /** The present time in ms. */
   takenAt: number;
 }
 
-/** Reads and writes for seconds, some of it in one go: for a thread of its own. Throws StoreError and errors of SQLite and the disk. */
+/** Blocks its thread for seconds, so run it in a worker thread. Throws StoreError and errors of SQLite and the disk. */
 export async function writeBackup({ dataDir, path, takenAt }: BackupRequest): Promise<BackupManifest> {
   const database = join(dataDir, DATABASE_FILE);
   if (!existsSync(database)) throw new StoreError('absent', `there is no database in ${dataDir}`);
@@ -40,7 +39,9 @@ export async function writeBackup({ dataDir, path, takenAt }: BackupRequest): Pr
   }
 }
 
-/** One statement reads one state of the database, whoever writes meanwhile; what the copy holds is read from itself. */
+/**
+ * Copies the database with one statement, which sees one state even during writes. Returns the identity of the copy.
+ */
 function copyDatabase(from: string, to: string): Pick<BackupManifest, 'clusterUID' | 'epoch' | 'revision'> {
   const source = openDatabase(from);
   try {
@@ -51,7 +52,7 @@ function copyDatabase(from: string, to: string): Pick<BackupManifest, 'clusterUI
   }
   const copied = openDatabase(to);
   try {
-    // One file, no journal beside it.
+    // The backup contains one file without a journal.
     copied.pragma('journal_mode = DELETE');
     const { clusterUID, epoch } = readIdentity(copied);
     return { clusterUID, epoch: epoch, revision: lastRevision(copied) };
@@ -62,7 +63,7 @@ function copyDatabase(from: string, to: string): Pick<BackupManifest, 'clusterUI
 
 async function trustedFiles(dataDir: string): Promise<BackupSource[]> {
   const keys = existsSync(join(dataDir, KEYS_DIRECTORY)) ? await readdir(join(dataDir, KEYS_DIRECTORY)) : [];
-  // `.new`: a file that is being written.
+  // A `.new` file is still being written.
   const names = keys.filter((name) => !name.endsWith('.new')).map((name) => join(KEYS_DIRECTORY, name));
   if (existsSync(join(dataDir, KUBECONFIG))) names.push(KUBECONFIG);
   return names.map((name) => ({ name, path: join(dataDir, name) }));

@@ -1,4 +1,4 @@
-/** The file with the keys that Secrets are encrypted under: lines of `ID BASE64`, the first one in use. */
+/** The file with the encryption keys of Secrets: lines of `ID BASE64`. The first key encrypts. */
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import {
@@ -16,7 +16,7 @@ function newLine(): string {
   return `${randomBytes(ID_BYTES).toString('hex')} ${randomBytes(KEY_BYTES).toString('base64')}\n`;
 }
 
-/** Reads the file; makes it with one key, mode 0600, when it is missing. Throws StoreError `damaged`. */
+/** Reads the keys, or creates the file with one key and mode 0600. Throws StoreError `damaged`. */
 export async function loadEncryptionKeys(
   path: string,
 ): Promise<readonly [EncryptionKey, ...EncryptionKey[]]> {
@@ -34,7 +34,7 @@ async function makeFile(path: string): Promise<string> {
   return line;
 }
 
-/** Puts a new key before the others: from the next start on it is the one in use. Answers how many there are now. */
+/** Adds a new key in first place, which encrypts from the next start on. Returns the number of keys. */
 export async function addEncryptionKey(path: string): Promise<number> {
   const present = (await readIfPresent(path)) ?? '';
   const text = newLine() + present;
@@ -51,11 +51,11 @@ function parseKeys(text: string, path: string): readonly [EncryptionKey, ...Encr
     if (!/^[0-9a-z]+$/.test(id) || key.length !== KEY_BYTES) {
       throw new StoreError(
         'damaged',
-        `line ${index + 1} of ${path} is no key: put the file back from a backup`,
+        `line ${index + 1} of ${path} is not a key: restore the file from a backup`,
       );
     }
     return { id, key };
   });
-  if (!first) throw new StoreError('damaged', `${path} holds no key: put the file back from a backup`);
+  if (!first) throw new StoreError('damaged', `${path} contains no key: restore the file from a backup`);
   return [first, ...others];
 }

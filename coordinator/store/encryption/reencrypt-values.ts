@@ -1,4 +1,4 @@
-/** Brings a database's values under the key in use: those in plain from before there was one, and those of an older key. */
+/** Re-encrypts stored values after a change of the encryption key. */
 import type Database from 'better-sqlite3';
 import type { ValueEncryption } from './value-encryption.js';
 
@@ -8,15 +8,15 @@ interface Row {
   value: Buffer;
 }
 
-/** Values, present and past, below one prefix; all of one table's shape. */
+/** The tables with values. */
 const TABLES = [
   { table: 'objects', column: 'value' },
   { table: 'history', column: 'previous_value' },
 ] as const;
 
 /**
- * Rewrites what is not as it should be, in one transaction, and leaves none of the old bytes in the file. Answers how many
- * values that were. Throws StoreError when a value is under a key that is not there.
+ * Encrypts all covered values with the current key, in one transaction, and erases the old bytes from the file. Returns
+ * the number of changed values. Throws StoreError if a key is missing.
  */
 export function reencrypt(database: Database.Database, encryption: ValueEncryption): number {
   database.pragma('secure_delete = ON');
@@ -42,7 +42,7 @@ function reencryptTable(
   column: string,
   prefix: string,
 ): number {
-  // The character after "/" ends the range: all keys that begin with the prefix.
+  // "0" follows "/", so this is the end of the range of keys with the prefix.
   const end = `${prefix.slice(0, -1)}0`;
   const rows = database
     .prepare<[string, string], Row>(

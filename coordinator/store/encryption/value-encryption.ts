@@ -1,6 +1,6 @@
 /**
- * Values that do not lie on the disk in plain: AES-256-GCM under keys that are kept outside of the database. The key of a
- * value is bound to it, so that none can be put in another's place.
+ * Encryption of stored values: AES-256-GCM with keys outside the database. The store key is authenticated data, so a
+ * value cannot be moved to another key.
  */
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
@@ -10,10 +10,10 @@ import { StoreError } from '../store-error.js';
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** No JSON begins so. Then the key's id, a colon, and base64 of nonce, tag and ciphertext. */
+/** JSON cannot begin like this. The key's id, a colon, and base64 of nonce, tag and ciphertext follow. */
 const MARK = 'encrypted:1:';
 
-/** A key and the name by which values say that they are under it. */
+/** An encryption key. Values name it by `id`. */
 export interface EncryptionKey {
   id: string;
   /** 32 bytes. */
@@ -24,7 +24,7 @@ export class ValueEncryption {
   readonly #prefixes: readonly string[];
   readonly #keys: readonly [EncryptionKey, ...EncryptionKey[]];
 
-  /** Covers the values whose keys begin with one of `prefixes`. The first key seals, all of them open. */
+  /** Covers values whose store keys begin with one of `prefixes`. The first key encrypts; all keys decrypt. */
   constructor(prefixes: readonly string[], keys: readonly [EncryptionKey, ...EncryptionKey[]]) {
     this.#prefixes = prefixes;
     this.#keys = keys;
@@ -34,7 +34,7 @@ export class ValueEncryption {
     return this.#prefixes;
   }
 
-  /** The value as it is to lie on the disk. */
+  /** Returns the value in its stored form. Values outside the prefixes stay in plain text. */
   encrypt(key: string, value: Buffer): Buffer {
     if (!this.#prefixes.some((prefix) => key.startsWith(prefix))) return value;
     const [{ id, key: secret }] = this.#keys;
@@ -45,7 +45,7 @@ export class ValueEncryption {
     return Buffer.from(`${MARK}${id}:${text}`);
   }
 
-  /** The value as it was given. Throws StoreError `damaged` when no key opens it. */
+  /** Returns the value in plain text. Throws StoreError `damaged` if no key decrypts it. */
   decrypt(key: string, stored: Buffer): Buffer {
     if (!isEncrypted(stored)) return stored;
     const text = stored.toString('latin1', MARK.length);
@@ -61,12 +61,14 @@ export class ValueEncryption {
     try {
       return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
     } catch {
-      // The tag does not fit: all that GCM says of wrong bytes.
-      throw new StoreError('damaged', `the encrypted value ${key} was changed, or is another's`);
+      // GCM reports only that the authentication tag does not match.
+      throw new StoreError('damaged', `the encrypted value ${key} was changed or belongs to another key`);
     }
   }
 
-  /** True when the value lies as `seal` would lay it: under the first key, or in plain where nothing is covered. */
+  /**
+   * True if the value is stored as `encrypt` would store it: with the first key, or in plain text outside the prefixes.
+   */
   isCurrent(key: string, stored: Buffer): boolean {
     if (!this.#prefixes.some((prefix) => key.startsWith(prefix))) return true;
     const mark = `${MARK}${this.#keys[0].id}:`;
@@ -82,7 +84,7 @@ function isEncrypted(stored: Buffer): boolean {
 function unknownKey(id: string): StoreError {
   return new StoreError(
     'damaged',
-    `the database holds Secrets that are encrypted under the key ${id}, which the key file does not hold: put that file back`,
+    `Secrets in the database are encrypted with key ${id}, which the key file does not contain: restore that file from a backup`,
   );
 }
 
@@ -93,7 +95,8 @@ export function decryptedValue<T extends { key: string; value: Buffer }>(
 ): T {
   const { key, value } = stored;
   if (!isEncrypted(value)) return stored;
-  if (!encryption) throw new StoreError('damaged', `the value ${key} is encrypted, and there is no key`);
+  if (!encryption)
+    throw new StoreError('damaged', `the value ${key} is encrypted, but no keys are configured`);
   return { ...stored, value: encryption.decrypt(key, value) };
 }
 

@@ -1,13 +1,13 @@
-/** The newest changes in memory: what watches and the pages of older lists read first. */
+/** The newest changes in memory. Watches and continued lists read them before the history on disk. */
 import type { Change } from '../store.js';
 
 export interface ChangeLogLimits {
   maxChanges: number;
-  /** Of the values that the changes hold. */
+  /** Limit for the values in the changes. */
   maxBytes: number;
 }
 
-/** A ring: when it is full, its oldest quarter goes. */
+/** When it exceeds a limit, the oldest quarter is dropped. */
 export class ChangeLog {
   #changes: Change[] = [];
   #bytes = 0;
@@ -15,14 +15,14 @@ export class ChangeLog {
   #end: number;
   readonly #limits: ChangeLogLimits;
 
-  /** `revision`: that of the last commit before the log begins. */
+  /** `revision`: the last commit before the log begins. */
   constructor(revision: number, limits: ChangeLogLimits) {
     this.#start = revision;
     this.#end = revision;
     this.#limits = limits;
   }
 
-  /** Every change after this revision is here. */
+  /** The log has every change after this revision. */
   get start(): number {
     return this.#start;
   }
@@ -43,13 +43,13 @@ export class ChangeLog {
     }
   }
 
-  /** At most `limit` changes after `revision`, oldest first. Only right when `revision >= start`. */
+  /** Returns at most `limit` changes after `revision`, oldest first. Only valid if `revision >= start`. */
   after(revision: number, limit = Number.POSITIVE_INFINITY): readonly Change[] {
     const first = this.#indexAfter(revision);
     return this.#changes.slice(first, Math.min(first + limit, this.#changes.length));
   }
 
-  /** Forgets changes up to and including `revision`. */
+  /** Drops changes up to and including `revision`. */
   forget(revision: number): void {
     this.#drop(this.#indexAfter(revision));
     this.#start = Math.max(this.#start, Math.min(revision, this.#end));

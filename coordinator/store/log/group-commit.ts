@@ -1,6 +1,6 @@
 /**
- * Takes writes one by one and makes them durable together: what arrives during one commit is the next, with all that is written
- * in the same turn of the event loop. A commit by itself costs as much as thirty writes.
+ * Commits concurrent writes together. Writes that arrive during one commit form the next one, with all writes of the
+ * same turn of the event loop. A commit costs as much as thirty writes.
  */
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
@@ -9,7 +9,7 @@ import { StoreError } from '../store-error.js';
 import { checkWrite, valueAfter, type Write } from '../write-rules.js';
 import { type PackedCommit, packCommit } from './packed-commit.js';
 
-/** Bounds of one transaction; more waits for the next. Taking it up and showing what it wrote each hold the event loop: some 5 ms at most. */
+/** Limits of one transaction. Packing and publishing it block the event loop for about 5 ms each. */
 const MAX_WRITES = 500;
 const MAX_BYTES = 4 * 1_048_576;
 
@@ -18,7 +18,7 @@ interface Request {
   answer: Answer;
 }
 
-/** Who waits for writes. */
+/** Callbacks of one caller. */
 interface Answer {
   resolve(revision: number, write: Write): void;
   reject(error: unknown, write: Write): void;
@@ -30,18 +30,18 @@ interface Accepted {
 }
 
 interface CommitTarget {
-  /** The committed value. */
+  /** Returns the committed value. */
   present(key: string): StoredValue | undefined;
   revision(): number;
-  /** A value as it is to lie on the disk; absent = as it is. */
+  /** Returns the value in its stored form. Absent: values are stored unchanged. */
   atRest?(key: string, value: Buffer): Buffer;
-  /** Makes all durable or none. Rejects with StoreError. */
+  /** Makes all changes durable or none. Rejects with StoreError. */
   persist(commit: PackedCommit): Promise<void>;
-  /** The changes are durable: show them to readers. */
+  /** Called with durable changes, for readers. */
   publish(changes: Change[]): void;
-  /** There is no room for these writes; later ones may find some. */
+  /** Called if the disk is full. Later writes may succeed. */
   full?(writes: number, error: StoreError): void;
-  /** No write will be taken any more. */
+  /** Called once, when the store stops accepting writes. */
   failed(error: StoreError): void;
   readonly clock: Clock;
 }
@@ -52,7 +52,7 @@ export class GroupCommit {
   #running: Promise<void> | undefined;
   #answered: Promise<void> = Promise.resolve();
   readonly #slice: TimeSlice;
-  /** Why no write is taken any more. */
+  /** The reason why the store stopped accepting writes. */
   #broken: StoreError | undefined;
 
   constructor(target: CommitTarget) {
@@ -60,7 +60,7 @@ export class GroupCommit {
     this.#slice = new TimeSlice(target.clock);
   }
 
-  /** Resolves with the revision once it is durable. */
+  /** Resolves with the revision when the write is durable. */
   write(write: Write): Promise<number> {
     if (this.#broken) return Promise.reject(this.#broken);
     return new Promise((resolve, reject) => {
@@ -69,7 +69,7 @@ export class GroupCommit {
     });
   }
 
-  /** Answers of each what it was refused for; undefined once it is durable. One promise for all of them. */
+  /** Resolves with one entry a write: its error, or undefined if it is durable. */
   writeAll(writes: readonly Write[]): Promise<readonly unknown[]> {
     const refusals: unknown[] = writes.map(() => this.#broken);
     if (this.#broken || writes.length === 0) return Promise.resolve(refusals);
@@ -89,7 +89,7 @@ export class GroupCommit {
     });
   }
 
-  /** Takes no more writes, each is refused as the store is closed; resolves when those taken before are answered. */
+  /** Refuses further writes and resolves when all earlier ones are settled. */
   async close(): Promise<void> {
     this.#broken ??= new StoreError('closed', 'the store is closed');
     await this.#running;
@@ -105,8 +105,8 @@ export class GroupCommit {
   }
 
   /**
-   * Only committed values and those of this very commit count, so a commit that fails has misled nobody. Nor does a refusal: one that
-   * rests on this commit is no answer before that is durable, and is decided again by the next.
+   * Decides writes by committed values and by accepted writes of the same commit. A rejection that depends on this
+   * commit is decided again afterwards, because the commit may still fail.
    */
   #decide(): Accepted[] {
     const accepted: Accepted[] = [];
@@ -168,7 +168,7 @@ export class GroupCommit {
     });
   }
 
-  /** What goes on with each answer is its asker's work: two thousand at once would hold the event loop. */
+  /** Settles callers in time slices: the continuations of two thousand callers would block the event loop. */
   async #answer(accepted: readonly Accepted[]): Promise<void> {
     for (const { request, change } of accepted) {
       request.answer.resolve(change.revision, request.write);
@@ -176,7 +176,10 @@ export class GroupCommit {
     }
   }
 
-  /** A full disk may have room later. After any other error nobody knows what the file holds: no more writes. */
+  /**
+   * A full disk may have space later. After any other error the content of the file is unknown, so no more writes are
+   * accepted.
+   */
   #refuse(accepted: Accepted[], error: StoreError): void {
     for (const { request } of accepted) request.answer.reject(error, request.write);
     if (error.code === 'full') {

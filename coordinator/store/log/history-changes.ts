@@ -1,14 +1,14 @@
 /**
- * Reads changes back from history, where each stands with the value before it. The value after it stands at the key's next
- * change, which names this one as the one before: an index for that would cost a tenth of every write, and this is asked
- * seldom. So the links are read once, in slices, and kept for all pages and readers until history is compacted.
+ * Reads changes from history, where each row has the value before it. The value after a change is in the next row of
+ * the same key, which names its predecessor's revision. An index for that would slow every write by a tenth for a rare
+ * read. So the links are read once, in slices, and cached for all readers until the next compaction.
  */
 import type Database from 'better-sqlite3';
 
 export interface HistoryRow {
   revision: number;
   key: string;
-  /** After the change; null = the key went. */
+  /** The value after the change; null = deleted. */
   value: Buffer | null;
   previousRevision: number | null;
   previousValue: Buffer | null;
@@ -16,7 +16,7 @@ export interface HistoryRow {
 
 type StoredRow = Omit<HistoryRow, 'value'>;
 
-/** Rows looked through in one go: commits go in between. */
+/** Rows a slice. Commits run between slices. */
 const SLICE = 5_000;
 
 export class HistoryChanges {
@@ -26,12 +26,12 @@ export class HistoryChanges {
   readonly #valueBefore;
   readonly #presentRevision;
   readonly #present;
-  /** From a change to the next of its key, of all changes with `#from < revision <= #until`. */
+  /** Maps a change to the next one of its key, for changes with `#from < revision <= #until`. */
   readonly #next = new Map<number, number>();
   #from = 0;
   #until = 0;
 
-  /** `turn`: resolves when all that waited has run. */
+  /** `turn` resolves after the queued work of the thread. */
   constructor(database: Database.Database, turn: () => Promise<void>) {
     this.#turn = turn;
     this.#rows = database.prepare<{ after: number; until: number; limit: number }, StoredRow>(
@@ -54,7 +54,7 @@ export class HistoryChanges {
       .pluck();
   }
 
-  /** Changes with `after < revision <= until`, oldest first, at most `limit`. */
+  /** Returns changes with `after < revision <= until`, oldest first, at most `limit`. */
   async read(page: { after: number; until: number; limit: number }): Promise<HistoryRow[]> {
     const rows = this.#rows.all(page);
     while (rows.some((row) => !this.#next.has(row.revision) && !this.#isLast(row))) {
@@ -64,14 +64,14 @@ export class HistoryChanges {
     return rows.map((row) => ({ ...row, value: this.#valueAfter(row) }));
   }
 
-  /** Frees what is kept; to be called when history has gone from the file. No `read` may have begun before it went. */
+  /** Clears the cache. Call it after a compaction, and let earlier `read` calls finish before the compaction. */
   forget(): void {
     this.#next.clear();
     this.#from = 0;
     this.#until = 0;
   }
 
-  /** The next slice of links; answers how many rows that were. */
+  /** Reads the next slice of links. Returns the number of rows. */
   #readLinks(after: number): number {
     if (after < this.#from || this.#until === 0) {
       this.forget();
@@ -90,7 +90,7 @@ export class HistoryChanges {
     return this.#presentRevision.get(key) === revision;
   }
 
-  /** Nothing comes after a deletion: the next change of its key, if any, makes it anew. */
+  /** A deletion has no value after it; the next change of its key is a creation. */
   #valueAfter(row: StoredRow): Buffer | null {
     const next = this.#next.get(row.revision);
     if (next !== undefined) return this.#valueBefore.get(next) ?? null;

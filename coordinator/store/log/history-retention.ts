@@ -1,26 +1,26 @@
-/** How much of the history is kept on disk: what exceeds it goes, oldest first. */
+/** Limits of the history on disk: by size, and by age in compaction runs. The oldest history is deleted first. */
 import type { Change, Store } from '../store.js';
 
 /**
- * A watch or a paged list that was interrupted reads this much to catch up: some 30,000 changes of Pods, which a fleet of
- * 10,000 hosts makes in half a minute of rollout, and elsewhere more than the five minutes after which history goes anyway.
- * Without it a busy five minutes grew the file by gigabytes, and a file of SQLite never shrinks by itself.
+ * An interrupted watch or paged list reads this history to catch up. 64 MiB are about 30,000 Pod changes: half a minute
+ * of a rollout on 10,000 hosts. Without the limit, five busy minutes would grow the file by gigabytes, and SQLite files
+ * do not shrink.
  */
 export const MAX_HISTORY_BYTES = 64 * 1_048_576;
 
-/** What a change takes beside the value before it: its key, twice, and the rows' own heads. */
+/** Size of a change without its previous value: the key twice, and row overhead. */
 const BYTES_A_CHANGE = 160;
 
-/** Parts that history goes in: smaller ones would be a question to the disk for a handful of rows. */
+/** History is deleted in segments, so that a deletion is worth a disk access. */
 const SEGMENTS = 16;
 
 interface Segment {
-  /** The last revision in it. */
+  /** The last revision in the segment. */
   until: number;
   bytes: number;
 }
 
-/** Counts what history holds. It knows sizes and revisions, and deletes nothing. */
+/** Tracks the size of history by revision. The caller deletes. */
 export class HistoryBudget {
   readonly #segments: Segment[] = [];
   readonly #maxBytes: number;
@@ -30,7 +30,7 @@ export class HistoryBudget {
     this.#maxBytes = maxBytes;
   }
 
-  /** A change is history now. In revision order. */
+  /** Counts a change. Call it in revision order. */
   add(revision: number, previousBytes: number): void {
     const bytes = previousBytes + BYTES_A_CHANGE;
     const newest = this.#segments.at(-1);
@@ -47,7 +47,9 @@ export class HistoryBudget {
     for (const { revision, previous } of changes) this.add(revision, previous?.value.length ?? 0);
   }
 
-  /** The revision up to which history has to go, undefined while it is within bounds. Call `forget` when it goes. */
+  /**
+   * Returns the revision up to which history must be deleted, or undefined within the limit. Call `forget` afterwards.
+   */
   get excess(): number | undefined {
     let bytes = this.#bytes;
     let upTo: number | undefined;
@@ -59,7 +61,7 @@ export class HistoryBudget {
     return upTo;
   }
 
-  /** History up to and including `revision` is gone; a part that it cuts counts until it is gone as a whole. */
+  /** Call after history up to and including `revision` was deleted. A partly deleted segment still counts in full. */
   forget(revision: number): void {
     while (this.#segments[0] && this.#segments[0].until <= revision) {
       this.#bytes -= this.#segments.shift()?.bytes ?? 0;
@@ -67,7 +69,10 @@ export class HistoryBudget {
   }
 }
 
-/** Each run forgets what was history at the run before: a watch or a paged list has one period to catch up (as etcd's with kube-apiserver). */
+/**
+ * Each run deletes the history that existed at the previous run. Watches and paged lists get one period to catch up,
+ * like etcd under kube-apiserver.
+ */
 export class Compaction {
   readonly #store: Store;
   #previous: number | undefined;
@@ -76,7 +81,7 @@ export class Compaction {
     this.#store = store;
   }
 
-  /** Answers the revision up to which history is gone, or undefined on the first run. */
+  /** Returns the revision up to which history was deleted, or undefined on the first run. */
   async run(): Promise<number | undefined> {
     const upTo = this.#previous;
     this.#previous = await this.#store.revision();

@@ -1,32 +1,34 @@
-/** A commit as it travels to the worker thread: a few flat values, for many small objects cost more to copy than to store. */
+/**
+ * A commit in the form that is sent to the worker thread: a few flat values. Copying many small objects costs more than
+ * storing them.
+ */
 import type { Change } from '../store.js';
 
-/** Revisions are those from `firstRevision` on, one a write. */
+/** The writes have consecutive revisions from `firstRevision` on. */
 export interface PackedCommit {
   firstRevision: number;
-  /** All keys, one behind the other. */
+  /** All keys, concatenated. */
   keys: string;
-  /** Of each key, in UTF-16 units. */
+  /** Length of each key in UTF-16 units. */
   keyLengths: Uint32Array<ArrayBuffer>;
-  /** Of each value, in bytes; DELETION = there is none. */
+  /** Length of each value in bytes; DELETION = no value. */
   valueLengths: Int32Array<ArrayBuffer>;
-  /** 1 = a creation: there is no value before. */
+  /** 1 = the key has no previous value. */
   creations: Uint8Array<ArrayBuffer>;
   values: Uint8Array<ArrayBuffer>;
 }
 
-/** One decided write. */
 interface PackedWrite {
   key: string;
   revision: number;
   isNew: boolean;
-  /** Absent = deletion. A view, valid while its commit is. */
+  /** Absent = deletion. A view that is valid as long as the commit. */
   value?: Buffer;
 }
 
 const DELETION = -1;
 
-/** The changes in revision order, without gaps between their revisions. */
+/** Packs changes in revision order without gaps. */
 export function packCommit(changes: readonly Change[]): PackedCommit {
   const valueLengths = Int32Array.from(changes, ({ value }) => value?.length ?? DELETION);
   const values = new Uint8Array(valueLengths.reduce((sum, length) => sum + Math.max(length, 0), 0));
@@ -46,7 +48,7 @@ export function packCommit(changes: readonly Change[]): PackedCommit {
   };
 }
 
-/** The writes of a commit, in order. */
+/** Yields the writes of a commit in order. */
 export function* unpackCommit(commit: PackedCommit): Generator<PackedWrite> {
   const bytes = Buffer.from(commit.values.buffer);
   let keyAt = 0;

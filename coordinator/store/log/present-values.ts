@@ -1,4 +1,4 @@
-/** The values of one moment in key order, held in memory. */
+/** Values in key order, in memory. */
 import sortedBTree from 'sorted-btree';
 import type { Change, StoredList, StoredValue } from '../store.js';
 
@@ -6,10 +6,10 @@ const BTree = sortedBTree.default;
 
 const compareKeys = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Above every key that starts with `prefix`. */
+/** Returns a key above every key that starts with `prefix`. */
 const endOf = (prefix: string): string => `${prefix}\uffff`;
 
-/** The values of some moment. */
+/** The values of one revision. */
 export class OrderedValues {
   readonly #tree;
 
@@ -22,7 +22,10 @@ export class OrderedValues {
     else this.#tree.delete(key);
   }
 
-  /** Values in key order whose key starts with `prefix` and is greater than `afterKey`: at most `limit`, and how many follow. */
+  /**
+   * Returns values whose key starts with `prefix` and is greater than `afterKey`, in key order: at most `limit`, and
+   * the number of the remaining ones.
+   */
   list(prefix: string, afterKey?: string, limit = Number.POSITIVE_INFINITY): Omit<StoredList, 'revision'> {
     const items: StoredValue[] = [];
     const start = afterKey === undefined || afterKey < prefix ? prefix : afterKey;
@@ -41,7 +44,7 @@ export class OrderedValues {
     return { items, remaining: this.#tree.forRange(next, end, false) };
   }
 
-  /** The same values as they were before `changes` (newest first), which are undone on a copy that shares what is equal. */
+  /** Returns the values as they were before `changes` (newest first). The copy shares unchanged nodes. */
   before(changes: Iterable<Pick<Change, 'key' | 'previous'>>): OrderedValues {
     const past = new OrderedValues(this.#tree.clone());
     for (const { key, previous } of changes) past.set(key, previous);
@@ -49,7 +52,10 @@ export class OrderedValues {
   }
 }
 
-/** Those of now, which are also asked for by key: several times a write, and a tree compares some twenty keys an answer. */
+/**
+ * The present values with an additional hash map. Each write reads by key several times, and the tree needs about
+ * twenty comparisons a read.
+ */
 export class PresentValues extends OrderedValues {
   readonly #byKey = new Map<string, StoredValue>();
 

@@ -1,19 +1,22 @@
 /**
- * One log, many watchers. A watcher is a position in the log and no buffer: whoever falls so far behind
- * that the log has dropped what he lacks, gets `Expired` and lists again.
+ * Many watchers on one log. A watcher is a position without a buffer. A watcher whose position was dropped from the log
+ * gets `Expired` and must list again.
  */
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import { type Change, Expired, type StoreWatch, type WatchBatch } from '../store.js';
 import type { ChangeLog } from './change-log.js';
 
-/** Changes handed over at once, so that one reader does not hold the event loop. */
+/** Changes in one batch, so that one reader does not block the event loop. */
 const MAX_BATCH = 1_000;
 
 interface FanoutOptions {
   clock: Clock;
-  /** A watcher without changes of its own hears this often how far the log is. */
+  /** Interval of progress reports to watchers without changes. */
   progressMs: number;
-  /** Changes after a revision from before the log's start, oldest first and without gaps; `Expired` when compacted. */
+  /**
+   * Returns changes from before the log's start, oldest first and without gaps. Throws `Expired` if they were
+   * compacted.
+   */
   readHistory?(after: number, limit: number): Promise<readonly Change[]>;
 }
 
@@ -36,7 +39,7 @@ export class WatchFanout {
     return watcher;
   }
 
-  /** Says that `changes` have been appended to the log. */
+  /** Call after `changes` were appended to the log. */
   publish(changes: readonly Change[]): void {
     for (const watcher of this.#watchers) watcher.offer(changes);
     if (this.#watchers.size === 0 || this.#progress) return;
@@ -54,9 +57,9 @@ export class WatchFanout {
 
 class Watcher implements StoreWatch {
   #position: number;
-  /** The last position its reader heard of. */
+  /** The last position that the reader received. */
   #reported: number;
-  /** Set once the log itself has been read: from then on, falling out of the log is the reader's slowness. */
+  /** True once the watcher has read from the log. If its position is dropped afterwards, the reader was too slow. */
   #live = false;
   #closed = false;
   #wake: (() => void) | undefined;
@@ -82,7 +85,7 @@ class Watcher implements StoreWatch {
     this.#wake?.();
   }
 
-  /** Wakes a waiting reader if one of the new changes is his; else only moves his position. */
+  /** Wakes a waiting reader if a change matches its prefix; otherwise only advances the position. */
   offer(changes: readonly Change[]): void {
     if (!this.#wake) return;
     if (changes.some((change) => change.key.startsWith(this.prefix))) this.#wake();
@@ -119,7 +122,7 @@ class Watcher implements StoreWatch {
     });
   }
 
-  /** The next changes under the prefix; moves the position past what was looked at. */
+  /** Returns the next changes under the prefix and advances the position past all changes read. */
   async #read(): Promise<readonly Change[]> {
     const { start } = this.log;
     const fromLog = this.#position >= start;
@@ -128,7 +131,7 @@ class Watcher implements StoreWatch {
       ? this.log.after(this.#position, MAX_BATCH)
       : ((await this.readHistory?.(this.#position, MAX_BATCH)) ?? []);
     this.#live ||= fromLog;
-    // No history before the log's start means that no change lies between.
+    // An empty history before the log's start means that there is no change in between.
     this.#position = Math.max(this.#position, seen.at(-1)?.revision ?? start);
     return seen.filter((change) => change.key.startsWith(this.prefix));
   }

@@ -1,4 +1,4 @@
-/** Which fleet and which log of it a database holds: the rows of table `identity`. */
+/** The identity of a database: its fleet and its epoch, in table `identity`. */
 import type Database from 'better-sqlite3';
 import type { PastEpoch } from '../store.js';
 import { lastRevision } from './sqlite-schema.js';
@@ -10,13 +10,16 @@ export interface Identity {
   isUnconfirmed: boolean;
 }
 
-/** So far ahead of the backup that no revision of the lost log is reached again: each resume point in it is too old. */
+/**
+ * Added to the revision by a restore. The new log never reaches a revision of the lost one, so every old resume point
+ * is refused as too old.
+ */
 export const EPOCH_STRIDE = 10 ** 12;
 
 const PAST_EPOCHS = 'pastEpochs';
 const UNCONFIRMED = 'unconfirmedRestore';
 
-/** Reads the rows; the tables must be there. */
+/** Reads the identity. The tables must exist. */
 export function readIdentity(database: Database.Database): Identity {
   const row = database.prepare<string>('SELECT value FROM identity WHERE name = ?').pluck();
   return {
@@ -27,10 +30,13 @@ export function readIdentity(database: Database.Database): Identity {
   };
 }
 
-/** Names an epoch by the one that it goes on from, and the last revision of that. */
+/** Returns the name of an epoch that continues `from` after its last revision. */
 export type NameEpoch = (from: Pick<PastEpoch, 'epoch' | 'revision'>) => string;
 
-/** Begins a new epoch in a restored database: no history, a revision far ahead, unconfirmed. `takenAt`: when the backup was taken, ms. */
+/**
+ * Starts a new epoch in a restored database: no history, a much higher revision, unconfirmed. `takenAt`: time of the
+ * backup, ms.
+ */
 export function startEpoch(database: Database.Database, takenAt: number, nameEpoch: NameEpoch): void {
   database.transaction(() => {
     const { epoch, pastEpochs } = readIdentity(database);
@@ -45,7 +51,7 @@ export function startEpoch(database: Database.Database, takenAt: number, nameEpo
   })();
 }
 
-/** The restore is confirmed; again is no error. */
+/** Marks the restore as confirmed. Idempotent. */
 export function confirmRestore(database: Database.Database): void {
   database.prepare('DELETE FROM identity WHERE name = ?').run(UNCONFIRMED);
 }

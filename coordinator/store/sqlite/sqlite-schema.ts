@@ -4,14 +4,14 @@ import Database from 'better-sqlite3';
 import { makePrivateFile } from '../data-files.js';
 import { StoreError, toStoreError } from '../store-error.js';
 
-/** "EvNd": tells our files from other programs' databases. */
+/** "EvNd": distinguishes Everynode's files from other SQLite databases. */
 const APPLICATION_ID = 0x45764e64;
-/** Raised with each change of the tables or of stored values. A database of another version is refused: there are no migrations yet. */
+/** Raised with each change of the tables or the stored values. Other versions are refused: there are no migrations. */
 const SCHEMA_VERSION = 2;
 
 /**
- * `history` holds the value *before* each change, so every value is stored once: the state after a change is the state
- * before the key's next one, or the present. Texts, so that `sqlite3` is a debugging tool.
+ * `history` holds the value *before* each change, so that every value is stored once. The value after a change is in
+ * the key's next history row or in `objects`. Values are TEXT, so that `sqlite3` can show them.
  */
 const TABLES = `
   CREATE TABLE identity (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -32,8 +32,8 @@ const TABLES = `
 `;
 
 /**
- * Opens the database for reading and writing, making it first if there is none. Objects are mostly 1 to 3 KB: of these
- * a page of 8 KiB holds three and wastes a quarter, one of 16 KiB holds seven. Throws StoreError.
+ * Opens or creates the database. Objects have mostly 1 to 3 KB: a page of 8 KiB holds three of them and wastes a
+ * quarter, a page of 16 KiB holds seven. Throws StoreError.
  */
 export function openDatabase(path: string): Database.Database {
   try {
@@ -61,7 +61,7 @@ export function prepareSchema(database: Database.Database): void {
   }
 }
 
-/** The revision of the last commit: nothing ever goes below it. */
+/** Returns the revision of the last commit. Revisions never decrease. */
 export function lastRevision(database: Database.Database): number {
   const largest = 'SELECT max(revision) FROM';
   const sql = `SELECT max((SELECT revision FROM compaction),

@@ -1,4 +1,4 @@
-/** A SQLite file as it lies on the disk, read once at the start into what the store holds in memory. */
+/** Reads a SQLite file at start into memory. */
 import type Database from 'better-sqlite3';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import { reencrypt } from '../encryption/reencrypt-values.js';
@@ -10,7 +10,7 @@ import type { StoredValue } from '../store.js';
 import { type Identity, readIdentity } from './sqlite-identity.js';
 import { lastRevision, openDatabase, prepareSchema } from './sqlite-schema.js';
 
-/** What the file holds when it is opened; values in plain. */
+/** The content of the file. Values are in plain text. */
 export interface Snapshot {
   values: PresentValues;
   revision: number;
@@ -19,18 +19,17 @@ export interface Snapshot {
   identity: Identity;
 }
 
-/** What a file is read by. */
 interface SnapshotOptions {
-  /** Absent = nothing in the file is encrypted. */
+  /** Absent = no value is encrypted. */
   encryption?: ValueEncryption;
-  /** Bound of the history that is kept; default `MAX_HISTORY_BYTES`. */
+  /** Size limit of the history; default `MAX_HISTORY_BYTES`. */
   maxHistoryBytes?: number;
   log: Logger;
 }
 
 /**
- * Reads the database at `path`: makes what is missing of its schema, and first brings what lies there in plain,
- * or under an older key, under the key in use. Throws `StoreError`, and SQLite's own errors.
+ * Reads the database at `path`. Creates missing tables and re-encrypts values after a key change. Throws StoreError and
+ * errors of SQLite.
  */
 export function readSnapshot(path: string, { maxHistoryBytes, encryption, log }: SnapshotOptions): Snapshot {
   const database = openDatabase(path);
@@ -38,7 +37,7 @@ export function readSnapshot(path: string, { maxHistoryBytes, encryption, log }:
     prepareSchema(database);
     const reencrypted = encryption ? reencrypt(database, encryption) : 0;
     if (reencrypted > 0)
-      log.info({ values: reencrypted }, 'Secrets in the database are encrypted under the key in use');
+      log.info({ values: reencrypted }, 'Secrets in the database were re-encrypted with the current key');
     const values = new PresentValues();
     const objects = database.prepare<[], StoredValue>(
       'SELECT key, revision, CAST(value AS BLOB) AS value FROM objects ORDER BY key',

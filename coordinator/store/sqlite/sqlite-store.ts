@@ -1,6 +1,6 @@
 /**
- * The store over SQLite. Present values and the newest changes are mirrored in memory, so that reads need no thread;
- * a worker thread makes writes durable in group commits and reads older history.
+ * The store on SQLite. Present values and the newest changes are in memory, so that reads need no thread. A worker
+ * thread makes group commits durable and reads older history.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,30 +33,30 @@ import { readSnapshot, type Snapshot } from './sqlite-snapshot.js';
 import { SqliteWorkerClient } from './sqlite-worker-client.js';
 
 interface SqliteStoreOptions {
-  /** Made with mode 0700 if it is missing. */
+  /** Created with mode 0700 if missing. */
   dataDir: string;
   clock: Clock;
   log: Logger;
-  /** Encrypts what must not lie on the disk in plain; absent = nothing is. */
+  /** Absent = no value is encrypted on disk. */
   encryption?: ValueEncryption;
   limits?: Partial<ChangeLogLimits>;
-  /** Of history in the file; default `MAX_HISTORY_BYTES`. A watch from before it gets `Expired`. */
+  /** Size limit of the history on disk; default `MAX_HISTORY_BYTES`. A watch from before it gets `Expired`. */
   maxHistoryBytes?: number;
   /**
-   * The disk broke its promise and nothing is written any more: end the process, so that the next start reads
-   * what is really there. A full disk is not that: its writes are rejected, and later ones may work.
+   * A write failed and the content of the disk is unknown. The process must exit: the next start reads what was stored.
+   * A full disk does not call this, because later writes may succeed.
    */
   onFailed?(error: StoreError): void;
-  /** Told of writes that found no room. */
+  /** Receives the number of writes that a full disk refused. */
   onFull?(writes: number): void;
-  /** Told of each commit that is durable, for those who count. */
+  /** Receives each durable commit, for metrics. */
   onCommit?(commit: { writes: number; durationMs: number }): void;
   progressMs?: number;
 }
 
 /**
- * Opens the data directory, making what is missing, and locks it for this process.
- * Throws StoreError: `locked`, `damaged`, `newer`, `unwritable`, each with one sentence for the operator.
+ * Opens or creates the data directory and locks it for this process. Throws StoreError `locked`, `damaged`, `newer`,
+ * `older` or `unwritable`, each with one sentence for the operator.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const path = join(options.dataDir, DATABASE_FILE);
@@ -74,10 +74,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 }
 
-/** An empty database in the place of the one that was about to be restored would be another fleet's. */
+/** After an interrupted restore, an empty database would start a new fleet and hide the lost one. */
 function refuseHalfRestored(dataDir: string, path: string): void {
   if (existsSync(path) || !existsSync(join(dataDir, RESTORING_DIRECTORY))) return;
-  throw new StoreError('damaged', `a restore into ${dataDir} was cut short: repeat it with --replace`);
+  throw new StoreError('damaged', `a restore into ${dataDir} was interrupted: repeat it with --replace`);
 }
 
 class SqliteStore implements Store {
@@ -121,12 +121,12 @@ class SqliteStore implements Store {
         const writes = commit.keyLengths.length;
         await this.#worker.call({ kind: 'commit', commit }, [commit.values.buffer]);
         options.onCommit?.({ writes, durationMs: clock.monotonic() - began });
-        if (this.#isFull) options.log.info('there is room again: writes are taken');
+        if (this.#isFull) options.log.info('disk space is available again: writes are accepted');
         this.#isFull = false;
       },
       full: (writes, error) => {
         if (!this.#isFull)
-          options.log.error({ err: error }, 'no room: writes are refused until there is some');
+          options.log.error({ err: error }, 'the disk is full: writes are refused until there is free space');
         this.#isFull = true;
         options.onFull?.(writes);
       },
@@ -234,16 +234,16 @@ class SqliteStore implements Store {
     if (upTo !== undefined) void this.#forgetExcess(upTo);
   }
 
-  /** What could not be deleted goes with the next: nobody is shown it any more. */
+  /** A failed deletion is repeated with the next one. Readers already treat this history as deleted. */
   async #forgetExcess(upTo: number): Promise<void> {
     try {
       await this.compact(upTo);
     } catch (error) {
-      this.#logger.warn({ err: error, upTo }, 'history could not be forgotten');
+      this.#logger.warn({ err: error, upTo }, 'old history could not be deleted');
     }
   }
 
-  /** Copies of the present are cheap and taken before the worker is asked, so what commits meanwhile does not matter. */
+  /** Copy the present values first. The copy is cheap, and commits during the worker's answer then do not matter. */
   async #valuesAt(revision: number, prefix: string): Promise<OrderedValues> {
     if (revision < this.#compacted) throw new Expired(revision);
     const { start } = this.#log;

@@ -1,4 +1,4 @@
-/** Questions to the worker thread and their answers. */
+/** Calls to the worker thread, and the messages of both sides. */
 
 import { Worker } from 'node:worker_threads';
 import type { PackedCommit } from '../log/packed-commit.js';
@@ -21,10 +21,10 @@ export class SqliteWorkerClient {
     this.#worker = new Worker(new URL('./sqlite-worker.js', import.meta.url), { workerData: databasePath });
     this.#worker.on('message', (reply: WorkerReply) => this.#settle(reply));
     this.#worker.on('error', (error) => this.#fail(error.message));
-    this.#worker.on('exit', () => this.#fail('its thread ended'));
+    this.#worker.on('exit', () => this.#fail('its thread exited'));
   }
 
-  /** Rejects with StoreError. `transfer`: buffers that move to the worker. */
+  /** Rejects with StoreError. `transfer`: buffers to move to the worker. */
   call(call: WorkerCall, transfer: ArrayBuffer[] = []): Promise<Change[]> {
     if (this.#failure) return Promise.reject(this.#failure);
     this.#lastId += 1;
@@ -49,7 +49,7 @@ export class SqliteWorkerClient {
   }
 }
 
-/** Between threads a Buffer arrives as a Uint8Array. */
+/** A Buffer arrives from another thread as a Uint8Array. */
 function withBuffers(change: Change): Change {
   const { value, previous } = change;
   return {
@@ -67,9 +67,9 @@ export type WorkerCall =
   | { kind: 'commit'; commit: PackedCommit }
   /** Changes with `after < revision <= until`, oldest first. */
   | { kind: 'changes'; after: number; until: number; limit: number }
-  /** For each key of the prefix changed in `after < revision <= until`: its value before the first of these changes. */
+  /** The value of each key of the prefix before its first change in `after < revision <= until`. */
   | { kind: 'before'; after: number; until: number; prefix: string }
-  /** The change that created what the key has now, without its value; none when it has nothing. */
+  /** The change that created the key, without its value; empty if the key does not exist. */
   | { kind: 'creation'; key: string }
   | { kind: 'compact'; revision: number }
   | { kind: 'confirmRestore' }

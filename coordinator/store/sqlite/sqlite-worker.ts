@@ -1,4 +1,4 @@
-/** The thread that owns the database: an fsync may take a second on a bad disk, and the event loop must not wait for it. */
+/** The thread that owns the database. An fsync can take a second on a bad disk and must not block the event loop. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type Database from 'better-sqlite3';
@@ -10,7 +10,7 @@ import { confirmRestore } from './sqlite-identity.js';
 import { openDatabase } from './sqlite-schema.js';
 import type { WorkerCall, WorkerReply, WorkerRequest } from './sqlite-worker-client.js';
 
-/** History rows deleted in one transaction: commits go in between. */
+/** History rows a transaction. Commits run between transactions. */
 const COMPACTION_SLICE = 2_000;
 
 class Connection {
@@ -46,7 +46,7 @@ class Connection {
     this.#creation = database.prepare<string, Pick<Change, 'key' | 'revision'>>(
       'SELECT key, created AS revision FROM objects WHERE key = ?',
     );
-    // SQLite takes the bare columns from the row that holds the minimum.
+    // SQLite takes the bare columns from the row with the minimum.
     this.#before = database.prepare<
       { after: number; until: number; from: string; to: string },
       Omit<HistoryRow, 'value'>
@@ -107,7 +107,7 @@ class Connection {
   }
 
   async #compact(revision: number): Promise<void> {
-    // Who asked before this may still be shown what goes now.
+    // Earlier reads may still need the rows that are deleted next.
     await Promise.allSettled(this.#reads);
     try {
       await this.#deleteUntil(revision);

@@ -124,9 +124,9 @@ describe('Secrets in the database', () => {
     const others = await sealOf(temporaryDirectory());
     await assert.rejects(
       open(dataDir, others),
-      refused(new RegExp(`under the key ${id}, which the key file does not hold`)),
+      refused(new RegExp(`with key ${id}, which the key file does not contain`)),
     );
-    await assert.rejects(open(dataDir), refused(/encrypted, and there is no key/));
+    await assert.rejects(open(dataDir), refused(/encrypted, but no keys are configured/));
     await (await open(dataDir, await sealOf(dataDir))).close();
   });
 
@@ -142,7 +142,7 @@ describe('Secrets in the database', () => {
       `UPDATE objects SET value = (SELECT value FROM objects WHERE key = '${KEY}-other') WHERE key = '${KEY}'`,
     );
     database.close();
-    await assert.rejects(open(dataDir, seal), refused(/was changed, or is another's/));
+    await assert.rejects(open(dataDir, seal), refused(/was changed or belongs to another key/));
   });
 
   test('lie in a backup as they lie in the database', async () => {

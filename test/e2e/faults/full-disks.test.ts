@@ -265,7 +265,7 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
     const log = `${data}-coordinator.log`;
     rmSync(log);
     const starting = startCoordinatorProcess(data);
-    const isWaiting = () => existsSync(log) && readFileSync(log, 'utf8').includes('waiting for room');
+    const isWaiting = () => existsSync(log) && readFileSync(log, 'utf8').includes('waiting for free space');
     await until(isWaiting, { ...PATIENCE, what: 'its word' });
     ofCoordinator.free();
     const started = await starting;
