@@ -1,4 +1,4 @@
-/** Settings of who may come in, beside the administrator and the ServiceAccounts. */
+/** Settings of authentication, in addition to the administrator's token and ServiceAccounts. */
 import { optionalTextSetting, textSetting } from '../../shared/process/settings/setting-values.js';
 import type { Setting } from '../../shared/process/settings/settings-schema.js';
 
@@ -16,11 +16,11 @@ const requiredClaims: Setting<Record<string, string>> = {
     ),
 };
 
-/** Those that kube-apiserver takes; none of them lets a shared secret or no signature at all pass. */
+/** The algorithms that kube-apiserver accepts. Symmetric keys and unsigned tokens are excluded. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512'];
 
 const signingAlgorithms: Setting<string[]> = {
-  description: 'signature algorithms that are accepted',
+  description: 'accepted signature algorithms',
   placeholder: 'ALG,…',
   default: ['RS256'],
   read: (text) => {
@@ -30,24 +30,24 @@ const signingAlgorithms: Setting<string[]> = {
   },
 };
 
-/** Named as kube-apiserver's flags. */
+/** Named like kube-apiserver's flags. */
 export const ACCESS_SETTINGS = {
   tokenAuthFile: optionalTextSetting('static tokens: lines of TOKEN,USER,UID,"GROUP,…"', 'FILE'),
   oidcIssuerUrl: optionalTextSetting('OpenID Connect issuer whose ID tokens are accepted', 'URL'),
-  oidcClientId: optionalTextSetting('client (audience) that these tokens must be for', 'ID'),
+  oidcClientId: optionalTextSetting('client ID (audience) that these tokens must have', 'ID'),
   oidcClientSecretFile: optionalTextSetting(
-    'secret of this client, for issuers that ask the console for one besides PKCE',
+    'secret of this client, for issuers that require one in addition to PKCE',
     'FILE',
   ),
-  oidcScopes: textSetting('scopes that the console asks for', 'SCOPE,…', 'openid,email,profile'),
-  oidcUsernameClaim: textSetting('claim that names the user', 'CLAIM', 'sub'),
+  oidcScopes: textSetting('scopes that the console requests', 'SCOPE,…', 'openid,email,profile'),
+  oidcUsernameClaim: textSetting('claim with the user name', 'CLAIM', 'sub'),
   oidcUsernamePrefix: optionalTextSetting(
-    'put before user names; absent: ISSUER#, for email none; - = none',
+    'prefix of user names; default: ISSUER#, or none for the claim email; - = none',
     'TEXT',
   ),
-  oidcGroupsClaim: optionalTextSetting('claim that names the groups', 'CLAIM'),
-  oidcGroupsPrefix: optionalTextSetting('put before group names', 'TEXT'),
+  oidcGroupsClaim: optionalTextSetting('claim with the groups', 'CLAIM'),
+  oidcGroupsPrefix: optionalTextSetting('prefix of group names', 'TEXT'),
   oidcRequiredClaims: requiredClaims,
   oidcSigningAlgs: signingAlgorithms,
-  oidcCaFile: optionalTextSetting('PEM of the authorities that the issuer is trusted by', 'FILE'),
+  oidcCaFile: optionalTextSetting('PEM file with the certificate authorities of the issuer', 'FILE'),
 };

@@ -1,18 +1,18 @@
-/** Everything that is known of who may come and what they may do, as the API and the hub use it. */
+/** Authentication and authorization, for the API and the hub. */
 import type { UserInfo } from '../../shared/kube/access/rbac-types.js';
 import type { Authorizer } from './rbac-authorizer.js';
 import { type ServiceAccountTokens, TokenRefused } from './service-account-tokens.js';
 
-/** Knows some bearer tokens; undefined for those that it does not know. */
+/** Returns the user of a bearer token, or undefined for an unknown token. */
 export type Authenticator = (bearerToken: string) => UserInfo | undefined | Promise<UserInfo | undefined>;
 
 export interface Identities {
   authorizer: Authorizer;
-  /** Those of ServiceAccounts. */
+  /** Issues and verifies ServiceAccount tokens. */
   tokens: ServiceAccountTokens;
-  /** Who a bearer token is, for the API itself; undefined when it is nobody's or counts no longer. */
+  /** Returns the user of a bearer token that is valid for the API itself, or undefined. */
   authenticate: Authenticator;
-  /** Whose token it is for those audiences, or what is wrong with it ("" = nothing is known of it). */
+  /** Returns the user of a token for these audiences, or the reason why it is invalid ("" = unknown token). */
   reviewToken(
     token: string,
     audiences: readonly string[],
@@ -22,13 +22,13 @@ export interface Identities {
 interface IdentityDeps {
   authorizer: Authorizer;
   tokens: ServiceAccountTokens;
-  /** All but ServiceAccounts' tokens, in the order in which they are asked. */
+  /** Authenticators of other tokens, in the order in which they are tried. */
   others: readonly Authenticator[];
-  /** What the API itself answers to. */
+  /** The audience of the API itself. */
   audience: string;
 }
 
-/** Puts them together. */
+/** Combines the authenticators. */
 export function createIdentities({ authorizer, tokens, others, audience }: IdentityDeps): Identities {
   const reviewToken: Identities['reviewToken'] = async (token, audiences) => {
     try {
@@ -38,7 +38,7 @@ export function createIdentities({ authorizer, tokens, others, audience }: Ident
       if (error instanceof TokenRefused) return { error: error.message };
       throw error;
     }
-    // All others are for this API alone.
+    // Only ServiceAccount tokens can have other audiences than the API.
     if (!audiences.includes(audience)) return { error: '' };
     for (const authenticate of others) {
       const user = await authenticate(token);

@@ -1,4 +1,7 @@
-/** `Impersonate-*` headers: someone acts as someone else, when they may (apiserver `pkg/endpoints/filters/impersonation.go`). */
+/**
+ * Impersonation: `Impersonate-*` headers let an authorized user act as another one (apiserver
+ * `pkg/endpoints/filters/impersonation.go`).
+ */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Access, UserInfo } from '../../shared/kube/access/rbac-types.js';
 import { badRequest } from '../../shared/kube/objects/api-status.js';
@@ -17,21 +20,21 @@ const EXTRA = 'impersonate-extra-';
 
 const AUTHENTICATION = 'authentication.k8s.io';
 
-/** Whom to act as, and what one must be allowed for it. */
+/** The impersonated user, and the access that the caller needs for it. */
 interface Impersonation {
   user: UserInfo;
   requiredAccess: Access[];
 }
 
-/** Headers with each value by itself: Node joins those that come several times. */
+/** Headers with separate values. Node joins the values of repeated headers. */
 type DistinctHeaders = Readonly<Record<string, readonly string[] | undefined>>;
 
-/** True when the headers speak of acting as someone else. */
+/** True if there are impersonation headers. */
 export function asksToImpersonate(headers: IncomingHttpHeaders): boolean {
   return Object.keys(headers).some((name) => name.startsWith('impersonate-'));
 }
 
-/** Reads the headers. Throws 400 when they name no user. */
+/** Reads the headers. Throws 400 if they name no user. */
 export function readImpersonation(headers: DistinctHeaders): Impersonation {
   const username = headers[USER]?.[0] ?? '';
   if (!username) throw badRequest('requested impersonation without impersonating a user name');
@@ -71,7 +74,7 @@ function groupsOf(username: string, groups: readonly string[]): string[] {
   return own.includes(UNAUTHENTICATED) ? [...own] : withAuthenticated(own);
 }
 
-/** Keys are percent-encoded, since header names bear little. */
+/** Keys are percent-encoded, because header names allow few characters. */
 function extraOf(headers: DistinctHeaders): Record<string, string[]> {
   const entries = Object.entries(headers).flatMap(([name, values]) =>
     name.startsWith(EXTRA)
@@ -85,7 +88,7 @@ function decodeKey(key: string): string {
   try {
     return decodeURIComponent(key).toLowerCase();
   } catch {
-    // Broken encoding: the key as it came, as upstream.
+    // An invalid encoding is used as is, like upstream.
     return key;
   }
 }

@@ -1,6 +1,7 @@
 /**
- * What a node may do (upstream's Node authorizer and the admission plugin NodeRestriction, and less, for our agents work
- * over their link): read its own Node, the Pods bound to it and what these name; write the status of its own Node and Pods.
+ * Authorization of nodes, like upstream's Node authorizer and the admission plugin NodeRestriction. A node may read its
+ * own Node, its Pods and the objects that they name, and write the status of its own Node and Pods. Agents need less
+ * than a kubelet, because they use their link.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -20,13 +21,13 @@ const STATUS_WRITES = ['update', 'patch'];
 
 type NodeInformers = Pick<Informers, 'pods' | 'secrets'>;
 
-/** The node that a user is; undefined for everybody else. */
+/** Returns the node name of a node's user, or undefined for other users. */
 export function nodeOfUser({ username, groups }: UserInfo): string | undefined {
   if (!groups.includes(NODES_GROUP) || !username.startsWith(NODE_USER_PREFIX)) return undefined;
   return username.slice(NODE_USER_PREFIX.length) || undefined;
 }
 
-/** Asks the rules of nodes first, then the roles. */
+/** Applies the rules of nodes first, then RBAC. */
 export class NodeAuthorizer implements Authorizer {
   readonly #roles: Authorizer;
   readonly #informers: NodeInformers;
@@ -74,7 +75,7 @@ export class NodeAuthorizer implements Authorizer {
     }
   }
 
-  /** A Pod of the node is this account's; which Pod's token it gets is looked at where it is made. */
+  /** True if a Pod of the node uses this account. The token request itself verifies which Pod the token is for. */
   #usesAccount(node: string, namespace: string, name: string): boolean {
     return this.#informers.pods
       .indexed(PODS_BY_NODE, node)
@@ -97,7 +98,7 @@ export class NodeAuthorizer implements Authorizer {
   }
 }
 
-/** Throws 403 when a node would change more than a status: upstream lets labels be written there. */
+/** Throws 403 if a node's status write changes anything else. Upstream would also write labels. */
 export function refuseNodeMetadata(
   user: UserInfo,
   { kind, next, current }: { kind: Kind; next: KubeObject; current: KubeObject | undefined },
@@ -116,7 +117,10 @@ export function refuseNodeMetadata(
   );
 }
 
-/** Throws 403 when a client would create a Pod that calls itself a mirror. */
+/**
+ * Throws 403 if a client creates a Pod with the mirror annotation. Only the hub creates mirror Pods, from reports of
+ * hosts. Upstream lets nodes create their own.
+ */
 export function refuseMirrorCreation({
   kind,
   next,

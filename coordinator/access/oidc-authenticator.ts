@@ -1,6 +1,6 @@
 /**
- * ID tokens of an OpenID Connect issuer, as kube-apiserver takes them (`pkg/authentication/request/..., oidc`). The issuer's
- * keys are fetched when a token asks for one, remembered, and fetched anew for a key that is not known.
+ * ID tokens of an OpenID Connect issuer, like kube-apiserver (`pkg/authentication/request/..., oidc`). The issuer's
+ * keys are fetched with the first token, cached, and fetched again for an unknown key.
  */
 import { createRemoteJWKSet, customFetch, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
 import type { UserInfo } from '../../shared/kube/access/rbac-types.js';
@@ -9,30 +9,32 @@ import type { Clock } from '../../shared/process/time/clock.js';
 import { withAuthenticated } from './user-groups.js';
 
 export interface OidcSettings {
-  /** `https://…`, as the tokens name it. */
+  /** `https://…`, as in the tokens. */
   issuer: string;
-  /** What the tokens must be for. */
+  /** The required audience of the tokens. */
   clientId: string;
   usernameClaim: string;
   /** Absent: `ISSUER#`, or nothing for the claim `email`. */
   usernamePrefix?: string;
   groupsClaim?: string;
   groupsPrefix: string;
-  /** Claims that a token must have with just these values. */
+  /** Required claims and their values. */
   requiredClaims: Readonly<Record<string, string>>;
   signingAlgorithms: readonly string[];
 }
 
-/** Fetches from the issuer; a fleet may trust it by an authority of its own. `form`: URL-encoded, to POST instead. */
+/**
+ * Sends a request to the issuer, which may have a private certificate authority. `form`: URL-encoded body of a POST.
+ */
 export type Fetch = (url: string, form?: string, authorization?: string) => Promise<Response>;
 
 type KeySet = ReturnType<typeof createRemoteJWKSet>;
 
-/** Between two tries to reach an issuer that does not answer. */
+/** Interval of attempts to reach an issuer that does not respond. */
 const RETRY_MS = 10_000;
 const TIMEOUT_MS = 5_000;
 const KEY_COOLDOWN_MS = 30_000;
-/** An issuer's clock may be so far ahead, as upstream (go-oidc); after its end no token counts. */
+/** Tolerates an issuer's clock that is ahead, like upstream (go-oidc). Expiry is exact. */
 const NOT_BEFORE_LEEWAY_SECONDS = 300;
 
 export class OidcAuthenticator {
@@ -44,7 +46,7 @@ export class OidcAuthenticator {
   #keys: Promise<KeySet> | undefined;
   #triedAt = Number.NEGATIVE_INFINITY;
 
-  /** `keyCooldownMs`: between two looks for a key that is not known. */
+  /** `keyCooldownMs`: minimum interval of fetches for unknown keys. */
   constructor(
     settings: OidcSettings,
     parts: { fetch: Fetch; clock: Clock; log: Logger; keyCooldownMs?: number },
@@ -56,7 +58,7 @@ export class OidcAuthenticator {
     this.#log = parts.log.child({ component: 'oidc' });
   }
 
-  /** Who the token is; undefined when it is another's, or not good. */
+  /** Returns the token's user, or undefined if the token is invalid or from another issuer. */
   async authenticate(token: string): Promise<UserInfo | undefined> {
     if (!this.#isOurs(token)) return undefined;
     try {
@@ -73,14 +75,14 @@ export class OidcAuthenticator {
       if ((payload.exp ?? 0) * 1000 <= now) throw new errors.JWTExpired('the token has expired', payload);
       return oidcUser(payload, this.#settings);
     } catch (error) {
-      // Names what is amiss, such as a claim, and never its value.
+      // The message names for example a claim, but never its value.
       const reason = error instanceof Error ? error.message : String(error);
-      this.#log.warn({ reason }, 'an ID token was refused');
+      this.#log.warn({ reason }, 'ID token refused');
       return undefined;
     }
   }
 
-  /** Unverified: only to leave other issuers' tokens alone. */
+  /** Reads the issuer without verification, only to ignore other issuers' tokens. */
   #isOurs(token: string): boolean {
     try {
       return decodeJwt(token).iss === this.#settings.issuer;
@@ -93,7 +95,7 @@ export class OidcAuthenticator {
   #keySet(): Promise<KeySet> {
     const now = this.#clock.monotonic();
     if (!this.#keys && now - this.#triedAt < RETRY_MS) {
-      return Promise.reject(new Error('the issuer could not be reached a moment ago'));
+      return Promise.reject(new Error('the issuer was unreachable in the last attempt'));
     }
     if (!this.#keys) {
       this.#triedAt = now;
@@ -105,14 +107,14 @@ export class OidcAuthenticator {
     return this.#keys;
   }
 
-  /** OpenID Connect Discovery 1.0: where the keys are, said by the issuer itself. */
+  /** OpenID Connect Discovery 1.0: asks the issuer for the location of its keys. */
   async #discover(): Promise<KeySet> {
     const { issuer } = this.#settings;
     const answer = await this.#fetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
-    if (!answer.ok) throw new Error(`the issuer answers ${answer.status} to discovery`);
+    if (!answer.ok) throw new Error(`the issuer returned status ${answer.status} to the discovery request`);
     const { issuer: named, jwks_uri: uri } = (await answer.json()) as Record<string, unknown>;
-    if (named !== issuer) throw new Error(`the issuer calls itself ${JSON.stringify(named)}`);
-    if (typeof uri !== 'string') throw new Error('the issuer does not say where its keys are');
+    if (named !== issuer) throw new Error(`the issuer identifies itself as ${JSON.stringify(named)}`);
+    if (typeof uri !== 'string') throw new Error('the issuer does not publish the location of its keys');
     return createRemoteJWKSet(new URL(uri), {
       timeoutDuration: TIMEOUT_MS,
       cooldownDuration: this.#keyCooldownMs,
@@ -121,14 +123,15 @@ export class OidcAuthenticator {
   }
 }
 
-/** The user that verified claims name. Throws an Error that names the claim that is missing or wrong. */
+/** Returns the user in verified claims. Throws an Error that names the missing or invalid claim. */
 export function oidcUser(claims: JWTPayload, settings: OidcSettings): UserInfo {
   const { usernameClaim, groupsClaim, groupsPrefix, requiredClaims } = settings;
   for (const [claim, value] of Object.entries(requiredClaims)) {
-    if (claims[claim] !== value) throw new Error(`the required claim ${claim} is missing or another`);
+    if (claims[claim] !== value)
+      throw new Error(`the required claim ${claim} is missing or has another value`);
   }
   const name = claims[usernameClaim];
-  if (typeof name !== 'string' || name === '') throw new Error(`the claim ${usernameClaim} holds no name`);
+  if (typeof name !== 'string' || name === '') throw new Error(`the claim ${usernameClaim} contains no name`);
   if (usernameClaim === 'email' && !isVerified(claims)) {
     throw new Error('the email of the token is not verified');
   }
@@ -139,7 +142,7 @@ export function oidcUser(claims: JWTPayload, settings: OidcSettings): UserInfo {
   };
 }
 
-/** Of an issuer that says nothing of it, every address counts, as upstream. */
+/** If the issuer does not report verification, every address is accepted, like upstream. */
 function isVerified({ email_verified: isTrue }: JWTPayload): boolean {
   return isTrue === undefined || isTrue === true;
 }
@@ -149,10 +152,10 @@ function prefixOf({ usernamePrefix, usernameClaim, issuer }: OidcSettings): stri
   return usernamePrefix ?? (usernameClaim === 'email' ? '' : `${issuer}#`);
 }
 
-/** A claim may be one group or a list of them. */
+/** A claim may contain one group or a list. */
 function listOf(value: unknown, claim: string): string[] {
   if (value === undefined) return [];
   const values = Array.isArray(value) ? value : [value];
   if (values.every((item) => typeof item === 'string')) return values;
-  throw new Error(`the claim ${claim} holds no list of names`);
+  throw new Error(`the claim ${claim} is not a list of names`);
 }

@@ -1,4 +1,4 @@
-/** Requests to an OpenID Connect issuer, over HTTPS alone, with a bound on time and size. */
+/** HTTPS requests to an OpenID Connect issuer, with limits of time and size. */
 import { request as send } from 'node:https';
 import type { Fetch } from './oidc-authenticator.js';
 
@@ -6,7 +6,7 @@ const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1_048_576;
 const FORM = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
 
-/** `ca`: PEM of the authorities that the issuer is trusted by; absent = those of the system. */
+/** `ca`: PEM of the issuer's certificate authorities; absent = those of the system. */
 export function issuerFetch(ca?: string): Fetch {
   return (url, form, authorization) =>
     new Promise((resolve, reject) => {
@@ -22,7 +22,7 @@ export function issuerFetch(ca?: string): Fetch {
         let bytes = 0;
         answer.on('data', (chunk: Buffer) => {
           bytes += chunk.length;
-          if (bytes > MAX_BYTES) request.destroy(new Error('the answer of the issuer is too long'));
+          if (bytes > MAX_BYTES) request.destroy(new Error('the response of the issuer is too long'));
           else chunks.push(chunk);
         });
         answer.on('error', reject);
@@ -30,7 +30,7 @@ export function issuerFetch(ca?: string): Fetch {
           resolve(new Response(Buffer.concat(chunks), { status: answer.statusCode ?? 500 })),
         );
       });
-      request.on('timeout', () => request.destroy(new Error('the issuer does not answer')));
+      request.on('timeout', () => request.destroy(new Error('the issuer does not respond')));
       request.on('error', reject);
       request.end(form);
     });

@@ -1,6 +1,6 @@
 /**
- * Signing a person in at an OpenID Connect issuer: authorization code with PKCE (RFC 6749, 7636; OpenID Connect Core 3.1). Nothing of
- * an attempt is kept here: what has to be remembered until the person is back goes along in a cookie of their own browser.
+ * Sign-in with an OpenID Connect issuer: authorization code with PKCE (RFC 6749, 7636; OpenID Connect Core 3.1). The
+ * coordinator stores no attempts: the state of an attempt is in a cookie of the user's browser.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { decodeJwt, errors } from 'jose';
@@ -12,18 +12,18 @@ import type { Fetch } from './oidc-authenticator.js';
 interface OidcClient {
   issuer: string;
   clientId: string;
-  /** Absent: a public client, which PKCE alone proves. */
+  /** Absent: a public client, authenticated only by PKCE. */
   clientSecret?: string;
   scopes: readonly string[];
 }
 
-/** What is asked of the browser: to go to `url`, and to bring `attempt` along when it comes back. */
+/** Redirect the browser to `url` and store `attempt` in a cookie. */
 interface SignInStart {
   url: string;
   attempt: string;
 }
 
-/** What the browser keeps of its attempt. */
+/** The state of an attempt, in the browser's cookie. */
 interface Attempt {
   state: string;
   nonce: string;
@@ -33,18 +33,18 @@ interface Attempt {
 interface Endpoints {
   authorization: string;
   token: string;
-  /** How a client with a secret proves to be it: in the form, or by HTTP Basic. */
+  /** True if the client secret goes into the form, false for HTTP Basic. */
   takesForm: boolean;
 }
 
-/** Of an issuer that does not say (OpenID Connect Discovery 3). */
+/** Default for issuers that list no methods (OpenID Connect Discovery 3). */
 const USUAL_WAYS = ['client_secret_basic'];
-/** An issuer may move its endpoints. */
+/** Cache time of the discovery, because an issuer may change its endpoints. */
 const DISCOVERED_MS = 60_000;
-/** Anybody may have the issuer asked: requests to it that are under way at once. */
+/** Maximum concurrent requests to the issuer. Unauthenticated clients can cause them. */
 const MAX_ASKED = 16;
 
-/** The issuer, or who speaks for it, did not let the person in. */
+/** The issuer or an intermediary refused the sign-in. */
 export class SignInRefused extends Error {
   override name = 'SignInRefused';
 
@@ -68,7 +68,10 @@ export class OidcSignIn {
     this.#log = log.child({ component: 'oidc' });
   }
 
-  /** `redirectUri`: where the issuer is to send the browser back to. Throws SignInRefused when the issuer cannot be reached. */
+  /**
+   * `redirectUri`: where the issuer redirects the browser afterwards. Throws SignInRefused if the issuer is
+   * unreachable.
+   */
   async start(redirectUri: string): Promise<SignInStart> {
     const authorization = new URL((await this.#endpoints()).authorization);
     const attempt: Attempt = { state: randomText(), nonce: randomText(), verifier: randomText() };
@@ -89,7 +92,7 @@ export class OidcSignIn {
     };
   }
 
-  /** The ID token for what the issuer sent the browser back with, not verified yet but for its nonce. Throws SignInRefused. */
+  /** Returns the ID token for the issuer's redirect. Only its nonce is verified. Throws SignInRefused. */
   async finish(attempt: string | undefined, query: URLSearchParams, redirectUri: string): Promise<string> {
     const { state, nonce, verifier } = attemptIn(attempt);
     const [code, refusal] = [query.get('code'), query.get('error')];
@@ -126,7 +129,7 @@ export class OidcSignIn {
     return token;
   }
 
-  /** As last asked, within a minute; what fails is asked again. */
+  /** Returns the endpoints, cached for a minute. A failed discovery is not cached. */
   #endpoints(): Promise<Endpoints> {
     const now = this.#clock.monotonic();
     const present = this.#discovered;
@@ -166,7 +169,7 @@ export class OidcSignIn {
       throw new SignInRefused('Issuer');
     } catch (error) {
       if (error instanceof SignInRefused) throw error;
-      this.#log.warn({ reason: String(error) }, 'the issuer could not be asked');
+      this.#log.warn({ reason: String(error) }, 'the issuer could not be reached');
       throw new SignInRefused('Unreachable');
     } finally {
       this.#asked -= 1;
@@ -174,7 +177,7 @@ export class OidcSignIn {
   }
 }
 
-/** Both are encoded as in a form before they are put together (RFC 6749, 2.3.1). */
+/** Name and secret are form-encoded before they are joined (RFC 6749, 2.3.1). */
 function basic(clientId: string, secret: string): string {
   const [name, value] = [clientId, secret].map((text) =>
     new URLSearchParams({ x: text }).toString().slice(2),
@@ -193,7 +196,7 @@ function attemptIn(text: string | undefined): Attempt {
       return { state, nonce, verifier };
     }
   } catch {
-    // Whatever the browser sent: told below.
+    // An invalid cookie is refused below.
   }
   throw new SignInRefused('NotBegun');
 }

@@ -1,20 +1,20 @@
-/** Who may do what: RBAC over the roles and bindings that informers hold, by an index of subjects. */
+/** RBAC: authorization by the roles and bindings in the informers, with an index of subjects. */
 
 import type { Access, PolicyRule, RoleBinding, UserInfo } from '../../shared/kube/access/rbac-types.js';
 import { rulesAllow } from '../decisions/access/rule-allows.js';
 import { BINDINGS_BY_SUBJECT, type Informer, type Informers } from '../informers/informer.js';
 import { subjectKeysFor } from '../informers/informer-indexes.js';
 
-/** The group that may do everything, whatever the roles say, as upstream. */
+/** Members may do everything, regardless of roles, like upstream. */
 export const ADMIN_GROUP = 'system:masters';
 
-/** `reason` says by what it is allowed, or what is amiss with the roles where it is not; often empty then. */
+/** `reason` names the binding that allows access, or problems with roles if access is denied. It may be empty. */
 export interface AccessDecision {
   allowed: boolean;
   reason: string;
 }
 
-/** What a user holds in a namespace. `errors`: bindings whose role is missing. */
+/** The rules of a user in a namespace. `errors`: bindings with missing roles. */
 export interface EffectiveRules {
   rules: PolicyRule[];
   errors: string[];
@@ -22,9 +22,9 @@ export interface EffectiveRules {
 
 export interface Authorizer {
   decide(user: UserInfo, access: Access): AccessDecision;
-  /** All rules of the user there; `namespace` "" = those of ClusterRoleBindings alone. */
+  /** Returns all rules of the user. `namespace` "": only from ClusterRoleBindings. */
   rulesOf(user: UserInfo, namespace: string): EffectiveRules;
-  /** The rules of a role; undefined when there is no such role. */
+  /** Returns the rules of a role, or undefined if it does not exist. */
   rulesOfRole(kind: string, namespace: string, name: string): readonly PolicyRule[] | undefined;
 }
 
@@ -78,7 +78,7 @@ export class RbacAuthorizer implements Authorizer {
     return this.rulesOfRole(roleRef?.kind ?? '', metadata.namespace ?? '', roleRef?.name ?? '');
   }
 
-  /** Each binding that names the user or one of their groups, once for each of them. */
+  /** Yields the bindings of the user and of each group. A binding may occur several times. */
   *#bindingsOf(user: UserInfo, namespace: string): Generator<RoleBinding, void> {
     const { clusterRoleBindings, roleBindings } = this.#informers;
     yield* under(clusterRoleBindings, user, '');
@@ -99,12 +99,12 @@ function missingRole({ roleRef }: RoleBinding): string {
   return `${resource}.rbac.authorization.k8s.io "${roleRef?.name}" not found`;
 }
 
-/** As Go prints several errors at once. */
+/** Joins errors like Go's aggregate. */
 function errorList(errors: readonly string[]): string {
   return errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`;
 }
 
-/** Upstream's words (`plugin/pkg/auth/authorizer/rbac` clusterRoleBindingDescriber). */
+/** Returns upstream's reason (`plugin/pkg/auth/authorizer/rbac` clusterRoleBindingDescriber). */
 function allowedBy({ kind, metadata, roleRef, subjects = [] }: RoleBinding, user: UserInfo): string {
   const { name, namespace } = metadata;
   const binding = namespace ? `${kind} "${name}/${namespace}"` : `${kind} "${name}"`;

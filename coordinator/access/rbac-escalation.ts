@@ -1,6 +1,6 @@
 /**
- * Nobody grants what they do not hold: writes of roles and bindings are looked at before they are stored
- * (`pkg/registry/rbac/{role,clusterrole,rolebinding,clusterrolebinding}/policybased`).
+ * Privilege escalation check: users can only grant rules that they have, so roles and bindings are checked before each
+ * write (`pkg/registry/rbac/{role,clusterrole,rolebinding,clusterrolebinding}/policybased`).
  */
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -25,14 +25,14 @@ const FULL_AUTHORITY: PolicyRule[] = [
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ];
 
-/** One write as it is about to be stored. */
+/** A write of a role or binding. */
 interface Grant {
   kind: Kind;
   next: KubeObject;
   current: KubeObject | undefined;
 }
 
-/** Throws 403 when the write would give someone more than the user has, or is allowed to give; 404 for a binding's missing role. */
+/** Throws 403 if the write would grant more than the user has or may grant, and 404 if a binding's role is missing. */
 export function refuseEscalation(authorizer: Authorizer, user: UserInfo, grant: Grant): void {
   const { group, resource } = grant.kind;
   if (group !== RBAC_GROUP || user.groups.includes(ADMIN_GROUP)) return;

@@ -1,6 +1,6 @@
 /**
- * Tokens of ServiceAccounts: JWTs bound to the account, and to a Pod, a Secret or a Node if one asked for that. They
- * end with what they are bound to (`pkg/serviceaccount/claims.go`).
+ * ServiceAccount tokens: JWTs that are bound to the account, and optionally to a Pod, a Secret or a Node. A token
+ * becomes invalid when a bound object is deleted (`pkg/serviceaccount/claims.go`).
  */
 import { errors, exportJWK, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import type { UserInfo } from '../../shared/kube/access/rbac-types.js';
@@ -15,30 +15,32 @@ import type { Registry } from '../registry/registry.js';
 import type { SigningKey } from './token-signing-keys.js';
 import { serviceAccountGroups, withAuthenticated } from './user-groups.js';
 
-/** As upstream, where nobody sets another. */
+/** Upstream's default issuer. */
 export const ISSUER = 'https://kubernetes.default.svc.cluster.local';
 const ALGORITHM = 'ES256';
-/** Of a JWT as it travels: header, claims, signature. */
+/** A JWT has header, claims and signature. */
 const JWT_PARTS = 3;
-/** What is being deleted counts for so long still, as upstream: its last words may need it. */
+/**
+ * Tokens stay valid for this long after the deletion timestamp, like upstream: a terminating Pod may still need them.
+ */
 const DELETION_LEEWAY_MS = 60_000;
-/** Clocks differ: a token counts so long before its beginning and after its end, as upstream (go-jose's DefaultLeeway). */
+/** Tolerance for clock differences at both ends of the validity, like upstream (go-jose's DefaultLeeway). */
 const LEEWAY_SECONDS = 60;
-/** Verified tokens that are remembered. */
+/** Size of the cache of verified tokens. */
 const MAX_REMEMBERED = 10_000;
 
-/** What a token is to say. */
+/** The content of a new token. */
 export interface TokenIssueRequest {
   serviceAccount: { namespace: string; name: string; uid: string };
   audiences: readonly string[];
   expirationSeconds: number;
-  /** With a Pod, the Node that it runs on is named as well. */
+  /** The Node of the Pod is included as well. */
   pod?: NamedUid;
   secret?: NamedUid;
   node?: NamedUid;
 }
 
-/** An object as a token names it. */
+/** A reference in a token. */
 interface NamedUid {
   name: string;
   uid: string;
@@ -48,14 +50,14 @@ interface IssuedToken {
   token: string;
   /** Ms since the epoch. */
   expiresAt: number;
-  /** The token's own id, which is no secret. */
+  /** The public id of the token. */
   id: string;
 }
 
-/** A token that is good now. */
+/** A valid token. */
 interface VerifiedToken {
   user: UserInfo;
-  /** Those of the asked audiences that it is for. */
+  /** The requested audiences that the token is for. */
   audiences: string[];
 }
 
@@ -82,7 +84,7 @@ export class ServiceAccountTokens {
     this.#deps = deps;
   }
 
-  /** Signs a token: who may have it was decided before. */
+  /** Signs a token. The caller has already authorized the request. */
   async issue(request: TokenIssueRequest): Promise<IssuedToken> {
     const { keys, clock, random: chance } = this.#deps;
     const { serviceAccount, audiences, expirationSeconds, pod, secret, node } = request;
@@ -106,8 +108,8 @@ export class ServiceAccountTokens {
   }
 
   /**
-   * Who the token is, if it is for one of the audiences. Undefined when it is no token of ours; throws `TokenRefused`
-   * when it is one that counts no longer.
+   * Returns the user of a token for one of the audiences, or undefined for a token of another issuer. Throws
+   * `TokenRefused` if the token is no longer valid.
    */
   async verify(token: string, audiences: readonly string[] = [ISSUER]): Promise<VerifiedToken | undefined> {
     const payload = await this.#payloadOf(token);
@@ -119,7 +121,7 @@ export class ServiceAccountTokens {
     return { user: userOf(claims, payload.jti), audiences: matching };
   }
 
-  /** The public halves of the keys (RFC 7517), for those who verify tokens themselves. */
+  /** Returns the public keys (RFC 7517), for programs that verify tokens themselves. */
   async publicKeys(): Promise<{ keys: object[] }> {
     const keys = this.#deps.keys.map(async ({ id, publicKey }) => ({
       ...(await exportJWK(publicKey)),
@@ -130,7 +132,7 @@ export class ServiceAccountTokens {
     return { keys: await Promise.all(keys) };
   }
 
-  /** Signature and times; a token that was good is remembered until its end. */
+  /** Verifies signature and times. Valid tokens are cached until they expire. */
   async #payloadOf(token: string): Promise<JWTPayload | undefined> {
     const now = this.#deps.clock.now();
     const remembered = this.#remembered.get(token);
@@ -144,7 +146,7 @@ export class ServiceAccountTokens {
   }
 
   async #verified(token: string, now: number): Promise<JWTPayload | undefined> {
-    // The administrator's token is none: the library's exception would cost more than the rest of a small request.
+    // Skip the administrator's token, which is not a JWT. The library's exception would cost more than a small request.
     if (token.split('.').length !== JWT_PARTS) return undefined;
     const keyOf = ({ kid }: { kid?: string }) => {
       const key = this.#deps.keys.find(({ id }) => id === kid);
@@ -174,7 +176,7 @@ export class ServiceAccountTokens {
     await this.#mustLive(serviceAccountKind as Kind, 'service account', { namespace }, serviceaccount);
     if (pod) await this.#mustLive(podKind as Kind, 'pod', { namespace }, pod);
     if (secret) await this.#mustLive(secretKind as Kind, 'secret', { namespace }, secret);
-    // A Pod's token tells its node and is not bound to it.
+    // The token of a Pod contains its Node but is not bound to it.
     if (node && !pod) await this.#mustLive(nodeKind as Kind, 'node', {}, node);
   }
 
@@ -197,16 +199,16 @@ export class ServiceAccountTokens {
   }
 }
 
-/** A token of ours that counts no longer, and why. */
+/** A ServiceAccount token that is no longer valid. `message` is the reason. */
 export class TokenRefused extends Error {}
 
-/** The clock may have been set since it was verified. */
+/** Check again, because the clock may have been changed since the verification. */
 function isInTime({ nbf = 0, exp = 0 }: JWTPayload, now: number): boolean {
   return (nbf - LEEWAY_SECONDS) * 1000 <= now && now < (exp + LEEWAY_SECONDS) * 1000;
 }
 
 function claimsOf(payload: JWTPayload): AccountClaims {
-  // Only we sign with these keys, so its form is known.
+  // Only this coordinator signs with these keys, so the form is known.
   return payload['kubernetes.io'] as AccountClaims;
 }
 

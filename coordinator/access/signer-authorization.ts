@@ -1,5 +1,5 @@
 /**
- * Who may approve and sign for a signer (admission plugins CertificateApproval and CertificateSigning,
+ * Authorization to approve and sign certificate requests (admission plugins CertificateApproval and CertificateSigning,
  * `pkg/certauthorization`): the verbs `approve` and `sign` on `signers`, by the signer's name or `DOMAIN/*`.
  */
 import type { CertificateSigningRequest } from '../../shared/kube/access/certificate-signing-request.js';
@@ -11,7 +11,7 @@ import type { Kind } from '../kinds/kind.js';
 import { semanticallyEqual } from '../kinds/validation/semantic-equality.js';
 import type { Authorizer } from './rbac-authorizer.js';
 
-/** One write of a subresource as it is about to be stored. */
+/** A write of a subresource. */
 interface SubresourceWrite {
   kind: Kind;
   subresource: string | undefined;
@@ -19,7 +19,7 @@ interface SubresourceWrite {
   current: KubeObject | undefined;
 }
 
-/** Throws 403 when the user may not decide on, or answer, requests to this signer. Asked of the signer that is stored. */
+/** Throws 403 if the user may not approve or sign requests to the stored object's signer. */
 export function refuseUnauthorizedSigner(
   authorizer: Authorizer,
   user: UserInfo,

@@ -1,4 +1,4 @@
-/** Static tokens in a file, as kube-apiserver's `--token-auth-file`: `token,user,uid,"group1,group2"`, one a line. */
+/** Static tokens in a file, like kube-apiserver's `--token-auth-file`: `token,user,uid,"group1,group2"`, one a line. */
 import { createHash } from 'node:crypto';
 import type { UserInfo } from '../../shared/kube/access/rbac-types.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
@@ -8,17 +8,17 @@ function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('base64');
 }
 
-/** Splits one line of CSV; undefined when a quote is left open. */
+/** Splits a CSV line. Returns undefined for an unclosed quote. */
 function cellsOf(line: string): string[] | undefined {
   const cells = [...line.matchAll(/\s*(?:"((?:[^"]|"")*)"|([^",]*))\s*(?:,|$)/g)];
   const consumed = cells.reduce((length, [text]) => length + text.length, 0);
   if (consumed < line.length) return undefined;
   const values = cells.map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain?.trim() ?? '');
-  // The pattern also matches the nothing after the last cell.
+  // The pattern also matches the empty string after the last cell.
   return line.endsWith(',') ? values : values.slice(0, -1);
 }
 
-/** Reads the file's text. Throws `ExitError` that names the line and never shows it. */
+/** Reads the text of a token file. Throws `ExitError` with the line number, without the line's content. */
 export function readTokenFile(text: string, path: string): (token: string) => UserInfo | undefined {
   const users = new Map<string, UserInfo>();
   for (const [index, line] of text.split(/\r?\n/).entries()) {
@@ -31,6 +31,6 @@ export function readTokenFile(text: string, path: string): (token: string) => Us
     const named = groups.split(',').flatMap((group) => group.trim() || []);
     users.set(hashOf(token), { username, ...(uid ? { uid } : {}), groups: withAuthenticated(named) });
   }
-  // By hash, so that the time it takes says nothing of how much of a guess is right.
+  // Look up by hash, so that the response time does not depend on how much of a guess is right.
   return (token) => users.get(hashOf(token));
 }

@@ -1,4 +1,4 @@
-/** The keys that ServiceAccounts' tokens are signed with: `DATA/pki/service-accounts.key`. */
+/** The signing keys of ServiceAccount tokens: `DATA/pki/service-accounts.key`. */
 import {
   createHash,
   createPrivateKey,
@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { readIfPresent, writePrivateFile } from '../../shared/process/files/private-file.js';
 
-/** One key pair on P-256; `id` is said in each token that it signed. */
+/** A P-256 key pair. Each token contains the `id` of its key. */
 export interface SigningKey {
   id: string;
   privateKey: KeyObject;
@@ -21,8 +21,8 @@ export interface SigningKey {
 const PEM = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]+?-----END [A-Z ]*PRIVATE KEY-----/g;
 
 /**
- * The keys of that file, which is made with one when it is missing: the first signs, tokens of the others are good as
- * well. Throws `ExitError` when the file holds none.
+ * Loads the keys, or creates the file with one key. The first key signs, and all keys verify. Throws `ExitError` if the
+ * file contains no valid key.
  */
 export async function loadSigningKeys(pkiDirectory: string): Promise<readonly [SigningKey, ...SigningKey[]]> {
   const path = join(pkiDirectory, 'service-accounts.key');
@@ -40,13 +40,13 @@ export async function loadSigningKeys(pkiDirectory: string): Promise<readonly [S
     const why = error instanceof Error ? error.message : String(error);
     throw unusable(path, why);
   }
-  throw unusable(path, 'it holds no private key');
+  throw unusable(path, 'it contains no private key');
 }
 
 function unusable(path: string, why: string): ExitError {
   return new ExitError(
     EXIT_CODES.data,
-    `${path} cannot be used: ${why}. Restore it from a backup, or remove it: pods then get new tokens.`,
+    `${path} cannot be used: ${why}. Restore it from a backup, or remove it: the Pods then get new tokens.`,
   );
 }
 

@@ -1,4 +1,4 @@
-/** The cache of one kind. It is fed by `createInformers`, which decides when. */
+/** The cache of one kind. `createInformers` feeds it. */
 import { type KubeObject, type ObjectRef, refText } from '../../shared/kube/objects/meta.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { ObjectRecord } from '../registry/registry.js';
@@ -7,7 +7,7 @@ import { Index, type IndexFunctions } from './informer-indexes.js';
 
 type Handler<T extends KubeObject> = (change: ObjectChange<T>) => void;
 
-/** How the cache learns that it is filled and how far it is. */
+/** The progress of the feed, shared by all caches. */
 export interface Progress {
   synced(): Promise<void>;
   waitFor(revision: number): Promise<void>;
@@ -21,7 +21,7 @@ export class CachedInformer<T extends KubeObject> implements Informer<T> {
   readonly #progress: Progress;
   readonly #log: Logger;
 
-  /** `keep`: what stays in memory of an object. */
+  /** `keep` returns the part of an object that stays in memory. */
   constructor(
     indexes: IndexFunctions<T>,
     progress: Progress,
@@ -66,7 +66,10 @@ export class CachedInformer<T extends KubeObject> implements Informer<T> {
     return this.#progress.waitFor(revision);
   }
 
-  /** Takes in one change and tells the handlers. An object that another uid replaces is told as deleted first. */
+  /**
+   * Applies one change and calls the handlers. If an object was replaced by another of the same name, they see a
+   * deletion first.
+   */
   apply(record: ObjectRecord<T>, type: 'ADDED' | 'MODIFIED' | 'DELETED'): void {
     const object = this.keep(record.object());
     const key = refText(object.metadata);
@@ -80,7 +83,7 @@ export class CachedInformer<T extends KubeObject> implements Informer<T> {
     this.#replace(key, isOther ? undefined : previous, object);
   }
 
-  /** Drops what a new list does not hold. */
+  /** Removes the objects that a new list lacks. */
   retain(keys: ReadonlySet<string>): void {
     for (const [key, previous] of this.#objects) {
       if (!keys.has(key)) this.#replace(key, previous, undefined);
@@ -97,7 +100,7 @@ export class CachedInformer<T extends KubeObject> implements Informer<T> {
     for (const handler of this.#handlers) this.#call(handler, change);
   }
 
-  /** A handler only queues keys; one that throws has a bug, and the others still need to hear. */
+  /** Handlers only queue keys. If one throws because of a bug, the others must still run. */
   #call(handler: Handler<T>, change: ObjectChange<T>): void {
     try {
       handler(change);

@@ -1,4 +1,4 @@
-/** One tail of the registry feeds the caches of all kinds that controllers and hub look at. */
+/** One watch on the registry feeds the caches of all kinds that the controllers and the hub use. */
 import type { CertificateSigningRequest } from '../../shared/kube/access/certificate-signing-request.js';
 import type { Role, RoleBinding } from '../../shared/kube/access/rbac-types.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
@@ -44,19 +44,19 @@ interface InformersOptions {
   log: Logger;
 }
 
-/** Between two tries when the registry fails; a relist on Expired does not wait. */
+/** Delay before the next attempt if the registry fails. A relist after Expired starts at once. */
 const RETRY_MS = 1_000;
 
-/** Informers that follow the registry from now until `stop()`, whatever happens on the way. */
+/** Returns informers that follow the registry until `stop()`. They recover from all errors. */
 export function createInformers(options: InformersOptions): Informers & { stop(): Promise<void> } {
   return new FollowingInformers(options);
 }
 
-/** What the tail does with a cache, whatever its type. */
+/** The operations of a feed on a cache of any type. */
 interface Feed {
   kind: Kind;
   apply(record: ObjectRecord, type: 'ADDED' | 'MODIFIED' | 'DELETED'): void;
-  /** The present objects at exactly this revision, or now; answers the revision. */
+  /** Lists the objects at this revision, or the present ones. Returns the revision. */
   relist(revision: string | undefined): Promise<string>;
 }
 
@@ -64,7 +64,7 @@ function metadataOnly({ apiVersion, kind, metadata }: KubeObject): KubeObject {
   return { apiVersion, kind, metadata };
 }
 
-/** There is one a node, and nobody needs more of them here than their owners and the hash of the node's key. */
+/** There is one credential a node. Only its metadata and the hash of the node's key are needed in memory. */
 function withoutCredential(secret: Secret): Secret {
   if (secret.type !== CREDENTIAL_SECRET_TYPE) return secret;
   const { data, ...rest } = secret;
@@ -146,7 +146,7 @@ class FollowingInformers implements Informers {
     keep?: (object: T) => T,
   ): CachedInformer<T> {
     const progress = {
-      // The first revision reached is that of the first complete list.
+      // The first revision reached is the revision of the first complete list.
       synced: () => this.#waiters.wait(0),
       waitFor: (revision: number) => this.waitFor(revision),
     };
@@ -165,19 +165,19 @@ class FollowingInformers implements Informers {
         await this.#follow(await this.#relistAll());
       } catch (error) {
         if (error instanceof ApiError && error.reason === 'Expired') continue;
-        this.#log.warn({ err: error }, 'informers lost the registry, will list again');
+        this.#log.warn({ err: error }, 'informers lost the connection to the registry and will list again');
         await this.#pause(RETRY_MS);
       }
     }
   }
 
-  /** Resolves after `ms`, or when it is time to stop. */
+  /** Resolves after `ms`, or when the informers stop. */
   #pause(ms: number): Promise<void> {
     const { signal } = this.#stopping;
     return new Promise((resolve) => {
       const done = () => {
         timer.cancel();
-        // The signal outlives all the waits.
+        // The signal lives longer than this wait, so remove the listener.
         signal.removeEventListener('abort', done);
         resolve();
       };
@@ -186,7 +186,7 @@ class FollowingInformers implements Informers {
     });
   }
 
-  /** All kinds at one revision, so that the caches agree from the start. */
+  /** Lists all kinds at one revision, so that the caches are consistent with each other. */
   async #relistAll(): Promise<number> {
     let revision: string | undefined;
     for (const feed of this.#feeds.values()) revision = await feed.relist(revision);

@@ -1,4 +1,4 @@
-/** What informers can be asked besides names: which objects share a value. */
+/** Indexes of informers, and the keys of RBAC subjects. */
 
 import type { RoleBinding, Subject, UserInfo } from '../../shared/kube/access/rbac-types.js';
 import { controllerOf, type KubeObject } from '../../shared/kube/objects/meta.js';
@@ -12,14 +12,14 @@ import {
   PODS_BY_TARGET_NODE,
 } from './informer.js';
 
-/** The values under which an object is found. */
+/** Returns the index values of an object. */
 type IndexFunction<T extends KubeObject> = (object: T) => readonly string[];
 
 export type IndexFunctions<T extends KubeObject> = Readonly<Record<string, IndexFunction<T>>>;
 
 const present = (value: string | undefined): readonly string[] => (value ? [value] : []);
 
-/** Indexes that every namespaced kind has. */
+/** Indexes of every namespaced kind. */
 export const COMMON_INDEXES: IndexFunctions<KubeObject> = {
   [BY_OWNER]: (object) => present(controllerOf(object.metadata)?.uid),
   [BY_ANY_OWNER]: (object) => object.metadata.ownerReferences?.map((reference) => reference.uid) ?? [],
@@ -37,7 +37,7 @@ export const BINDING_INDEXES: IndexFunctions<RoleBinding> = {
   [BINDINGS_BY_SUBJECT]: subjectKeysOf,
 };
 
-/** One index, kept up by its cache. */
+/** One index. Its cache updates it. */
 export class Index<T extends KubeObject> {
   readonly #indexBy: IndexFunction<T>;
   readonly #buckets = new Map<string, Map<string, T>>();
@@ -76,25 +76,27 @@ export class Index<T extends KubeObject> {
   }
 }
 
-/** `system:serviceaccount:NS:NAME`. */
+/** Returns `system:serviceaccount:NS:NAME`. */
 export function serviceAccountUser(namespace: string, name: string): string {
   return `system:serviceaccount:${namespace}:${name}`;
 }
 
-/** A ServiceAccount without a namespace is one of the binding's own (`pkg/registry/rbac/validation` appliesToUser). */
+/**
+ * A ServiceAccount without a namespace is in the binding's namespace (`pkg/registry/rbac/validation` appliesToUser).
+ */
 function subjectKey({ kind, name, namespace }: Subject, bindingNamespace: string): string {
   if (kind === 'Group') return `group ${name}`;
   if (kind === 'User') return `user ${name}`;
   return `user ${serviceAccountUser(namespace || bindingNamespace, name)}`;
 }
 
-/** The keys of a binding: within its namespace, which is "" for a ClusterRoleBinding. */
+/** Returns the keys of a binding's subjects. The namespace is "" for a ClusterRoleBinding. */
 function subjectKeysOf({ metadata, subjects = [] }: RoleBinding): string[] {
   const { namespace = '' } = metadata;
   return subjects.map((subject) => `${namespace}|${subjectKey(subject, namespace)}`);
 }
 
-/** The keys under which bindings for this user stand in that namespace. */
+/** Returns the keys of the bindings for this user in that namespace. */
 export function subjectKeysFor({ username, groups }: UserInfo, namespace: string): string[] {
   return [`user ${username}`, ...groups.map((group) => `group ${group}`)].map((key) => `${namespace}|${key}`);
 }

@@ -1,7 +1,10 @@
-/** An indexed cache of one kind, fed by list + watch, and never ending by itself. */
+/** An indexed cache of one kind, fed by list and watch. It never stops by itself. */
 import type { KubeObject, ObjectRef } from '../../shared/kube/objects/meta.js';
 
-/** What handlers hear. `previous` is absent on an addition, `current` on a deletion. Objects are shared: do not change them. */
+/**
+ * A change for handlers. `previous` is absent on an addition, `current` on a deletion. Objects are shared: do not
+ * change them.
+ */
 export interface ObjectChange<T extends KubeObject> {
   previous?: T;
   current?: T;
@@ -11,18 +14,18 @@ export interface Informer<T extends KubeObject> {
   get(ref: ObjectRef): T | undefined;
   byUid(uid: string): T | undefined;
   list(): Iterable<T>;
-  /** Objects under one value of a named index, e.g. Pods by node. */
+  /** Returns the objects under one value of an index, for example Pods of a node. */
   indexed(index: string, value: string): readonly T[];
-  /** Called for each object present now and for each change after; runs to its end before the next. */
+  /** Calls `handler` for each present object and for each later change, one at a time. */
   onChange(handler: (change: ObjectChange<T>) => void): void;
-  /** Resolves when the first list has been taken in. */
+  /** Resolves after the first list. */
   synced(): Promise<void>;
-  /** Resolves when the cache holds everything up to this revision: read your own writes. */
+  /** Resolves when the cache has reached this revision, so that callers can read their own writes. */
   waitFor(revision: number): Promise<void>;
   readonly size: number;
 }
 
-/** All caches advance together in revision order, so what one has seen, the others have too. */
+/** The caches of all kinds. They advance together in revision order, so they are consistent with each other. */
 export interface Informers {
   readonly pods: Informer<import('../../shared/kube/pods/pod-types.js').Pod>;
   readonly nodes: Informer<import('../../shared/kube/nodes/node-types.js').Node>;
@@ -43,25 +46,27 @@ export interface Informers {
   readonly certificateSigningRequests: Informer<
     import('../../shared/kube/access/certificate-signing-request.js').CertificateSigningRequest
   >;
-  /** Every other kind that is served but Events, of each object its type and metadata alone; by kind. */
+  /** Type and metadata of the objects of all other served kinds except Events. */
   readonly metadata: ReadonlyMap<import('../kinds/kind.js').Kind, Informer<KubeObject>>;
   readonly configMaps: Informer<import('../../shared/kube/objects/config-types.js').ConfigMap>;
-  /** Of the agents' credentials, which no Pod may be given, of the data the key's hash alone. */
+  /** Secrets. An agent's credential, which Pods cannot use, contains only the hash of the key. */
   readonly secrets: Informer<import('../../shared/kube/objects/config-types.js').Secret>;
-  /** Waits until every cache has passed this revision. */
+  /** Resolves when every cache has reached this revision. */
   waitFor(revision: number): Promise<void>;
-  /** The revision that all caches have passed. */
+  /** The revision that all caches have reached. */
   readonly revision: number;
 }
 
-/** Names of the indexes that informers keep. */
+/** Names of the indexes. */
 export const PODS_BY_NODE = 'pods-by-node';
-/** Pods by the node they are bound to, else pinned to by affinity (`targetNodeOf`): a superset of PODS_BY_NODE. */
+/**
+ * Pods by the node that they are bound to, or that their affinity names (`targetNodeOf`): a superset of PODS_BY_NODE.
+ */
 export const PODS_BY_TARGET_NODE = 'pods-by-target-node';
 /** By uid of the controlling owner. */
 export const BY_OWNER = 'by-owner';
 /** By uid of each owner, controlling or not. */
 export const BY_ANY_OWNER = 'by-any-owner';
 export const BY_NAMESPACE = 'by-namespace';
-/** Bindings by whom they grant to (`subjectKeysFor`). */
+/** Bindings by subject (`subjectKeysFor`). */
 export const BINDINGS_BY_SUBJECT = 'bindings-by-subject';

@@ -1,11 +1,11 @@
-/** Who waits for which revision. */
+/** Callers that wait for a revision. */
 interface Waiter {
   revision: number;
   resolve(): void;
 }
 
 export class RevisionWaiters {
-  /** Below every revision, so that reaching the 0 of an empty store is news. */
+  /** Below every revision, because an empty store starts at revision 0. */
   #reached = -1;
   #waiters: Waiter[] = [];
   #closed = false;
@@ -14,7 +14,7 @@ export class RevisionWaiters {
     return this.#reached;
   }
 
-  /** Resolves at once when `revision` has been reached; after `close()` always. */
+  /** Resolves when `revision` is reached, or after `close()`. */
   wait(revision: number): Promise<void> {
     if (this.#closed || revision <= this.#reached) return Promise.resolve();
     return new Promise((resolve) => this.#waiters.push({ revision, resolve }));

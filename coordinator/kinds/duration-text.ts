@@ -10,7 +10,10 @@ function twoUnits(seconds: number, unit: number, sign: string, part: number, par
   return `${Math.floor(seconds / unit)}${sign}${rest > 0 ? `${rest}${partSign}` : ''}`;
 }
 
-/** `95s`, `4m44s`, `75m`, `3h5m`, `30h`, `5d2h`, `400d`, `3y10d`. A negative age down to −1 s is 0s, below `<invalid>`. */
+/**
+ * Returns for example `95s`, `4m44s`, `75m`, `3h5m`, `30h`, `5d2h`, `400d`, `3y10d`. Negative ages down to −1 s are
+ * `0s`, lower ones `<invalid>`.
+ */
 export function durationText(milliseconds: number): string {
   const seconds = Math.trunc(milliseconds / 1000);
   if (seconds < -1) return '<invalid>';
@@ -26,7 +29,7 @@ export function durationText(milliseconds: number): string {
   return `${Math.floor(seconds / YEAR)}y`;
 }
 
-/** The time since `timestamp`, or `<unknown>` without one. `now` in ms since the epoch. */
+/** Returns the time since `timestamp`, or `<unknown>` if absent. `now` in ms since the epoch. */
 export function ageText(timestamp: string | null | undefined, now: number): string {
   return timestamp ? durationText(now - Date.parse(timestamp)) : '<unknown>';
 }

@@ -1,4 +1,4 @@
-/** The kinds that the API serves: adding one is a file and a line here. */
+/** All kinds that the API serves. A new kind needs a file and a line here. */
 import { certificateSigningRequestKind } from './access/certificatesigningrequest-kind.js';
 import { clusterRoleBindingKind, clusterRoleKind, roleBindingKind, roleKind } from './access/rbac-kinds.js';
 import { serviceAccountKind } from './access/serviceaccount-kind.js';

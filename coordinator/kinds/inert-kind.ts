@@ -1,16 +1,16 @@
-/** Kinds that are stored and served without effect yet, because charts and manifests bring them along. */
+/** Kinds that are stored and served but have no effect, because charts and manifests contain them. */
 import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import type { Kind } from './kind.js';
 import { STANDARD_VERBS } from './kind.js';
 
-/** What tells one such kind from another; the rest has defaults. */
+/** The parts that differ between such kinds. */
 type InertKind<T extends KubeObject> = Pick<
   Kind<T>,
   'group' | 'kind' | 'resource' | 'singular' | 'namespaced' | 'schema' | 'columns'
 > &
   Partial<Kind<T>>;
 
-/** A kind with no rules but its own. Each write warns that nothing comes of it. */
+/** Returns a kind with these rules and defaults for the rest. Each write warns that the object has no effect. */
 export function inertKind<T extends KubeObject>(rules: InertKind<T>): Kind<T> {
   return {
     version: 'v1',
@@ -26,7 +26,7 @@ export function inertKind<T extends KubeObject>(rules: InertKind<T>): Kind<T> {
     prepareForUpdate: () => undefined,
     validate: () => [],
     validateUpdate: () => [],
-    warnings: () => [`${rules.kind}: stored, but without effect yet`],
+    warnings: () => [`${rules.kind}: stored, but has no effect`],
     ...rules,
   };
 }

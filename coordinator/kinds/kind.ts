@@ -1,9 +1,9 @@
-/** The descriptor of a resource type: everything the registry, the API and the tables know of a kind. */
+/** The descriptor of a resource type, for the registry, the API and the tables. */
 
 import type { StatusCause } from '../../shared/kube/objects/api-status.js';
 import type { KubeObject } from '../../shared/kube/objects/meta.js';
 
-/** `kubectl get` column (meta/v1 TableColumnDefinition) and how to fill its cell. */
+/** A `kubectl get` column (meta/v1 TableColumnDefinition) and the function for its cells. */
 export interface Column<T extends KubeObject> {
   name: string;
   type: 'string' | 'integer' | 'date';
@@ -16,23 +16,23 @@ export interface Column<T extends KubeObject> {
   cell(object: T, now: number): string | number;
 }
 
-/** A mistake in a field; becomes a cause of a 422. */
+/** An invalid field. It becomes a cause of a 422. */
 export type FieldError = StatusCause & { field: string; message: string };
 
-/** What a strategy may know besides the object itself. */
+/** The context of a write. */
 export interface WriteContext {
   /** Milliseconds since the epoch. */
   now: number;
-  /** Who writes, by their credentials; absent for the hub and controllers. */
+  /** The authenticated user. Absent for the hub and controllers. */
   user?: string;
-  /** Their groups. */
+  /** The user's groups. */
   groups?: readonly string[];
 }
 
-/** Reads the text of one selectable field. Taken from a method so that Kind<Pod> fits where any Kind does. */
+/** Returns the text of a selectable field. The method syntax makes Kind<Pod> assignable to Kind. */
 type FieldReader<T extends KubeObject> = { read(object: T): string }['read'];
 
-/** One resource type. `T` is its object type. Functions are pure apart from changing the object they are given. */
+/** A resource type. `T` is its object type. Functions change only the object that they receive. */
 export interface Kind<T extends KubeObject = KubeObject> {
   /** "" for the core group. */
   group: string;
@@ -46,40 +46,45 @@ export interface Kind<T extends KubeObject = KubeObject> {
   namespaced: boolean;
   /** Verbs named in discovery, in upstream's order. */
   verbs: readonly string[];
-  /** Name of its definition in the generated schema, e.g. `io.k8s.api.apps.v1.DaemonSet`. */
+  /** Name of the definition in the generated schema, for example `io.k8s.api.apps.v1.DaemonSet`. */
   schema: string;
-  /** Subresources served, e.g. `status`, `eviction`, `binding`, `log`; with the kind each answers with. */
+  /** Subresources such as `status`, `eviction`, `binding`, `log`, with the kind that each returns. */
   subresources: Readonly<Record<string, Subresource>>;
-  /** `(group/version, Kind)` of a list is derived; columns of `kubectl get`. */
+  /** Columns of `kubectl get`. */
   columns: readonly Column<T>[];
-  /** Fields that `fieldSelector` may name, besides metadata.name and metadata.namespace. */
+  /** Fields for `fieldSelector`, in addition to metadata.name and metadata.namespace. */
   fields: Readonly<Record<string, FieldReader<T>>>;
-  /** Whether a change of `spec` raises metadata.generation; the prepare functions do it. */
+  /** True if a change of `spec` raises metadata.generation. The prepare functions do this. */
   hasGeneration: boolean;
 
-  /** Fills in upstream's defaults, in place, before validation. Must be stable: a second call changes nothing. */
+  /** Sets upstream's defaults in place, before validation. A second call must change nothing. */
   setDefaults(object: T): void;
-  /** In place: drops what a creator may not set (status …), sets what the server sets. */
+  /** In place: removes fields that a client must not set (status and others) and sets server-owned fields. */
   prepareForCreate(object: T, context: WriteContext): void;
-  /** In place on `next`: keeps what this verb may not change (status on a main update) and counts generations. */
+  /**
+   * In place on `next`: reverts fields that this verb cannot change (status on a main update) and counts generations.
+   */
   prepareForUpdate(next: T, current: T, context: WriteContext): void;
-  /** The same for `/status`: everything but status is taken from `current`. Absent = the kind has no status. */
+  /** Like `prepareForUpdate` for `/status`: reverts everything but status. Absent: the kind has no status. */
   prepareForStatusUpdate?(next: T, current: T, context: WriteContext): void;
-  /** The same for `/approval`: everything but what decides on a request is taken from `current`. Checked as a status write. */
+  /**
+   * Like `prepareForUpdate` for `/approval`: reverts everything but the decision. The result is validated as a status
+   * write.
+   */
   prepareForApproval?(next: T, current: T, context: WriteContext): void;
-  /** All mistakes of a whole object; [] = fine. metadata is checked by the registry (object-meta.ts). */
+  /** Returns all errors of an object. The registry validates metadata (object-meta-validation.ts). */
   validate(object: T): FieldError[];
-  /** Further mistakes of a change; `validate(next)` has run besides. */
+  /** Returns additional errors of a change. `validate(next)` runs as well. */
   validateUpdate(next: T, current: T): FieldError[];
-  /** Mistakes of a status write. */
+  /** Returns the errors of a status write. */
   validateStatusUpdate?(next: T, current: T): FieldError[];
-  /** Texts for `Warning:` headers: fields that are stored without effect yet, deprecated ones. */
+  /** Returns texts for `Warning:` headers: fields without effect, deprecated fields. */
   warnings(object: T): string[];
-  /** Seconds an object of this kind is left to end gracefully when a DELETE names none; absent = gone at once. */
+  /** Returns the default grace period of a DELETE in seconds. Absent: objects are deleted at once. */
   defaultGracePeriodSeconds?(object: T): number;
-  /** Names allowed: upstream's rule for this kind's `metadata.name`. */
+  /** Upstream's rule for this kind's `metadata.name`. */
   nameRule: 'dnsSubdomain' | 'dnsLabel' | 'pathSegment';
-  /** One namespace of the kind is read from elsewhere than the store (node Leases live in memory), and is read-only there. */
+  /** One namespace of the kind is read from here instead of the store (node Leases), and is read-only. */
   reader?: VirtualReader<T>;
 }
 
@@ -90,19 +95,19 @@ export interface Subresource {
   verbs: readonly string[];
 }
 
-/** Serves the computed objects of one namespace, e.g. node Leases from presence. No watch: clients poll. */
+/** Computes the objects of one namespace, for example node Leases. Without watch: clients poll. */
 export interface VirtualReader<T extends KubeObject> {
   namespace: string;
   get(name: string): T | undefined;
   list(): T[];
 }
 
-/** `apps/v1`, or `v1` for the core group. */
+/** Returns `apps/v1`, or `v1` for the core group. */
 export function apiVersionOf(kind: Pick<Kind, 'group' | 'version'>): string {
   return kind.group ? `${kind.group}/${kind.version}` : kind.version;
 }
 
-/** All verbs of a resource with a collection. */
+/** The verbs of a resource with a collection, in the order of upstream's discovery. */
 export const STANDARD_VERBS = [
   'create',
   'delete',

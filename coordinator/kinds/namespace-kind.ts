@@ -1,4 +1,4 @@
-/** v1 Namespace. Its life cycle (four built-in ones, emptying on deletion) is the namespace controller's. */
+/** v1 Namespace. The namespace controller creates the four built-in ones and empties deleted ones. */
 import type { Namespace } from '../../shared/kube/objects/config-types.js';
 import type { FieldError, Kind } from './kind.js';
 import { STATUS_VERBS } from './kind.js';
@@ -7,7 +7,7 @@ import { AGE_COLUMN, column, NAME_COLUMN } from './table-column.js';
 import { invalidValue } from './validation/field-error.js';
 import { validateFinalizerNames } from './validation/object-meta-validation.js';
 
-/** Every namespace carries its own name under this label (upstream's NamespaceDefaultLabelName). */
+/** The label with the namespace's own name (upstream's NamespaceDefaultLabelName). */
 const NAME_LABEL = 'kubernetes.io/metadata.name';
 const FINALIZER = 'kubernetes';
 
@@ -16,7 +16,7 @@ function setDefaults(namespace: Namespace): void {
   namespace.metadata.labels = { ...namespace.metadata.labels, [NAME_LABEL]: namespace.metadata.name };
 }
 
-/** The finalizer keeps a deleted namespace until its content is gone. */
+/** The finalizer keeps a deleted namespace until its content is deleted. */
 function prepareForCreate(namespace: Namespace): void {
   const finalizers = namespace.spec?.finalizers ?? [];
   namespace.spec = {
@@ -26,7 +26,7 @@ function prepareForCreate(namespace: Namespace): void {
   namespace.status = { phase: 'Active' };
 }
 
-/** `spec.finalizers` change through `/finalize` only. */
+/** `spec.finalizers` can change only through `/finalize`. */
 function prepareForUpdate(next: Namespace, current: Namespace): void {
   next.spec = { ...next.spec, finalizers: current.spec?.finalizers ?? [] };
   next.status = current.status ?? {};
@@ -36,7 +36,7 @@ function prepareForStatusUpdate(next: Namespace, current: Namespace): void {
   if (current.spec) next.spec = current.spec;
 }
 
-/** Upstream names the list, not the finalizer. */
+/** Upstream's error names the list instead of the finalizer. */
 function validate(namespace: Namespace): FieldError[] {
   const errors = validateFinalizerNames(namespace.spec?.finalizers ?? [], 'spec.finalizers');
   return [
@@ -45,7 +45,7 @@ function validate(namespace: Namespace): FieldError[] {
   ];
 }
 
-/** The phase says the same as the deletion timestamp. */
+/** The phase must agree with the deletion timestamp. */
 function validateStatusUpdate(next: Namespace): FieldError[] {
   const phase = next.status?.phase ?? '';
   if (next.metadata.deletionTimestamp) {

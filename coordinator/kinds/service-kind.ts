@@ -1,16 +1,16 @@
-/** v1 Service: stored, but nothing routes to it yet. */
+/** v1 Service: stored without effect, because there is no service routing. */
 import type { Service, ServicePort } from '../../shared/kube/objects/service-types.js';
 import { inertKind } from './inert-kind.js';
 import type { FieldError } from './kind.js';
 import { AGE_COLUMN, column, labelsText, NAME_COLUMN, NONE, wideColumn } from './table-column.js';
 import { invalidValue, notSupported, required } from './validation/field-error.js';
 
-/** What upstream calls a Service without an address of its own, and what each of ours is for now. */
+/** Upstream's value for a Service without an address. Every Service here is one. */
 const HEADLESS = 'None';
 const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const GREATEST_PORT = 65535;
 
-/** Upstream's defaults, but for the address: none is given out, and clients wait for there to be one or "None". */
+/** Sets upstream's defaults. The address is always "None", because clients wait until there is one. */
 function setDefaults(service: Service): void {
   service.spec ??= {};
   const { spec } = service;

@@ -1,14 +1,12 @@
-/** Columns that most kinds share. */
+/** Columns and cell texts that most kinds share. */
 import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import { ageText } from './duration-text.js';
 import type { Column } from './kind.js';
 
-/** What a cell shows when there is nothing to show. */
 export const NONE = '<none>';
-/** What a cell shows when the value is not known. */
 export const UNKNOWN = '<unknown>';
 
-/** The object's name: the first column of every table. */
+/** The name is the first column of every table. */
 export const NAME_COLUMN: Column<KubeObject> = {
   name: 'Name',
   type: 'string',
@@ -18,7 +16,6 @@ export const NAME_COLUMN: Column<KubeObject> = {
   cell: (object) => object.metadata.name,
 };
 
-/** Time since the object was made. */
 export const AGE_COLUMN: Column<KubeObject> = {
   name: 'Age',
   type: 'string',
@@ -27,7 +24,7 @@ export const AGE_COLUMN: Column<KubeObject> = {
   cell: (object, now) => ageText(object.metadata.creationTimestamp, now),
 };
 
-/** A column that is always shown. Counters are `integer`. */
+/** Returns a column that is always shown. Counters are `integer`. */
 export function column<T extends KubeObject>(
   name: string,
   type: 'string' | 'integer',
@@ -37,7 +34,7 @@ export function column<T extends KubeObject>(
   return { name, type, description, priority: 0, cell };
 }
 
-/** A column of `-o wide`. */
+/** Returns a column for `-o wide`. */
 export function wideColumn<T extends KubeObject>(
   name: string,
   type: 'string' | 'integer',
@@ -47,7 +44,7 @@ export function wideColumn<T extends KubeObject>(
   return { name, type, description, priority: 1, cell };
 }
 
-/** `a=1,b=2` in order of the keys, or `<none>`. */
+/** Returns for example `a=1,b=2`, sorted by key, or `<none>`. */
 export function labelsText(labels: Record<string, string> | undefined): string {
   const pairs = Object.entries(labels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   return pairs.length === 0 ? NONE : pairs.map(([key, value]) => `${key}=${value}`).join(',');

@@ -1,6 +1,6 @@
 /**
- * The certificate of an authority of ours. Its key is what hosts and join tokens know it by, so another certificate for the same key
- * costs nobody's trust: one that was made by a wrong clock is put right like this.
+ * Certificates of the fleet's certificate authority. Hosts and join tokens identify the authority by its key. A
+ * certificate from the time of a wrong clock can therefore be replaced without breaking their trust.
  */
 import 'reflect-metadata';
 import { X509Certificate } from 'node:crypto';
@@ -23,14 +23,14 @@ interface Validity {
   notAfter: Date;
 }
 
-/** PEM of the first certificate for this key; `name` is its subject. */
+/** Returns the PEM of a first certificate for this key; `name` is its subject. */
 export function makeCaCertificate(keyPem: string, now: number, name = 'CN=everynode-ca'): Promise<string> {
   return selfSigned(keyPem, name, validity(now, days(CA_DAYS)));
 }
 
 /**
- * The same authority with a certificate that is good at `now`: the very same while its own is. Another one is good whenever that was
- * as well, for either clock may have been the wrong one.
+ * Returns the authority with a certificate that is valid at `now`. A reissued certificate also covers the validity of
+ * the previous one, because either clock may have been wrong.
  */
 export async function ensureValidCa(ca: KeyPair, now: number): Promise<KeyPair> {
   const present = new X509Certificate(ca.cert);
@@ -43,10 +43,10 @@ export async function ensureValidCa(ca: KeyPair, now: number): Promise<KeyPair> 
   return { key: ca.key, cert: await selfSigned(ca.key, issuerName(present), covering) };
 }
 
-/** True for a certificate that took the place of another: hosts that were away know the former one. */
+/** True for a reissued certificate. Hosts that were offline know the previous one. */
 export function isReissued(caPem: string): boolean {
   const { validFrom, validTo } = new X509Certificate(caPem);
-  // A first one lasts ten years from a day before it was made.
+  // A first certificate is valid for ten years from a day before its creation.
   return Date.parse(validTo) - Date.parse(validFrom) > days(CA_DAYS + 1);
 }
 

@@ -1,6 +1,7 @@
 /**
- * The authority's own succession: years before its end the next one is made and made known, so that every host trusts
- * it before it signs anything; the former one stays trusted until its end. Killed at any line, the next look goes on.
+ * Rotation of the certificate authority. The next authority is created and announced years before the present one ends,
+ * so that every host trusts it before it signs. The previous one stays trusted until it ends. A crash at any point is
+ * repaired by the next run.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { rm } from 'node:fs/promises';
@@ -8,17 +9,22 @@ import { join } from 'node:path';
 import { readIfPresent, writePrivateFile } from '../../shared/process/files/private-file.js';
 import { certificatesIn, days, type KeyPair } from './key-pair.js';
 
-/** The next authority is made when so little is left of the present one: hosts that are off for two years hear of it. */
+/**
+ * Announce the next authority when the present one is valid for less than this. Hosts that are off for two years still
+ * learn it.
+ */
 const ANNOUNCE_DAYS = 3 * 365;
-/** It takes over when so little is left: no certificate is made shorter for it. */
+/**
+ * Switch when the present authority is valid for less than this, so that it never shortens a certificate that it signs.
+ */
 const SWITCH_DAYS = 400;
-/** And not before hosts had so long to hear of it. */
+/** Minimum time between announcement and switch, for hosts to learn the next authority. */
 const OVERLAP_DAYS = 30;
 
-/** What is to be done now. */
+/** The next step of a rotation. */
 export type RotationStep = 'none' | 'announce' | 'switch';
 
-/** `notAfterMs`: end of the present authority; `announcedAtMs`: when the next one was made, if it was. Pure. */
+/** `notAfterMs`: end of the present authority. `announcedAtMs`: creation of the next one, if any. Pure. */
 export function rotationStep(
   now: number,
   { notAfterMs, announcedAtMs }: { notAfterMs: number; announcedAtMs?: number | undefined },
@@ -29,14 +35,14 @@ export function rotationStep(
   return leftMs < days(SWITCH_DAYS) && isKnown ? 'switch' : 'none';
 }
 
-/** Those who are trusted: the present one first. */
+/** The trusted authorities. */
 interface Authorities {
   ca: KeyPair;
-  /** PEM of the next one and the former ones, as far as there are any. */
+  /** PEM of the next and the previous authorities, if any. */
   others: string;
 }
 
-/** Takes the steps that are due. `present`: in time, and with the key of its certificate. `make` makes an authority. */
+/** Runs the due steps. `present` must be valid and match its key. `make` creates an authority. */
 export async function rotate(
   directory: string,
   present: KeyPair,
@@ -66,7 +72,7 @@ export async function rotate(
   return { ca, others: [next?.cert ?? '', ...living].join('') };
 }
 
-/** Goes on with a succession that was cut short between the key and the certificate. */
+/** Completes a switch that was interrupted between writing the key and writing the certificate. */
 export async function finishRotation(directory: string, { cert, key }: KeyPair): Promise<KeyPair> {
   const path = join(directory, 'ca-next.pem');
   if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key };
@@ -79,7 +85,7 @@ export async function finishRotation(directory: string, { cert, key }: KeyPair):
   return { cert: next.cert, key };
 }
 
-/** A certificate and its key in one file. */
+/** Reads a file with a certificate and its key. */
 async function readPair(path: string): Promise<KeyPair | undefined> {
   const text = await readIfPresent(path);
   if (text === undefined) return undefined;

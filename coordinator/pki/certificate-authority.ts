@@ -1,4 +1,4 @@
-/** The fleet's certificate authority as its users see it: whom it signs for, and what its hosts are to trust. */
+/** The fleet's certificate authority: signs client certificates and provides the trust bundle. */
 import { X509Certificate } from 'node:crypto';
 import type { Clock } from '../../shared/process/time/clock.js';
 import {
@@ -11,7 +11,7 @@ import { certificatesIn, days, MAX_CLOCK_ERROR_DAYS } from './key-pair.js';
 import type { Pki } from './load-pki.js';
 import { isInTime, type PeerCertificate, subjectOf } from './peer-certificate.js';
 
-/** Extended key usage of a client. */
+/** The extended key usage of clients. */
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 /** kube-controller-manager's `--cluster-signing-duration`. */
 const LIFETIME_MS = days(365);
@@ -23,24 +23,27 @@ export class CertificateAuthority {
   readonly #clock: Clock;
   readonly #renew: () => Promise<void>;
 
-  /** `pki` answers what counts at that moment; `renew` has it made anew as far as it is not good by the clock as it is now. */
+  /** `pki` returns the present state. `renew` reissues certificates that are not valid at the present time. */
   constructor(pki: () => SigningPki, clock: Clock, renew: () => Promise<void>) {
     this.#pki = pki;
     this.#clock = clock;
     this.#renew = renew;
   }
 
-  /** PEM of the authorities by which hosts are to know the coordinator. */
+  /** Returns the PEM bundle by which hosts verify the coordinator. */
   trustBundle(): string {
     return this.#pki().trustBundle;
   }
 
-  /** The same for a host that was away; undefined when it cannot have missed any. Every welcome asks: nothing is read anew for it. */
+  /**
+   * Returns the bundle for a reconnecting host that may have missed a change, otherwise undefined. Runs for every
+   * welcome, so it parses nothing.
+   */
   trustBundleToResend(): string | undefined {
     return this.#pki().trustBundleToResend;
   }
 
-  /** Whose certificate it is, when it is one of a client that this authority signed and good now. */
+  /** Returns the subject of a valid client certificate of this authority, otherwise undefined. */
   recognise(certificate: X509Certificate): PeerCertificate | undefined {
     const isClient = !certificate.ca && certificate.keyUsage?.includes(CLIENT_AUTH);
     const isOurs = () =>
@@ -49,21 +52,21 @@ export class CertificateAuthority {
     return isGood ? subjectOf(certificate) : undefined;
   }
 
-  /** What a request asks for. Throws an Error that says in a few words why it is none. */
+  /** Parses a signing request. Throws an Error with a short reason. */
   read(requestPem: string): Promise<SigningRequest> {
     return readSigningRequest(requestPem);
   }
 
   /**
-   * The client certificate that a request asks for: who may have it was decided before. `wishedMs`: less than a year. It ends no
-   * sooner than the one that it replaces: with a clock that was set back a year it would be over when that is put right.
+   * Signs a client certificate for an authorized request. `wishedMs` is limited to a year. The new certificate does not
+   * end before the previous one: if the clock is a year behind, it would be expired as soon as the clock is corrected.
    */
   async sign(
     requestPem: string,
     { wishedMs = LIFETIME_MS, formerEndMs = 0 }: { wishedMs?: number; formerEndMs?: number } = {},
   ): Promise<IssuedCertificate> {
     const now = this.#clock.now();
-    // No certificate outlives its authority's: by a clock that was set a moment ago, that may be over.
+    // A certificate must not outlive its authority's, which may have expired by a clock that was just changed.
     if (!isInTime(new X509Certificate(this.#pki().ca.cert), now)) await this.#renew();
     const formerMs = Math.min(formerEndMs - now, LIFETIME_MS + days(MAX_CLOCK_ERROR_DAYS));
     const lifetimeMs = Math.max(Math.min(wishedMs, LIFETIME_MS), formerMs);

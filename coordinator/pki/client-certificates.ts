@@ -1,4 +1,4 @@
-/** Client certificates: what a signing request asks for, and the certificate that answers it. */
+/** Client certificates: parsing signing requests and signing. */
 import 'reflect-metadata';
 import { createHash, X509Certificate } from 'node:crypto';
 import {
@@ -14,21 +14,21 @@ import {
 import { importKey, SIGNATURE_ALGORITHM } from '../../shared/process/files/private-key.js';
 import { type KeyPair, serialNumber, validity } from './key-pair.js';
 
-/** A request is a few hundred bytes; a subject may hold many groups. */
+/** Requests have a few hundred bytes, or more with many groups. */
 const MAX_REQUEST_CHARACTERS = 16_384;
 
-/** Looked at by coordinators alone; as upstream's signer. */
+/** Only coordinators check these certificates, so a short time suffices, like upstream's signer. */
 const BACKDATE_MS = 5 * 60_000;
 
-/** What a certificate signing request (PKCS #10) asks for, its own signature checked. */
+/** The content of a certificate signing request (PKCS #10) with a verified signature. */
 export interface SigningRequest {
-  /** The user. */
+  /** The user name. */
   commonName: string;
-  /** The user's groups. */
+  /** The groups of the user. */
   organizations: string[];
-  /** True when it asks for more than a name: other names, or a subject of other parts. */
+  /** True if it requests anything but common name and organizations. */
   requestsMore: boolean;
-  /** Lower-case hex SHA-256 of its public key (SubjectPublicKeyInfo DER). */
+  /** Lower-case hex SHA-256 of the public key (SubjectPublicKeyInfo DER). */
   keyHash: string;
 }
 
@@ -38,7 +38,7 @@ export interface IssuedCertificate {
   notAfterMs: number;
 }
 
-/** Reads a request in PEM. Throws an Error that says in a few words why it is none. */
+/** Parses a request in PEM. Throws an Error with a short reason. */
 export async function readSigningRequest(requestPem: string): Promise<SigningRequest> {
   const request = await verified(requestPem);
   const parts = request.subjectName.toJSON().flatMap((part) => Object.entries(part));
@@ -54,7 +54,7 @@ export async function readSigningRequest(requestPem: string): Promise<SigningReq
   };
 }
 
-/** A request for a certificate of that user and groups, signed by their key (PEM). */
+/** Returns a request for a certificate of this user and groups, signed with their key (PEM). */
 export async function makeSigningRequest(
   keyPem: string,
   subject: { commonName: string; organizations: readonly string[] },
@@ -67,7 +67,7 @@ export async function makeSigningRequest(
   return request.toString('pem');
 }
 
-/** Signs what `readSigningRequest` read, for a client; what the request asks for beyond its subject is left out. */
+/** Signs a parsed request for a client. Only its subject and key are used. */
 export async function signClientCertificate(
   authority: KeyPair,
   requestPem: string,
@@ -77,7 +77,7 @@ export async function signClientCertificate(
   const { privateKey } = await importKey(authority.key);
   const issuer = new X509Certificate(authority.cert);
   const wished = validity(times.now, times.lifetimeMs, BACKDATE_MS);
-  // No certificate outlives its authority's.
+  // A certificate must not outlive its authority's.
   const notAfter = new Date(Math.min(wished.notAfter.getTime(), Date.parse(issuer.validTo)));
   const certificate = await X509CertificateGenerator.create({
     serialNumber: serialNumber(),
@@ -97,7 +97,7 @@ export async function signClientCertificate(
   return { certificate: `${certificate.toString('pem')}\n`, notAfterMs: notAfter.getTime() };
 }
 
-/** The subject of an authority of ours is one common name. */
+/** The subject of the authority has only a common name. */
 export function issuerName(authority: X509Certificate): string {
   return authority.subject.split('\n').join(',');
 }
@@ -114,8 +114,8 @@ async function verified(requestPem: string): Promise<Pkcs10CertificateRequest> {
   try {
     isSigned = await request.verify();
   } catch {
-    throw new Error('its key is of no kind that is known');
+    throw new Error('its key type is not supported');
   }
-  if (!isSigned) throw new Error('its signature is not that of its key');
+  if (!isSigned) throw new Error('its signature does not match its key');
   return request;
 }

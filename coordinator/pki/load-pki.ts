@@ -1,4 +1,4 @@
-/** Our own certificate authority and the certificate that the API serves with, in `DATA/pki`. */
+/** Loads the fleet's certificate authority and the API's serving certificate from `DATA/pki`. */
 import 'reflect-metadata';
 import { X509Certificate } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
@@ -31,23 +31,25 @@ import {
 import type { Supplied } from './supplied-certificates.js';
 
 const SERVING_DAYS = 365;
-/** A serving certificate with less left is made anew. */
+/** Renew the serving certificate when it is valid for less than this. */
 const RENEW_BEFORE_DAYS = 60;
 
 export interface Pki {
-  /** Signs what is signed now. */
+  /** The present authority, which signs. */
   ca: KeyPair;
-  /** True when its certificate was not good by this clock, and took another for the same key just now. */
+  /**
+   * True if the authority's certificate was not valid at the present time and has just been reissued for the same key.
+   */
   isCaReissued: boolean;
-  /** PEM of our authorities whose client certificates count: the present one, the next, former ones. */
+  /** PEM of the authorities of accepted client certificates: the present one, the next, and previous ones. */
   authorities: string;
-  /** PEM by which hosts and clients are to know the server; what join tokens pin comes first. */
+  /** PEM by which hosts and clients verify the server. The authority pinned by join tokens comes first. */
   trustBundle: string;
-  /** The same where a host that was away may have missed some of it: while one authority takes over from another, or got another certificate. */
+  /** The bundle for hosts that may have missed a change: during a rotation, or after the authority was reissued. */
   trustBundleToResend: string | undefined;
-  /** The certificate is followed by the CA's: a joining agent knows no more of it than its key's hash. */
+  /** The chain includes the authority's certificate, because a joining agent knows only the hash of its key. */
   serving: KeyPair;
-  /** Hex SHA-256 of the first trusted one's public key (SubjectPublicKeyInfo DER): what join tokens pin. */
+  /** Hex SHA-256 of the first authority's public key (SubjectPublicKeyInfo DER). Join tokens pin it. */
   caHash: string;
 }
 
@@ -79,7 +81,7 @@ async function makeServingCertificate(
   return `${certificate.toString('pem')}\n`;
 }
 
-/** Why the serving certificate must be made anew, or undefined when it is good. */
+/** Returns why the serving certificate must be renewed, or undefined if it is valid. */
 export function renewalReason(
   certificatePem: string,
   ca: KeyPair,
@@ -87,23 +89,24 @@ export function renewalReason(
   now: number,
 ): string | undefined {
   const certificate = new X509Certificate(certificatePem);
-  if (!certificate.verify(new X509Certificate(ca.cert).publicKey)) return 'another authority signed it';
+  if (!certificate.verify(new X509Certificate(ca.cert).publicKey))
+    return 'it was signed by another authority';
   if (Date.parse(certificate.validTo) - now < days(RENEW_BEFORE_DAYS)) return 'it expires soon';
   if (Date.parse(certificate.validFrom) > now) return 'it is not valid yet';
   const missing = names.find((name) =>
     isIP(name) ? !certificate.checkIP(name) : !certificate.checkHost(name, { wildcards: false }),
   );
-  return missing === undefined ? undefined : `it does not name ${missing}`;
+  return missing === undefined ? undefined : `it does not contain the name ${missing}`;
 }
 
-/** One that follows another has a name of its own: chains are built by names. */
+/** Every authority needs its own name, because clients build certificate chains by name. */
 async function makeCa(now: number): Promise<KeyPair> {
   const key = await generateKeyPem();
   const name = `CN=everynode-ca-${new Date(now).toISOString().slice(0, 10)}`;
   return { key, cert: await makeCaCertificate(key, now, name) };
 }
 
-/** The key is what agents pin: a lost certificate is made anew from it, a lost key cannot be. */
+/** Agents pin the key. A lost certificate can be reissued for the key, but a lost key cannot be replaced. */
 async function loadCa(directory: string, now: number): Promise<KeyPair> {
   const [cert, key] = await Promise.all([
     readIfPresent(join(directory, 'ca.crt')),
@@ -111,7 +114,7 @@ async function loadCa(directory: string, now: number): Promise<KeyPair> {
   ]);
   if (cert && key) return { cert, key };
   if (cert) {
-    const sentence = `${join(directory, 'ca.key')} is missing: restore it from a backup, or remove ${directory} and join all agents anew.`;
+    const sentence = `${join(directory, 'ca.key')} is missing: restore it from a backup, or remove ${directory} and join all agents again.`;
     throw new ExitError(EXIT_CODES.data, sentence);
   }
   const caKey = key ?? (await generateKeyPem());
@@ -121,7 +124,7 @@ async function loadCa(directory: string, now: number): Promise<KeyPair> {
   return { cert: made, key: caKey };
 }
 
-/** The authority with a certificate that is good by this clock, whatever clock it was made by. */
+/** Returns the authority with a certificate that is valid at `now`, and whether it was reissued. */
 async function loadValidCa(
   directory: string,
   now: number,
@@ -133,18 +136,21 @@ async function loadValidCa(
   return { validCa, isCaReissued };
 }
 
-/** When the certificate says that it begins, ms. */
+/** Returns the beginning of the certificate's validity, ms. */
 function madeAt(certificatePem: string | undefined): number | undefined {
   return certificatePem === undefined ? undefined : Date.parse(new X509Certificate(certificatePem).validFrom);
 }
 
-/** Both times at which a certificate may be looked at first: now, and when the last one was made, for the clock may be wrong or have been. */
+/**
+ * Returns the times at which a new certificate must be valid: now, and when the previous one was created. Either clock
+ * may have been wrong.
+ */
 function spanOf(before: number, now: number): { earliest: number; latest: number } {
   const near = Math.min(Math.max(before, now - days(MAX_CLOCK_ERROR_DAYS)), now + days(MAX_CLOCK_ERROR_DAYS));
   return { earliest: Math.min(near, now), latest: Math.max(near, now) };
 }
 
-/** Certificate and key stand in one file, so that they always belong together. */
+/** Certificate and key are in one file, so that they always match. */
 async function loadServing(
   directory: string,
   ca: KeyPair,
@@ -162,8 +168,8 @@ async function loadServing(
 }
 
 /**
- * Reads or makes everything below `directory`; files have mode 0600. `names` are the DNS names and addresses
- * that clients may use; `now` in ms. Throws `ExitError` when what is there cannot be used.
+ * Loads or creates everything in `directory`; files have mode 0600. `names`: DNS names and addresses of the server.
+ * `now` in ms. Throws `ExitError` if existing files cannot be used.
  */
 export async function loadPki(
   directory: string,

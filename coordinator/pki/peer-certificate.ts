@@ -1,21 +1,21 @@
-/** Who the other end of a TLS connection proved to be. */
+/** The identity that the peer of a TLS connection has proved. */
 import type { X509Certificate } from 'node:crypto';
 import { TLSSocket } from 'node:tls';
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 
-/** A client certificate of our own authority, in its time, whose key the other end holds. */
+/** The subject of a valid client certificate of the fleet's authority. The peer has proved that it has the key. */
 export interface PeerCertificate {
-  /** The user. */
+  /** The user name. */
   commonName: string;
-  /** The user's groups. */
+  /** The groups of the user. */
   organizations: string[];
-  /** Lower-case hex SHA-256 of its public key (SubjectPublicKeyInfo DER). */
+  /** Lower-case hex SHA-256 of the public key (SubjectPublicKeyInfo DER). */
   keyHash: string;
 }
 
 /**
- * What the other end of a server's socket proved; undefined without a certificate, and with one that is not good at
- * `now`. A resumed connection proves what the first one did, so the time is looked at here.
+ * Returns the peer's verified identity, or undefined without a certificate or with one that is not valid at `now`. A
+ * resumed connection has the identity of the first one, so the validity is checked here again.
  */
 export function peerCertificateOf(socket: unknown, now: number): PeerCertificate | undefined {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
@@ -23,7 +23,7 @@ export function peerCertificateOf(socket: unknown, now: number): PeerCertificate
   return certificate && isInTime(certificate, now) ? subjectOf(certificate) : undefined;
 }
 
-/** Whose certificate it is; who signed it, and when it ends, was looked at before. */
+/** Returns the subject. The caller has already verified signature and validity. */
 export function subjectOf(certificate: X509Certificate): PeerCertificate | undefined {
   const { CN, O } = plainSubject(certificate.subject) ?? certificate.toLegacyObject().subject ?? {};
   const commonNames = listOf(CN);
@@ -35,12 +35,12 @@ export function subjectOf(certificate: X509Certificate): PeerCertificate | undef
   };
 }
 
-/** A line of nothing that Node would escape or join: letters of names. */
+/** Lines without characters that Node escapes or joins. */
 const PLAIN_LINE = /^(CN|O)=([A-Za-z0-9:._-]+)$/;
 
 /**
- * The subject as the legacy object has it, at a thirtieth of the cost, which each link pays; undefined for one that is
- * not plain: a value of its own lines, or one that could be read in two ways, is OpenSSL's to take apart.
+ * Returns the subject like Node's legacy object, thirty times faster, because every link needs it. Returns undefined
+ * for unusual or ambiguous subjects, which OpenSSL must parse.
  */
 export function plainSubject(subject: string): { CN: string[]; O: string[] } | undefined {
   const parts = { CN: [] as string[], O: [] as string[] };
@@ -52,12 +52,11 @@ export function plainSubject(subject: string): { CN: string[]; O: string[] } | u
   return parts;
 }
 
-/** True between the certificate's two ends. */
 export function isInTime(certificate: X509Certificate, now: number): boolean {
   return Date.parse(certificate.validFrom) <= now && now < Date.parse(certificate.validTo);
 }
 
-/** Node tells of a part that occurs several times as a list, whatever its types say. */
+/** Despite its types, Node returns a list for repeated parts. */
 function listOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];

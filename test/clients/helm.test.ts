@@ -97,6 +97,6 @@ describe('Helm', () => {
 
   test('kinds without effect are stored with a warning', async () => {
     const { stderr } = await fleet.kubectl.run('create service clusterip lone --tcp=80'.split(' '));
-    assert.match(stderr, /Warning: Service: stored, but without effect yet/);
+    assert.match(stderr, /Warning: Service: stored, but has no effect/);
   });
 });

@@ -4,10 +4,10 @@ import type { FieldError } from '../kind.js';
 import { duplicate, invalidValue, required } from '../validation/field-error.js';
 
 const FIELD = 'status.conditions';
-/** Those that are set for good or not at all. */
+/** Conditions that are True or absent. */
 const FINAL = new Set(['Approved', 'Denied', 'Failed']);
 
-/** All mistakes in the list: a type twice, no type, a decision that is not True, or both decisions. */
+/** Returns all errors in the list: duplicate types, a missing type, a decision that is not True, or both decisions. */
 export function validateConditions(conditions: readonly CertificateSigningRequestCondition[]): FieldError[] {
   const types = conditions.map(({ type }) => type);
   const isContradiction = types.includes('Approved') && types.includes('Denied');

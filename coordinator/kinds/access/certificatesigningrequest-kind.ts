@@ -15,7 +15,7 @@ import { keepServerAnnotation } from '../validation/object-meta-validation.js';
 import { validateConditions } from './certificate-conditions-validation.js';
 
 const GROUP = 'certificates.k8s.io';
-/** What the hub says of a request that it files for a host, and nobody else may. */
+/** Annotations that only the hub may set, on requests that it files for a host. */
 const HUB_ANNOTATIONS = [JOIN_RIGHTS_ANNOTATION, REQUESTED_NODE_ANNOTATION];
 const MIN_EXPIRATION_SECONDS = 600;
 const PEM_REQUEST =
@@ -97,7 +97,7 @@ function validate({ spec, status }: CertificateSigningRequest): FieldError[] {
 
 const isDecision = ({ type }: CertificateSigningRequestCondition) => type === 'Approved' || type === 'Denied';
 
-/** What a client has said of the conditions `kept` counts for nothing: they stay as they are stored. */
+/** Reverts the conditions of the types in `kept` to their stored state. */
 function keepConditions(
   next: CertificateSigningRequest,
   current: CertificateSigningRequest,
@@ -111,7 +111,7 @@ function keepConditions(
   next.status = { ...next.status, conditions };
 }
 
-/** A condition, once set, stays (ValidateCertificateSigningRequestUpdate); a certificate does not change. */
+/** A condition cannot be removed (ValidateCertificateSigningRequestUpdate) and a certificate cannot change. */
 function validateChange(next: CertificateSigningRequest, current: CertificateSigningRequest): FieldError[] {
   const types = new Set(next.status?.conditions?.map(({ type }) => type));
   const gone = (current.status?.conditions ?? []).filter(({ type }) => !types.has(type));
@@ -127,7 +127,7 @@ function validateChange(next: CertificateSigningRequest, current: CertificateSig
   ];
 }
 
-/** As `kubectl get csr` shows it (printers: extractCSRStatus). */
+/** Returns the condition column of `kubectl get csr` (printers: extractCSRStatus). */
 function conditionText({ status }: CertificateSigningRequest): string {
   const has = (type: string) => status?.conditions?.some((each) => each.type === type) ?? false;
   const decision = has('Denied') ? 'Denied' : has('Approved') ? 'Approved' : 'Pending';
@@ -151,23 +151,28 @@ export const certificateSigningRequestKind: Kind<CertificateSigningRequest> = {
   columns: [
     NAME_COLUMN,
     AGE_COLUMN,
-    column('SignerName', 'string', 'Who is to sign.', ({ spec }) => spec.signerName || NONE),
+    column(
+      'SignerName',
+      'string',
+      'The signer that the request is for.',
+      ({ spec }) => spec.signerName || NONE,
+    ),
     column('Requestor', 'string', 'Who asked.', ({ spec }) => spec.username ?? ''),
-    column('RequestedDuration', 'string', 'How long the certificate is to be good.', ({ spec }) =>
+    column('RequestedDuration', 'string', 'Requested validity of the certificate.', ({ spec }) =>
       spec.expirationSeconds === undefined ? NONE : durationText(spec.expirationSeconds * 1000),
     ),
-    column('Condition', 'string', 'How the request stands.', conditionText),
+    column('Condition', 'string', 'State of the request.', conditionText),
   ],
   fields: { 'spec.signerName': ({ spec }) => spec.signerName },
   hasGeneration: false,
   nameRule: 'pathSegment',
-  // What Go's zero values are: validation says that they are missing.
+  // Go's zero values. Validation then reports the fields as missing.
   setDefaults: (request) => {
     request.spec = { ...EMPTY_SPEC, ...request.spec };
   },
   prepareForCreate: (request, { user, groups }) => {
     request.status = {};
-    // Our own hub says for whom it asks.
+    // The hub names the requesting host itself.
     if (user === undefined) return;
     const { username: _name, uid: _uid, groups: _groups, extra: _extra, ...spec } = request.spec;
     request.spec = { ...spec, username: user, groups: [...(groups ?? [])] };

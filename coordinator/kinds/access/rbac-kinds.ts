@@ -1,4 +1,4 @@
-/** rbac.authorization.k8s.io/v1: roles and their bindings; `access/rbac-authorizer.ts` decides by them. */
+/** rbac.authorization.k8s.io/v1: roles and bindings. `access/rbac-authorizer.ts` evaluates them. */
 import { RBAC_GROUP, type Role, type RoleBinding } from '../../../shared/kube/access/rbac-types.js';
 import { inertKind } from '../inert-kind.js';
 import type { FieldError } from '../kind.js';
@@ -14,7 +14,7 @@ function validateRole({ rules = [] }: Role): FieldError[] {
   );
 }
 
-/** Upstream's defaults for what a binding leaves out of its references. */
+/** Upstream's defaults for omitted fields of a binding's references. */
 function setBindingDefaults({ roleRef, subjects = [] }: RoleBinding): void {
   if (roleRef) roleRef.apiGroup ||= RBAC_GROUP;
   for (const subject of subjects) {
@@ -39,7 +39,7 @@ function validateBinding(
   ];
 }
 
-/** Another role is another binding: it must be made anew. */
+/** The role of a binding cannot change: delete the binding and create a new one. */
 function validateBindingUpdate(next: RoleBinding, current: RoleBinding): FieldError[] {
   if (semanticallyEqual(next.roleRef, current.roleRef)) return [];
   return [invalidValue('roleRef', next.roleRef, 'cannot change roleRef')];
@@ -50,7 +50,7 @@ const ROLE_COLUMNS = [
   column(
     'Created At',
     'string',
-    'When the server stored it first.',
+    'When the server first stored it.',
     (role) => role.metadata.creationTimestamp ?? '',
   ),
 ];
@@ -68,13 +68,18 @@ const BINDING_COLUMNS = [
   column<RoleBinding>(
     'Role',
     'string',
-    'What it grants.',
+    'The role that it grants.',
     ({ roleRef }) => `${roleRef?.kind}/${roleRef?.name}`,
   ),
   AGE_COLUMN,
-  wideColumn('Users', 'string', 'Users that it grants to.', subjectsOf('User')),
-  wideColumn('Groups', 'string', 'Groups that it grants to.', subjectsOf('Group')),
-  wideColumn('ServiceAccounts', 'string', 'ServiceAccounts that it grants to.', subjectsOf('ServiceAccount')),
+  wideColumn('Users', 'string', 'Users that receive the role.', subjectsOf('User')),
+  wideColumn('Groups', 'string', 'Groups that receive the role.', subjectsOf('Group')),
+  wideColumn(
+    'ServiceAccounts',
+    'string',
+    'ServiceAccounts that receive the role.',
+    subjectsOf('ServiceAccount'),
+  ),
 ];
 
 export const roleKind = inertKind<Role>({

@@ -1,4 +1,4 @@
-/** v1 ServiceAccount: whom Pods and programs are to the API. */
+/** v1 ServiceAccount: the identity of Pods and programs. */
 import type { ServiceAccount } from '../../../shared/kube/objects/service-types.js';
 import { inertKind } from '../inert-kind.js';
 import { AGE_COLUMN, column, NAME_COLUMN } from '../table-column.js';
@@ -17,7 +17,12 @@ export const serviceAccountKind = inertKind<ServiceAccount>({
   },
   columns: [
     NAME_COLUMN,
-    column('Secrets', 'integer', 'How many Secrets it names.', ({ secrets }) => secrets?.length ?? 0),
+    column(
+      'Secrets',
+      'integer',
+      'Number of Secrets that it references.',
+      ({ secrets }) => secrets?.length ?? 0,
+    ),
     AGE_COLUMN,
   ],
 });

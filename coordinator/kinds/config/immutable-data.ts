@@ -11,14 +11,14 @@ export const MAX_DATA_BYTES = 1024 * 1024;
 
 const IMMUTABLE_SET = 'field is immutable when `immutable` is set';
 
-/** Keys are file names. */
+/** Keys must be valid file names. */
 export function validateDataKeys(data: Record<string, string> | undefined, field: string): FieldError[] {
   return Object.keys(data ?? {}).flatMap((key) =>
     invalidFor(`${field}[${key}]`, key, configMapKeyProblems(key)),
   );
 }
 
-/** Once `immutable` is set, neither it nor the fields named change. */
+/** If `immutable` is set, neither it nor the named fields may change. */
 export function validateImmutable<T extends { immutable?: boolean }>(
   next: T,
   current: T,

@@ -7,13 +7,13 @@ import { AGE_COLUMN, column, NAME_COLUMN } from '../table-column.js';
 import { FIELD_IMMUTABLE, invalidValue, required, tooLong } from '../validation/field-error.js';
 import { MAX_DATA_BYTES, validateDataKeys, validateImmutable } from './immutable-data.js';
 
-/** The hash of an agent's credential: there are as many as nodes, and none is for a Pod. */
+/** Contains the hash of an agent's credential. There is one a node, and no Pod uses it. */
 export const CREDENTIAL_SECRET_TYPE = 'everynode.dev/node-credential';
 
 const REDACTED = '<secret contents redacted>';
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
 
-/** Folds the write-only `stringData` into `data`; its keys win. */
+/** Merges the write-only `stringData` into `data`. Its keys take precedence. */
 function setDefaults(secret: Secret): void {
   secret.type ||= 'Opaque';
   if (!secret.stringData) return;
@@ -37,24 +37,24 @@ function isJsonObject(base64: string): boolean {
     const value: unknown = JSON.parse(Buffer.from(base64, 'base64').toString('utf8'));
     return typeof value === 'object' && value !== null && !Array.isArray(value);
   } catch {
-    // Not JSON at all. What the parser says would quote the secret.
+    // Hide the parser's message: it would quote the Secret.
     return false;
   }
 }
 
-/** A registry's credentials are a JSON document under one key. */
+/** Registry credentials are a JSON document under one key. */
 function requireJson(secret: Secret, key: string): FieldError[] {
   const text = secret.data?.[key];
   if (text === undefined) return [required(`data[${key}]`)];
   return isJsonObject(text) ? [] : [invalidValue(`data[${key}]`, REDACTED, 'must be a JSON object')];
 }
 
-/** Unlike elsewhere, an empty value won't do. */
+/** Unlike other required keys, this one must not be empty. */
 function requirePrivateKey(secret: Secret): FieldError[] {
   return secret.data?.['ssh-privatekey'] ? [] : [required('data[ssh-privatekey]')];
 }
 
-/** Either of the two suffices. */
+/** Either of the two keys suffices. */
 function requireUserOrPassword(secret: Secret): FieldError[] {
   const lacking = requireKeys(secret, 'username', 'password');
   return lacking.length === 2 ? lacking : [];
@@ -65,7 +65,7 @@ function requireAccount(secret: Secret): FieldError[] {
   return [required(`metadata.annotations[${ACCOUNT_NAME}]`)];
 }
 
-/** What upstream asks of the types that it knows. */
+/** Upstream's validation of well-known types. */
 const TYPES: Readonly<Record<string, (secret: Secret) => FieldError[]>> = {
   'kubernetes.io/service-account-token': requireAccount,
   'kubernetes.io/dockercfg': (secret) => requireJson(secret, '.dockercfg'),
@@ -102,8 +102,8 @@ export const secretKind: Kind<Secret> = {
   subresources: {},
   columns: [
     NAME_COLUMN,
-    column('Type', 'string', 'What the data is for.', (secret) => secret.type ?? ''),
-    column('Data', 'string', 'How many keys it holds.', (secret) => Object.keys(secret.data ?? {}).length),
+    column('Type', 'string', 'Type of the data.', (secret) => secret.type ?? ''),
+    column('Data', 'string', 'Number of keys.', (secret) => Object.keys(secret.data ?? {}).length),
     AGE_COLUMN,
   ],
   fields: { type: (secret) => secret.type ?? '' },

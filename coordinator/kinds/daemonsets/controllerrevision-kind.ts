@@ -1,4 +1,4 @@
-/** apps/v1 ControllerRevision: one past or present template of a DaemonSet. */
+/** apps/v1 ControllerRevision: a past or present template of a DaemonSet. */
 
 import type { ControllerRevision } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { controllerOf } from '../../../shared/kube/objects/meta.js';
@@ -9,7 +9,7 @@ import { AGE_COLUMN, column, NAME_COLUMN, NONE } from '../table-column.js';
 import { FIELD_IMMUTABLE, invalidValue, required } from '../validation/field-error.js';
 import { semanticallyEqual } from '../validation/semantic-equality.js';
 
-/** `daemonset.apps/NAME` */
+/** Returns `daemonset.apps/NAME`. */
 function controllerText(revision: ControllerRevision): string {
   const owner = controllerOf(revision.metadata);
   if (!owner) return NONE;
@@ -25,7 +25,7 @@ function validate(object: ControllerRevision): FieldError[] {
   ];
 }
 
-/** The number may change (a rollback raises it), what it stands for may not. */
+/** The revision number may change (a rollback raises it), but not the data. */
 function validateUpdate(next: ControllerRevision, current: ControllerRevision): FieldError[] {
   return semanticallyEqual(next.data, current.data) ? [] : [invalidValue('data', next.data, FIELD_IMMUTABLE)];
 }

@@ -31,14 +31,14 @@ const NO_STATUS = {
   numberReady: 0,
 };
 
-/** `pkg/registry/apps/daemonset/strategy.go`: generation 1; a creator may name a template generation of its own. */
+/** `pkg/registry/apps/daemonset/strategy.go`: generation 1. The creator may set a template generation. */
 function prepareForCreate(daemonSet: DaemonSet): void {
   daemonSet.status = { ...NO_STATUS };
   daemonSet.metadata.generation = 1;
   setTemplateGeneration(daemonSet, Math.max(templateGeneration(daemonSet), 1));
 }
 
-/** The template generation follows the template only, metadata.generation any change of spec. */
+/** The template generation counts changes of the template, metadata.generation all changes of spec. */
 function prepareForUpdate(next: DaemonSet, current: DaemonSet): void {
   next.status = current.status ?? { ...NO_STATUS };
   const templateChanged = !semanticallyEqual(next.spec.template, current.spec.template);
@@ -122,7 +122,7 @@ export const daemonSetKind: Kind<DaemonSet> = {
 
 const REVISION_HISTORY_LIMIT = 10;
 
-/** Each of the two gets its default by itself, so `maxSurge: 1` alone meets `maxUnavailable: 1`, as upstream. */
+/** Each field has its own default, so `maxSurge: 1` alone conflicts with `maxUnavailable: 1`, like upstream. */
 function setStrategyDefaults(spec: DaemonSetSpec): void {
   spec.updateStrategy ??= {};
   spec.updateStrategy.type ||= 'RollingUpdate';
@@ -132,7 +132,10 @@ function setStrategyDefaults(spec: DaemonSetSpec): void {
   spec.updateStrategy.rollingUpdate.maxSurge ??= 0;
 }
 
-/** In place, stable. Afterwards spec, template and the template's spec are there. */
+/**
+ * Sets defaults in place (`pkg/apis/apps/v1/defaults.go`). A second call changes nothing. Afterwards spec, template and
+ * the template's spec exist.
+ */
 function setDaemonSetDefaults(daemonSet: DaemonSet): void {
   const spec: Partial<DaemonSetSpec> = daemonSet.spec ?? {};
   const template = spec.template ?? { spec: { containers: [] } };

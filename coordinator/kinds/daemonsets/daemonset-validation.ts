@@ -25,13 +25,13 @@ import { semanticallyEqual } from '../validation/semantic-equality.js';
 
 const STRATEGIES = ['RollingUpdate', 'OnDelete'];
 
-/** 25 of `25%`; undefined for what is no percentage. */
+/** Returns 25 for `25%`, or undefined if the value is not a percentage. */
 function percentOf(value: IntOrString | undefined): number | undefined {
   if (typeof value !== 'string' || percentProblems(value).length > 0) return undefined;
   return Number.parseInt(value, 10);
 }
 
-/** What upstream counts a value as, whatever its form: text that is no number is worth 0. */
+/** Returns the number that upstream compares: text that is not a number counts as 0. */
 function worth(value: IntOrString | undefined): number {
   const text = String(value ?? 0);
   return percentOf(value) ?? (/^[+-]?\d+$/.test(text) ? Number(text) : 0);
@@ -66,7 +66,7 @@ function validateRollingUpdate(parameters: RollingUpdateDaemonSet, field: string
   return errors;
 }
 
-/** OnDelete may keep parameters that it doesn't read. */
+/** OnDelete may keep parameters that it does not use. */
 function validateStrategy(strategy: DaemonSetUpdateStrategy | undefined, field: string): FieldError[] {
   if (strategy?.type === 'OnDelete') return [];
   if (strategy?.type !== 'RollingUpdate') return [notSupported(field, strategy?.type ?? '', STRATEGIES)];
@@ -74,7 +74,7 @@ function validateStrategy(strategy: DaemonSetUpdateStrategy | undefined, field: 
   return validateRollingUpdate(strategy.rollingUpdate, `${field}.rollingUpdate`);
 }
 
-/** A selector with mistakes of its own is not held against the template. */
+/** An invalid selector is not compared with the template. */
 function validateSelector({ selector, template }: DaemonSetSpec): FieldError[] {
   const errors = validateLabelSelector(selector, 'spec.selector');
   const labels = template.metadata?.labels;
@@ -90,7 +90,7 @@ function validateSelector({ selector, template }: DaemonSetSpec): FieldError[] {
   return errors;
 }
 
-/** What a DaemonSet asks of its template besides the rules for every template. */
+/** Rules for the template of a DaemonSet, in addition to those for every template. */
 function validateTemplateUse({ template }: DaemonSetSpec): FieldError[] {
   const { restartPolicy, activeDeadlineSeconds } = template.spec;
   const errors: FieldError[] = [];
@@ -104,7 +104,7 @@ function validateTemplateUse({ template }: DaemonSetSpec): FieldError[] {
   return errors;
 }
 
-/** Every mistake of a DaemonSet that has its defaults. */
+/** Returns all errors of a DaemonSet with defaults. */
 export function validateDaemonSet({ spec }: DaemonSet): FieldError[] {
   return [
     ...validateSelector(spec),
@@ -116,7 +116,7 @@ export function validateDaemonSet({ spec }: DaemonSet): FieldError[] {
   ];
 }
 
-/** The selector says whose Pods are whose, so it stays. */
+/** The selector is immutable, because it decides which Pods belong to the DaemonSet. */
 export function validateDaemonSetUpdate(next: DaemonSet, current: DaemonSet): FieldError[] {
   if (semanticallyEqual(next.spec.selector, current.spec.selector)) return [];
   return [invalidValue('spec.selector', next.spec.selector, FIELD_IMMUTABLE)];
@@ -134,7 +134,7 @@ const COUNTERS = [
   'collisionCount',
 ] as const;
 
-/** Counters are not negative, and collisions are never forgotten. */
+/** Counters must not be negative, and collisionCount must not decrease. */
 export function validateDaemonSetStatus(next: DaemonSet, current: DaemonSet): FieldError[] {
   const errors = COUNTERS.flatMap((key) => validateNonNegative(next.status?.[key], `status.${key}`));
   const collisions = next.status?.collisionCount ?? 0;

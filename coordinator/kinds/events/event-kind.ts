@@ -6,7 +6,7 @@ import { STANDARD_VERBS } from '../kind.js';
 import { column, NAME_COLUMN, wideColumn } from '../table-column.js';
 import { validateEvent } from './event-validation.js';
 
-/** Newer writers set only `eventTime`. */
+/** Newer clients set only `eventTime`. */
 function firstSeen(event: KubeEvent, now: number): string {
   return ageText(event.firstTimestamp ?? event.eventTime, now);
 }

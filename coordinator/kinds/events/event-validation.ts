@@ -8,7 +8,7 @@ import { invalidFor } from '../validation/object-meta-validation.js';
 const MAX_NAME = 128;
 const MAX_NOTE = 1024;
 
-/** An Event lives with its object; those of cluster-scoped objects live in `default`. */
+/** An Event is in the namespace of its object, or in `default` for cluster-scoped objects. */
 function validateNamespace(event: KubeEvent): FieldError[] {
   const own = event.metadata.namespace ?? '';
   const involved = event.involvedObject?.namespace ?? '';
@@ -21,7 +21,7 @@ function validateRequiredText(text: string | undefined, field: string, max: numb
   return text.length <= max ? [] : [invalidValue(field, '', `can have at most ${max} characters`)];
 }
 
-/** Writers that give `eventTime` promise the newer fields, too. */
+/** Clients that set `eventTime` must also set the newer fields. */
 function validateNewer(event: KubeEvent): FieldError[] {
   if (!event.eventTime) return [];
   const reporter = event.reportingComponent ?? '';
@@ -38,7 +38,7 @@ function validateNewer(event: KubeEvent): FieldError[] {
   ];
 }
 
-/** Every mistake of an Event. */
+/** Returns all errors of an Event. */
 export function validateEvent(event: KubeEvent): FieldError[] {
   return [...validateNamespace(event), ...validateNewer(event)];
 }

@@ -1,4 +1,4 @@
-/** coordination.k8s.io/v1 Lease. Node Leases are read from presence, by the reader that the coordinator gives it. */
+/** coordination.k8s.io/v1 Lease. Node Leases are computed from the liveness of nodes by a reader. */
 import type { Lease } from '../../../shared/kube/objects/event-types.js';
 import type { FieldError, Kind } from '../kind.js';
 import { STANDARD_VERBS } from '../kind.js';
@@ -30,7 +30,7 @@ export const leaseKind: Kind<Lease> = {
   subresources: {},
   columns: [
     NAME_COLUMN,
-    column('Holder', 'string', 'Who holds the lease.', (lease) => lease.spec?.holderIdentity ?? ''),
+    column('Holder', 'string', 'Current holder of the lease.', (lease) => lease.spec?.holderIdentity ?? ''),
     AGE_COLUMN,
   ],
   fields: {},

@@ -1,4 +1,4 @@
-/** v1 Node. Created by the hub at an agent's first hello, or by a client beforehand. */
+/** v1 Node. The hub creates it at an agent's first hello, unless a client created it before. */
 
 import {
   AGENT_METER_ANNOTATION,
@@ -16,7 +16,7 @@ import { validateNode, validateNodeStatus, validateNodeUpdate } from './node-val
 const ROLE_PREFIX = 'node-role.kubernetes.io/';
 const ROLE_LABEL = 'kubernetes.io/role';
 
-/** `Ready`, `NotReady` or `Unknown`, with `,SchedulingDisabled` for a cordoned node. */
+/** Returns `Ready`, `NotReady` or `Unknown`, with `,SchedulingDisabled` for a cordoned node. */
 function statusText(node: Node): string {
   const ready = findCondition(node.status?.conditions, 'Ready');
   const words = [ready ? (ready.status === 'True' ? 'Ready' : 'NotReady') : 'Unknown'];
@@ -49,13 +49,13 @@ function paceWarnings({ annotations }: Node['metadata']): string[] {
   ];
 }
 
-/** What a read has added is not to come back by a write. */
+/** Removes annotations that only reads add; a client may send them back in a write. */
 function dropMeters({ metadata: { annotations } }: Node): void {
   delete annotations?.[LINK_METER_ANNOTATION];
   delete annotations?.[AGENT_METER_ANNOTATION];
 }
 
-/** Status comes from the agent; a creator may set it, as upstream lets the kubelet do. */
+/** Agents report the status. A creator may set it, like the kubelet upstream. */
 function prepareForUpdate(next: Node, current: Node, context: WriteContext): void {
   keepServerAnnotation(RESYNCED_IN_EPOCH, next, current, context);
   dropMeters(next);
@@ -82,8 +82,8 @@ export const nodeKind: Kind<Node> = {
   subresources: { status: { group: '', version: 'v1', kind: 'Node', verbs: STATUS_VERBS } },
   columns: [
     NAME_COLUMN,
-    column('Status', 'string', 'Whether the node is ready for Pods.', statusText),
-    column('Roles', 'string', 'Roles named by its labels.', rolesText),
+    column('Status', 'string', 'Whether the node is ready to run Pods.', statusText),
+    column('Roles', 'string', 'Roles from its labels.', rolesText),
     AGE_COLUMN,
     column(
       'Version',
@@ -91,8 +91,8 @@ export const nodeKind: Kind<Node> = {
       "The agent's version.",
       (node) => node.status?.nodeInfo?.kubeletVersion ?? '',
     ),
-    wideColumn('Internal-IP', 'string', 'Address inside the network.', addressText('InternalIP')),
-    wideColumn('External-IP', 'string', 'Address from outside.', addressText('ExternalIP')),
+    wideColumn('Internal-IP', 'string', 'Internal IP address.', addressText('InternalIP')),
+    wideColumn('External-IP', 'string', 'External IP address.', addressText('ExternalIP')),
     wideColumn(
       'OS-Image',
       'string',
@@ -102,7 +102,7 @@ export const nodeKind: Kind<Node> = {
     wideColumn(
       'Kernel-Version',
       'string',
-      'Version of the kernel.',
+      'Kernel version.',
       (node) => node.status?.nodeInfo?.kernelVersion || UNKNOWN,
     ),
     wideColumn(

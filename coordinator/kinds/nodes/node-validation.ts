@@ -21,7 +21,7 @@ function validateTaint(taint: Taint, field: string): FieldError[] {
   ];
 }
 
-/** No two taints have both key and effect alike. */
+/** Two taints must not have the same key and effect. */
 function validateTaints(taints: readonly Taint[] | undefined, field: string): FieldError[] {
   const seen = new Set<string>();
   return (taints ?? []).flatMap((taint, index) => {
@@ -47,7 +47,7 @@ function validateCidrs(cidrs: readonly string[] | undefined): FieldError[] {
   );
 }
 
-/** A grace that cannot be would silently be the fleet's. */
+/** Refuse an invalid grace period: the fleet's default would silently apply. */
 function validateGrace({ metadata }: Node): FieldError[] {
   return (['labels', 'annotations'] as const).flatMap((map) => {
     const text = metadata[map]?.[GRACE_KEY];
@@ -56,7 +56,7 @@ function validateGrace({ metadata }: Node): FieldError[] {
   });
 }
 
-/** Every mistake of a Node's spec. */
+/** Returns all errors of a Node's spec. */
 export function validateNode(node: Node): FieldError[] {
   return [
     ...validateTaints(node.spec?.taints, 'spec.taints'),
@@ -75,7 +75,7 @@ function validateSetOnce(
   return [forbidden(field, `node updates may not change ${key} except from "" to valid`)];
 }
 
-/** What a change of a Node may not do. */
+/** Returns the errors of a change of a Node. */
 export function validateNodeUpdate(next: Node, current: Node): FieldError[] {
   return [
     ...validateSetOnce(next.spec, current.spec, 'podCIDR'),
@@ -92,7 +92,7 @@ function validateResources(list: 'capacity' | 'allocatable', node: Node): FieldE
   });
 }
 
-/** Resources are not negative, and no address stands twice. */
+/** Resources must not be negative, and addresses must be unique. */
 export function validateNodeStatus(next: Node): FieldError[] {
   const seen = new Set<string>();
   const addresses = (next.status?.addresses ?? []).flatMap((address, index) => {

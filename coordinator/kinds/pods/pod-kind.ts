@@ -13,9 +13,10 @@ import { secretEnvironmentWarnings, unsupportedFields } from './pod-spec-warning
 import { podStatusText, readinessGatesText, readyText, restartsText } from './pod-status-text.js';
 import { validatePod, validatePodStatus, validatePodUpdate } from './pod-validation.js';
 
-/** `pkg/registry/core/pod/strategy.go`: a Pod begins Pending; its class of service follows from its resources. */
+/** `pkg/registry/core/pod/strategy.go`: a new Pod is Pending. Its QoS class follows from its resources. */
 function prepareForCreate(pod: Pod): void {
-  // No creator's, a DaemonSet's template included: what is put back gets its metadata afterwards.
+  // No creator may set this annotation, not even in a DaemonSet's template. Restored Pods get their metadata back
+  // later.
   delete pod.metadata.annotations?.[HANDOVER_ANNOTATION];
   pod.metadata.generation = 1;
   pod.status = { phase: 'Pending', qosClass: qualityOfService(pod.spec) };
@@ -23,7 +24,8 @@ function prepareForCreate(pod: Pod): void {
 
 function prepareForUpdate(next: Pod, current: Pod, context: WriteContext): void {
   keepServerAnnotation(HANDOVER_ANNOTATION, next, current, context);
-  // A turn goes with the controller that gave it: nobody else could take it back, and who adopts the Pod gives another.
+  // A handover ends with the controller that requested it. No other controller could withdraw it, and an adopting
+  // controller requests a new one.
   const [before, now] = [current, next].map(({ metadata }) => controllerOf(metadata)?.uid);
   if (before !== now) delete next.metadata.annotations?.[HANDOVER_ANNOTATION];
   next.status = current.status ?? {};
@@ -31,7 +33,7 @@ function prepareForUpdate(next: Pod, current: Pod, context: WriteContext): void 
   next.metadata.generation = (current.metadata.generation ?? 0) + (changed ? 1 : 0);
 }
 
-/** Owners are no business of who reports the status. */
+/** Status writes must not change owners. */
 function prepareForStatusUpdate(next: Pod, current: Pod, context: WriteContext): void {
   keepServerAnnotation(HANDOVER_ANNOTATION, next, current, context);
   next.spec = current.spec;

@@ -1,26 +1,25 @@
 /**
- * Which fields of a PodSpec are acted on today. Everything else is valid, is stored, and is named in a warning:
- * nothing is ignored in silence. Each field of the schema stands here, so that a new one is decided upon: a test
- * compares the two. Who teaches the agent a field takes it out of `none`.
+ * The fields of a PodSpec that have an effect. All other fields are valid and stored, and each causes a warning. A test
+ * compares this table with the schema, so that a new field needs a decision. To support a field, remove it from `none`.
  */
 
 import { ownValue } from '../../../shared/kube/objects/own-value.js';
 import type { Container, PodSpec } from '../../../shared/kube/pods/pod-types.js';
 
 /**
- * `all`: the field and everything under it works. A list: these values work (the default among them); empty: none does.
- * A map: an object (or each element of a list) of which these fields work.
+ * `all`: the field and everything below it has an effect. List: only these values do (the default is one of them). Map:
+ * only these fields of the object, or of each list element, do.
  */
 export type Support = 'all' | readonly unknown[] | { readonly [field: string]: Support };
 
-/** Fields without any effect yet. */
+/** Returns fields without effect. */
 function none(...fields: string[]): { readonly [field: string]: Support } {
   return Object.fromEntries(fields.map((field) => [field, []]));
 }
 
 const RESOURCES: Support = { cpu: 'all', memory: 'all', 'ephemeral-storage': 'all' };
 
-/** The API still takes tcpSocket here; it has never been run. */
+/** The API accepts tcpSocket here, but upstream never executes it. */
 const HOOK: Support = { exec: 'all', httpGet: 'all', sleep: 'all', ...none('tcpSocket') };
 
 const CONTAINER: Record<string, Support> = {
@@ -96,7 +95,7 @@ const VOLUME: Support = {
     },
   },
   ...none('csi', 'ephemeral', 'image', 'persistentVolumeClaim'),
-  // Of one cloud or one kind of storage each; upstream has given most of them up.
+  // Volumes of single clouds or storage systems. Upstream has removed most of them.
   ...none(
     'awsElasticBlockStore',
     'azureDisk',
@@ -119,7 +118,7 @@ const VOLUME: Support = {
   ...none('quobyte', 'rbd', 'scaleIO', 'storageos', 'vsphereVolume'),
 };
 
-/** What agent, scheduler and controllers act on. */
+/** The fields that the agent, the scheduler and the controllers use. */
 export const POD_SPEC: Support = {
   containers: CONTAINER,
   volumes: VOLUME,
@@ -149,11 +148,11 @@ export const POD_SPEC: Support = {
   schedulerName: 'all',
   overhead: 'all',
   os: 'all',
-  // There are no Services to link to: both ways come to the same.
+  // Services are not implemented, so both values are equivalent.
   enableServiceLinks: 'all',
   automountServiceAccountToken: 'all',
   serviceAccountName: 'all',
-  // The older name of serviceAccountName.
+  // The deprecated name of serviceAccountName.
   serviceAccount: 'all',
   shareProcessNamespace: 'all',
   setHostnameAsFQDN: 'all',
@@ -172,7 +171,7 @@ export const POD_SPEC: Support = {
     ...none('seLinuxChangePolicy', 'seLinuxOptions', 'windowsOptions'),
   },
   ...none('ephemeralContainers', 'hostnameOverride'),
-  // Who goes when a host runs short, and of classes those that need no PriorityClass.
+  // Eviction order when a host runs short of resources, and priority classes that need no PriorityClass object.
   priority: 'all',
   priorityClassName: ['system-cluster-critical', 'system-node-critical'],
   ...none('preemptionPolicy', 'readinessGates'),
@@ -185,7 +184,7 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && Object.keys(value).length === 0;
 }
 
-/** Paths under `field` that hold something which has no effect. */
+/** Returns the paths below `field` that have no effect. */
 function withoutEffect(value: unknown, support: Support | undefined, field: string): string[] {
   if (isEmpty(value) || support === 'all') return [];
   if (support === undefined) return [field];
@@ -202,15 +201,18 @@ function isValueList(support: Support): support is readonly unknown[] {
   return Array.isArray(support);
 }
 
-/** One warning for each field of the spec (at this path) that is stored without effect. */
+/** Returns one warning for each field of the spec (at path `field`) that is stored without effect. */
 export function unsupportedFields(spec: PodSpec, field: string): string[] {
-  return withoutEffect(spec, POD_SPEC, field).map((path) => `${path}: stored, but without effect yet`);
+  return withoutEffect(spec, POD_SPEC, field).map((path) => `${path}: stored, but has no effect`);
 }
 
 const WARNING =
-  "the container engine writes the Secret's value to the host's disk in plain text with the container's settings; mounted as a file it stays in memory";
+  "the container engine writes the value of the Secret to the host's disk in plain text; a Secret that is mounted as a file stays in memory";
 
-/** One warning for each place of the spec (at this path) that puts a Secret into an environment. */
+/**
+ * Returns one warning for each place of the spec (at path `field`) that puts a Secret into the environment. Engines
+ * write the environment to disk in plain text.
+ */
 export function secretEnvironmentWarnings(spec: PodSpec, field: string): string[] {
   const lists = { initContainers: spec.initContainers ?? [], containers: spec.containers };
   return Object.entries(lists).flatMap(([list, containers]) =>

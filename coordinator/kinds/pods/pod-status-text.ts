@@ -1,9 +1,9 @@
-/** The cells of `kubectl get pods` that take thought (`pkg/printers/internalversion/printers.go`, printPod). */
+/** Computed cells of `kubectl get pods` (`pkg/printers/internalversion/printers.go`, printPod). */
 import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import type { Container, ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.js';
 import { ageText } from '../duration-text.js';
 
-/** A sidecar lives as long as the Pod, unlike other init containers. */
+/** Unlike other init containers, a sidecar runs as long as the Pod. */
 function isSidecar(container: Container | undefined): boolean {
   return container?.restartPolicy === 'Always';
 }
@@ -17,7 +17,7 @@ function isRunningReady(status: ContainerStatus): boolean {
   return status.ready && status.state?.running !== undefined;
 }
 
-/** `1/2`: containers (and sidecars) that are ready, of all. */
+/** Returns ready containers and sidecars, such as `1/2`. */
 export function readyText(pod: Pod): string {
   const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
   const total = pod.spec.containers.length + sidecars.length;
@@ -33,7 +33,9 @@ function endText(status: ContainerStatus): string | undefined {
   return ended.signal ? `Signal:${ended.signal}` : `ExitCode:${ended.exitCode}`;
 }
 
-/** What an init container that holds the Pod up shows; undefined when it is done (or, a sidecar, running). */
+/**
+ * Returns the text of an init container that blocks the Pod, or undefined if it has finished (a sidecar: is running).
+ */
 function initText(pod: Pod, status: ContainerStatus, index: number): string | undefined {
   const { state } = status;
   const containers = pod.spec.initContainers ?? [];
@@ -55,7 +57,7 @@ function initializingText(pod: Pod): string | undefined {
   return undefined;
 }
 
-/** The first container that is not simply running names the Pod's state; upstream looks from the last to the first. */
+/** The first container that is not running normally decides the text. Upstream searches from last to first. */
 function containersText(pod: Pod, phase: string): string {
   const statuses = pod.status?.containerStatuses ?? [];
   let text = phase;
@@ -76,7 +78,7 @@ function livingText(pod: Pod): string {
   return containersText(pod, initializing ?? start);
 }
 
-/** `Running`, `CrashLoopBackOff`, `Init:0/1`, `Terminating` … */
+/** Returns for example `Running`, `CrashLoopBackOff`, `Init:0/1` or `Terminating`. */
 export function podStatusText(pod: Pod): string {
   if (!pod.metadata.deletionTimestamp) return livingText(pod);
   if (pod.status?.reason === 'NodeLost') return 'Unknown';
@@ -84,7 +86,7 @@ export function podStatusText(pod: Pod): string {
   return phase === 'Succeeded' || phase === 'Failed' ? livingText(pod) : 'Terminating';
 }
 
-/** Restarts of the containers that count for the Pod's state. */
+/** Returns the statuses of the containers whose restarts count. */
 function countedStatuses(pod: Pod): ContainerStatus[] {
   const initializing = initializingText(pod) !== undefined;
   if (initializing && !isConditionTrue(pod.status?.conditions, 'Initialized')) {
@@ -93,7 +95,7 @@ function countedStatuses(pod: Pod): ContainerStatus[] {
   return [...sidecarStatuses(pod), ...(pod.status?.containerStatuses ?? [])];
 }
 
-/** `0`, or `3 (5m ago)`. `now` in ms. */
+/** Returns `0`, or for example `3 (5m ago)`. `now` in ms. */
 export function restartsText(pod: Pod, now: number): string {
   const statuses = countedStatuses(pod);
   const restarts = statuses.reduce((sum, status) => sum + status.restartCount, 0);
@@ -102,7 +104,7 @@ export function restartsText(pod: Pod, now: number): string {
   return restarts > 0 && latest ? `${restarts} (${ageText(latest, now)} ago)` : String(restarts);
 }
 
-/** `1/2` of the Pod's own readiness gates. */
+/** Returns fulfilled readiness gates, such as `1/2`. */
 export function readinessGatesText(pod: Pod): string {
   const gates = pod.spec.readinessGates ?? [];
   if (gates.length === 0) return '<none>';

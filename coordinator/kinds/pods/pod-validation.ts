@@ -1,4 +1,4 @@
-/** Validation of Pods: creation, the few changes they bear, status (`pkg/apis/core/validation/validation.go`). */
+/** Validation of Pods: creation, allowed changes, status (`pkg/apis/core/validation/validation.go`). */
 
 import type { Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
 import type { Container, ContainerStatus, Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
@@ -17,7 +17,7 @@ const ONLY_THESE =
   '`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),' +
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 
-/** Every mistake of a Pod that has its defaults. */
+/** Returns all errors of a Pod with defaults. */
 export function validatePod({ spec }: Pod): FieldError[] {
   const errors = [...validatePodSpec(spec, 'spec'), ...validateForPodOnly(spec)];
   if (spec.nodeName && spec.schedulingGates?.length) {
@@ -26,7 +26,7 @@ export function validatePod({ spec }: Pod): FieldError[] {
   return errors;
 }
 
-/** Rules that templates are spared (`validatePodMetadataAndSpec`, `ValidatePodCreate`). */
+/** Rules for Pods but not for templates (`validatePodMetadataAndSpec`, `ValidatePodCreate`). */
 function validateForPodOnly(spec: PodSpec): FieldError[] {
   const tokens = spec.serviceAccountName ? [] : validateNoTokens(spec);
   const images = (['containers', 'initContainers'] as const).flatMap((list) =>
@@ -40,7 +40,7 @@ function validateForPodOnly(spec: PodSpec): FieldError[] {
   return [...tokens, ...images, ...ephemeral];
 }
 
-/** A token is some account's. */
+/** A Pod without a ServiceAccount cannot mount tokens. */
 function validateNoTokens(spec: PodSpec): FieldError[] {
   const detail = 'must not be specified when serviceAccountName is not set';
   return (spec.volumes ?? []).flatMap((volume, index) =>
@@ -51,7 +51,7 @@ function validateNoTokens(spec: PodSpec): FieldError[] {
   );
 }
 
-/** Containers come and go only with the Pod. */
+/** Containers cannot be added to or removed from a Pod. */
 function validateContainerLists(next: PodSpec, current: PodSpec): FieldError[] {
   return (['containers', 'initContainers'] as const).flatMap((list) => {
     const count = next[list]?.length ?? 0;
@@ -62,7 +62,7 @@ function validateContainerLists(next: PodSpec, current: PodSpec): FieldError[] {
   });
 }
 
-/** A deadline may come, and come nearer. */
+/** A deadline may be added or shortened. */
 function validateDeadline(next: PodSpec, current: PodSpec): FieldError[] {
   const field = 'spec.activeDeadlineSeconds';
   const [wanted, had] = [next.activeDeadlineSeconds, current.activeDeadlineSeconds];
@@ -82,7 +82,7 @@ function sameButSeconds(a: Toleration, b: Toleration): boolean {
   return semanticallyEqual(strip(a), strip(b));
 }
 
-/** Tolerations may be added, and the patience of those that are there may change. */
+/** Tolerations may be added, and their tolerationSeconds may change. */
 function validateTolerationsKept(next: PodSpec, current: PodSpec): FieldError[] {
   const lost = (current.tolerations ?? []).some(
     (toleration) => !next.tolerations?.some((candidate) => sameButSeconds(candidate, toleration)),
@@ -107,7 +107,7 @@ function withImagesOf(
   return containers?.map((container, index) => ({ ...container, image: source?.[index]?.image ?? '' }));
 }
 
-/** `next` with everything that may change taken from `current`: what still differs may not. */
+/** Returns `next` with all changeable fields reverted. Remaining differences are errors. */
 function withoutAllowedChanges(next: PodSpec, current: PodSpec): Partial<PodSpec> {
   const { terminationGracePeriodSeconds: grace } = next;
   const graceAllowed = grace === 1 && (current.terminationGracePeriodSeconds ?? 0) < 0;
@@ -122,7 +122,7 @@ function withoutAllowedChanges(next: PodSpec, current: PodSpec): Partial<PodSpec
   };
 }
 
-/** Whose mirror a Pod is, is said when it is made (`ValidatePodSpecificAnnotationUpdates`). */
+/** The mirror annotation is fixed at creation (`ValidatePodSpecificAnnotationUpdates`). */
 function validateMirrorKept(next: Pod, current: Pod): FieldError[] {
   const before = staticPodUid(current);
   if (staticPodUid(next) === before) return [];
@@ -133,7 +133,9 @@ function validateMirrorKept(next: Pod, current: Pod): FieldError[] {
   return [forbidden(`metadata.annotations[${MIRROR_ANNOTATION}]`, detail)];
 }
 
-/** What a change of a Pod may not do. Binding is a verb of its own, so `spec.nodeName` stays too. */
+/**
+ * Returns the errors of a change of a Pod. `spec.nodeName` cannot change either, because binding is a verb of its own.
+ */
 export function validatePodUpdate(next: Pod, current: Pod): FieldError[] {
   const lists = validateContainerLists(next.spec, current.spec);
   if (lists.length > 0) return lists;
@@ -147,7 +149,7 @@ export function validatePodUpdate(next: Pod, current: Pod): FieldError[] {
   return [...errors, forbidden('spec', ONLY_THESE)];
 }
 
-/** A container that has ended for good (by its restart policy) doesn't live again. */
+/** A container that has exited for good (by its restart policy) cannot run again. */
 function validateTransitions(
   next: readonly ContainerStatus[] | undefined,
   current: readonly ContainerStatus[] | undefined,
@@ -164,7 +166,7 @@ function validateTransitions(
   });
 }
 
-/** Mistakes of a status write. */
+/** Returns the errors of a status write. */
 export function validatePodStatus(next: Pod, current: Pod): FieldError[] {
   const nominated = next.status?.nominatedNodeName;
   return [

@@ -1,4 +1,4 @@
-/** What the maintenance windows and freeze periods of a RolloutPolicy may say. */
+/** Validation of maintenance windows and freeze periods of a RolloutPolicy. */
 import { cronProblems, parseCron } from '../../../shared/calendar/cron-pattern.js';
 import { instantOfDateInput, parseDateInput } from '../../../shared/calendar/date-text.js';
 import { timeZone, timeZoneProblems } from '../../../shared/calendar/time-zone.js';
@@ -10,10 +10,10 @@ import { validateLabelSelector } from '../validation/label-selector-validation.j
 import { qualifiedNameProblems } from '../validation/name-rules.js';
 import { invalidFor } from '../validation/object-meta-validation.js';
 
-/** A window that is open for so long has no need of a pattern. */
+/** Upper limit of a window's duration. A window that stays open longer needs no cron pattern. */
 const MAX_DURATION_SECONDS = 31 * 86_400;
 const MOMENT_FORM =
-  'must be a time as 2026-12-18T06:00:00, on the clocks of the time zone, or 2026-12-18T06:00:00Z';
+  'must be a time like 2026-12-18T06:00:00 (local to the time zone) or 2026-12-18T06:00:00Z';
 const SCOPES = ['Replacements', 'Everything'];
 
 function validateZone(
@@ -34,10 +34,10 @@ function validateSchedule(schedule: string | undefined, field: string): FieldErr
   if (problems.length > 0) return invalidFor(field, schedule, problems);
   return parseCron(schedule).times.every((time) => time % 60 === 0)
     ? []
-    : [invalidValue(field, schedule, 'must have five fields: windows open on the minute')];
+    : [invalidValue(field, schedule, 'must have five fields: windows open at full minutes')];
 }
 
-/** All mistakes of one window; [] = fine. */
+/** Returns all errors of a window. */
 export function validateWindow(window: MaintenanceWindow, field: string): FieldError[] {
   const { schedule, durationSeconds, nodeSelector } = window;
   const isTooLong = durationSeconds > MAX_DURATION_SECONDS;
@@ -65,7 +65,7 @@ function validateMoment(text: string | undefined, field: string): FieldError[] {
   return parseDateInput(text) ? [] : [invalidValue(field, text, MOMENT_FORM)];
 }
 
-/** All mistakes of one period; [] = fine. */
+/** Returns all errors of a freeze period. */
 export function validateFreeze(freeze: FreezePeriod, field: string): FieldError[] {
   const { from, to, scope } = freeze;
   const zone = timeZone(freeze.timeZone ?? 'UTC');

@@ -1,4 +1,4 @@
-/** fleet.everynode.dev/v1 Rollout: written by the controller, annotated by those who steer it. */
+/** fleet.everynode.dev/v1 Rollout: the controller writes it, users steer it with annotations. */
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 import { durationText } from '../duration-text.js';
@@ -8,7 +8,7 @@ import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../table-colu
 import { applySteeringAnnotations, validateNewRequests } from './rollout-requests.js';
 import { steeringWarnings } from './steering-warnings.js';
 
-/** Codes of nodes that are done, or that other columns count. */
+/** Codes of finished nodes, and codes that other columns count. */
 const COUNTED_ELSEWHERE: ReadonlySet<string> = new Set([
   'Updated',
   'Soaking',
@@ -49,48 +49,38 @@ export const rolloutKind: Kind<Rollout> = {
   },
   columns: [
     NAME_COLUMN,
-    column('Phase', 'string', 'How it stands.', ({ status }) => status?.phase ?? ''),
-    column('Wave', 'string', 'The last wave that is open.', ({ status }) => status?.wave ?? ''),
+    column('Phase', 'string', 'Current phase.', ({ status }) => status?.phase ?? ''),
+    column('Wave', 'string', 'The last open wave.', ({ status }) => status?.wave ?? ''),
     column('Nodes', 'integer', 'Eligible nodes.', ({ status }) => status?.nodes ?? 0),
-    column('Updated', 'integer', 'Nodes that are updated and well.', ({ status }) => status?.updated ?? 0),
-    column(
-      'Failed',
-      'integer',
-      'Nodes that were updated and are not well.',
-      ({ status }) => status?.failed ?? 0,
-    ),
+    column('Updated', 'integer', 'Nodes that are updated and healthy.', ({ status }) => status?.updated ?? 0),
+    column('Failed', 'integer', 'Nodes that are updated and failed.', ({ status }) => status?.failed ?? 0),
     column(
       'Deferred',
       'integer',
-      'Nodes out of contact since before their turn.',
+      'Offline nodes that will update when they reconnect.',
       ({ status }) => status?.deferred ?? 0,
     ),
     AGE_COLUMN,
-    wideColumn('In Progress', 'integer', 'Nodes whose pod is being replaced.', ({ status }) =>
+    wideColumn('In Progress', 'integer', 'Nodes whose Pod is being replaced.', ({ status }) =>
       (status?.waves ?? []).reduce((sum, { inProgress = 0 }) => sum + inProgress, 0),
     ),
     wideColumn(
       'Waiting',
       'string',
-      'What the other nodes wait for, by reason code.',
+      'Reason codes of the other nodes.',
       ({ status }) => waitingText(status?.codes) || NONE,
     ),
-    wideColumn(
-      'Estimated End',
-      'string',
-      'When it will have ended.',
-      ({ status }) => status?.estimatedEndTime ?? NONE,
-    ),
+    wideColumn('Estimated End', 'string', 'Estimated end.', ({ status }) => status?.estimatedEndTime ?? NONE),
     wideColumn(
       'Revision',
       'string',
-      'Hash of the revision on its way.',
+      'Hash of the revision that is rolled out.',
       ({ status }) => status?.revision ?? '',
     ),
-    wideColumn('Started', 'string', 'When it began.', ({ status }) => status?.startTime ?? NONE),
-    wideColumn('Duration', 'string', 'From its beginning to its end.', ({ status }) => durationOf(status)),
-    wideColumn('Policy', 'string', 'The policy that governs it.', ({ status }) => status?.policy ?? ''),
-    wideColumn('Message', 'string', 'The phase in words.', ({ status }) => status?.message ?? ''),
+    wideColumn('Started', 'string', 'Start time.', ({ status }) => status?.startTime ?? NONE),
+    wideColumn('Duration', 'string', 'Time from start to end.', ({ status }) => durationOf(status)),
+    wideColumn('Policy', 'string', 'The RolloutPolicy that applies.', ({ status }) => status?.policy ?? ''),
+    wideColumn('Message', 'string', 'Description of the phase.', ({ status }) => status?.message ?? ''),
   ],
   fields: {},
   hasGeneration: false,

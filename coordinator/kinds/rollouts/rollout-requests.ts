@@ -1,4 +1,4 @@
-/** Steering annotations on a Rollout become requests in its spec, which carry the name of whoever wrote them. */
+/** Turns steering annotations on a Rollout into requests in its spec, with the name of the user. */
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { PAST_ROLLOUT_LABEL, type Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
@@ -14,9 +14,9 @@ import {
 import type { FieldError, WriteContext } from '../kind.js';
 import { forbidden, invalidValue, missing, notSupported, required } from '../validation/field-error.js';
 
-/** Who an own controller's write is put down to. */
+/** The user name in requests of the coordinator itself. */
 const CONTROLLER_USER = 'everynode';
-/** The controller takes them in at once; so many stand only where none runs. */
+/** The controller applies requests at once, so this many are only stored while no controller runs. */
 const MAX_WAITING = 100;
 const MAX_REASON_LENGTH = 1024;
 
@@ -27,14 +27,17 @@ const NAMES_NODES: ReadonlySet<SteeringVerb> = new Set([
   'override-windows',
   'override-locks',
 ]);
-/** Values that say no more than the annotation's being there. */
+/** Values that are not a reason. */
 const EMPTY_VALUES: ReadonlySet<string> = new Set(['', 'true', 'yes', 'now']);
 
 function annotationField(verb: SteeringVerb): string {
   return `metadata.annotations[${steeringAnnotation(verb)}]`;
 }
 
-/** What a value says: targets where the verb has some, else, without a reason beside it, the reason. */
+/**
+ * Returns the targets in the value for verbs with targets. For other verbs the value is the reason, unless there is a
+ * separate one.
+ */
 function meaningOf(
   verb: SteeringVerb,
   value: string,
@@ -52,8 +55,8 @@ function meaningOf(
 }
 
 /**
- * In place: steering annotations of `next` leave it and stand at the end of `spec.requests`, in the order of
- * `STEERING_VERBS`; all else in spec is as it was, save requests that the controller has taken in.
+ * Moves steering annotations of `next` to the end of `spec.requests`, in place and in the order of `STEERING_VERBS`.
+ * Handled requests are removed. Other changes of spec are reverted.
  */
 export function applySteeringAnnotations(next: Rollout, current: Rollout, { now, user }: WriteContext): void {
   const annotations = next.metadata.annotations ?? {};
@@ -90,11 +93,11 @@ function validateRequest({ verb, targets, reason }: SteeringRequest, waves: read
   const names = NAMES_WAVES.has(verb) ? 'waves' : 'nodes';
   return [
     ...(hasTargets && targets?.length === 0
-      ? [required(field, `must name ${names}, parted by commas, or ${ALL_TARGETS} for all`)]
+      ? [required(field, `must be a comma-separated list of ${names}, or ${ALL_TARGETS} for all`)]
       : []),
     ...unknownWaves.map((name) => notSupported(field, name, [...waves, ALL_TARGETS])),
     ...(NEEDS_REASON.has(verb) && !reason
-      ? [required(`metadata.annotations[${REASON_ANNOTATION}]`, `${verb} is recorded with a reason`)]
+      ? [required(`metadata.annotations[${REASON_ANNOTATION}]`, `${verb} requires a reason`)]
       : []),
     ...((reason?.length ?? 0) > MAX_REASON_LENGTH
       ? [
@@ -108,7 +111,10 @@ function validateRequest({ verb, targets, reason }: SteeringRequest, waves: read
   ];
 }
 
-/** A word that is mistyped would be kept as an annotation like any other, and whoever pauses would believe that it is paused. */
+/**
+ * Refuse a mistyped annotation. It would otherwise be stored without effect, and the user would believe that the
+ * rollout is paused.
+ */
 function unknownAnnotations({ metadata }: Rollout, current: Rollout): FieldError[] {
   const known = current.metadata.annotations ?? {};
   return Object.keys(metadata.annotations ?? {})
@@ -121,17 +127,17 @@ function unknownAnnotations({ metadata }: Rollout, current: Rollout): FieldError
     );
 }
 
-/** Nobody looks at it any more. */
+/** The controller ignores requests on a past Rollout. */
 function pastRolloutError({ metadata }: Rollout): FieldError[] {
   const daemonSet = metadata.labels?.[PAST_ROLLOUT_LABEL];
   if (daemonSet === undefined) return [];
-  return [forbidden('metadata.annotations', `this rollout is over: steer rollout ${daemonSet}`)];
+  return [forbidden('metadata.annotations', `this rollout is finished: steer rollout ${daemonSet} instead`)];
 }
 
 /**
- * Hosts that the requests of this write name and that are no Nodes; [] = fine. Who mistypes one would believe that it keeps what
- * it has. One that was skipped and is no Node any more may be taken in again, also before the
- * controller has taken the skip in.
+ * Returns errors for targets that are not Nodes. Without this check, a user who mistypes a name would believe that the
+ * host is skipped. A skipped host whose Node was deleted may be named in `unskip`, even before the controller has
+ * applied the skip.
  */
 export function validateNodeTargets(
   next: Rollout,
@@ -155,11 +161,11 @@ function newRequests(next: Rollout, current: Rollout): SteeringRequest[] {
   return (next.spec?.requests ?? []).filter(({ id }) => id > last);
 }
 
-/** Mistakes of the requests that this write added, as far as the Rollout alone shows them; [] = fine. */
+/** Returns the errors of the requests in this write that can be found without other objects. */
 export function validateNewRequests(next: Rollout, current: Rollout): FieldError[] {
   const requests = next.spec?.requests ?? [];
   const waves = (current.status?.waves ?? []).map(({ name }) => name);
-  const tooMany = `${MAX_WAITING} requests wait for the controller`;
+  const tooMany = `${MAX_WAITING} requests are already waiting for the controller`;
   const added = newRequests(next, current);
   return [
     ...unknownAnnotations(next, current),

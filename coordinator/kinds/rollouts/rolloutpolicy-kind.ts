@@ -31,19 +31,14 @@ export const rolloutPolicyKind: Kind<RolloutPolicy> = {
   },
   columns: [
     NAME_COLUMN,
-    column('Waves', 'string', 'Names of the waves, in order.', (policy) => waveNamesOf(policy) || REST_WAVE),
-    column('Max Failed', 'string', 'Hosts that may fail.', ({ spec }) =>
+    column('Waves', 'string', 'Names of the waves in order.', (policy) => waveNamesOf(policy) || REST_WAVE),
+    column('Max Failed', 'string', 'Maximum number of failed hosts.', ({ spec }) =>
       spec.failureBudget ? String(spec.failureBudget.maxFailed ?? 0) : NONE,
     ),
-    column('Held', 'string', 'Whether nothing is replaced, or nothing touched.', ({ spec }) => holdOf(spec)),
-    column(
-      'Windows',
-      'integer',
-      'How many maintenance windows it has.',
-      ({ spec }) => spec.windows?.length ?? 0,
-    ),
+    column('Held', 'string', 'Whether the policy pauses or freezes rollouts.', ({ spec }) => holdOf(spec)),
+    column('Windows', 'integer', 'Number of maintenance windows.', ({ spec }) => spec.windows?.length ?? 0),
     AGE_COLUMN,
-    wideColumn('Selector', 'string', 'Which DaemonSets it governs.', ({ spec }) =>
+    wideColumn('Selector', 'string', 'DaemonSets that it applies to.', ({ spec }) =>
       labelsText(spec.selector.matchLabels),
     ),
   ],

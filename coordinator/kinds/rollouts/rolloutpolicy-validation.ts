@@ -1,4 +1,4 @@
-/** What a RolloutPolicy may say: waves, failure budget, what hosts do ahead of their turn and after it. */
+/** Validation of a RolloutPolicy: waves, failure budget, image prefetching and handovers. */
 import type { IntOrString } from '../../../shared/kube/objects/int-or-string.js';
 import {
   type FailureBudget,
@@ -19,7 +19,7 @@ const APPROVALS = ['Automatic', 'Manual'];
 const DRAWS = ['Same', 'Reshuffled'];
 const ACTIONS = ['Pause', 'RollBack'];
 
-/** A number of at least 0, or a percentage of at most 100. */
+/** Accepts an integer of at least 0, or a percentage of at most 100. */
 function validateAmount(value: IntOrString | undefined, field: string): FieldError[] {
   if (typeof value !== 'string') return validateNonNegative(value, field);
   const problems = percentProblems(value);
@@ -29,7 +29,7 @@ function validateAmount(value: IntOrString | undefined, field: string): FieldErr
     : [invalidValue(field, value, 'must not be greater than 100%')];
 }
 
-/** As `validateAmount`, and not none: nothing would ever end. */
+/** Like `validateAmount`, without 0: the rollout would never finish. */
 function validateSomeAmount(value: IntOrString | undefined, field: string): FieldError[] {
   const isNone = value !== undefined && Number.parseInt(String(value), 10) === 0;
   return [
@@ -46,7 +46,9 @@ function validateWave(wave: RolloutWave, field: string): FieldError[] {
   const { name } = wave;
   return [
     ...(name ? invalidFor(`${field}.name`, name, dnsLabelProblems(name)) : [required(`${field}.name`)]),
-    ...(name === REST_WAVE ? [invalidValue(`${field}.name`, name, 'is the name of what no wave takes')] : []),
+    ...(name === REST_WAVE
+      ? [invalidValue(`${field}.name`, name, 'is reserved for nodes that no wave selects')]
+      : []),
     ...validateLabelSelector(wave.nodeSelector, `${field}.nodeSelector`),
     ...validateAmount(wave.nodes, `${field}.nodes`),
     ...validateSomeAmount(wave.maxUnavailable, `${field}.maxUnavailable`),
@@ -69,7 +71,7 @@ function validateWaves({ waves = [], failureBudget }: RolloutPolicySpec): FieldE
           invalidValue(
             `spec.waves[${index}].maxFailed`,
             maxFailed,
-            'without spec.failureBudget no host counts as failed',
+            'without spec.failureBudget no host ever counts as failed',
           ),
         ]
       : [],
@@ -109,7 +111,7 @@ function validateHosts({
   ];
 }
 
-/** All mistakes of a policy; [] = fine. */
+/** Returns all errors of a policy. */
 export function validateRolloutPolicy({ spec }: RolloutPolicy): FieldError[] {
   if (!spec) return [required('spec')];
   return [

@@ -1,41 +1,43 @@
 /**
- * Compares a decoded JSON object with its schema: fields that the type lacks, and values of the wrong JSON type,
- * in the words of Go's decoder, since those are what upstream answers with (400 BadRequest).
+ * Compares a JSON object with its schema. Unknown fields and wrong types are reported in the wording of Go's decoder,
+ * like upstream's 400 BadRequest.
  */
 import { parseQuantity } from '../../../shared/kube/objects/quantity.js';
 import { isTimeText } from '../../../shared/kube/objects/rfc3339-time.js';
 import { referencedName, resolved, type Schema } from './schema-definitions.js';
 
-/** What does not fit. Both lists are in the order of the object's fields. */
+/** Both lists are in the order of the object's fields. */
 interface FieldFindings {
-  /** Such as `unknown field "spec.template.spec.containers[0].foo"` and `duplicate field "metadata.name"`. */
+  /** For example `unknown field "spec.template.spec.containers[0].foo"` and `duplicate field "metadata.name"`. */
   strictFindings: string[];
-  /** Such as `json: cannot unmarshal string into Go struct field DaemonSetSpec.spec.minReadySeconds of type int32`. */
+  /**
+   * For example `json: cannot unmarshal string into Go struct field DaemonSetSpec.spec.minReadySeconds of type int32`.
+   */
   typeErrors: string[];
 }
 
-/** What the walk fills, and the paths that the text named twice. */
+/** The findings so far, and the paths that occur twice in the text. */
 interface Walk extends FieldFindings {
   repeated: ReadonlySet<string>;
 }
 
-/** Where the walk stands: two forms of the path, and the struct that holds the field. */
+/** The position of the check: the path in two forms, and the struct with the field. */
 interface Place {
   /** With list indexes, for unknown fields. */
   path: string;
-  /** Without them, for Go's errors. */
+  /** Without list indexes, for Go's errors. */
   goPath: string;
   struct: string;
 }
 
-/** Upstream's own words for a quantity that is none. */
+/** Upstream's message for an invalid quantity. */
 const QUANTITY_FORM =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const INTEGER_LIMITS: Record<string, number> = { int32: 2 ** 31, int64: 2 ** 63 };
 
 /**
- * Finds unknown fields and wrong types in `object`, which claims to be of the definition named. Of the `repeated`
- * paths it names those whose field is known: an unknown one is unknown, however often it is there. Pure.
+ * Returns unknown fields and wrong types in `object`. `definition` names its schema. `repeated` paths are reported only
+ * for known fields, like upstream.
  */
 export function checkFields(
   definition: string,
@@ -53,7 +55,7 @@ function reportRepeated(path: string, { repeated, strictFindings }: Walk): void 
   if (repeated.has(path)) strictFindings.push(`duplicate field "${path}"`);
 }
 
-/** `PodSpec` of `io.k8s.api.core.v1.PodSpec`. */
+/** Returns `PodSpec` for `io.k8s.api.core.v1.PodSpec`. */
 function shortName(definition: string): string {
   return definition.slice(definition.lastIndexOf('.') + 1);
 }
@@ -153,7 +155,7 @@ function checkNumber(type: Schema, value: unknown, place: Place, findings: Walk)
   findings.typeErrors.push(goError(`number ${value}`, goType(type), place));
 }
 
-/** A number of a quantity is fine: `cpu: 1`. */
+/** A quantity may also be a JSON number: `cpu: 1`. */
 function checkQuantity(value: unknown, findings: Walk): void {
   const readable = typeof value === 'number' || typeof value === 'string';
   if (readable && parseQuantity(value) !== undefined) return;
@@ -176,14 +178,14 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What Go's decoder calls a JSON value. */
+/** Returns the name that Go's decoder uses for a JSON value. */
 function jsonWord(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'boolean') return 'bool';
   return typeof value;
 }
 
-/** The Go type of a schema as its decoder prints it. */
+/** Returns the Go type of a schema as Go's decoder prints it. */
 function goType(schema: Schema): string {
   const name = referencedName(schema);
   if (name?.endsWith('.Quantity')) return 'resource.Quantity';

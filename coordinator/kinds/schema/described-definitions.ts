@@ -1,15 +1,18 @@
-/** The definitions with descriptions, for `kubectl explain`. The texts are our own, for the kinds at the centre. */
+/**
+ * The definitions with descriptions for `kubectl explain`. The texts are Everynode's own and cover the most important
+ * kinds.
+ */
 import { readFileSync } from 'node:fs';
 import { DEFINITIONS, type Schema } from './schema-definitions.js';
 
-/** By definition, then by field; "" describes the type itself. */
+/** Texts by definition and field; "" is the type itself. */
 type Descriptions = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 const DESCRIPTIONS: Descriptions = JSON.parse(
   readFileSync(new URL('./descriptions.json', import.meta.url), 'utf8'),
 );
 
-/** A schema as upstream's documents write it: a reference that is described stands in `allOf`. */
+/** A schema in the form of upstream's documents: a described `$ref` is inside `allOf`. */
 export interface DescribedSchema extends Omit<Schema, 'properties'> {
   description?: string;
   allOf?: Schema[];
@@ -33,7 +36,7 @@ function described(schema: Schema, texts: Readonly<Record<string, string>>): Des
   };
 }
 
-/** Every definition, described where there are texts for it. */
+/** Returns all definitions, with descriptions where available. */
 export function describedDefinitions(): Readonly<Record<string, DescribedSchema>> {
   const entries = Object.entries(DEFINITIONS).map(([name, schema]): [string, DescribedSchema] => {
     const texts = DESCRIPTIONS[name];
@@ -42,7 +45,7 @@ export function describedDefinitions(): Readonly<Record<string, DescribedSchema>
   return Object.fromEntries(entries);
 }
 
-/** Descriptions of what no definition has, as `definition` or `definition.field`: a test holds this empty. */
+/** Returns descriptions without a definition or field. A test requires an empty result. */
 export function orphanedDescriptions(): string[] {
   return Object.entries(DESCRIPTIONS).flatMap(([name, texts]) => {
     const schema = DEFINITIONS[name];

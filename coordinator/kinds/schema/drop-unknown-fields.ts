@@ -1,10 +1,7 @@
-/** Makes an object what upstream's decoder would have made of it. */
+/** Reduces an object to what upstream's decoder would return. */
 import { definitionOf, fieldSchema, itemSchema, type Schema } from './schema-definitions.js';
 
-/**
- * Drops, in place, what upstream's decoder would not keep: fields that the type lacks, and nulls. `object` has
- * passed `checkFields` without a type error.
- */
+/** Drops unknown fields and nulls, in place. `object` must have passed `checkFields` without type errors. */
 export function dropUnknownFields(definition: string, object: unknown): void {
   dropUnder(definitionOf(definition), object);
 }
@@ -24,7 +21,7 @@ function dropInObject(type: Schema, value: Record<string, unknown>): void {
   }
 }
 
-/** A null among the elements stands for the type's zero value. */
+/** A null element becomes the type's zero value. */
 function dropInList(items: Schema, list: unknown[]): void {
   for (const [index, child] of list.entries()) {
     if (child === null) list[index] = zeroOf(items);

@@ -1,7 +1,7 @@
 /**
- * Writes definitions.json: the OpenAPI schemas of every type that the served kinds reach.
- * Names, types and formats come from the models of @kubernetes/client-node (a devDependency), optional fields
- * from their .d.ts, the rest from merge-rules.mjs. Run by `npm run generate:schema`; commit what it writes.
+ * Writes definitions.json: the OpenAPI schemas of all types that the served kinds use. Names, types and formats come
+ * from the models of @kubernetes/client-node (a devDependency), optional fields from its .d.ts files, and the rest from
+ * merge-rules.mjs. Run `npm run generate:schema` and commit the result.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -28,7 +28,7 @@ const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const RBAC = 'io.k8s.api.rbac.v1';
 const CERTIFICATES = 'io.k8s.api.certificates.v1';
 
-/** Models whose package their name does not tell; all others are core/v1. */
+/** Models whose name does not show their package. All others are core/v1. */
 const PACKAGES = {
   V1CertificateSigningRequest: CERTIFICATES,
   V1CertificateSigningRequestCondition: CERTIFICATES,
@@ -66,7 +66,7 @@ const PACKAGES = {
   V1RoleRef: RBAC,
 };
 
-/** Where the walk begins, with the group, version and kind of each. */
+/** The first types of the traversal, with group, version and kind. */
 const ROOTS = {
   CoreV1Event: ['', 'v1', 'Event'],
   V1Binding: ['', 'v1', 'Binding'],
@@ -90,7 +90,7 @@ const ROOTS = {
   V1Status: ['', 'v1', 'Status'],
 };
 
-/** Types that are no structs. */
+/** Types that are not structs. */
 const SCALARS = {
   [`${META}.Time`]: { type: 'string', format: 'date-time' },
   [`${META}.MicroTime`]: { type: 'string', format: 'date-time' },
@@ -109,7 +109,7 @@ const SCALARS = {
 const reference = (name) => ({ $ref: `#/components/schemas/${name}` });
 const QUANTITY = reference('io.k8s.apimachinery.pkg.api.resource.Quantity');
 
-/** `CoreV1Event`, `V1Pod` → `Event`, `Pod`. */
+/** Returns `Event` for `CoreV1Event` and `Pod` for `V1Pod`. */
 function typeName(model) {
   return model.replace(/^(CoreV1|RbacV1|V1)/, '');
 }
@@ -131,7 +131,7 @@ function scalarOf(type, format) {
   return undefined;
 }
 
-/** The schema of one TypeScript type as the models write it; `reach` takes each model that it names. */
+/** Returns the schema of a TypeScript type in a model; calls `reach` for each model that it names. */
 function schemaOf(type, format, reach) {
   const list = /^Array<(.*)>$/.exec(type);
   if (list) return { type: 'array', items: schemaOf(list[1], format, reach) };
@@ -170,7 +170,7 @@ function fieldSchema(path, { type, format }, reach) {
   return schema.type === 'array' ? { ...schema, ...listRules(path) } : schema;
 }
 
-/** Fields that the declaration does not mark with `?`. */
+/** Returns the fields that the declaration does not mark with `?`. */
 function requiredFields(model) {
   const declaration = readFileSync(join(MODELS, `${model}.d.ts`), 'utf8');
   return [...declaration.matchAll(/^ {4}'(\w+|\$\w+)': /gm)].map((match) => match[1]);

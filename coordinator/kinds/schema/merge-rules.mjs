@@ -1,5 +1,5 @@
 /**
- * What upstream's types say about lists and maps and no npm package carries: patch strategies, list and map types.
+ * Properties of upstream's lists and maps that no npm package contains: patch strategies, list types and map types.
  * Source: struct tags and +listType markers of k8s.io/api and k8s.io/apimachinery.
  */
 
@@ -37,7 +37,7 @@ export const MERGE_KEYS = {
   'ServiceAccount.secrets': 'name',
 };
 
-/** Merged too, and besides the patch names the members that stay ("merge,retainKeys"). */
+/** Merged lists whose patch also names the members to keep ("merge,retainKeys"). */
 export const RETAIN_KEYS = new Set([
   'PodSpec.volumes',
   'PodSpec.resourceClaims',
@@ -47,7 +47,7 @@ export const RETAIN_KEYS = new Set([
 /** Lists of plain values that are merged as sets. */
 export const MERGED_SETS = new Set(['ObjectMeta.finalizers', 'NodeSpec.podCIDRs']);
 
-/** Keys of server-side apply where they are not the merge key, or where there is none. */
+/** Keys of server-side apply where they differ from the merge key, or where there is no merge key. */
 export const LIST_MAP_KEYS = {
   'ResourceRequirements.claims': ['name'],
   'CertificateSigningRequestStatus.conditions': ['type'],
@@ -57,7 +57,7 @@ export const LIST_MAP_KEYS = {
   'PodSpec.topologySpreadConstraints': ['topologyKey', 'whenUnsatisfiable'],
 };
 
-/** Structs that have one owner as a whole under server-side apply. */
+/** Structs that server-side apply owns as a whole. */
 export const ATOMIC_TYPES = new Set([
   'ConfigMapKeySelector',
   'LabelSelector',
@@ -75,13 +75,13 @@ export const ATOMIC_TYPES = new Set([
   'TypedLocalObjectReference',
 ]);
 
-/** Type.field of maps that have one owner as a whole under server-side apply. */
+/** Type.field of maps that server-side apply owns as a whole. */
 export const ATOMIC_MAPS = new Set(['PodSpec.nodeSelector', 'ServiceSpec.selector']);
 
-/** Type.field → its default, where it is part of a list's key. */
+/** Type.field → its default, for fields in a list's key. */
 export const KEY_DEFAULTS = { 'ContainerPort.protocol': 'TCP', 'ServicePort.protocol': 'TCP' };
 
-/** Type.field → text in the models, a resource quantity (or map of them) in truth. */
+/** Type.field → a quantity (or a map of quantities) that the models declare as text. */
 export const QUANTITIES = new Set([
   'ContainerStatus.allocatedResources',
   'EmptyDirVolumeSource.sizeLimit',

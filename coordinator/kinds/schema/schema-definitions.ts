@@ -1,24 +1,27 @@
 /**
- * Reader of definitions.json: upstream's types as OpenAPI v3 schemas, with the patch strategies of their lists, which
- * generate-schema.mjs writes; and of fleet-definitions.json, our own types.
+ * Access to definitions.json (upstream's types as OpenAPI v3 schemas with patch strategies, written by
+ * generate-schema.mjs) and fleet-definitions.json (Everynode's own types).
  */
 import { readFileSync } from 'node:fs';
 
-/** An OpenAPI v3 schema, as far as ours use it. `$ref` stands alone. */
+/** The used parts of an OpenAPI v3 schema. `$ref` stands without other members. */
 export interface Schema {
   $ref?: string;
   type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
   format?: string;
   required?: string[];
-  /** Only where it is part of a list's key. */
+  /** Only for fields in a list's key. */
   default?: string;
   properties?: Readonly<Record<string, Schema>>;
-  /** Values of a map. */
+  /** The schema of a map's values. */
   additionalProperties?: Schema;
   items?: Schema;
   oneOf?: Schema[];
   'x-kubernetes-group-version-kind'?: { group: string; version: string; kind: string }[];
-  /** The key by which a strategic merge patch finds list elements; absent with `merge` for sets of plain values. */
+  /**
+   * The key by which a strategic merge patch matches list elements. A set of plain values has the strategy `merge` and
+   * no key.
+   */
   'x-kubernetes-patch-merge-key'?: string;
   'x-kubernetes-patch-strategy'?: 'merge' | 'merge,retainKeys';
   'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';
@@ -29,7 +32,7 @@ export interface Schema {
 
 const REFERENCE_PREFIX = '#/components/schemas/';
 
-/** Every definition by name, e.g. `io.k8s.api.core.v1.PodSpec`. Shared: do not change it. */
+/** All definitions by name, for example `io.k8s.api.core.v1.PodSpec`. Shared: do not change them. */
 export const DEFINITIONS: Readonly<Record<string, Schema>> = {
   ...read('./definitions.json'),
   ...read('./fleet-definitions.json'),
@@ -39,25 +42,25 @@ function read(file: string): Record<string, Schema> {
   return JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'));
 }
 
-/** The definition of this name. Throws when there is none: names come from our own code only. */
+/** Returns the definition of this name. Throws if there is none: names only come from code. */
 export function definitionOf(name: string): Schema {
   const schema = DEFINITIONS[name];
   if (!schema) throw new Error(`no schema is named ${name}`);
   return schema;
 }
 
-/** The name that a `$ref` points to. */
+/** Returns the name in a `$ref`. */
 export function referencedName(schema: Schema): string | undefined {
   return schema.$ref?.slice(REFERENCE_PREFIX.length);
 }
 
-/** The schema itself, or the definition that it refers to. */
+/** Returns the schema itself, or the definition that its `$ref` names. */
 export function resolved(schema: Schema): Schema {
   const name = referencedName(schema);
   return name === undefined ? schema : definitionOf(name);
 }
 
-/** The resolved schema of a struct's field or a map's value; undefined for a field that the struct lacks. */
+/** Returns the resolved schema of a struct's field or a map's values, or undefined for an unknown field. */
 export function fieldSchema(schema: Schema, field: string): Schema | undefined {
   const known =
     schema.properties && Object.hasOwn(schema.properties, field) ? schema.properties[field] : undefined;
@@ -65,7 +68,7 @@ export function fieldSchema(schema: Schema, field: string): Schema | undefined {
   return found && resolved(found);
 }
 
-/** The resolved schema of a list's elements. */
+/** Returns the resolved schema of a list's elements. */
 export function itemSchema(schema: Schema): Schema | undefined {
   return schema.items && resolved(schema.items);
 }

@@ -1,7 +1,7 @@
-/** Field errors in upstream's words (k8s.io/apimachinery pkg/util/validation/field/errors.go). */
+/** Field errors with upstream's messages (k8s.io/apimachinery pkg/util/validation/field/errors.go). */
 import type { FieldError } from '../kind.js';
 
-/** A value as error messages show it: text in quotes, everything else as JSON. */
+/** Returns a value as error messages show it: text in quotes, other values as JSON. */
 function shown(value: unknown): string {
   return value === undefined ? 'null' : JSON.stringify(value);
 }
@@ -47,5 +47,5 @@ export function tooLong(field: string, maxBytes: number): FieldError {
   return fieldError('FieldValueTooLong', field, 'Too long', `may not be more than ${maxBytes} bytes`);
 }
 
-/** What every "may not change" rule says. */
+/** Upstream's message for an immutable field. */
 export const FIELD_IMMUTABLE = 'field is immutable';

@@ -5,14 +5,14 @@ import { forbidden, invalidValue, required } from './field-error.js';
 import { labelValueProblems, qualifiedNameProblems } from './name-rules.js';
 import { invalidFor, validateLabels } from './object-meta-validation.js';
 
-/** What every selector says of `In` without values. */
+/** Upstream's message for `In` without values. */
 const VALUES_REQUIRED = "must be specified when `operator` is 'In' or 'NotIn'";
-/** What every selector says of `Exists` with values. */
+/** Upstream's message for `Exists` with values. */
 const VALUES_FORBIDDEN = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-/** What every selector says of an operator that it doesn't know. */
+/** Upstream's message for an unknown operator. */
 export const OPERATOR_INVALID = 'not a valid selector operator';
 
-/** An operator that a selector has, with as many values as it takes; at the `field` of the requirement. */
+/** Validates an operator and its number of values. Errors are at the `field` of the requirement. */
 export function validateSelectorOperator(
   requirement: Pick<LabelSelectorRequirement, 'operator' | 'values'>,
   field: string,
@@ -39,14 +39,14 @@ function validateRequirement(requirement: LabelSelectorRequirement, field: strin
   ];
 }
 
-/** Each value that is no label value, at its index. */
+/** Reports each invalid label value at its index. */
 export function validateLabelValues(values: readonly string[] | undefined, field: string): FieldError[] {
   return (values ?? []).flatMap((value, index) =>
     invalidFor(`${field}[${index}]`, value, labelValueProblems(value)),
   );
 }
 
-/** Everything wrong with a selector; an absent one is fine. */
+/** Returns all errors of a selector. An absent selector is valid. */
 export function validateLabelSelector(selector: LabelSelector | undefined, field: string): FieldError[] {
   return [
     ...validateLabels(selector?.matchLabels, `${field}.matchLabels`),
@@ -56,7 +56,7 @@ export function validateLabelSelector(selector: LabelSelector | undefined, field
   ];
 }
 
-/** Keys whose values are taken from the Pod itself: label names, and only beside a selector. */
+/** Validates label keys whose values come from the Pod. They need a selector. */
 export function validateLabelKeys(
   keys: readonly string[] | undefined,
   selector: LabelSelector | undefined,

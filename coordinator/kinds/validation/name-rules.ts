@@ -1,6 +1,6 @@
 /**
- * Syntax rules for names, labels and keys, with upstream's explanations
- * (k8s.io/apimachinery pkg/util/validation/validation.go). Each function answers why a text is refused; [] = fine.
+ * Syntax rules for names, labels and keys, with upstream's messages (k8s.io/apimachinery
+ * pkg/util/validation/validation.go). Each function returns the problems of a text; [] means valid.
  */
 
 function regexError(explanation: string, form: string, ...examples: string[]): string {
@@ -76,7 +76,7 @@ function check(text: string, maxLength: number, form: RegExp, explanation: strin
   return problems;
 }
 
-/** RFC 1123 label: at most 63 of a-z, 0-9 and '-'. */
+/** RFC 1123 label: at most 63 characters of a-z, 0-9 and '-'. */
 export function dnsLabelProblems(text: string): string[] {
   return check(text, 63, LABEL, LABEL_ERROR);
 }
@@ -86,7 +86,7 @@ export function dnsSubdomainProblems(text: string): string[] {
   return check(text, 253, SUBDOMAIN, SUBDOMAIN_ERROR);
 }
 
-/** `[prefix/]name` as keys of labels, annotations, taints and extended resources. */
+/** `[prefix/]name`: keys of labels, annotations, taints and extended resources. */
 export function qualifiedNameProblems(text: string): string[] {
   const parts = text.split('/');
   const name = parts.length === 2 ? (parts[1] ?? '') : text;
@@ -122,7 +122,7 @@ export function envNameProblems(text: string): string[] {
   return /^[\x20-\x3c\x3e-\x7e]+$/.test(text) ? [] : [ENV_ERROR];
 }
 
-/** A key of a ConfigMap or Secret: also a file name, so neither '.' nor anything that begins with '..'. */
+/** A key of a ConfigMap or Secret. It is also a file name, so '.' and names that begin with '..' are invalid. */
 export function configMapKeyProblems(text: string): string[] {
   return [...check(text, 253, CONFIG_KEY, CONFIG_KEY_ERROR), ...dotProblems(text)];
 }
@@ -138,7 +138,10 @@ export function percentProblems(text: string): string[] {
   return PERCENT.test(text) ? [] : [PERCENT_ERROR];
 }
 
-/** The name of a port: at most 15 of a-z, 0-9 and single inner '-', with a letter in it (IANA service name). */
+/**
+ * The name of a port: at most 15 characters of a-z, 0-9 and single inner '-', with at least one letter (IANA service
+ * name).
+ */
 export function portNameProblems(text: string): string[] {
   const problems: string[] = [];
   if (text.length > 15) problems.push(maxLengthError(15));
@@ -151,12 +154,12 @@ export function portNameProblems(text: string): string[] {
   return problems;
 }
 
-/** A port's number, 1 to 65535. */
+/** A port number, 1 to 65535. */
 export function portNumberProblems(port: number): string[] {
   return port >= 1 && port <= 65_535 ? [] : ['must be between 1 and 65535, inclusive'];
 }
 
-/** What may stand in a URL as one segment: no '/', no '%', neither '.' nor '..'. */
+/** One segment of a URL: no '/', no '%', not '.' or '..'. */
 export function pathSegmentProblems(text: string): string[] {
   if (text === '.' || text === '..') return [`may not be '${text}'`];
   return ['/', '%'].filter((sign) => text.includes(sign)).map((sign) => `may not contain '${sign}'`);

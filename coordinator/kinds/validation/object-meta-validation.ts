@@ -1,4 +1,4 @@
-/** Rules for `metadata`, the same for every kind (k8s.io/apimachinery pkg/api/validation/objectmeta.go). */
+/** Rules for `metadata` of all kinds (k8s.io/apimachinery pkg/api/validation/objectmeta.go). */
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../../shared/kube/objects/meta.js';
 import type { FieldError, Kind, WriteContext } from '../kind.js';
 import { FIELD_IMMUTABLE, forbidden, invalidValue, required, tooLong } from './field-error.js';
@@ -22,23 +22,23 @@ function nameProblems(rule: Kind['nameRule'], text: string): string[] {
     case 'dnsSubdomain':
       return dnsSubdomainProblems(text);
     case 'pathSegment':
-      // Checked for every name.
+      // Every name is already checked for these rules.
       return [];
   }
 }
 
-/** A generateName may end with the '-' that its random part follows. */
+/** A generateName may end with '-', because the random part follows. */
 function prefixProblems(rule: Kind['nameRule'], prefix: string): string[] {
   const masked = prefix.length > 1 && prefix.endsWith('-') ? `${prefix.slice(0, -1)}a` : prefix;
   return nameProblems(rule, masked);
 }
 
-/** One `Invalid value` for each explanation. */
+/** Returns one `Invalid value` for each problem. */
 export function invalidFor(field: string, value: unknown, problems: readonly string[]): FieldError[] {
   return problems.map((problem) => invalidValue(field, value, problem));
 }
 
-/** Keys and values of a label map, at the path of the map, as upstream. */
+/** Reports errors of keys and values at the path of the map, like upstream. */
 export function validateLabels(labels: Record<string, string> | undefined, field: string): FieldError[] {
   return Object.entries(labels ?? {}).flatMap(([key, value]) => [
     ...invalidFor(field, key, qualifiedNameProblems(key)),
@@ -46,7 +46,7 @@ export function validateLabels(labels: Record<string, string> | undefined, field
   ]);
 }
 
-/** Keys and total size of an annotation map. */
+/** Validates keys and total size of annotations. */
 export function validateAnnotations(
   annotations: Record<string, string> | undefined,
   field: string,
@@ -99,7 +99,7 @@ function validateFinalizers(finalizers: readonly string[], field: string): Field
   return [...errors, ...validateFinalizerNames(finalizers, field)];
 }
 
-/** A finalizer is one of upstream's own, or has a domain in front. */
+/** A finalizer is one of upstream's own or has a domain prefix. */
 export function validateFinalizerNames(finalizers: readonly string[], field: string): FieldError[] {
   const detail = 'name is neither a standard finalizer name nor is it fully qualified';
   return finalizers.flatMap((finalizer, index) =>
@@ -127,7 +127,7 @@ function validateNamespace(meta: ObjectMeta, namespaced: boolean, field: string)
   return invalidFor(field, meta.namespace, dnsLabelProblems(meta.namespace));
 }
 
-/** Labels, annotations, owners and finalizers: checked on create and again on every update. */
+/** Validates labels, annotations, owners and finalizers, on create and on every update. */
 function validateChangeable(meta: ObjectMeta, field: string): FieldError[] {
   return [
     ...validateLabels(meta.labels, `${field}.labels`),
@@ -137,7 +137,7 @@ function validateChangeable(meta: ObjectMeta, field: string): FieldError[] {
   ];
 }
 
-/** Everything wrong with the metadata of an object of this kind; its name has been generated already. */
+/** Returns all errors of the metadata of an object of this kind. A generated name must already be set. */
 export function validateObjectMeta(meta: ObjectMeta, kind: Naming): FieldError[] {
   const field = 'metadata';
   const generation = meta.generation ?? 0;
@@ -160,7 +160,7 @@ const IMMUTABLE = [
   'deletionGracePeriodSeconds',
 ] as const;
 
-/** What a change of metadata may not do; the registry has filled in what an update may leave out. */
+/** Returns the errors of a metadata change. The registry has already filled in fields that an update may omit. */
 export function validateObjectMetaUpdate(next: ObjectMeta, current: ObjectMeta): FieldError[] {
   const errors: FieldError[] = [];
   const added = (next.finalizers ?? []).filter((finalizer) => !current.finalizers?.includes(finalizer));
@@ -181,8 +181,8 @@ export function validateObjectMetaUpdate(next: ObjectMeta, current: ObjectMeta):
 }
 
 /**
- * In place on `next`: a write that came by the API keeps the annotation as it is stored, so that nobody but the hub and the
- * controllers, which write without a user, can add, change or remove it.
+ * Reverts an annotation that only the hub and the controllers may change, in place on `next`. Users' writes cannot add,
+ * change or remove it. The hub and the controllers write without a user.
  */
 export function keepServerAnnotation(
   key: string,

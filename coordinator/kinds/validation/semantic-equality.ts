@@ -1,12 +1,15 @@
 /**
- * Equality as upstream compares objects (apimachinery equality.Semantic): absent, null and empty lists or
- * maps are the same, quantities are compared by value.
+ * Equality like upstream's apimachinery equality.Semantic: absent, null and empty lists or maps are equal, and
+ * quantities are compared by value.
  */
 
 import { ownValue } from '../../../shared/kube/objects/own-value.js';
 import { parseQuantity } from '../../../shared/kube/objects/quantity.js';
 
-/** Fields that are maps in upstream's types; an empty one equals none. Empty structs (`emptyDir: {}`) don't. */
+/**
+ * Fields that are maps in upstream's types. An empty map equals an absent one; an empty struct (`emptyDir: {}`) does
+ * not.
+ */
 const MAP_FIELDS = new Set([
   'labels',
   'annotations',
@@ -27,7 +30,7 @@ function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `undefined` for everything that upstream takes for absent. */
+/** Returns undefined for all values that upstream treats as absent. */
 function present(field: string, value: unknown): unknown {
   if (value === undefined || value === null) return undefined;
   if (Array.isArray(value)) return value.length === 0 ? undefined : value;
@@ -62,7 +65,7 @@ function equalUnder(field: string, first: unknown, second: unknown): boolean {
   return QUANTITY_FIELDS.has(field) && equalQuantities(a, b);
 }
 
-/** True when upstream would see no change between the two. */
+/** True if upstream would see no change. */
 export function semanticallyEqual(first: unknown, second: unknown): boolean {
   return equalUnder('', first, second);
 }

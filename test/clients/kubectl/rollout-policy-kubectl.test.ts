@@ -145,7 +145,7 @@ describe('a RolloutPolicy', () => {
     const refused = await kubectl.run(abort.split(' '));
     assert.match(
       refused.stderr,
-      /fleet\.everynode\.dev\/reason\]: Required value: abort is recorded with a reason/,
+      /fleet\.everynode\.dev\/reason\]: Required value: abort requires a reason/,
     );
     const mistyped = await kubectl.run(
       'annotate rollout till fleet.everynode.dev/skip=node-1,nosuchnode'.split(' '),

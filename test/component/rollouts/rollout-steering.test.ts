@@ -92,7 +92,7 @@ describe('a retry', () => {
       assert.ok(ill);
       await rolling.crash(ill);
       await rolling.expectStatus('Failed', 'canary', 3);
-      await assert.rejects(rolling.steer('retry'), /retry is recorded with a reason/);
+      await assert.rejects(rolling.steer('retry'), /retry requires a reason/);
       fleet.agents.ready = () => true;
       await rolling.advance(1_000);
       await rolling.steer('retry', 'the registry was down');

@@ -86,7 +86,7 @@ describe('windows', () => {
       await rolling.fleet.delete(pod);
       await rolling.expectStatus('AwaitingWindow', 'rest', 0);
       assert.equal(rolling.images['app:1'], 11);
-      await assert.rejects(rolling.steer('override-windows', 'n0'), /recorded with a reason/);
+      await assert.rejects(rolling.steer('override-windows', 'n0'), /requires a reason/);
       await rolling.steer('override-windows', 'n0,n1', 'a hole in the lock');
       await rolling.expectStatus('AwaitingWindow', 'rest', 2);
       await rolling.steer('override-windows', '*', 'and everywhere else');

@@ -31,8 +31,8 @@ const CASES: [Partial<RolloutPolicySpec>, string?, RegExp?][] = [
   [{ windows: [{ ...WINDOW, timeZoneLabel: 'a b' }] }, 'spec.windows[0].timeZoneLabel', /./],
   [{ freezes: [{ from: '2026-12-18', to: '2027-01-07T06:00', reason: 'Christmas' }] }],
   [{ freezes: [{ from: '2026-12-18T00:00:00+01:00', to: '2026-12-18T00:00:00Z' }] }],
-  [{ freezes: [{ from: '18.12.2026', to: '2026-12-19' }] }, 'spec.freezes[0].from', /must be a time as/],
-  [{ freezes: [{ from: '2026-02-30', to: '2026-12-19' }] }, 'spec.freezes[0].from', /must be a time as/],
+  [{ freezes: [{ from: '18.12.2026', to: '2026-12-19' }] }, 'spec.freezes[0].from', /must be a time like/],
+  [{ freezes: [{ from: '2026-02-30', to: '2026-12-19' }] }, 'spec.freezes[0].from', /must be a time like/],
   [{ freezes: [{ from: '2026-12-19', to: '2026-12-19' }] }, 'spec.freezes[0].to', /after from/],
   [
     { freezes: [{ from: '2026-12-18', to: '2026-12-19', scope: 'x' as 'Everything' }] },

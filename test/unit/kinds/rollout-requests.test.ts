@@ -55,7 +55,7 @@ test('one that is over is not steered', () => {
   const next = past({ abort: 'tills hang' });
   applySteeringAnnotations(next, past({}), CONTEXT);
   const [mistake] = validateNewRequests(next, past({}));
-  assert.equal(mistake?.message, 'Forbidden: this rollout is over: steer rollout web');
+  assert.equal(mistake?.message, 'Forbidden: this rollout is finished: steer rollout web instead');
   assert.deepEqual(validateNewRequests(past({}), past({})), []);
 });
 

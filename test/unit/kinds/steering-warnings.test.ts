@@ -16,7 +16,7 @@ function remarks(request: Partial<SteeringRequest>, change: Partial<RolloutStatu
 const CASES: [string, Partial<SteeringRequest>, Partial<RolloutStatus>, string[]][] = [
   ['the next wave', { verb: 'approve', targets: ['rest'] }, {}, []],
   ['any wave', { verb: 'approve', targets: ['*'] }, {}, []],
-  ['one that is open', { verb: 'approve', targets: ['lab'] }, {}, ['approve: wave lab is open already']],
+  ['one that is open', { verb: 'approve', targets: ['lab'] }, {}, ['approve: wave lab is already open']],
   [
     'a wave, when all is over',
     { verb: 'approve', targets: ['rest'] },
@@ -29,8 +29,8 @@ const CASES: [string, Partial<SteeringRequest>, Partial<RolloutStatus>, string[]
     { verb: 'promote', targets: ['lab', 'rest'] },
     {},
     [
-      'promote: wave lab has been left already',
-      'promote: wave rest is not open yet: it will not be watched when it is',
+      'promote: the rollout has already passed wave lab',
+      'promote: wave rest is not open yet: the rollout will not wait for it once it opens',
     ],
   ],
   ['what goes on', { verb: 'pause' }, {}, []],
@@ -38,45 +38,45 @@ const CASES: [string, Partial<SteeringRequest>, Partial<RolloutStatus>, string[]
     'what is paused',
     { verb: 'pause' },
     { steering: { handled: 0, paused: true } },
-    ['pause: it is paused already'],
+    ['pause: the rollout is already paused'],
   ],
   [
     'what is over',
     { verb: 'pause' },
     { phase: 'Completed', caughtUp: true },
-    ['pause: revision r2 is Completed: the next one will be paused'],
+    ['pause: revision r2 is Completed: the next revision will be paused'],
   ],
   ['those that go back', { verb: 'pause' }, { phase: 'Failed' }, []],
   [
     'what is frozen',
     { verb: 'freeze' },
     { steering: { handled: 0, frozen: true } },
-    ['freeze: it is frozen already'],
+    ['freeze: the rollout is already frozen'],
   ],
   ['a pause', { verb: 'resume' }, { phase: 'Paused', steering: { handled: 0, paused: true } }, []],
   [
     'the pause of a policy',
     { verb: 'resume' },
     { phase: 'Paused' },
-    ['resume: RolloutPolicy gentle holds it, by spec.paused or spec.frozen'],
+    ['resume: RolloutPolicy gentle pauses or freezes the rollout (spec.paused, spec.frozen)'],
   ],
-  ['nothing', { verb: 'resume' }, {}, ['resume: it is neither paused nor frozen']],
+  ['nothing', { verb: 'resume' }, {}, ['resume: the rollout is neither paused nor frozen']],
   ['what goes on', { verb: 'abort' }, {}, []],
-  ['twice', { verb: 'abort' }, { aborted: true }, ['abort: it was aborted already']],
+  ['twice', { verb: 'abort' }, { aborted: true }, ['abort: the rollout was already aborted']],
   [
     'what was completed',
     { verb: 'abort' },
     { phase: 'Completed' },
-    ['abort: revision r2 was completed: its hosts go back to revision r1 all the same'],
+    ['abort: revision r2 is already completed: its hosts still roll back to revision r1'],
   ],
   ['what failed', { verb: 'retry' }, { phase: 'Failed', failure: '2 nodes have failed' }, []],
-  ['what did not', { verb: 'retry' }, {}, ['retry: revision r2 has not failed: nothing begins anew']],
+  ['what did not', { verb: 'retry' }, {}, ['retry: revision r2 has not failed: there is nothing to retry']],
   ['one of them', { verb: 'unskip', targets: ['a'] }, { steering: { handled: 0, skipped: ['a'] } }, []],
   [
     'another',
     { verb: 'unskip', targets: ['b'] },
     { steering: { handled: 0, skipped: ['a'] } },
-    ['unskip: b was not skipped by its name'],
+    ['unskip: b was not skipped by name'],
   ],
   ['what was taken in', { verb: 'resume' }, { steering: { handled: 1 } }, []],
 ];
@@ -96,5 +96,5 @@ test('a first revision has nothing to go back to', () => {
   } as unknown as RolloutStatus;
   const requests = [{ id: 1, verb: 'abort', user: 'ann', time: 't' } as SteeringRequest];
   const [remark] = steeringWarnings({ spec: { requests }, status } as Rollout);
-  assert.equal(remark, 'abort: there is no earlier revision to go back to: hosts keep what they have');
+  assert.equal(remark, 'abort: there is no earlier revision to roll back to: hosts keep their current Pods');
 });

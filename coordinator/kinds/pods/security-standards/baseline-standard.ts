@@ -1,4 +1,4 @@
-/** The level `baseline`: known ways out of a container are closed. In the order in which upstream tells of them. */
+/** The level `baseline`: prevents known escapes from a container. Checks are in the order of upstream's messages. */
 import type { Container, ContainerSecurityContext } from '../../../../shared/kube/pods/pod-types.js';
 import {
   type Check,
@@ -22,7 +22,7 @@ const CAPABILITIES = new Set(
 );
 const SELINUX_TYPES = ['', 'container_t', 'container_init_t', 'container_kvm_t'];
 
-/** Sysctls by the minor version from which they are allowed. */
+/** Allowed sysctls and the minor version since which they are allowed. */
 const SYSCTLS: readonly [minor: number, name: string][] = [
   [0, 'kernel.shm_rmid_forced'],
   [0, 'net.ipv4.ip_local_port_range'],
@@ -127,7 +127,7 @@ const hostProbes: Check = (pod, minor) => {
   };
 };
 
-/** A setting that no container may have. */
+/** Returns the violation of containers with a forbidden setting. */
 function forbidContainers(reason: string, names: readonly string[], what: string): Violation | undefined {
   return names.length > 0 ? { reason, detail: `${containerNames(names)} must not set ${what}` } : undefined;
 }
@@ -140,7 +140,7 @@ const privileged: Check = (pod) =>
   );
 
 const procMount: Check = (pod, minor) => {
-  // A Pod with users of its own may see all of /proc.
+  // With its own user namespace, a Pod may see all of /proc.
   if (minor >= 30 && pod.spec.hostUsers === false) return undefined;
   const typeOf = ({ securityContext }: Container) => securityContext?.procMount ?? 'Default';
   const bad = everyContainer(pod).filter((container) => typeOf(container) !== 'Default');
@@ -181,7 +181,7 @@ const seLinuxOptions: Check = (pod, minor) => {
   };
 };
 
-/** An explicit `Unconfined`, or a type that nobody knows; also of the level `restricted`. */
+/** Finds an explicit `Unconfined` or an unknown profile type. The level `restricted` uses it as well. */
 export function badSeccompSetters(pod: SecuredPod): Violation | undefined {
   const podType = pod.spec.securityContext?.seccompProfile?.type;
   const podIsBad = podType !== undefined && !PROFILES.has(podType);
@@ -202,7 +202,7 @@ export function badSeccompSetters(pod: SecuredPod): Violation | undefined {
   };
 }
 
-/** Before 1.19 the profile stood in annotations, which nothing here reads any more. */
+/** Before 1.19 the profile was an annotation, which is not supported. */
 const seccompProfile: Check = (pod, minor) => (minor >= 19 ? badSeccompSetters(pod) : undefined);
 
 const sysctls: Check = ({ spec }, minor) => {
@@ -225,7 +225,7 @@ const windowsHostProcess: Check = (pod) => {
   };
 };
 
-/** By the names under which the level `restricted` replaces some of them. */
+/** Checks by name. The level `restricted` replaces some of them. */
 export const BASELINE: Readonly<Record<string, Check>> = {
   appArmorProfile,
   capabilities,

@@ -1,4 +1,4 @@
-/** The level `restricted`: what hardened Pods do of themselves. In the order in which upstream tells of it. */
+/** The level `restricted`: current best practice for hardened Pods. Checks are in the order of upstream's messages. */
 import type { Container } from '../../../../shared/kube/pods/pod-types.js';
 import type { Volume } from '../../../../shared/kube/pods/volume-types.js';
 import { badSeccompSetters } from './baseline-standard.js';
@@ -26,7 +26,7 @@ const VOLUME_TYPES = new Set([
   'secret',
 ]);
 
-/** These settings mean nothing to Windows (from 1.25 on they are not asked of it). */
+/** These settings have no effect on Windows. Since 1.25 they are not required there. */
 function isWindows({ spec }: SecuredPod, minor: number): boolean {
   return minor >= 25 && spec.os?.name === 'windows';
 }
@@ -65,7 +65,7 @@ const capabilities: Check = (pod, minor) => {
   return details.length > 0 ? { reason: 'unrestricted capabilities', detail: details.join('; ') } : undefined;
 };
 
-/** The source of a volume; upstream calls one without any `unknown`. */
+/** Returns the source of a volume. Upstream calls a volume without a source `unknown`. */
 function typeOf(volume: Volume): string {
   return Object.keys(volume).find((key) => key !== 'name' && volume[key] !== undefined) ?? 'unknown';
 }
@@ -111,7 +111,7 @@ const seccompProfile: Check = (pod, minor) => {
   return { reason: 'seccompProfile', detail };
 };
 
-/** Together with those of `baseline` that are not in `REPLACED`. */
+/** Applied together with the checks of `baseline` that are not in `REPLACED`. */
 export const RESTRICTED: readonly Check[] = [
   allowPrivilegeEscalation,
   capabilities,
@@ -121,7 +121,7 @@ export const RESTRICTED: readonly Check[] = [
   seccompProfile,
 ];
 
-/** Checks of `baseline` that a stricter one stands for, from which minor version on. */
+/** Checks of `baseline` that a stricter check replaces, with the minor version since which it does. */
 export const REPLACED: Readonly<Record<string, number>> = {
   capabilities: 22,
   hostPathVolumes: 0,

@@ -1,51 +1,51 @@
-/** What the checks of the Pod Security Standards share (k8s.io/pod-security-admission `policy`). */
+/** Shared parts of the Pod Security Standards (k8s.io/pod-security-admission `policy`). */
 import type { Container, Pod } from '../../../../shared/kube/pods/pod-types.js';
 
-/** What a check looks at: a Pod, or the template of one. */
+/** A Pod or a Pod template. */
 export type SecuredPod = Pick<Pod, 'spec'> & { metadata?: Pick<Pod['metadata'], 'annotations'> };
 
-/** Why a Pod is beyond a level: in a few words, and precisely. */
+/** A violated rule: short reason and exact detail. */
 export interface Violation {
   reason: string;
   detail: string;
 }
 
-/** `minor`: of the version of the standards, 1.MINOR. Undefined = fine. */
+/** Returns undefined if the Pod complies. `minor`: the standards' version is 1.MINOR. */
 export type Check = (pod: SecuredPod, minor: number) => Violation | undefined;
 
-/** Containers of every kind, in upstream's order. */
+/** Returns containers of all kinds, in upstream's order. */
 export function everyContainer({ spec }: SecuredPod): Container[] {
   return [...(spec.initContainers ?? []), ...spec.containers, ...(spec.ephemeralContainers ?? [])];
 }
 
-/** Names of the containers for which the test holds. */
+/** Returns the names of the containers that pass the test. */
 export function containersThat(pod: SecuredPod, test: (container: Container) => boolean): string[] {
   return everyContainer(pod)
     .filter(test)
     .map(({ name }) => name);
 }
 
-/** `"a", "b"`. */
+/** Returns for example `"a", "b"`. */
 export function quoted(values: readonly string[]): string {
   return values.map((value) => `"${value}"`).join(', ');
 }
 
-/** The word for one or for several. */
+/** Returns the word in the singular or the plural. */
 export function plural(word: string, count: number): string {
   return count === 1 ? word : `${word}s`;
 }
 
-/** `container "a"` or `containers "a", "b"`. */
+/** Returns `container "a"` or `containers "a", "b"`. */
 export function containerNames(names: readonly string[]): string {
   return `${plural('container', names.length)} ${quoted(names)}`;
 }
 
-/** `pod and containers "a", "b"`: those who set something; empty when nobody did. */
+/** Returns for example `pod and containers "a", "b"`, or "" if neither sets the field. */
 export function setters(podDid: boolean, names: readonly string[]): string {
   return [...(podDid ? ['pod'] : []), ...(names.length > 0 ? [containerNames(names)] : [])].join(' and ');
 }
 
-/** Each once, sorted. */
+/** Returns the values sorted, without duplicates. */
 export function sortedSet(values: readonly string[]): string[] {
   return [...new Set(values)].sort();
 }

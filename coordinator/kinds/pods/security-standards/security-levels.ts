@@ -1,4 +1,6 @@
-/** Which level a namespace asks of its Pods, and whether a Pod keeps to it (`pod-security.kubernetes.io/…` labels). */
+/**
+ * The Pod Security level that a namespace's labels require, and the check of a Pod (`pod-security.kubernetes.io/…`).
+ */
 
 import type { FieldError } from '../../kind.js';
 import { invalidValue } from '../../validation/field-error.js';
@@ -8,17 +10,17 @@ import type { Check, SecuredPod } from './security-check.js';
 
 const PREFIX = 'pod-security.kubernetes.io/';
 const LEVELS = ['privileged', 'baseline', 'restricted'] as const;
-/** What `latest` means: the release whose API is served. */
+/** `latest`: the Kubernetes release whose API is served. */
 const LATEST_MINOR = 35;
 
 type Level = (typeof LEVELS)[number];
 
-/** What a breach of the level does: refuse, tell the client, tell the audit log. */
+/** The reaction to a violation: refuse the Pod, warn the client, or write to the audit log. */
 export type Mode = 'enforce' | 'warn' | 'audit';
 
 const MODES: readonly Mode[] = ['enforce', 'warn', 'audit'];
 
-/** A level as of a version, as labels say it: `baseline` and `latest` or `v1.29`. */
+/** A level and the version of its rules, from the labels: `baseline`, and `latest` or `v1.29`. */
 interface LevelVersion {
   level: Level;
   version: string;
@@ -34,7 +36,7 @@ function isVersion(text: string): boolean {
   return text === 'latest' || /^v1\.\d{1,9}$/.test(text);
 }
 
-/** The level that the labels set for this mode. What they say wrongly counts as the strictest, as upstream. */
+/** Returns the level for this mode. Invalid labels count as the strictest level, like upstream. */
 export function levelFor(labels: Labels | undefined, mode: Mode): LevelVersion {
   const level = labels?.[PREFIX + mode] ?? 'privileged';
   const version = labels?.[`${PREFIX}${mode}-version`] ?? 'latest';
@@ -44,7 +46,7 @@ export function levelFor(labels: Labels | undefined, mode: Mode): LevelVersion {
   };
 }
 
-/** Mistakes in these labels of a Namespace. */
+/** Returns the errors in these labels of a Namespace. */
 export function validateLevelLabels(labels: Labels | undefined): FieldError[] {
   return MODES.flatMap((mode) => {
     const level = labels?.[PREFIX + mode];
@@ -69,7 +71,7 @@ function checksOf(level: Level, minor: number): Check[] {
   return [...kept.map(([, check]) => check), ...RESTRICTED];
 }
 
-/** `violates PodSecurity "baseline:latest": …`, or undefined when the Pod keeps to the level. */
+/** Returns `violates PodSecurity "baseline:latest": …`, or undefined if the Pod complies. */
 export function levelViolation(pod: SecuredPod, { level, version }: LevelVersion): string | undefined {
   const minor = version === 'latest' ? LATEST_MINOR : Number(version.slice(3));
   const violations = checksOf(level, minor).flatMap((check) => check(pod, minor) ?? []);

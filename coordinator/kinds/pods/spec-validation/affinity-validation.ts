@@ -1,4 +1,4 @@
-/** Node affinity and affinity between Pods. */
+/** Validation of node affinity and affinity between Pods. */
 import type {
   Affinity,
   NodeAffinity,
@@ -48,7 +48,7 @@ function validateExpression(
   ];
 }
 
-/** The only field that can be matched is the node's name. */
+/** Only the field metadata.name can be matched. */
 function validateField(requirement: NodeSelectorRequirement, field: string): FieldError[] {
   const values = requirement.values ?? [];
   const errors: FieldError[] = [];
@@ -133,7 +133,6 @@ function validatePodAffinity(affinity: PodAffinity, field: string): FieldError[]
   ];
 }
 
-/** The `affinity` of a Pod. */
 export function validateAffinity(affinity: Affinity | undefined, field: string): FieldError[] {
   if (!affinity) return [];
   return [

@@ -1,4 +1,4 @@
-/** Ports of containers. */
+/** Validation of container ports. */
 import type { Container, ContainerPort, PodSpec } from '../../../../shared/kube/pods/pod-types.js';
 import type { FieldError } from '../../kind.js';
 import { duplicate, invalidValue, notSupported, required } from '../../validation/field-error.js';
@@ -23,7 +23,6 @@ function validateProtocol(protocol: string | undefined, field: string): FieldErr
   return PROTOCOLS.includes(protocol) ? [] : [notSupported(field, protocol, PROTOCOLS)];
 }
 
-/** The `ports` of one container. */
 export function validatePorts(ports: readonly ContainerPort[] | undefined, field: string): FieldError[] {
   const names = new Set<string>();
   return (ports ?? []).flatMap((port, index) => {
@@ -41,7 +40,7 @@ export function validatePorts(ports: readonly ContainerPort[] | undefined, field
   });
 }
 
-/** No two ports of these containers may claim the same protocol, address and port of the host. */
+/** No two ports may claim the same protocol, address and port of the host. */
 export function validateHostPortsUnique(containers: readonly Container[], field: string): FieldError[] {
   const claimed = new Set<string>();
   return containers.flatMap((container, containerIndex) =>
@@ -56,7 +55,7 @@ export function validateHostPortsUnique(containers: readonly Container[], field:
   );
 }
 
-/** On the host's network a host port can only be the container's own. */
+/** With the host's network, a host port must equal the container port. */
 export function validateHostNetworkPorts(spec: PodSpec, field: string): FieldError[] {
   if (!spec.hostNetwork) return [];
   const detail = 'must match `containerPort` when `hostNetwork` is true';

@@ -1,4 +1,4 @@
-/** Containers of a Pod: what each kind of them may be. */
+/** Validation of the containers of a Pod. */
 import type { Container, PodSpec } from '../../../../shared/kube/pods/pod-types.js';
 import type { FieldError } from '../../kind.js';
 import { duplicate, forbidden, invalidValue, notSupported, required } from '../../validation/field-error.js';
@@ -24,12 +24,12 @@ const EPHEMERAL_FORBIDDEN = [
   'resources',
 ] as const;
 
-/** What the containers of one Pod share. */
+/** Properties of the Pod that containers depend on. */
 interface Surroundings {
-  /** Names of volumes that may be mounted. */
+  /** Names of valid volumes. */
   volumes: ReadonlySet<string>;
   graceSeconds: number;
-  /** Whether users of the host and the containers are the same. */
+  /** True if the Pod uses the host's user namespace. */
   hostUsers: boolean;
 }
 
@@ -71,7 +71,7 @@ function validateLife(container: Container, graceSeconds: number, field: string)
   ];
 }
 
-/** A name that an earlier container has; so is an empty one, besides being `Required`. */
+/** Reports a duplicate name. Upstream also reports an empty one, in addition to `Required`. */
 function claimName(container: Container, names: Set<string>, field: string): FieldError[] {
   const name = container.name ?? '';
   if (names.has(name)) return [duplicate(`${field}.name`, name)];
@@ -79,7 +79,7 @@ function claimName(container: Container, names: Set<string>, field: string): Fie
   return [];
 }
 
-/** Templates may have such images for others to fill in; Pods may not. */
+/** Templates may contain such images, for example as placeholders. Pods may not. */
 export function validateImagePadding({ image = '' }: Container, field: string): FieldError[] {
   if (image.trim() === image) return [];
   return [invalidValue(`${field}.image`, image, 'must not have leading or trailing whitespace')];
@@ -96,7 +96,7 @@ function validateRegular(container: Container, around: Surroundings, field: stri
   ];
 }
 
-/** An init container with restartPolicy Always is a sidecar: it lives on, so it may have probes and hooks. */
+/** An init container with restartPolicy Always is a sidecar. It keeps running, so it may have probes and hooks. */
 function validateInit(container: Container, around: Surroundings, field: string): FieldError[] {
   const errors = validateCommon(container, around, field);
   const restart = container.restartPolicy;
@@ -123,7 +123,7 @@ function validateEphemeral(container: Container, around: Surroundings, field: st
   return [...errors, ...validateImagePadding(container, field)];
 }
 
-/** All containers of a Pod. Names are unique over the three lists. */
+/** Validates all containers of a Pod. Names must be unique across the three lists. */
 export function validateContainers(spec: PodSpec, volumes: ReadonlySet<string>, field: string): FieldError[] {
   const around: Surroundings = {
     volumes,

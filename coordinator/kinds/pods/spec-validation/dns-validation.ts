@@ -1,4 +1,4 @@
-/** Name resolution of Pods. */
+/** Validation of a Pod's name resolution. */
 import { isIP } from 'node:net';
 import type { PodDNSConfig, PodSpec } from '../../../../shared/kube/pods/pod-types.js';
 import type { FieldError } from '../../kind.js';
@@ -11,15 +11,14 @@ const MAX_NAMESERVERS = 3;
 const MAX_SEARCHES = 32;
 const MAX_SEARCH_CHARACTERS = 2048;
 
-/** What upstream says of a text that is no address. */
+/** Upstream's message for an invalid address. */
 const IP_INVALID = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 
-/** An address of either family. */
 function validateAddress(address: string | undefined, field: string): FieldError[] {
   return isIP(address ?? '') ? [] : [invalidValue(field, address ?? '', IP_INVALID)];
 }
 
-/** A search domain may end with a dot, and have underscores where names of hosts may not. */
+/** Unlike a host name, a search domain may end with a dot and contain underscores. */
 function validateSearch(search: string, field: string): FieldError[] {
   if (search === '.') return [];
   return invalidFor(field, search, dnsSubdomainProblems(search.replace(/\.$/, '').replaceAll('_', '-x-')));
@@ -52,7 +51,7 @@ function validateConfig(config: PodDNSConfig, field: string): FieldError[] {
   ];
 }
 
-/** `None` asks for a resolver of one's own. */
+/** The policy `None` needs at least one name server. */
 function validateNone(config: PodDNSConfig | undefined, field: string): FieldError[] {
   if (!config) return [required(field, 'must provide `dnsConfig` when `dnsPolicy` is None')];
   if (config.nameservers?.length) return [];
@@ -67,7 +66,7 @@ function validateConfigFor(policy: string, config: PodDNSConfig | undefined, fie
   return validateConfig(config, field);
 }
 
-/** `dnsPolicy` and `dnsConfig` of a Pod. */
+/** Validates `dnsPolicy` and `dnsConfig` of a Pod. */
 export function validateDns(spec: PodSpec, field: string): FieldError[] {
   const policy = spec.dnsPolicy ?? '';
   const config = `${field}.dnsConfig`;
@@ -77,7 +76,7 @@ export function validateDns(spec: PodSpec, field: string): FieldError[] {
   ];
 }
 
-/** Further lines of /etc/hosts. */
+/** Validates additional lines of /etc/hosts. */
 export function validateHostAliases(aliases: PodSpec['hostAliases'], field: string): FieldError[] {
   return (aliases ?? []).flatMap((alias, index) => [
     ...validateAddress(alias.ip, `${field}[${index}].ip`),

@@ -1,4 +1,4 @@
-/** Environment of containers. */
+/** Validation of container environments. */
 import type {
   EnvFromSource,
   EnvVar,
@@ -44,7 +44,6 @@ function validateValueFrom(variable: EnvVar, field: string): FieldError[] {
   return sources > 1 ? [...errors, invalidValue(field, '', ONE_ONLY)] : errors;
 }
 
-/** The `env` of one container. */
 export function validateEnv(variables: readonly EnvVar[] | undefined, field: string): FieldError[] {
   return (variables ?? []).flatMap((variable, index) => {
     const path = `${field}[${index}]`;
@@ -71,7 +70,7 @@ function validateEnvFromSource(source: EnvFromSource, path: string, field: strin
   return references.length > 1 ? [...errors, invalidValue(field, '', ONE_ONLY)] : errors;
 }
 
-/** The `envFrom` of one container. Upstream puts errors of a whole source at the list. */
+/** Upstream reports errors of a whole source at the list. */
 export function validateEnvFrom(sources: readonly EnvFromSource[] | undefined, field: string): FieldError[] {
   return (sources ?? []).flatMap((source, index) =>
     validateEnvFromSource(source, `${field}[${index}]`, field),

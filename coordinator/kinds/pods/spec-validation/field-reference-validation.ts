@@ -1,4 +1,4 @@
-/** References from environment and files to fields of the Pod and resources of its containers (downward API). */
+/** Validation of the downward API: references from environment and files to fields and resources of the Pod. */
 
 import { parseQuantity } from '../../../../shared/kube/objects/quantity.js';
 import type {
@@ -10,7 +10,7 @@ import { invalidValue, notSupported, required } from '../../validation/field-err
 import { qualifiedNameProblems } from '../../validation/name-rules.js';
 import { invalidFor } from '../../validation/object-meta-validation.js';
 
-/** Fields of the Pod that an environment variable may hold. */
+/** Pod fields that an environment variable may reference. */
 export const ENV_FIELDS: readonly string[] = [
   'metadata.name',
   'metadata.namespace',
@@ -23,7 +23,7 @@ export const ENV_FIELDS: readonly string[] = [
   'status.podIPs',
 ];
 
-/** Fields of the Pod that a file may hold. */
+/** Pod fields that a file may reference. */
 export const FILE_FIELDS: readonly string[] = [
   'metadata.annotations',
   'metadata.labels',
@@ -32,7 +32,7 @@ export const FILE_FIELDS: readonly string[] = [
   'metadata.uid',
 ];
 
-/** Fields that upstream can convert at all; others are errors of conversion. */
+/** Fields that upstream can convert. Others are conversion errors. */
 const CONVERTIBLE = new Set([
   ...ENV_FIELDS,
   ...FILE_FIELDS,
@@ -48,7 +48,10 @@ const HUGE_PAGES = /^(limits|requests)\.hugepages-/;
 const CPU_DIVISORS = ['1m', '1'];
 const BYTE_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
 
-/** `metadata.labels['key']` is one label; only labels and annotations have keys. Upstream names the selector as a whole. */
+/**
+ * `metadata.labels['key']` is one label. Only labels and annotations have keys. Upstream reports errors at the whole
+ * selector.
+ */
 function validateKeyedField(path: string, key: string, field: string): FieldError[] {
   if (path === 'metadata.annotations')
     return invalidFor(field, key, qualifiedNameProblems(key.toLowerCase()));
@@ -56,7 +59,7 @@ function validateKeyedField(path: string, key: string, field: string): FieldErro
   return [invalidValue(field, path, 'does not support subscript')];
 }
 
-/** A reference to a field of the Pod. */
+/** Validates a reference to a field of the Pod. */
 export function validateFieldRef(
   selector: ObjectFieldSelector,
   allowed: readonly string[],
@@ -90,7 +93,7 @@ function validateDivisor(selector: ResourceFieldSelector, field: string): FieldE
   return [invalidValue(`${field}.divisor`, selector.resource, detail)];
 }
 
-/** A reference to a limit or request of a container. In a file it must name the container. */
+/** Validates a reference to a container's limit or request. In a file, the reference must name the container. */
 export function validateResourceRef(
   selector: ResourceFieldSelector,
   inFile: boolean,

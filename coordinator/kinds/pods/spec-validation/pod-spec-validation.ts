@@ -1,4 +1,4 @@
-/** A whole PodSpec, as in Pods and in templates (`pkg/apis/core/validation/validation.go`, ValidatePodSpec). */
+/** Validation of a PodSpec in Pods and templates (`pkg/apis/core/validation/validation.go`, ValidatePodSpec). */
 
 import type { PodSpec, PodTemplateSpec } from '../../../../shared/kube/pods/pod-types.js';
 import { MIRROR_ANNOTATION } from '../../../../shared/kube/pods/static-pod-annotations.js';
@@ -25,7 +25,7 @@ const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
 const PREEMPTION_POLICIES = ['Never', 'PreemptLowerPriority'];
 const OPERATING_SYSTEMS = ['linux', 'windows'];
 
-/** Fields that hold the name of something, and the rule for it. */
+/** Fields with a name, and the rule for that name. */
 const NAMES = {
   serviceAccountName: dnsSubdomainProblems,
   nodeName: dnsSubdomainProblems,
@@ -59,7 +59,7 @@ function validatePolicies(spec: PodSpec, field: string): FieldError[] {
   return errors;
 }
 
-/** Every mistake of a spec that has its defaults. */
+/** Returns all errors of a spec with defaults. */
 export function validatePodSpec(spec: PodSpec, field: string): FieldError[] {
   const volumes = validateVolumes(spec.volumes, `${field}.volumes`);
   return [
@@ -82,7 +82,7 @@ export function validatePodSpec(spec: PodSpec, field: string): FieldError[] {
   ];
 }
 
-/** A template's labels and annotations stand at its own path, without `metadata`, as upstream. */
+/** Errors of a template's labels and annotations have the template's path without `metadata`, like upstream. */
 export function validatePodTemplate(template: PodTemplateSpec, field: string): FieldError[] {
   const ephemeral = template.spec.ephemeralContainers?.length ?? 0;
   return [
@@ -97,8 +97,8 @@ export function validatePodTemplate(template: PodTemplateSpec, field: string): F
 }
 
 /**
- * A mirror shows a Pod that is on a host already, so no template makes one (`ValidatePodSpecificAnnotations`; upstream
- * lets those be that name a node).
+ * A template must not make mirror Pods, which represent static Pods of a host (`ValidatePodSpecificAnnotations`).
+ * Upstream allows them with a node name.
  */
 function validateNoMirror(
   { metadata, spec }: Pick<PodTemplateSpec, 'metadata' | 'spec'>,

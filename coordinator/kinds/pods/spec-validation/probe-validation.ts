@@ -1,4 +1,4 @@
-/** Probes and lifecycle hooks. */
+/** Validation of probes and lifecycle hooks. */
 import type { IntOrString } from '../../../../shared/kube/objects/int-or-string.js';
 import type { Handler, HTTPGetAction, Lifecycle, Probe } from '../../../../shared/kube/pods/probe-types.js';
 import type { FieldError } from '../../kind.js';
@@ -35,7 +35,7 @@ function validateSleep(seconds: number, graceSeconds: number, field: string): Fi
   return [invalidValue(field, seconds, detail)];
 }
 
-/** How each kind of handler is checked, in upstream's order. */
+/** Checks by kind of handler, in upstream's order. */
 const HANDLERS: Readonly<
   Record<keyof Handler, (handler: Handler, field: string, graceSeconds: number) => FieldError[]>
 > = {
@@ -75,7 +75,7 @@ function validateProbe(probe: Probe, field: string, graceSeconds: number): Field
   ];
 }
 
-/** Liveness and startup probes: one success is enough, and no other number is allowed. */
+/** Validates liveness and startup probes. Their successThreshold must be 1. */
 export function validateDecidingProbe(
   probe: Probe | undefined,
   field: string,
@@ -87,7 +87,7 @@ export function validateDecidingProbe(
   return [...errors, invalidValue(`${field}.successThreshold`, probe.successThreshold ?? 0, 'must be 1')];
 }
 
-/** Readiness probes end nothing, so they have no grace period. */
+/** A readiness probe stops nothing, so it has no grace period. */
 export function validateReadinessProbe(
   probe: Probe | undefined,
   field: string,
@@ -101,7 +101,7 @@ export function validateReadinessProbe(
   return [...errors, invalidValue(path, grace, 'must not be set for readinessProbes')];
 }
 
-/** Hooks after a container's start and before its end. */
+/** Validates hooks after a container's start and before its stop. */
 export function validateLifecycle(
   lifecycle: Lifecycle | undefined,
   field: string,

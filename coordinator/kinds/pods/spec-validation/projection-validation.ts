@@ -1,4 +1,4 @@
-/** Volumes that show objects as files: Secrets, ConfigMaps, the Pod's own fields, and several in one. */
+/** Validation of volumes that contain objects as files: Secrets, ConfigMaps, downward API, and projected ones. */
 import type {
   DownwardAPIVolumeFile,
   KeyToPath,
@@ -17,7 +17,7 @@ function validateFilePath(path: string | undefined, field: string): FieldError[]
   return path ? validateUnreservedPath(path, field) : [required(field)];
 }
 
-/** Keys of a Secret or ConfigMap as files. */
+/** Validates keys of a Secret or ConfigMap as files. */
 export function validateKeyItems(items: readonly KeyToPath[] | undefined, field: string): FieldError[] {
   return (items ?? []).flatMap((item, index) => {
     const path = `${field}[${index}]`;
@@ -43,7 +43,7 @@ function validateFile(file: DownwardAPIVolumeFile, field: string): FieldError[] 
   return [...errors, ...validateFileMode(file.mode, `${field}.mode`)];
 }
 
-/** Fields of the Pod as files. Upstream leaves the index of the item out of the path. */
+/** Validates Pod fields as files. Upstream omits the index from the path. */
 export function validateDownwardFiles(
   items: readonly DownwardAPIVolumeFile[] | undefined,
   field: string,
@@ -59,7 +59,7 @@ function validateLifetime(seconds: number, field: string): FieldError[] {
   return [invalidValue(field, seconds, 'may not specify a duration larger than 2^32 seconds')];
 }
 
-/** How each kind of source is checked, in upstream's order. */
+/** Checks by kind of source, in upstream's order. */
 const SOURCES: Readonly<Record<string, (source: VolumeProjection, field: string) => FieldError[]>> = {
   secret: ({ secret }, field) => [
     ...(secret?.name ? [] : [required(`${field}.name`)]),
@@ -79,7 +79,7 @@ const SOURCES: Readonly<Record<string, (source: VolumeProjection, field: string)
   podCertificate: () => [],
 };
 
-/** The path of a token's file is named as if it were the volume's, as upstream does. */
+/** Upstream reports errors of a token's path as if it were the volume's. */
 function validateSource(source: VolumeProjection, field: string, volumeField: string): FieldError[] {
   const kinds = Object.keys(SOURCES).filter((kind) => Object.hasOwn(source, kind));
   const token = source.serviceAccountToken;
@@ -90,13 +90,13 @@ function validateSource(source: VolumeProjection, field: string, volumeField: st
   ];
 }
 
-/** The paths of files that a source makes, as far as it names them. */
+/** Returns the file paths that a source names. */
 function pathsOf(source: VolumeProjection): string[] {
   const lists = [source.secret?.items, source.configMap?.items, source.downwardAPI?.items];
   return lists.flatMap((items) => (items ?? []).map((item) => item.path)).filter((path) => path);
 }
 
-/** Several sources in one volume: each right in itself, no file twice. */
+/** Validates each source, and that no two sources write the same file. */
 export function validateProjected(volume: ProjectedVolumeSource, field: string): FieldError[] {
   const sources = volume.sources ?? [];
   const seen = new Set<string>();

@@ -1,4 +1,4 @@
-/** Requests and limits. */
+/** Validation of requests and limits. */
 
 import { ownValue } from '../../../../shared/kube/objects/own-value.js';
 import { parseQuantity, type Quantity } from '../../../../shared/kube/objects/quantity.js';
@@ -15,7 +15,7 @@ function isHugePages(name: string): boolean {
   return name.startsWith('hugepages-');
 }
 
-/** Resources of Kubernetes itself, as opposed to extended ones such as `example.com/gpu`. */
+/** True for Kubernetes' own resources, in contrast to extended ones such as `example.com/gpu`. */
 function isNative(name: string): boolean {
   return !name.includes('/') || name.includes('kubernetes.io/');
 }
@@ -42,7 +42,7 @@ function validateQuantity(name: string, quantity: Quantity, field: string): Fiel
   return errors;
 }
 
-/** The entries of one list, each at `limits[cpu]`. */
+/** Reports errors of each entry at a path such as `limits[cpu]`. */
 export function validateResourceList(list: ResourceList | undefined, field: string): FieldError[] {
   return Object.entries(list ?? {}).flatMap(([name, quantity]) => {
     const path = `${field}[${name}]`;
@@ -50,7 +50,7 @@ export function validateResourceList(list: ResourceList | undefined, field: stri
   });
 }
 
-/** Huge pages and extended resources can't be promised twice: their request is their limit. */
+/** Huge pages and extended resources cannot be overcommitted: their request must equal their limit. */
 function validateAgainstLimit(
   name: string,
   request: Quantity,
@@ -74,7 +74,6 @@ function validateAgainstLimit(
   return [invalidValue(path, String(request), `must be less than or equal to ${name} limit of ${limit}`)];
 }
 
-/** The `resources` of one container. */
 export function validateResources(resources: ResourceRequirements | undefined, field: string): FieldError[] {
   const limits = resources?.limits ?? {};
   const requests = resources?.requests ?? {};

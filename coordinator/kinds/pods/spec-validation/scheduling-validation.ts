@@ -1,4 +1,4 @@
-/** What else the scheduler reads of a Pod: gates, readiness gates, spreading. */
+/** Validation of further scheduling fields: gates, readiness gates, spreading. */
 
 import type { TopologySpreadConstraint } from '../../../../shared/kube/pods/pod-placement-types.js';
 import type { PodSpec } from '../../../../shared/kube/pods/pod-types.js';
@@ -25,7 +25,7 @@ function validateMinDomains(constraint: TopologySpreadConstraint, field: string)
   return [...errors, invalidValue(field, minDomains, detail)];
 }
 
-/** Upstream refuses a key that the selector names besides. */
+/** Upstream refuses a key that the selector also names. */
 function validateMatchLabelKeys(constraint: TopologySpreadConstraint, field: string): FieldError[] {
   const { matchLabelKeys, labelSelector } = constraint;
   const named = new Set(Object.keys(labelSelector?.matchLabels ?? {}));
@@ -55,7 +55,7 @@ function validateConstraint(constraint: TopologySpreadConstraint, field: string)
   ];
 }
 
-/** The `topologySpreadConstraints` of a Pod: no two alike. */
+/** Validates `topologySpreadConstraints` of a Pod, which must be unique. */
 export function validateTopologySpread(
   constraints: readonly TopologySpreadConstraint[] | undefined,
   field: string,
@@ -70,7 +70,7 @@ export function validateTopologySpread(
   });
 }
 
-/** Conditions that must be true besides before a Pod counts as ready. */
+/** Validates the additional conditions for a ready Pod. */
 export function validateReadinessGates(gates: PodSpec['readinessGates'], field: string): FieldError[] {
   return (gates ?? []).flatMap(({ conditionType }, index) => {
     const problems = qualifiedNameProblems(conditionType ?? '');
@@ -78,7 +78,7 @@ export function validateReadinessGates(gates: PodSpec['readinessGates'], field: 
   });
 }
 
-/** Gates that hold a Pod back from being bound. */
+/** Validates the gates that prevent a Pod from being bound. */
 export function validateSchedulingGates(gates: PodSpec['schedulingGates'], field: string): FieldError[] {
   const names = new Set<string>();
   return (gates ?? []).flatMap(({ name }, index) => {

@@ -1,4 +1,4 @@
-/** Security contexts of containers and Pods. */
+/** Validation of security contexts. */
 import type {
   ContainerSecurityContext,
   LocalProfile,
@@ -33,7 +33,7 @@ function validateLocalProfileName(profile: LocalProfile, flavour: string, field:
   return [invalidValue(path, profile.localhostProfile, `can only be set when ${flavour} type is Localhost`)];
 }
 
-/** `flavour` is the word that upstream's messages use. */
+/** `flavour` is the word in upstream's messages. */
 function validateProfile(
   profile: LocalProfile | undefined,
   flavour: 'seccomp' | 'AppArmor',
@@ -62,14 +62,13 @@ function validateEscalation(context: ContainerSecurityContext, field: string): F
   return errors;
 }
 
-/** /proc without its masks needs user namespaces. */
+/** An unmasked /proc needs a user namespace. */
 function validateProcMount(mode: string | undefined, hostUsers: boolean, field: string): FieldError[] {
   const errors = validateEnum(mode, PROC_MOUNTS, field);
   if (mode !== 'Unmasked' || !hostUsers) return errors;
   return [...errors, invalidValue(field, mode, '`hostUsers` must be false to use `Unmasked`')];
 }
 
-/** The `securityContext` of a container. */
 export function validateContainerSecurity(
   context: ContainerSecurityContext | undefined,
   hostUsers: boolean,
@@ -86,7 +85,7 @@ export function validateContainerSecurity(
   ];
 }
 
-/** Settings of namespaces that the Pod shares with the host are the host's. */
+/** A Pod must not change sysctls of a namespace that it shares with the host. */
 function validateHostSysctl(name: string, spec: PodSpec, field: string): FieldError[] {
   const dotted = name.replaceAll('/', '.');
   if (spec.hostNetwork && dotted.startsWith('net.')) {
@@ -112,7 +111,6 @@ function validateSysctls(spec: PodSpec, field: string): FieldError[] {
   });
 }
 
-/** The `securityContext` of a Pod. */
 export function validatePodSecurity(spec: PodSpec, field: string): FieldError[] {
   const context = spec.securityContext ?? {};
   const shared = `${field}.shareProcessNamespace`;

@@ -1,4 +1,4 @@
-/** Tolerations, and the effects that they share with taints. */
+/** Validation of tolerations, and of the effects that they share with taints. */
 import type { Toleration } from '../../../../shared/kube/pods/pod-placement-types.js';
 import type { FieldError } from '../../kind.js';
 import { invalidValue, notSupported, required } from '../../validation/field-error.js';
@@ -9,13 +9,13 @@ const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 const OPERATORS = ['Equal', 'Exists'];
 const EMPTY_KEY = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
 
-/** The effect of a taint; a toleration may leave it out for "any". */
+/** Validates the effect of a taint. A toleration may omit it to match any effect. */
 export function validateEffect(effect: string | undefined, mayBeEmpty: boolean, field: string): FieldError[] {
   if (!effect) return mayBeEmpty ? [] : [required(field)];
   return EFFECTS.includes(effect) ? [] : [notSupported(field, effect, EFFECTS)];
 }
 
-/** Upstream puts mistakes of the value at the operator too. */
+/** Upstream also reports errors of the value at the operator. */
 function validateOperator(toleration: Toleration, field: string): FieldError[] {
   const value = toleration.value ?? '';
   switch (toleration.operator ?? '') {
@@ -49,7 +49,6 @@ function validateToleration(toleration: Toleration, field: string): FieldError[]
   ];
 }
 
-/** The `tolerations` of a Pod. */
 export function validateTolerations(
   tolerations: readonly Toleration[] | undefined,
   field: string,

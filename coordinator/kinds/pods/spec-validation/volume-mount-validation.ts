@@ -1,4 +1,4 @@
-/** Where containers mount volumes. */
+/** Validation of volume mounts. */
 import type { Container } from '../../../../shared/kube/pods/pod-types.js';
 import type { VolumeDevice, VolumeMount } from '../../../../shared/kube/pods/volume-types.js';
 import type { FieldError } from '../../kind.js';
@@ -58,7 +58,7 @@ function validateDeviceOverlap(
   return errors;
 }
 
-/** The name must be that of a volume that passed its own checks. */
+/** The name must belong to a valid volume. */
 function validateVolumeName(
   name: string | undefined,
   volumes: ReadonlySet<string>,
@@ -69,8 +69,8 @@ function validateVolumeName(
 }
 
 /**
- * The `volumeMounts` of one container; `volumes` are the names that it may mount.
- * Upstream leaves the index out of the paths of sub-paths, propagation and recursiveReadOnly.
+ * Validates the mounts of one container; `volumes` are the names of valid volumes. Upstream omits the index from the
+ * paths of sub-paths, propagation and recursiveReadOnly.
  */
 export function validateVolumeMounts(
   container: Container,
@@ -93,7 +93,7 @@ export function validateVolumeMounts(
   });
 }
 
-/** What a device shares with a mount, by name or by path. */
+/** A device must not have the name or path of a mount. */
 function validateMountOverlap(
   device: VolumeDevice,
   mounts: readonly VolumeMount[],
@@ -118,7 +118,7 @@ function validateDevicePath(device: VolumeDevice, earlier: ReadonlySet<string>, 
   return [...errors, invalidValue(field, devicePath, "can not contain backsteps ('..')")];
 }
 
-/** The `volumeDevices` of one container: block devices under a name and a path of their own. */
+/** Validates block devices of one container, with unique names and paths. */
 export function validateVolumeDevices(
   container: Container,
   volumes: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-/** Volumes of a Pod. */
+/** Validation of a Pod's volumes. */
 import { parseQuantity } from '../../../../shared/kube/objects/quantity.js';
 import type { Volume } from '../../../../shared/kube/pods/volume-types.js';
 import type { FieldError } from '../../kind.js';
@@ -21,7 +21,7 @@ const HOST_PATH_TYPES = [
 
 type SourceCheck = (volume: Volume, field: string) => FieldError[];
 
-/** A source of which only the fields that must be there are checked. */
+/** Returns a check for a source that only has required fields. */
 function requiring(source: string, ...fields: string[]): SourceCheck {
   return (volume, path) => {
     const value = volume[source] as Record<string, unknown>;
@@ -103,7 +103,7 @@ function validateFibreChannel(volume: Volume, field: string): FieldError[] {
   ];
 }
 
-/** Every source and its check, in the order in which upstream looks: the first one there counts as the volume's. */
+/** All sources and their checks, in upstream's order. The first source counts as the volume's. */
 const SOURCES: Readonly<Record<string, SourceCheck>> = {
   emptyDir: validateEmptyDir,
   hostPath: validateHostPath,
@@ -137,7 +137,7 @@ const SOURCES: Readonly<Record<string, SourceCheck>> = {
   image: requiring('image', 'reference'),
 };
 
-/** Sources whose paths upstream spells in its own way. */
+/** Sources with upstream's irregular spelling of the path. */
 const CHECKED_UNDER: Readonly<Record<string, string>> = { gcePersistentDisk: 'persistentDisk' };
 const REPEATED_UNDER: Readonly<Record<string, string>> = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' };
 
@@ -156,13 +156,13 @@ function validateSource(volume: Volume, field: string): FieldError[] {
   );
 }
 
-/** What a Pod's volumes come to: the mistakes, and the names that containers may mount. */
+/** The errors, and the names that containers may mount. */
 interface CheckedVolumes {
   errors: FieldError[];
   names: ReadonlySet<string>;
 }
 
-/** A volume with a mistake can't be mounted: its mounts are `Not found` too, as upstream has it. */
+/** An invalid volume cannot be mounted. Its mounts are also `Not found`, like upstream. */
 export function validateVolumes(volumes: readonly Volume[] | undefined, field: string): CheckedVolumes {
   const names = new Set<string>();
   const errors = (volumes ?? []).flatMap((volume, index) => {
