@@ -143,10 +143,7 @@ describe('a RolloutPolicy', () => {
     await stands('AwaitingApproval', 'canary');
     const abort = 'annotate rollout till fleet.everynode.dev/abort=';
     const refused = await kubectl.run(abort.split(' '));
-    assert.match(
-      refused.stderr,
-      /fleet\.everynode\.dev\/reason\]: Required value: abort requires a reason/,
-    );
+    assert.match(refused.stderr, /fleet\.everynode\.dev\/reason\]: Required value: abort requires a reason/);
     const mistyped = await kubectl.run(
       'annotate rollout till fleet.everynode.dev/skip=node-1,nosuchnode'.split(' '),
     );
