@@ -9,11 +9,10 @@ import { RELEASE_KEY_FILE } from '../install/install-paths.js';
 import { InstalledVersions } from '../install/installed-versions.js';
 import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 import { AgentVersionContainers } from './agent-version-containers.js';
-import { AgentVersionDriver } from './agent-version-driver.js';
-import { checkProgram } from './program-check.js';
+import { withAgentVersions } from './agent-version-driver.js';
 import { ReleaseSource, type ReleaseSourceOptions } from './release-source.js';
+import { checkProgram, guardTrial, TRIAL_MS } from './upgrade-safeguards.js';
 import { trialVerdictAtStart, UpgradeTrialFile } from './upgrade-trial.js';
-import { guardTrial, TRIAL_MS } from './upgrade-trial-guard.js';
 
 interface UpgradesOptions {
   dataDir: string;
@@ -57,7 +56,7 @@ export class AgentUpgrades {
       now: () => wallClock.now(),
       clockOffsetMs: () => clock.now() - wallClock.now(),
     });
-    return new AgentVersionDriver(engine, agents);
+    return withAgentVersions(engine, agents);
   }
 
   /** At the agent's start: a version on trial has so much time from now. Answers false when it had its chances: it ends then. */

@@ -1,4 +1,4 @@
-/** Who looks at a trial from outside: systemd runs the old version's program once the time is over, whatever the new one does. */
+/** What protects a host from an upgrade that does not work: the new program is tried first, and systemd watches its trial. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { RuntimeError } from '../runtime/runtime-driver.js';
@@ -16,5 +16,20 @@ export async function guardTrial(program: string, id: string): Promise<void> {
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new RuntimeError('RunContainerError', `the way back cannot be prepared: ${why}`, true);
+  }
+}
+
+const CHECK_TIMEOUT_MS = 30_000;
+
+/** Throws `RunContainerError` unless the program starts here and is the version. */
+export async function checkProgram(program: string, version: string): Promise<void> {
+  const options = { timeout: CHECK_TIMEOUT_MS, env: { PATH: process.env.PATH ?? '' } };
+  try {
+    const { stdout } = await promisify(execFile)(program, ['--version'], options);
+    if (stdout.trim() === version) return;
+    throw new Error(`it says that it is ${stdout.trim().slice(0, 40)}`);
+  } catch (error) {
+    const why = error instanceof Error ? error.message.split('\n')[0] : String(error);
+    throw new RuntimeError('RunContainerError', `agent ${version} does not run on this host: ${why}`, false);
   }
 }
