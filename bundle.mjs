@@ -6,14 +6,14 @@ import { basename, join } from 'node:path';
 const OWN_URL = 'const BUNDLE_URL = require("node:url").pathToFileURL(__filename).href;';
 
 /** Asked for by few starts, half a megabyte of text: the npm package has them beside the bundle. */
-const SELDOM = ['yaml', '@peculiar/x509', 'reflect-metadata'];
+const SELDOM = ['yaml', '@peculiar/x509', 'reflect-metadata', 'tar-stream'];
 
 /** A simulation is asked for by name: the npm package has its modules beside the bundle. */
 const SIMULATION_APART = {
   name: 'simulation-apart',
   setup(build) {
-    build.onResolve({ filter: /^\.\/simulate\/(simulate|fleet-worker)\.js$/ }, ({ path }) => ({
-      path,
+    build.onResolve({ filter: /\/simulate\/(simulate-fleet|fleet-worker)\.js$/ }, ({ path }) => ({
+      path: `./simulate/${basename(path)}`,
       external: true,
     }));
   },

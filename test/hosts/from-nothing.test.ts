@@ -74,7 +74,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     for (const host of [coordinator, ...members]) {
       for (const [path, text] of UNITS_OF_TESTS) host.write(path, text);
     }
-    for (const host of members) host.loadImages(['app:1']);
+    for (const host of members) await host.loadImages(['app:1']);
     coordinator.copyIn(findKubectl(), '/usr/local/bin/kubectl');
     for (const host of [coordinator, ...members]) found.set(host, takeHostSnapshot(host));
   });

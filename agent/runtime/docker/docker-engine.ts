@@ -36,8 +36,7 @@ import {
   tagImage,
   toEngineImage,
 } from './docker-images.js';
-import { type InfoResponse, readInfo, readLogDriver, toEngineInfo } from './docker-info.js';
-import { readPodNetwork } from './docker-network.js';
+import { type InfoResponse, readInfo, readLogDriver, readPodNetwork, toEngineInfo } from './docker-info.js';
 import { dockerStorage } from './docker-storage.js';
 import { dockerUsage } from './docker-usage.js';
 import type { FoundEngine } from './find-engine.js';
@@ -111,7 +110,7 @@ export class DockerEngine implements RuntimeDriver {
   async ensureSandboxImage(): Promise<string> {
     const { Architecture } = await this.#knownInfo();
     const { name, archive } = sandboxImage(Architecture);
-    if (!(await inspectImage(this.#api, name))) await loadImages(this.#api, archive);
+    if (!(await inspectImage(this.#api, name))) await loadImages(this.#api, await archive());
     return name;
   }
 

@@ -7,7 +7,8 @@ import { SANDBOX_PROGRAMS } from './sandbox-program.js';
 interface SandboxImage {
   /** Names the content, so another program is another image; `localhost/` is asked of no registry. */
   name: string;
-  archive: Buffer;
+  /** Builds the archive that an engine loads. */
+  archive(): Promise<Buffer>;
 }
 
 /** What the kernel calls an architecture (as engines report it), by Go's name. */
@@ -28,11 +29,12 @@ export function sandboxImage(architecture: string): SandboxImage {
   const name = `localhost/everynode/sandbox:${createHash('sha256').update(bytes).digest('hex').slice(0, 12)}`;
   return {
     name,
-    archive: imageArchive({
-      tags: [name],
-      architecture: go,
-      files: [{ path: 'sandbox', bytes, mode: 0o755 }],
-      config: { Entrypoint: ['/sandbox'] },
-    }),
+    archive: () =>
+      imageArchive({
+        tags: [name],
+        architecture: go,
+        files: [{ path: 'sandbox', bytes, mode: 0o755 }],
+        config: { Entrypoint: ['/sandbox'] },
+      }),
   };
 }
