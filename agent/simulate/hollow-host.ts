@@ -1,4 +1,7 @@
 /** What a pretended host is like, where nobody says otherwise. */
+import { createECDH, createHmac, createPrivateKey } from 'node:crypto';
+import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
+import type { Clock } from '../../shared/process/time/clock.js';
 import type { AgentDeps } from '../assembly/agent-deps.js';
 import { inMemoryImageHandling } from '../assembly/agent-images.js';
 import type { HostInfo } from '../node/host-info.js';
@@ -46,4 +49,38 @@ export function hollowHostInfo(name: string, boots: number, address: string): Ho
     diskBytes: 64 * 1024 ** 3,
     address,
   };
+}
+
+const WAVE_MS = 20 * 60_000;
+
+/** The same for the same name and time. */
+export function simulatedHostLoad(name: string, clock: Clock): () => HeartbeatReading {
+  const phase = [...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 997, 7) / 997;
+  return () => {
+    const wave = (Math.sin((clock.now() / WAVE_MS + phase) * 2 * Math.PI) + 1) / 2;
+    return {
+      cpu: 0.05 + 0.4 * wave * phase,
+      memory: 0.25 + 0.3 * phase + 0.05 * wave,
+      disk: 0.2 + 0.5 * phase,
+    };
+  };
+}
+
+const COORDINATE_BYTES = 32;
+
+/** PEM (PKCS #8) of a P-256 key, as real hosts make theirs. */
+export function simulatedHostKey(bearer: string, node: string): string {
+  const curve = createECDH('prime256v1');
+  curve.setPrivateKey(createHmac('sha256', bearer).update(`key of ${node}`).digest());
+  const text = (bytes: Buffer) => bytes.toString('base64url');
+  // An octet that says "uncompressed", then the two coordinates (SEC 1, 2.3.3).
+  const point = curve.getPublicKey().subarray(1);
+  const key = {
+    kty: 'EC',
+    crv: 'P-256',
+    d: text(curve.getPrivateKey()),
+    x: text(point.subarray(0, COORDINATE_BYTES)),
+    y: text(point.subarray(COORDINATE_BYTES)),
+  };
+  return createPrivateKey({ key, format: 'jwk' }).export({ type: 'pkcs8', format: 'pem' }).toString();
 }

@@ -14,12 +14,11 @@ import {
 import { certificateRequest } from '../identity/host-certificate-request.js';
 import { trustCoordinator } from '../identity/join-coordinator.js';
 import { ResumingTls } from '../link/resuming-tls.js';
+import { simulatedHostKey } from './hollow-host.js';
 import type { NodeQuery } from './node-query.js';
 import type { NodeTemplate } from './node-templates.js';
-import { simulatedHostKey } from './simulated-host-key.js';
 import { SimulatedHostNetwork } from './simulated-host-network.js';
-import { type NodeCounts, SimulatedNode } from './simulated-node.js';
-import { WarningLimiter } from './warning-limiter.js';
+import { type NodeCounts, SimulatedNode, WarningLimiter } from './simulated-node.js';
 
 /** Hosts on their way in at a time: enough to keep a coordinator busy, few enough that no handshake times out. */
 const JOINING_AT_ONCE = 32;

@@ -15,14 +15,12 @@ import type { LinkTarget } from '../link/link-target.js';
 import { HollowDriver } from '../runtime/hollow/hollow-driver.js';
 import { HollowEngine } from '../runtime/hollow/hollow-engine.js';
 import { SANDBOX } from '../runtime/runtime-driver.js';
-import { hollowHostDeps, hollowHostInfo } from './hollow-host.js';
+import { hollowHostDeps, hollowHostInfo, simulatedHostLoad } from './hollow-host.js';
 import type { QueriedNode } from './node-query.js';
 import { type NodeTemplate, statusFromTemplate } from './node-templates.js';
-import { simulatedHostLoad } from './simulated-host-load.js';
 import type { SimulatedHostNetwork } from './simulated-host-network.js';
 import { simulationAnnotationErrors } from './simulation-annotation-errors.js';
 import { cutsLink, simulatedBehaviour } from './simulation-annotations.js';
-import type { WarningLimiter } from './warning-limiter.js';
 
 /** Exit code of a process that a power cut ended. */
 const KILLED = 137;
@@ -232,5 +230,26 @@ export class SimulatedNode implements QueriedNode {
       if (pod.spec.containers.some((container) => fullImageName(container.image ?? '') === image)) return pod;
     }
     return undefined;
+  }
+}
+
+/** Of one kind; a fleet of thousands can be wrong a thousand times in the same way. */
+const MOST = 5;
+
+export class WarningLimiter {
+  readonly #say: (text: string) => void;
+  readonly #said = new Map<string, Set<string>>();
+
+  constructor(say: (text: string) => void) {
+    this.#say = say;
+  }
+
+  /** Says `text`, unless it was said before or much of its kind was. */
+  warn(kind: string, text: string): void {
+    const said = this.#said.get(kind) ?? new Set();
+    this.#said.set(kind, said);
+    if (said.size === MOST || said.has(text)) return;
+    said.add(text);
+    this.#say(said.size === MOST ? `${text} (more of this is not said)` : text);
   }
 }
