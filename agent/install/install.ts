@@ -1,5 +1,6 @@
 /** `everynode-agent install`: makes this host a node of a fleet, by systemd. Killed at any line, a repetition ends in the same place. */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { writePrivateFile } from '../../shared/process/files/private-file.js';
 import { VERSION } from '../../shared/process/program-version.js';
 import {
@@ -26,7 +27,6 @@ import {
   VERSIONS_DIR,
 } from './install-paths.js';
 import { InstalledVersions } from './installed-versions.js';
-import { unitText } from './systemd-units.js';
 
 const WHAT = 'everynode-agent install';
 const HEAD = `# Settings of the Everynode agent; everynode-agent --help lists them all. Labels and taints may be maps and lists:
@@ -93,4 +93,12 @@ function linkCommand(say: (text: string) => void): void {
     if ((error as NodeJS.ErrnoException).code !== 'EROFS') throw error;
     say(`${COMMAND_LINK} cannot be made, for it is read-only there; the command is ${command}`);
   }
+}
+
+declare const EVERYNODE_UNITS: Readonly<Record<string, string>> | undefined;
+
+/** A unit by its file's name. */
+function unitText(name: string): string {
+  if (typeof EVERYNODE_UNITS === 'object' && EVERYNODE_UNITS[name]) return EVERYNODE_UNITS[name];
+  return readFileSync(fileURLToPath(new URL(`../../../systemd/${name}`, import.meta.url)), 'utf8');
 }

@@ -1,6 +1,7 @@
 /** What the host has left, by the kernel's own count: a few small reads, and nothing written. */
 import { readFile, stat, statfs } from 'node:fs/promises';
 import type { Observation, PressureReadings, Signal } from '../decisions/eviction/eviction-thresholds.js';
+import type { DiskUse } from '../decisions/images/image-collection.js';
 import { workingSet } from './host-counters.js';
 
 /** Reads now; what the host does not tell is missing. `imageDir` is the engine's, undefined while nobody knows it. */
@@ -75,4 +76,15 @@ async function read(path: string): Promise<string | undefined> {
   } catch {
     return undefined;
   }
+}
+
+/** Of the file system that `path` is on; the available part is what an ordinary user could still take. */
+export async function readFileSystemUsage(path: string): Promise<DiskUse> {
+  const { blocks, bavail, bsize } = await statfs(path);
+  return { capacityBytes: blocks * bsize, availableBytes: bavail * bsize };
+}
+
+/** In [0, 1]. */
+export function usedFraction({ capacityBytes, availableBytes }: DiskUse): number {
+  return capacityBytes > 0 ? 1 - availableBytes / capacityBytes : 0;
 }

@@ -3,7 +3,6 @@ import type { Container, Pod, Volume, VolumeMount } from '../../shared/kube/pods
 import { type FileFacts, fileSourceOf, volumeFiles } from '../decisions/container-spec/volume-files.js';
 import type { Mount } from '../runtime/runtime-driver.js';
 import { writeAtomically } from './atomic-files.js';
-import { prepareEmptyDir } from './empty-dir.js';
 import type { FindProcesses } from './engine-mount-namespace.js';
 import { ensureFolder } from './ensure-folder.js';
 import { folderBytes } from './folder-size.js';
@@ -132,7 +131,8 @@ export class HostVolumes {
     if (volume.emptyDir) {
       if (isInMemory(volume)) await prepareMemoryRoot(this.#folders);
       const folder = this.#folderOf(pod, volume);
-      await prepareEmptyDir(folder);
+      // Writable for every user that the containers run as.
+      await ensureFolder(folder, 0o777);
       return applyFsGroup(folder, pod.spec.securityContext);
     }
     const source = Object.keys(volume).find((key) => key !== 'name') ?? 'volume without a source';

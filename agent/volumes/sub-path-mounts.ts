@@ -13,7 +13,6 @@ import { SANDBOX } from '../runtime/runtime-driver.js';
 import { EngineMountNamespace, type FindProcesses } from './engine-mount-namespace.js';
 import { makeFolders } from './ensure-folder.js';
 import type { FileDescriptor } from './file-descriptor.js';
-import { mountPoints } from './mount-points.js';
 
 /** The mount of a container; `index` is its position in the container's list. */
 interface SubPathPlace {
@@ -203,4 +202,15 @@ export class SubPathMounts {
 /** On a disk that became read-only the marks stay until the Pod's folder can be removed. */
 function unlessReadOnly(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EROFS') throw error;
+}
+
+/** Those of a `/proc/PID/mountinfo`, the newest first: what lies below another is unmounted before it. */
+function mountPoints(mountInfo: string): string[] {
+  const lines = mountInfo.split('\n').filter((line) => line !== '');
+  return lines.map((line) => unescaped(line.split(' ')[4] ?? '')).reverse();
+}
+
+/** Spaces, tabs, line ends and backslashes are written in octal. */
+function unescaped(path: string): string {
+  return path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }

@@ -2,9 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ContainerOwner, RuntimeError, type RuntimeEvent } from '../runtime-driver.js';
 import { RuntimeEventQueue } from '../runtime-event-queue.js';
-import type { DockerApi } from './docker-api.js';
+import { type DockerApi, jsonLines } from './docker-api.js';
 import { LABEL, ownerFilter } from './docker-convert.js';
-import { jsonLines } from './json-lines.js';
 
 /** An engine that is down is tried again after 100 ms, doubling to a second: a restart should be seen soon, and a connect costs nothing. */
 const FIRST_RETRY_MS = 100;

@@ -1,8 +1,7 @@
 /** Images of an engine: look, pull, load. */
 
 import { type EngineImage, type PullRequest, RuntimeError } from '../runtime-driver.js';
-import type { DockerApi } from './docker-api.js';
-import { jsonLines } from './json-lines.js';
+import { type DockerApi, jsonLines } from './docker-api.js';
 
 /** What `GET /images/NAME/json` answers, the part that is read. */
 interface ImageAnswer {
