@@ -1,4 +1,4 @@
-/** Images that this host is to have before any container asks for them: as the coordinator lists them, or for a turn to come. */
+/** Pulls images before containers need them: those that the coordinator lists, and those of a coming handover. */
 
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
@@ -8,13 +8,13 @@ import type { Keyring } from '../decisions/images/registry-credentials.js';
 import { RuntimeError } from '../runtime/runtime-driver.js';
 import type { ImagePuller } from './image-puller.js';
 
-/** An image, as Pods name it, and what it may be pulled with beside the host's own credentials. */
+/** An image name as in Pods, and the Pod's credentials. The host's own credentials are used as well. */
 interface WantedImage {
   image: string;
   secrets?: readonly Keyring[];
 }
 
-/** An image that is not here yet, and why the last try failed. */
+/** An image that is not present yet, and the error of the last attempt. */
 interface MissingImage {
   image: string;
   failure?: string;
@@ -26,14 +26,14 @@ interface Holding extends WantedImage {
   isHere: boolean;
   sizeBytes?: number;
   failure?: string;
-  /** Who wants it, and hears when that changes. */
+  /** Owners that want the image, with their callbacks. */
   owners: Map<string, () => void>;
 }
 
-/** Whose list the coordinator's is. */
+/** Owner of the coordinator's list. */
 const NODE = 'node';
 
-/** Level-triggered: the newest list of an owner is what holds, and losing it costs a look. */
+/** Each owner's newest list replaces its former one. Nothing is stored: after a restart, the lists arrive again. */
 export class PrefetchedImages {
   readonly #images: Pick<ImagePuller, 'ensure'>;
   readonly #clock: Clock;
@@ -47,12 +47,12 @@ export class PrefetchedImages {
     this.#log = log;
   }
 
-  /** Full names of the images that are held: they are not collected. */
+  /** Full names of all wanted images. They are not garbage collected. */
   names(): string[] {
     return [...this.#held.keys()].map(fullImageName);
   }
 
-  /** The images that the coordinator lists from now on. One that nobody names any more is let go of. */
+  /** Replaces the coordinator's list. An image without any owner is dropped. */
   prefetch(images: readonly string[], onChange: () => void = () => undefined): void {
     this.#isAsked = true;
     this.prefetchFor(
@@ -62,7 +62,7 @@ export class PrefetchedImages {
     );
   }
 
-  /** The images that `owner` wants from now on; `onChange` is called when one of them came, or could not. */
+  /** Replaces the list of `owner`. `onChange` is called when one of its images was pulled, or could not be. */
   prefetchFor(owner: string, wanted: readonly WantedImage[], onChange: () => void): void {
     const names = new Set(wanted.map(({ image }) => image));
     for (const [image, holding] of this.#held) {
@@ -84,14 +84,16 @@ export class PrefetchedImages {
     }
   }
 
-  /** Those of the coordinator's list that are here, and how much they take; undefined when it never sent one. */
+  /**
+   * Returns the present images of the coordinator's list with their sizes. Undefined if the coordinator never sent one.
+   */
   present(): { image: string; sizeBytes?: number }[] | undefined {
     if (!this.#isAsked) return undefined;
     const held = [...this.#held.values()].filter(({ owners, isHere }) => owners.has(NODE) && isHere);
     return held.map(({ image, sizeBytes }) => ({ image, ...(sizeBytes && { sizeBytes }) }));
   }
 
-  /** What `owner` wants and does not have yet. */
+  /** Returns the images that `owner` still misses. */
   missing(owner: string): MissingImage[] {
     const wanted = [...this.#held.values()].filter(({ owners, isHere }) => owners.has(owner) && !isHere);
     return wanted.map(({ image, failure }) => ({ image, ...(failure !== undefined && { failure }) }));
@@ -103,7 +105,7 @@ export class PrefetchedImages {
     }
   }
 
-  /** Again with the back-off of a Pod's pull, until it is here or let go of. */
+  /** Retries with the back-off of a Pod's pull until the image is present or dropped. */
   async #fetch(holding: Holding, failures: number): Promise<void> {
     const { image, secrets, abort } = holding;
     try {

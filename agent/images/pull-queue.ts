@@ -1,4 +1,4 @@
-/** Lets only so many pulls go on at once; the others wait their turn, in order. */
+/** Limits concurrent pulls. The others wait, first in, first out. */
 export class PullQueue {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -7,7 +7,7 @@ export class PullQueue {
     this.#free = atOnce;
   }
 
-  /** Runs the task when its turn has come. One whose signal aborts while it waits gives its place up and rejects. */
+  /** Runs the task when a place is free. Rejects if `signal` aborts while the task waits. */
   async run<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
     await this.#turn(signal);
     try {

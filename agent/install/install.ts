@@ -1,4 +1,7 @@
-/** `everynode-agent install`: makes this host a node of a fleet, by systemd. Killed at any line, a repetition ends in the same place. */
+/**
+ * `everynode-agent install`: makes this host a node, with a systemd service. After a crash at any line, a second run
+ * completes it.
+ */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { writePrivateFile } from '../../shared/process/files/private-file.js';
@@ -36,17 +39,17 @@ const HEAD = `# Settings of the Everynode agent; everynode-agent --help lists th
 `;
 
 interface InstallOptions {
-  /** As they hold with what was given now. */
+  /** Settings of this call and of the settings file. */
   settings: JoinSettings & Pick<AgentSettings, 'runtime'>;
-  /** What was given now, for the file; the token is not in it. */
+  /** Settings of this call, to be written to the file. Without the token. */
   typedSettings: Readonly<Record<string, string>>;
-  /** PEM file of the key that signs releases; absent: no upgrade is accepted. */
+  /** PEM file of the key that signs releases. Without it, no upgrade is accepted. */
   releaseKey?: string;
   places: EngineLocations;
   report: (text: string) => void;
 }
 
-/** Resolves when the agent runs. Throws `ExitError`; what was missing is told before anything is changed. */
+/** Resolves when the agent runs. Throws `ExitError`. Checks all requirements before it changes anything. */
 export async function install({
   settings,
   typedSettings: given,
@@ -62,7 +65,7 @@ export async function install({
     say(`container engine: ${engine.name} ${engine.version}`);
   }
   const key = releaseKey === undefined ? undefined : readFileSync(releaseKey);
-  // First of all, and it makes the data directory: a join that fails leaves nothing. The token itself is kept nowhere.
+  // Join first, because it creates the data directory: a failed join leaves nothing behind. The token is not stored.
   const { enrolment } = await joinWithSettings({ ...settings, data: DATA_DIR }, say, true);
   say(`this host is node ${nodeName} of cluster ${enrolment.clusterUID}`);
   mkdirSync(CONFIG_DIR, { recursive: true, mode: 0o755 });
@@ -73,18 +76,18 @@ export async function install({
   versions.installSelf(VERSION);
   versions.activate(VERSION);
   versions.markProven(VERSION);
-  // npm may have put its own there.
+  // npm may have installed a command of its own there.
   if (isAbsentOrOwnLink(COMMAND_LINK, VERSIONS_DIR)) linkCommand(say);
   for (const unit of [SERVICE, RECOVERY_SERVICE]) installFile(`${UNIT_DIR}/${unit}`, unitText(unit));
   runCommandOnHost('systemctl', 'daemon-reload');
   runCommandOnHost('systemctl', 'enable', '--quiet', SERVICE);
   say('starting the agent');
-  // Resolves when the agent has said that it is ready.
+  // Resolves when the agent has reported itself ready to systemd.
   runCommandOnHost('systemctl', 'restart', SERVICE);
   say(`everynode-agent ${VERSION} runs; settings: ${CONFIG_FILE}; log: journalctl -u everynode-agent`);
 }
 
-/** For people alone: a host whose programs are read-only goes without. */
+/** The link is only a convenience for operators: a host with a read-only /usr works without it. */
 function linkCommand(say: (text: string) => void): void {
   const command = `${VERSIONS_DIR}/proven/everynode-agent`;
   try {
@@ -97,7 +100,7 @@ function linkCommand(say: (text: string) => void): void {
 
 declare const EVERYNODE_UNITS: Readonly<Record<string, string>> | undefined;
 
-/** A unit by its file's name. */
+/** Returns the text of `systemd/NAME`. The bundler includes the texts. Without a bundle the package has the files. */
 function unitText(name: string): string {
   if (typeof EVERYNODE_UNITS === 'object' && EVERYNODE_UNITS[name]) return EVERYNODE_UNITS[name];
   return readFileSync(fileURLToPath(new URL(`../../../systemd/${name}`, import.meta.url)), 'utf8');

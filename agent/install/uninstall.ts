@@ -1,4 +1,4 @@
-/** `everynode-agent uninstall`: leaves the host as it was. */
+/** `everynode-agent uninstall`: removes the agent from this host. */
 
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
@@ -24,19 +24,19 @@ import {
 } from './install-paths.js';
 
 interface UninstallOptions {
-  /** Stop and remove running Pods without asking. */
+  /** Stop and remove running Pods without confirmation. */
   yes: boolean;
-  /** Identity, settings and everything the host was given go as well: it can join again only with a token. */
+  /** Also remove identity, settings and all stored state. The host then needs a token to join again. */
   purge: boolean;
   report: (text: string) => void;
 }
 
-/** Throws `ExitError` when Pods run and nobody agrees to end them; then nothing has changed. Twice is harmless. */
+/** Throws `ExitError` before any change when Pods run and the operator does not confirm. A second run does no harm. */
 export async function uninstall({ yes, purge, report: say }: UninstallOptions): Promise<void> {
   requireSystemd('everynode-agent uninstall');
   const pods = await countPods(DATA_DIR);
   if (pods > 0 && !yes) await askForPods(pods);
-  // Of an upgrade that is on trial: it would start the agent again.
+  // The timer of an upgrade trial would start the agent again.
   commandSucceeds('systemctl', 'stop', 'everynode-agent-trial-*.timer', 'everynode-agent-trial-*.service');
   for (const unit of [SERVICE, RECOVERY_SERVICE]) {
     commandSucceeds('systemctl', 'disable', '--quiet', '--now', unit);
@@ -52,7 +52,7 @@ export async function uninstall({ yes, purge, report: say }: UninstallOptions): 
     say(`kept, for another installation: ${DATA_DIR}, ${CONFIG_FILE} (--purge removes them)`);
     return;
   }
-  // `rmSync` would also remove the files of a disk that is mounted below; this call refuses instead.
+  // `rmSync` would also remove the files of a disk that is mounted below. `removeFolder` refuses instead.
   await removeFolder(DATA_DIR);
   for (const file of [CONFIG_FILE, RELEASE_KEY_FILE]) rmSync(file, { force: true });
   if (existsSync(CONFIG_DIR) && readdirSync(CONFIG_DIR).length === 0) rmdirSync(CONFIG_DIR);

@@ -1,4 +1,4 @@
-/** The agent's numbers in Prometheus' text format; by a kubelet's names where it has one for the same thing. */
+/** The agent's metrics in Prometheus' text format. Named like the kubelet's where it has the same metric. */
 import { LINK_CAUSES, type LinkCause, type LinkDirection } from '../../shared/kube/fleet/host-meter-types.js';
 import type { OperationCount } from './engine-operation-counts.js';
 import type { CountedState } from './pod-counts.js';
@@ -7,7 +7,7 @@ export interface AgentMetricValues {
   node: string;
   isConnected: boolean;
   isEngineUp: boolean;
-  /** Absent before the first heartbeat was answered. */
+  /** Absent before the response to the first heartbeat. */
   roundTripMs?: number;
   desiredPods: number;
   runningPods: number;
@@ -24,7 +24,6 @@ export interface AgentMetricValues {
 
 type Value = [labels: Record<string, string>, value: number | undefined];
 
-/** The page. */
 export function agentMetricsText(numbers: AgentMetricValues): string {
   const { node, roundTripMs, containers, linkBytes } = numbers;
   const operations = [...numbers.operations];

@@ -1,15 +1,15 @@
-/** How busy this host is, for its heartbeats: counters of the kernel and one question to the file system. */
+/** The host's load, for heartbeats. */
 import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { HostCounters } from './host-counters.js';
 
 interface HostLoadDeps {
-  /** Throws where the kernel does not tell. */
+  /** Throws when the kernel does not report them. */
   counters: () => HostCounters;
-  /** Of the whole host. */
+  /** Cores of the whole host. */
   cpus: number;
   memoryBytes: number;
-  /** How much of the disk is in use, in [0, 1]. */
+  /** Returns the used fraction of the disk, in [0, 1]. */
   diskUse: () => Promise<number>;
   clock: Clock;
 }
@@ -19,7 +19,7 @@ const NANOS_A_MS = 1_000_000;
 export class HostLoad {
   readonly #parts: HostLoadDeps;
   #last: { at: number; cpuNanos: number } | undefined;
-  /** As it was when it was asked for last: a file system that hangs holds up no heartbeat. */
+  /** The latest result. A heartbeat must not wait for a file system that hangs. */
   #disk: number | undefined;
   #isAsking = false;
 
@@ -28,7 +28,7 @@ export class HostLoad {
     this.read();
   }
 
-  /** Since the last call. */
+  /** Returns the load since the last call. */
   read(): HeartbeatReading {
     this.#askDisk();
     const { counters, cpus, memoryBytes, clock } = this.#parts;

@@ -1,4 +1,7 @@
-/** Runs what probes and hooks name: a command, a request, a connection, a sleep (pkg/kubelet/prober, pkg/kubelet/lifecycle). */
+/**
+ * Runs the handlers of probes and lifecycle hooks: exec, httpGet, tcpSocket, grpc, sleep (pkg/kubelet/prober,
+ * pkg/kubelet/lifecycle).
+ */
 import type { Handler, Probe } from '../../shared/kube/pods/probe-types.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import { type ProbeResult, probeTimeoutMs } from '../decisions/probes/probe-state.js';
@@ -9,15 +12,14 @@ import { probeHttp, sendHookRequest } from './probe-http.js';
 import type { ProbeTarget } from './probe-target.js';
 import { probeTcp } from './probe-tcp.js';
 
-/** What workers ask of handlers. */
 export interface ProbeHandlers {
-  /** One answer, never late by more than a moment; throws nothing. */
+  /** Runs a probe once, limited by its timeout. Never throws. */
   probe(probe: Probe, target: ProbeTarget): Promise<ProbeResult>;
-  /** Resolves when the hook has done its work within `deadlineMs`; throws an Error that says why not. */
+  /** Resolves when the hook has completed within `deadlineMs`. Throws an Error with the reason otherwise. */
   runHook(hook: Handler, target: ProbeTarget, deadlineMs: number): Promise<void>;
 }
 
-/** On a real engine. */
+/** Handlers for containers of a real engine. */
 export class ContainerProbeHandlers implements ProbeHandlers {
   readonly #driver: Pick<RuntimeDriver, 'exec'>;
   readonly #clock: Clock;

@@ -1,13 +1,13 @@
-/** The httpGet of probes and hooks (pkg/probe/http). */
+/** httpGet of probes and hooks (pkg/probe/http). */
 import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { HTTPGetAction } from '../../shared/kube/pods/probe-types.js';
 import type { ProbeResult } from '../decisions/probes/probe-state.js';
 import { dialErrorMessage, hostAndPort, type ProbeTarget, portNumber } from './probe-target.js';
 
-/** As much of a body as is read (pkg/probe/http maxRespBodyLength). */
+/** Limit of the body that is read (pkg/probe/http maxRespBodyLength). */
 const MAX_BODY_BYTES = 10 * 1024;
-/** As Go's client. */
+/** The limit of Go's HTTP client. */
 const MAX_REDIRECTS = 10;
 const USER_AGENT = 'kube-probe/1.32';
 
@@ -17,14 +17,14 @@ interface HttpAnswer {
   location?: string;
 }
 
-/** The URL that is asked. Throws an Error where the port cannot be told. */
+/** Returns the URL to request. Throws an Error when the port is unknown. */
 function probeUrl(action: HTTPGetAction, target: ProbeTarget): URL {
   const scheme = (action.scheme ?? 'HTTP').toLowerCase();
   const where = hostAndPort(action.host || target.podIP, portNumber(action.port, target));
   return new URL(action.path ?? '/', `${scheme}://${where}/`);
 }
 
-/** Success is 2xx or 3xx; a redirect to another host is not followed and a warning. */
+/** Succeeds for 2xx and 3xx. A redirect to another host is not followed and yields a warning. */
 export async function probeHttp(
   action: HTTPGetAction,
   target: ProbeTarget,
@@ -52,7 +52,7 @@ export async function probeHttp(
   }
 }
 
-/** Sends the request of a hook; any answer will do. Throws an Error that says why there was none. */
+/** Sends the request of a hook and ignores the status. Throws an Error when there is no response. */
 export async function sendHookRequest(
   action: HTTPGetAction,
   target: ProbeTarget,
@@ -76,14 +76,14 @@ function headersOf({ httpHeaders }: HTTPGetAction): Record<string, string | stri
       headers[name] = value;
     } else headers[known] = [headers[known] ?? [], value].flat();
   }
-  // A header that is there but empty takes the default away.
+  // A header with an empty value removes the default.
   if (!names.has('user-agent')) headers['User-Agent'] = USER_AGENT;
   if (!names.has('accept')) headers.Accept = '*/*';
   return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ''));
 }
 
 function get(url: URL, headers: OutgoingHttpHeaders, signal: AbortSignal): Promise<HttpAnswer> {
-  // Certificates are not looked at, as upstream: what is asked is whether the server answers.
+  // Like upstream, does not verify certificates: a probe only checks whether the server responds.
   const options: RequestOptions = { headers, signal, agent: false, rejectUnauthorized: false };
   return new Promise((resolve, reject) => {
     const outgoing = url.protocol === 'https:' ? httpsRequest(url, options) : httpRequest(url, options);

@@ -1,16 +1,16 @@
-/** A command in a container from start to end, for probes and hooks. */
+/** Runs a command in a container to its end, for probes and hooks. */
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import { type ExecProcess, type RuntimeDriver, RuntimeError } from './runtime-driver.js';
 
-/** As much of the output as a kubelet keeps of a probe's (`pkg/probe/exec` maxReadLength). */
+/** Limit of the output that is kept, like the kubelet's (`pkg/probe/exec` maxReadLength). */
 export const MAX_OUTPUT_BYTES = 10 * 1024;
 
-/** How a command came out. `output` is its first bytes, stdout and stderr as they came, never more than the limit. */
+/** `output` contains the first bytes of stdout and stderr in order, up to the limit. */
 type CommandResult = { kind: 'ended'; exitCode: number; output: Buffer } | { kind: 'late'; output: Buffer };
 
 /**
- * Runs `command` in a running container and waits for its end, at most `deadlineMs`: what is late then is killed where
- * the agent may (`ExecProcess.kill`) and let go in any case. Throws `RuntimeError` as `exec` does.
+ * Runs `command` in a running container for at most `deadlineMs`. At the deadline the process is killed if the agent
+ * has permission to (`ExecProcess.kill`), and its streams are closed in any case. Throws `RuntimeError` like `exec`.
  */
 export async function runContainerCommand(
   driver: Pick<RuntimeDriver, 'exec'>,
@@ -39,7 +39,7 @@ export async function runContainerCommand(
   } finally {
     timer?.cancel();
     letGo.abort();
-    // What was let go may still fail; nobody waits for it.
+    // The closed streams may still fail, but no caller waits for them.
     ended.catch(() => undefined);
   }
 }
@@ -48,7 +48,7 @@ function ignoreRefusal(error: unknown): void {
   if (!(error instanceof RuntimeError)) throw error;
 }
 
-/** Keeps the beginning of what it is given. */
+/** Keeps the first bytes of a stream. */
 class FirstBytes {
   readonly #chunks: Uint8Array[] = [];
   #left: number;

@@ -3,7 +3,10 @@ import type { Clock } from '../../shared/process/time/clock.js';
 import { overrideDriver } from './override-driver.js';
 import type { ObservedContainer, RuntimeDriver } from './runtime-driver.js';
 
-/** Smaller differences between the clocks are noise of the reading. Following them would make the times flicker. */
+/**
+ * Smaller differences between the clocks are measurement noise. Following them would make the times change all the
+ * time.
+ */
 const STEP_MS = 1000;
 
 /**

@@ -1,7 +1,7 @@
-/** A container engine's driver with some of its calls replaced. */
+/** Replaces single calls of a runtime driver. */
 import type { RuntimeDriver } from './runtime-driver.js';
 
-/** Returns a driver that makes the calls of `replaced`, and passes all others on to `driver`. */
+/** Returns a driver that uses the calls of `replaced`, and those of `driver` for all others. */
 export function overrideDriver(driver: RuntimeDriver, replaced: Partial<RuntimeDriver>): RuntimeDriver {
   return new Proxy(driver, {
     get(target, name) {

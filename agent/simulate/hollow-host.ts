@@ -1,4 +1,4 @@
-/** What a pretended host is like, where nobody says otherwise. */
+/** Defaults of a simulated host: facts, load, key and dependencies of its agent. */
 import { createECDH, createHmac, createPrivateKey } from 'node:crypto';
 import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
 import type { Clock } from '../../shared/process/time/clock.js';
@@ -8,7 +8,7 @@ import type { HostInfo } from '../node/host-info.js';
 import { NO_POD_FILES } from '../pods/pod-files.js';
 import type { PodVolumes } from '../pods/pod-worker-deps.js';
 
-/** Pods of pretended hosts get no folders. */
+/** Pods on simulated hosts have no volumes on disk. */
 const NO_VOLUMES: PodVolumes = {
   prepare: async () => undefined,
   refresh: async () => undefined,
@@ -19,7 +19,7 @@ const NO_VOLUMES: PodVolumes = {
   storageOf: async () => ({ emptyDirs: new Map(), otherVolumes: 0 }),
 };
 
-/** What an agent stands on that has no disk and no kernel of its own. */
+/** Dependencies of an agent without a disk and a kernel. */
 export function hollowHostDeps(): Pick<AgentDeps, 'engine' | 'volumes' | 'images' | 'isolation' | 'files'> {
   return {
     engine: 'hollow',
@@ -30,7 +30,7 @@ export function hollowHostDeps(): Pick<AgentDeps, 'engine' | 'volumes' | 'images
   };
 }
 
-/** A small host, the same for all that bring no capacity of their own; `boots` counts how often it came up. */
+/** A small host, for templates without capacity. `boots` counts its boots. */
 export function hollowHostInfo(name: string, boots: number, address: string): HostInfo {
   const boot = `${name}-boot-${boots}`;
   return {
@@ -53,7 +53,7 @@ export function hollowHostInfo(name: string, boots: number, address: string): Ho
 
 const WAVE_MS = 20 * 60_000;
 
-/** The same for the same name and time. */
+/** Returns waves of load, so that charts of a fleet look real. The same name and time give the same load. */
 export function simulatedHostLoad(name: string, clock: Clock): () => HeartbeatReading {
   const phase = [...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 997, 7) / 997;
   return () => {
@@ -68,12 +68,15 @@ export function simulatedHostLoad(name: string, clock: Clock): () => HeartbeatRe
 
 const COORDINATE_BYTES = 32;
 
-/** PEM (PKCS #8) of a P-256 key, as real hosts make theirs. */
+/**
+ * Derives a P-256 key from the token and the name, as PEM (PKCS #8). A host that is simulated again has the same
+ * identity.
+ */
 export function simulatedHostKey(bearer: string, node: string): string {
   const curve = createECDH('prime256v1');
   curve.setPrivateKey(createHmac('sha256', bearer).update(`key of ${node}`).digest());
   const text = (bytes: Buffer) => bytes.toString('base64url');
-  // An octet that says "uncompressed", then the two coordinates (SEC 1, 2.3.3).
+  // Without the first octet, which marks an uncompressed point, the two coordinates remain (SEC 1, 2.3.3).
   const point = curve.getPublicKey().subarray(1);
   const key = {
     kty: 'EC',

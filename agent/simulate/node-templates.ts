@@ -1,20 +1,23 @@
-/** The nodes to pretend: numbered ones, or those of a file of Node manifests. */
+/** Templates of simulated nodes: numbered ones, or those of a file of Node manifests. */
 
 import type { Node, NodeStatus } from '../../shared/kube/nodes/node-types.js';
 import type { Condition } from '../../shared/kube/objects/conditions.js';
 import { manifestError } from './node-manifest-check.js';
 
-/** A Node as it is to register. */
+/** The Node that a simulated host registers. */
 export type NodeTemplate = Pick<Node, 'metadata' | 'spec' | 'status'>;
 
-/** `count` nodes named `PREFIX-1` and so on. */
+/** Returns `count` nodes named `PREFIX-1`, `PREFIX-2` … */
 export function numberedNodes(prefix: string, count: number): NodeTemplate[] {
   return Array.from({ length: count }, (_, index) => ({
     metadata: { name: `${prefix}-${index + 1}`, labels: { 'simulate.everynode.dev/fleet': prefix } },
   }));
 }
 
-/** Nodes of decoded YAML documents: Nodes, and Lists of them as `kubectl get nodes -o yaml` prints. Throws an Error that names what is no Node. */
+/**
+ * Returns the nodes of decoded YAML documents: Nodes, and Lists of them as `kubectl get nodes -o yaml` prints. Throws
+ * an Error that names any other document.
+ */
 export function nodesFromDocuments(documents: readonly unknown[]): NodeTemplate[] {
   const plans = documents.filter((document) => document !== null).flatMap(nodesOf);
   const names = new Set<string>();
@@ -36,7 +39,7 @@ function nodesOf(document: unknown): NodeTemplate[] {
   return [document as NodeTemplate];
 }
 
-/** What a pretended host says of itself, with the plan's own words above it. */
+/** Returns the simulated status with the fields that the template sets. */
 export function statusFromTemplate(
   told: NodeStatus,
   plan: NodeTemplate,
@@ -60,7 +63,7 @@ export function statusFromTemplate(
   };
 }
 
-/** `above` takes the place of conditions of its types. */
+/** Conditions of `above` replace those of the same type. */
 function mergeConditions(below: readonly Condition[], above: readonly Condition[]): Condition[] {
   const types = new Set(above.map(({ type }) => type));
   return [...below.filter(({ type }) => !types.has(type)), ...above];

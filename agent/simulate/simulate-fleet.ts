@@ -1,4 +1,4 @@
-/** `simulate`: a fleet of pretended hosts, seen and steered from one terminal. */
+/** `simulate`: runs a fleet of simulated hosts, and steers it from the terminal. */
 
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -15,7 +15,10 @@ import { ProgressLine } from './progress-line.js';
 import { MAX_NODES_A_PROCESS, type SimulateSettings } from './simulate-settings.js';
 import { COMMANDS_HELP, parseCommand } from './simulation-command.js';
 
-/** Runs until a signal, or until who started it is gone; then every connection is closed and every process ended. Throws `ExitError`. */
+/**
+ * Runs until a signal, or until the parent process exits. Then closes every connection and ends every worker. Throws
+ * `ExitError`.
+ */
 export async function simulate(settings: SimulateSettings): Promise<void> {
   const token = await requireCoordinator(settings);
   const plans = await readPlans(settings);
@@ -34,12 +37,12 @@ export async function simulate(settings: SimulateSettings): Promise<void> {
   printErrorLine(farewell(settings));
 }
 
-/** `everynode simulate` holds the other end of a channel; without one, there is nobody to wait for. */
+/** `everynode simulate` keeps an IPC channel open. Without one there is no parent to wait for. */
 function untilParentGone(): Promise<unknown> {
   return process.connected ? once(process, 'disconnect') : new Promise(() => undefined);
 }
 
-/** The join token. Throws `ExitError`. */
+/** Returns the join token. Throws `ExitError`. */
 async function requireCoordinator({ server, ...given }: SimulateSettings): Promise<string> {
   if (server === undefined) {
     throw new ExitError(EXIT_CODES.usage, 'The coordinator is not named: give --server https://HOST:PORT.');
@@ -59,7 +62,7 @@ async function requireCoordinator({ server, ...given }: SimulateSettings): Promi
   );
 }
 
-/** Throws `ExitError` for a file that cannot be read and for more nodes than fit. */
+/** Throws `ExitError` for a file that cannot be read, and for more nodes than the workers can hold. */
 async function readPlans({ nodes, name, processes }: SimulateSettings): Promise<NodeTemplate[]> {
   const plans = /^\d+$/.test(nodes) ? numberedNodes(name, Number(nodes)) : await readFileOfNodes(nodes);
   if (plans.length === 0) throw new ExitError(EXIT_CODES.usage, '--nodes: at least one is needed.');
@@ -83,7 +86,7 @@ async function readFileOfNodes(path: string): Promise<NodeTemplate[]> {
   }
 }
 
-/** The lines of a script, every one a command that can be read: none is done where a later one is wrong. Throws `ExitError`. */
+/** Returns the lines of a script. Throws `ExitError` for an invalid line, before any command runs. */
 async function readScript(path: string): Promise<string[]> {
   let line = 0;
   try {
@@ -97,7 +100,7 @@ async function readScript(path: string): Promise<string[]> {
   }
 }
 
-/** The script to its end, then what is typed. */
+/** Runs the script, then commands from the terminal. */
 async function steer(
   script: readonly string[],
   hosts: FleetSupervisor,
@@ -115,12 +118,12 @@ async function steer(
   }
 }
 
-/** Throws for a line that is no command. */
+/** Throws for an invalid command. */
 async function runLine(line: string, hosts: FleetSupervisor, say: (text: string) => void): Promise<void> {
   const command = parseCommand(line);
   if (!command) return;
   if (command.kind === 'wait') {
-    // In a script, time counts from when all are there.
+    // In a script, `wait` starts when all hosts are connected.
     while (!hosts.isStarted) await pause(100);
     await pause(command.ms);
     return;
@@ -129,7 +132,7 @@ async function runLine(line: string, hosts: FleetSupervisor, say: (text: string)
   say(`${line.trim()}: ${countText(nodes, 'node')}`);
 }
 
-/** What is left is in the coordinator's hands: Nodes are deleted by those who may. */
+/** Explains how to delete the Nodes: the simulator has no permission to. */
 function farewell({ nodes, name }: SimulateSettings): string {
   const which = /^\d+$/.test(nodes) ? `nodes -l simulate.everynode.dev/fleet=${name}` : `-f ${nodes}`;
   return `All agents have left. The same command brings the same nodes back; kubectl delete ${which} removes them.`;

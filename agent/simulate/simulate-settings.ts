@@ -1,4 +1,4 @@
-/** Every setting of `simulate`. */
+/** Settings of `simulate`. */
 import {
   choiceSetting,
   integerSetting,
@@ -9,7 +9,7 @@ import {
 import type { Setting, SettingsOf } from '../../shared/process/settings/settings-schema.js';
 import { AGENT_SETTINGS } from '../program/agent-settings.js';
 
-/** What one process can hold on usual limits for open files, with room to spare. */
+/** Limit per process, with a margin below the usual limit of open files. */
 export const MAX_NODES_A_PROCESS = 19_000;
 
 const speed: Setting<number> = {

@@ -1,4 +1,4 @@
-/** Many pretended hosts in one process: they join, connect, and leave together. */
+/** Many simulated hosts in one process. */
 import { Agent as HttpsAgent } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import { JOIN_PATH, type JoinRequest, LINK_PATH } from '../../shared/link/messages/link-messages.js';
@@ -20,14 +20,14 @@ import type { NodeTemplate } from './node-templates.js';
 import { SimulatedHostNetwork } from './simulated-host-network.js';
 import { type NodeCounts, SimulatedNode, WarningLimiter } from './simulated-node.js';
 
-/** Hosts on their way in at a time: enough to keep a coordinator busy, few enough that no handshake times out. */
+/** Concurrent joins: enough to keep a coordinator busy, few enough that no handshake times out. */
 const JOINING_AT_ONCE = 32;
-/** A host that has no answer by then goes on trying by itself; the next one is let in. */
+/** Timeout for a host's first connection. The host keeps trying, and the next one joins. */
 const PATIENCE_MS = 5_000;
-/** Tries to join before the simulation gives up, and the wait after the first. */
+/** Attempts to join before the simulation fails, and the delay after the first. */
 const MAX_JOINS = 10;
 const REJOIN_MS = 500;
-/** Beyond so many sockets of one address the kernel's search for a free port costs milliseconds each. */
+/** Limit of sockets per source address. Beyond it the kernel's search for a free port takes milliseconds. */
 const SOCKETS_AN_ADDRESS = 400;
 
 interface SimulatedNodeFleetOptions {
@@ -35,18 +35,23 @@ interface SimulatedNodeFleetOptions {
   /** `ID.SECRET.CAHASH`. */
   token: string;
   templates: readonly NodeTemplate[];
-  /** How many times faster than they say Pods pretend. */
+  /** Divides all durations in the Pods' annotations. */
   speed: number;
-  /** Each host shows its certificate in TLS, in a session of its own; else it proves its key inside the link, over a session that all share. */
+  /**
+   * True: each host has its own TLS session with its client certificate. False: all share one session, and each
+   * proves its key inside the link.
+   */
   certificates?: boolean;
-  /** Of the first plan among all of the simulation; tells apart the addresses of several processes. */
+  /**
+   * Index of the first template in the whole simulation, so that hosts of different workers have different addresses.
+   */
   firstIndex: number;
   log: Logger;
-  /** What a person should know of single hosts or Pods; absent: nobody reads it. */
+  /** Called with warnings about single hosts or Pods. */
   warn?: (text: string) => void;
 }
 
-/** What all hosts of a fleet share. */
+/** Shared by all hosts of a fleet. */
 interface Common {
   coordinator: TrustedCoordinator & { bearer: string };
   tls: Pick<ResumingTls, 'connect'>;
@@ -57,7 +62,7 @@ export class SimulatedNodeFleet {
   readonly #options: SimulatedNodeFleetOptions;
   readonly #nodes: SimulatedNode[] = [];
   readonly #clock = monotonicClock(systemClock);
-  /** By a clock of their own: ten thousand that connect again in one turn would all time out, and keep heartbeats waiting. */
+  /** Has its own clock. If ten thousand hosts reconnected in one turn of the event loop, all would time out. */
   readonly #connects = new TimeSlice(monotonicClock(systemClock));
   readonly #remarks: WarningLimiter | undefined;
   #isStopping = false;
@@ -67,7 +72,10 @@ export class SimulatedNodeFleet {
     this.#remarks = options.warn && new WarningLimiter(options.warn);
   }
 
-  /** Resolves when every host was let in once, or had its chance. Throws `EnrolError` when one may not join. */
+  /**
+   * Resolves when every host has connected, or has had its time to. Throws `EnrolError` when the coordinator rejects a
+   * host.
+   */
   async start(): Promise<void> {
     const { server, token, templates: plans } = this.#options;
     const coordinator = await trustCoordinator(server, token);
@@ -91,13 +99,13 @@ export class SimulatedNodeFleet {
     }
   }
 
-  /** Ends all agents and their connections. */
+  /** Stops all agents and closes their connections. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await Promise.all(this.#nodes.map((node) => node.stop()));
   }
 
-  /** The hosts that the query means. */
+  /** Returns the hosts that the query selects. */
   select(query: NodeQuery): SimulatedNode[] {
     return this.#nodes.filter(query);
   }
@@ -128,7 +136,7 @@ export class SimulatedNodeFleet {
       url: url.href,
       identity: { key, certificate, ca: coordinator.ca },
       clusterUID,
-      // A session is of the host whose certificate made it.
+      // A TLS session belongs to the host whose certificate made it.
       network: new SimulatedHostNetwork(
         certificates ? new ResumingTls() : tls,
         this.#clock,
@@ -145,7 +153,7 @@ export class SimulatedNodeFleet {
     await this.#untilLive(host);
   }
 
-  /** A join whose answer was lost can be repeated: a busy coordinator is given time. Throws `EnrolError`. */
+  /** Retries temporary errors of a busy coordinator: a join may be repeated. Throws `EnrolError`. */
   async #join(register: () => Promise<Registration>): Promise<Registration> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -171,7 +179,7 @@ export class SimulatedNodeFleet {
   }
 }
 
-/** Registers a pretended host. Throws `EnrolError`, also where a person would have to let it in. */
+/** Registers a simulated host. Throws `EnrolError`, also when an operator would have to approve the host. */
 async function register(
   coordinator: TrustedCoordinator,
   request: JoinRequest,
@@ -187,14 +195,14 @@ function withoutCertificates(tls: ResumingTls): Pick<ResumingTls, 'connect'> {
   return { connect: ({ cert: _cert, key: _key, ...options }) => tls.connect(options) };
 }
 
-/** On loopback, hosts take turns over its many addresses; elsewhere the kernel chooses. */
+/** On loopback, spreads hosts over its many addresses. Elsewhere the kernel chooses. */
 function localAddress(server: URL, index: number): string | undefined {
   if (!server.hostname.startsWith('127.')) return undefined;
   const block = Math.floor(index / SOCKETS_AN_ADDRESS);
   return `127.1.${Math.floor(block / 250)}.${(block % 250) + 1}`;
 }
 
-/** An address of 10.0.0.0/8. */
+/** Returns an address of 10.0.0.0/8. */
 function addressOf(index: number): string {
   const number = index + 1;
   return `10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`;

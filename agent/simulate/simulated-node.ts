@@ -1,4 +1,4 @@
-/** One pretended host: the real agent over a hollow engine, with nothing on disk. */
+/** A simulated host: the real agent over a hollow engine, with nothing on disk. */
 import type { Condition } from '../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type { Logger } from '../../shared/process/output/logger.js';
@@ -25,7 +25,6 @@ import { cutsLink, simulatedBehaviour } from './simulation-annotations.js';
 /** Exit code of a process that a power cut ended. */
 const KILLED = 137;
 
-/** What a host is given when it is made. */
 interface SimulatedNodeOptions {
   template: NodeTemplate;
   /** `wss://HOST:PORT/link`. */
@@ -35,19 +34,22 @@ interface SimulatedNodeOptions {
   network: SimulatedHostNetwork;
   address: string;
   speed: number;
-  /** When there is time for one more to connect again. */
+  /** Resolves when the process has time for another reconnect. */
   waitToConnect: () => Promise<void> | undefined;
-  /** Steady. All hosts by one clock share the time of their engines: between them there is room for heartbeats. */
+  /**
+   * Monotonic. Hosts with the same clock take turns with the work of their engines, so that heartbeats are sent in
+   * time.
+   */
   clock: Clock;
   log: Logger;
-  /** For a person; absent: nobody reads them. */
+  /** Limits the warnings of the whole fleet. */
   warnings?: WarningLimiter | undefined;
 }
 
-/** How a host does, for the progress line. */
+/** State of hosts, for the progress line. */
 export interface NodeCounts {
   live: number;
-  /** The coordinator has sent them away; they come back seldom. */
+  /** Hosts that the coordinator has rejected. They retry seldom. */
   refused: number;
   pods: number;
   running: number;
@@ -60,7 +62,7 @@ export class SimulatedNode implements QueriedNode {
   readonly #cache: DesiredCache;
   readonly #config: ConfigCache;
   readonly #conditions = new Map<string, Condition>();
-  /** Uids of Pods that a reboot has ended. */
+  /** Uids of Pods whose containers a reboot has ended. */
   readonly #rebooted = new Set<string>();
   #boots = 0;
   #holdUp: string | undefined;
@@ -100,7 +102,7 @@ export class SimulatedNode implements QueriedNode {
     return this.#options.template.metadata.labels ?? {};
   }
 
-  /** Starts the agent; `onLive` is called at each welcome. Resolves before the first. */
+  /** Starts the agent. `onLive` is called at each welcome. Resolves before the first. */
   async start(onLive: () => void): Promise<void> {
     const { template: plan, url, identity, clusterUID, clock, log } = this.#options;
     const conditions = this.#conditions;
@@ -135,12 +137,12 @@ export class SimulatedNode implements QueriedNode {
     this.#running = await startComponents(this.#agent.components, log);
   }
 
-  /** Ends the agent; its containers "run on". */
+  /** Stops the agent. Its simulated containers keep running. */
   async stop(): Promise<void> {
     await this.#running?.stop();
   }
 
-  /** A power cut: the agent and all containers end without a word, and the host comes up again. */
+  /** Simulates a power cut: ends the agent and all containers without notice, and starts the host again. */
   async reboot(): Promise<void> {
     await this.stop();
     this.#boots += 1;
@@ -152,12 +154,14 @@ export class SimulatedNode implements QueriedNode {
     await this.start(() => undefined);
   }
 
-  /** Whether a container of this image was ever started here; by the name that the manifest has. */
+  /**
+   * Returns whether a container of this image was ever started on this host. Takes the image's name in the manifest.
+   */
   hasRun(image: string): boolean {
     return this.#engine.hasStarted(fullImageName(image));
   }
 
-  /** Whether a container of this image runs at this moment. */
+  /** Returns whether a container of this image runs now. */
   isRunning(image: string): boolean {
     const name = fullImageName(image);
     return this.#engine
@@ -165,22 +169,22 @@ export class SimulatedNode implements QueriedNode {
       .some(({ state, config }) => state === 'running' && fullImageName(config.image) === name);
   }
 
-  /** Whether the image is there. */
+  /** Returns whether the image is present. */
   hasImage(image: string): boolean {
     return this.#engine.images.has(fullImageName(image));
   }
 
-  /** Whether the image is being pulled at this moment. */
+  /** Returns whether the image is being pulled. */
   isPulling(image: string): boolean {
     return this.#engine.images.isPulling(fullImageName(image));
   }
 
-  /** From now on somebody on the host says 'not now', for this reason; undefined: nobody does. */
+  /** Blocks updates on this host for this reason, as its operator can. Undefined unblocks them. */
   lockUpdates(reason: string | undefined): void {
     this.#holdUp = reason;
   }
 
-  /** The condition holds from now on. */
+  /** Sets a condition of the Node until it is set again. */
   setCondition(type: string, status: Condition['status']): void {
     const transition = new Date(this.#options.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
     const reason = 'Simulated';
@@ -202,7 +206,7 @@ export class SimulatedNode implements QueriedNode {
     return { clusterUID: this.#options.clusterUID, nodeName: this.name };
   }
 
-  /** A line that broke is news of every simulation; a host that may not come is not. */
+  /** Warns about rejected hosts only: broken connections are usual in a simulation. */
   #failed(reason: string): void {
     if (reason.startsWith('nodeDeleted')) {
       const again = `${this.name} was deleted; "reboot ${this.name}" registers it anew`;
@@ -233,7 +237,7 @@ export class SimulatedNode implements QueriedNode {
   }
 }
 
-/** Of one kind; a fleet of thousands can be wrong a thousand times in the same way. */
+/** Warnings of one kind: in a fleet of thousands the same mistake can occur thousands of times. */
 const MOST = 5;
 
 export class WarningLimiter {
@@ -244,7 +248,7 @@ export class WarningLimiter {
     this.#say = say;
   }
 
-  /** Says `text`, unless it was said before or much of its kind was. */
+  /** Passes `text` on, unless it is repeated or there were too many warnings of its kind. */
   warn(kind: string, text: string): void {
     const said = this.#said.get(kind) ?? new Set();
     this.#said.set(kind, said);

@@ -1,4 +1,4 @@
-/** Annotations of a Pod that ask for nothing that a simulation can pretend: a manifest is not refused for them, so they are told. */
+/** Finds annotations that a simulation cannot apply. A manifest is never rejected for them, so they become warnings. */
 
 import { ownValue } from '../../shared/kube/objects/own-value.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
@@ -26,7 +26,7 @@ const ANNOTATIONS: Readonly<Record<string, Mistake>> = {
   'pull-time': duration,
 };
 
-/** A sentence for each annotation that counts as absent though it is there. */
+/** Returns a sentence for each annotation that is ignored. */
 export function simulationAnnotationErrors({ metadata }: Pod): string[] {
   const { namespace, name, annotations = {}, ownerReferences: [owner] = [] } = metadata;
   const whose = owner ? `${owner.kind} ${namespace}/${owner.name}` : `Pod ${namespace}/${name}`;

@@ -1,24 +1,24 @@
-/** Serves `kubectl top`: what the host and its containers use, measured when somebody asks. */
+/** Serves `kubectl top`: the CPU and memory usage of the host and its containers, measured on demand. */
 import type { HostUsage, ResourceUse } from '../../shared/link/messages/link-messages.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { ContainerUsage, RuntimeDriver } from '../runtime/runtime-driver.js';
 
-/** What a host has used since its start, and holds now. */
+/** CPU time since the boot, and current memory. */
 interface NodeUsage {
   cpuNanos: number;
   memoryBytes: number;
 }
 
-/** All that was read at one moment. */
+/** One reading of all counters. */
 interface Sample {
-  /** By the wall clock; `at` by one that never jumps. Both ms. */
+  /** `timeMs` is the wall clock's, `at` the monotonic clock's. Both in ms. */
   timeMs: number;
   at: number;
   node: NodeUsage;
   containers: ContainerUsage[];
 }
 
-/** A rate needs two readings: a window shorter than this says little, one longer than that little of now. */
+/** CPU usage is a rate between two readings. A shorter window is imprecise, and a longer one says little about now. */
 const LEAST_WINDOW_MS = 1_000;
 const MOST_WINDOW_MS = 60_000;
 
@@ -26,7 +26,7 @@ interface UsageMeterDeps {
   driver: Pick<RuntimeDriver, 'usage'>;
   readNode: () => NodeUsage;
   clock: Clock;
-  /** The host's own, for the times that are told. */
+  /** The host's wall clock, for reported times. */
   wallClock: Clock;
 }
 
@@ -39,7 +39,10 @@ export class UsageMeter {
     this.#parts = parts;
   }
 
-  /** Usage since the last time somebody asked; the first waits a second for it. Who asks meanwhile gets the same. */
+  /**
+   * Returns the usage since the last call. Without a recent reading it waits a second for one. Concurrent calls share
+   * the result.
+   */
   measure(): Promise<HostUsage> {
     this.#underWay ??= this.#measure().finally(() => {
       this.#underWay = undefined;
@@ -68,7 +71,7 @@ export class UsageMeter {
   }
 }
 
-/** Rates between two samples. A container that began between them has none yet and is left out, as upstream. */
+/** Computes rates between two samples. Like upstream, leaves out containers that started in between. */
 export function usageBetween(before: Sample, now: Sample): HostUsage {
   const windowMs = Math.max(Math.round(now.at - before.at), 1);
   const useOf = (was: NodeUsage, is: NodeUsage): ResourceUse => ({

@@ -1,4 +1,4 @@
-/** The upgrades of an installed agent: what is on trial, until the coordinator is reached or the time is over. */
+/** Upgrades of an installed agent. A new version is on trial until it reaches the coordinator or its time is over. */
 import { join } from 'node:path';
 import type { Logger } from '../../shared/process/output/logger.js';
 import { VERSION } from '../../shared/process/program-version.js';
@@ -16,14 +16,13 @@ import { trialVerdictAtStart, UpgradeTrialFile } from './upgrade-trial.js';
 
 interface UpgradesOptions {
   dataDir: string;
-  /** A steady clock, and the wall's. */
+  /** Monotonic. */
   clock: Clock;
   wallClock: Clock;
   chance: Random;
   log: Logger;
 }
 
-/** Where versions come from. */
 type UpgradeSource = Pick<ReleaseSourceOptions, 'server' | 'ca'>;
 
 export class AgentUpgrades {
@@ -38,7 +37,7 @@ export class AgentUpgrades {
     this.#trial = upgradeTrialFile(options.dataDir);
   }
 
-  /** The engine, with the agent's versions beside it. */
+  /** Returns a driver with the containers of the engine and the agent's own versions. */
   driver(engine: RuntimeDriver, source: UpgradeSource): RuntimeDriver {
     const { dataDir, clock, wallClock, chance } = this.#options;
     const agents = new AgentVersionContainers({
@@ -59,13 +58,16 @@ export class AgentUpgrades {
     return withAgentVersions(engine, agents);
   }
 
-  /** At the agent's start: a version on trial has so much time from now. Answers false when it had its chances: it ends then. */
+  /**
+   * Called at the agent's start. Gives a version on trial its time. Returns false if it has used up its starts: the
+   * caller must exit.
+   */
   async start(): Promise<boolean> {
     const trial = this.#trial.read();
     const verdict = trialVerdictAtStart(trial, VERSION);
     if (trial === undefined) return true;
     if (verdict === 'none') {
-      // The one before it runs again, by whatever way.
+      // The previous version runs again, for whatever reason.
       this.#trial.remove();
       return true;
     }
@@ -81,7 +83,7 @@ export class AgentUpgrades {
     return true;
   }
 
-  /** The coordinator has been reached: the version stays. */
+  /** Ends the trial, because the coordinator has been reached. */
   confirm(): void {
     this.#timer?.cancel();
     if (this.#trial.read()?.to !== VERSION) return;
@@ -91,7 +93,7 @@ export class AgentUpgrades {
     this.#options.log.info({ version: VERSION }, 'upgraded');
   }
 
-  /** The trial goes on at the next start. */
+  /** The trial continues at the next start. */
   stop(): void {
     this.#timer?.cancel();
   }
@@ -111,12 +113,12 @@ export class AgentUpgrades {
   }
 }
 
-/** Where an agent keeps what is on trial. */
+/** Returns the file that stores the trial. */
 export function upgradeTrialFile(dataDir: string): UpgradeTrialFile {
   return new UpgradeTrialFile(join(dataDir, 'trial.json'));
 }
 
-/** Makes the version before a trial the current one; answers it, undefined when none is on trial. */
+/** Selects the version before the trial. Returns it, or undefined if none is on trial. */
 export function rollBackUpgrade(versions: InstalledVersions, file: UpgradeTrialFile): string | undefined {
   const trial = file.read();
   if (trial === undefined) return undefined;
@@ -125,7 +127,7 @@ export function rollBackUpgrade(versions: InstalledVersions, file: UpgradeTrialF
   return trial.from;
 }
 
-/** systemd starts the agent again, by then as the version that is current. */
+/** systemd then starts the selected version. */
 function restart(): void {
   process.kill(process.pid, 'SIGTERM');
 }

@@ -1,4 +1,4 @@
-/** The agents that a coordinator gives: fetched, compared with signed checksums, and put where versions lie. */
+/** Downloads agent releases from the coordinator, verifies their signed checksums, and installs them. */
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { createReadStream, createWriteStream, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { chmod, open, readFile } from 'node:fs/promises';
@@ -11,15 +11,15 @@ import { createGunzip } from 'node:zlib';
 import { countWrittenBytes } from '../../shared/process/files/written-bytes.js';
 import { RuntimeError } from '../runtime/runtime-driver.js';
 
-/** A line that is silent for so long is given up; the Pod's back-off asks again. */
+/** Timeout for a connection without data. The Pod's back-off retries. */
 const SILENCE_MS = 60_000;
-/** Checksums and their signature are far smaller, agents smaller. */
+/** Upper limits: checksums, their signature and agents are smaller. */
 const MAX_TEXT_BYTES = 65_536;
 const MAX_AGENT_BYTES = 512 * 2 ** 20;
 
 export interface ReleaseSourceOptions {
   server: URL;
-  /** PEM of the authorities of the coordinator, at this moment. */
+  /** Returns the PEM of the coordinator's current CA certificates. */
   ca: () => string;
   /** PEM file of the key that signs releases, pinned at the installation. */
   keyFile: string;
@@ -29,8 +29,8 @@ export class ReleaseSource {
   constructor(readonly options: ReleaseSourceOptions) {}
 
   /**
-   * Fetches the agent of a version for this processor; resolves when it lies at `target`, whole and executable. Throws
-   * `RuntimeError` ErrImagePull; `target` is untouched then.
+   * Downloads the agent of a version for this CPU. Resolves when it is complete and executable at `target`. Throws
+   * `RuntimeError` ErrImagePull and leaves `target` unchanged otherwise.
    */
   async fetch(version: string, target: string, signal: AbortSignal, onProgress?: () => void): Promise<void> {
     const key = await this.#key();
@@ -63,8 +63,9 @@ export class ReleaseSource {
   }
 
   /**
-   * Throws `RuntimeError` RunContainerError when the coordinator allows no version as old as this one, and, for another try later,
-   * when it cannot be asked. A version that it does not have is allowed: a host may have been given it by hand.
+   * Throws `RuntimeError` RunContainerError if the version is below the coordinator's minimum. If the coordinator does
+   * not respond, the error is temporary. A version that it does not have is allowed: an operator may have installed it
+   * by hand.
    */
   async requireAllowed(version: string): Promise<void> {
     const { code, message } = await this.#ask(version);
@@ -131,7 +132,7 @@ export class ReleaseSource {
     if (hash.digest('hex') !== sum) throw failed(`${name} is not the file that the release names`, true);
   }
 
-  /** The file as a stream. Throws when the coordinator does not give it. */
+  /** Opens the file as a stream. Throws when the coordinator does not serve it. */
   async #open(version: string, name: string, signal: AbortSignal): Promise<IncomingMessage> {
     const answer = await this.#request(version, name, signal);
     if (answer.statusCode === 200) return answer;
@@ -153,7 +154,7 @@ export class ReleaseSource {
   }
 }
 
-/** A short answer, whole. */
+/** Reads a short response. */
 async function textOf(answer: IncomingMessage, name: string, version: string): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -165,7 +166,7 @@ async function textOf(answer: IncomingMessage, name: string, version: string): P
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The message of a Status object; empty for any other text. */
+/** Returns the message of a Status object, or "" for any other text. */
 function messageIn(text: string): string {
   try {
     const { message } = JSON.parse(text) as { message?: unknown };
@@ -175,7 +176,7 @@ function messageIn(text: string): string {
   }
 }
 
-/** The checksum of a file, of `sha256sum`'s lines. */
+/** Returns a file's checksum from the output of `sha256sum`. */
 export function sumOf(sums: string, name: string): string | undefined {
   for (const line of sums.split('\n')) {
     const [, sum, file] = /^([0-9a-f]{64}) {2}(\S+)$/.exec(line) ?? [];

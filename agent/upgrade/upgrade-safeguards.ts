@@ -1,14 +1,14 @@
-/** What protects a host from an upgrade that does not work: the new program is tried first, and systemd watches its trial. */
+/** Safeguards against upgrades that do not work: the new program is tried first, and systemd checks its trial. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { RuntimeError } from '../runtime/runtime-driver.js';
 
-/** Within so long a new version has to reach the coordinator. */
+/** Time for a new version to reach the coordinator. */
 export const TRIAL_MS = 120_000;
-/** The new version itself goes back first, if it can. */
+/** Later than the new version's own rollback, which has precedence. */
 const GUARD_SECONDS = TRIAL_MS / 1000 + 30;
 
-/** Resolves when systemd has taken the task. Throws `RunContainerError`: without a way back nothing is tried. */
+/** Schedules the rollback with systemd. Throws `RunContainerError`: without it the upgrade must not start. */
 export async function guardTrial(program: string, id: string): Promise<void> {
   const unit = ['--collect', `--unit=everynode-agent-trial-${id}`, `--on-active=${GUARD_SECONDS}`];
   try {
@@ -21,7 +21,7 @@ export async function guardTrial(program: string, id: string): Promise<void> {
 
 const CHECK_TIMEOUT_MS = 30_000;
 
-/** Throws `RunContainerError` unless the program starts here and is the version. */
+/** Throws `RunContainerError` unless the program runs on this host and reports this version. */
 export async function checkProgram(program: string, version: string): Promise<void> {
   const options = { timeout: CHECK_TIMEOUT_MS, env: { PATH: process.env.PATH ?? '' } };
   try {

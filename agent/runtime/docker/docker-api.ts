@@ -1,4 +1,7 @@
-/** Calls of the Docker Engine API (which Podman answers too) over kept-alive connections, with our kind of error. */
+/**
+ * Calls of the Docker Engine API, which Podman implements too, over kept-alive connections. All errors are
+ * `RuntimeError`s.
+ */
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -7,19 +10,22 @@ import { addressText, connectionProblem, type EngineAddress } from './engine-add
 
 interface ApiCall {
   method: 'GET' | 'POST' | 'DELETE';
-  /** Without version and query. */
+  /** Path without API version and query. */
   path: string;
   query?: Record<string, string>;
   body?: unknown;
-  /** A tar archive in the place of `body`. */
+  /** Tar archive to send instead of `body`. */
   archive?: Uint8Array;
   headers?: Record<string, string>;
   signal?: AbortSignal;
-  /** How long the engine may take; absent = two minutes, for a loaded device with a slow disk is no failure. */
+  /**
+   * Time limit for the engine's response. Default: two minutes, because an overloaded device with a slow disk is not a
+   * failure.
+   */
   timeoutMs?: number;
 }
 
-/** What each answer of the engine means to us: HTTP code → reason of the error. Others are `otherwise`. */
+/** Reasons of the `RuntimeError`s of a call, by HTTP status. All other statuses get `fallback`. */
 export interface ErrorReasons {
   [status: number]: string;
   fallback: string;
@@ -29,24 +35,27 @@ const DEFAULT_TIMEOUT_MS = 120_000;
 const SUCCESS = new Set([200, 201, 204, 304]);
 
 /**
- * Written on Node's own client: the agent stays on small devices, and the known client libraries bring an SSH stack
- * that costs a tenth of its memory.
+ * Uses Node's own HTTP client: the known Docker libraries include an SSH stack that takes a tenth of the agent's
+ * memory.
  */
 export class DockerApi {
   readonly #address: EngineAddress;
   readonly #prefix: string;
   readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 4 });
-  /** The engine in error messages: `docker at /var/run/docker.sock`. */
+  /** Names the engine in error messages, such as `docker at /var/run/docker.sock`. */
   readonly engine: string;
 
-  /** `version` such as `1.41`; absent = the engine's newest, which only `/version` should be asked for. */
+  /**
+   * `version` is an API version such as `1.41`. Without it the engine uses its newest, which is safe only for
+   * `/version`.
+   */
   constructor(address: EngineAddress, version?: string, name = 'the container engine') {
     this.#address = address;
     this.engine = `${name} at ${addressText(address)}`;
     this.#prefix = version === undefined ? '' : `/v${version}`;
   }
 
-  /** The decoded JSON of the answer; undefined when it has none. Throws `RuntimeError`. */
+  /** Returns the decoded JSON of the response, or undefined for an empty one. Throws `RuntimeError`. */
   async json<T>(call: ApiCall, refusals: ErrorReasons): Promise<T> {
     const timeout = AbortSignal.timeout(call.timeoutMs ?? DEFAULT_TIMEOUT_MS);
     const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
@@ -58,7 +67,10 @@ export class DockerApi {
     }
   }
 
-  /** The answer's bytes as they come, once its head is there; ends by the engine or by `call.signal`. Throws `RuntimeError`. */
+  /**
+   * Resolves when the response head has arrived, with the bytes of its body. The engine or `call.signal` ends them.
+   * Throws `RuntimeError`.
+   */
   async stream(call: ApiCall, refusals: ErrorReasons): Promise<AsyncIterable<Uint8Array>> {
     try {
       return this.bytesOf(await this.#answer(call, refusals, call.signal));
@@ -67,7 +79,10 @@ export class DockerApi {
     }
   }
 
-  /** What the engine sends on a connection of its own. Throws `RuntimeError` EngineDown when it breaks. */
+  /**
+   * Yields the bytes that the engine sends on a connection. Throws `RuntimeError` EngineDown when the connection
+   * breaks.
+   */
   async *bytesOf(connection: Readable): AsyncGenerator<Uint8Array, void> {
     try {
       for await (const bytes of connection) yield bytes as Uint8Array;
@@ -76,7 +91,10 @@ export class DockerApi {
     }
   }
 
-  /** The connection itself, once the engine has given it up for bytes in both directions (`POST`; 101 or a refusal). */
+  /**
+   * Resolves with the raw connection after the engine has upgraded it for bytes in both directions. Throws
+   * `RuntimeError`.
+   */
   hijack(call: ApiCall, refusals: ErrorReasons): Promise<Socket> {
     return new Promise((resolve, reject) => {
       const outgoing = this.#request(
@@ -99,7 +117,10 @@ export class DockerApi {
     this.#agent.destroy();
   }
 
-  /** The answer once its head is there. Throws `RuntimeError` for a refusal, and what the connection throws. */
+  /**
+   * Resolves when the response head has arrived. Throws `RuntimeError` for an error status, and any error of the
+   * connection.
+   */
   async #answer(
     call: ApiCall,
     refusals: ErrorReasons,
@@ -117,7 +138,7 @@ export class DockerApi {
     });
   }
 
-  /** A request that is on its way, body and all. */
+  /** Sends the request with its body. */
   #request(call: ApiCall, signal: AbortSignal | undefined): ClientRequest {
     const query = new URLSearchParams(call.query).toString();
     const json = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body));
@@ -138,7 +159,10 @@ export class DockerApi {
     return outgoing;
   }
 
-  /** What the engine refused, in its own words; an `EngineDown` names the engine, for it ends up in the Node's condition. */
+  /**
+   * Converts an error response. An `EngineDown` names the engine, because its message becomes part of the Node's Ready
+   * condition.
+   */
   #toRefusal(httpStatus: number, body: string, refusals: ErrorReasons): RuntimeError {
     const words = wordsOf(body);
     const status = podmanStatus(words) ?? httpStatus;
@@ -147,7 +171,7 @@ export class DockerApi {
     return new RuntimeError(reason, message, status >= 500);
   }
 
-  /** A refusal as it is; anything else means that the engine did not answer. */
+  /** Keeps a `RuntimeError`. Any other error means that the engine did not respond. */
   #toRuntimeError(error: unknown): RuntimeError {
     if (error instanceof RuntimeError) return error;
     const message = `${this.engine} does not answer: ${connectionProblem(error)}`;
@@ -161,7 +185,7 @@ async function textOf(answer: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Podman answers 500 where Docker says 409 or 400, and where a container goes away while it is looked at. */
+/** Podman responds 500 where Docker responds 409 or 400, and where a container is removed during an inspection. */
 function podmanStatus(words: string): number | undefined {
   if (words.includes('name is already in use')) return 409;
   if (words.includes('container state improper')) return 409;
@@ -169,18 +193,20 @@ function podmanStatus(words: string): number | undefined {
   return words.includes('no such container') ? 404 : undefined;
 }
 
-/** Engines wrap their words as `{"message": "…"}`; a proxy in between may not. */
+/** Engines wrap their error messages as `{"message": "…"}`. A proxy in between may not. */
 function wordsOf(body: string): string {
   try {
     const { message } = JSON.parse(body) as { message?: unknown };
     return typeof message === 'string' ? message : body.trim();
   } catch {
-    // Not JSON: the text is all there is.
     return body.trim();
   }
 }
 
-/** Yields each object; a last line without its end is left out, since it is cut off. Throws SyntaxError. */
+/**
+ * Yields the objects of a stream with one JSON object a line. Skips a last line without a line end, because it is cut
+ * off.
+ */
 export async function* jsonLines<T>(source: AsyncIterable<Uint8Array>): AsyncGenerator<T, void> {
   let left = '';
   const decoder = new TextDecoder();

@@ -1,4 +1,4 @@
-/** The driver of Docker and of Podman, by the API that both answer. */
+/** The runtime driver for Docker and Podman, over the Docker Engine API. */
 import { readFile } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
 import { NetworkDialer } from '../network-dialer.js';
@@ -43,10 +43,10 @@ import type { FoundEngine } from './find-engine.js';
 import { OwnedContainers } from './owned-containers.js';
 
 const LOOK: ErrorReasons = { 404: 'NotFound', fallback: 'EngineDown' };
-/** What the engine may take above the grace: it writes, unmounts and tears down the network. */
+/** Time that the engine may take in addition to the grace period, to flush, unmount and tear down the network. */
 const STOP_MARGIN_MS = 120_000;
 
-/** Holds connections and what never changes of an engine; all state of containers is the engine's. */
+/** Caches connections and constant facts about the engine. The engine stores all container state. */
 export class DockerEngine implements RuntimeDriver {
   readonly #found: FoundEngine;
   readonly #owner: ContainerOwner;
@@ -200,7 +200,7 @@ export class DockerEngine implements RuntimeDriver {
     this.#api.close();
   }
 
-  /** Docker wants a profile's text, Podman its path. Throws `CreateContainerError` when it cannot be read. */
+  /** Docker expects a profile's text, Podman its path. Throws `CreateContainerError` when the file cannot be read. */
   async #seccompOption(choice: SeccompChoice | undefined): Promise<string | undefined> {
     if (choice?.kind !== 'localhost') return choice?.kind;
     try {

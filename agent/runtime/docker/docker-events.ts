@@ -1,15 +1,21 @@
-/** The engine's events as ours: always the whole truth or a `resync`, whatever happens to the connection. */
+/**
+ * Runtime events from the engine's event stream. After every interruption of the stream it emits `resync`, so no change
+ * is missed.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ContainerOwner, RuntimeError, type RuntimeEvent } from '../runtime-driver.js';
 import { RuntimeEventQueue } from '../runtime-event-queue.js';
 import { type DockerApi, jsonLines } from './docker-api.js';
 import { LABEL, ownerFilter } from './docker-convert.js';
 
-/** An engine that is down is tried again after 100 ms, doubling to a second: a restart should be seen soon, and a connect costs nothing. */
+/**
+ * Retries a failed connection after 100 ms, doubling to one second. A restart of the engine must be noticed soon, and a
+ * connect is cheap.
+ */
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 1000;
 
-/** How often a sign of life is asked for, and how long it may take: an engine on a slow disk is slow. */
+/** Interval and time limit of pings. An engine on a slow disk responds slowly. */
 interface PingSchedule {
   intervalMs: number;
   timeoutMs: number;
@@ -17,17 +23,17 @@ interface PingSchedule {
 
 const PULSE: PingSchedule = { intervalMs: 15_000, timeoutMs: 30_000 };
 
-/** An event as the engine sends it, the part that is read. */
+/** Event of the engine, as far as the agent reads it. */
 interface EngineEvent {
   Type: string;
   Action: string;
   Actor: { Attributes: Record<string, string> };
 }
 
-/** What changes the state of a container; Podman says `died` and `remove` in places. */
+/** Actions that change a container's state. Podman calls some of them `died` and `remove`. */
 const ACTIONS = new Set(['start', 'die', 'died', 'oom', 'destroy', 'remove', 'pause', 'unpause']);
 
-/** Without end, until aborted. */
+/** Runs until `signal` aborts. */
 export async function* dockerEvents(
   api: DockerApi,
   owner: ContainerOwner,
@@ -62,13 +68,15 @@ async function feed(
       if (up) queue.push({ kind: 'down', message: error instanceof Error ? error.message : String(error) });
       up = false;
     }
-    // Aborting ends the wait, and with it the loop.
+    // An abort ends the wait, and with it the loop.
     await sleep(retryMs, undefined, { signal }).catch(() => undefined);
     retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
   }
 }
 
-/** One connection, for as long as the engine answers beside it: one that hangs closes nothing. */
+/**
+ * Reads events over one connection and pings the engine meanwhile: an engine that hangs does not close its connections.
+ */
 async function* connect(
   api: DockerApi,
   owner: ContainerOwner,
@@ -87,7 +95,7 @@ async function* connect(
   }
 }
 
-/** Asks for a sign of life now and then; without one in time, `over` aborts with the reason. */
+/** Pings the engine until `over` aborts. A ping without a response in time aborts `over`. */
 async function feelPulse(
   api: DockerApi,
   over: AbortController,
@@ -103,13 +111,14 @@ async function feelPulse(
     try {
       for await (const _ of await api.stream(call, { fallback: 'Refused' }));
     } catch {
-      // An engine that refuses has heard; one that is gone has closed the stream of events as well.
+      // An error response proves that the engine is alive. An engine that has exited has closed the event stream as
+      // well.
       if (patience.aborted && !signal.aborted) over.abort(new RuntimeError('EngineDown', silent, true));
     }
   }
 }
 
-/** `resync` once the engine listens to us, for what happened before is unknown. */
+/** Yields `resync` when the stream is open, because events before it are lost. */
 async function* listen(
   api: DockerApi,
   owner: ContainerOwner,

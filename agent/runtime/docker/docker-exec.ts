@@ -1,4 +1,4 @@
-/** Processes in containers by the Docker Engine API, which has no call to end one. */
+/** Exec and attach over the Docker Engine API. The API has no call to end an exec process. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -13,17 +13,17 @@ import type { DockerApi, ErrorReasons } from './docker-api.js';
 import { HijackedStreams } from './hijacked-streams.js';
 
 const REFUSALS: ErrorReasons = { 404: 'NotFound', 409: 'NotRunning', fallback: 'EngineDown' };
-/** The engine hears of a start and an end by another way than the bytes: asked again after 5 ms, doubling to half a second. */
+/** The engine updates a process's state independently of its output. Poll after 5 ms, doubling to half a second. */
 const FIRST_LOOK_MS = 5;
 const LAST_LOOK_MS = 500;
-/** How long a process may take to be there before it is given up to be sized or killed. */
+/** Timeout for a started process to appear, before resizing or killing it fails. */
 const START_MS = 5_000;
 
-/** What `GET /exec/ID/json` answers, the part that is read. */
+/** Response of `GET /exec/ID/json`, as far as the agent reads it. */
 interface ExecAnswer {
   Running: boolean;
   ExitCode: number | null;
-  /** As the engine's host numbers it; 0 before the start. */
+  /** Process id on the engine's host. 0 before the start. */
   Pid: number;
 }
 
@@ -53,7 +53,7 @@ export async function dockerExec(
   return new DockerProcess(api, path, id, streams, signal);
 }
 
-/** The streams of the container's first process. Throws `RuntimeError`. */
+/** Attaches to the container's first process. Throws `RuntimeError`. */
 export async function dockerAttach(
   api: DockerApi,
   id: string,
@@ -101,7 +101,10 @@ class DockerProcess implements ExecProcess {
     this.streams.endInput();
   }
 
-  /** The first size comes with the first keys, at times before the process: an engine refuses it until then. */
+  /**
+   * Clients send the terminal size at once, at times before the process exists. The engine rejects a resize until then,
+   * so retry.
+   */
   async resize(size: TerminalSize): Promise<void> {
     const patience = AbortSignal.any([this.signal, AbortSignal.timeout(START_MS)]);
     let refusal: unknown;
@@ -129,13 +132,13 @@ class DockerProcess implements ExecProcess {
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<boolean> {
     for await (const { Running, Pid } of this.#looks(AbortSignal.timeout(START_MS))) {
       if (!Running) return true;
-      // Its streams are there before the process is.
+      // The engine opens the streams before the process exists.
       if (Pid !== 0) return isInContainer(Pid, this.container) && signalled(Pid, signal);
     }
     return false;
   }
 
-  /** Looks at the process again and again, until `signal` aborts. */
+  /** Polls the process's state until `signal` aborts. */
   async *#looks(signal: AbortSignal): AsyncGenerator<ExecAnswer, void> {
     for (let delayMs = FIRST_LOOK_MS; ; delayMs = Math.min(delayMs * 2, LAST_LOOK_MS)) {
       yield await this.#look();
@@ -157,7 +160,7 @@ function signalled(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** False where the number means another process: on an engine whose processes this host does not see. */
+/** Returns false if the process id belongs to another process, as when the engine runs on another host. */
 function isInContainer(pid: number, container: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/cgroup`, 'utf8').includes(container);

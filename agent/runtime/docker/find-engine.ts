@@ -1,29 +1,29 @@
-/** Finds the container engine of this machine, by itself or where it was told to look. */
+/** Finds the container engine of this host: at the configured address, or at the usual ones. */
 
 import { RuntimeError } from '../runtime-driver.js';
 import { DockerApi } from './docker-api.js';
 import { addressText, connectionProblem, type EngineAddress } from './engine-address.js';
 
-/** What the search may look at; read from settings and environment by main.ts. */
+/** Where to search. Read from settings and environment. */
 export interface EngineSearch {
   runtime: 'auto' | 'docker' | 'podman';
-  /** `unix:///path` or `tcp://host:port`; goes before all others. */
+  /** `unix:///path` or `tcp://host:port`. Replaces all other addresses. */
   dockerHost?: string;
-  /** `XDG_RUNTIME_DIR`, where an ordinary user's engines listen. */
+  /** `XDG_RUNTIME_DIR`: sockets of an ordinary user's engines are in it. */
   runtimeDir?: string;
   homeDir?: string;
 }
 
-/** An engine that answered. */
+/** An engine that responded. */
 export interface FoundEngine {
   address: EngineAddress;
   name: 'docker' | 'podman';
   version: string;
-  /** The API version to speak with it. */
+  /** API version for all later calls. */
   apiVersion: string;
 }
 
-/** What `GET /version` tells, the part that is read. */
+/** Response of `GET /version`, as far as the agent reads it. */
 interface VersionAnswer {
   Version: string;
   ApiVersion: string;
@@ -31,12 +31,15 @@ interface VersionAnswer {
   Components?: { Name: string }[];
 }
 
-/** The oldest API that has what we need (Docker 19.03), and the newest that was tried. */
+/** The oldest API version with all calls that the agent needs (Docker 19.03), and the newest tested one. */
 const OLDEST_API = '1.40';
 const NEWEST_API = '1.47';
 const ANSWER_MS = 10_000;
 
-/** The first engine that answers and is of the wanted kind. Throws `RuntimeError` EngineDown, in words for a person. */
+/**
+ * Returns the first engine that responds and is of the wanted kind. Throws `RuntimeError` EngineDown with advice for
+ * the operator.
+ */
 export async function findEngine(search: EngineSearch): Promise<FoundEngine> {
   const failures: string[] = [];
   for (const address of candidateAddresses(search)) {
@@ -51,7 +54,7 @@ export async function findEngine(search: EngineSearch): Promise<FoundEngine> {
   throw new RuntimeError('EngineDown', notFound(search.runtime, failures), true);
 }
 
-/** Asks one address which engine it is. Throws `RuntimeError` when there is none, or one that is too old. */
+/** Returns which engine listens at the address. Throws `RuntimeError` if none does, or if it is too old. */
 export async function askEngine(address: EngineAddress): Promise<FoundEngine> {
   const api = new DockerApi(address);
   try {
@@ -71,7 +74,7 @@ export async function askEngine(address: EngineAddress): Promise<FoundEngine> {
   }
 }
 
-/** The version to speak: the engine's, at most the newest we know unless the engine asks for more. */
+/** Returns the engine's API version, or the newest tested one if that is lower and the engine still supports it. */
 export function negotiateApiVersion(engines: string, enginesOldest: string): string {
   if (compare(engines, OLDEST_API) < 0) {
     throw new RuntimeError('EngineDown', `speaks API ${engines}; ${OLDEST_API} or later is needed`, false);
@@ -80,7 +83,7 @@ export function negotiateApiVersion(engines: string, enginesOldest: string): str
   return compare(engines, newest) < 0 ? engines : newest;
 }
 
-/** Where to look, in this order. A `dockerHost` is the only place then: it was meant. */
+/** Returns addresses in the order of the search. With a `dockerHost` it is the only one: the operator chose it. */
 export function candidateAddresses({
   runtime,
   dockerHost,
@@ -116,7 +119,7 @@ function compare(one: string, other: string): number {
   return oneMajor - otherMajor || oneMinor - otherMinor;
 }
 
-/** The failed connection below the error, where there is one: its address is named already. */
+/** Prefers the underlying connection error: the caller's message names the address already. */
 function explain(error: unknown): string {
   return connectionProblem(error instanceof RuntimeError && error.cause ? error.cause : error);
 }

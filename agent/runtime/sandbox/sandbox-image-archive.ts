@@ -1,4 +1,4 @@
-/** Container images in the format that `docker save` writes and both engines load. */
+/** Writes container images in the format of `docker save`, which both engines load. */
 import { createHash } from 'node:crypto';
 
 interface ArchivedFile {
@@ -8,14 +8,14 @@ interface ArchivedFile {
   mode: number;
 }
 
-/** An image of one layer. */
+/** An image with one layer. */
 interface ImageSource {
   /** Names of the image, with tags. */
   tags: string[];
   /** Go's name, such as `amd64`. */
   architecture: string;
   files: readonly ArchivedFile[];
-  /** As in the image format: Entrypoint, Cmd, Env, StopSignal … */
+  /** The image's config: Entrypoint, Cmd, Env, StopSignal … */
   config: Record<string, unknown>;
 }
 
@@ -43,7 +43,7 @@ export async function imageArchive({ tags, architecture, files, config }: ImageS
 
 /** All files belong to root and have the time 0, so that equal files make equal bytes. */
 async function tarArchive(files: readonly ArchivedFile[]): Promise<Buffer> {
-  // Loaded with the first image that is missing: most agents never build one.
+  // Loaded when an image is missing: most agents never build one.
   const { pack } = await import('tar-stream');
   const archive = pack();
   for (const { path, bytes, mode } of files) {

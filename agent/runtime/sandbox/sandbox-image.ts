@@ -1,20 +1,26 @@
-/** The image whose container holds a Pod's network and IPC namespaces: one program, made here, pulled from nowhere. */
+/**
+ * The image of a Pod's sandbox container, which holds the Pod's network and IPC namespaces. It is built here, never
+ * pulled.
+ */
 import { createHash } from 'node:crypto';
 import { RuntimeError } from '../runtime-driver.js';
 import { imageArchive } from './sandbox-image-archive.js';
 import { SANDBOX_PROGRAMS } from './sandbox-program.js';
 
 interface SandboxImage {
-  /** Names the content, so another program is another image; `localhost/` is asked of no registry. */
+  /**
+   * Contains a hash of the program, so that a new program gets a new image. Engines do not look for `localhost/` in a
+   * registry.
+   */
   name: string;
   /** Builds the archive that an engine loads. */
   archive(): Promise<Buffer>;
 }
 
-/** What the kernel calls an architecture (as engines report it), by Go's name. */
+/** Go's names of architectures, by the kernel's names, which engines report. */
 const GO_ARCHITECTURE: Record<string, string> = { x86_64: 'amd64', aarch64: 'arm64' };
 
-/** `architecture` in the kernel's or Go's words. Throws `RuntimeError` when there is no program for it. */
+/** `architecture` is the kernel's or Go's name. Throws `RuntimeError` when there is no program for it. */
 export function sandboxImage(architecture: string): SandboxImage {
   const go = GO_ARCHITECTURE[architecture] ?? architecture;
   const program = SANDBOX_PROGRAMS[go];
