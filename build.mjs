@@ -98,7 +98,7 @@ function missingTools() {
 function installTools(missing) {
   const packages = missing.map((tool) => TOOLS[tool]);
   if (process.getuid?.() !== 0)
-    fail(`--install-tools needs root; ask for: apt-get install ${packages.join(' ')}`);
+    fail(`--install-tools needs root. Run as root: apt-get install ${packages.join(' ')}`);
   say(`installing ${packages.join(', ')}`);
   if (run('apt-get', ['update', '-q']) !== 0) fail('apt-get update failed, see above');
   if (run('apt-get', ['install', '-y', '-q', '--no-install-recommends', ...packages]) !== 0) {
@@ -126,8 +126,8 @@ async function installPackages(mayInstallTools) {
   if (lacking.length === 0) fail('npm ci failed, see above');
   const packages = lacking.map((tool) => TOOLS[tool]).join(' ');
   fail(
-    `npm ci failed, and this machine lacks ${lacking.join(', ')}, which compiling SQLite needs. ` +
-      `Run as root: apt-get install ${packages}; or add --install-tools as root.`,
+    `npm ci failed: compiling SQLite needs ${lacking.join(', ')}. ` +
+      `Run as root: apt-get install ${packages}; or repeat with --install-tools as root.`,
   );
 }
 

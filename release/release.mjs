@@ -35,9 +35,7 @@ function say(text) {
 
 function releaseKey(path) {
   if (!existsSync(path)) {
-    say(
-      `making the key of the releases, ${path}: keep it, hosts accept upgrades that it signs and no others`,
-    );
+    say(`creating the release key ${path}: keep it, because hosts accept only upgrades that it signs`);
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const { privateKey } = generateKeyPairSync('ed25519');
     writeFileSync(path, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
@@ -74,7 +72,7 @@ async function release({ key, arch, fast, version, out }) {
   const bundle = join(folder, 'bundle.cjs');
   await bundleAgent(ROOT, version, bundle);
   for (const architecture of arch.split(',')) {
-    say(`making the agent for ${architecture}`);
+    say(`building the agent for ${architecture}`);
     const target = join(out, `everynode-agent-${version}-linux-${architecture}`);
     await makeExecutable({ architecture, bundle, folder, target, say });
     compress(target, fast);

@@ -43,5 +43,5 @@ function strip(architecture, file, say) {
       // The program is not installed, or does not know the architecture.
     }
   }
-  say(`no ${STRIP[architecture]} here: the executable for ${architecture} keeps Node's symbols`);
+  say(`${STRIP[architecture]} is not installed: the executable for ${architecture} keeps Node's symbols`);
 }

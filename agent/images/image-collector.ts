@@ -79,7 +79,7 @@ export class ImageCollector {
       this.#failedBefore = false;
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      this.#options.log.warn({ err: error }, 'images not collected');
+      this.#options.log.warn({ err: error }, 'image garbage collection failed');
       if (this.#failedBefore) this.#options.warn('ImageGCFailed', message);
       this.#failedBefore = true;
     }
@@ -115,10 +115,10 @@ export class ImageCollector {
       try {
         await driver.removeImage(name);
       } catch (error) {
-        log.warn({ image: name, err: error }, 'image not removed');
+        log.warn({ image: name, err: error }, 'failed to remove image');
         continue;
       }
-      log.info({ image: name, bytes: sizeBytes }, 'image removed to free the disk');
+      log.info({ image: name, bytes: sizeBytes }, 'removed image to free disk space');
       await records.forget([name]);
       // An image with other names stays on the disk.
       if (!(await driver.findImage(id))) freed += sizeBytes;

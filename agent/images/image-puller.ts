@@ -89,7 +89,8 @@ export class ImagePuller {
     const startedAt = this.#options.clock.monotonic();
     const { pullMs } = await this.#join(name, request.secrets ?? [], signal);
     const pulled = await this.#find(name);
-    if (!pulled) throw new RuntimeError('ErrImagePull', `${name} was pulled and is not there`, true);
+    if (!pulled)
+      throw new RuntimeError('ErrImagePull', `${name} was pulled, but the engine does not have it`, true);
     this.#options.onPulled?.(pulled, present !== undefined);
     const totalMs = this.#options.clock.monotonic() - startedAt;
     return { kind: 'pulled', image: pulled, pullMs, totalMs };

@@ -111,7 +111,7 @@ export class PrefetchedImages {
     try {
       const request = { image, pullPolicy: 'IfNotPresent', ...(secrets && { secrets }) } as const;
       const ensured = await this.#images.ensure(request, abort.signal, () =>
-        this.#log.info({ image }, 'pulling an image ahead of its pods'),
+        this.#log.info({ image }, 'prefetching image'),
       );
       if (abort.signal.aborted) return;
       holding.isHere = true;
@@ -128,7 +128,7 @@ export class PrefetchedImages {
     const { image } = holding;
     const { reason, message } =
       error instanceof RuntimeError ? error : { reason: 'ErrImagePull', message: String(error) };
-    this.#log.warn({ image, reason, message }, 'image not pulled ahead; trying again');
+    this.#log.warn({ image, reason, message }, 'failed to prefetch image; retrying');
     holding.failure = message;
     const now = this.#clock.now();
     const { retryAt } = imageRetryState(image, { reason, message, failedAt: now, failures }, now);

@@ -62,6 +62,10 @@ function mirrorsOf({ mirrors = {} }: { mirrors?: unknown }): KnownRegistries['mi
 /** Leaves out the file's text, which contains secrets. */
 function refusal(path: string | undefined, error: unknown): RuntimeError {
   const why =
-    error instanceof SyntaxError ? 'is no JSON' : error instanceof Error ? error.message : String(error);
-  return new RuntimeError('ErrImagePull', `the file of registries, ${path}, cannot be used: ${why}`, true);
+    error instanceof SyntaxError
+      ? 'it is not valid JSON'
+      : error instanceof Error
+        ? error.message
+        : String(error);
+  return new RuntimeError('ErrImagePull', `cannot read registry settings from ${path}: ${why}`, true);
 }

@@ -35,7 +35,7 @@ const WHAT = 'everynode-agent install';
 const HEAD = `# Settings of the Everynode agent; everynode-agent --help lists them all. Labels and taints may be maps and lists:
 #   labels: {site: berlin, rack: "7"}
 #   taints: [dedicated=till:NoSchedule]
-# Read again by: systemctl reload everynode-agent (containers go on)
+# After a change: systemctl reload everynode-agent (containers keep running)
 `;
 
 interface InstallOptions {
@@ -84,7 +84,7 @@ export async function install({
   say('starting the agent');
   // Resolves when the agent has reported itself ready to systemd.
   runCommandOnHost('systemctl', 'restart', SERVICE);
-  say(`everynode-agent ${VERSION} runs; settings: ${CONFIG_FILE}; log: journalctl -u everynode-agent`);
+  say(`everynode-agent ${VERSION} is running; settings: ${CONFIG_FILE}; log: journalctl -u everynode-agent`);
 }
 
 /** The link is only a convenience for operators: a host with a read-only /usr works without it. */
@@ -94,7 +94,7 @@ function linkCommand(say: (text: string) => void): void {
     installLink(COMMAND_LINK, command);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EROFS') throw error;
-    say(`${COMMAND_LINK} cannot be made, for it is read-only there; the command is ${command}`);
+    say(`cannot create ${COMMAND_LINK} on a read-only file system; use ${command}`);
   }
 }
 

@@ -49,7 +49,7 @@ export async function uninstall({ yes, purge, report: say }: UninstallOptions): 
   if (isAbsentOrOwnLink(COMMAND_LINK, VERSIONS_DIR)) rmSync(COMMAND_LINK, { force: true });
   rmSync(VERSIONS_DIR, { recursive: true, force: true });
   if (!purge) {
-    say(`kept, for another installation: ${DATA_DIR}, ${CONFIG_FILE} (--purge removes them)`);
+    say(`kept for a later installation: ${DATA_DIR}, ${CONFIG_FILE} (to remove them: --purge)`);
     return;
   }
   // `rmSync` would also remove the files of a disk that is mounted below. `removeFolder` refuses instead.
@@ -57,15 +57,15 @@ export async function uninstall({ yes, purge, report: say }: UninstallOptions): 
   for (const file of [CONFIG_FILE, RELEASE_KEY_FILE]) rmSync(file, { force: true });
   if (existsSync(CONFIG_DIR) && readdirSync(CONFIG_DIR).length === 0) rmdirSync(CONFIG_DIR);
   say(
-    'nothing of the agent is left; its node goes, and its name is free, with: everynode node revoke NAME && kubectl delete node NAME',
+    'removed all files of the agent. To delete its node and free the name: everynode node revoke NAME && kubectl delete node NAME',
   );
 }
 
 async function askForPods(pods: number): Promise<void> {
-  const what = `${pods} ${pods === 1 ? 'pod runs' : 'pods run'} here`;
+  const what = `${pods} ${pods === 1 ? 'pod runs' : 'pods run'} on this host`;
   const isConfirmed = await confirmAtTerminal(`${what}. Stop and remove them?`);
   if (isConfirmed) return;
   throw isConfirmed === undefined
-    ? new ExitError(EXIT_CODES.usage, `${what}: give --yes to stop and remove them. Nothing was changed.`)
+    ? new ExitError(EXIT_CODES.usage, `${what}: pass --yes to stop and remove them. Nothing was changed.`)
     : new ExitError(EXIT_CODES.refused, 'Nothing was changed.');
 }

@@ -14,7 +14,7 @@ export function parseMetricsAddress(text: string): MetricsAddress | undefined {
   const [, six, four, port] = match ?? [];
   const host = six ?? four;
   if (host === undefined || Number(port) > 65_535)
-    throw new Error('must be off, HOST:PORT or the path of a socket');
+    throw new Error('must be off, HOST:PORT or the path of a Unix socket');
   return { host, port: Number(port) };
 }
 
@@ -70,7 +70,7 @@ function removeLeftover(path: string): void {
   const there = lstatSync(path, { throwIfNoEntry: false });
   if (!there) return;
   if (!there.isSocket())
-    throw cannotServe(path, 'what is there is no socket; remove it, or name another path');
+    throw cannotServe(path, 'a file that is not a socket exists; remove it, or choose another path');
   rmSync(path);
 }
 

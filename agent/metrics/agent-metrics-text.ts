@@ -33,8 +33,8 @@ export function agentMetricsText(numbers: AgentMetricValues): string {
   );
   return [
     gauge('kubelet_node_name', "The node's name; always 1.", [[{ node }, 1]]),
-    gauge('kubelet_desired_pods', 'Pods that this host was given.', only(numbers.desiredPods)),
-    gauge('kubelet_running_pods', 'Pods that run.', only(numbers.runningPods)),
+    gauge('kubelet_desired_pods', 'Pods assigned to this host.', only(numbers.desiredPods)),
+    gauge('kubelet_running_pods', 'Running pods.', only(numbers.runningPods)),
     gauge(
       'kubelet_running_containers',
       'Containers by state.',
@@ -42,34 +42,34 @@ export function agentMetricsText(numbers: AgentMetricValues): string {
     ),
     counter(
       'kubelet_runtime_operations_total',
-      'What the container engine was asked.',
+      'Calls to the container engine.',
       operations.map(({ operation, calls: asked }): Value => [{ operation_type: operation }, asked]),
     ),
     counter(
       'kubelet_runtime_operations_errors_total',
-      'What of it failed.',
+      'Failed calls to the container engine.',
       operations.map(({ operation, errors: failed }): Value => [{ operation_type: operation }, failed]),
     ),
     gauge(
       'everynode_agent_engine_up',
-      '1 while the container engine answers.',
+      '1 while the container engine responds.',
       only(Number(numbers.isEngineUp)),
     ),
     gauge(
       'everynode_agent_connected',
-      '1 while the link to the coordinator stands.',
+      '1 while the link to the coordinator is connected.',
       only(Number(numbers.isConnected)),
     ),
     gauge(
       'everynode_link_round_trip_seconds',
-      'To the coordinator and back, as of the last heartbeat.',
+      'Round trip to the coordinator, measured by the last heartbeat.',
       only(roundTripMs === undefined ? undefined : roundTripMs / 1000),
     ),
-    counter('everynode_link_bytes_total', 'Bytes on the link, headers by estimate.', bytes),
-    counter('everynode_agent_written_bytes_total', 'Bytes written into files.', only(numbers.writtenBytes)),
+    counter('everynode_link_bytes_total', 'Bytes on the link, with an estimate for headers.', bytes),
+    counter('everynode_agent_written_bytes_total', 'Bytes written to files.', only(numbers.writtenBytes)),
     counter(
       'everynode_agent_stored_bytes_total',
-      "Bytes to a disk, by the kernel's count.",
+      "Bytes written to disk, by the kernel's count.",
       only(numbers.diskWrittenBytes),
     ),
     gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', only(numbers.memoryBytes)),

@@ -40,12 +40,12 @@ export function parseLabels(text: string): Record<string, string> {
 /** Throws an Error that names the expected format. */
 export function parseNodeName(text: string): string {
   if (isSubdomain(text)) return text;
-  throw new Error('must be of lower case letters, digits, "-" and "."');
+  throw new Error('must consist of lower-case letters, digits, "-" and "."');
 }
 
 function checked(key: string, value: string): [key: string, value: string] {
-  if (!isLabelKey(key)) throw new Error('must have keys that labels can have');
-  if (!isLabelValue(value)) throw new Error('must have values that labels can have');
+  if (!isLabelKey(key)) throw new Error('must have valid label keys');
+  if (!isLabelValue(value)) throw new Error('must have valid label values');
   return [key, value];
 }
 

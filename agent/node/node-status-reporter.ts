@@ -30,7 +30,7 @@ interface NodeStatusReporterOptions {
 export class NodeStatusReporter {
   readonly #options: NodeStatusReporterOptions;
   #host: HostInfo;
-  #engine: EngineHealth = { kind: 'down', message: 'not asked yet' };
+  #engine: EngineHealth = { kind: 'down', message: 'not checked yet' };
   /** Last value for `onEngineChange`. At the start the engine is expected to be up. */
   #reportedEngine: EngineHealth['kind'] = 'up';
   #lastEngine: EngineInfo | undefined;

@@ -148,10 +148,10 @@ function networkCondition({ engine, lastEngine, host, seenBridge }: NodeStatusIn
   }
   const { device } = network;
   if (device !== undefined && device === seenBridge && !host.devices?.includes(device)) {
-    const message = `the network device ${device} of the engine's bridge network is gone`;
+    const message = `the network device ${device} of the engine's bridge network does not exist any longer`;
     return { type, status: 'True', reason: 'BridgeIsDown', message };
   }
-  return { type, status: 'False', reason: 'BridgeIsUp', message: "the engine's bridge network is there" };
+  return { type, status: 'False', reason: 'BridgeIsUp', message: "the engine's bridge network exists" };
 }
 
 function readyCondition(engine: EngineHealth): Condition {

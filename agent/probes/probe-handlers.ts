@@ -48,7 +48,7 @@ export class ContainerProbeHandlers implements ProbeHandlers {
     } else if (hook.sleep) {
       await this.#sleep(Math.min(hook.sleep.seconds * 1000, deadlineMs));
     } else {
-      throw new Error('the hook names nothing that can be run');
+      throw new Error('the hook has no exec, httpGet or sleep');
     }
   }
 

@@ -53,7 +53,7 @@ export class NetworkDialer {
     if (network !== undefined && network === networkOf(process.pid)) return dialDirectly('127.0.0.1', port);
     if (network !== undefined && process.getuid?.() === 0) return this.#dialInside(network, place.pid, port);
     if (place.ip) return dialDirectly(place.ip, port);
-    throw failed('the network of the container cannot be entered without root');
+    throw failed("the agent needs root to enter the container's network");
   }
 
   close(): void {

@@ -99,7 +99,12 @@ export class FleetSupervisor {
     child.on('message', (message: FromFleetWorker) => this.#received(hosts, message));
     child.on('exit', (code, signal) => {
       if (!this.#isStopping)
-        this.#fail(new ExitError(EXIT_CODES.unexpected, `A process of hosts ended with ${code ?? signal}.`));
+        this.#fail(
+          new ExitError(
+            EXIT_CODES.unexpected,
+            `A worker process of the simulation ended with ${code ?? signal}.`,
+          ),
+        );
     });
     send(child, order);
     return hosts;

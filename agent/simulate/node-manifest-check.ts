@@ -3,7 +3,7 @@ import { parseQuantity, type Quantity } from '../../shared/kube/objects/quantity
 
 /** Fields that a simulated host reads. An absent or empty field is valid. */
 const PLACES: readonly [path: string, isRight: (value: unknown) => boolean, meant: string][] = [
-  ['metadata.labels', isMapOf(isText), 'a map of texts ("5" and "true" want quotes)'],
+  ['metadata.labels', isMapOf(isText), 'a map of strings (quote values such as "5" and "true")'],
   ['spec.taints', isListWith('key', 'effect'), 'a list of taints with key and effect'],
   ['status.capacity', isMapOf(isQuantity), 'a map of quantities'],
   ['status.allocatable', isMapOf(isQuantity), 'a map of quantities'],

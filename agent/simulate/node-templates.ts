@@ -22,7 +22,7 @@ export function nodesFromDocuments(documents: readonly unknown[]): NodeTemplate[
   const plans = documents.filter((document) => document !== null).flatMap(nodesOf);
   const names = new Set<string>();
   for (const { metadata } of plans) {
-    if (names.has(metadata.name)) throw new Error(`node "${metadata.name}" stands there twice`);
+    if (names.has(metadata.name)) throw new Error(`node "${metadata.name}" occurs twice`);
     names.add(metadata.name);
   }
   return plans;
@@ -32,7 +32,9 @@ function nodesOf(document: unknown): NodeTemplate[] {
   const { kind, items, metadata } = (document ?? {}) as Partial<Node> & { kind?: unknown; items?: unknown };
   if (Array.isArray(items)) return items.flatMap(nodesOf);
   if (kind !== 'Node' || typeof metadata?.name !== 'string') {
-    throw new Error(`a ${String(kind ?? 'document without a kind')} is no Node with a name`);
+    throw new Error(
+      `every document must be a Node with a name, found a ${String(kind ?? 'document without kind')}`,
+    );
   }
   const wrong = manifestError(document);
   if (wrong) throw new Error(`node "${metadata.name}": ${wrong}`);

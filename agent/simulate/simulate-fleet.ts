@@ -45,30 +45,27 @@ function untilParentGone(): Promise<unknown> {
 /** Returns the join token. Throws `ExitError`. */
 async function requireCoordinator({ server, ...given }: SimulateSettings): Promise<string> {
   if (server === undefined) {
-    throw new ExitError(EXIT_CODES.usage, 'The coordinator is not named: give --server https://HOST:PORT.');
+    throw new ExitError(EXIT_CODES.usage, 'No coordinator given: pass --server https://HOST:PORT.');
   }
   if (given.tokenFile === STANDARD_INPUT) {
-    const why = 'commands come from standard input';
-    throw new ExitError(
-      EXIT_CODES.usage,
-      `--token-file: ${why}; give a file, or the token in EVERYNODE_TOKEN.`,
-    );
+    const why = 'standard input is used for commands';
+    throw new ExitError(EXIT_CODES.usage, `--token-file: ${why}; name a file, or set EVERYNODE_TOKEN.`);
   }
   const token = await readJoinToken(given);
   if (token !== undefined) return token;
   throw new ExitError(
     EXIT_CODES.usage,
-    'A join token is needed, by --token-file or in EVERYNODE_TOKEN: everynode token create prints one.',
+    'No join token given: pass --token-file or set EVERYNODE_TOKEN. To create one: everynode token create',
   );
 }
 
 /** Throws `ExitError` for a file that cannot be read, and for more nodes than the workers can hold. */
 async function readPlans({ nodes, name, processes }: SimulateSettings): Promise<NodeTemplate[]> {
   const plans = /^\d+$/.test(nodes) ? numberedNodes(name, Number(nodes)) : await readFileOfNodes(nodes);
-  if (plans.length === 0) throw new ExitError(EXIT_CODES.usage, '--nodes: at least one is needed.');
+  if (plans.length === 0) throw new ExitError(EXIT_CODES.usage, '--nodes: must be at least 1.');
   const needed = Math.ceil(plans.length / MAX_NODES_A_PROCESS);
   if (needed > processes) {
-    throw new ExitError(EXIT_CODES.usage, `So many nodes need --processes ${needed} or more.`);
+    throw new ExitError(EXIT_CODES.usage, `This number of nodes needs --processes ${needed} or more.`);
   }
   return plans;
 }
@@ -135,5 +132,5 @@ async function runLine(line: string, hosts: FleetSupervisor, say: (text: string)
 /** Explains how to delete the Nodes: the simulator has no permission to. */
 function farewell({ nodes, name }: SimulateSettings): string {
   const which = /^\d+$/.test(nodes) ? `nodes -l simulate.everynode.dev/fleet=${name}` : `-f ${nodes}`;
-  return `All agents have left. The same command brings the same nodes back; kubectl delete ${which} removes them.`;
+  return `All agents have disconnected. To simulate the same nodes again, repeat the command. To delete them: kubectl delete ${which}`;
 }

@@ -209,12 +209,12 @@ export class SimulatedNode implements QueriedNode {
   /** Warns about rejected hosts only: broken connections are usual in a simulation. */
   #failed(reason: string): void {
     if (reason.startsWith('nodeDeleted')) {
-      const again = `${this.name} was deleted; "reboot ${this.name}" registers it anew`;
+      const again = `${this.name} was deleted; to register it again: reboot ${this.name}`;
       this.#options.warnings?.warn('deleted', again);
     }
     if (!/^(refused|duplicate)\b/.test(reason)) return;
     this.#isRefused = true;
-    this.#options.warnings?.warn('refused', `${this.name} was sent away: ${reason}`);
+    this.#options.warnings?.warn('refused', `${this.name} was rejected: ${reason}`);
   }
 
   #isCutOff(): boolean {
@@ -254,6 +254,6 @@ export class WarningLimiter {
     this.#said.set(kind, said);
     if (said.size === MOST || said.has(text)) return;
     said.add(text);
-    this.#say(said.size === MOST ? `${text} (more of this is not said)` : text);
+    this.#say(said.size === MOST ? `${text} (further warnings of this kind are not shown)` : text);
   }
 }

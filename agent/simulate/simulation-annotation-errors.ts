@@ -8,10 +8,10 @@ import { durationMs, SIMULATION_PREFIX } from './simulation-annotations.js';
 type Mistake = (text: string) => string | undefined;
 
 const duration: Mistake = (text) =>
-  durationMs(text) === undefined ? 'is no duration such as 300ms or 1m30s' : undefined;
+  durationMs(text) === undefined ? 'is not a duration such as 300ms or 1m30s' : undefined;
 const truth: Mistake = (text) => (/^(true|false)$/.test(text) ? undefined : 'is neither "true" nor "false"');
 const code: Mistake = (text) =>
-  /^\d+$/.test(text) && Number(text) < 256 ? undefined : 'is no exit code from 0 to 255';
+  /^\d+$/.test(text) && Number(text) < 256 ? undefined : 'is not an exit code from 0 to 255';
 
 const ANNOTATIONS: Readonly<Record<string, Mistake>> = {
   'ready-after': duration,
@@ -33,8 +33,8 @@ export function simulationAnnotationErrors({ metadata }: Pod): string[] {
   return Object.entries(annotations).flatMap(([key, text]) => {
     if (!key.startsWith(SIMULATION_PREFIX)) return [];
     const known = ownValue(ANNOTATIONS, key.slice(SIMULATION_PREFIX.length));
-    const mistake = known ? known(text) : `is none of ${Object.keys(ANNOTATIONS).join(', ')}`;
-    return mistake ? [`${whose}: ${key}: "${text}" ${mistake}; it counts as absent`] : [];
+    const mistake = known ? known(text) : `is not one of ${Object.keys(ANNOTATIONS).join(', ')}`;
+    return mistake ? [`${whose}: ${key}: "${text}" ${mistake}; it is ignored`] : [];
   });
 }
 
@@ -43,6 +43,6 @@ function nodes(text: string): string | undefined {
     parseNodeQuery(text);
     return undefined;
   } catch (error) {
-    return `means no nodes: ${error instanceof Error ? error.message : String(error)}`;
+    return `selects no nodes: ${error instanceof Error ? error.message : String(error)}`;
   }
 }

@@ -80,6 +80,9 @@ function isMeant(failOn: string | undefined, node: QueriedNode): boolean {
 
 function pullOf(fails: boolean, afterMs: number | undefined): ImageBehaviour['pull'] {
   if (!fails && afterMs === undefined) return undefined;
-  const error = { reason: 'ErrImagePull', message: 'the pull fails, as the Pod’s annotation asks' };
+  const error = {
+    reason: 'ErrImagePull',
+    message: "simulated failure: the Pod's annotation asks for a failing pull",
+  };
   return { ...(afterMs === undefined ? {} : { afterMs }), ...(fails ? { error } : {}) };
 }

@@ -13,7 +13,7 @@ type SimulationCommand =
   /** For scripts. */
   | { kind: 'wait'; ms: number };
 
-export const COMMANDS_HELP = `offline NODES | online NODES | reboot NODES | slow DURATION NODES (0s: as before)
+export const COMMANDS_HELP = `offline NODES | online NODES | reboot NODES | slow DURATION NODES (0s: no delay)
 condition TYPE=True|False|Unknown NODES | wait DURATION
 NODES: names (node-3,node-7), a label selector (zone=a), or *`;
 
@@ -63,13 +63,13 @@ export async function performCommand(command: SimulationCommand, fleet: Simulate
 }
 
 function nodesOf(words: readonly string[]): NodeQuery {
-  if (words.length === 0) throw new Error('which nodes? names, a label selector, or *');
+  if (words.length === 0) throw new Error('name the nodes: names, a label selector, or *');
   return parseNodeQuery(words.join(' '));
 }
 
 function durationOf(text: string | undefined): number {
   const ms = durationMs(text);
-  if (ms === undefined) throw new Error(`"${text ?? ''}" is no duration such as 300ms or 1m30s`);
+  if (ms === undefined) throw new Error(`"${text ?? ''}" is not a duration such as 300ms or 1m30s`);
   return ms;
 }
 

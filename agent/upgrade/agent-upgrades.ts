@@ -72,7 +72,7 @@ export class AgentUpgrades {
       return true;
     }
     if (verdict === 'fall back') {
-      this.#fallBack('it did not stay up');
+      this.#fallBack('it exited repeatedly');
       return false;
     }
     await this.#trial.write({ ...trial, starts: trial.starts + 1 });
@@ -101,14 +101,14 @@ export class AgentUpgrades {
   #fallBack(why: string): void {
     const { log } = this.#options;
     const to = rollBackUpgrade(this.#versions, this.#trial);
-    log.error({ version: VERSION, to, why }, 'the upgrade has failed; the version before comes back');
+    log.error({ version: VERSION, to, why }, 'upgrade failed; rolling back to the previous version');
   }
 
   #whyFixed(): string | undefined {
     if (this.#versions.current !== VERSION || !process.env.INVOCATION_ID) {
-      return 'this agent was not installed as a service: everynode-agent install';
+      return 'this agent does not run as an installed service; install it with: everynode-agent install';
     }
-    if (!isSingleExecutable()) return 'this agent came by npm and is upgraded there: npm install -g';
+    if (!isSingleExecutable()) return 'this agent was installed by npm; upgrade it with: npm install -g';
     return undefined;
   }
 }

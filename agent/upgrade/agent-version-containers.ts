@@ -30,7 +30,7 @@ export function agentVersionOf(image: string): string | undefined {
   if (!image.startsWith(`${REPOSITORY}:`)) return undefined;
   const version = image.slice(REPOSITORY.length + 1);
   if (isReleaseVersion(version)) return version;
-  throw new RuntimeError('InvalidImageName', `${version} is no version of the agent`, false);
+  throw new RuntimeError('InvalidImageName', `${version} is not a version of the agent`, false);
 }
 
 interface Record {
@@ -121,14 +121,10 @@ export class AgentVersionContainers {
 
   async create({ identity, image, labels }: ContainerConfig, version: string): Promise<string> {
     if (identity.podNamespace !== NAMESPACE) {
-      throw new RuntimeError(
-        'CreateContainerError',
-        `agents are upgraded by Pods of ${NAMESPACE} alone`,
-        false,
-      );
+      throw new RuntimeError('CreateContainerError', `only Pods of ${NAMESPACE} may upgrade agents`, false);
     }
     if (this.#records.some((record) => isSame(record.identity, identity))) {
-      throw new RuntimeError('Conflict', 'this container exists', false);
+      throw new RuntimeError('Conflict', 'the container exists already', false);
     }
     const id = this.#options.newId().replaceAll('-', '');
     const createdAt = this.#options.now();
@@ -165,7 +161,8 @@ export class AgentVersionContainers {
     }
     // Each attempt may take the host offline for minutes.
     const failedBefore =
-      record.isBarred && `agent ${record.version} has failed here; another Pod may try it again`;
+      record.isBarred &&
+      `agent ${record.version} has failed on this host; create another Pod to try it again`;
     const why = failedBefore || whyFixed();
     if (why !== undefined) throw new RuntimeError('RunContainerError', why, false);
     // Check a version on disk as well: the coordinator may have raised its minimum version.
@@ -197,7 +194,7 @@ export class AgentVersionContainers {
   #seen(record: Record): Record {
     const { version, now } = this.#options;
     if (record.state !== 'running' || record.version === version) return record;
-    const error = `agent ${record.version} did not reach the coordinator; ${version} goes on`;
+    const error = `agent ${record.version} did not reach the coordinator; rolled back to ${version}`;
     return { ...record, state: 'exited', finishedAt: now(), error, isBarred: true };
   }
 

@@ -16,7 +16,11 @@ const PAUSE_SECONDS = 60;
 export async function recover(trialId?: string): Promise<void> {
   if (trialId !== undefined && upgradeTrialFile(DATA_DIR).read()?.id !== trialId) return;
   const version = rollBackUpgrade(new InstalledVersions(VERSIONS_DIR), upgradeTrialFile(DATA_DIR));
-  printErrorLine(version ? `back to agent ${version}` : 'the agent is started again in a minute');
+  printErrorLine(
+    version
+      ? `rolled back to agent ${version}`
+      : 'no upgrade to roll back; starting the agent again in a minute',
+  );
   if (version === undefined) runCommandOnHost('sleep', String(PAUSE_SECONDS));
   runCommandOnHost('systemctl', 'reset-failed', SERVICE);
   runCommandOnHost('systemctl', 'restart', '--no-block', SERVICE);

@@ -37,7 +37,7 @@ export class ReleaseSource {
     const sums = await this.#text(version, 'SHA256SUMS', signal);
     const signature = Buffer.from((await this.#text(version, 'SHA256SUMS.sig', signal)).trim(), 'base64');
     if (!verify(null, Buffer.from(sums), key, signature)) {
-      throw failed(`release ${version} is not signed by the key that this host was installed with`, false);
+      throw failed(`release ${version} is not signed with the key in ${this.options.keyFile}`, false);
     }
     const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
     const name = `everynode-agent-${version}-linux-${architecture}.gz`;
@@ -55,7 +55,7 @@ export class ReleaseSource {
       renameSync(`${target}.new`, target);
     } catch (error) {
       if (error instanceof RuntimeError) throw error;
-      throw failed(`release ${version} cannot be had: ${messageOf(error)}`, true);
+      throw failed(`cannot download release ${version}: ${messageOf(error)}`, true);
     } finally {
       rmSync(archive, { force: true });
       rmSync(`${target}.new`, { force: true });
@@ -70,7 +70,7 @@ export class ReleaseSource {
   async requireAllowed(version: string): Promise<void> {
     const { code, message } = await this.#ask(version);
     if (code === 200 || code === 404) return;
-    const why = code === 403 ? message : `the coordinator answers with status ${code}: ${message}`;
+    const why = code === 403 ? message : `the coordinator responds with status ${code}: ${message}`;
     throw new RuntimeError('RunContainerError', why, code !== 403);
   }
 
@@ -80,7 +80,7 @@ export class ReleaseSource {
       const text = await textOf(answer, 'SHA256SUMS', version);
       return { code: answer.statusCode ?? 0, message: messageIn(text) };
     } catch (error) {
-      const why = `the coordinator cannot be asked whether it allows agent ${version}: ${messageOf(error)}`;
+      const why = `cannot ask the coordinator whether it allows agent ${version}: ${messageOf(error)}`;
       throw new RuntimeError('RunContainerError', why, true);
     }
   }
@@ -101,7 +101,7 @@ export class ReleaseSource {
       return await textOf(await this.#open(version, name, signal), name, version);
     } catch (error) {
       if (error instanceof RuntimeError) throw error;
-      throw failed(`release ${version} cannot be had: ${messageOf(error)}`, true);
+      throw failed(`cannot download release ${version}: ${messageOf(error)}`, true);
     }
   }
 
@@ -116,7 +116,7 @@ export class ReleaseSource {
     const watched = async function* (source: Readable) {
       for await (const chunk of source) {
         size += (chunk as Buffer).length;
-        if (size > MAX_AGENT_BYTES) throw failed(`${name} is too long`, false);
+        if (size > MAX_AGENT_BYTES) throw failed(`${name} is too large`, false);
         hash.update(chunk as Buffer);
         countWrittenBytes(chunk as Buffer);
         onProgress?.();
@@ -129,7 +129,7 @@ export class ReleaseSource {
       createWriteStream(path, { mode: 0o600 }),
       { signal },
     );
-    if (hash.digest('hex') !== sum) throw failed(`${name} is not the file that the release names`, true);
+    if (hash.digest('hex') !== sum) throw failed(`${name} does not have the checksum of the release`, true);
   }
 
   /** Opens the file as a stream. Throws when the coordinator does not serve it. */
@@ -148,7 +148,7 @@ export class ReleaseSource {
     const url = new URL(`/agent/${version}/${name}`, server);
     return new Promise((resolve, reject) => {
       const sent = get(url, { ca: ca(), agent: false, signal, timeout: SILENCE_MS }, resolve);
-      sent.on('timeout', () => sent.destroy(new Error('no answer')));
+      sent.on('timeout', () => sent.destroy(new Error('no response')));
       sent.on('error', reject);
     });
   }
@@ -160,7 +160,7 @@ async function textOf(answer: IncomingMessage, name: string, version: string): P
   let size = 0;
   for await (const chunk of answer) {
     size += (chunk as Buffer).length;
-    if (size > MAX_TEXT_BYTES) throw failed(`${name} of release ${version} is too long`, false);
+    if (size > MAX_TEXT_BYTES) throw failed(`${name} of release ${version} is too large`, false);
     chunks.push(chunk as Buffer);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -15,7 +15,7 @@ export async function guardTrial(program: string, id: string): Promise<void> {
     await promisify(execFile)('systemd-run', [...unit, program, 'recover', '--trial', id]);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new RuntimeError('RunContainerError', `the way back cannot be prepared: ${why}`, true);
+    throw new RuntimeError('RunContainerError', `cannot schedule the rollback of the upgrade: ${why}`, true);
   }
 }
 
@@ -27,7 +27,7 @@ export async function checkProgram(program: string, version: string): Promise<vo
   try {
     const { stdout } = await promisify(execFile)(program, ['--version'], options);
     if (stdout.trim() === version) return;
-    throw new Error(`it says that it is ${stdout.trim().slice(0, 40)}`);
+    throw new Error(`it reports version ${stdout.trim().slice(0, 40)}`);
   } catch (error) {
     const why = error instanceof Error ? error.message.split('\n')[0] : String(error);
     throw new RuntimeError('RunContainerError', `agent ${version} does not run on this host: ${why}`, false);

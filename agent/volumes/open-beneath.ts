@@ -84,7 +84,7 @@ async function findOrMake(here: FileDescriptor, next: Component, { make }: Withi
   const made = await here.child(next.name);
   if (made?.stats.isSymbolicLink()) {
     await made.close();
-    throw new Error(`${JSON.stringify(next.name)} was replaced by a link as it was made`);
+    throw new Error(`${JSON.stringify(next.name)} was replaced by a link while it was created`);
   }
   if (!made)
     throw Object.assign(new Error(`${JSON.stringify(next.name)} does not exist`), { code: 'ENOENT' });

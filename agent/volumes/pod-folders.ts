@@ -43,7 +43,7 @@ export async function prepareMemoryRoot({ memory }: PodFolders): Promise<void> {
   await mkdir(root, { recursive: true, mode: 0o700 });
   const found = await lstat(root);
   if (!found.isDirectory() || found.uid !== userInfo().uid)
-    throw new Error(`${root} belongs to somebody else`);
+    throw new Error(`${root} belongs to another user`);
 }
 
 /** Removes the volumes in memory, which are outside of the data directory. */

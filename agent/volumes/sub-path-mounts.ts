@@ -57,7 +57,7 @@ export class SubPathMounts {
       const options = ['--no-canonicalize', '--bind', ...(PROPAGATION[propagation] ?? [])];
       await this.#engine.run(['mount', ...options, '/proc/self/fd/4', target], source);
       const isSame = await this.#with(target, async (mounted) => mounted.isSameFile(source));
-      if (!isSame) throw new Error(`another file than the opened one is mounted at ${target}`);
+      if (!isSame) throw new Error(`the file mounted at ${target} is not the opened one`);
       return target;
     });
   }

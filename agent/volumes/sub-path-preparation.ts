@@ -38,9 +38,13 @@ export class SubPathPreparation {
     try {
       await this.#mounts?.remove(uid, name);
     } catch (cause) {
-      throw new VolumeError('', `the old subPath mounts of container "${name}" stay: ${messageOf(cause)}`, {
-        cause,
-      });
+      throw new VolumeError(
+        '',
+        `cannot remove the old subPath mounts of container "${name}": ${messageOf(cause)}`,
+        {
+          cause,
+        },
+      );
     }
   }
 

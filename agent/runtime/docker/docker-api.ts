@@ -167,14 +167,14 @@ export class DockerApi {
     const words = wordsOf(body);
     const status = podmanStatus(words) ?? httpStatus;
     const reason = refusals[status] ?? refusals.fallback;
-    const message = reason === 'EngineDown' ? `${this.engine} answers with an error: ${words}` : words;
+    const message = reason === 'EngineDown' ? `${this.engine} responds with an error: ${words}` : words;
     return new RuntimeError(reason, message, status >= 500);
   }
 
   /** Keeps a `RuntimeError`. Any other error means that the engine did not respond. */
   #toRuntimeError(error: unknown): RuntimeError {
     if (error instanceof RuntimeError) return error;
-    const message = `${this.engine} does not answer: ${connectionProblem(error)}`;
+    const message = `${this.engine} does not respond: ${connectionProblem(error)}`;
     return new RuntimeError('EngineDown', message, true, { cause: error });
   }
 }

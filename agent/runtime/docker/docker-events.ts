@@ -102,7 +102,7 @@ async function feelPulse(
   { intervalMs: everyMs, timeoutMs: patienceMs }: PingSchedule,
 ): Promise<void> {
   const { signal } = over;
-  const silent = `${api.engine} hangs: it has not answered for ${patienceMs / 1000} s`;
+  const silent = `${api.engine} hangs: no response for ${patienceMs / 1000} s`;
   for (;;) {
     await sleep(everyMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;

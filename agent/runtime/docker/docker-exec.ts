@@ -126,7 +126,7 @@ class DockerProcess implements ExecProcess {
     for await (const { Running, ExitCode } of this.#looks(this.signal)) {
       if (!Running && ExitCode !== null) return ExitCode;
     }
-    throw new RuntimeError('EngineDown', 'the process was let go before its end', true);
+    throw new RuntimeError('EngineDown', 'the connection to the process was closed before it exited', true);
   }
 
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<boolean> {

@@ -65,5 +65,5 @@ function* joined(chunks: Iterable<OutputChunk>): Generator<OutputChunk, void> {
 
 function streamOf(kind: number | undefined): OutputChunk['from'] {
   if (kind !== undefined && kind <= STDERR) return kind === STDERR ? 'stderr' : 'stdout';
-  throw new RuntimeError('EngineDown', 'the engine sent a frame of no known kind', true);
+  throw new RuntimeError('EngineDown', 'the engine sent an output frame of an unknown stream', true);
 }

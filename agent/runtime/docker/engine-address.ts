@@ -12,14 +12,14 @@ export function addressText(address: EngineAddress): string {
 const PROBLEMS: ReadonlyMap<unknown, string> = new Map([
   ['ENOENT', 'the socket does not exist (start the engine)'],
   ['EACCES', 'permission denied (join its group, or run as root)'],
-  ['ECONNREFUSED', 'nobody listens (start the engine)'],
-  ['ECONNRESET', 'it closed the connection'],
-  ['EPIPE', 'it closed the connection'],
+  ['ECONNREFUSED', 'no engine listens there (start it)'],
+  ['ECONNRESET', 'the engine closed the connection'],
+  ['EPIPE', 'the engine closed the connection'],
 ]);
 
 /** Returns why a request to the engine got no response. */
 export function connectionProblem(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'no answer in time';
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'no response in time';
   return PROBLEMS.get(Reflect.get(error, 'code')) ?? error.message;
 }

@@ -130,5 +130,5 @@ function notFound(runtime: EngineSearch['runtime'], failures: string[]): string 
     runtime === 'podman'
       ? 'apt-get install podman, then systemctl start podman.socket'
       : 'apt-get install docker.io';
-  return `no ${wanted} answers (${failures.join('; ')}). On Debian: ${howTo}; or name its socket in DOCKER_HOST.`;
+  return `no ${wanted} found (${failures.join('; ')}). Install one, on Debian: ${howTo}; or set DOCKER_HOST to its socket.`;
 }

@@ -348,7 +348,7 @@ describe('two hosts', { concurrency: 1 }, () => {
   );
 
   law('uninstall asks for running pods, and leaves the host as it was', async ({ one, two }) => {
-    assert.throws(() => one.run('everynode-agent', 'uninstall'), /1 pod runs here/);
+    assert.throws(() => one.run('everynode-agent', 'uninstall'), /1 pod runs on this host/);
     runsOn(one, 'app');
     for (const host of [one, two]) {
       host.run('everynode-agent', 'uninstall', '--yes', '--purge');
