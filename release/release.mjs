@@ -108,7 +108,7 @@ const OPTIONS = {
   help: { type: 'boolean', default: false },
 };
 
-function wish() {
+function readOptions() {
   try {
     return parseArgs({ options: OPTIONS }).values;
   } catch (error) {
@@ -117,7 +117,7 @@ function wish() {
   }
 }
 
-const { help, ...wanted } = wish();
+const { help, ...wanted } = readOptions();
 // The version is part of file names. A coordinator rejects other forms (shared/process/release-version.ts).
 if (!/^\d+\.\d+\.\d+(-[0-9a-z.]+)?$/.test(wanted.version)) {
   process.stderr.write(`--version ${wanted.version} is not of the form 1.2.3 or 1.2.3-rc.1: ${USAGE}\n`);

@@ -23,8 +23,8 @@ export async function makeExecutable({ architecture, bundle, folder, target, say
   const settings = join(folder, `${architecture}.json`);
   const blob = join(folder, `${architecture}.blob`);
   const isOwn = architecture === OWN_ARCHITECTURE;
-  const wish = { main: bundle, output: blob, disableExperimentalSEAWarning: true, execArgv: FLAGS };
-  writeFileSync(settings, JSON.stringify({ ...wish, useCodeCache: isOwn }));
+  const options = { main: bundle, output: blob, disableExperimentalSEAWarning: true, execArgv: FLAGS };
+  writeFileSync(settings, JSON.stringify({ ...options, useCodeCache: isOwn }));
   // Use the same flags as the executable: compiled code is valid for one set of flags only.
   execFileSync(nodeBinary(OWN_ARCHITECTURE), ['--lite-mode', '--experimental-sea-config', settings], {
     stdio: 'ignore',

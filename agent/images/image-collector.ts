@@ -55,7 +55,7 @@ export class ImageCollector {
       this.#options.warn('InvalidDiskCapacity', message);
       throw new Error(message);
     }
-    const images = await this.#look();
+    const images = await this.#collectable();
     const wanted = bytesToFree(disk, this.#options.thresholds);
     if (wanted <= 0) return;
     const freed = await this.#free(wanted, collectable(images, this.#options.clock.now()));
@@ -69,7 +69,10 @@ export class ImageCollector {
 
   /** Removes all unused images, for a host under disk pressure (DeleteUnusedImages). */
   async removeUnused(): Promise<void> {
-    await this.#free(Number.POSITIVE_INFINITY, collectable(await this.#look(), this.#options.clock.now()));
+    await this.#free(
+      Number.POSITIVE_INFINITY,
+      collectable(await this.#collectable(), this.#options.clock.now()),
+    );
   }
 
   /** Like the kubelet, emits an Event only from the second failure in a row. */
@@ -86,23 +89,23 @@ export class ImageCollector {
   }
 
   /** Returns the images that this agent pulled and that still exist. */
-  async #look(): Promise<CollectableImage[]> {
+  async #collectable(): Promise<CollectableImage[]> {
     const { driver, records, pinned, clock } = this.#options;
     const [used, now] = [await driver.imagesInUse(), clock.now()];
     const kept = new Set(pinned().map(sameForAnyMirror));
     const images: CollectableImage[] = [];
-    const gone: string[] = [];
+    const missing: string[] = [];
     for (const [name, record] of records.all()) {
       const found = await driver.findImage(name);
       if (!found) {
-        gone.push(name);
+        missing.push(name);
         continue;
       }
       const isInUse = used.has(found.id) || kept.has(sameForAnyMirror(name));
       if (isInUse) records.recordUse(name, now);
       images.push({ name, id: found.id, ...record, sizeBytes: found.sizeBytes, isInUse });
     }
-    await records.forget(gone);
+    await records.forget(missing);
     return images;
   }
 

@@ -110,7 +110,7 @@ export class ImagePuller {
 
   /** Waits for the pull in progress, or starts one. Stops the pull when its last caller has left. */
   async #join(name: string, secrets: readonly Keyring[], signal: AbortSignal): Promise<{ pullMs: number }> {
-    const pull = this.#pulls.get(name) ?? this.#begin(name, secrets);
+    const pull = this.#pulls.get(name) ?? this.#start(name, secrets);
     pull.waiting += 1;
     try {
       return await Promise.race([pull.done, rejectOnAbort(signal, pull.abort.signal)]);
@@ -120,7 +120,7 @@ export class ImagePuller {
     }
   }
 
-  #begin(name: string, secrets: readonly Keyring[]): Pull {
+  #start(name: string, secrets: readonly Keyring[]): Pull {
     const abort = new AbortController();
     const { clock } = this.#options;
     const done = this.#queue.run(async () => {
@@ -139,7 +139,7 @@ export class ImagePuller {
   async #pull(fullName: string, secrets: readonly Keyring[], signal: AbortSignal): Promise<void> {
     const { driver, registries } = this.#options;
     const { keyring, mirrors } = await registries.current();
-    const refusals: RuntimeError[] = [];
+    const errors: RuntimeError[] = [];
     for (const image of pullNames(fullName, mirrors)) {
       const found = credentialsFor(image, [...secrets, keyring]);
       for (const auth of found.length > 0 ? found : [undefined]) {
@@ -150,11 +150,11 @@ export class ImagePuller {
         } catch (error) {
           if (!(error instanceof RuntimeError) || error.reason === 'EngineDown' || signal.aborted)
             throw error;
-          refusals.push(error);
+          errors.push(error);
         }
       }
     }
-    throw together(refusals);
+    throw combined(errors);
   }
 
   /**
@@ -196,10 +196,10 @@ export class ImagePuller {
 }
 
 /** Returns a single error unchanged, and joins several as the kubelet does. */
-function together(refusals: readonly RuntimeError[]): RuntimeError {
-  const [first, ...others] = refusals;
+function combined(errors: readonly RuntimeError[]): RuntimeError {
+  const [first, ...others] = errors;
   if (first && others.length === 0) return first;
-  const message = `[${refusals.map((refusal) => refusal.message).join(', ')}]`;
+  const message = `[${errors.map((error) => error.message).join(', ')}]`;
   return new RuntimeError(first?.reason ?? 'ErrImagePull', message, true);
 }
 

@@ -9,7 +9,7 @@ export class PullQueue {
 
   /** Runs the task when a place is free. Rejects if `signal` aborts while the task waits. */
   async run<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    await this.#turn(signal);
+    await this.#waitForPlace(signal);
     try {
       return await task();
     } finally {
@@ -19,7 +19,7 @@ export class PullQueue {
     }
   }
 
-  #turn(signal: AbortSignal): Promise<void> {
+  #waitForPlace(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#free > 0) {
       this.#free -= 1;
@@ -27,14 +27,14 @@ export class PullQueue {
     }
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(go), 1);
+        this.#waiting.splice(this.#waiting.indexOf(proceed), 1);
         reject(signal.reason);
       };
-      const go = (): void => {
+      const proceed = (): void => {
         signal.removeEventListener('abort', onAbort);
         resolve();
       };
-      this.#waiting.push(go);
+      this.#waiting.push(proceed);
       signal.addEventListener('abort', onAbort, { once: true });
     });
   }

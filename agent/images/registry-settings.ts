@@ -18,7 +18,7 @@ const NOTHING: KnownRegistries = { keyring: new Map(), mirrors: {} };
 export class RegistrySettings {
   readonly #path: string | undefined;
   #known = NOTHING;
-  #mark = '';
+  #version = '';
 
   /** Without a path there are no credentials and no mirrors. */
   constructor(path: string | undefined) {
@@ -30,12 +30,12 @@ export class RegistrySettings {
     if (this.#path === undefined) return NOTHING;
     const found = await stat(this.#path).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return undefined;
-      throw refusal(this.#path, error);
+      throw unusable(this.#path, error);
     });
-    const mark = found ? `${found.mtimeMs} ${found.size} ${found.ino}` : '';
-    if (mark === this.#mark) return this.#known;
+    const version = found ? `${found.mtimeMs} ${found.size} ${found.ino}` : '';
+    if (version === this.#version) return this.#known;
     this.#known = found ? await read(this.#path) : NOTHING;
-    this.#mark = mark;
+    this.#version = version;
     return this.#known;
   }
 }
@@ -45,7 +45,7 @@ async function read(path: string): Promise<KnownRegistries> {
     const text = await readFile(path, 'utf8');
     return { keyring: parseDockerConfig(text), mirrors: mirrorsOf(JSON.parse(text)) };
   } catch (error) {
-    throw refusal(path, error);
+    throw unusable(path, error);
   }
 }
 
@@ -60,7 +60,7 @@ function mirrorsOf({ mirrors = {} }: { mirrors?: unknown }): KnownRegistries['mi
 }
 
 /** Leaves out the file's text, which contains secrets. */
-function refusal(path: string | undefined, error: unknown): RuntimeError {
+function unusable(path: string | undefined, error: unknown): RuntimeError {
   const why =
     error instanceof SyntaxError
       ? 'it is not valid JSON'

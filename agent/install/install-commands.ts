@@ -23,7 +23,7 @@ export function installedSettingsFile(): string | undefined {
 }
 
 /** Settings that only the join needs: later starts must not require the token's file. */
-const OF_THE_JOIN = ['token', 'tokenFile'];
+const JOIN_SETTINGS = ['token', 'tokenFile'];
 
 /**
  * Installs with the settings. Writes the settings that were typed to the file, except the token and the name of its
@@ -35,25 +35,25 @@ export async function runInstall(
   places: EngineLocations,
 ): Promise<void> {
   const typed = Object.keys(INSTALL_SETTINGS).filter(
-    (key) => !OF_THE_JOIN.includes(key) && flags[key] !== undefined,
+    (key) => !JOIN_SETTINGS.includes(key) && flags[key] !== undefined,
   );
-  const given = Object.fromEntries(typed.map((key) => [key, String(flags[key])]));
+  const typedSettings = Object.fromEntries(typed.map((key) => [key, String(flags[key])]));
   const { releaseKey } = flags;
   // Stored, so that the node keeps its name when the host is renamed.
-  const named = { ...given, nodeName: settings.nodeName };
+  const named = { ...typedSettings, nodeName: settings.nodeName };
   await install({
     settings,
     typedSettings: named,
     ...(releaseKey ? { releaseKey } : {}),
     places,
-    report: say,
+    report: report,
   });
 }
 
 export async function runUninstall({ yes = false, purge = false }: InstallFlags): Promise<void> {
-  await uninstall({ yes, purge, report: say });
+  await uninstall({ yes, purge, report: report });
 }
 
-function say(text: string): void {
+function report(text: string): void {
   printLine(`· ${text}`);
 }

@@ -31,7 +31,7 @@ import {
 } from './install-paths.js';
 import { InstalledVersions } from './installed-versions.js';
 
-const WHAT = 'everynode-agent install';
+const COMMAND = 'everynode-agent install';
 const HEAD = `# Settings of the Everynode agent; everynode-agent --help lists them all. Labels and taints may be maps and lists:
 #   labels: {site: berlin, rack: "7"}
 #   taints: [dedicated=till:NoSchedule]
@@ -55,19 +55,19 @@ export async function install({
   typedSettings: given,
   releaseKey,
   places,
-  report: say,
+  report,
 }: InstallOptions): Promise<void> {
-  requireSystemd(WHAT);
-  requireWritable(WHAT, CONFIG_FILE, `${UNIT_DIR}/${SERVICE}`, VERSIONS_DIR);
+  requireSystemd(COMMAND);
+  requireWritable(COMMAND, CONFIG_FILE, `${UNIT_DIR}/${SERVICE}`, VERSIONS_DIR);
   const { runtime, nodeName } = settings;
   if (runtime !== 'hollow') {
     const engine = await requireEngine({ runtime, ...places });
-    say(`container engine: ${engine.name} ${engine.version}`);
+    report(`container engine: ${engine.name} ${engine.version}`);
   }
   const key = releaseKey === undefined ? undefined : readFileSync(releaseKey);
   // Join first, because it creates the data directory: a failed join leaves nothing behind. The token is not stored.
-  const { enrolment } = await joinWithSettings({ ...settings, data: DATA_DIR }, say, true);
-  say(`this host is node ${nodeName} of cluster ${enrolment.clusterUID}`);
+  const { enrolment } = await joinWithSettings({ ...settings, data: DATA_DIR }, report, true);
+  report(`this host is node ${nodeName} of cluster ${enrolment.clusterUID}`);
   mkdirSync(CONFIG_DIR, { recursive: true, mode: 0o755 });
   const present = existsSync(CONFIG_FILE) ? readFileSync(CONFIG_FILE, 'utf8') : undefined;
   await writePrivateFile(CONFIG_FILE, updateSettingsFile(present, HEAD, given));
@@ -77,24 +77,26 @@ export async function install({
   versions.activate(VERSION);
   versions.markProven(VERSION);
   // npm may have installed a command of its own there.
-  if (isAbsentOrOwnLink(COMMAND_LINK, VERSIONS_DIR)) linkCommand(say);
+  if (isAbsentOrOwnLink(COMMAND_LINK, VERSIONS_DIR)) linkCommand(report);
   for (const unit of [SERVICE, RECOVERY_SERVICE]) installFile(`${UNIT_DIR}/${unit}`, unitText(unit));
   runCommandOnHost('systemctl', 'daemon-reload');
   runCommandOnHost('systemctl', 'enable', '--quiet', SERVICE);
-  say('starting the agent');
+  report('starting the agent');
   // Resolves when the agent has reported itself ready to systemd.
   runCommandOnHost('systemctl', 'restart', SERVICE);
-  say(`everynode-agent ${VERSION} is running; settings: ${CONFIG_FILE}; log: journalctl -u everynode-agent`);
+  report(
+    `everynode-agent ${VERSION} is running; settings: ${CONFIG_FILE}; log: journalctl -u everynode-agent`,
+  );
 }
 
 /** The link is only a convenience for operators: a host with a read-only /usr works without it. */
-function linkCommand(say: (text: string) => void): void {
+function linkCommand(report: (text: string) => void): void {
   const command = `${VERSIONS_DIR}/proven/everynode-agent`;
   try {
     installLink(COMMAND_LINK, command);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EROFS') throw error;
-    say(`cannot create ${COMMAND_LINK} on a read-only file system; use ${command}`);
+    report(`cannot create ${COMMAND_LINK} on a read-only file system; use ${command}`);
   }
 }
 

@@ -32,7 +32,7 @@ interface UninstallOptions {
 }
 
 /** Throws `ExitError` before any change when Pods run and the operator does not confirm. A second run does no harm. */
-export async function uninstall({ yes, purge, report: say }: UninstallOptions): Promise<void> {
+export async function uninstall({ yes, purge, report }: UninstallOptions): Promise<void> {
   requireSystemd('everynode-agent uninstall');
   const pods = await countPods(DATA_DIR);
   if (pods > 0 && !yes) await askForPods(pods);
@@ -45,18 +45,18 @@ export async function uninstall({ yes, purge, report: say }: UninstallOptions): 
   runCommandOnHost('systemctl', 'daemon-reload');
   commandSucceeds('systemctl', 'reset-failed', SERVICE, RECOVERY_SERVICE);
   const containers = existsSync(DATA_DIR) ? await removeContainers(DATA_DIR) : 0;
-  if (containers > 0) say(containers === 1 ? '1 container removed' : `${containers} containers removed`);
+  if (containers > 0) report(containers === 1 ? '1 container removed' : `${containers} containers removed`);
   if (isAbsentOrOwnLink(COMMAND_LINK, VERSIONS_DIR)) rmSync(COMMAND_LINK, { force: true });
   rmSync(VERSIONS_DIR, { recursive: true, force: true });
   if (!purge) {
-    say(`kept for a later installation: ${DATA_DIR}, ${CONFIG_FILE} (to remove them: --purge)`);
+    report(`kept for a later installation: ${DATA_DIR}, ${CONFIG_FILE} (to remove them: --purge)`);
     return;
   }
   // `rmSync` would also remove the files of a disk that is mounted below. `removeFolder` refuses instead.
   await removeFolder(DATA_DIR);
   for (const file of [CONFIG_FILE, RELEASE_KEY_FILE]) rmSync(file, { force: true });
   if (existsSync(CONFIG_DIR) && readdirSync(CONFIG_DIR).length === 0) rmdirSync(CONFIG_DIR);
-  say(
+  report(
     'removed all files of the agent. To delete its node and free the name: everynode node revoke NAME && kubectl delete node NAME',
   );
 }

@@ -27,14 +27,14 @@ type Value = [labels: Record<string, string>, value: number | undefined];
 export function agentMetricsText(numbers: AgentMetricValues): string {
   const { node, roundTripMs, containers, linkBytes } = numbers;
   const operations = [...numbers.operations];
-  const only = (value: number | undefined): Value[] => [[{}, value]];
+  const plain = (value: number | undefined): Value[] => [[{}, value]];
   const bytes = (['up', 'down'] as const).flatMap((direction) =>
     LINK_CAUSES.map((cause): Value => [{ direction, cause }, linkBytes(direction, cause)]),
   );
   return [
     gauge('kubelet_node_name', "The node's name; always 1.", [[{ node }, 1]]),
-    gauge('kubelet_desired_pods', 'Pods assigned to this host.', only(numbers.desiredPods)),
-    gauge('kubelet_running_pods', 'Running pods.', only(numbers.runningPods)),
+    gauge('kubelet_desired_pods', 'Pods assigned to this host.', plain(numbers.desiredPods)),
+    gauge('kubelet_running_pods', 'Running pods.', plain(numbers.runningPods)),
     gauge(
       'kubelet_running_containers',
       'Containers by state.',
@@ -53,28 +53,28 @@ export function agentMetricsText(numbers: AgentMetricValues): string {
     gauge(
       'everynode_agent_engine_up',
       '1 while the container engine responds.',
-      only(Number(numbers.isEngineUp)),
+      plain(Number(numbers.isEngineUp)),
     ),
     gauge(
       'everynode_agent_connected',
       '1 while the link to the coordinator is connected.',
-      only(Number(numbers.isConnected)),
+      plain(Number(numbers.isConnected)),
     ),
     gauge(
       'everynode_link_round_trip_seconds',
       'Round trip to the coordinator, measured by the last heartbeat.',
-      only(roundTripMs === undefined ? undefined : roundTripMs / 1000),
+      plain(roundTripMs === undefined ? undefined : roundTripMs / 1000),
     ),
     counter('everynode_link_bytes_total', 'Bytes on the link, with an estimate for headers.', bytes),
-    counter('everynode_agent_written_bytes_total', 'Bytes written to files.', only(numbers.writtenBytes)),
+    counter('everynode_agent_written_bytes_total', 'Bytes written to files.', plain(numbers.writtenBytes)),
     counter(
       'everynode_agent_stored_bytes_total',
       "Bytes written to disk, by the kernel's count.",
-      only(numbers.diskWrittenBytes),
+      plain(numbers.diskWrittenBytes),
     ),
-    gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', only(numbers.memoryBytes)),
-    counter('process_cpu_seconds_total', 'User and system CPU time, in seconds.', only(numbers.cpuSeconds)),
-    gauge('process_start_time_seconds', 'Start of the process, since the epoch.', only(numbers.startTime)),
+    gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', plain(numbers.memoryBytes)),
+    counter('process_cpu_seconds_total', 'User and system CPU time, in seconds.', plain(numbers.cpuSeconds)),
+    gauge('process_start_time_seconds', 'Start of the process, since the epoch.', plain(numbers.startTime)),
   ].join('');
 }
 

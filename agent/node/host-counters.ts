@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 
 /** The kernel reports CPU time to programs in units of 10 ms, whatever its own tick. */
-const NANOS_A_TICK = 10_000_000;
+const NANOS_PER_TICK = 10_000_000;
 
 export interface HostCounters {
   /** CPU time of all cores since the boot. */
@@ -14,7 +14,7 @@ export interface HostCounters {
 /** Throws when /proc is not Linux's. */
 export function readHostCounters(): HostCounters {
   return {
-    cpuNanos: busyTicks(readFileSync('/proc/stat', 'utf8')) * NANOS_A_TICK,
+    cpuNanos: busyTicks(readFileSync('/proc/stat', 'utf8')) * NANOS_PER_TICK,
     memoryBytes: workingSet(readFileSync('/proc/meminfo', 'utf8')),
   };
 }

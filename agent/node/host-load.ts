@@ -14,31 +14,31 @@ interface HostLoadDeps {
   clock: Clock;
 }
 
-const NANOS_A_MS = 1_000_000;
+const NANOS_PER_MS = 1_000_000;
 
 export class HostLoad {
-  readonly #parts: HostLoadDeps;
+  readonly #deps: HostLoadDeps;
   #last: { at: number; cpuNanos: number } | undefined;
   /** The latest result. A heartbeat must not wait for a file system that hangs. */
   #disk: number | undefined;
   #isAsking = false;
 
-  constructor(parts: HostLoadDeps) {
-    this.#parts = parts;
+  constructor(deps: HostLoadDeps) {
+    this.#deps = deps;
     this.read();
   }
 
   /** Returns the load since the last call. */
   read(): HeartbeatReading {
     this.#askDisk();
-    const { counters, cpus, memoryBytes, clock } = this.#parts;
+    const { counters, cpus, memoryBytes, clock } = this.#deps;
     const disk = this.#disk === undefined ? {} : { disk: this.#disk };
     try {
       const { cpuNanos, memoryBytes: used } = counters();
       const last = this.#last;
       this.#last = { at: clock.monotonic(), cpuNanos };
       const ms = last ? this.#last.at - last.at : 0;
-      const cpu = last && ms > 0 ? (cpuNanos - last.cpuNanos) / NANOS_A_MS / ms / cpus : undefined;
+      const cpu = last && ms > 0 ? (cpuNanos - last.cpuNanos) / NANOS_PER_MS / ms / cpus : undefined;
       return { ...(cpu === undefined ? {} : { cpu }), memory: used / memoryBytes, ...disk };
     } catch {
       return disk;
@@ -48,7 +48,7 @@ export class HostLoad {
   #askDisk(): void {
     if (this.#isAsking) return;
     this.#isAsking = true;
-    this.#parts
+    this.#deps
       .diskUse()
       .then(
         (use) => {

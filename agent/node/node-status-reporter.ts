@@ -9,7 +9,7 @@ import { type EngineHealth, nodeStatus } from './node-status.js';
 /** Interval of reading the host's facts: its address and its disk may change without an event. */
 const REREAD_MS = 60_000;
 /** A wall clock that was set by this much causes a report, because reports contain its time. */
-const SET_MS = 15_000;
+const CLOCK_STEP_MS = 15_000;
 
 interface NodeStatusReporterOptions {
   nodeName: string;
@@ -40,9 +40,9 @@ export class NodeStatusReporter {
   #wasDown = false;
   #status: NodeStatus | undefined;
   /** Last status for `onChange`, without heartbeat times. */
-  #told: string | undefined;
+  #reported: string | undefined;
   /** Wall clock minus monotonic clock at the last `onChange`. */
-  #toldShiftMs = 0;
+  #reportedClockOffsetMs = 0;
   #timer: Timer | undefined;
 
   constructor(options: NodeStatusReporterOptions) {
@@ -66,7 +66,7 @@ export class NodeStatusReporter {
   /** Stores the pressures and reports the changed status. */
   setPressures(pressures: readonly Pressure[]): void {
     this.#pressures = pressures;
-    this.#tellChange();
+    this.#reportChange();
   }
 
   get isEngineUp(): boolean {
@@ -81,7 +81,7 @@ export class NodeStatusReporter {
   /** Returns the current status. Reports it first if it differs from the last report. */
   status(): NodeStatus {
     this.#status = this.#compute();
-    if (this.#told !== undefined) this.#tellIfNews(this.#status);
+    if (this.#reported !== undefined) this.#reportIfChanged(this.#status);
     return this.#status;
   }
 
@@ -104,11 +104,11 @@ export class NodeStatusReporter {
       case 'down':
         this.#wasDown = true;
         this.#setEngine({ kind: 'down', message: event.message });
-        this.#tellChange();
+        this.#reportChange();
         return;
       case 'resync':
         await this.#askEngine();
-        this.#tellChange();
+        this.#reportChange();
         return;
     }
   }
@@ -153,20 +153,21 @@ export class NodeStatusReporter {
   /** Reads the host's facts and reports changes. */
   refresh(): void {
     this.#host = this.#options.readHost();
-    this.#tellChange();
+    this.#reportChange();
   }
 
-  #tellChange(): void {
-    this.#tellIfNews(this.status());
+  #reportChange(): void {
+    this.#reportIfChanged(this.status());
   }
 
-  #tellIfNews(status: NodeStatus): void {
+  #reportIfChanged(status: NodeStatus): void {
     const text = withoutHeartbeats(status);
     const { clock, wallClock } = this.#options;
-    const shiftMs = wallClock.now() - clock.now();
-    if (text === this.#told && Math.abs(shiftMs - this.#toldShiftMs) < SET_MS) return;
-    this.#toldShiftMs = shiftMs;
-    this.#told = text;
+    const clockOffsetMs = wallClock.now() - clock.now();
+    if (text === this.#reported && Math.abs(clockOffsetMs - this.#reportedClockOffsetMs) < CLOCK_STEP_MS)
+      return;
+    this.#reportedClockOffsetMs = clockOffsetMs;
+    this.#reported = text;
     this.#options.onChange(status);
   }
 }

@@ -14,7 +14,7 @@ import type { HostInfo } from './host-info.js';
 /** The kubelet's default `maxPods`. */
 const MAX_PODS = 110;
 /** Memory that the kubelet's default eviction threshold keeps free. */
-const KEPT_MEMORY_BYTES = 100 * 1024 * 1024;
+const RESERVED_MEMORY_BYTES = 100 * 1024 * 1024;
 /** Fraction of the disk that Pods may use by default. */
 const ALLOCATABLE_DISK = 0.9;
 
@@ -79,7 +79,7 @@ function capacityOf(host: HostInfo): ResourceList {
 export function allocatableOf(host: HostInfo): ResourceList {
   return {
     ...capacityOf(host),
-    memory: kibibytes(Math.max(host.memoryBytes - KEPT_MEMORY_BYTES, 0)),
+    memory: kibibytes(Math.max(host.memoryBytes - RESERVED_MEMORY_BYTES, 0)),
     'ephemeral-storage': String(Math.floor(host.diskBytes * ALLOCATABLE_DISK)),
   };
 }
@@ -93,7 +93,7 @@ function conditionsOf(facts: NodeStatusInputs, previous: NodeStatus | undefined)
   const time = toTimestamp(now);
   const network = networkCondition(facts);
   const wanted: Condition[] = [
-    ...PRESSURES.map((words) => pressureCondition(words, pressures.includes(words.type))),
+    ...PRESSURES.map((texts) => pressureCondition(texts, pressures.includes(texts.type))),
     ...(network ? [network] : []),
     readyCondition(engine),
   ];
@@ -106,33 +106,33 @@ function conditionsOf(facts: NodeStatusInputs, previous: NodeStatus | undefined)
   );
 }
 
-interface PressureWords {
+interface PressureTexts {
   type: Pressure;
-  there: readonly [reason: string, message: string];
-  gone: readonly [reason: string, message: string];
+  active: readonly [reason: string, message: string];
+  inactive: readonly [reason: string, message: string];
 }
 
-const PRESSURES: readonly PressureWords[] = [
+const PRESSURES: readonly PressureTexts[] = [
   {
     type: 'MemoryPressure',
-    there: ['KubeletHasInsufficientMemory', 'kubelet has insufficient memory available'],
-    gone: ['KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
+    active: ['KubeletHasInsufficientMemory', 'kubelet has insufficient memory available'],
+    inactive: ['KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
   },
   {
     type: 'DiskPressure',
-    there: ['KubeletHasDiskPressure', 'kubelet has disk pressure'],
-    gone: ['KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
+    active: ['KubeletHasDiskPressure', 'kubelet has disk pressure'],
+    inactive: ['KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
   },
   {
     type: 'PIDPressure',
-    there: ['KubeletHasInsufficientPID', 'kubelet has insufficient PID available'],
-    gone: ['KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
+    active: ['KubeletHasInsufficientPID', 'kubelet has insufficient PID available'],
+    inactive: ['KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
   },
 ];
 
-function pressureCondition({ type, there, gone }: PressureWords, isThere: boolean): Condition {
-  const [reason, message] = isThere ? there : gone;
-  return { type, status: isThere ? 'True' : 'False', reason, message };
+function pressureCondition({ type, active, inactive }: PressureTexts, isActive: boolean): Condition {
+  const [reason, message] = isActive ? active : inactive;
+  return { type, status: isActive ? 'True' : 'False', reason, message };
 }
 
 /**

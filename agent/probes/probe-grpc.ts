@@ -18,7 +18,7 @@ const CODE_NAMES: Record<string, string> = {
   '14': 'Unavailable',
 };
 
-interface GrpcAnswer {
+interface GrpcResponse {
   code: string;
   message: string;
   body: Buffer;
@@ -65,7 +65,7 @@ function connected(session: ClientHttp2Session, deadline: AbortSignal): Promise<
   });
 }
 
-function check(session: ClientHttp2Session, service: string, deadline: AbortSignal): Promise<GrpcAnswer> {
+function check(session: ClientHttp2Session, service: string, deadline: AbortSignal): Promise<GrpcResponse> {
   const call = session.request({
     ':method': 'POST',
     ':path': PATH,
@@ -85,12 +85,12 @@ function check(session: ClientHttp2Session, service: string, deadline: AbortSign
     });
     call.on('data', (chunk: Buffer) => chunks.push(chunk));
     call.on('error', reject);
-    call.on('end', () => resolve(answerOf(fields, Buffer.concat(chunks))));
+    call.on('end', () => resolve(responseOf(fields, Buffer.concat(chunks))));
     call.end(framed(encodeRequest(service)));
   });
 }
 
-function answerOf(fields: IncomingHttpHeaders, body: Buffer): GrpcAnswer {
+function responseOf(fields: IncomingHttpHeaders, body: Buffer): GrpcResponse {
   const text = (name: string): string => String(fields[name] ?? '');
   const status = text(':status');
   const code = text('grpc-status') || (status === '200' ? '2' : '14');
@@ -99,7 +99,7 @@ function answerOf(fields: IncomingHttpHeaders, body: Buffer): GrpcAnswer {
   return { code, message, body };
 }
 
-function verdict({ code, message, body }: GrpcAnswer): ProbeResult {
+function verdict({ code, message, body }: GrpcResponse): ProbeResult {
   if (code === UNIMPLEMENTED) {
     const what = 'this server does not implement the grpc health protocol (grpc.health.v1.Health)';
     return { kind: 'failure', message: `error: ${what}: ${message}` };

@@ -41,7 +41,7 @@ export class ContainerProbeHandlers implements ProbeHandlers {
     if (hook.exec) {
       const command = hook.exec.command ?? [];
       const result = await runContainerCommand(this.#driver, target.id, command, deadlineMs, this.#clock);
-      if (result.kind === 'late') throw new Error(`command "${command.join(' ')}" timed out`);
+      if (result.kind === 'timedOut') throw new Error(`command "${command.join(' ')}" timed out`);
       if (result.exitCode !== 0) throw new Error(`command exited with ${result.exitCode}`);
     } else if (hook.httpGet) {
       await sendHookRequest(hook.httpGet, target, AbortSignal.timeout(deadlineMs));
@@ -62,7 +62,7 @@ export class ContainerProbeHandlers implements ProbeHandlers {
 
   async #probeExec(command: readonly string[], target: ProbeTarget, timeoutMs: number): Promise<ProbeResult> {
     const result = await runContainerCommand(this.#driver, target.id, command, timeoutMs, this.#clock);
-    if (result.kind === 'late') {
+    if (result.kind === 'timedOut') {
       return { kind: 'failure', message: `command "${command.join(' ')}" timed out` };
     }
     if (result.exitCode === 0) return { kind: 'success' };

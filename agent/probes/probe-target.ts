@@ -36,11 +36,11 @@ export function hostAndPort(host: string, port: number): string {
 /** Formats a failed connection like Go: `dial tcp 10.0.0.1:80: connect: connection refused`. */
 export function dialErrorMessage(error: unknown, where: string): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
-  const words = DIAL_WORDS[code];
-  return words ? `dial tcp ${where}: ${words}` : message;
+  const text = DIAL_ERRORS[code];
+  return text ? `dial tcp ${where}: ${text}` : message;
 }
 
-const DIAL_WORDS: Record<string, string> = {
+const DIAL_ERRORS: Record<string, string> = {
   ECONNREFUSED: 'connect: connection refused',
   EHOSTUNREACH: 'connect: no route to host',
   ENETUNREACH: 'connect: network is unreachable',

@@ -242,7 +242,7 @@ async function openDesired(dataDir: string, clock: Clock, log: Logger) {
 
 /** Counts this start of a version on trial. Throws `ExitError` where the one before it is to come back. */
 async function beginUpgrades(dataDir: string, clock: Clock, log: Logger): Promise<AgentUpgrades> {
-  const upgrades = new AgentUpgrades({ dataDir, clock, wallClock: systemClock, chance: systemRandom, log });
+  const upgrades = new AgentUpgrades({ dataDir, clock, wallClock: systemClock, random: systemRandom, log });
   if (await upgrades.start()) return upgrades;
   const sentence = 'This version of the agent did not stay up; the one before it comes back.';
   throw new ExitError(EXIT_CODES.environment, sentence);

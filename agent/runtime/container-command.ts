@@ -6,7 +6,9 @@ import { type ExecProcess, type RuntimeDriver, RuntimeError } from './runtime-dr
 export const MAX_OUTPUT_BYTES = 10 * 1024;
 
 /** `output` contains the first bytes of stdout and stderr in order, up to the limit. */
-type CommandResult = { kind: 'ended'; exitCode: number; output: Buffer } | { kind: 'late'; output: Buffer };
+type CommandResult =
+  | { kind: 'ended'; exitCode: number; output: Buffer }
+  | { kind: 'timedOut'; output: Buffer };
 
 /**
  * Runs `command` in a running container for at most `deadlineMs`. At the deadline the process is killed if the agent
@@ -19,32 +21,32 @@ export async function runContainerCommand(
   deadlineMs: number,
   clock: Clock,
 ): Promise<CommandResult> {
-  const letGo = new AbortController();
+  const abort = new AbortController();
   const collected = new FirstBytes(MAX_OUTPUT_BYTES);
   let running: ExecProcess | undefined;
   let timer: Timer | undefined;
-  const late = new Promise<'late'>((resolve) => {
-    timer = clock.after(deadlineMs, () => resolve('late'));
+  const late = new Promise<'timedOut'>((resolve) => {
+    timer = clock.after(deadlineMs, () => resolve('timedOut'));
   });
   const ended = (async () => {
-    running = await driver.exec(id, { command, stdin: false, tty: false }, letGo.signal);
+    running = await driver.exec(id, { command, stdin: false, tty: false }, abort.signal);
     for await (const { bytes } of running.output) collected.add(bytes);
     return running.exitCode();
   })();
   try {
     const exitCode = await Promise.race([ended, late]);
-    if (exitCode !== 'late') return { kind: 'ended', exitCode, output: collected.bytes };
-    await running?.kill().catch(ignoreRefusal);
-    return { kind: 'late', output: collected.bytes };
+    if (exitCode !== 'timedOut') return { kind: 'ended', exitCode, output: collected.bytes };
+    await running?.kill().catch(ignoreRuntimeError);
+    return { kind: 'timedOut', output: collected.bytes };
   } finally {
     timer?.cancel();
-    letGo.abort();
+    abort.abort();
     // The closed streams may still fail, but no caller waits for them.
     ended.catch(() => undefined);
   }
 }
 
-function ignoreRefusal(error: unknown): void {
+function ignoreRuntimeError(error: unknown): void {
   if (!(error instanceof RuntimeError)) throw error;
 }
 

@@ -19,7 +19,7 @@ export async function engineProcesses(address: EngineAddress): Promise<number[]>
   const sockets = await socketsAt(address.socketPath, pids);
   if (sockets.size === 0) return [];
   const holders: number[] = [];
-  for (const pid of pids) if (await holdsOne(pid, sockets)) holders.push(pid);
+  for (const pid of pids) if (await holdsAny(pid, sockets)) holders.push(pid);
   return holders.sort((one, other) => Number(one === INIT) - Number(other === INIT) || one - other);
 }
 
@@ -44,7 +44,7 @@ async function socketsAt(path: string, pids: readonly number[]): Promise<Set<str
   return found;
 }
 
-async function holdsOne(pid: number, sockets: ReadonlySet<string>): Promise<boolean> {
+async function holdsAny(pid: number, sockets: ReadonlySet<string>): Promise<boolean> {
   const folder = `/proc/${pid}/fd`;
   const names = (await orUndefined(readdir(folder))) ?? [];
   const links = await Promise.all(names.map((name) => orUndefined(readlink(`${folder}/${name}`))));

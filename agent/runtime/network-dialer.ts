@@ -19,7 +19,7 @@ export const DIAL_HELPER: ChildProgram = {
   module: new URL('./dial-helper.js', import.meta.url),
 };
 /** A helper stores no data, so a small heap suffices. */
-const SMALL = ['--max-old-space-size=16', '--max-semi-space-size=1'];
+const SMALL_HEAP_FLAGS = ['--max-old-space-size=16', '--max-semi-space-size=1'];
 
 /** Time until an idle helper is ended. */
 const IDLE_MS = 10_000;
@@ -94,15 +94,15 @@ export class NetworkDialer {
       clearTimeout(helper.idle);
       helper.idle = setTimeout(() => this.#end(network, helper), this.idleMs).unref();
     });
-    child.on('error', (error) => this.#gone(network, helper, error.message));
-    child.on('exit', () => this.#gone(network, helper, 'the helper process ended'));
+    child.on('error', (error) => this.#exited(network, helper, error.message));
+    child.on('exit', () => this.#exited(network, helper, 'the helper process ended'));
     // The agent's exit must not wait for the helper.
     child.unref();
     child.channel?.unref();
     return helper;
   }
 
-  #gone(network: string, helper: Helper, why: string): void {
+  #exited(network: string, helper: Helper, why: string): void {
     if (this.#helpers.get(network) === helper) this.#helpers.delete(network);
     clearTimeout(helper.idle);
     for (const id of [...helper.waiting.keys()]) this.#settle(helper, id, failed(why));
@@ -146,5 +146,5 @@ function dialDirectly(host: string, port: number): Promise<Socket> {
 
 /** A single executable contains Node's flags already, and would pass these to the program. */
 function nodeFlags(): readonly string[] {
-  return isSingleExecutable() ? [] : SMALL;
+  return isSingleExecutable() ? [] : SMALL_HEAP_FLAGS;
 }

@@ -21,7 +21,7 @@ interface HostsProcess {
 
 export class FleetSupervisor {
   readonly #processes: HostsProcess[];
-  readonly #remark: (text: string) => void;
+  readonly #warn: (text: string) => void;
   #waiting: { left: number; nodes: number; resolve: (nodes: number) => void } | undefined;
   #toStart: number;
   /** Rejects with an `ExitError` when a worker fails. Never resolves. */
@@ -34,22 +34,22 @@ export class FleetSupervisor {
    */
   constructor(
     settings: SimulateSettings,
-    plans: readonly NodeTemplate[],
-    remark: (text: string) => void = () => undefined,
+    templates: readonly NodeTemplate[],
+    warn: (text: string) => void = () => undefined,
   ) {
-    this.#remark = remark;
+    this.#warn = warn;
     this.failed = new Promise((_, reject) => {
       this.#fail = reject;
     });
-    const share = Math.ceil(plans.length / settings.processes);
-    const starts = Array.from({ length: Math.ceil(plans.length / share) }, (_, index) => index * share);
+    const share = Math.ceil(templates.length / settings.processes);
+    const starts = Array.from({ length: Math.ceil(templates.length / share) }, (_, index) => index * share);
     this.#toStart = starts.length;
     this.#processes = starts.map((firstIndex) =>
       this.#start({
         kind: 'start',
         server: settings.server ?? '',
         token: settings.token ?? '',
-        templates: plans.slice(firstIndex, firstIndex + share),
+        templates: templates.slice(firstIndex, firstIndex + share),
         firstIndex,
         speed: settings.speed,
         certificates: settings.certificates,
@@ -121,8 +121,8 @@ export class FleetSupervisor {
       case 'performed':
         this.#performed(message.nodes);
         return;
-      case 'remark':
-        this.#remark(message.text);
+      case 'warning':
+        this.#warn(message.text);
         return;
       case 'failed':
         this.#fail(new ExitError(message.code, message.message));

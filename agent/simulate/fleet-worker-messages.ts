@@ -23,5 +23,5 @@ export type FromFleetWorker =
   | { kind: 'started' }
   | { kind: 'performed'; nodes: number }
   /** For the operator. */
-  | { kind: 'remark'; text: string }
+  | { kind: 'warning'; text: string }
   | { kind: 'failed'; code: ExitCode; message: string };

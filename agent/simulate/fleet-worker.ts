@@ -12,14 +12,14 @@ const LEAVE_WITHIN_MS = 5_000;
 
 let fleet: SimulatedNodeFleet | undefined;
 
-function tell(message: FromFleetWorker): void {
+function send(message: FromFleetWorker): void {
   // The channel may close meanwhile. Nothing needs the message then.
   if (process.connected) process.send?.(message, () => undefined);
 }
 
 function fail(error: unknown): void {
   const { code, sentence } = error instanceof JoinError ? toExitError(error) : unexpected(error);
-  tell({ kind: 'failed', code, message: sentence });
+  send({ kind: 'failed', code, message: sentence });
 }
 
 function unexpected(error: unknown): ExitError {
@@ -27,18 +27,18 @@ function unexpected(error: unknown): ExitError {
 }
 
 async function start(order: ToFleetWorker & { kind: 'start' }): Promise<void> {
-  const remark = (text: string) => tell({ kind: 'remark', text });
-  fleet = new SimulatedNodeFleet({ ...order, log: createLogger(order.logLevel), warn: remark });
+  const warn = (text: string) => send({ kind: 'warning', text });
+  fleet = new SimulatedNodeFleet({ ...order, log: createLogger(order.logLevel), warn });
   const counted = fleet;
-  setInterval(() => tell({ kind: 'counts', counts: counted.counts() }), COUNTS_EVERY_MS);
+  setInterval(() => send({ kind: 'counts', counts: counted.counts() }), COUNTS_EVERY_MS);
   await fleet.start();
-  tell({ kind: 'started' });
+  send({ kind: 'started' });
 }
 
 async function command(line: string): Promise<void> {
   const parsed = parseCommand(line);
   const nodes = parsed && fleet ? await performCommand(parsed, fleet) : 0;
-  tell({ kind: 'performed', nodes });
+  send({ kind: 'performed', nodes });
 }
 
 /** Nothing here is worth saving: hosts that do not stop in time are ended with the process. */

@@ -43,25 +43,25 @@ function nodesOf(document: unknown): NodeTemplate[] {
 
 /** Returns the simulated status with the fields that the template sets. */
 export function statusFromTemplate(
-  told: NodeStatus,
+  simulated: NodeStatus,
   plan: NodeTemplate,
   changed: readonly Condition[],
 ): NodeStatus {
   const { capacity, allocatable, addresses, nodeInfo, conditions = [] } = plan.status ?? {};
-  const heartbeat = told.conditions?.[0]?.lastHeartbeatTime;
+  const heartbeat = simulated.conditions?.[0]?.lastHeartbeatTime;
   const own = mergeConditions(conditions, changed).map((condition) => ({
     ...condition,
     ...(heartbeat ? { lastHeartbeatTime: heartbeat } : {}),
   }));
   return {
-    ...told,
+    ...simulated,
     ...(capacity ? { capacity } : {}),
     ...(allocatable ? { allocatable } : {}),
     ...(addresses ? { addresses } : {}),
-    ...(nodeInfo && told.nodeInfo
-      ? { nodeInfo: { ...told.nodeInfo, ...nodeInfo, bootID: told.nodeInfo.bootID } }
+    ...(nodeInfo && simulated.nodeInfo
+      ? { nodeInfo: { ...simulated.nodeInfo, ...nodeInfo, bootID: simulated.nodeInfo.bootID } }
       : {}),
-    conditions: mergeConditions(told.conditions ?? [], own),
+    conditions: mergeConditions(simulated.conditions ?? [], own),
   };
 }
 

@@ -12,7 +12,7 @@ import { readJoinToken, STANDARD_INPUT } from '../identity/join-token-source.js'
 import { FleetSupervisor } from './fleet-supervisor.js';
 import { type NodeTemplate, nodesFromDocuments, numberedNodes } from './node-templates.js';
 import { ProgressLine } from './progress-line.js';
-import { MAX_NODES_A_PROCESS, type SimulateSettings } from './simulate-settings.js';
+import { MAX_NODES_PER_WORKER, type SimulateSettings } from './simulate-settings.js';
 import { COMMANDS_HELP, parseCommand } from './simulation-command.js';
 
 /**
@@ -21,11 +21,11 @@ import { COMMANDS_HELP, parseCommand } from './simulation-command.js';
  */
 export async function simulate(settings: SimulateSettings): Promise<void> {
   const token = await requireCoordinator(settings);
-  const plans = await readPlans(settings);
+  const templates = await readTemplates(settings);
   const script = settings.script === undefined ? [] : await readScript(settings.script);
   const stopped = Promise.race([untilStopSignal(), untilParentGone()]);
-  const hosts = new FleetSupervisor({ ...settings, token }, plans, (text) => progress.print(text));
-  const progress = new ProgressLine(process.stderr, () => hosts.counts(), plans.length);
+  const hosts = new FleetSupervisor({ ...settings, token }, templates, (text) => progress.print(text));
+  const progress = new ProgressLine(process.stderr, () => hosts.counts(), templates.length);
   progress.start();
   try {
     const commands = steer(script, hosts, progress);
@@ -34,7 +34,7 @@ export async function simulate(settings: SimulateSettings): Promise<void> {
     progress.stop();
     await hosts.stop();
   }
-  printErrorLine(farewell(settings));
+  printErrorLine(deletionHint(settings));
 }
 
 /** `everynode simulate` keeps an IPC channel open. Without one there is no parent to wait for. */
@@ -60,14 +60,14 @@ async function requireCoordinator({ server, ...given }: SimulateSettings): Promi
 }
 
 /** Throws `ExitError` for a file that cannot be read, and for more nodes than the workers can hold. */
-async function readPlans({ nodes, name, processes }: SimulateSettings): Promise<NodeTemplate[]> {
-  const plans = /^\d+$/.test(nodes) ? numberedNodes(name, Number(nodes)) : await readFileOfNodes(nodes);
-  if (plans.length === 0) throw new ExitError(EXIT_CODES.usage, '--nodes: must be at least 1.');
-  const needed = Math.ceil(plans.length / MAX_NODES_A_PROCESS);
+async function readTemplates({ nodes, name, processes }: SimulateSettings): Promise<NodeTemplate[]> {
+  const templates = /^\d+$/.test(nodes) ? numberedNodes(name, Number(nodes)) : await readFileOfNodes(nodes);
+  if (templates.length === 0) throw new ExitError(EXIT_CODES.usage, '--nodes: must be at least 1.');
+  const needed = Math.ceil(templates.length / MAX_NODES_PER_WORKER);
   if (needed > processes) {
     throw new ExitError(EXIT_CODES.usage, `This number of nodes needs --processes ${needed} or more.`);
   }
-  return plans;
+  return templates;
 }
 
 async function readFileOfNodes(path: string): Promise<NodeTemplate[]> {
@@ -103,20 +103,20 @@ async function steer(
   hosts: FleetSupervisor,
   progress: ProgressLine,
 ): Promise<void> {
-  const say = (text: string) => progress.print(text);
-  for (const line of script) await runLine(line, hosts, say);
+  const print = (text: string) => progress.print(text);
+  for (const line of script) await runLine(line, hosts, print);
   for await (const line of createInterface({ input: process.stdin })) {
     try {
-      if (line.trim() === 'help') COMMANDS_HELP.split('\n').forEach(say);
-      else await runLine(line, hosts, say);
+      if (line.trim() === 'help') COMMANDS_HELP.split('\n').forEach(print);
+      else await runLine(line, hosts, print);
     } catch (error) {
-      (error instanceof Error ? error.message : String(error)).split('\n').forEach(say);
+      (error instanceof Error ? error.message : String(error)).split('\n').forEach(print);
     }
   }
 }
 
 /** Throws for an invalid command. */
-async function runLine(line: string, hosts: FleetSupervisor, say: (text: string) => void): Promise<void> {
+async function runLine(line: string, hosts: FleetSupervisor, print: (text: string) => void): Promise<void> {
   const command = parseCommand(line);
   if (!command) return;
   if (command.kind === 'wait') {
@@ -126,11 +126,11 @@ async function runLine(line: string, hosts: FleetSupervisor, say: (text: string)
     return;
   }
   const nodes = await hosts.command(line);
-  say(`${line.trim()}: ${countText(nodes, 'node')}`);
+  print(`${line.trim()}: ${countText(nodes, 'node')}`);
 }
 
 /** Explains how to delete the Nodes: the simulator has no permission to. */
-function farewell({ nodes, name }: SimulateSettings): string {
+function deletionHint({ nodes, name }: SimulateSettings): string {
   const which = /^\d+$/.test(nodes) ? `nodes -l simulate.everynode.dev/fleet=${name}` : `-f ${nodes}`;
   return `All agents have disconnected. To simulate the same nodes again, repeat the command. To delete them: kubectl delete ${which}`;
 }

@@ -10,7 +10,7 @@ import type { Setting, SettingsOf } from '../../shared/process/settings/settings
 import { AGENT_SETTINGS } from '../program/agent-settings.js';
 
 /** Limit per process, with a margin below the usual limit of open files. */
-export const MAX_NODES_A_PROCESS = 19_000;
+export const MAX_NODES_PER_WORKER = 19_000;
 
 const speed: Setting<number> = {
   description:

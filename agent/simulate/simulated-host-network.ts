@@ -61,8 +61,8 @@ export class SimulatedHostNetwork {
   #delayed(options: ConnectionOptions): ConnectionOptions {
     const { host = 'localhost', port = 443 } = options;
     const address = this.#localAddress ? { localAddress: this.#localAddress } : {};
-    const wire = connectTcp({ host, port, ...address });
-    return { ...options, socket: new DelayedStream(wire, this.#delayMs, this.#clock) };
+    const connection = connectTcp({ host, port, ...address });
+    return { ...options, socket: new DelayedStream(connection, this.#delayMs, this.#clock) };
   }
 }
 

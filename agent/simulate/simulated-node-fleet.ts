@@ -23,12 +23,12 @@ import { type NodeCounts, SimulatedNode, WarningLimiter } from './simulated-node
 /** Concurrent joins: enough to keep a coordinator busy, few enough that no handshake times out. */
 const JOINING_AT_ONCE = 32;
 /** Timeout for a host's first connection. The host keeps trying, and the next one joins. */
-const PATIENCE_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 /** Attempts to join before the simulation fails, and the delay after the first. */
-const MAX_JOINS = 10;
-const REJOIN_MS = 500;
+const MAX_JOIN_ATTEMPTS = 10;
+const REJOIN_DELAY_MS = 500;
 /** Limit of sockets per source address. Beyond it the kernel's search for a free port takes milliseconds. */
-const SOCKETS_AN_ADDRESS = 400;
+const SOCKETS_PER_ADDRESS = 400;
 
 interface SimulatedNodeFleetOptions {
   server: string;
@@ -52,7 +52,7 @@ interface SimulatedNodeFleetOptions {
 }
 
 /** Shared by all hosts of a fleet. */
-interface Common {
+interface Shared {
   coordinator: TrustedCoordinator & { bearer: string };
   tls: Pick<ResumingTls, 'connect'>;
   connections: HttpsAgent;
@@ -64,12 +64,12 @@ export class SimulatedNodeFleet {
   readonly #clock = monotonicClock(systemClock);
   /** Has its own clock. If ten thousand hosts reconnected in one turn of the event loop, all would time out. */
   readonly #connects = new TimeSlice(monotonicClock(systemClock));
-  readonly #remarks: WarningLimiter | undefined;
+  readonly #warnings: WarningLimiter | undefined;
   #isStopping = false;
 
   constructor(options: SimulatedNodeFleetOptions) {
     this.#options = options;
-    this.#remarks = options.warn && new WarningLimiter(options.warn);
+    this.#warnings = options.warn && new WarningLimiter(options.warn);
   }
 
   /**
@@ -80,20 +80,20 @@ export class SimulatedNodeFleet {
     const { server, token, templates: plans } = this.#options;
     const coordinator = await trustCoordinator(server, token);
     const connections = new HttpsAgent({ keepAlive: true, maxSockets: JOINING_AT_ONCE });
-    const common: Common = {
+    const shared: Shared = {
       coordinator,
       tls: withoutCertificates(new ResumingTls(createSecureContext({ ca: coordinator.ca }))),
       connections,
     };
     const waiting = plans.entries();
-    const letIn = async (): Promise<void> => {
-      for (const [index, plan] of waiting) {
+    const joinNext = async (): Promise<void> => {
+      for (const [index, template] of waiting) {
         if (this.#isStopping) return;
-        await this.#letIn(plan, index, common);
+        await this.#joinAndStart(template, index, shared);
       }
     };
     try {
-      await Promise.all(Array.from({ length: JOINING_AT_ONCE }, letIn));
+      await Promise.all(Array.from({ length: JOINING_AT_ONCE }, joinNext));
     } finally {
       connections.destroy();
     }
@@ -122,17 +122,21 @@ export class SimulatedNodeFleet {
     return sum;
   }
 
-  async #letIn(plan: NodeTemplate, index: number, { coordinator, tls, connections }: Common): Promise<void> {
+  async #joinAndStart(
+    template: NodeTemplate,
+    index: number,
+    { coordinator, tls, connections }: Shared,
+  ): Promise<void> {
     const { server, bearer } = coordinator;
     const { firstIndex, speed, certificates, log } = this.#options;
-    const node = plan.metadata.name;
+    const node = template.metadata.name;
     const key = simulatedHostKey(bearer, node);
     const request = { node, csr: await certificateRequest(key, node) };
     const { clusterUID, certificate } = await this.#join(() => register(coordinator, request, connections));
     const url = new URL(LINK_PATH, server);
     url.protocol = 'wss:';
     const host = new SimulatedNode({
-      template: plan,
+      template: template,
       url: url.href,
       identity: { key, certificate, ca: coordinator.ca },
       clusterUID,
@@ -147,7 +151,7 @@ export class SimulatedNodeFleet {
       waitToConnect: () => this.#connects.yieldIfUsedUp(),
       clock: this.#clock,
       log,
-      warnings: this.#remarks,
+      warnings: this.#warnings,
     });
     this.#nodes.push(host);
     await this.#untilLive(host);
@@ -159,16 +163,16 @@ export class SimulatedNodeFleet {
       try {
         return await register();
       } catch (error) {
-        const mayPass = error instanceof JoinError && error.isTemporary && !this.#isStopping;
-        if (!mayPass || attempt === MAX_JOINS) throw error;
-        await new Promise<void>((resolve) => void this.#clock.after(REJOIN_MS * attempt, resolve));
+        const isTemporary = error instanceof JoinError && error.isTemporary && !this.#isStopping;
+        if (!isTemporary || attempt === MAX_JOIN_ATTEMPTS) throw error;
+        await new Promise<void>((resolve) => void this.#clock.after(REJOIN_DELAY_MS * attempt, resolve));
       }
     }
   }
 
   async #untilLive(node: SimulatedNode): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      const timer = this.#clock.after(PATIENCE_MS, resolve);
+      const timer = this.#clock.after(CONNECT_TIMEOUT_MS, resolve);
       node
         .start(() => {
           timer.cancel();
@@ -185,9 +189,9 @@ async function register(
   request: JoinRequest,
   connections: HttpsAgent,
 ): Promise<Registration> {
-  const answer = await requestCertificate(coordinator, JOIN_PATH, request, connections);
-  if (answer.state === 'joined') return answer;
-  throw new JoinError(answer.message, false);
+  const response = await requestCertificate(coordinator, JOIN_PATH, request, connections);
+  if (response.state === 'joined') return response;
+  throw new JoinError(response.message, false);
 }
 
 /** A session that many hosts resume names none of them: each proves its key inside the link. */
@@ -198,7 +202,7 @@ function withoutCertificates(tls: ResumingTls): Pick<ResumingTls, 'connect'> {
 /** On loopback, spreads hosts over its many addresses. Elsewhere the kernel chooses. */
 function localAddress(server: URL, index: number): string | undefined {
   if (!server.hostname.startsWith('127.')) return undefined;
-  const block = Math.floor(index / SOCKETS_AN_ADDRESS);
+  const block = Math.floor(index / SOCKETS_PER_ADDRESS);
   return `127.1.${Math.floor(block / 250)}.${(block % 250) + 1}`;
 }
 

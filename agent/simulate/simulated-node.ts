@@ -65,7 +65,7 @@ export class SimulatedNode implements QueriedNode {
   /** Uids of Pods whose containers a reboot has ended. */
   readonly #rebooted = new Set<string>();
   #boots = 0;
-  #holdUp: string | undefined;
+  #updateLock: string | undefined;
   #isRefused = false;
   #agent: Agent | undefined;
   #running: RunningComponents | undefined;
@@ -77,8 +77,7 @@ export class SimulatedNode implements QueriedNode {
     this.#cache = DesiredCache.inMemory(clock, log);
     this.#config = ConfigCache.inMemory(log);
     const ofPod = (pod: Pod | undefined) => {
-      for (const mistake of pod ? simulationAnnotationErrors(pod) : [])
-        options.warnings?.warn('mistake', mistake);
+      for (const error of pod ? simulationAnnotationErrors(pod) : []) options.warnings?.warn('error', error);
       const isRebooted = this.#rebooted.has(pod?.metadata.uid ?? '');
       return pod && simulatedBehaviour(pod, { node: this, speed: options.speed, isRebooted });
     };
@@ -123,7 +122,9 @@ export class SimulatedNode implements QueriedNode {
       readHost: () => hollowHostInfo(this.name, this.#boots, this.#options.address),
       amendStatus: (status) => statusFromTemplate(status, plan, [...conditions.values()]),
       load: simulatedHostLoad(this.name, clock),
-      updateLock: { ask: async () => (this.#holdUp === undefined ? undefined : { reason: this.#holdUp }) },
+      updateLock: {
+        ask: async () => (this.#updateLock === undefined ? undefined : { reason: this.#updateLock }),
+      },
       onLive: () => {
         this.#isRefused = false;
         onLive();
@@ -181,7 +182,7 @@ export class SimulatedNode implements QueriedNode {
 
   /** Blocks updates on this host for this reason, as its operator can. Undefined unblocks them. */
   lockUpdates(reason: string | undefined): void {
-    this.#holdUp = reason;
+    this.#updateLock = reason;
   }
 
   /** Sets a condition of the Node until it is set again. */
@@ -237,23 +238,27 @@ export class SimulatedNode implements QueriedNode {
   }
 }
 
-/** Warnings of one kind: in a fleet of thousands the same mistake can occur thousands of times. */
-const MOST = 5;
+/** Warnings of one kind: in a fleet of thousands the same error can occur thousands of times. */
+const MAX_WARNINGS_PER_KIND = 5;
 
 export class WarningLimiter {
-  readonly #say: (text: string) => void;
-  readonly #said = new Map<string, Set<string>>();
+  readonly #warn: (text: string) => void;
+  readonly #passedOn = new Map<string, Set<string>>();
 
-  constructor(say: (text: string) => void) {
-    this.#say = say;
+  constructor(warn: (text: string) => void) {
+    this.#warn = warn;
   }
 
   /** Passes `text` on, unless it is repeated or there were too many warnings of its kind. */
   warn(kind: string, text: string): void {
-    const said = this.#said.get(kind) ?? new Set();
-    this.#said.set(kind, said);
-    if (said.size === MOST || said.has(text)) return;
-    said.add(text);
-    this.#say(said.size === MOST ? `${text} (further warnings of this kind are not shown)` : text);
+    const passedOn = this.#passedOn.get(kind) ?? new Set();
+    this.#passedOn.set(kind, passedOn);
+    if (passedOn.size === MAX_WARNINGS_PER_KIND || passedOn.has(text)) return;
+    passedOn.add(text);
+    this.#warn(
+      passedOn.size === MAX_WARNINGS_PER_KIND
+        ? `${text} (further warnings of this kind are not shown)`
+        : text,
+    );
   }
 }

@@ -19,8 +19,8 @@ interface Sample {
 }
 
 /** CPU usage is a rate between two readings. A shorter window is imprecise, and a longer one says little about now. */
-const LEAST_WINDOW_MS = 1_000;
-const MOST_WINDOW_MS = 60_000;
+const MIN_WINDOW_MS = 1_000;
+const MAX_WINDOW_MS = 60_000;
 
 interface UsageMeterDeps {
   driver: Pick<RuntimeDriver, 'usage'>;
@@ -31,12 +31,12 @@ interface UsageMeterDeps {
 }
 
 export class UsageMeter {
-  readonly #parts: UsageMeterDeps;
+  readonly #deps: UsageMeterDeps;
   #last: Sample | undefined;
-  #underWay: Promise<HostUsage> | undefined;
+  #inProgress: Promise<HostUsage> | undefined;
 
-  constructor(parts: UsageMeterDeps) {
-    this.#parts = parts;
+  constructor(deps: UsageMeterDeps) {
+    this.#deps = deps;
   }
 
   /**
@@ -44,16 +44,16 @@ export class UsageMeter {
    * the result.
    */
   measure(): Promise<HostUsage> {
-    this.#underWay ??= this.#measure().finally(() => {
-      this.#underWay = undefined;
+    this.#inProgress ??= this.#measure().finally(() => {
+      this.#inProgress = undefined;
     });
-    return this.#underWay;
+    return this.#inProgress;
   }
 
   async #measure(): Promise<HostUsage> {
-    const age = this.#last ? this.#parts.clock.monotonic() - this.#last.at : Number.POSITIVE_INFINITY;
-    if (age > MOST_WINDOW_MS) this.#last = await this.#sample();
-    if (age > MOST_WINDOW_MS || age < LEAST_WINDOW_MS) await this.#wait(LEAST_WINDOW_MS);
+    const age = this.#last ? this.#deps.clock.monotonic() - this.#last.at : Number.POSITIVE_INFINITY;
+    if (age > MAX_WINDOW_MS) this.#last = await this.#sample();
+    if (age > MAX_WINDOW_MS || age < MIN_WINDOW_MS) await this.#wait(MIN_WINDOW_MS);
     const before = this.#last as Sample;
     const now = await this.#sample();
     this.#last = now;
@@ -61,13 +61,13 @@ export class UsageMeter {
   }
 
   async #sample(): Promise<Sample> {
-    const { driver, readNode, clock, wallClock } = this.#parts;
+    const { driver, readNode, clock, wallClock } = this.#deps;
     const containers = await driver.usage();
     return { timeMs: wallClock.now(), at: clock.monotonic(), node: readNode(), containers };
   }
 
   #wait(ms: number): Promise<void> {
-    return new Promise((resolve) => void this.#parts.clock.after(ms, resolve));
+    return new Promise((resolve) => void this.#deps.clock.after(ms, resolve));
   }
 }
 

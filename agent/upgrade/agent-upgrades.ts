@@ -19,7 +19,7 @@ interface UpgradesOptions {
   /** Monotonic. */
   clock: Clock;
   wallClock: Clock;
-  chance: Random;
+  random: Random;
   log: Logger;
 }
 
@@ -39,19 +39,19 @@ export class AgentUpgrades {
 
   /** Returns a driver with the containers of the engine and the agent's own versions. */
   driver(engine: RuntimeDriver, source: UpgradeSource): RuntimeDriver {
-    const { dataDir, clock, wallClock, chance } = this.#options;
+    const { dataDir, clock, wallClock, random } = this.#options;
     const agents = new AgentVersionContainers({
       path: join(dataDir, 'agent-containers.json'),
       version: VERSION,
       versions: this.#versions,
       source: new ReleaseSource({ ...source, keyFile: RELEASE_KEY_FILE }),
       trial: this.#trial,
-      whyNotUpgradable: () => this.#whyFixed(),
+      whyNotUpgradable: () => this.#whyNotUpgradable(),
       checkProgram,
       guardTrial,
       restart,
       pause: (delayMs) => new Promise((resolve) => void clock.after(delayMs, resolve)),
-      newId: () => chance.uuid(),
+      newId: () => random.uuid(),
       now: () => wallClock.now(),
       clockOffsetMs: () => clock.now() - wallClock.now(),
     });
@@ -72,12 +72,12 @@ export class AgentUpgrades {
       return true;
     }
     if (verdict === 'fall back') {
-      this.#fallBack('it exited repeatedly');
+      this.#rollBack('it exited repeatedly');
       return false;
     }
     await this.#trial.write({ ...trial, starts: trial.starts + 1 });
     this.#timer = this.#options.clock.after(TRIAL_MS, () => {
-      this.#fallBack('it did not reach the coordinator');
+      this.#rollBack('it did not reach the coordinator');
       restart();
     });
     return true;
@@ -98,13 +98,13 @@ export class AgentUpgrades {
     this.#timer?.cancel();
   }
 
-  #fallBack(why: string): void {
+  #rollBack(why: string): void {
     const { log } = this.#options;
     const to = rollBackUpgrade(this.#versions, this.#trial);
     log.error({ version: VERSION, to, why }, 'upgrade failed; rolling back to the previous version');
   }
 
-  #whyFixed(): string | undefined {
+  #whyNotUpgradable(): string | undefined {
     if (this.#versions.current !== VERSION || !process.env.INVOCATION_ID) {
       return 'this agent does not run as an installed service; install it with: everynode-agent install';
     }

@@ -23,7 +23,7 @@ const REPOSITORY = 'everynode.dev/agent';
 const NAMESPACE = 'kube-system';
 
 /** Delay before a worker continues while this process exits. */
-const RESTART_LOOK_MS = 100;
+const RESTART_DELAY_MS = 100;
 
 /** Returns the version that the image names, or undefined for other images. Throws `InvalidImageName`. */
 export function agentVersionOf(image: string): string | undefined {
@@ -46,7 +46,7 @@ interface Record {
   finishedAt?: number;
   error?: string;
   /** The Pod's attempt at this version failed. The same Pod does not try it again. */
-  isBarred?: boolean;
+  hasFailed?: boolean;
 }
 
 interface AgentVersionContainersOptions {
@@ -81,7 +81,7 @@ export class AgentVersionContainers {
 
   constructor(options: AgentVersionContainersOptions) {
     this.#options = options;
-    this.#records = readRecords(options.path).map((record) => this.#seen(record));
+    this.#records = readRecords(options.path).map((record) => this.#withOutcome(record));
   }
 
   /** Returns whether the id belongs to one of these containers. */
@@ -128,11 +128,12 @@ export class AgentVersionContainers {
     }
     const id = this.#options.newId().replaceAll('-', '');
     const createdAt = this.#options.now();
-    const isBarred = this.#records.some(
-      (record) => record.isBarred && record.identity.podUid === identity.podUid && record.version === version,
+    const hasFailed = this.#records.some(
+      (record) =>
+        record.hasFailed && record.identity.podUid === identity.podUid && record.version === version,
     );
     const created: Record = { id, identity, image, version, labels, state: 'created', createdAt };
-    this.#records.push({ ...created, ...(isBarred ? { isBarred } : {}) });
+    this.#records.push({ ...created, ...(hasFailed ? { hasFailed } : {}) });
     await this.#save(this.#records);
     return id;
   }
@@ -151,7 +152,7 @@ export class AgentVersionContainers {
       now,
     } = this.#options;
     // This process is about to exit. Do not change the state meanwhile.
-    if (this.#isRestarting) return this.#options.pause(RESTART_LOOK_MS);
+    if (this.#isRestarting) return this.#options.pause(RESTART_DELAY_MS);
     const record = this.#record(id);
     const started: Record = { ...record, state: 'running', startedAt: now() };
     const others = this.#records.filter((other) => other !== record);
@@ -161,7 +162,7 @@ export class AgentVersionContainers {
     }
     // Each attempt may take the host offline for minutes.
     const failedBefore =
-      record.isBarred &&
+      record.hasFailed &&
       `agent ${record.version} has failed on this host; create another Pod to try it again`;
     const why = failedBefore || whyFixed();
     if (why !== undefined) throw new RuntimeError('RunContainerError', why, false);
@@ -191,11 +192,11 @@ export class AgentVersionContainers {
   }
 
   /** A version that should run but does not has failed: the previous one was restored. */
-  #seen(record: Record): Record {
+  #withOutcome(record: Record): Record {
     const { version, now } = this.#options;
     if (record.state !== 'running' || record.version === version) return record;
     const error = `agent ${record.version} did not reach the coordinator; rolled back to ${version}`;
-    return { ...record, state: 'exited', finishedAt: now(), error, isBarred: true };
+    return { ...record, state: 'exited', finishedAt: now(), error, hasFailed: true };
   }
 
   #record(id: string): Record {

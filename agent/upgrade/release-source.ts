@@ -12,7 +12,7 @@ import { countWrittenBytes } from '../../shared/process/files/written-bytes.js';
 import { RuntimeError } from '../runtime/runtime-driver.js';
 
 /** Timeout for a connection without data. The Pod's back-off retries. */
-const SILENCE_MS = 60_000;
+const IDLE_TIMEOUT_MS = 60_000;
 /** Upper limits: checksums, their signature and agents are smaller. */
 const MAX_TEXT_BYTES = 65_536;
 const MAX_AGENT_BYTES = 512 * 2 ** 20;
@@ -76,9 +76,9 @@ export class ReleaseSource {
 
   async #ask(version: string): Promise<{ code: number; message: string }> {
     try {
-      const answer = await this.#request(version, 'SHA256SUMS', AbortSignal.timeout(SILENCE_MS));
-      const text = await textOf(answer, 'SHA256SUMS', version);
-      return { code: answer.statusCode ?? 0, message: messageIn(text) };
+      const response = await this.#request(version, 'SHA256SUMS', AbortSignal.timeout(IDLE_TIMEOUT_MS));
+      const text = await textOf(response, 'SHA256SUMS', version);
+      return { code: response.statusCode ?? 0, message: messageIn(text) };
     } catch (error) {
       const why = `cannot ask the coordinator whether it allows agent ${version}: ${messageOf(error)}`;
       throw new RuntimeError('RunContainerError', why, true);
@@ -134,11 +134,11 @@ export class ReleaseSource {
 
   /** Opens the file as a stream. Throws when the coordinator does not serve it. */
   async #open(version: string, name: string, signal: AbortSignal): Promise<IncomingMessage> {
-    const answer = await this.#request(version, name, signal);
-    if (answer.statusCode === 200) return answer;
-    const message = messageIn(await textOf(answer, name, version));
+    const response = await this.#request(version, name, signal);
+    if (response.statusCode === 200) return response;
+    const message = messageIn(await textOf(response, name, version));
     throw failed(
-      `the coordinator has no ${name} of release ${version}: status ${answer.statusCode}${message && `, ${message}`}`,
+      `the coordinator has no ${name} of release ${version}: status ${response.statusCode}${message && `, ${message}`}`,
       true,
     );
   }
@@ -147,7 +147,7 @@ export class ReleaseSource {
     const { server, ca } = this.options;
     const url = new URL(`/agent/${version}/${name}`, server);
     return new Promise((resolve, reject) => {
-      const sent = get(url, { ca: ca(), agent: false, signal, timeout: SILENCE_MS }, resolve);
+      const sent = get(url, { ca: ca(), agent: false, signal, timeout: IDLE_TIMEOUT_MS }, resolve);
       sent.on('timeout', () => sent.destroy(new Error('no response')));
       sent.on('error', reject);
     });
@@ -155,10 +155,10 @@ export class ReleaseSource {
 }
 
 /** Reads a short response. */
-async function textOf(answer: IncomingMessage, name: string, version: string): Promise<string> {
+async function textOf(response: IncomingMessage, name: string, version: string): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of answer) {
+  for await (const chunk of response) {
     size += (chunk as Buffer).length;
     if (size > MAX_TEXT_BYTES) throw failed(`${name} of release ${version} is too large`, false);
     chunks.push(chunk as Buffer);

@@ -23,10 +23,10 @@ type Prepare = (directory: string) => Promise<void>;
  */
 export async function writeAtomically(
   folder: string,
-  given: ReadonlyMap<string, VolumeFile>,
+  wanted: ReadonlyMap<string, VolumeFile>,
   prepare: Prepare = async () => undefined,
 ): Promise<boolean> {
-  const files = new Map([...given].map(([path, file]) => [normalize(path), file]));
+  const files = new Map([...wanted].map(([path, file]) => [normalize(path), file]));
   const current = await linkTarget(join(folder, CURRENT));
   const isSame = current !== undefined && (await holds(join(folder, current), files));
   const shown = isSame ? current : await writeNew(folder, files, prepare);
@@ -64,7 +64,7 @@ async function makeFolders(root: string, path: string): Promise<void> {
 /** Until its content is shown, a new name is a dangling link, which readers treat as a missing file. */
 async function linkEach(folder: string, files: ReadonlyMap<string, VolumeFile>): Promise<void> {
   for (const name of topNames(files)) {
-    await symlink(join(CURRENT, name), join(folder, name)).catch(unlessThere);
+    await symlink(join(CURRENT, name), join(folder, name)).catch(unlessExists);
   }
 }
 
@@ -107,6 +107,6 @@ function unlessMissing(error: NodeJS.ErrnoException): undefined {
   throw error;
 }
 
-function unlessThere(error: NodeJS.ErrnoException): void {
+function unlessExists(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }

@@ -55,10 +55,10 @@ export class EngineMountNamespace {
 
   /** The caller makes sure that no call is in progress. */
   async close(): Promise<void> {
-    const held = [this.#found, this.#former];
+    const open = [this.#found, this.#former];
     this.#found = undefined;
     this.#former = undefined;
-    await Promise.all(held.map(release));
+    await Promise.all(open.map(release));
   }
 
   /** A restarted engine may have other mounts. */
@@ -174,17 +174,17 @@ function runWith(
       killSignal: 'SIGKILL',
     });
     let output = '';
-    let trouble = '';
+    let errorOutput = '';
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       output += text;
     });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      trouble += text;
+      errorOutput += text;
     });
     child.on('error', fail);
     child.on('close', (code) => {
       if (code === 0) done(output);
-      else fail(new Error(trouble.trim() || `${program} ended with ${code}`));
+      else fail(new Error(errorOutput.trim() || `${program} ended with ${code}`));
     });
   });
 }

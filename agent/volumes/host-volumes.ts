@@ -61,13 +61,13 @@ export class HostVolumes {
       const propagation = propagationOf(mount);
       const root = volume.hostPath?.path ?? this.#folderOf(pod, volume);
       const path = subPathOf(mount, environment);
-      const wish = { pod, container, index, volume, root, path, propagation };
+      const request = { pod, container, index, volume, root, path, propagation };
       mounts.push({
         containerPath: mount.mountPath,
         // Volumes of API objects are always read-only (pkg/volume: the attributes of these mounters).
         readOnly: (mount.readOnly ?? false) || fileSourceOf(volume) !== undefined,
         propagation,
-        hostPath: path ? await this.#subPaths.prepare(wish) : root,
+        hostPath: path ? await this.#subPaths.prepare(request) : root,
       });
     }
     return mounts;

@@ -12,7 +12,7 @@ import { VolumeError } from './volume-error.js';
 /** Marks an engine that only simulates containers: nothing is mounted. */
 export const NO_ENGINE = 'no engine';
 
-interface SubPathWish {
+interface SubPathRequest {
   pod: Pod;
   container: Container;
   /** Position in the container's list. */
@@ -49,10 +49,10 @@ export class SubPathPreparation {
   }
 
   /** Returns the path for the engine. Throws `VolumeError`. */
-  async prepare(wish: SubPathWish): Promise<string> {
+  async prepare(request: SubPathRequest): Promise<string> {
     // No container can write to such a volume, so nothing changes between the agent's check and the engine's use.
-    if (!this.#mounts || !isWritable(wish.volume)) return this.#check(wish);
-    return this.#bind(this.#mounts, wish);
+    if (!this.#mounts || !isWritable(request.volume)) return this.#check(request);
+    return this.#bind(this.#mounts, request);
   }
 
   /** Returns whether all mounts of the container still exist. */
@@ -78,7 +78,7 @@ export class SubPathPreparation {
   }
 
   /** Returns the real path, after checking that it is inside the volume. */
-  async #check({ container, index, root, path }: SubPathWish): Promise<string> {
+  async #check({ container, index, root, path }: SubPathRequest): Promise<string> {
     const named = namedMount(container, index);
     const volume = await FileDescriptor.open(root).catch((cause: unknown) => {
       throw subPathError(named, cause);
@@ -92,8 +92,8 @@ export class SubPathPreparation {
     return realpath(join(root, path));
   }
 
-  async #bind(mounts: SubPathMounts, wish: SubPathWish): Promise<string> {
-    const { pod, container, index, root, path, propagation } = wish;
+  async #bind(mounts: SubPathMounts, request: SubPathRequest): Promise<string> {
+    const { pod, container, index, root, path, propagation } = request;
     const named = namedMount(container, index);
     const opened: FileDescriptor[] = [];
     try {

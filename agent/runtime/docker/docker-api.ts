@@ -56,11 +56,11 @@ export class DockerApi {
   }
 
   /** Returns the decoded JSON of the response, or undefined for an empty one. Throws `RuntimeError`. */
-  async json<T>(call: ApiCall, refusals: ErrorReasons): Promise<T> {
+  async json<T>(call: ApiCall, reasons: ErrorReasons): Promise<T> {
     const timeout = AbortSignal.timeout(call.timeoutMs ?? DEFAULT_TIMEOUT_MS);
     const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
     try {
-      const text = await textOf(await this.#answer(call, refusals, signal));
+      const text = await textOf(await this.#respond(call, reasons, signal));
       return (text.trim() === '' ? undefined : JSON.parse(text)) as T;
     } catch (error) {
       throw this.#toRuntimeError(error);
@@ -71,9 +71,9 @@ export class DockerApi {
    * Resolves when the response head has arrived, with the bytes of its body. The engine or `call.signal` ends them.
    * Throws `RuntimeError`.
    */
-  async stream(call: ApiCall, refusals: ErrorReasons): Promise<AsyncIterable<Uint8Array>> {
+  async stream(call: ApiCall, reasons: ErrorReasons): Promise<AsyncIterable<Uint8Array>> {
     try {
-      return this.bytesOf(await this.#answer(call, refusals, call.signal));
+      return this.bytesOf(await this.#respond(call, reasons, call.signal));
     } catch (error) {
       throw this.#toRuntimeError(error);
     }
@@ -95,7 +95,7 @@ export class DockerApi {
    * Resolves with the raw connection after the engine has upgraded it for bytes in both directions. Throws
    * `RuntimeError`.
    */
-  hijack(call: ApiCall, refusals: ErrorReasons): Promise<Socket> {
+  hijack(call: ApiCall, reasons: ErrorReasons): Promise<Socket> {
     return new Promise((resolve, reject) => {
       const outgoing = this.#request(
         { ...call, headers: { Connection: 'Upgrade', Upgrade: 'tcp' } },
@@ -107,8 +107,11 @@ export class DockerApi {
         if (head.length > 0) socket.unshift(head);
         resolve(socket);
       });
-      outgoing.on('response', (answer) => {
-        textOf(answer).then((text) => reject(this.#toRefusal(answer.statusCode ?? 0, text, refusals)), fail);
+      outgoing.on('response', (response) => {
+        textOf(response).then(
+          (text) => reject(this.#toStatusError(response.statusCode ?? 0, text, reasons)),
+          fail,
+        );
       });
     });
   }
@@ -121,15 +124,15 @@ export class DockerApi {
    * Resolves when the response head has arrived. Throws `RuntimeError` for an error status, and any error of the
    * connection.
    */
-  async #answer(
+  async #respond(
     call: ApiCall,
-    refusals: ErrorReasons,
+    reasons: ErrorReasons,
     signal: AbortSignal | undefined,
   ): Promise<IncomingMessage> {
-    const answer = await this.#send(call, signal);
-    const status = answer.statusCode ?? 0;
-    if (SUCCESS.has(status)) return answer;
-    throw this.#toRefusal(status, await textOf(answer), refusals);
+    const response = await this.#send(call, signal);
+    const status = response.statusCode ?? 0;
+    if (SUCCESS.has(status)) return response;
+    throw this.#toStatusError(status, await textOf(response), reasons);
   }
 
   #send(call: ApiCall, signal: AbortSignal | undefined): Promise<IncomingMessage> {
@@ -163,11 +166,11 @@ export class DockerApi {
    * Converts an error response. An `EngineDown` names the engine, because its message becomes part of the Node's Ready
    * condition.
    */
-  #toRefusal(httpStatus: number, body: string, refusals: ErrorReasons): RuntimeError {
-    const words = wordsOf(body);
-    const status = podmanStatus(words) ?? httpStatus;
-    const reason = refusals[status] ?? refusals.fallback;
-    const message = reason === 'EngineDown' ? `${this.engine} responds with an error: ${words}` : words;
+  #toStatusError(httpStatus: number, body: string, reasons: ErrorReasons): RuntimeError {
+    const text = errorTextOf(body);
+    const status = podmanStatus(text) ?? httpStatus;
+    const reason = reasons[status] ?? reasons.fallback;
+    const message = reason === 'EngineDown' ? `${this.engine} responds with an error: ${text}` : text;
     return new RuntimeError(reason, message, status >= 500);
   }
 
@@ -179,22 +182,22 @@ export class DockerApi {
   }
 }
 
-async function textOf(answer: IncomingMessage): Promise<string> {
+async function textOf(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  for await (const chunk of response) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');
 }
 
 /** Podman responds 500 where Docker responds 409 or 400, and where a container is removed during an inspection. */
-function podmanStatus(words: string): number | undefined {
-  if (words.includes('name is already in use')) return 409;
-  if (words.includes('container state improper')) return 409;
-  if (words.startsWith('normalizing image: ')) return 400;
-  return words.includes('no such container') ? 404 : undefined;
+function podmanStatus(text: string): number | undefined {
+  if (text.includes('name is already in use')) return 409;
+  if (text.includes('container state improper')) return 409;
+  if (text.startsWith('normalizing image: ')) return 400;
+  return text.includes('no such container') ? 404 : undefined;
 }
 
 /** Engines wrap their error messages as `{"message": "…"}`. A proxy in between may not. */
-function wordsOf(body: string): string {
+function errorTextOf(body: string): string {
   try {
     const { message } = JSON.parse(body) as { message?: unknown };
     return typeof message === 'string' ? message : body.trim();

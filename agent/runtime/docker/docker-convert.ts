@@ -208,28 +208,28 @@ function toLabels(
 }
 
 /** `imageID` is the image's digest if the caller knows one, else its id. */
-export function toObservedContainer(answer: InspectResponse, imageID: string): ObservedContainer {
-  const labels = answer.Config.Labels ?? {};
-  const state = toState(answer.State.Status);
-  const startedAt = toTime(answer.State.StartedAt);
+export function toObservedContainer(response: InspectResponse, imageID: string): ObservedContainer {
+  const labels = response.Config.Labels ?? {};
+  const state = toState(response.State.Status);
+  const startedAt = toTime(response.State.StartedAt);
   // Docker can record the start of a container that ran very briefly after its end.
-  const endedAt = state === 'exited' ? toTime(answer.State.FinishedAt) : undefined;
+  const endedAt = state === 'exited' ? toTime(response.State.FinishedAt) : undefined;
   const finishedAt = endedAt === undefined ? undefined : Math.max(endedAt, startedAt ?? 0);
-  const ip = addressOf(answer.NetworkSettings);
+  const ip = addressOf(response.NetworkSettings);
   return {
-    id: answer.Id,
+    id: response.Id,
     identity: toIdentity(labels),
     state,
     image: labels[LABEL.image] ?? '',
     imageID,
-    createdAt: toTime(answer.Created) ?? 0,
+    createdAt: toTime(response.Created) ?? 0,
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(finishedAt === undefined ? {} : { finishedAt }),
-    ...(state === 'exited' ? { exitCode: answer.State.ExitCode } : {}),
-    oomKilled: answer.State.OOMKilled,
-    ...(answer.State.Error ? { error: answer.State.Error } : {}),
+    ...(state === 'exited' ? { exitCode: response.State.ExitCode } : {}),
+    oomKilled: response.State.OOMKilled,
+    ...(response.State.Error ? { error: response.State.Error } : {}),
     ...(ip ? { ip } : {}),
-    labels: withoutOurs(labels),
+    labels: withoutIdentityLabels(labels),
   };
 }
 
@@ -249,11 +249,11 @@ export function toIdentity(labels: Record<string, string>): ContainerIdentity {
   };
 }
 
-const OUR_LABELS = new Set<string>(Object.values(LABEL));
+const IDENTITY_LABELS = new Set<string>(Object.values(LABEL));
 
 /** Returns the labels that the agent set at create and those of the image, without the agent's identity labels. */
-function withoutOurs(labels: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(labels).filter(([key]) => !OUR_LABELS.has(key)));
+function withoutIdentityLabels(labels: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(labels).filter(([key]) => !IDENTITY_LABELS.has(key)));
 }
 
 /** Maps Docker's states, and Podman's `configured`, `initialized`, `stopping` and `stopped`. */

@@ -42,7 +42,7 @@ import { dockerUsage } from './docker-usage.js';
 import type { FoundEngine } from './find-engine.js';
 import { OwnedContainers } from './owned-containers.js';
 
-const LOOK: ErrorReasons = { 404: 'NotFound', fallback: 'EngineDown' };
+const INSPECT_ERRORS: ErrorReasons = { 404: 'NotFound', fallback: 'EngineDown' };
 /** Time that the engine may take in addition to the grace period, to flush, unmount and tear down the network. */
 const STOP_MARGIN_MS = 120_000;
 
@@ -166,7 +166,7 @@ export class DockerEngine implements RuntimeDriver {
     try {
       const stream = await this.#api.stream(
         { method: 'GET', path: `/containers/${id}/logs`, query, signal },
-        LOOK,
+        INSPECT_ERRORS,
       );
       for await (const { bytes } of demultiplex(stream, Config.Tty ?? false)) yield bytes;
     } catch (error) {
@@ -221,12 +221,12 @@ export class DockerEngine implements RuntimeDriver {
   #post(
     path: string,
     query: Record<string, string>,
-    refusals: ErrorReasons,
+    reasons: ErrorReasons,
     timeoutMs?: number,
   ): Promise<unknown> {
     return this.#api.json(
       { method: 'POST', path, query, ...(timeoutMs === undefined ? {} : { timeoutMs }) },
-      refusals,
+      reasons,
     );
   }
 }

@@ -21,7 +21,7 @@ interface PingSchedule {
   timeoutMs: number;
 }
 
-const PULSE: PingSchedule = { intervalMs: 15_000, timeoutMs: 30_000 };
+const PING_SCHEDULE: PingSchedule = { intervalMs: 15_000, timeoutMs: 30_000 };
 
 /** Event of the engine, as far as the agent reads it. */
 interface EngineEvent {
@@ -38,10 +38,10 @@ export async function* dockerEvents(
   api: DockerApi,
   owner: ContainerOwner,
   signal: AbortSignal,
-  pulse: PingSchedule = PULSE,
+  schedule: PingSchedule = PING_SCHEDULE,
 ): AsyncGenerator<RuntimeEvent, void> {
   const queue = new RuntimeEventQueue();
-  const feeding = feed(api, owner, queue, signal, pulse);
+  const feeding = feed(api, owner, queue, signal, schedule);
   yield* queue.read(signal);
   await feeding;
 }
@@ -51,13 +51,13 @@ async function feed(
   owner: ContainerOwner,
   queue: RuntimeEventQueue,
   signal: AbortSignal,
-  pulse: PingSchedule,
+  schedule: PingSchedule,
 ): Promise<void> {
   let retryMs = FIRST_RETRY_MS;
   let up = true;
   while (!signal.aborted) {
     try {
-      for await (const event of connect(api, owner, signal, pulse)) {
+      for await (const event of connect(api, owner, signal, schedule)) {
         queue.push(event);
         retryMs = FIRST_RETRY_MS;
         up = true;
@@ -81,39 +81,39 @@ async function* connect(
   api: DockerApi,
   owner: ContainerOwner,
   signal: AbortSignal,
-  pulse: PingSchedule,
+  schedule: PingSchedule,
 ): AsyncGenerator<RuntimeEvent, void> {
-  const over = new AbortController();
-  const feeling = feelPulse(api, over, pulse);
+  const lost = new AbortController();
+  const pinging = pingUntilAborted(api, lost, schedule);
   try {
-    yield* listen(api, owner, AbortSignal.any([signal, over.signal]));
+    yield* listen(api, owner, AbortSignal.any([signal, lost.signal]));
   } catch (error) {
-    throw over.signal.aborted ? over.signal.reason : error;
+    throw lost.signal.aborted ? lost.signal.reason : error;
   } finally {
-    over.abort();
-    await feeling;
+    lost.abort();
+    await pinging;
   }
 }
 
-/** Pings the engine until `over` aborts. A ping without a response in time aborts `over`. */
-async function feelPulse(
+/** Pings the engine until `lost` aborts. A ping without a response in time aborts `lost`. */
+async function pingUntilAborted(
   api: DockerApi,
-  over: AbortController,
-  { intervalMs: everyMs, timeoutMs: patienceMs }: PingSchedule,
+  lost: AbortController,
+  { intervalMs: everyMs, timeoutMs }: PingSchedule,
 ): Promise<void> {
-  const { signal } = over;
-  const silent = `${api.engine} hangs: no response for ${patienceMs / 1000} s`;
+  const { signal } = lost;
+  const message = `${api.engine} hangs: no response for ${timeoutMs / 1000} s`;
   for (;;) {
     await sleep(everyMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
-    const patience = AbortSignal.timeout(patienceMs);
-    const call = { method: 'GET', path: '/_ping', signal: AbortSignal.any([signal, patience]) } as const;
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const call = { method: 'GET', path: '/_ping', signal: AbortSignal.any([signal, timeout]) } as const;
     try {
       for await (const _ of await api.stream(call, { fallback: 'Refused' }));
     } catch {
       // An error response proves that the engine is alive. An engine that has exited has closed the event stream as
       // well.
-      if (patience.aborted && !signal.aborted) over.abort(new RuntimeError('EngineDown', silent, true));
+      if (timeout.aborted && !signal.aborted) lost.abort(new RuntimeError('EngineDown', message, true));
     }
   }
 }

@@ -12,15 +12,15 @@ import {
 import type { DockerApi, ErrorReasons } from './docker-api.js';
 import { HijackedStreams } from './hijacked-streams.js';
 
-const REFUSALS: ErrorReasons = { 404: 'NotFound', 409: 'NotRunning', fallback: 'EngineDown' };
+const ERROR_REASONS: ErrorReasons = { 404: 'NotFound', 409: 'NotRunning', fallback: 'EngineDown' };
 /** The engine updates a process's state independently of its output. Poll after 5 ms, doubling to half a second. */
-const FIRST_LOOK_MS = 5;
-const LAST_LOOK_MS = 500;
+const FIRST_POLL_MS = 5;
+const LAST_POLL_MS = 500;
 /** Timeout for a started process to appear, before resizing or killing it fails. */
 const START_MS = 5_000;
 
 /** Response of `GET /exec/ID/json`, as far as the agent reads it. */
-interface ExecAnswer {
+interface ExecResponse {
   Running: boolean;
   ExitCode: number | null;
   /** Process id on the engine's host. 0 before the start. */
@@ -36,11 +36,11 @@ export async function dockerExec(
 ): Promise<ExecProcess> {
   const body = { Cmd: command, AttachStdin: stdin, AttachStdout: true, AttachStderr: true, Tty: tty };
   const call = { method: 'POST', path: `/containers/${id}/exec`, body, signal } as const;
-  const { Id } = await api.json<{ Id: string }>(call, REFUSALS);
+  const { Id } = await api.json<{ Id: string }>(call, ERROR_REASONS);
   const path = `/exec/${Id}`;
   const socket = await api.hijack(
     { method: 'POST', path: `${path}/start`, body: { Detach: false, Tty: tty }, signal },
-    REFUSALS,
+    ERROR_REASONS,
   );
   const streams = new HijackedStreams({
     socket,
@@ -63,7 +63,7 @@ export async function dockerAttach(
 ): Promise<AttachedStreams> {
   const path = `/containers/${id}`;
   const query = { stream: '1', stdout: '1', stderr: '1', ...(stdin ? { stdin: '1' } : {}) };
-  const socket = await api.hijack({ method: 'POST', path: `${path}/attach`, query, signal }, REFUSALS);
+  const socket = await api.hijack({ method: 'POST', path: `${path}/attach`, query, signal }, ERROR_REASONS);
   const bytes = api.bytesOf(socket);
   return new HijackedStreams({
     socket,
@@ -77,7 +77,7 @@ export async function dockerAttach(
 
 function resize(api: DockerApi, path: string, { width, height }: TerminalSize): Promise<unknown> {
   const query = { w: String(width), h: String(height) };
-  return api.json({ method: 'POST', path: `${path}/resize`, query }, REFUSALS);
+  return api.json({ method: 'POST', path: `${path}/resize`, query }, ERROR_REASONS);
 }
 
 class DockerProcess implements ExecProcess {
@@ -106,16 +106,16 @@ class DockerProcess implements ExecProcess {
    * so retry.
    */
   async resize(size: TerminalSize): Promise<void> {
-    const patience = AbortSignal.any([this.signal, AbortSignal.timeout(START_MS)]);
-    let refusal: unknown;
-    for await (const { Pid } of this.#looks(patience)) {
-      refusal = await this.streams.resize(size).then(
+    const deadline = AbortSignal.any([this.signal, AbortSignal.timeout(START_MS)]);
+    let failure: unknown;
+    for await (const { Pid } of this.#poll(deadline)) {
+      failure = await this.streams.resize(size).then(
         () => undefined,
         (error: unknown) => error,
       );
-      if (refusal === undefined || Pid !== 0) break;
+      if (failure === undefined || Pid !== 0) break;
     }
-    if (refusal !== undefined) throw refusal;
+    if (failure !== undefined) throw failure;
   }
 
   close(): void {
@@ -123,36 +123,36 @@ class DockerProcess implements ExecProcess {
   }
 
   async exitCode(): Promise<number> {
-    for await (const { Running, ExitCode } of this.#looks(this.signal)) {
+    for await (const { Running, ExitCode } of this.#poll(this.signal)) {
       if (!Running && ExitCode !== null) return ExitCode;
     }
     throw new RuntimeError('EngineDown', 'the connection to the process was closed before it exited', true);
   }
 
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<boolean> {
-    for await (const { Running, Pid } of this.#looks(AbortSignal.timeout(START_MS))) {
+    for await (const { Running, Pid } of this.#poll(AbortSignal.timeout(START_MS))) {
       if (!Running) return true;
       // The engine opens the streams before the process exists.
-      if (Pid !== 0) return isInContainer(Pid, this.container) && signalled(Pid, signal);
+      if (Pid !== 0) return isInContainer(Pid, this.container) && sendSignal(Pid, signal);
     }
     return false;
   }
 
   /** Polls the process's state until `signal` aborts. */
-  async *#looks(signal: AbortSignal): AsyncGenerator<ExecAnswer, void> {
-    for (let delayMs = FIRST_LOOK_MS; ; delayMs = Math.min(delayMs * 2, LAST_LOOK_MS)) {
-      yield await this.#look();
+  async *#poll(signal: AbortSignal): AsyncGenerator<ExecResponse, void> {
+    for (let delayMs = FIRST_POLL_MS; ; delayMs = Math.min(delayMs * 2, LAST_POLL_MS)) {
+      yield await this.#inspect();
       await sleep(delayMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
     }
   }
 
-  #look(): Promise<ExecAnswer> {
-    return this.api.json<ExecAnswer>({ method: 'GET', path: `${this.path}/json` }, REFUSALS);
+  #inspect(): Promise<ExecResponse> {
+    return this.api.json<ExecResponse>({ method: 'GET', path: `${this.path}/json` }, ERROR_REASONS);
   }
 }
 
-function signalled(pid: number, signal: NodeJS.Signals): boolean {
+function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);
   } catch (error) {

@@ -4,7 +4,7 @@ import { type EngineImage, type PullRequest, RuntimeError } from '../runtime-dri
 import { type DockerApi, jsonLines } from './docker-api.js';
 
 /** Response of `GET /images/NAME/json`, as far as the agent reads it. */
-interface ImageAnswer {
+interface ImageResponse {
   Id: string;
   RepoDigests: string[] | null;
   Size?: number;
@@ -18,9 +18,9 @@ interface Progress {
 }
 
 /** Returns the engine's image, or undefined if it has none of this name. */
-export async function inspectImage(api: DockerApi, image: string): Promise<ImageAnswer | undefined> {
+export async function inspectImage(api: DockerApi, image: string): Promise<ImageResponse | undefined> {
   try {
-    return await api.json<ImageAnswer>(
+    return await api.json<ImageResponse>(
       { method: 'GET', path: `/images/${image}/json` },
       { 404: 'NotFound', 400: 'InvalidImageName', fallback: 'ErrImagePull' },
     );
@@ -31,7 +31,7 @@ export async function inspectImage(api: DockerApi, image: string): Promise<Image
 }
 
 /** Converts the response of `GET /images/NAME/json`. */
-export function toEngineImage({ Id, Size, Config }: ImageAnswer): EngineImage {
+export function toEngineImage({ Id, Size, Config }: ImageResponse): EngineImage {
   return { id: withAlgorithm(Id), user: Config?.User ?? '', sizeBytes: Size ?? 0 };
 }
 

@@ -57,7 +57,7 @@ function hasSecurityOption({ SecurityOptions }: InfoResponse, name: string): boo
 
 const DEVICE_OPTION = 'com.docker.network.bridge.name';
 
-interface NetworkAnswer {
+interface NetworkResponse {
   Options?: Record<string, string> | null;
 }
 
@@ -74,7 +74,7 @@ export async function readPodNetwork(
   const isDocker = name === 'docker';
   try {
     const path = `/networks/${isDocker ? 'bridge' : 'podman'}`;
-    const { Options } = await api.json<NetworkAnswer>(
+    const { Options } = await api.json<NetworkResponse>(
       { method: 'GET', path },
       { 404: 'NotFound', fallback: 'EngineDown' },
     );

@@ -5,7 +5,7 @@ import { type ContainerStorage, RuntimeError, SANDBOX } from '../runtime-driver.
 import type { DockerApi, ErrorReasons } from './docker-api.js';
 import { toIdentity } from './docker-convert.js';
 
-const LOOK: ErrorReasons = { 404: 'NotFound', fallback: 'EngineDown' };
+const INSPECT_ERRORS: ErrorReasons = { 404: 'NotFound', fallback: 'EngineDown' };
 
 /** Response of `GET /containers/json?size=1`, as far as the agent reads it. */
 interface ListedContainer {
@@ -18,7 +18,10 @@ interface ListedContainer {
 /** Measures all containers with these labels except sandboxes. Expensive: the engine walks their writable layers. */
 export async function dockerStorage(api: DockerApi, label: string[]): Promise<ContainerStorage[]> {
   const query = { all: '1', size: '1', filters: JSON.stringify({ label }) };
-  const found = await api.json<ListedContainer[]>({ method: 'GET', path: '/containers/json', query }, LOOK);
+  const found = await api.json<ListedContainer[]>(
+    { method: 'GET', path: '/containers/json', query },
+    INSPECT_ERRORS,
+  );
   const storages = found.map(async ({ Id, Labels, State, SizeRw = 0 }): Promise<ContainerStorage> => {
     const { container, attempt } = toIdentity(Labels);
     const isRunning = State === 'running';
@@ -51,7 +54,7 @@ async function logPath(api: DockerApi, id: string): Promise<string | undefined> 
   try {
     const { LogPath } = await api.json<{ LogPath?: string }>(
       { method: 'GET', path: `/containers/${id}/json` },
-      LOOK,
+      INSPECT_ERRORS,
     );
     return LogPath;
   } catch (error) {

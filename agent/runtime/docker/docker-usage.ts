@@ -4,10 +4,10 @@ import { type ContainerUsage, RuntimeError, SANDBOX } from '../runtime-driver.js
 import type { DockerApi, ErrorReasons } from './docker-api.js';
 import { toIdentity } from './docker-convert.js';
 
-const LOOK: ErrorReasons = { 404: 'NotFound', 409: 'NotRunning', fallback: 'EngineDown' };
+const STATS_ERRORS: ErrorReasons = { 404: 'NotFound', 409: 'NotRunning', fallback: 'EngineDown' };
 
 /** Response of `GET /containers/ID/stats`, as far as the agent reads it. An exited container has no figures. */
-interface StatsAnswer {
+interface StatsResponse {
   cpu_stats?: { cpu_usage?: { total_usage?: number } };
   pids_stats?: { current?: number };
   memory_stats?: { usage?: number; stats?: { total_inactive_file?: number; inactive_file?: number } };
@@ -18,7 +18,7 @@ export async function dockerUsage(api: DockerApi, label: string[]): Promise<Cont
   const filters = JSON.stringify({ label, status: ['running'] });
   const found = await api.json<{ Id: string; Labels: Record<string, string> }[]>(
     { method: 'GET', path: '/containers/json', query: { filters } },
-    LOOK,
+    STATS_ERRORS,
   );
   const usages = await Promise.all(found.map(({ Id, Labels }) => usageOf(api, Id, Labels)));
   return usages.filter((usage) => usage !== undefined);
@@ -34,9 +34,9 @@ async function usageOf(
   try {
     // Without `one-shot` the engine waits a second to take a second reading.
     const query = { stream: 'false', 'one-shot': 'true' };
-    const stats = await api.json<StatsAnswer>(
+    const stats = await api.json<StatsResponse>(
       { method: 'GET', path: `/containers/${id}/stats`, query },
-      LOOK,
+      STATS_ERRORS,
     );
     const cpuNanos = stats.cpu_stats?.cpu_usage?.total_usage;
     if (cpuNanos === undefined) return undefined;
@@ -56,6 +56,6 @@ async function usageOf(
 }
 
 /** cgroup v1 and v2 have different names for inactive pages. */
-function workingSet({ memory_stats: { usage = 0, stats = {} } = {} }: StatsAnswer): number {
+function workingSet({ memory_stats: { usage = 0, stats = {} } = {} }: StatsResponse): number {
   return Math.max(usage - (stats.total_inactive_file ?? stats.inactive_file ?? 0), 0);
 }

@@ -24,7 +24,7 @@ export interface FoundEngine {
 }
 
 /** Response of `GET /version`, as far as the agent reads it. */
-interface VersionAnswer {
+interface VersionResponse {
   Version: string;
   ApiVersion: string;
   MinAPIVersion?: string;
@@ -34,7 +34,7 @@ interface VersionAnswer {
 /** The oldest API version with all calls that the agent needs (Docker 19.03), and the newest tested one. */
 const OLDEST_API = '1.40';
 const NEWEST_API = '1.47';
-const ANSWER_MS = 10_000;
+const RESPONSE_TIMEOUT_MS = 10_000;
 
 /**
  * Returns the first engine that responds and is of the wanted kind. Throws `RuntimeError` EngineDown with advice for
@@ -58,16 +58,16 @@ export async function findEngine(search: EngineSearch): Promise<FoundEngine> {
 export async function askEngine(address: EngineAddress): Promise<FoundEngine> {
   const api = new DockerApi(address);
   try {
-    const answer = await api.json<VersionAnswer>(
-      { method: 'GET', path: '/version', timeoutMs: ANSWER_MS },
+    const response = await api.json<VersionResponse>(
+      { method: 'GET', path: '/version', timeoutMs: RESPONSE_TIMEOUT_MS },
       { fallback: 'EngineDown' },
     );
-    const podman = answer.Components?.some(({ Name }) => Name.startsWith('Podman')) ?? false;
+    const podman = response.Components?.some(({ Name }) => Name.startsWith('Podman')) ?? false;
     return {
       address,
       name: podman ? 'podman' : 'docker',
-      version: answer.Version,
-      apiVersion: negotiateApiVersion(answer.ApiVersion, answer.MinAPIVersion ?? OLDEST_API),
+      version: response.Version,
+      apiVersion: negotiateApiVersion(response.ApiVersion, response.MinAPIVersion ?? OLDEST_API),
     };
   } finally {
     api.close();

@@ -5,7 +5,7 @@ import type { DockerApi, ErrorReasons } from './docker-api.js';
 import { type InspectResponse, isOwnedBy, ownerFilter, toObservedContainer } from './docker-convert.js';
 import { inspectImage } from './docker-images.js';
 
-const LOOK: ErrorReasons = { 404: 'NotFound', fallback: 'EngineDown' };
+const INSPECT_ERRORS: ErrorReasons = { 404: 'NotFound', fallback: 'EngineDown' };
 
 /** A container in a list response, as far as the agent reads it. */
 interface ListedContainer {
@@ -19,14 +19,14 @@ interface ListedContainer {
  */
 const WITHOUT_STORAGE = /getting container from store "([0-9a-f]{64})": container not known/;
 /** Limit of such containers that one list call removes. */
-const MOST_WITHOUT_STORAGE = 16;
+const MAX_WITHOUT_STORAGE = 16;
 
 /** Lists, inspects and removes the owner's containers. Never touches others. */
 export class OwnedContainers {
   readonly #api: DockerApi;
   readonly #owner: ContainerOwner;
   /** Ids that are known to be this owner's. The engine's API accepts any id, so the driver must check. */
-  readonly #ours = new Set<string>();
+  readonly #owned = new Set<string>();
   /** Digests by image id, so that each image is inspected once. */
   readonly #digests = new Map<string, string>();
 
@@ -37,7 +37,7 @@ export class OwnedContainers {
 
   /** Records a container that the engine has just created. */
   addOwned(id: string): void {
-    this.#ours.add(id);
+    this.#owned.add(id);
   }
 
   /** Removes the container in any state, with its volumes. Succeeds if it does not exist or has another owner. */
@@ -54,7 +54,7 @@ export class OwnedContainers {
         await this.#delete(id);
       }
     });
-    this.#ours.delete(id);
+    this.#owned.delete(id);
   }
 
   /** Returns all containers of the owner, or those of one Pod. */
@@ -71,12 +71,12 @@ export class OwnedContainers {
     const query = { all: '1', filters: JSON.stringify({ label }) };
     for (let removed = 0; ; removed += 1) {
       try {
-        return await this.#api.json({ method: 'GET', path: '/containers/json', query }, LOOK);
+        return await this.#api.json({ method: 'GET', path: '/containers/json', query }, INSPECT_ERRORS);
       } catch (error) {
         const id = error instanceof RuntimeError ? WITHOUT_STORAGE.exec(error.message)?.[1] : undefined;
-        if (id === undefined || removed === MOST_WITHOUT_STORAGE) throw error;
-        await this.#delete(id).catch((refusal: unknown) => {
-          if (!(refusal instanceof RuntimeError && refusal.reason === 'NotFound')) throw refusal;
+        if (id === undefined || removed === MAX_WITHOUT_STORAGE) throw error;
+        await this.#delete(id).catch((deleteError: unknown) => {
+          if (!(deleteError instanceof RuntimeError && deleteError.reason === 'NotFound')) throw deleteError;
         });
       }
     }
@@ -84,15 +84,18 @@ export class OwnedContainers {
 
   /** Returns undefined if the container was removed after it was listed. */
   async #observeOne(id: string): Promise<ObservedContainer | undefined> {
-    const answer = await this.#inspect(id);
-    if (!answer) return undefined;
-    this.#ours.add(answer.Id);
-    return toObservedContainer(answer, await this.#digestOf(answer.Image));
+    const response = await this.#inspect(id);
+    if (!response) return undefined;
+    this.#owned.add(response.Id);
+    return toObservedContainer(response, await this.#digestOf(response.Image));
   }
 
   async #inspect(id: string): Promise<InspectResponse | undefined> {
     try {
-      return await this.#api.json<InspectResponse>({ method: 'GET', path: `/containers/${id}/json` }, LOOK);
+      return await this.#api.json<InspectResponse>(
+        { method: 'GET', path: `/containers/${id}/json` },
+        INSPECT_ERRORS,
+      );
     } catch (error) {
       if (error instanceof RuntimeError && error.reason === 'NotFound') return undefined;
       throw error;
@@ -122,25 +125,25 @@ export class OwnedContainers {
     const ended = await Promise.all(
       found.filter(({ State }) => State !== 'running').map(({ Id }) => this.#inspect(Id)),
     );
-    return ended.flatMap((answer) => {
-      const { NetworkMode, IpcMode } = answer?.HostConfig ?? {};
-      return answer && [NetworkMode, IpcMode].includes(`container:${id}`) ? [answer.Id] : [];
+    return ended.flatMap((response) => {
+      const { NetworkMode, IpcMode } = response?.HostConfig ?? {};
+      return response && [NetworkMode, IpcMode].includes(`container:${id}`) ? [response.Id] : [];
     });
   }
 
   /** Throws `NotFound` if the container does not exist or has another owner. */
   async inspectOwned(id: string): Promise<InspectResponse> {
-    const answer = await this.#inspect(id);
-    if (!answer || !isOwnedBy(answer.Config.Labels, this.#owner)) {
+    const response = await this.#inspect(id);
+    if (!response || !isOwnedBy(response.Config.Labels, this.#owner)) {
       throw new RuntimeError('NotFound', `No such container: ${id}`, false);
     }
-    this.#ours.add(answer.Id);
-    return answer;
+    this.#owned.add(response.Id);
+    return response;
   }
 
   /** Throws `NotFound` if the container does not exist or has another owner. */
   async assertOwned(id: string): Promise<void> {
-    if (!this.#ours.has(id)) await this.inspectOwned(id);
+    if (!this.#owned.has(id)) await this.inspectOwned(id);
   }
 
   /** Runs `action`. Succeeds if the container does not exist or has another owner. */

@@ -52,8 +52,8 @@ export class HollowDriver implements RuntimeDriver {
   }
 
   async list(): Promise<ObservedContainer[]> {
-    const turn = this.#engine.waitForSlot();
-    if (turn) await turn;
+    const slot = this.#engine.waitForSlot();
+    if (slot) await slot;
     this.#engine.assertUp();
     return this.#engine.ownedBy(this.#owner).map((container) => this.#observe(container));
   }

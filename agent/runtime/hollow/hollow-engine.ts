@@ -63,7 +63,7 @@ export class HollowEngine {
   readonly #stateFile: string | undefined;
   readonly waitForSlot: () => Promise<void> | undefined;
   readonly #containers = new Map<string, HollowContainer>();
-  readonly #orders: Map<string, PodOverride>;
+  readonly #overrides: Map<string, PodOverride>;
   readonly #lifetimes: HollowContainerTimers;
   readonly #listeners = new HollowEventListeners();
   readonly images: HollowImages;
@@ -87,7 +87,7 @@ export class HollowEngine {
     this.#stateFile = stateFile;
     this.#lifetimes = new HollowContainerTimers(clock);
     const state = this.#load();
-    this.#orders = new Map(Object.entries(state.overrides));
+    this.#overrides = new Map(Object.entries(state.overrides));
     this.images = new HollowImages({
       clock,
       behaviourOf: (image) => pretence?.forImage(image) ?? behaviourOf(image, images),
@@ -110,11 +110,11 @@ export class HollowEngine {
     switch (command.command) {
       case 'ready':
       case 'unready':
-        return this.#order(command.podUid, { ready: command.command === 'ready' });
+        return this.#override(command.podUid, { ready: command.command === 'ready' });
       case 'fail':
-        return this.#order(command.podUid, { phase: 'Failed' });
+        return this.#override(command.podUid, { phase: 'Failed' });
       case 'succeed':
-        return this.#order(command.podUid, { phase: 'Succeeded' });
+        return this.#override(command.podUid, { phase: 'Succeeded' });
       case 'exit':
         return this.#exitByCommand(command.podUid, command.code, command.container);
       case 'engine-down':
@@ -146,7 +146,7 @@ export class HollowEngine {
   }
 
   podOverride(podUid: string): PodOverride {
-    return this.#orders.get(podUid) ?? {};
+    return this.#overrides.get(podUid) ?? {};
   }
 
   ownedBy(owner: ContainerOwner): HollowContainer[] {
@@ -242,22 +242,22 @@ export class HollowEngine {
     return this.#listeners.listen(owner, first, signal);
   }
 
-  #order(podUid: string, order: PodOverride): number {
-    this.#orders.set(podUid, { ...this.#orders.get(podUid), ...order });
+  #override(podUid: string, override: PodOverride): number {
+    this.#overrides.set(podUid, { ...this.#overrides.get(podUid), ...override });
     this.#save();
     this.#listeners.publish({ kind: 'container', podUid });
     return [...this.#containers.values()].filter(({ identity }) => identity.podUid === podUid).length;
   }
 
   #exitByCommand(podUid: string, code: number, name: string | undefined): number {
-    const meant = [...this.#containers.values()].filter(
+    const affected = [...this.#containers.values()].filter(
       ({ identity, state }) =>
         identity.podUid === podUid &&
         state === 'running' &&
         (name === undefined ? identity.container !== SANDBOX : identity.container === name),
     );
-    for (const container of meant) this.#exit(container, code);
-    return meant.length;
+    for (const container of affected) this.#exit(container, code);
+    return affected.length;
   }
 
   /**
@@ -326,7 +326,7 @@ export class HollowEngine {
     saveHollowState(this.#stateFile, {
       containers: [...this.#containers.values()],
       images: this.images.names(),
-      overrides: Object.fromEntries(this.#orders),
+      overrides: Object.fromEntries(this.#overrides),
     });
   }
 }

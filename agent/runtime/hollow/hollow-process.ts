@@ -74,14 +74,14 @@ export class HollowProcess implements ExecProcess {
     const killed = new Promise<number>((resolve) =>
       this.#killed.signal.addEventListener('abort', () => resolve(KILLED), { once: true }),
     );
-    const work = outcome ? this.#pretend(outcome) : this.#program(command);
+    const work = outcome ? this.#produce(outcome) : this.#program(command);
     const code = await Promise.race([work.catch(() => KILLED), killed]);
     this.#output.end();
     this.#input.destroy();
     return code;
   }
 
-  async #pretend({ exitCode, output = '', afterMs }: HollowProcessOutcome): Promise<number> {
+  async #produce({ exitCode, output = '', afterMs }: HollowProcessOutcome): Promise<number> {
     await this.#print(Buffer.from(output));
     if (afterMs !== undefined) await this.#wait(afterMs);
     return exitCode;

@@ -34,7 +34,7 @@ export function loadHollowState(path: string): HollowState {
 }
 
 /** Error codes of a full or read-only disk. */
-const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EROFS']);
+const NOT_WRITABLE: ReadonlySet<string> = new Set(['ENOSPC', 'EROFS']);
 
 /**
  * Replaces the file atomically, so that a kill leaves the old state or the new one. On a full or read-only disk the
@@ -46,6 +46,6 @@ export function saveHollowState(path: string, state: HollowState): void {
     writeFileSync(`${path}.new`, JSON.stringify(state));
     renameSync(`${path}.new`, path);
   } catch (error) {
-    if (!NO_ROOM.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!NOT_WRITABLE.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }
