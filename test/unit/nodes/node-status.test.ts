@@ -246,7 +246,7 @@ describe('registration', () => {
     assert.throws(() => parseTaints('a=b:Never'), /NoSchedule, PreferNoSchedule, NoExecute/);
     assert.throws(() => parseLabels('a b=c'), /valid label keys/);
     assert.throws(() => parseTaints('a=b c:NoSchedule'), /valid label values/);
-    assert.throws(() => parseNodeName('Host_1'), /lower case letters/);
+    assert.throws(() => parseNodeName('Host_1'), /lower-case letters/);
   });
 
   test('the host is labelled with its name, system and architecture', () => {
