@@ -1,7 +1,4 @@
-/**
- * Downloads the Node for single executables and for CI: a fixed release from the npm registry, checked against its
- * hash.
- */
+/** Downloads a fixed release of Node, for single executables and CI. Checks its hash. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';

@@ -157,10 +157,7 @@ export class ImagePuller {
     throw combined(errors);
   }
 
-  /**
-   * Aborts a pull without progress. Otherwise a registry that stopped responding would block a place in the queue for
-   * ever.
-   */
+  /** Aborts a pull without progress: a registry that hangs must not block a place in the queue for ever. */
   async #pullFrom(request: PullRequest): Promise<void> {
     const { driver, clock } = this.#options;
     const abort = new AbortController();
@@ -203,10 +200,7 @@ function combined(errors: readonly RuntimeError[]): RuntimeError {
   return new RuntimeError(first?.reason ?? 'ErrImagePull', message, true);
 }
 
-/**
- * Encodes credentials as engines expect them: JSON in URL-safe base64, with padding, which Node's `base64url` leaves
- * out.
- */
+/** URL-safe base64 as engines expect it: with padding, which Node's `base64url` leaves out. */
 function authHeader({ username, password, identityToken }: RegistryAuth, image: string): string {
   const serveraddress = image.slice(0, image.indexOf('/'));
   const auth = identityToken === undefined ? { username, password } : { identitytoken: identityToken };

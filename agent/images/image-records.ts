@@ -8,10 +8,7 @@ interface ImageRecord {
   lastUsedAt: number;
 }
 
-/**
- * By the engine's name of the image. The file is written when images are pulled or removed, so times of use on disk may
- * be old.
- */
+/** By the engine's name. The file is written with each pull and removal, so times of use in it may be old. */
 export class ImageRecords {
   readonly #path: string | undefined;
   readonly #records: Map<string, ImageRecord>;

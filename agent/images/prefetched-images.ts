@@ -84,9 +84,7 @@ export class PrefetchedImages {
     }
   }
 
-  /**
-   * Returns the present images of the coordinator's list with their sizes. Undefined if the coordinator never sent one.
-   */
+  /** Returns the present images of the coordinator's list with their sizes, or undefined without a list. */
   present(): { image: string; sizeBytes?: number }[] | undefined {
     if (!this.#hasList) return undefined;
     const present = [...this.#wanted.values()].filter(({ owners, isHere }) => owners.has(NODE) && isHere);

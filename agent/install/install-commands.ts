@@ -25,10 +25,7 @@ export function installedSettingsFile(): string | undefined {
 /** Settings that only the join needs: later starts must not require the token's file. */
 const JOIN_SETTINGS = ['token', 'tokenFile'];
 
-/**
- * Installs with the settings. Writes the settings that were typed to the file, except the token and the name of its
- * file.
- */
+/** Installs, and writes the typed settings to the file, except the token and the name of its file. */
 export async function runInstall(
   settings: AgentSettings,
   flags: Record<string, unknown> & InstallFlags,

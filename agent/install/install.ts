@@ -1,7 +1,4 @@
-/**
- * `everynode-agent install`: makes this host a node, with a systemd service. After a crash at any line, a second run
- * completes it.
- */
+/** `everynode-agent install`: sets up a systemd service. After a crash, a second run completes it. */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { writePrivateFile } from '../../shared/process/files/private-file.js';

@@ -37,9 +37,7 @@ export class InstalledVersions {
     return this.#linked('previous');
   }
 
-  /**
-   * Installs the running program as `version`: a copy of the executable, or a script that starts Node with the program.
-   */
+  /** Installs the running program: a copy of the executable, or a script that starts Node with it. */
   installSelf(version: string): void {
     const target = this.program(version);
     mkdirSync(join(this.directory, version), { recursive: true, mode: 0o700 });
@@ -66,9 +64,7 @@ export class InstalledVersions {
     if (this.previous === undefined) installLink(join(this.directory, 'previous'), version);
   }
 
-  /**
-   * Selects `version` for the operator's command, after it has reached the coordinator. A version on trial may hang.
-   */
+  /** Selects `version` for the operator's command once it reached the coordinator. Until then it may hang. */
   markProven(version: string): void {
     if (this.#linked('proven') !== version) installLink(join(this.directory, 'proven'), version);
   }

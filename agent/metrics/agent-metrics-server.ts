@@ -74,10 +74,7 @@ function removeLeftover(path: string): void {
   rmSync(path);
 }
 
-/**
- * Runs `make` with a umask that gives access to this user only. A later chmod would leave a moment of access for
- * others.
- */
+/** Runs `make` with a umask for this user only: a later chmod would come too late. */
 function privately(make: () => void): void {
   const before = process.umask(0o177);
   try {

@@ -19,10 +19,7 @@ export function readHostCounters(): HostCounters {
   };
 }
 
-/**
- * Sums user, nice, system, irq, softirq and steal of the first line. The fourth and fifth field, idle and iowait, do
- * not count.
- */
+/** Sums user, nice, system, irq, softirq and steal. Fields 4 and 5, idle and iowait, do not count. */
 export function busyTicks(stat: string): number {
   const fields = (stat.split('\n')[0] ?? '').trim().split(/\s+/).slice(1, 9).map(Number);
   return fields.reduce((sum, ticks, index) => (index === 3 || index === 4 ? sum : sum + ticks), 0);

@@ -104,10 +104,7 @@ function firstProcessStart(): string {
 /** Ticks of 10 ms. On a real machine process 1 starts right after the kernel. */
 const FIRST_PROCESS_TICKS = 6_000;
 
-/**
- * A host that is a container keeps the kernel's boot id when it reboots. The start of its process 1 tells its boots
- * apart.
- */
+/** A host that is a container keeps the kernel's boot id. The start of its process 1 identifies its boot. */
 function ownBootId(kernels: string, firstProcess: string): string {
   return Number(firstProcess) > FIRST_PROCESS_TICKS ? `${kernels}.${firstProcess}` : kernels;
 }

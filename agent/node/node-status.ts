@@ -30,10 +30,7 @@ export interface NodeStatusInputs {
   agentVersion: string;
   /** Current pressures. Absent = none. */
   pressures?: readonly Pressure[];
-  /**
-   * Device of the engine's bridge network, once seen on this host. A device that was never seen may belong to an engine
-   * elsewhere.
-   */
+  /** Device of the engine's bridge, once seen on this host. Before, it may belong to an engine elsewhere. */
   seenBridge?: string;
   /** ms since the epoch, by the host's monotonic clock. */
   now: number;
@@ -135,9 +132,7 @@ function pressureCondition({ type, active, inactive }: PressureTexts, isActive: 
   return { type, status: isActive ? 'True' : 'False', reason, message };
 }
 
-/**
- * Condition of the bridge network, which Pods without `hostNetwork` use. Undefined until the engine has reported it.
- */
+/** Condition of the network of Pods without `hostNetwork`. Undefined until the engine has reported it. */
 function networkCondition({ engine, lastEngine, host, seenBridge }: NodeStatusInputs): Condition | undefined {
   const network = engine.kind === 'up' ? engine.info.podNetwork : lastEngine?.podNetwork;
   if (!network) return undefined;

@@ -4,9 +4,7 @@ import type { Observation, PressureReadings, Signal } from '../decisions/evictio
 import type { DiskUse } from '../decisions/images/image-collection.js';
 import { workingSet } from './host-counters.js';
 
-/**
- * Leaves out signals that the host does not report. `imageDir` is the engine's root directory, undefined if unknown.
- */
+/** Leaves out signals that the host does not report. `imageDir` is the engine's root directory, if known. */
 export async function readPressureSignals(
   nodeDir: string,
   imageDir: string | undefined,

@@ -1,7 +1,4 @@
-/**
- * Runs the handlers of probes and lifecycle hooks: exec, httpGet, tcpSocket, grpc, sleep (pkg/kubelet/prober,
- * pkg/kubelet/lifecycle).
- */
+/** Runs the handlers of probes and lifecycle hooks (pkg/kubelet/prober, pkg/kubelet/lifecycle). */
 import type { Handler, Probe } from '../../shared/kube/pods/probe-types.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import { type ProbeResult, probeTimeoutMs } from '../decisions/probes/probe-state.js';

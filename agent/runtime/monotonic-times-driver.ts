@@ -3,10 +3,7 @@ import type { Clock } from '../../shared/process/time/clock.js';
 import { overrideDriver } from './override-driver.js';
 import type { ObservedContainer, RuntimeDriver } from './runtime-driver.js';
 
-/**
- * Smaller differences between the clocks are measurement noise. Following them would make the times change all the
- * time.
- */
+/** Smaller differences between the clocks are measurement noise, which must not change times. */
 const STEP_MS = 1000;
 
 /**

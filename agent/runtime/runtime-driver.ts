@@ -97,9 +97,7 @@ export interface ContainerConfig {
 
 export type EngineState = 'created' | 'running' | 'exited';
 
-/**
- * A container of the owner as the engine reports it. Times are ms since the epoch by the host's clock. Absent = never.
- */
+/** A container as the engine reports it. Times are ms since the epoch by the host's clock. Absent = never. */
 export interface ObservedContainer {
   id: string;
   identity: ContainerIdentity;
@@ -115,16 +113,11 @@ export interface ObservedContainer {
   oomKilled: boolean;
   /** The engine's error when the container could not start. */
   error?: string;
-  /**
-   * Address in the bridge network. Absent with the host's network, and for containers that share a sandbox's network.
-   */
+  /** Address in the bridge network. Absent with the host's or a sandbox's network. */
   ip?: string;
   /** The labels of `create`, such as spec hash and grace period. */
   labels: Record<string, string>;
-  /**
-   * Readiness of a hollow container, instead of a probe's result. Absent on real engines: there a running container is
-   * ready.
-   */
+  /** Readiness of a hollow container. Absent on real engines: there a running container is ready. */
   ready?: boolean;
   /** Set by a command to a hollow engine: overrides the Pod's phase, whatever the state of its containers. */
   podPhase?: 'Failed' | 'Succeeded';
@@ -151,19 +144,13 @@ export interface EngineInfo {
   seccomp: boolean;
   /** The engine runs as an ordinary user. */
   rootless: boolean;
-  /**
-   * The bridge network, for Pods without `hostNetwork`, and its device if the engine has one on this host. Absent = not
-   * reported.
-   */
+  /** The network of Pods without `hostNetwork`, with its device on this host. Absent = not reported. */
   podNetwork?: { exists: boolean; device?: string };
   /** The engine's folder of images on its own host. Absent = not reported. */
   rootDir?: string;
 }
 
-/**
- * A change of one Pod's containers, which must be inspected again. After `resync` all must be, because events may have
- * been lost.
- */
+/** `container`: inspect this Pod again. `resync`: inspect all, because events may have been lost. */
 export type RuntimeEvent =
   | { kind: 'container'; podUid: string }
   | { kind: 'resync' }
@@ -218,10 +205,7 @@ export interface AttachedStreams {
 
 /** A process started by `exec`. */
 export interface ExecProcess extends AttachedStreams {
-  /**
-   * Resolves when the process has exited. Call it after the output was read to its end. 126 and 127 mean that the
-   * process could not be started.
-   */
+  /** Resolves at the exit. Read all output before. 126 and 127: the process could not be started. */
   exitCode(): Promise<number>;
   /**
    * Sends a signal to this process only. Engines have no call for it, so the agent must be root on the engine's host
@@ -312,16 +296,10 @@ export interface RuntimeDriver {
   removeImage(image: string): Promise<void>;
   /** Loads the sandbox image unless it exists, without a registry. Returns its name. */
   ensureSandboxImage(): Promise<string>;
-  /**
-   * Returns the container's id. Throws `Conflict` if this identity exists. `onWarning` is called with settings that the
-   * engine ignores.
-   */
+  /** Returns an id. Throws `Conflict` if the identity exists. `onWarning` gets settings that the engine ignores. */
   create(config: ContainerConfig, onWarning?: (text: string) => void): Promise<string>;
   start(id: string): Promise<void>;
-  /**
-   * Sends SIGTERM (or the image's stop signal), and SIGKILL after the grace period. Resolves when the container has
-   * exited.
-   */
+  /** Sends the image's stop signal, and SIGKILL after the grace period. Resolves at the exit. */
   stop(id: string, graceSeconds: number): Promise<void>;
   /** Removes the container with its anonymous volumes. Kills it if it runs. */
   remove(id: string): Promise<void>;

@@ -1,9 +1,7 @@
 /** Buffers runtime events between the engine and the agent. Its memory is limited by the number of Pods. */
 import type { RuntimeEvent } from './runtime-driver.js';
 
-/**
- * An event only means "inspect again". So repeated events of one Pod are merged, and a `resync` replaces all others.
- */
+/** Merges events, which only mean "inspect again": repeated ones of a Pod, and all others into a `resync`. */
 export class RuntimeEventQueue {
   readonly #pods = new Set<string>();
   #resync = false;

@@ -29,9 +29,7 @@ export class FleetSupervisor {
   #fail: (error: Error) => void = () => undefined;
   #isStopping = false;
 
-  /**
-   * Starts the workers, each with its share of the nodes. `warn` is called with warnings about single hosts or Pods.
-   */
+  /** Starts the workers, each with its share of the nodes. `warn` gets warnings about single hosts or Pods. */
   constructor(
     settings: SimulateSettings,
     templates: readonly NodeTemplate[],

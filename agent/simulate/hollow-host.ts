@@ -68,10 +68,7 @@ export function simulatedHostLoad(name: string, clock: Clock): () => HeartbeatRe
 
 const COORDINATE_BYTES = 32;
 
-/**
- * Derives a P-256 key from the token and the name, as PEM (PKCS #8). A host that is simulated again has the same
- * identity.
- */
+/** Derives a P-256 key (PEM, PKCS #8) from token and name: a repeated simulation has the same hosts. */
 export function simulatedHostKey(bearer: string, node: string): string {
   const curve = createECDH('prime256v1');
   curve.setPrivateKey(createHmac('sha256', bearer).update(`key of ${node}`).digest());

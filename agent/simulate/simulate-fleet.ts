@@ -15,10 +15,7 @@ import { ProgressLine } from './progress-line.js';
 import { MAX_NODES_PER_WORKER, type SimulateSettings } from './simulate-settings.js';
 import { COMMANDS_HELP, parseCommand } from './simulation-command.js';
 
-/**
- * Runs until a signal, or until the parent process exits. Then closes every connection and ends every worker. Throws
- * `ExitError`.
- */
+/** Runs until a signal or the parent's exit. Then ends every worker. Throws `ExitError`. */
 export async function simulate(settings: SimulateSettings): Promise<void> {
   const token = await requireCoordinator(settings);
   const templates = await readTemplates(settings);

@@ -42,9 +42,7 @@ interface SimulatedNodeFleetOptions {
    * proves its key inside the link.
    */
   certificates?: boolean;
-  /**
-   * Index of the first template in the whole simulation, so that hosts of different workers have different addresses.
-   */
+  /** Index of the first template in the whole simulation, so that no two workers use the same addresses. */
   firstIndex: number;
   log: Logger;
   /** Called with warnings about single hosts or Pods. */
@@ -72,10 +70,7 @@ export class SimulatedNodeFleet {
     this.#warnings = options.warn && new WarningLimiter(options.warn);
   }
 
-  /**
-   * Resolves when every host has connected, or has had its time to. Throws `EnrolError` when the coordinator rejects a
-   * host.
-   */
+  /** Resolves when every host has connected or timed out. Throws `EnrolError` for a rejected host. */
   async start(): Promise<void> {
     const { server, token, templates: plans } = this.#options;
     const coordinator = await trustCoordinator(server, token);

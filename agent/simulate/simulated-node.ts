@@ -36,10 +36,7 @@ interface SimulatedNodeOptions {
   speed: number;
   /** Resolves when the process has time for another reconnect. */
   waitToConnect: () => Promise<void> | undefined;
-  /**
-   * Monotonic. Hosts with the same clock take turns with the work of their engines, so that heartbeats are sent in
-   * time.
-   */
+  /** Monotonic. Hosts with the same clock share their engines' time, so that heartbeats are punctual. */
   clock: Clock;
   log: Logger;
   /** Limits the warnings of the whole fleet. */
@@ -155,9 +152,7 @@ export class SimulatedNode implements QueriedNode {
     await this.start(() => undefined);
   }
 
-  /**
-   * Returns whether a container of this image was ever started on this host. Takes the image's name in the manifest.
-   */
+  /** Returns whether a container of this image was ever started on this host. */
   hasRun(image: string): boolean {
     return this.#engine.hasStarted(fullImageName(image));
   }

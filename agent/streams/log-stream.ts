@@ -9,10 +9,7 @@ type LogRefusal = { kind: 'refused'; reason: 'NotFound' | 'BadRequest'; message:
 
 type LogStream = { kind: 'stream'; bytes: AsyncIterable<Uint8Array> } | LogRefusal;
 
-/**
- * Opens the log of a container. Like the kubelet's, a followed log ends with the container. `clock` is the engine's
- * wall clock.
- */
+/** Opens a container's log. If followed, it ends with the container. `clock` is the engine's wall clock. */
 export async function openLog(
   driver: Pick<RuntimeDriver, 'inspectPod' | 'logs'>,
   request: LogStreamRequest,

@@ -39,10 +39,7 @@ export class UsageMeter {
     this.#deps = deps;
   }
 
-  /**
-   * Returns the usage since the last call. Without a recent reading it waits a second for one. Concurrent calls share
-   * the result.
-   */
+  /** Returns the usage since the last call, or of one second. Concurrent calls share the result. */
   measure(): Promise<HostUsage> {
     this.#inProgress ??= this.#measure().finally(() => {
       this.#inProgress = undefined;

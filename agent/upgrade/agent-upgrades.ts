@@ -58,10 +58,7 @@ export class AgentUpgrades {
     return withAgentVersions(engine, agents);
   }
 
-  /**
-   * Called at the agent's start. Gives a version on trial its time. Returns false if it has used up its starts: the
-   * caller must exit.
-   */
+  /** Starts the timer of a trial. Returns false if it has used up its starts: the caller must exit. */
   async start(): Promise<boolean> {
     const trial = this.#trial.read();
     const verdict = trialVerdictAtStart(trial, VERSION);

@@ -1,14 +1,8 @@
-/**
- * Creates folders that may exist already. Does not write to a correct folder, so that volumes on a read-only disk stay
- * usable.
- */
+/** Creates folders unless they exist, so that volumes on a read-only disk stay usable. */
 import { chmod, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/**
- * Creates the missing part of the path. Throws the system's error. Node's recursive mkdir would report ENOENT for a
- * read-only disk.
- */
+/** Throws the system's error. Node's recursive mkdir would report ENOENT for a read-only disk. */
 export async function makeFolders(path: string, mode?: number): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory()) return;

@@ -143,10 +143,7 @@ export class FileDescriptor {
     return chown(this.path, this.stats.uid, group);
   }
 
-  /**
-   * Returns the kernel's id of the mount through which this file was opened. Two mounts of one disk have the same
-   * `stats.dev`.
-   */
+  /** Returns the id of the mount of this descriptor. Two mounts of one disk have the same `stats.dev`. */
   async mountId(): Promise<string> {
     const info = await readFile(`/proc/self/fdinfo/${this.fd}`, 'utf8');
     return /^mnt_id:\s*(\d+)$/m.exec(info)?.[1] ?? '';

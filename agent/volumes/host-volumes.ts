@@ -38,10 +38,7 @@ export class HostVolumes {
     }
   }
 
-  /**
-   * Updates the files of ConfigMap, Secret and similar volumes, and no others. Throws `VolumeError` and keeps the
-   * former files.
-   */
+  /** Updates files of API objects, such as Secrets. Throws `VolumeError` and keeps the former files. */
   async refresh(pod: Pod, facts: FileFacts): Promise<void> {
     for (const volume of pod.spec.volumes ?? []) {
       if (fileSourceOf(volume)) await named(volume, () => this.#writeFiles(pod, volume, facts));
@@ -73,18 +70,12 @@ export class HostVolumes {
     return mounts;
   }
 
-  /**
-   * Returns false if the host was rebooted since the container was created: its subPath mounts are gone, so it must be
-   * created again.
-   */
+  /** Returns false after a reboot: without its subPath mounts the container must be created again. */
   hasMounts(podUid: string, container: string): Promise<boolean> {
     return this.#subPaths.areMounted(podUid, container);
   }
 
-  /**
-   * Removes the Pod's volumes except hostPath. On a read-only disk they stay until a later `sweep`, so that the Pod can
-   * end.
-   */
+  /** Removes volumes except hostPath. On a read-only disk they stay until `sweep`, so that the Pod can end. */
   async remove(podUid: string): Promise<void> {
     await this.#subPaths.remove(podUid);
     await removePodFolders(this.#folders, podUid).catch((error: NodeJS.ErrnoException) => {

@@ -26,9 +26,7 @@ interface Component {
   isFromLink: boolean;
 }
 
-/**
- * Throws an Error when the path leads out of `top`, or does not exist. The caller closes the result. `top` stays open.
- */
+/** Throws an Error when the path leads out of `top`, or does not exist. The caller closes the result. */
 export async function openBeneath(
   top: FileDescriptor,
   path: string,

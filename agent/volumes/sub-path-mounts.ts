@@ -82,9 +82,7 @@ export class SubPathMounts {
     await rm(marks, { recursive: true, force: true }).catch(unlessReadOnly);
   }
 
-  /**
-   * Removes all mounts. Throws an Error when one remains: removing the data directory would remove the volume's files.
-   */
+  /** Removes all mounts. Throws an Error if one remains: it would expose the volume's files to removal. */
   async removeAll(): Promise<void> {
     if (!existsSync(this.#stage)) return;
     await this.#alone(async () => {
@@ -164,10 +162,7 @@ export class SubPathMounts {
     });
   }
 
-  /**
-   * A volume may contain shared mounts of the host. Made private first, they are not unmounted on the host together
-   * with the copy here.
-   */
+  /** Makes mounts private first: otherwise shared mounts in a volume are unmounted on the host, too. */
   async #unmountBelow(folder: string): Promise<void> {
     const points = mountPoints(await this.#engine.run(['cat', '/proc/self/mountinfo']));
     for (const point of points.filter((one) => this.#isTarget(one) && one.startsWith(`${folder}/`))) {
@@ -208,10 +203,7 @@ function unlessReadOnly(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EROFS') throw error;
 }
 
-/**
- * Returns the mount points of a `/proc/PID/mountinfo`, newest first, because a mount below another must be unmounted
- * before it.
- */
+/** Returns mount points, newest first: a mount below another must be unmounted before it. */
 function mountPoints(mountInfo: string): string[] {
   const lines = mountInfo.split('\n').filter((line) => line !== '');
   return lines.map((line) => unescaped(line.split(' ')[4] ?? '')).reverse();

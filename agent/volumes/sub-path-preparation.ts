@@ -64,10 +64,7 @@ export class SubPathPreparation {
     await this.#mounts?.remove(podUid);
   }
 
-  /**
-   * Removes the mounts of all Pods. Throws an Error when one remains: removing the data directory would remove the
-   * volume's files.
-   */
+  /** Removes the mounts of all Pods. Throws an Error if one remains (see `SubPathMounts.removeAll`). */
   async removeAll(): Promise<void> {
     await this.#mounts?.removeAll();
   }

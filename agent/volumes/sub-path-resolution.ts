@@ -33,10 +33,7 @@ interface NamedMount {
   container: Pick<Container, 'name'>;
 }
 
-/**
- * Returns the kubelet's error. It leaves out the cause, which could reveal files of the host. `reason` names what the
- * host lacks.
- */
+/** Returns the kubelet's error, without the cause, which could reveal files. `reason`: what the host lacks. */
 export function subPathError({ mount, container }: NamedMount, cause: unknown, reason?: string): VolumeError {
   const what = `volumeMount "${mount.name}" of container "${container.name}"`;
   const message = `failed to prepare subPath for ${what}${reason === undefined ? '' : `: ${reason}`}`;

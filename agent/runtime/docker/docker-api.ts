@@ -1,7 +1,4 @@
-/**
- * Calls of the Docker Engine API, which Podman implements too, over kept-alive connections. All errors are
- * `RuntimeError`s.
- */
+/** Calls of the Docker Engine API, which Podman implements too. All errors are `RuntimeError`s. */
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -18,10 +15,7 @@ interface ApiCall {
   archive?: Uint8Array;
   headers?: Record<string, string>;
   signal?: AbortSignal;
-  /**
-   * Time limit for the engine's response. Default: two minutes, because an overloaded device with a slow disk is not a
-   * failure.
-   */
+  /** Timeout. Default: two minutes, because an overloaded device with a slow disk is not a failure. */
   timeoutMs?: number;
 }
 
@@ -34,10 +28,7 @@ export interface ErrorReasons {
 const DEFAULT_TIMEOUT_MS = 120_000;
 const SUCCESS = new Set([200, 201, 204, 304]);
 
-/**
- * Uses Node's own HTTP client: the known Docker libraries include an SSH stack that takes a tenth of the agent's
- * memory.
- */
+/** Uses Node's HTTP client: Docker libraries include an SSH stack, a tenth of the agent's memory. */
 export class DockerApi {
   readonly #address: EngineAddress;
   readonly #prefix: string;
@@ -45,10 +36,7 @@ export class DockerApi {
   /** Names the engine in error messages, such as `docker at /var/run/docker.sock`. */
   readonly engine: string;
 
-  /**
-   * `version` is an API version such as `1.41`. Without it the engine uses its newest, which is safe only for
-   * `/version`.
-   */
+  /** `version` is an API version such as `1.41`. Calls without it, except `/version`, may break with new engines. */
   constructor(address: EngineAddress, version?: string, name = 'the container engine') {
     this.#address = address;
     this.engine = `${name} at ${addressText(address)}`;
@@ -67,10 +55,7 @@ export class DockerApi {
     }
   }
 
-  /**
-   * Resolves when the response head has arrived, with the bytes of its body. The engine or `call.signal` ends them.
-   * Throws `RuntimeError`.
-   */
+  /** Resolves with the response's bytes when its head has arrived. Throws `RuntimeError`. */
   async stream(call: ApiCall, reasons: ErrorReasons): Promise<AsyncIterable<Uint8Array>> {
     try {
       return this.bytesOf(await this.#respond(call, reasons, call.signal));
@@ -79,10 +64,7 @@ export class DockerApi {
     }
   }
 
-  /**
-   * Yields the bytes that the engine sends on a connection. Throws `RuntimeError` EngineDown when the connection
-   * breaks.
-   */
+  /** Yields the connection's bytes. Throws `RuntimeError` EngineDown when it breaks. */
   async *bytesOf(connection: Readable): AsyncGenerator<Uint8Array, void> {
     try {
       for await (const bytes of connection) yield bytes as Uint8Array;
@@ -91,10 +73,7 @@ export class DockerApi {
     }
   }
 
-  /**
-   * Resolves with the raw connection after the engine has upgraded it for bytes in both directions. Throws
-   * `RuntimeError`.
-   */
+  /** Resolves with the connection, upgraded for bytes in both directions. Throws `RuntimeError`. */
   hijack(call: ApiCall, reasons: ErrorReasons): Promise<Socket> {
     return new Promise((resolve, reject) => {
       const outgoing = this.#request(
@@ -120,10 +99,7 @@ export class DockerApi {
     this.#agent.destroy();
   }
 
-  /**
-   * Resolves when the response head has arrived. Throws `RuntimeError` for an error status, and any error of the
-   * connection.
-   */
+  /** Resolves when the response head has arrived. Throws `RuntimeError` for an error status. */
   async #respond(
     call: ApiCall,
     reasons: ErrorReasons,
@@ -162,10 +138,7 @@ export class DockerApi {
     return outgoing;
   }
 
-  /**
-   * Converts an error response. An `EngineDown` names the engine, because its message becomes part of the Node's Ready
-   * condition.
-   */
+  /** An `EngineDown` names the engine, because its message becomes part of the Node's Ready condition. */
   #toStatusError(httpStatus: number, body: string, reasons: ErrorReasons): RuntimeError {
     const text = errorTextOf(body);
     const status = podmanStatus(text) ?? httpStatus;
@@ -206,10 +179,7 @@ function errorTextOf(body: string): string {
   }
 }
 
-/**
- * Yields the objects of a stream with one JSON object a line. Skips a last line without a line end, because it is cut
- * off.
- */
+/** Yields the JSON objects of a stream, one a line. Skips an incomplete last line. */
 export async function* jsonLines<T>(source: AsyncIterable<Uint8Array>): AsyncGenerator<T, void> {
   let left = '';
   const decoder = new TextDecoder();

@@ -1,17 +1,11 @@
-/**
- * Runtime events from the engine's event stream. After every interruption of the stream it emits `resync`, so no change
- * is missed.
- */
+/** Runtime events of an engine. After an interruption it emits `resync`, so that no change is missed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ContainerOwner, RuntimeError, type RuntimeEvent } from '../runtime-driver.js';
 import { RuntimeEventQueue } from '../runtime-event-queue.js';
 import { type DockerApi, jsonLines } from './docker-api.js';
 import { LABEL, ownerFilter } from './docker-convert.js';
 
-/**
- * Retries a failed connection after 100 ms, doubling to one second. A restart of the engine must be noticed soon, and a
- * connect is cheap.
- */
+/** Retry delays, doubling: a restart of the engine must be noticed soon, and a connect is cheap. */
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 1000;
 
@@ -74,9 +68,7 @@ async function feed(
   }
 }
 
-/**
- * Reads events over one connection and pings the engine meanwhile: an engine that hangs does not close its connections.
- */
+/** Reads events over one connection, and pings the engine: if it hangs, the connection stays open. */
 async function* connect(
   api: DockerApi,
   owner: ContainerOwner,

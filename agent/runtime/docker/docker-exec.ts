@@ -101,10 +101,7 @@ class DockerProcess implements ExecProcess {
     this.streams.endInput();
   }
 
-  /**
-   * Clients send the terminal size at once, at times before the process exists. The engine rejects a resize until then,
-   * so retry.
-   */
+  /** Clients may send the size before the process exists. The engine rejects it until then, so retry. */
   async resize(size: TerminalSize): Promise<void> {
     const deadline = AbortSignal.any([this.signal, AbortSignal.timeout(START_MS)]);
     let failure: unknown;

@@ -30,10 +30,7 @@ export async function dockerStorage(api: DockerApi, label: string[]): Promise<Co
   return (await Promise.all(storages)).filter(({ container }) => container !== SANDBOX);
 }
 
-/**
- * Returns the size of the log with its rotated files. 0 if the engine keeps none or the agent has no permission to read
- * them.
- */
+/** Returns the size of the log with its rotated files. 0 without a log or without permission. */
 async function logBytes(api: DockerApi, id: string): Promise<number> {
   const path = await logPath(api, id);
   if (!path) return 0;

@@ -36,10 +36,7 @@ const OLDEST_API = '1.40';
 const NEWEST_API = '1.47';
 const RESPONSE_TIMEOUT_MS = 10_000;
 
-/**
- * Returns the first engine that responds and is of the wanted kind. Throws `RuntimeError` EngineDown with advice for
- * the operator.
- */
+/** Returns the first engine of the wanted kind. Throws `RuntimeError` EngineDown with advice. */
 export async function findEngine(search: EngineSearch): Promise<FoundEngine> {
   const failures: string[] = [];
   for (const address of candidateAddresses(search)) {

@@ -64,9 +64,7 @@ export class OwnedContainers {
     return observed.filter((container) => container !== undefined);
   }
 
-  /**
-   * Lists containers with these labels, also exited ones. Removes containers without storage: they can never run again.
-   */
+  /** Lists running and exited containers with these labels. Removes those without storage: they cannot run. */
   async #list(label: string[]): Promise<ListedContainer[]> {
     const query = { all: '1', filters: JSON.stringify({ label }) };
     for (let removed = 0; ; removed += 1) {

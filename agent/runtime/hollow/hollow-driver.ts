@@ -1,7 +1,4 @@
-/**
- * Runtime driver of hollow nodes and of tests. It obeys the same contract (test/laws) as those of real engines, without
- * containers.
- */
+/** Runtime driver without containers, for hollow nodes and tests. It obeys the contract in test/laws. */
 import { type Duplex, PassThrough } from 'node:stream';
 import {
   type AttachedStreams,

@@ -31,9 +31,7 @@ interface HollowEngineOptions {
   images?: readonly ImageBehaviourRow[];
   /** Checked before `images`. */
   podBehaviours?: PodBehaviours;
-  /**
-   * Overrides the result of a command in a container. If undefined, the image's behaviour or `HollowProcess` decides.
-   */
+  /** Overrides the result of an exec command. If undefined, the image's behaviour applies. */
   outcomeOf?: OutcomeOf;
   /** Where to store the state. Without it the state is lost with the process. */
   stateFile?: string;
@@ -222,10 +220,7 @@ export class HollowEngine {
     await Promise.race([this.#whenEnded(container), aborted]);
   }
 
-  /**
-   * Runs another process in the container. Its result is that of `outcomeOf`, else of the image's row, else of the
-   * simulated program.
-   */
+  /** Runs another process in the container: result by `outcomeOf`, the image's row, or the simulated program. */
   exec(container: HollowContainer, request: ExecRequest): HollowProcess {
     if (container.state !== 'running') {
       throw new RuntimeError('NotRunning', `container ${container.id} is not running`, false);
@@ -260,10 +255,7 @@ export class HollowEngine {
     return affected.length;
   }
 
-  /**
-   * Schedules the image's readiness and exit. After a restart of the agent, the time since the container's start
-   * counts.
-   */
+  /** Schedules readiness and exit. The time since the container's start counts, also after a restart. */
   #schedule(container: HollowContainer): void {
     const { ready, exit } = this.behaviour(container);
     const passed = this.#clock.now() - (container.startedAt ?? 0);

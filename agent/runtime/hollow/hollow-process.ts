@@ -15,9 +15,7 @@ const KILLED = 137;
 /** Size of the output buffer. When it is full, the program waits for its reader. */
 const OUTPUT_CHUNKS = 16;
 
-/**
- * A simulated process. It knows the few commands of `#program`. Any other is not found, as in an image without a shell.
- */
+/** A simulated process with the commands of `#program`. Any other is not found, as without a shell. */
 export class HollowProcess implements ExecProcess {
   readonly output: AsyncIterable<OutputChunk>;
   readonly #output = new PassThrough({ objectMode: true, highWaterMark: OUTPUT_CHUNKS });

@@ -33,10 +33,7 @@ const DEFAULT_IMAGES: readonly ImageBehaviourRow[] = [
   { pattern: '*/slow-to-pull:*', pull: { afterMs: 500 } },
 ];
 
-/**
- * Returns the first row that matches, else a default. Without any match the image is ready at once and runs until it is
- * stopped.
- */
+/** Returns the first matching row. Without one the image is ready at once and runs until it is stopped. */
 export function behaviourOf(image: string, table: readonly ImageBehaviourRow[]): ImageBehaviour {
   return [...table, ...DEFAULT_IMAGES].find((row) => matches(image, row.pattern)) ?? {};
 }

@@ -1,17 +1,11 @@
-/**
- * The image of a Pod's sandbox container, which holds the Pod's network and IPC namespaces. It is built here, never
- * pulled.
- */
+/** The image of the sandbox container, which holds a Pod's namespaces. It is built here, never pulled. */
 import { createHash } from 'node:crypto';
 import { RuntimeError } from '../runtime-driver.js';
 import { imageArchive } from './sandbox-image-archive.js';
 import { SANDBOX_PROGRAMS } from './sandbox-program.js';
 
 interface SandboxImage {
-  /**
-   * Contains a hash of the program, so that a new program gets a new image. Engines do not look for `localhost/` in a
-   * registry.
-   */
+  /** Contains a hash of the program. Engines do not look for `localhost/` in a registry. */
   name: string;
   /** Builds the archive that an engine loads. */
   archive(): Promise<Buffer>;
