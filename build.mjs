@@ -1,9 +1,10 @@
 /**
- * From a fresh clone to something that runs: installs packages, compiles into dist/, copies data files, bundles the agent.
+ * Builds the project from a fresh clone: installs packages, compiles into dist/, copies data files, bundles agent and
+ * console.
  *   node build.mjs [--clean] [--install-tools] [--run MODULE ARG…]
- * `--run` goes on with a compiled module in this process; its arguments follow. `--install-tools` may stand among them: npm puts
- * what a person adds at the end.
- * Plain JavaScript and without dependencies, because it runs before either is there.
+ * `--run` then runs a compiled module in this process, with the arguments that follow. `--install-tools` may be among
+ * them, because npm appends what the user adds. Plain JavaScript without dependencies, because neither TypeScript nor
+ * packages exist yet.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundleAgent, bundleConsole } from './bundle.mjs';
 
 const ROOT = dirname(fileURLToPath(import.meta.url));
-/** Files, and folders whose non-TypeScript files, belong to the program. */
+/** Files to copy to dist/. Of a folder, all files except TypeScript are copied. */
 const DATA = [
   'coordinator/kinds/schema',
   'coordinator/api',
@@ -20,7 +21,7 @@ const DATA = [
   'agent/runtime/sandbox',
   'test/conformance/cases',
 ];
-/** What a compiler run of better-sqlite3 needs, and the Debian package that has it. */
+/** Tools that compiling better-sqlite3 needs, with their Debian packages. */
 const TOOLS = { make: 'make', 'g++': 'g++', python3: 'python3' };
 
 const USAGE = 'npm run build -- [--clean] [--install-tools]';
@@ -39,14 +40,18 @@ function run(command, args) {
   return done.status ?? 1;
 }
 
-/** The stage that npm has reached, by the files that it has written: npm prints nothing while it fetches and compiles. */
+/**
+ * Guesses the stage of `npm ci` from the files that it has written: npm prints nothing while it downloads and compiles.
+ */
 function installStage() {
   const sqlite = join(ROOT, 'node_modules/better-sqlite3');
   if (existsSync(join(sqlite, 'build/Release/better_sqlite3.node'))) return 'finishing';
   return existsSync(join(sqlite, 'build')) ? 'compiling SQLite' : 'fetching packages';
 }
 
-/** Prints the stage and the seconds: on a terminal one line that changes each second, else a line every ten seconds. */
+/**
+ * Prints the stage and the elapsed seconds: on a terminal in one line each second, otherwise a line every ten seconds.
+ */
 function showProgress() {
   const begun = performance.now();
   const isTerminal = process.stderr.isTTY;
@@ -64,9 +69,10 @@ function showProgress() {
   };
 }
 
-/** `npm ci`, with its progress; resolves with npm's exit code. */
+/** Runs `npm ci` with its progress. Resolves with its exit code. */
 async function npmCi() {
-  // The compiler's output, which .npmrc turns on, would hide the progress. npm still prints the output of a script that fails.
+  // The compiler's output, which .npmrc turns on, would hide the progress. npm still prints the output of a failing
+  // script.
   const args = [
     'ci',
     '--no-fund',
@@ -92,7 +98,7 @@ function missingTools() {
 function installTools(missing) {
   const packages = missing.map((tool) => TOOLS[tool]);
   if (process.getuid?.() !== 0)
-    fail(`--install-tools needs root; ask for: apt-get install ${packages.join(' ')}`);
+    fail(`--install-tools needs root. Run as root: apt-get install ${packages.join(' ')}`);
   say(`installing ${packages.join(', ')}`);
   if (run('apt-get', ['update', '-q']) !== 0) fail('apt-get update failed, see above');
   if (run('apt-get', ['install', '-y', '-q', '--no-install-recommends', ...packages]) !== 0) {
@@ -120,14 +126,14 @@ async function installPackages(mayInstallTools) {
   if (lacking.length === 0) fail('npm ci failed, see above');
   const packages = lacking.map((tool) => TOOLS[tool]).join(' ');
   fail(
-    `npm ci failed, and this machine lacks ${lacking.join(', ')}, which compiling SQLite needs. ` +
-      `Run as root: apt-get install ${packages}; or add --install-tools as root.`,
+    `npm ci failed: compiling SQLite needs ${lacking.join(', ')}. ` +
+      `Run as root: apt-get install ${packages}; or repeat with --install-tools as root.`,
   );
 }
 
 async function compile(clean) {
   const dist = join(ROOT, 'dist');
-  // An incremental build does not remove what a deleted source left behind.
+  // An incremental build does not remove the output of deleted sources.
   if (clean) rmSync(dist, { recursive: true, force: true });
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
   for (const project of [ROOT, join(ROOT, 'console')]) {

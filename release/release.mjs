@@ -1,8 +1,8 @@
 /**
- * Everything that a fleet is installed from, in dist/release/: `USAGE` below.
- * The agent as one executable for each architecture, in two compressions; the coordinator as an npm package; the list of what
- * is in it (CycloneDX); checksums of all, signed. `--key` is the Ed25519 key of the releases, made where there is none: hosts pin it when they are installed.
- * `--fast` compresses quickly and `--version` gives the agents another one, for tests.
+ * Builds a release in dist/release/ (see `USAGE` below). It contains the agent as an executable for each architecture,
+ * in two compressions, and the coordinator as an npm package. A CycloneDX list names all dependencies, and signed
+ * checksums cover all files. `--key` is the Ed25519 key of the releases, created if it does not exist: hosts pin it at
+ * their installation. For tests, `--fast` compresses quickly and `--version` gives the agents another version.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
@@ -35,9 +35,7 @@ function say(text) {
 
 function releaseKey(path) {
   if (!existsSync(path)) {
-    say(
-      `making the key of the releases, ${path}: keep it, hosts accept upgrades that it signs and no others`,
-    );
+    say(`creating the release key ${path}: keep it, because hosts accept only upgrades that it signs`);
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const { privateKey } = generateKeyPairSync('ed25519');
     writeFileSync(path, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
@@ -74,7 +72,7 @@ async function release({ key, arch, fast, version, out }) {
   const bundle = join(folder, 'bundle.cjs');
   await bundleAgent(ROOT, version, bundle);
   for (const architecture of arch.split(',')) {
-    say(`making the agent for ${architecture}`);
+    say(`building the agent for ${architecture}`);
     const target = join(out, `everynode-agent-${version}-linux-${architecture}`);
     await makeExecutable({ architecture, bundle, folder, target, say });
     compress(target, fast);
@@ -110,7 +108,7 @@ const OPTIONS = {
   help: { type: 'boolean', default: false },
 };
 
-function wish() {
+function readOptions() {
   try {
     return parseArgs({ options: OPTIONS }).values;
   } catch (error) {
@@ -119,8 +117,8 @@ function wish() {
   }
 }
 
-const { help, ...wanted } = wish();
-// The version names files; a coordinator refuses every other form (shared/process/release-version.ts).
+const { help, ...wanted } = readOptions();
+// The version is part of file names. A coordinator rejects other forms (shared/process/release-version.ts).
 if (!/^\d+\.\d+\.\d+(-[0-9a-z.]+)?$/.test(wanted.version)) {
   process.stderr.write(`--version ${wanted.version} is not of the form 1.2.3 or 1.2.3-rc.1: ${USAGE}\n`);
   process.exit(2);

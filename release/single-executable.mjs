@@ -1,31 +1,31 @@
-/** One file that is Node and the agent: https://nodejs.org/api/single-executable-applications.html. */
+/** Builds one executable of Node and the agent: https://nodejs.org/api/single-executable-applications.html. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nodeBinary, OWN_ARCHITECTURE } from './node-binary.mjs';
 
-/** Where Node looks for the program; the last part is fixed by Node. */
+/** Marker in Node's executable, defined by Node. */
 const SENTINEL = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
-/** As `shared/process/service/small-heap.ts` has them for a Node of this age. */
+/** The flags of `shared/process/service/small-heap.ts` for this version of Node. */
 const FLAGS = ['--lite-mode', '--max-semi-space-size=1', '--max-old-space-size=128'];
 const STRIP = { amd64: 'x86_64-linux-gnu-strip', arm64: 'aarch64-linux-gnu-strip' };
 
 /**
- * Writes the executable `target` for an architecture out of its Node and the bundle. `folder` is for what lies in between.
- * Only for the own architecture is the program compiled in advance: compiled code is a processor's.
+ * Writes the executable `target` for an architecture, from its Node and the bundle. `folder` is for temporary files.
+ * The program is precompiled only for this machine's architecture, because compiled code depends on the CPU.
  */
 export async function makeExecutable({ architecture, bundle, folder, target, say }) {
   const stripped = join(folder, `node-${architecture}`);
   copyFileSync(nodeBinary(architecture), stripped);
   chmodSync(stripped, 0o755);
-  // Before the program goes in: afterwards it would be cut off.
+  // Strip before the program is added: afterwards `strip` would remove it.
   strip(architecture, stripped, say);
   const settings = join(folder, `${architecture}.json`);
   const blob = join(folder, `${architecture}.blob`);
   const isOwn = architecture === OWN_ARCHITECTURE;
-  const wish = { main: bundle, output: blob, disableExperimentalSEAWarning: true, execArgv: FLAGS };
-  writeFileSync(settings, JSON.stringify({ ...wish, useCodeCache: isOwn }));
-  // The same flags, for compiled code fits one set of them alone.
+  const options = { main: bundle, output: blob, disableExperimentalSEAWarning: true, execArgv: FLAGS };
+  writeFileSync(settings, JSON.stringify({ ...options, useCodeCache: isOwn }));
+  // Use the same flags as the executable: compiled code is valid for one set of flags only.
   execFileSync(nodeBinary(OWN_ARCHITECTURE), ['--lite-mode', '--experimental-sea-config', settings], {
     stdio: 'ignore',
   });
@@ -40,8 +40,8 @@ function strip(architecture, file, say) {
       execFileSync(program, [file], { stdio: 'ignore' });
       return;
     } catch {
-      // Not installed here, or made for other files.
+      // The program is not installed, or does not know the architecture.
     }
   }
-  say(`no ${STRIP[architecture]} here: the executable for ${architecture} keeps Node's symbols`);
+  say(`${STRIP[architecture]} is not installed: the executable for ${architecture} keeps Node's symbols`);
 }

@@ -12,7 +12,7 @@ import { ImagePuller, type LocalImage } from '../images/image-puller.js';
 import { ImageRecords } from '../images/image-records.js';
 import { PrefetchedImages } from '../images/prefetched-images.js';
 import { RegistrySettings } from '../images/registry-settings.js';
-import { readFileSystemUsage } from '../node/file-system-usage.js';
+import { readFileSystemUsage } from '../node/pressure-readings.js';
 import type { AgentSettings } from '../program/agent-settings.js';
 import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 

@@ -9,7 +9,7 @@ import type { RuntimeChoice } from '../program/agent-settings.js';
 import { DockerEngine } from '../runtime/docker/docker-engine.js';
 import { askEngine, type EngineSearch, type FoundEngine, findEngine } from '../runtime/docker/find-engine.js';
 import { engineProcesses } from '../runtime/engine-processes.js';
-import { MonotonicTimesDriver } from '../runtime/monotonic-times-driver.js';
+import { withMonotonicTimes } from '../runtime/monotonic-times-driver.js';
 import { type ContainerOwner, type RuntimeDriver, RuntimeError } from '../runtime/runtime-driver.js';
 import type { FindProcesses } from '../volumes/engine-mount-namespace.js';
 import { NO_ENGINE } from '../volumes/sub-path-preparation.js';
@@ -76,7 +76,7 @@ async function openEngine(engine: Remembered, dataDir: string, clock: Clock): Pr
   return {
     name,
     driverFor: (owner) =>
-      new MonotonicTimesDriver(new DockerEngine(engine, owner), clock, systemClock, () => uptime() * 1000),
+      withMonotonicTimes(new DockerEngine(engine, owner), clock, systemClock, () => uptime() * 1000),
     processes: () => engineProcesses(engine.address),
     close: () => undefined,
   };

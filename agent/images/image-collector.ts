@@ -1,4 +1,4 @@
-/** Removes images that nobody uses when the disk fills (pkg/kubelet/images/image_gc_manager.go). */
+/** Removes unused images when the disk fills (pkg/kubelet/images/image_gc_manager.go). */
 
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
@@ -12,18 +12,18 @@ import {
 import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 import type { ImageRecords } from './image-records.js';
 
-/** As a kubelet's ImageGCPeriod. */
+/** The kubelet's ImageGCPeriod. */
 const PERIOD_MS = 5 * 60_000;
 
 interface ImageCollectorOptions {
   driver: Pick<RuntimeDriver, 'findImage' | 'removeImage' | 'imagesInUse'>;
   records: ImageRecords;
   thresholds: CollectionThresholds;
-  /** Of the disk that holds the engine's images. */
+  /** Reads the usage of the disk that holds the engine's images. */
   disk: () => Promise<DiskUse>;
-  /** Full names of images that must stay whether a container has them or not. */
+  /** Full names of images that must stay, also when no container uses them. */
   pinned: () => readonly string[];
-  /** A Warning about the node. */
+  /** Emits a Warning Event of the Node. */
   warn: (reason: string, message: string) => void;
   clock: Clock;
   log: Logger;
@@ -38,7 +38,7 @@ export class ImageCollector {
     this.#options = options;
   }
 
-  /** Looks at the disk now and then; an engine that does not answer is asked the next time. */
+  /** Collects images periodically. If the engine does not respond, the next period retries. */
   start(): void {
     this.#timer = this.#options.clock.after(PERIOD_MS, () => void this.#round().finally(() => this.start()));
   }
@@ -47,7 +47,7 @@ export class ImageCollector {
     this.#timer?.cancel();
   }
 
-  /** One look: removes as much as the thresholds ask for. Throws an Error when that cannot be had. */
+  /** Removes images until the thresholds are met. Throws an Error when too few can be removed. */
   async collect(): Promise<void> {
     const disk = await this.#options.disk();
     if (disk.capacityBytes <= 0) {
@@ -55,7 +55,7 @@ export class ImageCollector {
       this.#options.warn('InvalidDiskCapacity', message);
       throw new Error(message);
     }
-    const images = await this.#look();
+    const images = await this.#collectable();
     const wanted = bytesToFree(disk, this.#options.thresholds);
     if (wanted <= 0) return;
     const freed = await this.#free(wanted, collectable(images, this.#options.clock.now()));
@@ -67,46 +67,49 @@ export class ImageCollector {
     throw new Error(message);
   }
 
-  /** Removes every image that nobody uses, as a host does that is short of disk (DeleteUnusedImages). */
+  /** Removes all unused images, for a host under disk pressure (DeleteUnusedImages). */
   async removeUnused(): Promise<void> {
-    await this.#free(Number.POSITIVE_INFINITY, collectable(await this.#look(), this.#options.clock.now()));
+    await this.#free(
+      Number.POSITIVE_INFINITY,
+      collectable(await this.#collectable(), this.#options.clock.now()),
+    );
   }
 
-  /** A kubelet says so only from the second failure in a row on. */
+  /** Like the kubelet, emits an Event only from the second failure in a row. */
   async #round(): Promise<void> {
     try {
       await this.collect();
       this.#failedBefore = false;
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      this.#options.log.warn({ err: error }, 'images not collected');
+      this.#options.log.warn({ err: error }, 'image garbage collection failed');
       if (this.#failedBefore) this.#options.warn('ImageGCFailed', message);
       this.#failedBefore = true;
     }
   }
 
-  /** Those that this agent brought here and that are still here. */
-  async #look(): Promise<CollectableImage[]> {
+  /** Returns the images that this agent pulled and that still exist. */
+  async #collectable(): Promise<CollectableImage[]> {
     const { driver, records, pinned, clock } = this.#options;
     const [used, now] = [await driver.imagesInUse(), clock.now()];
     const kept = new Set(pinned().map(sameForAnyMirror));
     const images: CollectableImage[] = [];
-    const gone: string[] = [];
+    const missing: string[] = [];
     for (const [name, record] of records.all()) {
       const found = await driver.findImage(name);
       if (!found) {
-        gone.push(name);
+        missing.push(name);
         continue;
       }
       const isInUse = used.has(found.id) || kept.has(sameForAnyMirror(name));
       if (isInUse) records.recordUse(name, now);
       images.push({ name, id: found.id, ...record, sizeBytes: found.sizeBytes, isInUse });
     }
-    await records.forget(gone);
+    await records.forget(missing);
     return images;
   }
 
-  /** Answers how many bytes went. One that cannot be removed leaves its turn to the next. */
+  /** Returns the number of freed bytes. If an image cannot be removed, continues with the next one. */
   async #free(wanted: number, images: readonly CollectableImage[]): Promise<number> {
     const { driver, records, log } = this.#options;
     let freed = 0;
@@ -115,19 +118,19 @@ export class ImageCollector {
       try {
         await driver.removeImage(name);
       } catch (error) {
-        log.warn({ image: name, err: error }, 'image not removed');
+        log.warn({ image: name, err: error }, 'failed to remove image');
         continue;
       }
-      log.info({ image: name, bytes: sizeBytes }, 'image removed to free the disk');
+      log.info({ image: name, bytes: sizeBytes }, 'removed image to free disk space');
       await records.forget([name]);
-      // It may have other names, and stay by them.
+      // An image with other names stays on the disk.
       if (!(await driver.findImage(id))) freed += sizeBytes;
     }
     return freed;
   }
 }
 
-/** A digest says which image is meant, whichever registry it came from. */
+/** A digest identifies an image whichever registry it was pulled from. */
 function sameForAnyMirror(name: string): string {
   return name.split('@')[1] ?? name;
 }

@@ -1,4 +1,4 @@
-/** Images by pull policy, one pull per image at a time whoever asks (pkg/kubelet/images). */
+/** Pulls images as the pull policy asks, with at most one pull per image at a time (pkg/kubelet/images). */
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import {
   defaultPullPolicy,
@@ -18,22 +18,21 @@ import {
 import { PullQueue } from './pull-queue.js';
 import type { RegistrySettings } from './registry-settings.js';
 
-/** An image that the engine has. */
+/** An image of the engine. */
 export interface LocalImage extends EngineImage {
-  /** What the engine calls it: another name than the Pod's where a mirror gave it by its digest. */
+  /** The engine's name for it. Differs from the Pod's if a mirror provided the image by its digest. */
   name: string;
 }
 
-/** What came of asking for an image. Times in ms: of the pull alone, and with waiting for its turn. */
+/** Result of `ensure`. Times are ms: of the pull alone, and including the wait in the queue. */
 type EnsuredImage =
   | { kind: 'present'; image: LocalImage }
   | { kind: 'pulled'; image: LocalImage; pullMs: number; totalMs: number };
 
-/** How an image is asked for. */
 interface ImageRequest {
   image: string;
   pullPolicy?: string | undefined;
-  /** Credentials of the Pod, which go before the host's. */
+  /** The Pod's credentials. They are tried before the host's. */
   secrets?: readonly Keyring[];
 }
 
@@ -41,9 +40,9 @@ export interface ImagePullerOptions {
   driver: Pick<RuntimeDriver, 'findImage' | 'pull' | 'tag'>;
   clock: Clock;
   registries: Pick<RegistrySettings, 'current'>;
-  /** Pulls that go on at once. */
+  /** Limit of concurrent pulls. */
   maxParallelPulls: number;
-  /** Told of each image that arrived by a pull, and whether one of this name was there before. */
+  /** Called for each pulled image. `wasThere`: the host had an image of this name before. */
   onPulled?: (image: LocalImage, wasThere: boolean) => void;
 }
 
@@ -53,10 +52,10 @@ interface Pull {
   waiting: number;
 }
 
-/** Extracting a large layer onto a slow card is silent for minutes, too. */
+/** Must be long: extracting a large layer to a slow SD card makes no visible progress for minutes. */
 const STALL_MS = 10 * 60_000;
 
-/** One for the whole agent: it knows which pulls are under way, and nothing else. */
+/** Shared by the whole agent. Keeps no state except the pulls in progress. */
 export class ImagePuller {
   readonly #options: ImagePullerOptions;
   readonly #queue: PullQueue;
@@ -68,9 +67,9 @@ export class ImagePuller {
   }
 
   /**
-   * Resolves when the engine has the image as the policy asks. `onPull` is called before a pull that this call waits for.
-   * Throws `RuntimeError`: InvalidImageName, ErrImageNeverPull, or what the driver says of the pull. An abort leaves the
-   * pull to others who wait.
+   * Resolves when the engine has the image as the policy asks. `onPull` is called before a pull starts. Throws
+   * `RuntimeError`: InvalidImageName, ErrImageNeverPull, or the driver's error. An abort does not stop a pull that
+   * other callers wait for.
    */
   async ensure(request: ImageRequest, signal: AbortSignal, onPull: () => void): Promise<EnsuredImage> {
     const { image, pullPolicy = defaultPullPolicy(image) } = request;
@@ -90,13 +89,14 @@ export class ImagePuller {
     const startedAt = this.#options.clock.monotonic();
     const { pullMs } = await this.#join(name, request.secrets ?? [], signal);
     const pulled = await this.#find(name);
-    if (!pulled) throw new RuntimeError('ErrImagePull', `${name} was pulled and is not there`, true);
+    if (!pulled)
+      throw new RuntimeError('ErrImagePull', `${name} was pulled, but the engine does not have it`, true);
     this.#options.onPulled?.(pulled, present !== undefined);
     const totalMs = this.#options.clock.monotonic() - startedAt;
     return { kind: 'pulled', image: pulled, pullMs, totalMs };
   }
 
-  /** By its own name, else by one that a mirror gave it. */
+  /** Looks for the image by its own name, then by the names that mirrors give it. */
   async #find(fullName: string): Promise<LocalImage | undefined> {
     const names = [fullName];
     if (hasDigest(fullName))
@@ -108,9 +108,9 @@ export class ImagePuller {
     return undefined;
   }
 
-  /** Waits for the pull under way, or starts it; the last one to leave stops it. */
+  /** Waits for the pull in progress, or starts one. Stops the pull when its last caller has left. */
   async #join(name: string, secrets: readonly Keyring[], signal: AbortSignal): Promise<{ pullMs: number }> {
-    const pull = this.#pulls.get(name) ?? this.#begin(name, secrets);
+    const pull = this.#pulls.get(name) ?? this.#start(name, secrets);
     pull.waiting += 1;
     try {
       return await Promise.race([pull.done, rejectOnAbort(signal, pull.abort.signal)]);
@@ -120,7 +120,7 @@ export class ImagePuller {
     }
   }
 
-  #begin(name: string, secrets: readonly Keyring[]): Pull {
+  #start(name: string, secrets: readonly Keyring[]): Pull {
     const abort = new AbortController();
     const { clock } = this.#options;
     const done = this.#queue.run(async () => {
@@ -130,16 +130,16 @@ export class ImagePuller {
     }, abort.signal);
     const pull = { done, abort, waiting: 0 };
     this.#pulls.set(name, pull);
-    // A pull that everyone left fails with nobody to tell.
+    // A pull without remaining callers may fail: its error is ignored.
     done.catch(() => undefined).finally(() => this.#forget(name, pull));
     return pull;
   }
 
-  /** From the first place, and with the first credentials, that give it. */
+  /** Tries all mirrors and credentials in order until one succeeds. */
   async #pull(fullName: string, secrets: readonly Keyring[], signal: AbortSignal): Promise<void> {
     const { driver, registries } = this.#options;
     const { keyring, mirrors } = await registries.current();
-    const refusals: RuntimeError[] = [];
+    const errors: RuntimeError[] = [];
     for (const image of pullNames(fullName, mirrors)) {
       const found = credentialsFor(image, [...secrets, keyring]);
       for (const auth of found.length > 0 ? found : [undefined]) {
@@ -150,14 +150,14 @@ export class ImagePuller {
         } catch (error) {
           if (!(error instanceof RuntimeError) || error.reason === 'EngineDown' || signal.aborted)
             throw error;
-          refusals.push(error);
+          errors.push(error);
         }
       }
     }
-    throw together(refusals);
+    throw combined(errors);
   }
 
-  /** A registry that has gone silent must not hold a place for ever. */
+  /** Aborts a pull without progress: a registry that hangs must not block a place in the queue for ever. */
   async #pullFrom(request: PullRequest): Promise<void> {
     const { driver, clock } = this.#options;
     const abort = new AbortController();
@@ -186,21 +186,21 @@ export class ImagePuller {
     this.#forget(name, pull);
   }
 
-  /** A later pull of the same name is another one and stays. */
+  /** Keeps a later pull of the same name. */
   #forget(name: string, pull: Pull): void {
     if (this.#pulls.get(name) === pull) this.#pulls.delete(name);
   }
 }
 
-/** One refusal as it is; several as a kubelet lists them. */
-function together(refusals: readonly RuntimeError[]): RuntimeError {
-  const [first, ...others] = refusals;
+/** Returns a single error unchanged, and joins several as the kubelet does. */
+function combined(errors: readonly RuntimeError[]): RuntimeError {
+  const [first, ...others] = errors;
   if (first && others.length === 0) return first;
-  const message = `[${refusals.map((refusal) => refusal.message).join(', ')}]`;
+  const message = `[${errors.map((error) => error.message).join(', ')}]`;
   return new RuntimeError(first?.reason ?? 'ErrImagePull', message, true);
 }
 
-/** As engines take it: JSON in base64 that is safe in a URL. Node leaves out the padding, which both of them insist on. */
+/** URL-safe base64 as engines expect it: with padding, which Node's `base64url` leaves out. */
 function authHeader({ username, password, identityToken }: RegistryAuth, image: string): string {
   const serveraddress = image.slice(0, image.indexOf('/'));
   const auth = identityToken === undefined ? { username, password } : { identitytoken: identityToken };
@@ -208,7 +208,7 @@ function authHeader({ username, password, identityToken }: RegistryAuth, image: 
   return text.replaceAll('+', '-').replaceAll('/', '_');
 }
 
-/** Rejects when `signal` aborts; stops listening when `until` does. */
+/** Rejects when `signal` aborts. Removes its listener when `until` aborts. */
 function rejectOnAbort(signal: AbortSignal, until: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const onAbort = (): void => reject(new RuntimeError('ErrImagePull', 'the pull was cancelled', true));

@@ -1,14 +1,14 @@
-/** Which images this agent brought here, across its restarts: no other may ever be removed by it. */
+/** Records which images this agent pulled, across restarts. The agent must never remove any other image. */
 import { readIfPresent, writePrivateFile } from '../../shared/process/files/private-file.js';
 
-/** Times in ms since the epoch, by the host's clock. */
+/** Times are ms since the epoch, by the host's wall clock. */
 interface ImageRecord {
   pulledAt: number;
-  /** When it was last seen in use; 0 = never. */
+  /** When it was last seen in use. 0 = never. */
   lastUsedAt: number;
 }
 
-/** By the engine's name. The file is written when images come and go; of the times of use it keeps what they were then. */
+/** By the engine's name. The file is written with each pull and removal, so times of use in it may be old. */
 export class ImageRecords {
   readonly #path: string | undefined;
   readonly #records: Map<string, ImageRecord>;
@@ -19,12 +19,12 @@ export class ImageRecords {
     this.#records = records;
   }
 
-  /** A file that is missing or damaged means no image: then none is removed that was pulled before. */
+  /** A missing or damaged file means no images: images from before are then never removed. */
   static async open(path: string): Promise<ImageRecords> {
     return new ImageRecords(path, read(await readIfPresent(path)));
   }
 
-  /** Ones that end with the process. */
+  /** Returns records that are not stored. */
   static inMemory(): ImageRecords {
     return new ImageRecords(undefined, new Map());
   }
@@ -33,7 +33,7 @@ export class ImageRecords {
     return this.#records;
   }
 
-  /** Pulled again, an image is as new. */
+  /** A repeated pull makes the image count as new. */
   recordPull(name: string, now: number): Promise<void> {
     const lastUsedAt = this.#records.get(name)?.lastUsedAt ?? 0;
     this.#records.set(name, { pulledAt: now, lastUsedAt });

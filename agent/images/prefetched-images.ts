@@ -1,4 +1,4 @@
-/** Images that this host is to have before any container asks for them: as the coordinator lists them, or for a turn to come. */
+/** Pulls images before containers need them: those that the coordinator lists, and those of a coming handover. */
 
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
@@ -8,38 +8,38 @@ import type { Keyring } from '../decisions/images/registry-credentials.js';
 import { RuntimeError } from '../runtime/runtime-driver.js';
 import type { ImagePuller } from './image-puller.js';
 
-/** An image, as Pods name it, and what it may be pulled with beside the host's own credentials. */
+/** An image name as in Pods, and the Pod's credentials. The host's own credentials are used as well. */
 interface WantedImage {
   image: string;
   secrets?: readonly Keyring[];
 }
 
-/** An image that is not here yet, and why the last try failed. */
+/** An image that is not present yet, and the error of the last attempt. */
 interface MissingImage {
   image: string;
   failure?: string;
 }
 
-interface Holding extends WantedImage {
+interface Prefetch extends WantedImage {
   abort: AbortController;
   timer?: Timer;
   isHere: boolean;
   sizeBytes?: number;
   failure?: string;
-  /** Who wants it, and hears when that changes. */
+  /** Owners that want the image, with their callbacks. */
   owners: Map<string, () => void>;
 }
 
-/** Whose list the coordinator's is. */
+/** Owner of the coordinator's list. */
 const NODE = 'node';
 
-/** Level-triggered: the newest list of an owner is what holds, and losing it costs a look. */
+/** Each owner's newest list replaces its former one. Nothing is stored: after a restart, the lists arrive again. */
 export class PrefetchedImages {
   readonly #images: Pick<ImagePuller, 'ensure'>;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #held = new Map<string, Holding>();
-  #isAsked = false;
+  readonly #wanted = new Map<string, Prefetch>();
+  #hasList = false;
 
   constructor(images: Pick<ImagePuller, 'ensure'>, clock: Clock, log: Logger) {
     this.#images = images;
@@ -47,14 +47,14 @@ export class PrefetchedImages {
     this.#log = log;
   }
 
-  /** Full names of the images that are held: they are not collected. */
+  /** Full names of all wanted images. They are not garbage collected. */
   names(): string[] {
-    return [...this.#held.keys()].map(fullImageName);
+    return [...this.#wanted.keys()].map(fullImageName);
   }
 
-  /** The images that the coordinator lists from now on. One that nobody names any more is let go of. */
+  /** Replaces the coordinator's list. An image without any owner is dropped. */
   prefetch(images: readonly string[], onChange: () => void = () => undefined): void {
-    this.#isAsked = true;
+    this.#hasList = true;
     this.prefetchFor(
       NODE,
       images.map((image) => ({ image })),
@@ -62,74 +62,74 @@ export class PrefetchedImages {
     );
   }
 
-  /** The images that `owner` wants from now on; `onChange` is called when one of them came, or could not. */
+  /** Replaces the list of `owner`. `onChange` is called when one of its images was pulled, or could not be. */
   prefetchFor(owner: string, wanted: readonly WantedImage[], onChange: () => void): void {
     const names = new Set(wanted.map(({ image }) => image));
-    for (const [image, holding] of this.#held) {
-      if (names.has(image) || !holding.owners.delete(owner) || holding.owners.size > 0) continue;
-      holding.abort.abort();
-      holding.timer?.cancel();
-      this.#held.delete(image);
+    for (const [image, entry] of this.#wanted) {
+      if (names.has(image) || !entry.owners.delete(owner) || entry.owners.size > 0) continue;
+      entry.abort.abort();
+      entry.timer?.cancel();
+      this.#wanted.delete(image);
     }
     for (const each of wanted) {
-      const present = this.#held.get(each.image);
+      const present = this.#wanted.get(each.image);
       if (present) {
         present.owners.set(owner, onChange);
         continue;
       }
       const owners = new Map([[owner, onChange]]);
-      const holding: Holding = { ...each, abort: new AbortController(), isHere: false, owners };
-      this.#held.set(each.image, holding);
-      void this.#fetch(holding, 0);
+      const entry: Prefetch = { ...each, abort: new AbortController(), isHere: false, owners };
+      this.#wanted.set(each.image, entry);
+      void this.#fetch(entry, 0);
     }
   }
 
-  /** Those of the coordinator's list that are here, and how much they take; undefined when it never sent one. */
+  /** Returns the present images of the coordinator's list with their sizes, or undefined without a list. */
   present(): { image: string; sizeBytes?: number }[] | undefined {
-    if (!this.#isAsked) return undefined;
-    const held = [...this.#held.values()].filter(({ owners, isHere }) => owners.has(NODE) && isHere);
-    return held.map(({ image, sizeBytes }) => ({ image, ...(sizeBytes && { sizeBytes }) }));
+    if (!this.#hasList) return undefined;
+    const present = [...this.#wanted.values()].filter(({ owners, isHere }) => owners.has(NODE) && isHere);
+    return present.map(({ image, sizeBytes }) => ({ image, ...(sizeBytes && { sizeBytes }) }));
   }
 
-  /** What `owner` wants and does not have yet. */
+  /** Returns the images that `owner` still misses. */
   missing(owner: string): MissingImage[] {
-    const wanted = [...this.#held.values()].filter(({ owners, isHere }) => owners.has(owner) && !isHere);
+    const wanted = [...this.#wanted.values()].filter(({ owners, isHere }) => owners.has(owner) && !isHere);
     return wanted.map(({ image, failure }) => ({ image, ...(failure !== undefined && { failure }) }));
   }
 
   stop(): void {
-    for (const owner of new Set([...this.#held.values()].flatMap(({ owners }) => [...owners.keys()]))) {
+    for (const owner of new Set([...this.#wanted.values()].flatMap(({ owners }) => [...owners.keys()]))) {
       this.prefetchFor(owner, [], () => undefined);
     }
   }
 
-  /** Again with the back-off of a Pod's pull, until it is here or let go of. */
-  async #fetch(holding: Holding, failures: number): Promise<void> {
-    const { image, secrets, abort } = holding;
+  /** Retries with the back-off of a Pod's pull until the image is present or dropped. */
+  async #fetch(entry: Prefetch, failures: number): Promise<void> {
+    const { image, secrets, abort } = entry;
     try {
       const request = { image, pullPolicy: 'IfNotPresent', ...(secrets && { secrets }) } as const;
       const ensured = await this.#images.ensure(request, abort.signal, () =>
-        this.#log.info({ image }, 'pulling an image ahead of its pods'),
+        this.#log.info({ image }, 'prefetching image'),
       );
       if (abort.signal.aborted) return;
-      holding.isHere = true;
-      holding.sizeBytes = ensured.image.sizeBytes;
-      delete holding.failure;
+      entry.isHere = true;
+      entry.sizeBytes = ensured.image.sizeBytes;
+      delete entry.failure;
     } catch (error) {
       if (abort.signal.aborted) return;
-      this.#retry(holding, error, failures + 1);
+      this.#retry(entry, error, failures + 1);
     }
-    for (const tell of holding.owners.values()) tell();
+    for (const notify of entry.owners.values()) notify();
   }
 
-  #retry(holding: Holding, error: unknown, failures: number): void {
-    const { image } = holding;
+  #retry(entry: Prefetch, error: unknown, failures: number): void {
+    const { image } = entry;
     const { reason, message } =
       error instanceof RuntimeError ? error : { reason: 'ErrImagePull', message: String(error) };
-    this.#log.warn({ image, reason, message }, 'image not pulled ahead; trying again');
-    holding.failure = message;
+    this.#log.warn({ image, reason, message }, 'failed to prefetch image; retrying');
+    entry.failure = message;
     const now = this.#clock.now();
     const { retryAt } = imageRetryState(image, { reason, message, failedAt: now, failures }, now);
-    holding.timer = this.#clock.after(retryAt - now, () => void this.#fetch(holding, failures));
+    entry.timer = this.#clock.after(retryAt - now, () => void this.#fetch(entry, failures));
   }
 }

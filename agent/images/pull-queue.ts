@@ -1,4 +1,4 @@
-/** Lets only so many pulls go on at once; the others wait their turn, in order. */
+/** Limits concurrent pulls. The others wait, first in, first out. */
 export class PullQueue {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -7,9 +7,9 @@ export class PullQueue {
     this.#free = atOnce;
   }
 
-  /** Runs the task when its turn has come. One whose signal aborts while it waits gives its place up and rejects. */
+  /** Runs the task when a place is free. Rejects if `signal` aborts while the task waits. */
   async run<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    await this.#turn(signal);
+    await this.#waitForPlace(signal);
     try {
       return await task();
     } finally {
@@ -19,7 +19,7 @@ export class PullQueue {
     }
   }
 
-  #turn(signal: AbortSignal): Promise<void> {
+  #waitForPlace(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#free > 0) {
       this.#free -= 1;
@@ -27,14 +27,14 @@ export class PullQueue {
     }
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(go), 1);
+        this.#waiting.splice(this.#waiting.indexOf(proceed), 1);
         reject(signal.reason);
       };
-      const go = (): void => {
+      const proceed = (): void => {
         signal.removeEventListener('abort', onAbort);
         resolve();
       };
-      this.#waiting.push(go);
+      this.#waiting.push(proceed);
       signal.addEventListener('abort', onAbort, { once: true });
     });
   }

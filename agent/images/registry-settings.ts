@@ -1,38 +1,41 @@
-/** What this host knows of registries: credentials and mirrors, in a file that may change while the agent runs. */
+/** Credentials and mirrors of registries, from a file that may change while the agent runs. */
 import { readFile, stat } from 'node:fs/promises';
 import { type Keyring, parseDockerConfig } from '../decisions/images/registry-credentials.js';
 import { RuntimeError } from '../runtime/runtime-driver.js';
 
 interface KnownRegistries {
   keyring: Keyring;
-  /** By registry (`docker.io`, `host:port`): where to ask first, in order, each a registry with or without a path. */
+  /**
+   * By registry (`docker.io`, `host:port`): the mirrors to try first, in order. A mirror is a registry with or without
+   * a path.
+   */
   mirrors: Readonly<Record<string, readonly string[]>>;
 }
 
 const NOTHING: KnownRegistries = { keyring: new Map(), mirrors: {} };
 
-/** Docker's `config.json`, which may hold `mirrors` beside `auths`; a host without the file knows of none. */
+/** Reads Docker's `config.json`, which may contain `mirrors` in addition to `auths`. The file is optional. */
 export class RegistrySettings {
   readonly #path: string | undefined;
   #known = NOTHING;
-  #mark = '';
+  #version = '';
 
-  /** Without a path nothing is known. */
+  /** Without a path there are no credentials and no mirrors. */
   constructor(path: string | undefined) {
     this.#path = path;
   }
 
-  /** As the file is now; read anew only when it changed. Throws `ErrImagePull` when it cannot be understood. */
+  /** Returns the settings of the file. Reads it only after a change. Throws `ErrImagePull` when it is invalid. */
   async current(): Promise<KnownRegistries> {
     if (this.#path === undefined) return NOTHING;
     const found = await stat(this.#path).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return undefined;
-      throw refusal(this.#path, error);
+      throw unusable(this.#path, error);
     });
-    const mark = found ? `${found.mtimeMs} ${found.size} ${found.ino}` : '';
-    if (mark === this.#mark) return this.#known;
+    const version = found ? `${found.mtimeMs} ${found.size} ${found.ino}` : '';
+    if (version === this.#version) return this.#known;
     this.#known = found ? await read(this.#path) : NOTHING;
-    this.#mark = mark;
+    this.#version = version;
     return this.#known;
   }
 }
@@ -42,7 +45,7 @@ async function read(path: string): Promise<KnownRegistries> {
     const text = await readFile(path, 'utf8');
     return { keyring: parseDockerConfig(text), mirrors: mirrorsOf(JSON.parse(text)) };
   } catch (error) {
-    throw refusal(path, error);
+    throw unusable(path, error);
   }
 }
 
@@ -56,9 +59,13 @@ function mirrorsOf({ mirrors = {} }: { mirrors?: unknown }): KnownRegistries['mi
   throw new Error('mirrors: must be lists of HOST[:PORT][/PATH] by registry');
 }
 
-/** Without the file's text: it holds secrets. */
-function refusal(path: string | undefined, error: unknown): RuntimeError {
+/** Leaves out the file's text, which contains secrets. */
+function unusable(path: string | undefined, error: unknown): RuntimeError {
   const why =
-    error instanceof SyntaxError ? 'is no JSON' : error instanceof Error ? error.message : String(error);
-  return new RuntimeError('ErrImagePull', `the file of registries, ${path}, cannot be used: ${why}`, true);
+    error instanceof SyntaxError
+      ? 'it is not valid JSON'
+      : error instanceof Error
+        ? error.message
+        : String(error);
+  return new RuntimeError('ErrImagePull', `cannot read registry settings from ${path}: ${why}`, true);
 }

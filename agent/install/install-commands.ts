@@ -1,4 +1,4 @@
-/** The commands that set the agent up on a host and take it away; loaded when one of them is typed. */
+/** The commands `install` and `uninstall`. Loaded only when one of them is called. */
 
 import { existsSync } from 'node:fs';
 import { printLine } from '../../shared/process/output/terminal-output.js';
@@ -9,7 +9,7 @@ import { install } from './install.js';
 import { CONFIG_FILE } from './install-paths.js';
 import { uninstall } from './uninstall.js';
 
-/** Flags of the commands beside the agent's own. */
+/** Flags of the commands in addition to the agent's settings. */
 interface InstallFlags {
   /** PEM file of the key that signs releases. */
   releaseKey?: string;
@@ -17,41 +17,40 @@ interface InstallFlags {
   purge?: boolean;
 }
 
-/** Where `install` reads what holds already. */
+/** Returns the settings file of an earlier installation. */
 export function installedSettingsFile(): string | undefined {
   return existsSync(CONFIG_FILE) ? CONFIG_FILE : undefined;
 }
 
-/** Settings of the join alone: later starts must not need the token's file. */
-const OF_THE_JOIN = ['token', 'tokenFile'];
+/** Settings that only the join needs: later starts must not require the token's file. */
+const JOIN_SETTINGS = ['token', 'tokenFile'];
 
-/** Installs with the settings; those that were typed go into the file, the token and its place do not. */
+/** Installs, and writes the typed settings to the file, except the token and the name of its file. */
 export async function runInstall(
   settings: AgentSettings,
   flags: Record<string, unknown> & InstallFlags,
   places: EngineLocations,
 ): Promise<void> {
   const typed = Object.keys(INSTALL_SETTINGS).filter(
-    (key) => !OF_THE_JOIN.includes(key) && flags[key] !== undefined,
+    (key) => !JOIN_SETTINGS.includes(key) && flags[key] !== undefined,
   );
-  const given = Object.fromEntries(typed.map((key) => [key, String(flags[key])]));
+  const typedSettings = Object.fromEntries(typed.map((key) => [key, String(flags[key])]));
   const { releaseKey } = flags;
-  // Written down: a host that is renamed later stays the node that it is.
-  const named = { ...given, nodeName: settings.nodeName };
+  // Stored, so that the node keeps its name when the host is renamed.
+  const named = { ...typedSettings, nodeName: settings.nodeName };
   await install({
     settings,
     typedSettings: named,
     ...(releaseKey ? { releaseKey } : {}),
     places,
-    report: say,
+    report: report,
   });
 }
 
-/** Takes the agent off this host. */
 export async function runUninstall({ yes = false, purge = false }: InstallFlags): Promise<void> {
-  await uninstall({ yes, purge, report: say });
+  await uninstall({ yes, purge, report: report });
 }
 
-function say(text: string): void {
+function report(text: string): void {
   printLine(`· ${text}`);
 }

@@ -1,18 +1,21 @@
-/** Where an installed agent has what. */
+/** Paths of an installed agent. */
 
-/** Of the identity, of what the host was given, and of the versions of the program. */
+/** Contains the identity, the cached Pods and the program's versions. */
 export const DATA_DIR = '/var/lib/everynode-agent';
-/** A folder for each version, and three links: `current`, which runs, `previous`, which ran before, and `proven`, which people command. */
+/**
+ * Contains a folder per version, and three links. `current` runs. `previous` ran before it, and `proven` is the version
+ * behind the operator's command.
+ */
 export const VERSIONS_DIR = `${DATA_DIR}/versions`;
 export const CONFIG_DIR = '/etc/everynode';
-/** Every setting, and the labels and taints. */
+/** All settings, with labels and taints. */
 export const CONFIG_FILE = `${CONFIG_DIR}/agent.yaml`;
-/** The key that signs releases, as PEM: upgrades that it has not signed are refused. */
+/** PEM of the key that signs releases. Upgrades without its signature are rejected. */
 export const RELEASE_KEY_FILE = `${CONFIG_DIR}/release.pub`;
 export const UNIT_DIR = '/etc/systemd/system';
 export const SERVICE = 'everynode-agent.service';
 export const RECOVERY_SERVICE = 'everynode-agent-recover.service';
-/** For people: the version that last proved itself. */
+/** Command for operators. Leads to the last version that reached the coordinator. */
 export const COMMAND_LINK = '/usr/local/bin/everynode-agent';
-/** File name of the program inside of its version's folder. */
+/** File name of the program in its version's folder. */
 export const PROGRAM = 'everynode-agent';

@@ -1,5 +1,6 @@
-/** `everynode-agent install`: makes this host a node of a fleet, by systemd. Killed at any line, a repetition ends in the same place. */
+/** `everynode-agent install`: sets up a systemd service. After a crash, a second run completes it. */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { writePrivateFile } from '../../shared/process/files/private-file.js';
 import { VERSION } from '../../shared/process/program-version.js';
 import {
@@ -26,45 +27,44 @@ import {
   VERSIONS_DIR,
 } from './install-paths.js';
 import { InstalledVersions } from './installed-versions.js';
-import { unitText } from './systemd-units.js';
 
-const WHAT = 'everynode-agent install';
+const COMMAND = 'everynode-agent install';
 const HEAD = `# Settings of the Everynode agent; everynode-agent --help lists them all. Labels and taints may be maps and lists:
 #   labels: {site: berlin, rack: "7"}
 #   taints: [dedicated=till:NoSchedule]
-# Read again by: systemctl reload everynode-agent (containers go on)
+# After a change: systemctl reload everynode-agent (containers keep running)
 `;
 
 interface InstallOptions {
-  /** As they hold with what was given now. */
+  /** Settings of this call and of the settings file. */
   settings: JoinSettings & Pick<AgentSettings, 'runtime'>;
-  /** What was given now, for the file; the token is not in it. */
+  /** Settings of this call, to be written to the file. Without the token. */
   typedSettings: Readonly<Record<string, string>>;
-  /** PEM file of the key that signs releases; absent: no upgrade is accepted. */
+  /** PEM file of the key that signs releases. Without it, no upgrade is accepted. */
   releaseKey?: string;
   places: EngineLocations;
   report: (text: string) => void;
 }
 
-/** Resolves when the agent runs. Throws `ExitError`; what was missing is told before anything is changed. */
+/** Resolves when the agent runs. Throws `ExitError`. Checks all requirements before it changes anything. */
 export async function install({
   settings,
   typedSettings: given,
   releaseKey,
   places,
-  report: say,
+  report,
 }: InstallOptions): Promise<void> {
-  requireSystemd(WHAT);
-  requireWritable(WHAT, CONFIG_FILE, `${UNIT_DIR}/${SERVICE}`, VERSIONS_DIR);
+  requireSystemd(COMMAND);
+  requireWritable(COMMAND, CONFIG_FILE, `${UNIT_DIR}/${SERVICE}`, VERSIONS_DIR);
   const { runtime, nodeName } = settings;
   if (runtime !== 'hollow') {
     const engine = await requireEngine({ runtime, ...places });
-    say(`container engine: ${engine.name} ${engine.version}`);
+    report(`container engine: ${engine.name} ${engine.version}`);
   }
   const key = releaseKey === undefined ? undefined : readFileSync(releaseKey);
-  // First of all, and it makes the data directory: a join that fails leaves nothing. The token itself is kept nowhere.
-  const { enrolment } = await joinWithSettings({ ...settings, data: DATA_DIR }, say, true);
-  say(`this host is node ${nodeName} of cluster ${enrolment.clusterUID}`);
+  // Join first, because it creates the data directory: a failed join leaves nothing behind. The token is not stored.
+  const { enrolment } = await joinWithSettings({ ...settings, data: DATA_DIR }, report, true);
+  report(`this host is node ${nodeName} of cluster ${enrolment.clusterUID}`);
   mkdirSync(CONFIG_DIR, { recursive: true, mode: 0o755 });
   const present = existsSync(CONFIG_FILE) ? readFileSync(CONFIG_FILE, 'utf8') : undefined;
   await writePrivateFile(CONFIG_FILE, updateSettingsFile(present, HEAD, given));
@@ -73,24 +73,34 @@ export async function install({
   versions.installSelf(VERSION);
   versions.activate(VERSION);
   versions.markProven(VERSION);
-  // npm may have put its own there.
-  if (isAbsentOrOwnLink(COMMAND_LINK, VERSIONS_DIR)) linkCommand(say);
+  // npm may have installed a command of its own there.
+  if (isAbsentOrOwnLink(COMMAND_LINK, VERSIONS_DIR)) linkCommand(report);
   for (const unit of [SERVICE, RECOVERY_SERVICE]) installFile(`${UNIT_DIR}/${unit}`, unitText(unit));
   runCommandOnHost('systemctl', 'daemon-reload');
   runCommandOnHost('systemctl', 'enable', '--quiet', SERVICE);
-  say('starting the agent');
-  // Resolves when the agent has said that it is ready.
+  report('starting the agent');
+  // Resolves when the agent has reported itself ready to systemd.
   runCommandOnHost('systemctl', 'restart', SERVICE);
-  say(`everynode-agent ${VERSION} runs; settings: ${CONFIG_FILE}; log: journalctl -u everynode-agent`);
+  report(
+    `everynode-agent ${VERSION} is running; settings: ${CONFIG_FILE}; log: journalctl -u everynode-agent`,
+  );
 }
 
-/** For people alone: a host whose programs are read-only goes without. */
-function linkCommand(say: (text: string) => void): void {
+/** The link is only a convenience for operators: a host with a read-only /usr works without it. */
+function linkCommand(report: (text: string) => void): void {
   const command = `${VERSIONS_DIR}/proven/everynode-agent`;
   try {
     installLink(COMMAND_LINK, command);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EROFS') throw error;
-    say(`${COMMAND_LINK} cannot be made, for it is read-only there; the command is ${command}`);
+    report(`cannot create ${COMMAND_LINK} on a read-only file system; use ${command}`);
   }
+}
+
+declare const EVERYNODE_UNITS: Readonly<Record<string, string>> | undefined;
+
+/** Returns the text of `systemd/NAME`. The bundler includes the texts. Without a bundle the package has the files. */
+function unitText(name: string): string {
+  if (typeof EVERYNODE_UNITS === 'object' && EVERYNODE_UNITS[name]) return EVERYNODE_UNITS[name];
+  return readFileSync(fileURLToPath(new URL(`../../../systemd/${name}`, import.meta.url)), 'utf8');
 }

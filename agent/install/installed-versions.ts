@@ -1,4 +1,4 @@
-/** The versions of the program that a host holds, and which of them runs. */
+/** The program's versions on this host, and the links that select which one runs. */
 import {
   copyFileSync,
   existsSync,
@@ -18,7 +18,7 @@ import { PROGRAM } from './install-paths.js';
 export class InstalledVersions {
   constructor(readonly directory: string) {}
 
-  /** Path of a version's program, whether it is there or not. */
+  /** Returns the path of a version's program. The file may not exist. */
   program(version: string): string {
     return join(this.directory, version, PROGRAM);
   }
@@ -27,27 +27,27 @@ export class InstalledVersions {
     return existsSync(this.program(version));
   }
 
-  /** What runs at the next start; undefined before the first installation. */
+  /** The version that runs after the next start. Undefined before the first installation. */
   get current(): string | undefined {
     return this.#linked('current');
   }
 
-  /** What ran before, or runs when that has failed: the recovery unit starts it. */
+  /** The version that ran before. The recovery unit starts it when the current one fails. */
   get previous(): string | undefined {
     return this.#linked('previous');
   }
 
-  /** Puts the program that runs now here as `version`: a copy of the executable, or a command that starts Node with it. */
+  /** Installs the running program: a copy of the executable, or a script that starts Node with it. */
   installSelf(version: string): void {
     const target = this.program(version);
     mkdirSync(join(this.directory, version), { recursive: true, mode: 0o700 });
     if (isSingleExecutable()) {
       if (process.execPath === target) return;
-      // A program that runs cannot be overwritten, but another can take its name.
+      // A running executable cannot be overwritten, but it can be replaced.
       copyFileSync(process.execPath, `${target}.new`);
       renameSync(`${target}.new`, target);
     } else {
-      // Where the program really is: the name it was called by may become a link to this very file.
+      // Resolve links: the name of the command may become a link to this very file.
       const script = realpathSync(process.argv[1] ?? '');
       // Do not write Node's flags here: after an upgrade of Node the service would not start if Node refused one of them.
       const start = join(dirname(script), 'everynode-agent.sh');
@@ -56,7 +56,7 @@ export class InstalledVersions {
     }
   }
 
-  /** From the next start on, `version` runs. One that is there already changes nothing. */
+  /** Selects `version` for the next start. Does nothing if it is selected already. */
   activate(version: string): void {
     const before = this.current;
     if (before !== undefined && before !== version) installLink(join(this.directory, 'previous'), before);
@@ -64,17 +64,17 @@ export class InstalledVersions {
     if (this.previous === undefined) installLink(join(this.directory, 'previous'), version);
   }
 
-  /** `version` has reached the coordinator, or was chosen by a person: people's commands are its own. One on trial may hang. */
+  /** Selects `version` for the operator's command once it reached the coordinator. Until then it may hang. */
   markProven(version: string): void {
     if (this.#linked('proven') !== version) installLink(join(this.directory, 'proven'), version);
   }
 
-  /** `version` runs from the next start on, and is what a recovery starts too: the one that runs now has failed. */
+  /** Selects `version` for the next start and for a recovery, because the running version has failed. */
   rollBackTo(version: string): void {
     for (const name of ['current', 'previous']) installLink(join(this.directory, name), version);
   }
 
-  /** Removes all but what runs, what ran before, and `keep`. */
+  /** Removes all versions except the current one, the previous one and `keep`. */
   prune(keep: string): void {
     const kept = new Set([keep, this.current, this.previous]);
     for (const name of readdirSync(this.directory)) {
@@ -91,7 +91,7 @@ export class InstalledVersions {
   }
 }
 
-/** As a POSIX shell reads it back. The words are paths of this installation, never anything that came over the wire. */
+/** Quotes a word for a POSIX shell. The words are paths of this installation, never data from the network. */
 function quoted(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }

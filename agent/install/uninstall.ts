@@ -1,4 +1,4 @@
-/** `everynode-agent uninstall`: leaves the host as it was. */
+/** `everynode-agent uninstall`: removes the agent from this host. */
 
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
@@ -24,19 +24,19 @@ import {
 } from './install-paths.js';
 
 interface UninstallOptions {
-  /** Stop and remove running Pods without asking. */
+  /** Stop and remove running Pods without confirmation. */
   yes: boolean;
-  /** Identity, settings and everything the host was given go as well: it can join again only with a token. */
+  /** Also remove identity, settings and all stored state. The host then needs a token to join again. */
   purge: boolean;
   report: (text: string) => void;
 }
 
-/** Throws `ExitError` when Pods run and nobody agrees to end them; then nothing has changed. Twice is harmless. */
-export async function uninstall({ yes, purge, report: say }: UninstallOptions): Promise<void> {
+/** Throws `ExitError` before any change when Pods run and the operator does not confirm. A second run does no harm. */
+export async function uninstall({ yes, purge, report }: UninstallOptions): Promise<void> {
   requireSystemd('everynode-agent uninstall');
   const pods = await countPods(DATA_DIR);
   if (pods > 0 && !yes) await askForPods(pods);
-  // Of an upgrade that is on trial: it would start the agent again.
+  // The timer of an upgrade trial would start the agent again.
   commandSucceeds('systemctl', 'stop', 'everynode-agent-trial-*.timer', 'everynode-agent-trial-*.service');
   for (const unit of [SERVICE, RECOVERY_SERVICE]) {
     commandSucceeds('systemctl', 'disable', '--quiet', '--now', unit);
@@ -45,27 +45,27 @@ export async function uninstall({ yes, purge, report: say }: UninstallOptions): 
   runCommandOnHost('systemctl', 'daemon-reload');
   commandSucceeds('systemctl', 'reset-failed', SERVICE, RECOVERY_SERVICE);
   const containers = existsSync(DATA_DIR) ? await removeContainers(DATA_DIR) : 0;
-  if (containers > 0) say(containers === 1 ? '1 container removed' : `${containers} containers removed`);
+  if (containers > 0) report(containers === 1 ? '1 container removed' : `${containers} containers removed`);
   if (isAbsentOrOwnLink(COMMAND_LINK, VERSIONS_DIR)) rmSync(COMMAND_LINK, { force: true });
   rmSync(VERSIONS_DIR, { recursive: true, force: true });
   if (!purge) {
-    say(`kept, for another installation: ${DATA_DIR}, ${CONFIG_FILE} (--purge removes them)`);
+    report(`kept for a later installation: ${DATA_DIR}, ${CONFIG_FILE} (to remove them: --purge)`);
     return;
   }
-  // `rmSync` would also remove the files of a disk that is mounted below; this call refuses instead.
+  // `rmSync` would also remove the files of a disk that is mounted below. `removeFolder` refuses instead.
   await removeFolder(DATA_DIR);
   for (const file of [CONFIG_FILE, RELEASE_KEY_FILE]) rmSync(file, { force: true });
   if (existsSync(CONFIG_DIR) && readdirSync(CONFIG_DIR).length === 0) rmdirSync(CONFIG_DIR);
-  say(
-    'nothing of the agent is left; its node goes, and its name is free, with: everynode node revoke NAME && kubectl delete node NAME',
+  report(
+    'removed all files of the agent. To delete its node and free the name: everynode node revoke NAME && kubectl delete node NAME',
   );
 }
 
 async function askForPods(pods: number): Promise<void> {
-  const what = `${pods} ${pods === 1 ? 'pod runs' : 'pods run'} here`;
+  const what = `${pods} ${pods === 1 ? 'pod runs' : 'pods run'} on this host`;
   const isConfirmed = await confirmAtTerminal(`${what}. Stop and remove them?`);
   if (isConfirmed) return;
   throw isConfirmed === undefined
-    ? new ExitError(EXIT_CODES.usage, `${what}: give --yes to stop and remove them. Nothing was changed.`)
+    ? new ExitError(EXIT_CODES.usage, `${what}: pass --yes to stop and remove them. Nothing was changed.`)
     : new ExitError(EXIT_CODES.refused, 'Nothing was changed.');
 }

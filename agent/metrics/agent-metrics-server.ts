@@ -1,12 +1,12 @@
-/** Serves the agent's own numbers on this host alone: `/metrics` for Prometheus, `/healthz` for whoever looks whether it lives. */
+/** Serves the agent's metrics on this host: `/metrics` for Prometheus, and `/healthz` for liveness checks. */
 import { lstatSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 
-/** Where to listen. */
+/** Address to listen at. */
 type MetricsAddress = { host: string; port: number } | { path: string };
 
-/** `off`, `HOST:PORT` or the path of a unix socket. Throws an Error that says what is expected. */
+/** Parses `off`, `HOST:PORT` or the path of a Unix socket. Throws an Error that names the expected format. */
 export function parseMetricsAddress(text: string): MetricsAddress | undefined {
   if (text === 'off') return undefined;
   if (text.startsWith('/')) return { path: text };
@@ -14,7 +14,7 @@ export function parseMetricsAddress(text: string): MetricsAddress | undefined {
   const [, six, four, port] = match ?? [];
   const host = six ?? four;
   if (host === undefined || Number(port) > 65_535)
-    throw new Error('must be off, HOST:PORT or the path of a socket');
+    throw new Error('must be off, HOST:PORT or the path of a Unix socket');
   return { host, port: Number(port) };
 }
 
@@ -22,7 +22,7 @@ export class AgentMetricsServer {
   readonly #address: MetricsAddress;
   readonly #server: Server;
 
-  /** `text` makes the page of `/metrics`. */
+  /** `text` returns the content of `/metrics`. */
   constructor(address: MetricsAddress, text: () => string) {
     this.#address = address;
     this.#server = createServer((request, response) => {
@@ -33,7 +33,7 @@ export class AgentMetricsServer {
     });
   }
 
-  /** Answers the port; 0 of a socket. Throws `ExitError` when the address cannot be had. */
+  /** Returns the port, or 0 for a Unix socket. Throws `ExitError` when it cannot listen. */
   async start(): Promise<number> {
     const address = this.#address;
     if ('path' in address) removeLeftover(address.path);
@@ -62,16 +62,19 @@ function cannotServe(where: string, why: string): ExitError {
   );
 }
 
-/** A predecessor that was killed left its socket: the data directory's lock says that none lives. Anything else is not ours to remove. */
+/**
+ * Removes the socket of an agent that was killed. The lock of the data directory excludes that it still runs. Never
+ * removes anything but a socket.
+ */
 function removeLeftover(path: string): void {
   const there = lstatSync(path, { throwIfNoEntry: false });
   if (!there) return;
   if (!there.isSocket())
-    throw cannotServe(path, 'what is there is no socket; remove it, or name another path');
+    throw cannotServe(path, 'a file that is not a socket exists; remove it, or choose another path');
   rmSync(path);
 }
 
-/** What `make` makes before it returns, this user alone can open: there is no moment at which others could. */
+/** Runs `make` with a umask for this user only: a later chmod would come too late. */
 function privately(make: () => void): void {
   const before = process.umask(0o177);
   try {

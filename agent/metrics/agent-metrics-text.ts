@@ -1,4 +1,4 @@
-/** The agent's numbers in Prometheus' text format; by a kubelet's names where it has one for the same thing. */
+/** The agent's metrics in Prometheus' text format. Named like the kubelet's where it has the same metric. */
 import { LINK_CAUSES, type LinkCause, type LinkDirection } from '../../shared/kube/fleet/host-meter-types.js';
 import type { OperationCount } from './engine-operation-counts.js';
 import type { CountedState } from './pod-counts.js';
@@ -7,7 +7,7 @@ export interface AgentMetricValues {
   node: string;
   isConnected: boolean;
   isEngineUp: boolean;
-  /** Absent before the first heartbeat was answered. */
+  /** Absent before the response to the first heartbeat. */
   roundTripMs?: number;
   desiredPods: number;
   runningPods: number;
@@ -24,18 +24,17 @@ export interface AgentMetricValues {
 
 type Value = [labels: Record<string, string>, value: number | undefined];
 
-/** The page. */
 export function agentMetricsText(numbers: AgentMetricValues): string {
   const { node, roundTripMs, containers, linkBytes } = numbers;
   const operations = [...numbers.operations];
-  const only = (value: number | undefined): Value[] => [[{}, value]];
+  const plain = (value: number | undefined): Value[] => [[{}, value]];
   const bytes = (['up', 'down'] as const).flatMap((direction) =>
     LINK_CAUSES.map((cause): Value => [{ direction, cause }, linkBytes(direction, cause)]),
   );
   return [
     gauge('kubelet_node_name', "The node's name; always 1.", [[{ node }, 1]]),
-    gauge('kubelet_desired_pods', 'Pods that this host was given.', only(numbers.desiredPods)),
-    gauge('kubelet_running_pods', 'Pods that run.', only(numbers.runningPods)),
+    gauge('kubelet_desired_pods', 'Pods assigned to this host.', plain(numbers.desiredPods)),
+    gauge('kubelet_running_pods', 'Running pods.', plain(numbers.runningPods)),
     gauge(
       'kubelet_running_containers',
       'Containers by state.',
@@ -43,39 +42,39 @@ export function agentMetricsText(numbers: AgentMetricValues): string {
     ),
     counter(
       'kubelet_runtime_operations_total',
-      'What the container engine was asked.',
+      'Calls to the container engine.',
       operations.map(({ operation, calls: asked }): Value => [{ operation_type: operation }, asked]),
     ),
     counter(
       'kubelet_runtime_operations_errors_total',
-      'What of it failed.',
+      'Failed calls to the container engine.',
       operations.map(({ operation, errors: failed }): Value => [{ operation_type: operation }, failed]),
     ),
     gauge(
       'everynode_agent_engine_up',
-      '1 while the container engine answers.',
-      only(Number(numbers.isEngineUp)),
+      '1 while the container engine responds.',
+      plain(Number(numbers.isEngineUp)),
     ),
     gauge(
       'everynode_agent_connected',
-      '1 while the link to the coordinator stands.',
-      only(Number(numbers.isConnected)),
+      '1 while the link to the coordinator is connected.',
+      plain(Number(numbers.isConnected)),
     ),
     gauge(
       'everynode_link_round_trip_seconds',
-      'To the coordinator and back, as of the last heartbeat.',
-      only(roundTripMs === undefined ? undefined : roundTripMs / 1000),
+      'Round trip to the coordinator, measured by the last heartbeat.',
+      plain(roundTripMs === undefined ? undefined : roundTripMs / 1000),
     ),
-    counter('everynode_link_bytes_total', 'Bytes on the link, headers by estimate.', bytes),
-    counter('everynode_agent_written_bytes_total', 'Bytes written into files.', only(numbers.writtenBytes)),
+    counter('everynode_link_bytes_total', 'Bytes on the link, with an estimate for headers.', bytes),
+    counter('everynode_agent_written_bytes_total', 'Bytes written to files.', plain(numbers.writtenBytes)),
     counter(
       'everynode_agent_stored_bytes_total',
-      "Bytes to a disk, by the kernel's count.",
-      only(numbers.diskWrittenBytes),
+      "Bytes written to disk, by the kernel's count.",
+      plain(numbers.diskWrittenBytes),
     ),
-    gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', only(numbers.memoryBytes)),
-    counter('process_cpu_seconds_total', 'User and system CPU time, in seconds.', only(numbers.cpuSeconds)),
-    gauge('process_start_time_seconds', 'Start of the process, since the epoch.', only(numbers.startTime)),
+    gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', plain(numbers.memoryBytes)),
+    counter('process_cpu_seconds_total', 'User and system CPU time, in seconds.', plain(numbers.cpuSeconds)),
+    gauge('process_start_time_seconds', 'Start of the process, since the epoch.', plain(numbers.startTime)),
   ].join('');
 }
 

@@ -1,9 +1,9 @@
-/** What is counted of an agent, put together when somebody asks. */
+/** Collects the agent's metrics when Prometheus reads them. */
 import type { AgentMetricValues } from './agent-metrics-text.js';
 import { EngineOperationCounts } from './engine-operation-counts.js';
 import { PodCounts } from './pod-counts.js';
 
-/** What the rest of the agent knows of itself. */
+/** Values that other parts of the agent provide. */
 export type AgentMetricInputs = Omit<
   AgentMetricValues,
   'runningPods' | 'containers' | 'operations' | 'cpuSeconds' | 'startTime'
@@ -14,7 +14,7 @@ export class AgentMetrics {
   readonly operations = new EngineOperationCounts();
   readonly #startTime: number;
 
-  /** `nowMs`: the wall clock's, when the process began so long ago as `process.uptime()` says. */
+  /** `nowMs` is the wall clock's time. */
   constructor(nowMs: number) {
     this.#startTime = nowMs / 1000 - process.uptime();
   }

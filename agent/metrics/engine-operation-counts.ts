@@ -1,4 +1,7 @@
-/** Counts what the engine is asked and what it fails at, by a kubelet's names for it (pkg/kubelet/kuberuntime/instrumented_services.go). */
+/**
+ * Counts calls and errors of the engine, with the kubelet's operation names
+ * (pkg/kubelet/kuberuntime/instrumented_services.go).
+ */
 import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 
 const OPERATIONS: ReadonlyMap<string | symbol, string> = new Map([
@@ -26,7 +29,7 @@ export interface OperationCount {
 export class EngineOperationCounts {
   readonly #counts = new Map<string, OperationCount>();
 
-  /** The driver, counted. */
+  /** Returns a driver that counts its calls. */
   instrument(driver: RuntimeDriver): RuntimeDriver {
     return new Proxy(driver, {
       get: (target, name) => {

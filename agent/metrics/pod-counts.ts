@@ -1,7 +1,7 @@
-/** How many Pods and containers run, by what was last said of them. */
+/** Counts running Pods and containers, from the latest status reports. */
 import type { PodReport } from '../../shared/link/messages/link-messages.js';
 
-/** A kubelet's words for the state of a container (`kubelet_running_containers`). */
+/** The kubelet's names of container states (`kubelet_running_containers`). */
 export type CountedState = 'created' | 'running' | 'exited';
 
 export class PodCounts {

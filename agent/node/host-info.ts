@@ -1,14 +1,14 @@
-/** What this host is: read from the kernel and the usual files, never by starting a program. */
+/** Facts about the host, from the kernel and well-known files. Never starts a program. */
 import { readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { arch, cpus, networkInterfaces, platform, release, totalmem } from 'node:os';
 import { parseResolvConf, type Resolver } from '../decisions/container-spec/dns-resolver.js';
 
-/** Facts that do not change while the host runs, save its address and disk. */
+/** Facts that stay constant while the host runs, except address and disk. */
 export interface HostInfo {
   machineID: string;
   systemUUID: string;
   bootID: string;
-  /** Changes with each boot, also of a host that is itself a container and shares the kernel's boot id. */
+  /** Changes with each boot, also if the host is a container and shares the kernel's boot id. */
   bootMark: string;
   kernelVersion: string;
   osImage: string;
@@ -17,19 +17,19 @@ export interface HostInfo {
   architecture: string;
   cpus: number;
   memoryBytes: number;
-  /** Capabilities, such as `SYS_RESOURCE`, that not even root has here: none on a whole host, some inside a container. */
+  /** Capabilities, such as `SYS_RESOURCE`, that even root lacks here. Empty unless the host is itself a container. */
   missingCapabilities: string[];
-  /** Of the file system that holds the agent's data. */
+  /** Size of the file system with the agent's data. */
   diskBytes: number;
-  /** As the host resolves names. */
+  /** The host's DNS settings. */
   resolver: Resolver;
-  /** Names of its network devices; absent where they cannot be told. */
+  /** Names of its network devices. Absent if unknown. */
   devices?: string[];
-  /** The address that other hosts see; absent without a network. */
+  /** The address that other hosts see. Absent without a network. */
   address?: string;
 }
 
-/** By number, from 0 on (capabilities(7)). */
+/** By number, from 0 (capabilities(7)). */
 const CAPABILITIES =
   'CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE NET_BIND_SERVICE ' +
   'NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE SYS_PACCT SYS_ADMIN ' +
@@ -37,7 +37,7 @@ const CAPABILITIES =
   'MAC_ADMIN SYSLOG WAKE_ALARM BLOCK_SUSPEND AUDIT_READ';
 const ARCHITECTURES: Record<string, string> = { x64: 'amd64', ia32: '386', ppc64: 'ppc64le' };
 
-/** Reads it all anew. `nodeIP` goes before what is found. A fact that this host does not tell is "". */
+/** `nodeIP` replaces the detected address. An unknown fact is "". */
 export function readHostInfo(dataDir: string, nodeIP: string | undefined): HostInfo {
   const bootID = firstLine('/proc/sys/kernel/random/boot_id');
   const address = nodeIP ?? hostAddress();
@@ -65,12 +65,15 @@ function networkDevices(): Pick<HostInfo, 'devices'> {
   try {
     return { devices: readdirSync('/sys/class/net') };
   } catch {
-    // No sysfs here.
+    // The host has no sysfs.
     return {};
   }
 }
 
-/** What systemd-resolved answers on the loopback it has from the servers in a file of its own (pkg/kubelet, cmd/kubeadm resolvConf). */
+/**
+ * systemd-resolved's stub on the loopback is unreachable for containers: use its upstream servers (pkg/kubelet,
+ * cmd/kubeadm resolvConf).
+ */
 function hostResolver(): Resolver {
   const resolver = parseResolvConf(readOrEmpty('/etc/resolv.conf'));
   const isStub = resolver.nameservers.every((server) => server === '127.0.0.53');
@@ -91,22 +94,22 @@ function firstLine(path: string): string {
   return readOrEmpty(path).split('\n')[0]?.trim() ?? '';
 }
 
-/** Clock ticks after the kernel's start at which process 1 began. */
+/** Returns the start time of process 1, in clock ticks since the kernel's start. */
 function firstProcessStart(): string {
   const stat = readOrEmpty('/proc/1/stat');
-  // Fields are counted behind the name, which may hold spaces; the start time is the 22nd of all.
+  // The name, in brackets, may contain spaces. The start time is field 22.
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }
 
-/** Ticks of a hundredth of a second: the first process of a whole host begins right after its kernel. */
+/** Ticks of 10 ms. On a real machine process 1 starts right after the kernel. */
 const FIRST_PROCESS_TICKS = 6_000;
 
-/** A host that is itself a container boots anew under the kernel's old id: then its own first process tells the boots apart. */
+/** A host that is a container keeps the kernel's boot id. The start of its process 1 identifies its boot. */
 function ownBootId(kernels: string, firstProcess: string): string {
   return Number(firstProcess) > FIRST_PROCESS_TICKS ? `${kernels}.${firstProcess}` : kernels;
 }
 
-/** Those outside the bounding set: what root could at most have counts, for the agent itself need not be root. */
+/** Returns capabilities outside the bounding set, which limits root. The agent itself need not be root. */
 function missingCapabilities(): string[] {
   const [, digits] = /^CapBnd:\s*([0-9a-f]+)$/m.exec(readOrEmpty('/proc/self/status')) ?? [];
   if (digits === undefined) return [];
@@ -118,7 +121,7 @@ function prettyName(): string {
   return /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(readOrEmpty('/etc/os-release'))?.[1] ?? 'Linux';
 }
 
-/** The IPv4 address of the interface with the default route, else the first outward address of any kind. */
+/** Returns the IPv4 address of the interface with the default route, else the first external address. */
 function hostAddress(): string | undefined {
   const interfaces = Object.entries(networkInterfaces());
   const outward = interfaces.flatMap(([name, addresses]) =>
@@ -132,7 +135,7 @@ function hostAddress(): string | undefined {
   return found?.address ?? (interfaces.length > 0 ? '127.0.0.1' : undefined);
 }
 
-/** Bridges that container engines make: their addresses mean nothing to other hosts. */
+/** Other hosts cannot reach the bridges of container engines. */
 function isContainerBridge(name: string): boolean {
   return /^(docker|br-|podman|cni|veth)/.test(name);
 }

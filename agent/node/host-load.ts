@@ -1,44 +1,44 @@
-/** How busy this host is, for its heartbeats: counters of the kernel and one question to the file system. */
+/** The host's load, for heartbeats. */
 import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { HostCounters } from './host-counters.js';
 
 interface HostLoadDeps {
-  /** Throws where the kernel does not tell. */
+  /** Throws when the kernel does not report them. */
   counters: () => HostCounters;
-  /** Of the whole host. */
+  /** Cores of the whole host. */
   cpus: number;
   memoryBytes: number;
-  /** How much of the disk is in use, in [0, 1]. */
+  /** Returns the used fraction of the disk, in [0, 1]. */
   diskUse: () => Promise<number>;
   clock: Clock;
 }
 
-const NANOS_A_MS = 1_000_000;
+const NANOS_PER_MS = 1_000_000;
 
 export class HostLoad {
-  readonly #parts: HostLoadDeps;
+  readonly #deps: HostLoadDeps;
   #last: { at: number; cpuNanos: number } | undefined;
-  /** As it was when it was asked for last: a file system that hangs holds up no heartbeat. */
+  /** The latest result. A heartbeat must not wait for a file system that hangs. */
   #disk: number | undefined;
   #isAsking = false;
 
-  constructor(parts: HostLoadDeps) {
-    this.#parts = parts;
+  constructor(deps: HostLoadDeps) {
+    this.#deps = deps;
     this.read();
   }
 
-  /** Since the last call. */
+  /** Returns the load since the last call. */
   read(): HeartbeatReading {
     this.#askDisk();
-    const { counters, cpus, memoryBytes, clock } = this.#parts;
+    const { counters, cpus, memoryBytes, clock } = this.#deps;
     const disk = this.#disk === undefined ? {} : { disk: this.#disk };
     try {
       const { cpuNanos, memoryBytes: used } = counters();
       const last = this.#last;
       this.#last = { at: clock.monotonic(), cpuNanos };
       const ms = last ? this.#last.at - last.at : 0;
-      const cpu = last && ms > 0 ? (cpuNanos - last.cpuNanos) / NANOS_A_MS / ms / cpus : undefined;
+      const cpu = last && ms > 0 ? (cpuNanos - last.cpuNanos) / NANOS_PER_MS / ms / cpus : undefined;
       return { ...(cpu === undefined ? {} : { cpu }), memory: used / memoryBytes, ...disk };
     } catch {
       return disk;
@@ -48,7 +48,7 @@ export class HostLoad {
   #askDisk(): void {
     if (this.#isAsking) return;
     this.#isAsking = true;
-    this.#parts
+    this.#deps
       .diskUse()
       .then(
         (use) => {

@@ -1,11 +1,11 @@
-/** Labels and taints that a host asks for when its Node is made (pkg/kubelet/kubelet_node_status.go). */
+/** Labels and taints that a host requests for its Node (pkg/kubelet/kubelet_node_status.go). */
 
 import type { Taint, TaintEffect } from '../../shared/kube/nodes/node-types.js';
 import { isLabelKey, isLabelValue, isSubdomain } from '../../shared/kube/objects/label-syntax.js';
 
 const EFFECTS: readonly TaintEffect[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
-/** What a kubelet says of its host beside what the user gave. */
+/** Returns the labels that the kubelet sets in addition to the operator's. */
 export function standardLabels(
   node: string,
   operatingSystem: string,
@@ -27,7 +27,7 @@ function items(text: string): string[] {
     .filter((item) => item !== '');
 }
 
-/** `a=b,c=` as labels. Throws an Error that says what is expected. */
+/** Parses `a=b,c=`. Throws an Error that names the expected format. */
 export function parseLabels(text: string): Record<string, string> {
   const pairs = items(text).map((item) => {
     const at = item.indexOf('=');
@@ -37,19 +37,19 @@ export function parseLabels(text: string): Record<string, string> {
   return Object.fromEntries(pairs);
 }
 
-/** A name that a Node can have. Throws an Error that says what is expected. */
+/** Throws an Error that names the expected format. */
 export function parseNodeName(text: string): string {
   if (isSubdomain(text)) return text;
-  throw new Error('must be of lower case letters, digits, "-" and "."');
+  throw new Error('must consist of lower-case letters, digits, "-" and "."');
 }
 
 function checked(key: string, value: string): [key: string, value: string] {
-  if (!isLabelKey(key)) throw new Error('must have keys that labels can have');
-  if (!isLabelValue(value)) throw new Error('must have values that labels can have');
+  if (!isLabelKey(key)) throw new Error('must have valid label keys');
+  if (!isLabelValue(value)) throw new Error('must have valid label values');
   return [key, value];
 }
 
-/** `key=value:Effect,key:Effect` as taints. Throws an Error that says what is expected. */
+/** Parses `key=value:Effect,key:Effect`. Throws an Error that names the expected format. */
 export function parseTaints(text: string): Taint[] {
   return items(text).map((item) => {
     const match = /^([^=:]+)(?:=([^:]*))?:(\w+)$/.exec(item);

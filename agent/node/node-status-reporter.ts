@@ -1,4 +1,4 @@
-/** Keeps the Node's status true to the host and the engine, and says so when it changes. */
+/** Computes the Node's status from the host and the engine, and reports its changes. */
 import type { NodeStatus } from '../../shared/kube/nodes/node-types.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { Pressure } from '../decisions/eviction/eviction-thresholds.js';
@@ -6,32 +6,32 @@ import type { EngineInfo, RuntimeDriver, RuntimeEvent } from '../runtime/runtime
 import type { HostInfo } from './host-info.js';
 import { type EngineHealth, nodeStatus } from './node-status.js';
 
-/** How often the host is read anew: its address and its disk may change without an event. */
+/** Interval of reading the host's facts: its address and its disk may change without an event. */
 const REREAD_MS = 60_000;
-/** A wall clock that was set by so much is news: with a report goes what it shows. */
-const SET_MS = 15_000;
+/** A wall clock that was set by this much causes a report, because reports contain its time. */
+const CLOCK_STEP_MS = 15_000;
 
 interface NodeStatusReporterOptions {
   nodeName: string;
   agentVersion: string;
   driver: Pick<RuntimeDriver, 'info'>;
   readHost: () => HostInfo;
-  /** Changes each status before it is told; for hosts that pretend. */
+  /** Changes each status before it is reported. For simulated hosts. */
   transformStatus?: (status: NodeStatus) => NodeStatus;
   /** Called with each status that differs from the one before. */
   onChange: (status: NodeStatus) => void;
-  /** Called when the engine stops answering, and when it answers again. */
+  /** Called when the engine stops responding, and when it responds again. */
   onEngineChange?: (health: EngineHealth) => void;
   clock: Clock;
-  /** The host's, which people and programs set. */
+  /** The host's clock, which may be set at any time. */
   wallClock: Pick<Clock, 'now'>;
 }
 
 export class NodeStatusReporter {
   readonly #options: NodeStatusReporterOptions;
   #host: HostInfo;
-  #engine: EngineHealth = { kind: 'down', message: 'not asked yet' };
-  /** What `onEngineChange` was last called with. An engine is expected to be up at the start. */
+  #engine: EngineHealth = { kind: 'down', message: 'not checked yet' };
+  /** Last value for `onEngineChange`. At the start the engine is expected to be up. */
   #reportedEngine: EngineHealth['kind'] = 'up';
   #lastEngine: EngineInfo | undefined;
   #engineUpSince = 0;
@@ -39,10 +39,10 @@ export class NodeStatusReporter {
   #seenBridge: string | undefined;
   #wasDown = false;
   #status: NodeStatus | undefined;
-  /** What `onChange` was last called with, without heartbeats. */
-  #told: string | undefined;
-  /** The wall clock less the steady one, as it was when `onChange` was last called. */
-  #toldShiftMs = 0;
+  /** Last status for `onChange`, without heartbeat times. */
+  #reported: string | undefined;
+  /** Wall clock minus monotonic clock at the last `onChange`. */
+  #reportedClockOffsetMs = 0;
   #timer: Timer | undefined;
 
   constructor(options: NodeStatusReporterOptions) {
@@ -54,35 +54,34 @@ export class NodeStatusReporter {
     return this.#host;
   }
 
-  /** As it was when it last answered; undefined before it first did. */
+  /** The engine's info when it last responded. Undefined before its first response. */
   get engine(): EngineInfo | undefined {
     return this.#lastEngine;
   }
 
-  /** What the host is short of. */
   get pressures(): readonly Pressure[] {
     return this.#pressures;
   }
 
-  /** The host is short of these from now on, and says so. */
+  /** Stores the pressures and reports the changed status. */
   setPressures(pressures: readonly Pressure[]): void {
     this.#pressures = pressures;
-    this.#tellChange();
+    this.#reportChange();
   }
 
   get isEngineUp(): boolean {
     return this.#engine.kind === 'up';
   }
 
-  /** When the engine last came back while we watched, ms since the epoch; 0 = it never went away. */
+  /** When the engine last responded again after an outage, ms since the epoch. 0 = no outage since the start. */
   get engineUpSince(): number {
     return this.#engineUpSince;
   }
 
-  /** The status as of now, also when nothing changed. Whoever was told of another hears of it first. */
+  /** Returns the current status. Reports it first if it differs from the last report. */
   status(): NodeStatus {
     this.#status = this.#compute();
-    if (this.#told !== undefined) this.#tellIfNews(this.#status);
+    if (this.#reported !== undefined) this.#reportIfChanged(this.#status);
     return this.#status;
   }
 
@@ -97,7 +96,7 @@ export class NodeStatusReporter {
     this.#timer?.cancel();
   }
 
-  /** `down` makes the node not ready; `resync` means that the engine answers. */
+  /** `down` makes the Node not ready. `resync` means that the engine responds. */
   async onRuntimeEvent(event: RuntimeEvent): Promise<void> {
     switch (event.kind) {
       case 'container':
@@ -105,11 +104,11 @@ export class NodeStatusReporter {
       case 'down':
         this.#wasDown = true;
         this.#setEngine({ kind: 'down', message: event.message });
-        this.#tellChange();
+        this.#reportChange();
         return;
       case 'resync':
         await this.#askEngine();
-        this.#tellChange();
+        this.#reportChange();
         return;
     }
   }
@@ -151,23 +150,24 @@ export class NodeStatusReporter {
     return this.#options.transformStatus?.(status) ?? status;
   }
 
-  /** Reads the host anew and tells what changed. */
+  /** Reads the host's facts and reports changes. */
   refresh(): void {
     this.#host = this.#options.readHost();
-    this.#tellChange();
+    this.#reportChange();
   }
 
-  #tellChange(): void {
-    this.#tellIfNews(this.status());
+  #reportChange(): void {
+    this.#reportIfChanged(this.status());
   }
 
-  #tellIfNews(status: NodeStatus): void {
+  #reportIfChanged(status: NodeStatus): void {
     const text = withoutHeartbeats(status);
     const { clock, wallClock } = this.#options;
-    const shiftMs = wallClock.now() - clock.now();
-    if (text === this.#told && Math.abs(shiftMs - this.#toldShiftMs) < SET_MS) return;
-    this.#toldShiftMs = shiftMs;
-    this.#told = text;
+    const clockOffsetMs = wallClock.now() - clock.now();
+    if (text === this.#reported && Math.abs(clockOffsetMs - this.#reportedClockOffsetMs) < CLOCK_STEP_MS)
+      return;
+    this.#reportedClockOffsetMs = clockOffsetMs;
+    this.#reported = text;
     this.#options.onChange(status);
   }
 }

@@ -1,4 +1,7 @@
-/** The Node's status from the host and the engine, in a kubelet's words (pkg/kubelet/nodestatus/setters.go). */
+/**
+ * Computes the Node's status from the host and the engine, with the kubelet's reasons and messages
+ * (pkg/kubelet/nodestatus/setters.go).
+ */
 
 import type { NodeStatus } from '../../shared/kube/nodes/node-types.js';
 import { type Condition, withCondition } from '../../shared/kube/objects/conditions.js';
@@ -8,32 +11,32 @@ import type { Pressure } from '../decisions/eviction/eviction-thresholds.js';
 import type { EngineInfo } from '../runtime/runtime-driver.js';
 import type { HostInfo } from './host-info.js';
 
-/** Pods a node takes by default. */
+/** The kubelet's default `maxPods`. */
 const MAX_PODS = 110;
-/** Memory that a kubelet's default eviction threshold keeps free. */
-const KEPT_MEMORY_BYTES = 100 * 1024 * 1024;
-/** Share of the disk that may be used by default. */
+/** Memory that the kubelet's default eviction threshold keeps free. */
+const RESERVED_MEMORY_BYTES = 100 * 1024 * 1024;
+/** Fraction of the disk that Pods may use by default. */
 const ALLOCATABLE_DISK = 0.9;
 
-/** The engine answers, or why it does not. */
+/** The engine responds, or the reason why it does not. */
 export type EngineHealth = { kind: 'up'; info: EngineInfo } | { kind: 'down'; message: string };
 
 export interface NodeStatusInputs {
   nodeName: string;
   host: HostInfo;
   engine: EngineHealth;
-  /** Of the engine when it was last up. */
+  /** The engine's info when it last responded. */
   lastEngine?: EngineInfo;
   agentVersion: string;
-  /** What the host is short of; absent = nothing. */
+  /** Current pressures. Absent = none. */
   pressures?: readonly Pressure[];
-  /** The device of the engine's bridge network, once it was seen here: one never seen may belong to an engine elsewhere. */
+  /** Device of the engine's bridge, once seen on this host. Before, it may belong to an engine elsewhere. */
   seenBridge?: string;
-  /** ms since the epoch, by the host's steady clock. */
+  /** ms since the epoch, by the host's monotonic clock. */
   now: number;
 }
 
-/** The status now; transition times are kept from `previous` where a condition did not change. */
+/** Returns the current status. Conditions that did not change keep the transition times of `previous`. */
 export function nodeStatus(facts: NodeStatusInputs, previous: NodeStatus | undefined): NodeStatus {
   const { host, nodeName } = facts;
   const engine = facts.engine.kind === 'up' ? facts.engine.info : facts.lastEngine;
@@ -69,11 +72,11 @@ function capacityOf(host: HostInfo): ResourceList {
   };
 }
 
-/** What Pods may ask for in all: capacity less what a kubelet's defaults keep free. */
+/** Returns the resources for Pods: the capacity minus what the kubelet keeps free by default. */
 export function allocatableOf(host: HostInfo): ResourceList {
   return {
     ...capacityOf(host),
-    memory: kibibytes(Math.max(host.memoryBytes - KEPT_MEMORY_BYTES, 0)),
+    memory: kibibytes(Math.max(host.memoryBytes - RESERVED_MEMORY_BYTES, 0)),
     'ephemeral-storage': String(Math.floor(host.diskBytes * ALLOCATABLE_DISK)),
   };
 }
@@ -87,7 +90,7 @@ function conditionsOf(facts: NodeStatusInputs, previous: NodeStatus | undefined)
   const time = toTimestamp(now);
   const network = networkCondition(facts);
   const wanted: Condition[] = [
-    ...PRESSURES.map((words) => pressureCondition(words, pressures.includes(words.type))),
+    ...PRESSURES.map((texts) => pressureCondition(texts, pressures.includes(texts.type))),
     ...(network ? [network] : []),
     readyCondition(engine),
   ];
@@ -100,36 +103,36 @@ function conditionsOf(facts: NodeStatusInputs, previous: NodeStatus | undefined)
   );
 }
 
-interface PressureWords {
+interface PressureTexts {
   type: Pressure;
-  there: readonly [reason: string, message: string];
-  gone: readonly [reason: string, message: string];
+  active: readonly [reason: string, message: string];
+  inactive: readonly [reason: string, message: string];
 }
 
-const PRESSURES: readonly PressureWords[] = [
+const PRESSURES: readonly PressureTexts[] = [
   {
     type: 'MemoryPressure',
-    there: ['KubeletHasInsufficientMemory', 'kubelet has insufficient memory available'],
-    gone: ['KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
+    active: ['KubeletHasInsufficientMemory', 'kubelet has insufficient memory available'],
+    inactive: ['KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
   },
   {
     type: 'DiskPressure',
-    there: ['KubeletHasDiskPressure', 'kubelet has disk pressure'],
-    gone: ['KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
+    active: ['KubeletHasDiskPressure', 'kubelet has disk pressure'],
+    inactive: ['KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
   },
   {
     type: 'PIDPressure',
-    there: ['KubeletHasInsufficientPID', 'kubelet has insufficient PID available'],
-    gone: ['KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
+    active: ['KubeletHasInsufficientPID', 'kubelet has insufficient PID available'],
+    inactive: ['KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
   },
 ];
 
-function pressureCondition({ type, there, gone }: PressureWords, isThere: boolean): Condition {
-  const [reason, message] = isThere ? there : gone;
-  return { type, status: isThere ? 'True' : 'False', reason, message };
+function pressureCondition({ type, active, inactive }: PressureTexts, isActive: boolean): Condition {
+  const [reason, message] = isActive ? active : inactive;
+  return { type, status: isActive ? 'True' : 'False', reason, message };
 }
 
-/** Of the network that Pods get which do not share the host's; undefined while the engine tells nothing of it. */
+/** Condition of the network of Pods without `hostNetwork`. Undefined until the engine has reported it. */
 function networkCondition({ engine, lastEngine, host, seenBridge }: NodeStatusInputs): Condition | undefined {
   const network = engine.kind === 'up' ? engine.info.podNetwork : lastEngine?.podNetwork;
   if (!network) return undefined;
@@ -140,10 +143,10 @@ function networkCondition({ engine, lastEngine, host, seenBridge }: NodeStatusIn
   }
   const { device } = network;
   if (device !== undefined && device === seenBridge && !host.devices?.includes(device)) {
-    const message = `the network device ${device} of the engine's bridge network is gone`;
+    const message = `the network device ${device} of the engine's bridge network does not exist any longer`;
     return { type, status: 'True', reason: 'BridgeIsDown', message };
   }
-  return { type, status: 'False', reason: 'BridgeIsUp', message: "the engine's bridge network is there" };
+  return { type, status: 'False', reason: 'BridgeIsUp', message: "the engine's bridge network exists" };
 }
 
 function readyCondition(engine: EngineHealth): Condition {

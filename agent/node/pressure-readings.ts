@@ -1,9 +1,10 @@
-/** What the host has left, by the kernel's own count: a few small reads, and nothing written. */
+/** Available memory, disk space, inodes and process ids, from the kernel's counters. Cheap, and writes nothing. */
 import { readFile, stat, statfs } from 'node:fs/promises';
 import type { Observation, PressureReadings, Signal } from '../decisions/eviction/eviction-thresholds.js';
+import type { DiskUse } from '../decisions/images/image-collection.js';
 import { workingSet } from './host-counters.js';
 
-/** Reads now; what the host does not tell is missing. `imageDir` is the engine's, undefined while nobody knows it. */
+/** Leaves out signals that the host does not report. `imageDir` is the engine's root directory, if known. */
 export async function readPressureSignals(
   nodeDir: string,
   imageDir: string | undefined,
@@ -28,13 +29,13 @@ export async function readPressureSignals(
   };
 }
 
-/** Of /proc/meminfo: all but the working set, as a kubelet's of the root cgroup. */
+/** Memory without the working set, as the kubelet computes it for the root cgroup. */
 export function memoryOf(meminfo: string): Observation | undefined {
   const total = Number(/^MemTotal: +(\d+)/m.exec(meminfo)?.[1] ?? 0) * 1024;
   return total > 0 ? { capacity: total, available: total - workingSet(meminfo) } : undefined;
 }
 
-/** The kernel's lowest limit on processes and threads, less those that there are (pkg/kubelet/stats/pidlimit). */
+/** Returns the kernel's lowest limit of processes and threads, minus the existing ones (pkg/kubelet/stats/pidlimit). */
 async function pidsOf(): Promise<Observation | undefined> {
   const [pidMax, threadsMax, loadavg] = await Promise.all([
     read('/proc/sys/kernel/pid_max'),
@@ -50,7 +51,7 @@ async function pidsOf(): Promise<Observation | undefined> {
 
 interface FileSystem {
   bytes: Observation;
-  /** Absent where there is no fixed number of them, as on btrfs. */
+  /** Absent on file systems without a fixed number of inodes, such as btrfs. */
   inodes?: Observation;
   device: number;
 }
@@ -64,7 +65,7 @@ async function fileSystem(path: string): Promise<FileSystem | undefined> {
       device: dev,
     };
   } catch {
-    // On another host, or not there yet: nothing is known of it.
+    // The path is on another host, or does not exist yet.
     return undefined;
   }
 }
@@ -75,4 +76,15 @@ async function read(path: string): Promise<string | undefined> {
   } catch {
     return undefined;
   }
+}
+
+/** Usage of the file system with `path`. Available is what an ordinary user could still write. */
+export async function readFileSystemUsage(path: string): Promise<DiskUse> {
+  const { blocks, bavail, bsize } = await statfs(path);
+  return { capacityBytes: blocks * bsize, availableBytes: bavail * bsize };
+}
+
+/** Returns a fraction in [0, 1]. */
+export function usedFraction({ capacityBytes, availableBytes }: DiskUse): number {
+  return capacityBytes > 0 ? 1 - availableBytes / capacityBytes : 0;
 }

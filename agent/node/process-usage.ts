@@ -1,16 +1,15 @@
-/** What this process costs its host. */
+/** Resource usage of this process. */
 import { readFileSync } from 'node:fs';
 import { writtenBytes } from '../../shared/process/files/written-bytes.js';
 
 export interface ProcessUsage {
   memoryBytes: number;
-  /** Written into files, by its own count. */
+  /** Bytes written to files, by the process's own count. */
   writtenBytes: number;
-  /** Written to a disk, by the kernel's count: whole pages. Absent where it does not say. */
+  /** Bytes written to a disk, by the kernel's count of whole pages. Absent if the kernel does not report it. */
   diskWrittenBytes?: number;
 }
 
-/** Reads it now. */
 export function readProcessUsage(): ProcessUsage {
   const diskWrittenBytes = storedBytesIn(readOwnIo());
   return {
@@ -20,7 +19,7 @@ export function readProcessUsage(): ProcessUsage {
   };
 }
 
-/** `write_bytes` of `/proc/PID/io`, less what was deleted before it reached the disk. */
+/** Returns `write_bytes` of `/proc/PID/io`, minus data that was deleted before it reached the disk. */
 export function storedBytesIn(io: string): number | undefined {
   const field = (name: string) => new RegExp(`^${name}: (\\d+)$`, 'm').exec(io)?.[1];
   const written = field('write_bytes');
@@ -32,7 +31,7 @@ function readOwnIo(): string {
   try {
     return readFileSync('/proc/self/io', 'utf8');
   } catch {
-    // Kernels without task accounting have none.
+    // A kernel without task accounting has no such file.
     return '';
   }
 }

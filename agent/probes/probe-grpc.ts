@@ -1,7 +1,6 @@
 /**
- * The grpc of probes: one call of grpc.health.v1.Health/Check (pkg/probe/grpc). Written on Node's HTTP/2, which is loaded
- * with the first such probe: the request and the answer are one field each, and a gRPC library costs more memory than the
- * rest of the agent.
+ * gRPC probes: one call of grpc.health.v1.Health/Check (pkg/probe/grpc). Uses Node's HTTP/2, loaded with the first such
+ * probe. Request and response have one field each, and a gRPC library would use more memory than the rest of the agent.
  */
 import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2';
 import type { Handler } from '../../shared/kube/pods/probe-types.js';
@@ -19,13 +18,13 @@ const CODE_NAMES: Record<string, string> = {
   '14': 'Unavailable',
 };
 
-interface GrpcAnswer {
+interface GrpcResponse {
   code: string;
   message: string;
   body: Buffer;
 }
 
-/** Asks the health service of grpc.health.v1 once. Never rejects: what goes wrong is a failure with its words. */
+/** Calls the health service once. Never rejects: an error becomes a failed probe with its message. */
 export async function probeGrpc(
   { port, service = '' }: NonNullable<Handler['grpc']>,
   { podIP }: ProbeTarget,
@@ -61,12 +60,12 @@ function connected(session: ClientHttp2Session, deadline: AbortSignal): Promise<
   return new Promise((resolve, reject) => {
     deadline.addEventListener('abort', reject, { once: true });
     session.once('connect', () => resolve());
-    // Stays for the session's life: what fails after the connect shows in the call as well.
+    // Remains until the session ends: an error after the connect also fails the call.
     session.on('error', reject);
   });
 }
 
-function check(session: ClientHttp2Session, service: string, deadline: AbortSignal): Promise<GrpcAnswer> {
+function check(session: ClientHttp2Session, service: string, deadline: AbortSignal): Promise<GrpcResponse> {
   const call = session.request({
     ':method': 'POST',
     ':path': PATH,
@@ -86,12 +85,12 @@ function check(session: ClientHttp2Session, service: string, deadline: AbortSign
     });
     call.on('data', (chunk: Buffer) => chunks.push(chunk));
     call.on('error', reject);
-    call.on('end', () => resolve(answerOf(fields, Buffer.concat(chunks))));
+    call.on('end', () => resolve(responseOf(fields, Buffer.concat(chunks))));
     call.end(framed(encodeRequest(service)));
   });
 }
 
-function answerOf(fields: IncomingHttpHeaders, body: Buffer): GrpcAnswer {
+function responseOf(fields: IncomingHttpHeaders, body: Buffer): GrpcResponse {
   const text = (name: string): string => String(fields[name] ?? '');
   const status = text(':status');
   const code = text('grpc-status') || (status === '200' ? '2' : '14');
@@ -100,7 +99,7 @@ function answerOf(fields: IncomingHttpHeaders, body: Buffer): GrpcAnswer {
   return { code, message, body };
 }
 
-function verdict({ code, message, body }: GrpcAnswer): ProbeResult {
+function verdict({ code, message, body }: GrpcResponse): ProbeResult {
   if (code === UNIMPLEMENTED) {
     const what = 'this server does not implement the grpc health protocol (grpc.health.v1.Health)';
     return { kind: 'failure', message: `error: ${what}: ${message}` };
@@ -115,7 +114,7 @@ function verdict({ code, message, body }: GrpcAnswer): ProbeResult {
   return { kind: 'failure', message: `service unhealthy (responded with "${name}")` };
 }
 
-/** HealthCheckRequest: field 1, the service, a string; the empty one is not written. */
+/** HealthCheckRequest: field 1 is the service's name. An empty name is left out. */
 function encodeRequest(service: string): Buffer {
   const name = Buffer.from(service);
   if (name.length === 0) return name;
@@ -136,7 +135,7 @@ function framed(message: Buffer): Buffer {
   return Buffer.concat([head, message]);
 }
 
-/** HealthCheckResponse: field 1, the status, one byte; absent is 0. */
+/** HealthCheckResponse: field 1 is the status, one byte. Absent means 0. */
 function decodeStatus(body: Buffer): number {
   const message = body.subarray(5);
   return message[0] === 0x08 ? (message[1] ?? 0) : 0;

@@ -1,4 +1,4 @@
-/** Runs what probes and hooks name: a command, a request, a connection, a sleep (pkg/kubelet/prober, pkg/kubelet/lifecycle). */
+/** Runs the handlers of probes and lifecycle hooks (pkg/kubelet/prober, pkg/kubelet/lifecycle). */
 import type { Handler, Probe } from '../../shared/kube/pods/probe-types.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import { type ProbeResult, probeTimeoutMs } from '../decisions/probes/probe-state.js';
@@ -9,15 +9,14 @@ import { probeHttp, sendHookRequest } from './probe-http.js';
 import type { ProbeTarget } from './probe-target.js';
 import { probeTcp } from './probe-tcp.js';
 
-/** What workers ask of handlers. */
 export interface ProbeHandlers {
-  /** One answer, never late by more than a moment; throws nothing. */
+  /** Runs a probe once, limited by its timeout. Never throws. */
   probe(probe: Probe, target: ProbeTarget): Promise<ProbeResult>;
-  /** Resolves when the hook has done its work within `deadlineMs`; throws an Error that says why not. */
+  /** Resolves when the hook has completed within `deadlineMs`. Throws an Error with the reason otherwise. */
   runHook(hook: Handler, target: ProbeTarget, deadlineMs: number): Promise<void>;
 }
 
-/** On a real engine. */
+/** Handlers for containers of a real engine. */
 export class ContainerProbeHandlers implements ProbeHandlers {
   readonly #driver: Pick<RuntimeDriver, 'exec'>;
   readonly #clock: Clock;
@@ -39,14 +38,14 @@ export class ContainerProbeHandlers implements ProbeHandlers {
     if (hook.exec) {
       const command = hook.exec.command ?? [];
       const result = await runContainerCommand(this.#driver, target.id, command, deadlineMs, this.#clock);
-      if (result.kind === 'late') throw new Error(`command "${command.join(' ')}" timed out`);
+      if (result.kind === 'timedOut') throw new Error(`command "${command.join(' ')}" timed out`);
       if (result.exitCode !== 0) throw new Error(`command exited with ${result.exitCode}`);
     } else if (hook.httpGet) {
       await sendHookRequest(hook.httpGet, target, AbortSignal.timeout(deadlineMs));
     } else if (hook.sleep) {
       await this.#sleep(Math.min(hook.sleep.seconds * 1000, deadlineMs));
     } else {
-      throw new Error('the hook names nothing that can be run');
+      throw new Error('the hook has no exec, httpGet or sleep');
     }
   }
 
@@ -60,7 +59,7 @@ export class ContainerProbeHandlers implements ProbeHandlers {
 
   async #probeExec(command: readonly string[], target: ProbeTarget, timeoutMs: number): Promise<ProbeResult> {
     const result = await runContainerCommand(this.#driver, target.id, command, timeoutMs, this.#clock);
-    if (result.kind === 'late') {
+    if (result.kind === 'timedOut') {
       return { kind: 'failure', message: `command "${command.join(' ')}" timed out` };
     }
     if (result.exitCode === 0) return { kind: 'success' };

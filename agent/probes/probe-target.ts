@@ -1,19 +1,19 @@
-/** Where a probe or a hook is to be sent. */
+/** Addresses of probes and hooks. */
 import type { IntOrString } from '../../shared/kube/objects/int-or-string.js';
 import type { Container } from '../../shared/kube/pods/pod-types.js';
 
-/** A running container as probes and hooks reach it. */
+/** A running container, as the target of probes and hooks. */
 export interface ProbeTarget {
   /** The engine's id. */
   id: string;
   container: Container;
-  /** The Pod's address: the host's own on the host's network. Empty while unknown. */
+  /** The Pod's address, or the host's for a Pod with `hostNetwork`. Empty while unknown. */
   podIP: string;
 }
 
 /**
- * The port's number, looked up by name among the container's own (pkg/probe/util.go ResolveContainerPort). Throws an
- * Error in upstream's words.
+ * Returns the port's number. Looks up a name among the container's ports (pkg/probe/util.go ResolveContainerPort).
+ * Throws an Error with upstream's message.
  */
 export function portNumber(port: IntOrString, { container }: ProbeTarget): number {
   if (typeof port === 'number') return valid(port);
@@ -28,19 +28,19 @@ function valid(port: number): number {
   throw new Error(`invalid port number: ${port}`);
 }
 
-/** `10.0.0.1:80`, `[fd00::1]:80`. */
+/** Returns `10.0.0.1:80` or `[fd00::1]:80`. */
 export function hostAndPort(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** A connection that failed, as Go words it: `dial tcp 10.0.0.1:80: connect: connection refused`. */
+/** Formats a failed connection like Go: `dial tcp 10.0.0.1:80: connect: connection refused`. */
 export function dialErrorMessage(error: unknown, where: string): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
-  const words = DIAL_WORDS[code];
-  return words ? `dial tcp ${where}: ${words}` : message;
+  const text = DIAL_ERRORS[code];
+  return text ? `dial tcp ${where}: ${text}` : message;
 }
 
-const DIAL_WORDS: Record<string, string> = {
+const DIAL_ERRORS: Record<string, string> = {
   ECONNREFUSED: 'connect: connection refused',
   EHOSTUNREACH: 'connect: no route to host',
   ENETUNREACH: 'connect: network is unreachable',

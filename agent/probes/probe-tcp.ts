@@ -1,10 +1,10 @@
-/** The tcpSocket of probes (pkg/probe/tcp): a connection that opens is success. */
+/** tcpSocket of probes (pkg/probe/tcp): succeeds when a connection opens. */
 import { connect } from 'node:net';
 import type { Handler } from '../../shared/kube/pods/probe-types.js';
 import type { ProbeResult } from '../decisions/probes/probe-state.js';
 import { dialErrorMessage, hostAndPort, type ProbeTarget, portNumber } from './probe-target.js';
 
-/** Opens a connection and closes it; one that does not open is a failure with its words. Throws as `portNumber`. */
+/** Opens a connection and closes it. An error becomes a failed probe with its message. Throws like `portNumber`. */
 export function probeTcp(
   action: NonNullable<Handler['tcpSocket']>,
   target: ProbeTarget,
@@ -16,7 +16,7 @@ export function probeTcp(
   return new Promise((resolve) => {
     const socket = connect({ host, port });
     const end = (result: ProbeResult): void => {
-      // RST in the place of FIN, as upstream: no socket of the host lingers in TIME_WAIT.
+      // Like upstream, sends RST instead of FIN, so that the host does not collect sockets in TIME_WAIT.
       socket.resetAndDestroy();
       resolve(result);
     };

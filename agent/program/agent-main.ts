@@ -38,10 +38,10 @@ import { eventJournalFile } from '../link/event-journal-file.js';
 import { type AgentMetricInputs, AgentMetrics } from '../metrics/agent-metrics.js';
 import { AgentMetricsServer, parseMetricsAddress } from '../metrics/agent-metrics-server.js';
 import { agentMetricsText } from '../metrics/agent-metrics-text.js';
-import { readFileSystemUsage, usedFraction } from '../node/file-system-usage.js';
 import { readHostCounters } from '../node/host-counters.js';
 import { readHostInfo } from '../node/host-info.js';
 import { HostLoad } from '../node/host-load.js';
+import { readFileSystemUsage, usedFraction } from '../node/pressure-readings.js';
 import { readProcessUsage } from '../node/process-usage.js';
 import { FolderPodFiles } from '../pods/pod-files.js';
 import { AgentUpgrades } from '../upgrade/agent-upgrades.js';
@@ -242,7 +242,7 @@ async function openDesired(dataDir: string, clock: Clock, log: Logger) {
 
 /** Counts this start of a version on trial. Throws `ExitError` where the one before it is to come back. */
 async function beginUpgrades(dataDir: string, clock: Clock, log: Logger): Promise<AgentUpgrades> {
-  const upgrades = new AgentUpgrades({ dataDir, clock, wallClock: systemClock, chance: systemRandom, log });
+  const upgrades = new AgentUpgrades({ dataDir, clock, wallClock: systemClock, random: systemRandom, log });
   if (await upgrades.start()) return upgrades;
   const sentence = 'This version of the agent did not stay up; the one before it comes back.';
   throw new ExitError(EXIT_CODES.environment, sentence);

@@ -1,16 +1,18 @@
-/** A command in a container from start to end, for probes and hooks. */
+/** Runs a command in a container to its end, for probes and hooks. */
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import { type ExecProcess, type RuntimeDriver, RuntimeError } from './runtime-driver.js';
 
-/** As much of the output as a kubelet keeps of a probe's (`pkg/probe/exec` maxReadLength). */
+/** Limit of the output that is kept, like the kubelet's (`pkg/probe/exec` maxReadLength). */
 export const MAX_OUTPUT_BYTES = 10 * 1024;
 
-/** How a command came out. `output` is its first bytes, stdout and stderr as they came, never more than the limit. */
-type CommandResult = { kind: 'ended'; exitCode: number; output: Buffer } | { kind: 'late'; output: Buffer };
+/** `output` contains the first bytes of stdout and stderr in order, up to the limit. */
+type CommandResult =
+  | { kind: 'ended'; exitCode: number; output: Buffer }
+  | { kind: 'timedOut'; output: Buffer };
 
 /**
- * Runs `command` in a running container and waits for its end, at most `deadlineMs`: what is late then is killed where
- * the agent may (`ExecProcess.kill`) and let go in any case. Throws `RuntimeError` as `exec` does.
+ * Runs `command` in a running container for at most `deadlineMs`. At the deadline the process is killed if the agent
+ * has permission to (`ExecProcess.kill`), and its streams are closed in any case. Throws `RuntimeError` like `exec`.
  */
 export async function runContainerCommand(
   driver: Pick<RuntimeDriver, 'exec'>,
@@ -19,36 +21,36 @@ export async function runContainerCommand(
   deadlineMs: number,
   clock: Clock,
 ): Promise<CommandResult> {
-  const letGo = new AbortController();
+  const abort = new AbortController();
   const collected = new FirstBytes(MAX_OUTPUT_BYTES);
   let running: ExecProcess | undefined;
   let timer: Timer | undefined;
-  const late = new Promise<'late'>((resolve) => {
-    timer = clock.after(deadlineMs, () => resolve('late'));
+  const late = new Promise<'timedOut'>((resolve) => {
+    timer = clock.after(deadlineMs, () => resolve('timedOut'));
   });
   const ended = (async () => {
-    running = await driver.exec(id, { command, stdin: false, tty: false }, letGo.signal);
+    running = await driver.exec(id, { command, stdin: false, tty: false }, abort.signal);
     for await (const { bytes } of running.output) collected.add(bytes);
     return running.exitCode();
   })();
   try {
     const exitCode = await Promise.race([ended, late]);
-    if (exitCode !== 'late') return { kind: 'ended', exitCode, output: collected.bytes };
-    await running?.kill().catch(ignoreRefusal);
-    return { kind: 'late', output: collected.bytes };
+    if (exitCode !== 'timedOut') return { kind: 'ended', exitCode, output: collected.bytes };
+    await running?.kill().catch(ignoreRuntimeError);
+    return { kind: 'timedOut', output: collected.bytes };
   } finally {
     timer?.cancel();
-    letGo.abort();
-    // What was let go may still fail; nobody waits for it.
+    abort.abort();
+    // The closed streams may still fail, but no caller waits for them.
     ended.catch(() => undefined);
   }
 }
 
-function ignoreRefusal(error: unknown): void {
+function ignoreRuntimeError(error: unknown): void {
   if (!(error instanceof RuntimeError)) throw error;
 }
 
-/** Keeps the beginning of what it is given. */
+/** Keeps the first bytes of a stream. */
 class FirstBytes {
   readonly #chunks: Uint8Array[] = [];
   #left: number;

@@ -1,10 +1,10 @@
 /**
- * A process inside a Pod's network: connects to ports there and hands the connections to its parent, which ends it when
- * it has had nothing to do for a while (`network-dialer.ts`).
+ * A process inside a Pod's network. It connects to ports there and passes the connections to its parent
+ * (`network-dialer.ts`). The parent ends it when it has been idle for a while.
  */
 import { connect } from 'node:net';
 
-/** As the kubelet's engines try them. */
+/** Tried in this order, as in the container runtimes of the kubelet. */
 const LOOPBACKS = ['127.0.0.1', '::1'];
 
 function dial(id: number, port: number, hosts: readonly string[], errors: readonly string[]): void {
@@ -14,7 +14,7 @@ function dial(id: number, port: number, hosts: readonly string[], errors: readon
     return;
   }
   const socket = connect({ host, port });
-  // What the server says first is for the parent to read.
+  // The parent must read the server's first bytes.
   socket.pause();
   socket.once('error', (error) => dial(id, port, others, [...errors, error.message]));
   socket.once('connect', () => process.send?.({ id }, socket, { keepOpen: false }));

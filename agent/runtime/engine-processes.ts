@@ -1,16 +1,17 @@
-/** The processes behind an engine's socket: containers are started among their mounts. */
+/** Finds the processes behind an engine's socket. Containers are started in their mount namespace. */
 import { readdir, readFile, readlink, realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { EngineAddress } from './docker/engine-address.js';
 
-/** Of `/proc/net/unix`: the socket accepts connections. */
+/** Flag in `/proc/net/unix`: the socket accepts connections. */
 const LISTENS = '00010000';
-/** The service manager, which may listen for the engine and start it with the first connection. */
+/** systemd, which may listen for the engine and start it with the first connection. */
 const INIT = 1;
 
 /**
- * Ids of the processes of this host that hold the socket on which the engine listens, process 1 last; none for an engine on another host.
- * Other processes can listen under the same path in a file system of their own: the caller checks what each one sees.
+ * Returns the ids of the processes that hold the engine's socket, process 1 last. Empty for an engine on another host.
+ * Other processes can listen under the same path in a file system of their own, so the caller must check what each
+ * process sees.
  */
 export async function engineProcesses(address: EngineAddress): Promise<number[]> {
   if (!('socketPath' in address)) return [];
@@ -18,11 +19,11 @@ export async function engineProcesses(address: EngineAddress): Promise<number[]>
   const sockets = await socketsAt(address.socketPath, pids);
   if (sockets.size === 0) return [];
   const holders: number[] = [];
-  for (const pid of pids) if (await holdsOne(pid, sockets)) holders.push(pid);
+  for (const pid of pids) if (await holdsAny(pid, sockets)) holders.push(pid);
   return holders.sort((one, other) => Number(one === INIT) - Number(other === INIT) || one - other);
 }
 
-/** As `/proc/PID/fd` names them: `socket:[INODE]`. Each network namespace lists its own. */
+/** Returns names as in `/proc/PID/fd`: `socket:[INODE]`. Each network namespace has a list of its own. */
 async function socketsAt(path: string, pids: readonly number[]): Promise<Set<string>> {
   const real = await realpath(path).catch(() => path);
   const networks = new Set<string>();
@@ -43,14 +44,14 @@ async function socketsAt(path: string, pids: readonly number[]): Promise<Set<str
   return found;
 }
 
-async function holdsOne(pid: number, sockets: ReadonlySet<string>): Promise<boolean> {
+async function holdsAny(pid: number, sockets: ReadonlySet<string>): Promise<boolean> {
   const folder = `/proc/${pid}/fd`;
   const names = (await orUndefined(readdir(folder))) ?? [];
   const links = await Promise.all(names.map((name) => orUndefined(readlink(`${folder}/${name}`))));
   return links.some((link) => link !== undefined && sockets.has(link));
 }
 
-/** Undefined for a process that has ended, or that this one may not look into. */
+/** Returns undefined for a process that has exited, or that this process has no permission to inspect. */
 async function orUndefined<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;

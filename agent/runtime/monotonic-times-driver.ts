@@ -1,149 +1,66 @@
-/** An engine's times, which are the wall clock's, told by the host's steady clock. */
-import type { Duplex } from 'node:stream';
+/** Converts a container engine's times, which are wall clock times, to the host's monotonic clock. */
 import type { Clock } from '../../shared/process/time/clock.js';
-import type {
-  AttachedStreams,
-  AttachRequest,
-  ContainerConfig,
-  ContainerStorage,
-  ContainerUsage,
-  EngineImage,
-  EngineInfo,
-  ExecProcess,
-  ExecRequest,
-  LogRequest,
-  ObservedContainer,
-  PullRequest,
-  RuntimeDriver,
-  RuntimeEvent,
-} from './runtime-driver.js';
+import { overrideDriver } from './override-driver.js';
+import type { ObservedContainer, RuntimeDriver } from './runtime-driver.js';
 
-/** A smaller difference is the reading's own noise: following it would make times flicker. */
+/** Smaller differences between the clocks are measurement noise, which must not change times. */
 const STEP_MS = 1000;
 
 /**
- * The driver itself, save that the times of containers do not jump with the wall clock: a host that learns in the
- * middle of its day that it is not 1970 must not take its containers for decades old.
+ * Returns `driver` with container times that do not jump with the wall clock. Otherwise a host that boots in 1970 and sets
+ * its clock later would take its containers for decades old. `uptimeMs` returns the time since the host's boot: no running
+ * container is older. The `sinceMs` of a log request stays a wall clock time, like the timestamps of the log's lines.
  */
-export class MonotonicTimesDriver implements RuntimeDriver {
-  readonly #driver: RuntimeDriver;
-  readonly #steady: Clock;
+export function withMonotonicTimes(
+  driver: RuntimeDriver,
+  monotonic: Clock,
+  wall: Clock,
+  uptimeMs = () => Number.POSITIVE_INFINITY,
+): RuntimeDriver {
+  const times = new ContainerTimes(monotonic, wall, uptimeMs);
+  return overrideDriver(driver, {
+    list: async () => {
+      const containers = await driver.list();
+      times.forgetAllBut(containers);
+      return times.convert(containers);
+    },
+    inspectPod: async (podUid) => times.convert(await driver.inspectPod(podUid)),
+  });
+}
+
+class ContainerTimes {
+  readonly #monotonic: Clock;
   readonly #wall: Clock;
   readonly #uptimeMs: () => number;
-  /** By container: each time that the engine told, and what it is here. The wall clock may have been set since. */
-  #told = new Map<string, Map<number, number>>();
+  /** By container: the monotonic time for each time of the engine. A step of the wall clock does not change it. */
+  #converted = new Map<string, Map<number, number>>();
   #offsetMs = 0;
 
-  /** `uptimeMs`: since the host's boot, which nothing that runs is older than. */
-  constructor(driver: RuntimeDriver, steady: Clock, wall: Clock, uptimeMs = () => Number.POSITIVE_INFINITY) {
-    this.#driver = driver;
-    this.#steady = steady;
+  constructor(monotonic: Clock, wall: Clock, uptimeMs: () => number) {
+    this.#monotonic = monotonic;
     this.#wall = wall;
     this.#uptimeMs = uptimeMs;
   }
 
-  async list(): Promise<ObservedContainer[]> {
-    const containers = await this.#driver.list();
+  forgetAllBut(containers: readonly ObservedContainer[]): void {
     const ids = new Set(containers.map(({ id }) => id));
-    this.#told = new Map([...this.#told].filter(([id]) => ids.has(id)));
-    return this.#shifted(containers);
+    this.#converted = new Map([...this.#converted].filter(([id]) => ids.has(id)));
   }
 
-  async inspectPod(podUid: string): Promise<ObservedContainer[]> {
-    return this.#shifted(await this.#driver.inspectPod(podUid));
-  }
-
-  info(): Promise<EngineInfo> {
-    return this.#driver.info();
-  }
-
-  events(signal: AbortSignal): AsyncIterable<RuntimeEvent> {
-    return this.#driver.events(signal);
-  }
-
-  storage(podUid: string): Promise<ContainerStorage[]> {
-    return this.#driver.storage(podUid);
-  }
-
-  findImage(image: string): Promise<EngineImage | undefined> {
-    return this.#driver.findImage(image);
-  }
-
-  pull(request: PullRequest): Promise<void> {
-    return this.#driver.pull(request);
-  }
-
-  tag(image: string, name: string): Promise<void> {
-    return this.#driver.tag(image, name);
-  }
-
-  imagesInUse(): Promise<ReadonlySet<string>> {
-    return this.#driver.imagesInUse();
-  }
-
-  removeImage(image: string): Promise<void> {
-    return this.#driver.removeImage(image);
-  }
-
-  ensureSandboxImage(): Promise<string> {
-    return this.#driver.ensureSandboxImage();
-  }
-
-  create(config: ContainerConfig, onWarning?: (text: string) => void): Promise<string> {
-    return this.#driver.create(config, onWarning);
-  }
-
-  start(id: string): Promise<void> {
-    return this.#driver.start(id);
-  }
-
-  stop(id: string, graceSeconds: number): Promise<void> {
-    return this.#driver.stop(id, graceSeconds);
-  }
-
-  remove(id: string): Promise<void> {
-    return this.#driver.remove(id);
-  }
-
-  /** `sinceMs` is the wall clock's, as the lines' own times are. */
-  logs(id: string, request: LogRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
-    return this.#driver.logs(id, request, signal);
-  }
-
-  exec(id: string, request: ExecRequest, signal: AbortSignal): Promise<ExecProcess> {
-    return this.#driver.exec(id, request, signal);
-  }
-
-  attach(id: string, request: AttachRequest, signal: AbortSignal): Promise<AttachedStreams> {
-    return this.#driver.attach(id, request, signal);
-  }
-
-  dial(id: string, port: number, signal: AbortSignal): Promise<Duplex> {
-    return this.#driver.dial(id, port, signal);
-  }
-
-  usage(): Promise<ContainerUsage[]> {
-    return this.#driver.usage();
-  }
-
-  close(): void {
-    this.#driver.close();
-  }
-
-  #shifted(containers: ObservedContainer[]): ObservedContainer[] {
-    const offsetMs = this.#steady.now() - this.#wall.now();
+  convert(containers: readonly ObservedContainer[]): ObservedContainer[] {
+    const offsetMs = this.#monotonic.now() - this.#wall.now();
     if (Math.abs(offsetMs - this.#offsetMs) >= STEP_MS) this.#offsetMs = offsetMs;
-    return containers.map((container) => this.#timed(container));
+    return containers.map((container) => this.#convertOne(container));
   }
 
-  #timed(container: ObservedContainer): ObservedContainer {
+  #convertOne(container: ObservedContainer): ObservedContainer {
     const { id, state, createdAt, startedAt, finishedAt } = container;
-    const told = this.#told.get(id) ?? new Map<number, number>();
-    this.#told.set(id, told);
-    const oldest = state === 'running' ? this.#steady.now() - this.#uptimeMs() : Number.NEGATIVE_INFINITY;
-    const time = (raw: number, earliest: number): number => {
-      const known = told.get(raw) ?? this.#firstTold(raw, earliest);
-      told.set(raw, known);
+    const converted = this.#converted.get(id) ?? new Map<number, number>();
+    this.#converted.set(id, converted);
+    const oldest = state === 'running' ? this.#monotonic.now() - this.#uptimeMs() : Number.NEGATIVE_INFINITY;
+    const time = (engineTime: number, earliest: number): number => {
+      const known = converted.get(engineTime) ?? this.#firstConversion(engineTime, earliest);
+      converted.set(engineTime, known);
       return known;
     };
     return {
@@ -154,10 +71,10 @@ export class MonotonicTimesDriver implements RuntimeDriver {
     };
   }
 
-  /** Of a time before the wall clock was set nobody can tell more than that it has passed, and what cannot be earlier. */
-  #firstTold(raw: number, earliest: number): number {
-    const now = this.#steady.now();
-    const time = Math.max(raw + this.#offsetMs, earliest);
+  /** A time from before the wall clock was set is unknown. It is only certain that it has passed, and is not before `earliest`. */
+  #firstConversion(engineTime: number, earliest: number): number {
+    const now = this.#monotonic.now();
+    const time = Math.max(engineTime + this.#offsetMs, earliest);
     return time > now + STEP_MS ? now : time;
   }
 }

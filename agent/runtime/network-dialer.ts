@@ -1,7 +1,7 @@
 /**
- * Connections from inside a container's network. Node has no call to enter one, so a small process does it, by
- * util-linux' nsenter, and passes the connected sockets back. It is ended from here when it is idle: one that ended by
- * itself could take a request with it.
+ * Opens connections from inside a container's network. Node cannot enter a network namespace. So a helper process,
+ * started by nsenter of util-linux, connects and passes the sockets back. The parent ends an idle helper: if the helper
+ * ended itself, a request could get lost.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
@@ -13,50 +13,49 @@ import {
 } from '../../shared/process/service/child-program.js';
 import { RuntimeError } from './runtime-driver.js';
 
-/** The process inside a Pod's network. */
+/** The helper's program. */
 export const DIAL_HELPER: ChildProgram = {
   name: 'dial-helper',
   module: new URL('./dial-helper.js', import.meta.url),
 };
-/** A helper holds no data: it needs little. */
-const SMALL = ['--max-old-space-size=16', '--max-semi-space-size=1'];
+/** A helper stores no data, so a small heap suffices. */
+const SMALL_HEAP_FLAGS = ['--max-old-space-size=16', '--max-semi-space-size=1'];
 
-/** How long a helper is kept that has nothing to do. */
+/** Time until an idle helper is ended. */
 const IDLE_MS = 10_000;
 
-/** Where a container can be reached. */
+/** How to reach a container. */
 interface NetworkPlace {
-  /** A process in its network, as this host numbers it. */
+  /** A process in its network, by its id on this host. */
   pid: number;
-  /** Its address on the engine's bridge, for an agent that may not enter networks. */
+  /** Its address on the engine's bridge, for an agent without permission to enter networks. */
   ip?: string;
 }
 
 interface Helper {
   child: ChildProcess;
-  /** Ends it, when nobody has waited for it for a while. */
+  /** Ends the helper when it is idle. */
   idle?: NodeJS.Timeout;
   waiting: Map<number, { resolve: (socket: Socket) => void; reject: (error: RuntimeError) => void }>;
 }
 
 export class NetworkDialer {
-  /** One a network, by the kernel's name of it. */
+  /** One helper per network namespace, by the kernel's name of the namespace. */
   readonly #helpers = new Map<string, Helper>();
   #lastId = 0;
 
-  /** Ends a helper that has had nothing to do for `idleMs`. */
+  /** An idle helper is ended after `idleMs`. */
   constructor(private readonly idleMs = IDLE_MS) {}
 
-  /** Throws `RuntimeError` when nobody listens there. */
+  /** Throws `RuntimeError` when the connection fails. */
   async dial(place: NetworkPlace, port: number): Promise<Socket> {
     const network = networkOf(place.pid);
     if (network !== undefined && network === networkOf(process.pid)) return dialDirectly('127.0.0.1', port);
     if (network !== undefined && process.getuid?.() === 0) return this.#dialInside(network, place.pid, port);
     if (place.ip) return dialDirectly(place.ip, port);
-    throw failed('the network of the container cannot be entered without root');
+    throw failed("the agent needs root to enter the container's network");
   }
 
-  /** Ends every helper. */
   close(): void {
     for (const { child } of this.#helpers.values()) child.kill();
   }
@@ -74,7 +73,7 @@ export class NetworkDialer {
     });
   }
 
-  /** Nobody finds it any more when it is told to end, so nobody's request goes with it. */
+  /** Removes the helper from the map first, so that no request can reach it while it ends. */
   #end(network: string, helper: Helper): void {
     if (this.#helpers.get(network) === helper) this.#helpers.delete(network);
     helper.child.kill();
@@ -84,7 +83,7 @@ export class NetworkDialer {
     const child = spawn(
       'nsenter',
       [`--net=/proc/${pid}/ns/net`, process.execPath, ...nodeFlags(), ...childArguments(DIAL_HELPER)],
-      // No environment: NODE_OPTIONS and the like are meant for the agent.
+      // No environment: NODE_OPTIONS and similar variables are meant for the agent.
       { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], env: { PATH: process.env.PATH ?? '' } },
     );
     const helper: Helper = { child, waiting: new Map() };
@@ -95,15 +94,15 @@ export class NetworkDialer {
       clearTimeout(helper.idle);
       helper.idle = setTimeout(() => this.#end(network, helper), this.idleMs).unref();
     });
-    child.on('error', (error) => this.#gone(network, helper, error.message));
-    child.on('exit', () => this.#gone(network, helper, 'the helper process ended'));
-    // It may outlive whoever asked; the agent does not wait for it.
+    child.on('error', (error) => this.#exited(network, helper, error.message));
+    child.on('exit', () => this.#exited(network, helper, 'the helper process ended'));
+    // The agent's exit must not wait for the helper.
     child.unref();
     child.channel?.unref();
     return helper;
   }
 
-  #gone(network: string, helper: Helper, why: string): void {
+  #exited(network: string, helper: Helper, why: string): void {
     if (this.#helpers.get(network) === helper) this.#helpers.delete(network);
     clearTimeout(helper.idle);
     for (const id of [...helper.waiting.keys()]) this.#settle(helper, id, failed(why));
@@ -129,7 +128,7 @@ function networkOf(pid: number): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/ns/net`);
   } catch {
-    // Another user's process, another host's, or none any more.
+    // The process belongs to another user or host, or has exited.
     return undefined;
   }
 }
@@ -145,7 +144,7 @@ function dialDirectly(host: string, port: number): Promise<Socket> {
   });
 }
 
-/** One executable file has Node's flags in it, and would take these for the program's. */
+/** A single executable contains Node's flags already, and would pass these to the program. */
 function nodeFlags(): readonly string[] {
-  return isSingleExecutable() ? [] : SMALL;
+  return isSingleExecutable() ? [] : SMALL_HEAP_FLAGS;
 }

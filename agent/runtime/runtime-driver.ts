@@ -1,21 +1,22 @@
 /**
- * A container engine as the agent sees it. Its laws are test/laws/driver-laws.ts, run against Docker, Podman and the fake.
- * "Ours" are the containers labelled with this clusterUID and node; a driver never lists or touches any other.
+ * A container engine as the agent sees it. The contract is in test/laws/driver-laws.ts, run against Docker, Podman and
+ * the hollow engine. A driver lists and touches only the containers of its owner, which are labelled with its
+ * clusterUID and node.
  */
 import type { Duplex } from 'node:stream';
 
-/** Where a container belongs; a driver keeps it in labels and gives it back from `list`. */
+/** Identity of a container. A driver stores it in labels and returns it from `list`. */
 export interface ContainerIdentity {
   podUid: string;
   podNamespace: string;
   podName: string;
   /** Container name in the Pod, or `SANDBOX`. */
   container: string;
-  /** 0 for the first start, then one more a restart: a repeated create of the same attempt is a conflict and no copy. */
+  /** 0 for the first start, incremented by each restart. Creating the same attempt again is a conflict. */
   attempt: number;
 }
 
-/** The container that holds a Pod's network and IPC namespaces. */
+/** Name of the container that holds a Pod's network and IPC namespaces. */
 export const SANDBOX = '';
 
 export interface Mount {
@@ -36,17 +37,17 @@ export interface PortBinding {
 
 export type NetworkMode = { kind: 'host' } | { kind: 'bridge' } | { kind: 'container'; id: string };
 
-/** A filter of system calls in the place of the engine's. A profile's path is absolute, on the host. */
+/** Replaces the engine's default system call filter. The path of a profile is absolute, on the host. */
 export type SeccompChoice = { kind: 'unconfined' } | { kind: 'localhost'; path: string };
 
-/** Everything the engine is asked for; computed by `decisions/container-spec/container-config.ts`. */
+/** A container to create, computed by `decisions/container-spec/container-config.ts`. */
 export interface ContainerConfig {
   identity: ContainerIdentity;
-  /** By its full name: what `list` gives back. */
+  /** Full name of the image, as `list` returns it. */
   image: string;
-  /** What this engine calls it, where that is another name. */
+  /** The engine's name of the image, if it differs. */
   engineImage?: string;
-  /** Entrypoint; absent = the image's. */
+  /** Entrypoint. Default: the image's. */
   command?: string[];
   args?: string[];
   workingDir?: string;
@@ -55,74 +56,74 @@ export interface ContainerConfig {
   mounts: Mount[];
   ports: PortBinding[];
   network: NetworkMode;
-  /** Share the IPC namespace of this container, `host`, or have one that others may share. */
+  /** The host's IPC namespace, a new one that others may share, or a container's. */
   ipc: { kind: 'host' } | { kind: 'shareable' } | { kind: 'container'; id: string };
-  /** Its own, the host's, or that of this container. */
+  /** A new PID namespace, the host's, or a container's. */
   pid: { kind: 'private' } | { kind: 'host' } | { kind: 'container'; id: string };
   hostname?: string;
-  /** What follows the host name in the container's own hosts file. */
+  /** Added to the host name in the container's hosts file. */
   domainname?: string;
   extraHosts?: string[];
-  /** In the place of the host's; a list that is empty is the engine's to fill. */
+  /** Replaces the host's DNS settings. The engine fills empty lists. */
   resolver?: { nameservers: string[]; searches: string[]; options: string[] };
-  /** Settings of the namespaces that this container holds. */
+  /** Kernel parameters of the container's own namespaces. */
   sysctls?: Record<string, string>;
   cpuShares?: number;
   /** CPU limit in millicores. */
   cpuLimitMilli?: number;
   memoryLimitBytes?: number;
-  /** Processes and threads it may have; absent = as many as the engine allows. */
+  /** Limit of processes and threads. Default: the engine's. */
   pidsLimit?: number;
-  /** -1000 to 1000: the higher, the sooner the kernel ends it when memory is short. */
+  /** From -1000 to 1000. The kernel's OOM killer prefers higher scores. */
   oomScoreAdj?: number;
   privileged: boolean;
   user?: string;
-  /** Numbers of groups that its processes have beside their own and the image's. */
+  /** Ids of supplementary groups, in addition to those of the image. */
   groups?: string[];
   readOnlyRootFilesystem: boolean;
   capabilitiesAdd: string[];
   capabilitiesDrop: string[];
   noNewPrivileges: boolean;
-  /** Absent = the engine's own filter. */
+  /** Default: the engine's own filter. */
   seccomp?: SeccompChoice;
-  /** A profile loaded on the host, or `unconfined`; absent = the engine's own. */
+  /** A profile loaded on the host, or `unconfined`. Default: the engine's own. */
   appArmorProfile?: string;
   tty: boolean;
   stdin: boolean;
-  /** The input ends with the first client that leaves; Podman does so in any case. */
+  /** The input ends when the first client disconnects. Podman always does this. */
   stdinOnce?: boolean;
-  /** Signal and grace are given at stop. Engine-side restart policy is always "no": the agent restarts. */
+  /** Signal and grace period are arguments of `stop`. The engine never restarts containers: the agent does. */
 }
 
 export type EngineState = 'created' | 'running' | 'exited';
 
-/** A container of ours as the engine reports it. Times are ms since the epoch by the host's clock; absent = never. */
+/** A container as the engine reports it. Times are ms since the epoch by the host's clock. Absent = never. */
 export interface ObservedContainer {
   id: string;
   identity: ContainerIdentity;
   state: EngineState;
-  /** As asked for at create. */
+  /** The image's name at create. */
   image: string;
-  /** Digest form when the engine knows one, else its image id. */
+  /** Digest if the engine knows one, else the image id. */
   imageID: string;
   createdAt: number;
   startedAt?: number;
   finishedAt?: number;
   exitCode?: number;
   oomKilled: boolean;
-  /** The engine's own words when it could not start the container. */
+  /** The engine's error when the container could not start. */
   error?: string;
-  /** Address in the bridge network; absent for host network and for members of a sandbox. */
+  /** Address in the bridge network. Absent with the host's or a sandbox's network. */
   ip?: string;
-  /** What the agent put on at create (spec hash, grace …). */
+  /** The labels of `create`, such as spec hash and grace period. */
   labels: Record<string, string>;
-  /** What a hollow container says of itself in the place of a probe. Absent on real engines: there, running is ready. */
+  /** Readiness of a hollow container. Absent on real engines: there a running container is ready. */
   ready?: boolean;
-  /** A hollow host was told that this Pod has ended for good: its phase from now on, whatever its containers do. */
+  /** Set by a command to a hollow engine: overrides the Pod's phase, whatever the state of its containers. */
   podPhase?: 'Failed' | 'Succeeded';
 }
 
-/** Whose containers a driver sees; two owners on one engine never see each other's. */
+/** Owner of containers. Two owners on one engine never see each other's containers. */
 export interface ContainerOwner {
   clusterUID: string;
   nodeName: string;
@@ -135,21 +136,21 @@ export interface EngineInfo {
   apiVersion: string;
   osImage?: string;
   kernelVersion?: string;
-  /** Changes when the engine restarted with other data. */
+  /** Changes when the engine was restarted with other data. */
   id: string;
-  /** It enforces AppArmor profiles. */
+  /** The engine enforces AppArmor profiles. */
   appArmor: boolean;
-  /** It filters system calls. */
+  /** The engine filters system calls. */
   seccomp: boolean;
-  /** It runs as an ordinary user of the host. */
+  /** The engine runs as an ordinary user. */
   rootless: boolean;
-  /** The network of Pods that do not share the host's, and its device where the engine keeps one; absent = not told. */
+  /** The network of Pods without `hostNetwork`, with its device on this host. Absent = not reported. */
   podNetwork?: { exists: boolean; device?: string };
-  /** Where it keeps images, on its own host; absent when it does not tell. */
+  /** The engine's folder of images on its own host. Absent = not reported. */
   rootDir?: string;
 }
 
-/** Something happened to a container of ours: look at it again. `resync`: events may be lost, look at all. */
+/** `container`: inspect this Pod again. `resync`: inspect all, because events may have been lost. */
 export type RuntimeEvent =
   | { kind: 'container'; podUid: string }
   | { kind: 'resync' }
@@ -163,7 +164,7 @@ export interface LogRequest {
   sinceMs?: number;
 }
 
-/** A piece of what a process printed. With a terminal all of it is `stdout`. */
+/** Output of a process. With a terminal all of it is `stdout`. */
 export interface OutputChunk {
   from: 'stdout' | 'stderr';
   bytes: Uint8Array;
@@ -176,91 +177,94 @@ export interface TerminalSize {
 }
 
 export interface ExecRequest {
-  /** Program and arguments: no shell is put in between. */
+  /** Program and arguments, run without a shell. */
   command: readonly string[];
-  /** Whether it gets an input to read; without, its input is empty. */
+  /** If false, the process reads an empty input. */
   stdin: boolean;
   tty: boolean;
 }
 
 export interface AttachRequest {
-  /** Has an effect only where the container was created with `stdin`. */
+  /** Only has an effect if the container was created with `stdin`. */
   stdin: boolean;
 }
 
-/** The streams of a process in a container. What is not read makes the process wait. */
+/** Streams of a process in a container. If its output is not read, the process blocks. */
 export interface AttachedStreams {
-  /** In the order that the engine tells, until the last byte. For one reader; leaving it early closes the streams. */
+  /** The output in the engine's order, to the last byte. For one reader. Leaving the loop early closes the streams. */
   readonly output: AsyncIterable<OutputChunk>;
-  /** Resolves when there is room for more. Without effect on a process that has ended or was given no input. */
+  /** Resolves when the buffer has space again. Has no effect on a process that has exited or has no input. */
   write(bytes: Uint8Array): Promise<void>;
-  /** The process reads the end of its input. */
+  /** Ends the input of the process. */
   endInput(): void;
-  /** Without effect where there is no terminal. */
+  /** Has no effect without a terminal. */
   resize(size: TerminalSize): Promise<void>;
-  /** Lets go of the streams at once; the process goes on, save that one with a terminal may get SIGHUP. */
+  /** Closes the streams. The process keeps running, but one with a terminal may get SIGHUP. */
   close(): void;
 }
 
-/** A process that `exec` started. */
+/** A process started by `exec`. */
 export interface ExecProcess extends AttachedStreams {
-  /** Resolves when the process has ended: to be asked once its output has been read to the end. 126 and 127: it could not be started. */
+  /** Resolves at the exit. Read all output before. 126 and 127: the process could not be started. */
   exitCode(): Promise<number>;
   /**
-   * Sends a signal to the process alone, as a kubelet's engine does at a deadline. False where the agent may not or
-   * cannot: engines have no call for it, so it is done through the kernel, as root on the engine's own host.
+   * Sends a signal to this process only. Engines have no call for it, so the agent must be root on the engine's host
+   * and uses the kernel. Returns false if it has no permission.
    */
   kill(signal?: 'SIGKILL' | 'SIGHUP'): Promise<boolean>;
 }
 
-/** Counted by the kernel, told by the engine. */
+/** Resource usage, from the kernel's counters. */
 export interface ContainerUsage {
   id: string;
   podUid: string;
   /** Container name in the Pod. */
   container: string;
-  /** Processor time since its start. */
+  /** CPU time since its start. */
   cpuNanos: number;
-  /** Working set: without the pages of files that nobody has touched lately. */
+  /** Working set: memory without inactive pages of files. */
   memoryBytes: number;
-  /** Processes and threads; absent where the engine does not count them. */
+  /** Processes and threads. Absent if the engine does not count them. */
   processes?: number;
 }
 
-/** What a container takes on the disk, in bytes. */
+/** Disk usage of a container, in bytes. */
 export interface ContainerStorage {
-  /** Its name in the Pod. */
+  /** Container name in the Pod. */
   container: string;
   attempt: number;
   isRunning: boolean;
-  /** What it wrote over its image. */
+  /** Size of its writable layer. */
   layerBytes: number;
-  /** Its log, rotated files included; 0 where the agent may not look. */
+  /** Size of its log with rotated files. 0 if the agent has no permission to read it. */
   logBytes: number;
 }
 
-/** An image that the engine has. */
+/** An image of the engine. */
 export interface EngineImage {
   id: string;
-  /** As its maker set it, such as `1000`, `app:app`; empty = root. */
+  /** User of the image's config, such as `1000` or `app:app`. Empty = root. */
   user: string;
-  /** Of all its layers, shared ones included. */
+  /** Size of all its layers, including shared ones. */
   sizeBytes: number;
 }
 
 export interface PullRequest {
   image: string;
-  /** Base64 engine auth header, absent = anonymous. */
+  /** Base64 authentication header for the engine. Absent = anonymous. */
   auth?: string;
   signal: AbortSignal;
-  /** Called whenever the engine says that something has come. */
+  /** Called for each progress message of the engine. */
   onProgress?: () => void;
 }
 
-/** A refusal or failure of the engine. `temporary`: the same call may work later without anyone's doing. */
+/** An error of the engine. `temporary`: the same call may succeed later without any change. */
 export class RuntimeError extends Error {
   constructor(
-    /** Kubernetes' reason where there is one: ErrImagePull, ErrImageNeverPull, InvalidImageName, CreateContainerError, RunContainerError; else EngineDown, Conflict, NotFound, NotRunning, ConnectFailed. */
+    /**
+     * Kubernetes' reason if there is one: ErrImagePull, ErrImageNeverPull, InvalidImageName, CreateContainerError,
+     * RunContainerError. Otherwise EngineDown, Conflict, NotFound, NotRunning or ConnectFailed.
+     */
     readonly reason: string,
     message: string,
     readonly temporary: boolean,
@@ -271,43 +275,43 @@ export class RuntimeError extends Error {
   }
 }
 
-/** All calls throw `RuntimeError`. All are idempotent where the words allow it: stopping the stopped, removing the absent. */
+/** All calls throw `RuntimeError`. Stopping an exited container and removing a missing one succeed. */
 export interface RuntimeDriver {
   info(): Promise<EngineInfo>;
   list(): Promise<ObservedContainer[]>;
-  /** Ours of one Pod. */
+  /** Lists the owner's containers of one Pod. */
   inspectPod(podUid: string): Promise<ObservedContainer[]>;
-  /** Events from now on, without end, until aborted. Begins with `resync`, and says it again after each reconnect. */
+  /** Yields events until `signal` aborts. Starts with `resync`, and repeats it after each reconnect. */
   events(signal: AbortSignal): AsyncIterable<RuntimeEvent>;
-  /** Of one Pod's containers, the sandbox apart. It is work for the engine: not to be asked for often. */
+  /** Measures one Pod's containers without the sandbox. Expensive for the engine: do not call it often. */
   storage(podUid: string): Promise<ContainerStorage[]>;
-  /** Undefined when the engine does not have it. */
+  /** Returns undefined when the engine does not have it. */
   findImage(image: string): Promise<EngineImage | undefined>;
   pull(request: PullRequest): Promise<void>;
-  /** Gives an image that is there another name. */
+  /** Gives an image another name. */
   tag(image: string, name: string): Promise<void>;
-  /** Ids of the images that containers were made of, anybody's. */
+  /** Returns the ids of the images of all containers, of any owner. */
   imagesInUse(): Promise<ReadonlySet<string>>;
-  /** Takes this name away, and with its last name the image. Throws for one in use. */
+  /** Removes this name of the image, and the image with its last name. Throws if it is in use. */
   removeImage(image: string): Promise<void>;
-  /** Makes sure that the sandbox image is there; answers its name. Asks no registry. */
+  /** Loads the sandbox image unless it exists, without a registry. Returns its name. */
   ensureSandboxImage(): Promise<string>;
-  /** Throws reason `Conflict` when this identity exists already. `onWarning` hears what the host cannot give. Answers the id. */
+  /** Returns an id. Throws `Conflict` if the identity exists. `onWarning` gets settings that the engine ignores. */
   create(config: ContainerConfig, onWarning?: (text: string) => void): Promise<string>;
   start(id: string): Promise<void>;
-  /** SIGTERM (or the image's stop signal), then SIGKILL after the grace. Resolves when it has ended. */
+  /** Sends the image's stop signal, and SIGKILL after the grace period. Resolves at the exit. */
   stop(id: string, graceSeconds: number): Promise<void>;
-  /** Removes with its anonymous volumes; kills when running. */
+  /** Removes the container with its anonymous volumes. Kills it if it runs. */
   remove(id: string): Promise<void>;
-  /** Bytes of stdout and stderr in order, without engine framing. */
+  /** Yields stdout and stderr in order, without the engine's framing. */
   logs(id: string, request: LogRequest, signal: AbortSignal): AsyncIterable<Uint8Array>;
-  /** Starts a process in a running container. Throws `NotRunning`. The streams close when `signal` aborts. */
+  /** Starts a process in a running container. Throws `NotRunning`. Closes the streams when `signal` aborts. */
   exec(id: string, request: ExecRequest, signal: AbortSignal): Promise<ExecProcess>;
-  /** The streams of a running container's first process, from now on. Throws `NotRunning`. */
+  /** Attaches to a running container's first process. Throws `NotRunning`. */
   attach(id: string, request: AttachRequest, signal: AbortSignal): Promise<AttachedStreams>;
-  /** A connection to a port on the loopback of a running container's network. Throws `ConnectFailed`, `NotRunning`. */
+  /** Connects to a port on the loopback of a running container's network. Throws `ConnectFailed` or `NotRunning`. */
   dial(id: string, port: number, signal: AbortSignal): Promise<Duplex>;
-  /** What each of our running containers, sandboxes apart, has used and uses. */
+  /** Measures the owner's running containers without sandboxes. */
   usage(): Promise<ContainerUsage[]>;
   close(): void;
 }

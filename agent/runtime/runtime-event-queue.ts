@@ -1,10 +1,7 @@
-/** Runtime events between an engine's pace and the agent's, in memory bounded by the number of Pods. */
+/** Buffers runtime events between the engine and the agent. Its memory is limited by the number of Pods. */
 import type { RuntimeEvent } from './runtime-driver.js';
 
-/**
- * Holds what has not been read yet. An event only says "look again", so two for one Pod are one, and a `resync`
- * swallows all others. Iterating ends when `signal` aborts.
- */
+/** Merges events, which only mean "inspect again": repeated ones of a Pod, and all others into a `resync`. */
 export class RuntimeEventQueue {
   readonly #pods = new Set<string>();
   #resync = false;
@@ -28,7 +25,7 @@ export class RuntimeEventQueue {
     this.#wake();
   }
 
-  /** Events in the order: engine down, resync, single Pods. */
+  /** Yields events until `signal` aborts. Order: engine down, resync, single Pods. */
   async *read(signal: AbortSignal): AsyncGenerator<RuntimeEvent, void> {
     while (!signal.aborted) {
       const event = this.#take();

@@ -1,4 +1,4 @@
-/** A connection over which each byte takes a while, in both directions. */
+/** A connection that delays each byte in both directions. */
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { Clock } from '../../shared/process/time/clock.js';
@@ -18,7 +18,7 @@ export class DelayedStream extends Duplex {
   }
 
   override _read(): void {
-    // Pushed as it arrives: links carry little, and what is on the wire is on its way.
+    // Data is pushed as it arrives. A link carries little, so backpressure is not needed.
   }
 
   override _write(bytes: Buffer, _encoding: string, done: () => void): void {

@@ -1,4 +1,4 @@
-/** The processes full of pretended hosts, as one. */
+/** Starts and steers the worker processes of a simulated fleet. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { type ChildProgram, childArguments } from '../../shared/process/service/child-program.js';
@@ -7,7 +7,7 @@ import type { NodeTemplate } from './node-templates.js';
 import type { SimulateSettings } from './simulate-settings.js';
 import type { NodeCounts } from './simulated-node.js';
 
-/** The process full of pretended hosts. */
+/** The program of a worker process. */
 export const FLEET_WORKER: ChildProgram = {
   name: 'fleet-worker',
   module: new URL('./fleet-worker.js', import.meta.url),
@@ -21,33 +21,33 @@ interface HostsProcess {
 
 export class FleetSupervisor {
   readonly #processes: HostsProcess[];
-  readonly #remark: (text: string) => void;
+  readonly #warn: (text: string) => void;
   #waiting: { left: number; nodes: number; resolve: (nodes: number) => void } | undefined;
   #toStart: number;
-  /** Rejects with an `ExitError` for what went wrong in any process; never resolves. */
+  /** Rejects with an `ExitError` when a worker fails. Never resolves. */
   readonly failed: Promise<never>;
   #fail: (error: Error) => void = () => undefined;
   #isStopping = false;
 
-  /** Starts the processes, each with its share of the plans. `remark` hears what a person should know of single hosts or Pods. */
+  /** Starts the workers, each with its share of the nodes. `warn` gets warnings about single hosts or Pods. */
   constructor(
     settings: SimulateSettings,
-    plans: readonly NodeTemplate[],
-    remark: (text: string) => void = () => undefined,
+    templates: readonly NodeTemplate[],
+    warn: (text: string) => void = () => undefined,
   ) {
-    this.#remark = remark;
+    this.#warn = warn;
     this.failed = new Promise((_, reject) => {
       this.#fail = reject;
     });
-    const share = Math.ceil(plans.length / settings.processes);
-    const starts = Array.from({ length: Math.ceil(plans.length / share) }, (_, index) => index * share);
+    const share = Math.ceil(templates.length / settings.processes);
+    const starts = Array.from({ length: Math.ceil(templates.length / share) }, (_, index) => index * share);
     this.#toStart = starts.length;
     this.#processes = starts.map((firstIndex) =>
       this.#start({
         kind: 'start',
         server: settings.server ?? '',
         token: settings.token ?? '',
-        templates: plans.slice(firstIndex, firstIndex + share),
+        templates: templates.slice(firstIndex, firstIndex + share),
         firstIndex,
         speed: settings.speed,
         certificates: settings.certificates,
@@ -56,7 +56,7 @@ export class FleetSupervisor {
     );
   }
 
-  /** Every host was let in, or had its chance. */
+  /** True when every host has connected, or has had its time to. */
   get isStarted(): boolean {
     return this.#toStart === 0;
   }
@@ -72,7 +72,7 @@ export class FleetSupervisor {
     return sum;
   }
 
-  /** Hands a command to all processes; one at a time. Answers how many hosts it meant. */
+  /** Sends a command to all workers. Only one may be in progress. Resolves with the number of selected hosts. */
   command(line: string): Promise<number> {
     return new Promise((resolve) => {
       this.#waiting = { left: this.#processes.length, nodes: 0, resolve };
@@ -80,7 +80,7 @@ export class FleetSupervisor {
     });
   }
 
-  /** Resolves when all processes have ended. */
+  /** Resolves when all workers have exited. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     for (const { child } of this.#processes) if (child.connected) child.disconnect();
@@ -88,7 +88,7 @@ export class FleetSupervisor {
   }
 
   #start(order: ToFleetWorker): HostsProcess {
-    // Without the agent's own flags: they are for one agent on a small host.
+    // Without the agent's Node flags, which suit one agent on a small host.
     const child = spawn(process.execPath, childArguments(FLEET_WORKER), {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     });
@@ -97,7 +97,12 @@ export class FleetSupervisor {
     child.on('message', (message: FromFleetWorker) => this.#received(hosts, message));
     child.on('exit', (code, signal) => {
       if (!this.#isStopping)
-        this.#fail(new ExitError(EXIT_CODES.unexpected, `A process of hosts ended with ${code ?? signal}.`));
+        this.#fail(
+          new ExitError(
+            EXIT_CODES.unexpected,
+            `A worker process of the simulation ended with ${code ?? signal}.`,
+          ),
+        );
     });
     send(child, order);
     return hosts;
@@ -114,8 +119,8 @@ export class FleetSupervisor {
       case 'performed':
         this.#performed(message.nodes);
         return;
-      case 'remark':
-        this.#remark(message.text);
+      case 'warning':
+        this.#warn(message.text);
         return;
       case 'failed':
         this.#fail(new ExitError(message.code, message.message));
@@ -133,6 +138,6 @@ export class FleetSupervisor {
 }
 
 function send(child: ChildProcess, message: ToFleetWorker): void {
-  // A process that is gone has told so by its exit.
+  // The exit of a worker is reported by its own event.
   if (child.connected) child.send(message, () => undefined);
 }

@@ -1,9 +1,9 @@
-/** What the process that talks to the user and those that hold the hosts say to each other. */
+/** IPC messages between the supervisor and the workers of a simulated fleet. */
 import type { ExitCode } from '../../shared/process/exit-error.js';
 import type { NodeTemplate } from './node-templates.js';
 import type { NodeCounts } from './simulated-node.js';
 
-/** To a process of hosts. `start` comes first and once; the end of the channel means stop. */
+/** To a worker. `start` is the first message, and sent once. Closing the channel means stop. */
 export type ToFleetWorker =
   | {
       kind: 'start';
@@ -17,11 +17,11 @@ export type ToFleetWorker =
     }
   | { kind: 'command'; line: string };
 
-/** From a process of hosts. `performed`: how many hosts a command meant. */
+/** From a worker. `performed` has the number of hosts that a command selected. */
 export type FromFleetWorker =
   | { kind: 'counts'; counts: NodeCounts }
   | { kind: 'started' }
   | { kind: 'performed'; nodes: number }
-  /** For a person to read. */
-  | { kind: 'remark'; text: string }
+  /** For the operator. */
+  | { kind: 'warning'; text: string }
   | { kind: 'failed'; code: ExitCode; message: string };

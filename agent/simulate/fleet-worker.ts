@@ -1,4 +1,4 @@
-/** A process full of pretended hosts, steered over its IPC channel; it ends with the channel. */
+/** A worker process with many simulated hosts. The supervisor steers it over IPC. It exits when the channel closes. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { createLogger } from '../../shared/process/output/logger.js';
@@ -12,14 +12,14 @@ const LEAVE_WITHIN_MS = 5_000;
 
 let fleet: SimulatedNodeFleet | undefined;
 
-function tell(message: FromFleetWorker): void {
-  // A channel that closes meanwhile has told that nobody listens any more.
+function send(message: FromFleetWorker): void {
+  // The channel may close meanwhile. Nothing needs the message then.
   if (process.connected) process.send?.(message, () => undefined);
 }
 
 function fail(error: unknown): void {
   const { code, sentence } = error instanceof JoinError ? toExitError(error) : unexpected(error);
-  tell({ kind: 'failed', code, message: sentence });
+  send({ kind: 'failed', code, message: sentence });
 }
 
 function unexpected(error: unknown): ExitError {
@@ -27,21 +27,21 @@ function unexpected(error: unknown): ExitError {
 }
 
 async function start(order: ToFleetWorker & { kind: 'start' }): Promise<void> {
-  const remark = (text: string) => tell({ kind: 'remark', text });
-  fleet = new SimulatedNodeFleet({ ...order, log: createLogger(order.logLevel), warn: remark });
+  const warn = (text: string) => send({ kind: 'warning', text });
+  fleet = new SimulatedNodeFleet({ ...order, log: createLogger(order.logLevel), warn });
   const counted = fleet;
-  setInterval(() => tell({ kind: 'counts', counts: counted.counts() }), COUNTS_EVERY_MS);
+  setInterval(() => send({ kind: 'counts', counts: counted.counts() }), COUNTS_EVERY_MS);
   await fleet.start();
-  tell({ kind: 'started' });
+  send({ kind: 'started' });
 }
 
 async function command(line: string): Promise<void> {
   const parsed = parseCommand(line);
   const nodes = parsed && fleet ? await performCommand(parsed, fleet) : 0;
-  tell({ kind: 'performed', nodes });
+  send({ kind: 'performed', nodes });
 }
 
-/** Nothing here is worth keeping: hosts that do not end in time end with their process. */
+/** Nothing here is worth saving: hosts that do not stop in time are ended with the process. */
 async function stop(): Promise<void> {
   await Promise.race([fleet?.stop(), pause(LEAVE_WITHIN_MS)]);
   process.exit(0);
@@ -52,6 +52,6 @@ process.on('message', (message: ToFleetWorker) => {
   done.catch(fail);
 });
 process.on('disconnect', () => void stop());
-// A Ctrl-C reaches every process of the terminal: the one that talks to the user ends this one.
+// Ctrl-C signals every process of the terminal. The supervisor ends this one.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => void stop());

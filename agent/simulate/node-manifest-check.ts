@@ -1,9 +1,9 @@
-/** What of a Node manifest must have the right shape before a host can pretend to be it; whether the values are allowed is the coordinator's to say. */
+/** Checks the shape of a Node manifest, so that a simulated host can use it. The coordinator validates the values. */
 import { parseQuantity, type Quantity } from '../../shared/kube/objects/quantity.js';
 
-/** The places that a pretended host reads, and what they may be. Absent, or empty as in `labels:`, is right everywhere. */
+/** Fields that a simulated host reads. An absent or empty field is valid. */
 const PLACES: readonly [path: string, isRight: (value: unknown) => boolean, meant: string][] = [
-  ['metadata.labels', isMapOf(isText), 'a map of texts ("5" and "true" want quotes)'],
+  ['metadata.labels', isMapOf(isText), 'a map of strings (quote values such as "5" and "true")'],
   ['spec.taints', isListWith('key', 'effect'), 'a list of taints with key and effect'],
   ['status.capacity', isMapOf(isQuantity), 'a map of quantities'],
   ['status.allocatable', isMapOf(isQuantity), 'a map of quantities'],
@@ -12,7 +12,7 @@ const PLACES: readonly [path: string, isRight: (value: unknown) => boolean, mean
   ['status.nodeInfo', isMap, 'a map'],
 ];
 
-/** Says what has the wrong shape: `metadata.labels is not a map of texts`; undefined when nothing has. */
+/** Returns what is wrong, such as `metadata.labels is not a map of strings`. Undefined for a valid manifest. */
 export function manifestError(node: unknown): string | undefined {
   for (const part of ['metadata', 'spec', 'status']) {
     if (!isAbsent(at(node, part)) && !isMap(at(node, part))) return `${part} is not a map`;

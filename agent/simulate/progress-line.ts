@@ -1,4 +1,4 @@
-/** How the pretended fleet does, on one line of a terminal; elsewhere a line whenever it changed. */
+/** Progress of a simulated fleet: one line of a terminal, elsewhere a new line for each change. */
 
 import type { WriteStream } from 'node:tty';
 import { countText } from '../../shared/kube/objects/count-text.js';
@@ -29,7 +29,7 @@ export class ProgressLine {
     if (this.#out.isTTY) this.#out.write('\n');
   }
 
-  /** A line of its own above the progress. */
+  /** Prints a line above the progress. */
   print(text: string): void {
     const line = escapeLine(text);
     this.#out.write(this.#out.isTTY ? `\r\x1b[K${line}\n${this.#shown}` : `${line}\n`);

@@ -1,4 +1,4 @@
-/** `simulate`: a fleet of pretended hosts, seen and steered from one terminal. */
+/** `simulate`: runs a fleet of simulated hosts, and steers it from the terminal. */
 
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -12,17 +12,17 @@ import { readJoinToken, STANDARD_INPUT } from '../identity/join-token-source.js'
 import { FleetSupervisor } from './fleet-supervisor.js';
 import { type NodeTemplate, nodesFromDocuments, numberedNodes } from './node-templates.js';
 import { ProgressLine } from './progress-line.js';
-import { MAX_NODES_A_PROCESS, type SimulateSettings } from './simulate-settings.js';
+import { MAX_NODES_PER_WORKER, type SimulateSettings } from './simulate-settings.js';
 import { COMMANDS_HELP, parseCommand } from './simulation-command.js';
 
-/** Runs until a signal, or until who started it is gone; then every connection is closed and every process ended. Throws `ExitError`. */
+/** Runs until a signal or the parent's exit. Then ends every worker. Throws `ExitError`. */
 export async function simulate(settings: SimulateSettings): Promise<void> {
   const token = await requireCoordinator(settings);
-  const plans = await readPlans(settings);
+  const templates = await readTemplates(settings);
   const script = settings.script === undefined ? [] : await readScript(settings.script);
   const stopped = Promise.race([untilStopSignal(), untilParentGone()]);
-  const hosts = new FleetSupervisor({ ...settings, token }, plans, (text) => progress.print(text));
-  const progress = new ProgressLine(process.stderr, () => hosts.counts(), plans.length);
+  const hosts = new FleetSupervisor({ ...settings, token }, templates, (text) => progress.print(text));
+  const progress = new ProgressLine(process.stderr, () => hosts.counts(), templates.length);
   progress.start();
   try {
     const commands = steer(script, hosts, progress);
@@ -31,43 +31,40 @@ export async function simulate(settings: SimulateSettings): Promise<void> {
     progress.stop();
     await hosts.stop();
   }
-  printErrorLine(farewell(settings));
+  printErrorLine(deletionHint(settings));
 }
 
-/** `everynode simulate` holds the other end of a channel; without one, there is nobody to wait for. */
+/** `everynode simulate` keeps an IPC channel open. Without one there is no parent to wait for. */
 function untilParentGone(): Promise<unknown> {
   return process.connected ? once(process, 'disconnect') : new Promise(() => undefined);
 }
 
-/** The join token. Throws `ExitError`. */
+/** Returns the join token. Throws `ExitError`. */
 async function requireCoordinator({ server, ...given }: SimulateSettings): Promise<string> {
   if (server === undefined) {
-    throw new ExitError(EXIT_CODES.usage, 'The coordinator is not named: give --server https://HOST:PORT.');
+    throw new ExitError(EXIT_CODES.usage, 'No coordinator given: pass --server https://HOST:PORT.');
   }
   if (given.tokenFile === STANDARD_INPUT) {
-    const why = 'commands come from standard input';
-    throw new ExitError(
-      EXIT_CODES.usage,
-      `--token-file: ${why}; give a file, or the token in EVERYNODE_TOKEN.`,
-    );
+    const why = 'standard input is used for commands';
+    throw new ExitError(EXIT_CODES.usage, `--token-file: ${why}; name a file, or set EVERYNODE_TOKEN.`);
   }
   const token = await readJoinToken(given);
   if (token !== undefined) return token;
   throw new ExitError(
     EXIT_CODES.usage,
-    'A join token is needed, by --token-file or in EVERYNODE_TOKEN: everynode token create prints one.',
+    'No join token given: pass --token-file or set EVERYNODE_TOKEN. To create one: everynode token create',
   );
 }
 
-/** Throws `ExitError` for a file that cannot be read and for more nodes than fit. */
-async function readPlans({ nodes, name, processes }: SimulateSettings): Promise<NodeTemplate[]> {
-  const plans = /^\d+$/.test(nodes) ? numberedNodes(name, Number(nodes)) : await readFileOfNodes(nodes);
-  if (plans.length === 0) throw new ExitError(EXIT_CODES.usage, '--nodes: at least one is needed.');
-  const needed = Math.ceil(plans.length / MAX_NODES_A_PROCESS);
+/** Throws `ExitError` for a file that cannot be read, and for more nodes than the workers can hold. */
+async function readTemplates({ nodes, name, processes }: SimulateSettings): Promise<NodeTemplate[]> {
+  const templates = /^\d+$/.test(nodes) ? numberedNodes(name, Number(nodes)) : await readFileOfNodes(nodes);
+  if (templates.length === 0) throw new ExitError(EXIT_CODES.usage, '--nodes: must be at least 1.');
+  const needed = Math.ceil(templates.length / MAX_NODES_PER_WORKER);
   if (needed > processes) {
-    throw new ExitError(EXIT_CODES.usage, `So many nodes need --processes ${needed} or more.`);
+    throw new ExitError(EXIT_CODES.usage, `This number of nodes needs --processes ${needed} or more.`);
   }
-  return plans;
+  return templates;
 }
 
 async function readFileOfNodes(path: string): Promise<NodeTemplate[]> {
@@ -83,7 +80,7 @@ async function readFileOfNodes(path: string): Promise<NodeTemplate[]> {
   }
 }
 
-/** The lines of a script, every one a command that can be read: none is done where a later one is wrong. Throws `ExitError`. */
+/** Returns the lines of a script. Throws `ExitError` for an invalid line, before any command runs. */
 async function readScript(path: string): Promise<string[]> {
   let line = 0;
   try {
@@ -97,40 +94,40 @@ async function readScript(path: string): Promise<string[]> {
   }
 }
 
-/** The script to its end, then what is typed. */
+/** Runs the script, then commands from the terminal. */
 async function steer(
   script: readonly string[],
   hosts: FleetSupervisor,
   progress: ProgressLine,
 ): Promise<void> {
-  const say = (text: string) => progress.print(text);
-  for (const line of script) await runLine(line, hosts, say);
+  const print = (text: string) => progress.print(text);
+  for (const line of script) await runLine(line, hosts, print);
   for await (const line of createInterface({ input: process.stdin })) {
     try {
-      if (line.trim() === 'help') COMMANDS_HELP.split('\n').forEach(say);
-      else await runLine(line, hosts, say);
+      if (line.trim() === 'help') COMMANDS_HELP.split('\n').forEach(print);
+      else await runLine(line, hosts, print);
     } catch (error) {
-      (error instanceof Error ? error.message : String(error)).split('\n').forEach(say);
+      (error instanceof Error ? error.message : String(error)).split('\n').forEach(print);
     }
   }
 }
 
-/** Throws for a line that is no command. */
-async function runLine(line: string, hosts: FleetSupervisor, say: (text: string) => void): Promise<void> {
+/** Throws for an invalid command. */
+async function runLine(line: string, hosts: FleetSupervisor, print: (text: string) => void): Promise<void> {
   const command = parseCommand(line);
   if (!command) return;
   if (command.kind === 'wait') {
-    // In a script, time counts from when all are there.
+    // In a script, `wait` starts when all hosts are connected.
     while (!hosts.isStarted) await pause(100);
     await pause(command.ms);
     return;
   }
   const nodes = await hosts.command(line);
-  say(`${line.trim()}: ${countText(nodes, 'node')}`);
+  print(`${line.trim()}: ${countText(nodes, 'node')}`);
 }
 
-/** What is left is in the coordinator's hands: Nodes are deleted by those who may. */
-function farewell({ nodes, name }: SimulateSettings): string {
+/** Explains how to delete the Nodes: the simulator has no permission to. */
+function deletionHint({ nodes, name }: SimulateSettings): string {
   const which = /^\d+$/.test(nodes) ? `nodes -l simulate.everynode.dev/fleet=${name}` : `-f ${nodes}`;
-  return `All agents have left. The same command brings the same nodes back; kubectl delete ${which} removes them.`;
+  return `All agents have disconnected. To simulate the same nodes again, repeat the command. To delete them: kubectl delete ${which}`;
 }

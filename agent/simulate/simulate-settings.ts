@@ -1,4 +1,4 @@
-/** Every setting of `simulate`. */
+/** Settings of `simulate`. */
 import {
   choiceSetting,
   integerSetting,
@@ -9,11 +9,12 @@ import {
 import type { Setting, SettingsOf } from '../../shared/process/settings/settings-schema.js';
 import { AGENT_SETTINGS } from '../program/agent-settings.js';
 
-/** What one process can hold on usual limits for open files, with room to spare. */
-export const MAX_NODES_A_PROCESS = 19_000;
+/** Limit per process, with a margin below the usual limit of open files. */
+export const MAX_NODES_PER_WORKER = 19_000;
 
 const speed: Setting<number> = {
-  description: 'how many times faster than they say pods pretend; links and coordinator keep real time',
+  description:
+    "divide the durations in the pods' annotations by this factor; links and coordinator keep real time",
   placeholder: 'FACTOR',
   default: 1,
   read: (text) => {
@@ -26,17 +27,20 @@ const speed: Setting<number> = {
 export const SIMULATE_SETTINGS = {
   server: AGENT_SETTINGS.server,
   token: AGENT_SETTINGS.token,
-  tokenFile: optionalTextSetting('file with the join token; else EVERYNODE_TOKEN in the environment', 'FILE'),
-  nodes: textSetting('how many nodes, or a file of v1 Nodes (kubectl get nodes -o yaml)', 'N|FILE', '10'),
-  name: textSetting('numbered nodes are called NAME-1, NAME-2 …', 'NAME', 'node'),
+  tokenFile: optionalTextSetting(
+    'file with the join token; default: EVERYNODE_TOKEN in the environment',
+    'FILE',
+  ),
+  nodes: textSetting('number of nodes, or a file of v1 Nodes (kubectl get nodes -o yaml)', 'N|FILE', '10'),
+  name: textSetting("prefix of the nodes' names: NAME-1, NAME-2 …", 'NAME', 'node'),
   speed,
   certificates: switchSetting(
-    'each host shows its client certificate in TLS, as real ones do; without, hosts share TLS and prove their keys inside it',
+    'hosts present client certificates in TLS, as real ones do; default: they share TLS sessions and prove their keys inside the link',
   ),
-  script: optionalTextSetting('commands to run, one a line; stdin takes them too (help lists them)', 'FILE'),
-  processes: integerSetting('spread the nodes over so many processes', 'N', { min: 1, max: 64, default: 1 }),
+  script: optionalTextSetting('file of commands to run, one a line; type help for a list', 'FILE'),
+  processes: integerSetting('number of worker processes', 'N', { min: 1, max: 64, default: 1 }),
   logLevel: choiceSetting(
-    'least severe log line of agents written',
+    "minimum level of the agents' log lines",
     ['debug', 'info', 'warn', 'error'],
     'error',
   ),

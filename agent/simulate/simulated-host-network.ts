@@ -1,11 +1,11 @@
-/** The pretended network between hosts and the coordinator: cables that can be pulled. */
+/** Simulates the network between a host and the coordinator. */
 import { connect as connectTcp, Socket } from 'node:net';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { ResumingTls } from '../link/resuming-tls.js';
 import { DelayedStream } from './delayed-stream.js';
 
-/** One host's cable. */
+/** The network connection of one host. */
 export class SimulatedHostNetwork {
   readonly #tls: Pick<ResumingTls, 'connect'>;
   readonly #clock: Clock;
@@ -15,14 +15,14 @@ export class SimulatedHostNetwork {
   #isBlocked = false;
   #delayMs = 0;
 
-  /** `tls` may be shared by all hosts. `localAddress`: where its connections come from; absent = the kernel's choice. */
+  /** Hosts may share `tls`. `localAddress` is the source address of connections. By default the kernel chooses it. */
   constructor(tls: Pick<ResumingTls, 'connect'>, clock: Clock, localAddress?: string) {
     this.#tls = tls;
     this.#clock = clock;
     this.#localAddress = localAddress;
   }
 
-  /** In the place of `tls.connect`. */
+  /** Replaces `tls.connect`. */
   connect(options: ConnectionOptions): Socket {
     if (this.#isCut || this.#isBlocked) return unreachable();
     const local = this.#localAddress ? { ...options, localAddress: this.#localAddress } : options;
@@ -30,7 +30,7 @@ export class SimulatedHostNetwork {
     return this.#socket;
   }
 
-  /** Pulls the cable: nothing arrives on either side any more, and neither is told. */
+  /** Drops all traffic in both directions without closing the connection, as a pulled cable does. */
   cut(): void {
     if (this.#isCut) return;
     this.#isCut = true;
@@ -38,7 +38,7 @@ export class SimulatedHostNetwork {
     this.#socket?.cork();
   }
 
-  /** Plugs it in again; what was sent meanwhile arrives, if both sides still wait for it. */
+  /** Ends `cut`. Traffic that was sent meanwhile arrives if both sides still wait for it. */
   restore(): void {
     if (!this.#isCut) return;
     this.#isCut = false;
@@ -46,13 +46,13 @@ export class SimulatedHostNetwork {
     this.#socket?.resume();
   }
 
-  /** While blocked, the host has no connection and gets none: something on it sees to that. The present one breaks. */
+  /** Breaks the connection and refuses new ones, as a firewall on the host does. */
   block(isBlocked: boolean): void {
     if (isBlocked && !this.#isBlocked) this.#socket?.destroy();
     this.#isBlocked = isBlocked;
   }
 
-  /** From now on each byte takes so long in each direction; the present connection ends. */
+  /** Delays each byte in each direction. Closes the current connection, so that the delay applies to the next. */
   slow(delayMs: number): void {
     this.#delayMs = delayMs;
     this.#socket?.destroy();
@@ -61,8 +61,8 @@ export class SimulatedHostNetwork {
   #delayed(options: ConnectionOptions): ConnectionOptions {
     const { host = 'localhost', port = 443 } = options;
     const address = this.#localAddress ? { localAddress: this.#localAddress } : {};
-    const wire = connectTcp({ host, port, ...address });
-    return { ...options, socket: new DelayedStream(wire, this.#delayMs, this.#clock) };
+    const connection = connectTcp({ host, port, ...address });
+    return { ...options, socket: new DelayedStream(connection, this.#delayMs, this.#clock) };
   }
 }
 

@@ -1,4 +1,4 @@
-/** Many pretended hosts in one process: they join, connect, and leave together. */
+/** Many simulated hosts in one process. */
 import { Agent as HttpsAgent } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import { JOIN_PATH, type JoinRequest, LINK_PATH } from '../../shared/link/messages/link-messages.js';
@@ -14,41 +14,43 @@ import {
 import { certificateRequest } from '../identity/host-certificate-request.js';
 import { trustCoordinator } from '../identity/join-coordinator.js';
 import { ResumingTls } from '../link/resuming-tls.js';
+import { simulatedHostKey } from './hollow-host.js';
 import type { NodeQuery } from './node-query.js';
 import type { NodeTemplate } from './node-templates.js';
-import { simulatedHostKey } from './simulated-host-key.js';
 import { SimulatedHostNetwork } from './simulated-host-network.js';
-import { type NodeCounts, SimulatedNode } from './simulated-node.js';
-import { WarningLimiter } from './warning-limiter.js';
+import { type NodeCounts, SimulatedNode, WarningLimiter } from './simulated-node.js';
 
-/** Hosts on their way in at a time: enough to keep a coordinator busy, few enough that no handshake times out. */
+/** Concurrent joins: enough to keep a coordinator busy, few enough that no handshake times out. */
 const JOINING_AT_ONCE = 32;
-/** A host that has no answer by then goes on trying by itself; the next one is let in. */
-const PATIENCE_MS = 5_000;
-/** Tries to join before the simulation gives up, and the wait after the first. */
-const MAX_JOINS = 10;
-const REJOIN_MS = 500;
-/** Beyond so many sockets of one address the kernel's search for a free port costs milliseconds each. */
-const SOCKETS_AN_ADDRESS = 400;
+/** Timeout for a host's first connection. The host keeps trying, and the next one joins. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Attempts to join before the simulation fails, and the delay after the first. */
+const MAX_JOIN_ATTEMPTS = 10;
+const REJOIN_DELAY_MS = 500;
+/** Limit of sockets per source address. Beyond it the kernel's search for a free port takes milliseconds. */
+const SOCKETS_PER_ADDRESS = 400;
 
 interface SimulatedNodeFleetOptions {
   server: string;
   /** `ID.SECRET.CAHASH`. */
   token: string;
   templates: readonly NodeTemplate[];
-  /** How many times faster than they say Pods pretend. */
+  /** Divides all durations in the Pods' annotations. */
   speed: number;
-  /** Each host shows its certificate in TLS, in a session of its own; else it proves its key inside the link, over a session that all share. */
+  /**
+   * True: each host has its own TLS session with its client certificate. False: all share one session, and each
+   * proves its key inside the link.
+   */
   certificates?: boolean;
-  /** Of the first plan among all of the simulation; tells apart the addresses of several processes. */
+  /** Index of the first template in the whole simulation, so that no two workers use the same addresses. */
   firstIndex: number;
   log: Logger;
-  /** What a person should know of single hosts or Pods; absent: nobody reads it. */
+  /** Called with warnings about single hosts or Pods. */
   warn?: (text: string) => void;
 }
 
-/** What all hosts of a fleet share. */
-interface Common {
+/** Shared by all hosts of a fleet. */
+interface Shared {
   coordinator: TrustedCoordinator & { bearer: string };
   tls: Pick<ResumingTls, 'connect'>;
   connections: HttpsAgent;
@@ -58,47 +60,47 @@ export class SimulatedNodeFleet {
   readonly #options: SimulatedNodeFleetOptions;
   readonly #nodes: SimulatedNode[] = [];
   readonly #clock = monotonicClock(systemClock);
-  /** By a clock of their own: ten thousand that connect again in one turn would all time out, and keep heartbeats waiting. */
+  /** Has its own clock. If ten thousand hosts reconnected in one turn of the event loop, all would time out. */
   readonly #connects = new TimeSlice(monotonicClock(systemClock));
-  readonly #remarks: WarningLimiter | undefined;
+  readonly #warnings: WarningLimiter | undefined;
   #isStopping = false;
 
   constructor(options: SimulatedNodeFleetOptions) {
     this.#options = options;
-    this.#remarks = options.warn && new WarningLimiter(options.warn);
+    this.#warnings = options.warn && new WarningLimiter(options.warn);
   }
 
-  /** Resolves when every host was let in once, or had its chance. Throws `EnrolError` when one may not join. */
+  /** Resolves when every host has connected or timed out. Throws `EnrolError` for a rejected host. */
   async start(): Promise<void> {
     const { server, token, templates: plans } = this.#options;
     const coordinator = await trustCoordinator(server, token);
     const connections = new HttpsAgent({ keepAlive: true, maxSockets: JOINING_AT_ONCE });
-    const common: Common = {
+    const shared: Shared = {
       coordinator,
       tls: withoutCertificates(new ResumingTls(createSecureContext({ ca: coordinator.ca }))),
       connections,
     };
     const waiting = plans.entries();
-    const letIn = async (): Promise<void> => {
-      for (const [index, plan] of waiting) {
+    const joinNext = async (): Promise<void> => {
+      for (const [index, template] of waiting) {
         if (this.#isStopping) return;
-        await this.#letIn(plan, index, common);
+        await this.#joinAndStart(template, index, shared);
       }
     };
     try {
-      await Promise.all(Array.from({ length: JOINING_AT_ONCE }, letIn));
+      await Promise.all(Array.from({ length: JOINING_AT_ONCE }, joinNext));
     } finally {
       connections.destroy();
     }
   }
 
-  /** Ends all agents and their connections. */
+  /** Stops all agents and closes their connections. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await Promise.all(this.#nodes.map((node) => node.stop()));
   }
 
-  /** The hosts that the query means. */
+  /** Returns the hosts that the query selects. */
   select(query: NodeQuery): SimulatedNode[] {
     return this.#nodes.filter(query);
   }
@@ -115,21 +117,25 @@ export class SimulatedNodeFleet {
     return sum;
   }
 
-  async #letIn(plan: NodeTemplate, index: number, { coordinator, tls, connections }: Common): Promise<void> {
+  async #joinAndStart(
+    template: NodeTemplate,
+    index: number,
+    { coordinator, tls, connections }: Shared,
+  ): Promise<void> {
     const { server, bearer } = coordinator;
     const { firstIndex, speed, certificates, log } = this.#options;
-    const node = plan.metadata.name;
+    const node = template.metadata.name;
     const key = simulatedHostKey(bearer, node);
     const request = { node, csr: await certificateRequest(key, node) };
     const { clusterUID, certificate } = await this.#join(() => register(coordinator, request, connections));
     const url = new URL(LINK_PATH, server);
     url.protocol = 'wss:';
     const host = new SimulatedNode({
-      template: plan,
+      template: template,
       url: url.href,
       identity: { key, certificate, ca: coordinator.ca },
       clusterUID,
-      // A session is of the host whose certificate made it.
+      // A TLS session belongs to the host whose certificate made it.
       network: new SimulatedHostNetwork(
         certificates ? new ResumingTls() : tls,
         this.#clock,
@@ -140,28 +146,28 @@ export class SimulatedNodeFleet {
       waitToConnect: () => this.#connects.yieldIfUsedUp(),
       clock: this.#clock,
       log,
-      warnings: this.#remarks,
+      warnings: this.#warnings,
     });
     this.#nodes.push(host);
     await this.#untilLive(host);
   }
 
-  /** A join whose answer was lost can be repeated: a busy coordinator is given time. Throws `EnrolError`. */
+  /** Retries temporary errors of a busy coordinator: a join may be repeated. Throws `EnrolError`. */
   async #join(register: () => Promise<Registration>): Promise<Registration> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await register();
       } catch (error) {
-        const mayPass = error instanceof JoinError && error.isTemporary && !this.#isStopping;
-        if (!mayPass || attempt === MAX_JOINS) throw error;
-        await new Promise<void>((resolve) => void this.#clock.after(REJOIN_MS * attempt, resolve));
+        const isTemporary = error instanceof JoinError && error.isTemporary && !this.#isStopping;
+        if (!isTemporary || attempt === MAX_JOIN_ATTEMPTS) throw error;
+        await new Promise<void>((resolve) => void this.#clock.after(REJOIN_DELAY_MS * attempt, resolve));
       }
     }
   }
 
   async #untilLive(node: SimulatedNode): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      const timer = this.#clock.after(PATIENCE_MS, resolve);
+      const timer = this.#clock.after(CONNECT_TIMEOUT_MS, resolve);
       node
         .start(() => {
           timer.cancel();
@@ -172,15 +178,15 @@ export class SimulatedNodeFleet {
   }
 }
 
-/** Registers a pretended host. Throws `EnrolError`, also where a person would have to let it in. */
+/** Registers a simulated host. Throws `EnrolError`, also when an operator would have to approve the host. */
 async function register(
   coordinator: TrustedCoordinator,
   request: JoinRequest,
   connections: HttpsAgent,
 ): Promise<Registration> {
-  const answer = await requestCertificate(coordinator, JOIN_PATH, request, connections);
-  if (answer.state === 'joined') return answer;
-  throw new JoinError(answer.message, false);
+  const response = await requestCertificate(coordinator, JOIN_PATH, request, connections);
+  if (response.state === 'joined') return response;
+  throw new JoinError(response.message, false);
 }
 
 /** A session that many hosts resume names none of them: each proves its key inside the link. */
@@ -188,14 +194,14 @@ function withoutCertificates(tls: ResumingTls): Pick<ResumingTls, 'connect'> {
   return { connect: ({ cert: _cert, key: _key, ...options }) => tls.connect(options) };
 }
 
-/** On loopback, hosts take turns over its many addresses; elsewhere the kernel chooses. */
+/** On loopback, spreads hosts over its many addresses. Elsewhere the kernel chooses. */
 function localAddress(server: URL, index: number): string | undefined {
   if (!server.hostname.startsWith('127.')) return undefined;
-  const block = Math.floor(index / SOCKETS_AN_ADDRESS);
+  const block = Math.floor(index / SOCKETS_PER_ADDRESS);
   return `127.1.${Math.floor(block / 250)}.${(block % 250) + 1}`;
 }
 
-/** An address of 10.0.0.0/8. */
+/** Returns an address of 10.0.0.0/8. */
 function addressOf(index: number): string {
   const number = index + 1;
   return `10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`;

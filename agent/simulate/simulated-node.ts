@@ -1,4 +1,4 @@
-/** One pretended host: the real agent over a hollow engine, with nothing on disk. */
+/** A simulated host: the real agent over a hollow engine, with nothing on disk. */
 import type { Condition } from '../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type { Logger } from '../../shared/process/output/logger.js';
@@ -15,19 +15,16 @@ import type { LinkTarget } from '../link/link-target.js';
 import { HollowDriver } from '../runtime/hollow/hollow-driver.js';
 import { HollowEngine } from '../runtime/hollow/hollow-engine.js';
 import { SANDBOX } from '../runtime/runtime-driver.js';
-import { hollowHostDeps, hollowHostInfo } from './hollow-host.js';
+import { hollowHostDeps, hollowHostInfo, simulatedHostLoad } from './hollow-host.js';
 import type { QueriedNode } from './node-query.js';
 import { type NodeTemplate, statusFromTemplate } from './node-templates.js';
-import { simulatedHostLoad } from './simulated-host-load.js';
 import type { SimulatedHostNetwork } from './simulated-host-network.js';
 import { simulationAnnotationErrors } from './simulation-annotation-errors.js';
 import { cutsLink, simulatedBehaviour } from './simulation-annotations.js';
-import type { WarningLimiter } from './warning-limiter.js';
 
 /** Exit code of a process that a power cut ended. */
 const KILLED = 137;
 
-/** What a host is given when it is made. */
 interface SimulatedNodeOptions {
   template: NodeTemplate;
   /** `wss://HOST:PORT/link`. */
@@ -37,19 +34,19 @@ interface SimulatedNodeOptions {
   network: SimulatedHostNetwork;
   address: string;
   speed: number;
-  /** When there is time for one more to connect again. */
+  /** Resolves when the process has time for another reconnect. */
   waitToConnect: () => Promise<void> | undefined;
-  /** Steady. All hosts by one clock share the time of their engines: between them there is room for heartbeats. */
+  /** Monotonic. Hosts with the same clock share their engines' time, so that heartbeats are punctual. */
   clock: Clock;
   log: Logger;
-  /** For a person; absent: nobody reads them. */
+  /** Limits the warnings of the whole fleet. */
   warnings?: WarningLimiter | undefined;
 }
 
-/** How a host does, for the progress line. */
+/** State of hosts, for the progress line. */
 export interface NodeCounts {
   live: number;
-  /** The coordinator has sent them away; they come back seldom. */
+  /** Hosts that the coordinator has rejected. They retry seldom. */
   refused: number;
   pods: number;
   running: number;
@@ -62,10 +59,10 @@ export class SimulatedNode implements QueriedNode {
   readonly #cache: DesiredCache;
   readonly #config: ConfigCache;
   readonly #conditions = new Map<string, Condition>();
-  /** Uids of Pods that a reboot has ended. */
+  /** Uids of Pods whose containers a reboot has ended. */
   readonly #rebooted = new Set<string>();
   #boots = 0;
-  #holdUp: string | undefined;
+  #updateLock: string | undefined;
   #isRefused = false;
   #agent: Agent | undefined;
   #running: RunningComponents | undefined;
@@ -77,8 +74,7 @@ export class SimulatedNode implements QueriedNode {
     this.#cache = DesiredCache.inMemory(clock, log);
     this.#config = ConfigCache.inMemory(log);
     const ofPod = (pod: Pod | undefined) => {
-      for (const mistake of pod ? simulationAnnotationErrors(pod) : [])
-        options.warnings?.warn('mistake', mistake);
+      for (const error of pod ? simulationAnnotationErrors(pod) : []) options.warnings?.warn('error', error);
       const isRebooted = this.#rebooted.has(pod?.metadata.uid ?? '');
       return pod && simulatedBehaviour(pod, { node: this, speed: options.speed, isRebooted });
     };
@@ -102,7 +98,7 @@ export class SimulatedNode implements QueriedNode {
     return this.#options.template.metadata.labels ?? {};
   }
 
-  /** Starts the agent; `onLive` is called at each welcome. Resolves before the first. */
+  /** Starts the agent. `onLive` is called at each welcome. Resolves before the first. */
   async start(onLive: () => void): Promise<void> {
     const { template: plan, url, identity, clusterUID, clock, log } = this.#options;
     const conditions = this.#conditions;
@@ -123,7 +119,9 @@ export class SimulatedNode implements QueriedNode {
       readHost: () => hollowHostInfo(this.name, this.#boots, this.#options.address),
       amendStatus: (status) => statusFromTemplate(status, plan, [...conditions.values()]),
       load: simulatedHostLoad(this.name, clock),
-      updateLock: { ask: async () => (this.#holdUp === undefined ? undefined : { reason: this.#holdUp }) },
+      updateLock: {
+        ask: async () => (this.#updateLock === undefined ? undefined : { reason: this.#updateLock }),
+      },
       onLive: () => {
         this.#isRefused = false;
         onLive();
@@ -137,12 +135,12 @@ export class SimulatedNode implements QueriedNode {
     this.#running = await startComponents(this.#agent.components, log);
   }
 
-  /** Ends the agent; its containers "run on". */
+  /** Stops the agent. Its simulated containers keep running. */
   async stop(): Promise<void> {
     await this.#running?.stop();
   }
 
-  /** A power cut: the agent and all containers end without a word, and the host comes up again. */
+  /** Simulates a power cut: ends the agent and all containers without notice, and starts the host again. */
   async reboot(): Promise<void> {
     await this.stop();
     this.#boots += 1;
@@ -154,12 +152,12 @@ export class SimulatedNode implements QueriedNode {
     await this.start(() => undefined);
   }
 
-  /** Whether a container of this image was ever started here; by the name that the manifest has. */
+  /** Returns whether a container of this image was ever started on this host. */
   hasRun(image: string): boolean {
     return this.#engine.hasStarted(fullImageName(image));
   }
 
-  /** Whether a container of this image runs at this moment. */
+  /** Returns whether a container of this image runs now. */
   isRunning(image: string): boolean {
     const name = fullImageName(image);
     return this.#engine
@@ -167,22 +165,22 @@ export class SimulatedNode implements QueriedNode {
       .some(({ state, config }) => state === 'running' && fullImageName(config.image) === name);
   }
 
-  /** Whether the image is there. */
+  /** Returns whether the image is present. */
   hasImage(image: string): boolean {
     return this.#engine.images.has(fullImageName(image));
   }
 
-  /** Whether the image is being pulled at this moment. */
+  /** Returns whether the image is being pulled. */
   isPulling(image: string): boolean {
     return this.#engine.images.isPulling(fullImageName(image));
   }
 
-  /** From now on somebody on the host says 'not now', for this reason; undefined: nobody does. */
+  /** Blocks updates on this host for this reason, as its operator can. Undefined unblocks them. */
   lockUpdates(reason: string | undefined): void {
-    this.#holdUp = reason;
+    this.#updateLock = reason;
   }
 
-  /** The condition holds from now on. */
+  /** Sets a condition of the Node until it is set again. */
   setCondition(type: string, status: Condition['status']): void {
     const transition = new Date(this.#options.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
     const reason = 'Simulated';
@@ -204,15 +202,15 @@ export class SimulatedNode implements QueriedNode {
     return { clusterUID: this.#options.clusterUID, nodeName: this.name };
   }
 
-  /** A line that broke is news of every simulation; a host that may not come is not. */
+  /** Warns about rejected hosts only: broken connections are usual in a simulation. */
   #failed(reason: string): void {
     if (reason.startsWith('nodeDeleted')) {
-      const again = `${this.name} was deleted; "reboot ${this.name}" registers it anew`;
+      const again = `${this.name} was deleted; to register it again: reboot ${this.name}`;
       this.#options.warnings?.warn('deleted', again);
     }
     if (!/^(refused|duplicate)\b/.test(reason)) return;
     this.#isRefused = true;
-    this.#options.warnings?.warn('refused', `${this.name} was sent away: ${reason}`);
+    this.#options.warnings?.warn('refused', `${this.name} was rejected: ${reason}`);
   }
 
   #isCutOff(): boolean {
@@ -232,5 +230,30 @@ export class SimulatedNode implements QueriedNode {
       if (pod.spec.containers.some((container) => fullImageName(container.image ?? '') === image)) return pod;
     }
     return undefined;
+  }
+}
+
+/** Warnings of one kind: in a fleet of thousands the same error can occur thousands of times. */
+const MAX_WARNINGS_PER_KIND = 5;
+
+export class WarningLimiter {
+  readonly #warn: (text: string) => void;
+  readonly #passedOn = new Map<string, Set<string>>();
+
+  constructor(warn: (text: string) => void) {
+    this.#warn = warn;
+  }
+
+  /** Passes `text` on, unless it is repeated or there were too many warnings of its kind. */
+  warn(kind: string, text: string): void {
+    const passedOn = this.#passedOn.get(kind) ?? new Set();
+    this.#passedOn.set(kind, passedOn);
+    if (passedOn.size === MAX_WARNINGS_PER_KIND || passedOn.has(text)) return;
+    passedOn.add(text);
+    this.#warn(
+      passedOn.size === MAX_WARNINGS_PER_KIND
+        ? `${text} (further warnings of this kind are not shown)`
+        : text,
+    );
   }
 }

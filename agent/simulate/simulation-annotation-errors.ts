@@ -1,40 +1,41 @@
-/** Annotations of a Pod that ask for nothing that a simulation can pretend: a manifest is not refused for them, so they are told. */
+/** Finds annotations that a simulation cannot apply. A manifest is never rejected for them, so they become warnings. */
 
 import { ownValue } from '../../shared/kube/objects/own-value.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import { parseNodeQuery } from './node-query.js';
 import { durationMs, SIMULATION_PREFIX } from './simulation-annotations.js';
 
-type Mistake = (text: string) => string | undefined;
+type Check = (text: string) => string | undefined;
 
-const duration: Mistake = (text) =>
-  durationMs(text) === undefined ? 'is no duration such as 300ms or 1m30s' : undefined;
-const truth: Mistake = (text) => (/^(true|false)$/.test(text) ? undefined : 'is neither "true" nor "false"');
-const code: Mistake = (text) =>
-  /^\d+$/.test(text) && Number(text) < 256 ? undefined : 'is no exit code from 0 to 255';
+const duration: Check = (text) =>
+  durationMs(text) === undefined ? 'is not a duration such as 300ms or 1m30s' : undefined;
+const truthValue: Check = (text) =>
+  /^(true|false)$/.test(text) ? undefined : 'is neither "true" nor "false"';
+const code: Check = (text) =>
+  /^\d+$/.test(text) && Number(text) < 256 ? undefined : 'is not an exit code from 0 to 255';
 
-const ANNOTATIONS: Readonly<Record<string, Mistake>> = {
+const ANNOTATIONS: Readonly<Record<string, Check>> = {
   'ready-after': duration,
-  fail: truth,
+  fail: truthValue,
   'fail-after': duration,
   'fail-on': nodes,
-  'fail-after-reboot': truth,
-  'cut-link': truth,
+  'fail-after-reboot': truthValue,
+  'cut-link': truthValue,
   'exit-after': duration,
   'exit-code': code,
   pull: (text) => (text === 'fail' ? undefined : 'is not "fail"'),
   'pull-time': duration,
 };
 
-/** A sentence for each annotation that counts as absent though it is there. */
+/** Returns a sentence for each annotation that is ignored. */
 export function simulationAnnotationErrors({ metadata }: Pod): string[] {
   const { namespace, name, annotations = {}, ownerReferences: [owner] = [] } = metadata;
-  const whose = owner ? `${owner.kind} ${namespace}/${owner.name}` : `Pod ${namespace}/${name}`;
+  const subject = owner ? `${owner.kind} ${namespace}/${owner.name}` : `Pod ${namespace}/${name}`;
   return Object.entries(annotations).flatMap(([key, text]) => {
     if (!key.startsWith(SIMULATION_PREFIX)) return [];
     const known = ownValue(ANNOTATIONS, key.slice(SIMULATION_PREFIX.length));
-    const mistake = known ? known(text) : `is none of ${Object.keys(ANNOTATIONS).join(', ')}`;
-    return mistake ? [`${whose}: ${key}: "${text}" ${mistake}; it counts as absent`] : [];
+    const error = known ? known(text) : `is not one of ${Object.keys(ANNOTATIONS).join(', ')}`;
+    return error ? [`${subject}: ${key}: "${text}" ${error}; it is ignored`] : [];
   });
 }
 
@@ -43,6 +44,6 @@ function nodes(text: string): string | undefined {
     parseNodeQuery(text);
     return undefined;
   } catch (error) {
-    return `means no nodes: ${error instanceof Error ? error.message : String(error)}`;
+    return `selects no nodes: ${error instanceof Error ? error.message : String(error)}`;
   }
 }

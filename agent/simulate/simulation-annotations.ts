@@ -1,23 +1,23 @@
-/** What a Pod's annotations ask of its pretended containers. */
+/** Annotations of a Pod that define how its simulated containers behave. */
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type { ImageBehaviour } from '../runtime/hollow/image-behaviours.js';
 import { parseNodeQuery, type QueriedNode } from './node-query.js';
 
-/** Of every annotation that is meant for a simulation. */
+/** Prefix of all annotations for simulations. */
 export const SIMULATION_PREFIX = 'simulate.everynode.dev/';
 const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
-/** Where the Pod pretends, and how many times faster than it says. */
+/** The host that a Pod runs on, and the speed of the simulation. */
 interface SimulationContext {
   node: QueriedNode;
   speed: number;
-  /** The host has come up again since the Pod was there first. */
+  /** The host has rebooted since the Pod started. */
   isRebooted: boolean;
 }
 
 /**
- * The behaviour of a Pod's containers and pulls; undefined when no annotation is there. One that cannot be read counts
- * as absent: a manifest is never refused for it (`simulationAnnotationErrors` tells).
+ * Returns how a Pod's containers and pulls behave, or undefined without such annotations. Ignores invalid ones: a
+ * manifest is never rejected for them (`simulationAnnotationErrors` warns).
  */
 export function simulatedBehaviour(
   pod: Pod,
@@ -41,19 +41,19 @@ export function simulatedBehaviour(
   };
 }
 
-/** Whether the Pod asks that its host is cut off as long as a container of it runs. */
+/** Returns whether the Pod takes its host offline while one of its containers runs. */
 export function cutsLink({ metadata }: Pod): boolean {
   return metadata.annotations?.[`${SIMULATION_PREFIX}cut-link`] === 'true';
 }
 
-/** `1h2m3.5s`, `500ms`, as milliseconds; undefined for anything else. */
+/** Parses `1h2m3.5s` or `500ms` as milliseconds. Returns undefined for anything else. */
 export function durationMs(text: string | undefined): number | undefined {
   if (text === undefined || !/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined;
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
   return parts.reduce((sum, [, count, unit]) => sum + Number(count) * MS[unit as keyof typeof MS], 0);
 }
 
-/** A crash comes before an end that was planned. `fail-on` or `fail-after-reboot` alone means a crash at once. */
+/** A crash has precedence over a planned exit. `fail-on` or `fail-after-reboot` alone means a crash at once. */
 function exitOf(
   text: (name: string) => string | undefined,
   duration: (name: string) => number | undefined,
@@ -73,13 +73,16 @@ function isMeant(failOn: string | undefined, node: QueriedNode): boolean {
   try {
     return parseNodeQuery(failOn)(node);
   } catch {
-    // Names nobody: the same as a selector that matches nothing.
+    // An invalid query selects no node.
     return false;
   }
 }
 
 function pullOf(fails: boolean, afterMs: number | undefined): ImageBehaviour['pull'] {
   if (!fails && afterMs === undefined) return undefined;
-  const error = { reason: 'ErrImagePull', message: 'the pull fails, as the Pod’s annotation asks' };
+  const error = {
+    reason: 'ErrImagePull',
+    message: "simulated failure: the Pod's annotation asks for a failing pull",
+  };
   return { ...(afterMs === undefined ? {} : { afterMs }), ...(fails ? { error } : {}) };
 }

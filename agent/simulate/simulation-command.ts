@@ -1,4 +1,4 @@
-/** What a script or a person may do to pretended hosts while they run: one command a line. */
+/** Commands of the operator or a script to simulated hosts, one a line. */
 
 import { type NodeQuery, parseNodeQuery } from './node-query.js';
 import type { SimulatedNodeFleet } from './simulated-node-fleet.js';
@@ -13,11 +13,11 @@ type SimulationCommand =
   /** For scripts. */
   | { kind: 'wait'; ms: number };
 
-export const COMMANDS_HELP = `offline NODES | online NODES | reboot NODES | slow DURATION NODES (0s: as before)
+export const COMMANDS_HELP = `offline NODES | online NODES | reboot NODES | slow DURATION NODES (0s: no delay)
 condition TYPE=True|False|Unknown NODES | wait DURATION
 NODES: names (node-3,node-7), a label selector (zone=a), or *`;
 
-/** The command of a line; undefined for an empty one or a comment. Throws an Error that says what is wrong. */
+/** Parses a line. Returns undefined for an empty one or a comment. Throws an Error for an invalid command. */
 export function parseCommand(line: string): SimulationCommand | undefined {
   const [word = '', ...rest] = line.replace(/#.*$/, '').trim().split(/\s+/);
   switch (word) {
@@ -38,7 +38,7 @@ export function parseCommand(line: string): SimulationCommand | undefined {
   }
 }
 
-/** Does it; answers how many hosts were meant. `wait` is the caller's to do. */
+/** Performs a command. Returns how many hosts it selected. The caller performs `wait`. */
 export async function performCommand(command: SimulationCommand, fleet: SimulatedNodeFleet): Promise<number> {
   if (command.kind === 'wait') return 0;
   const nodes = fleet.select(command.nodes);
@@ -63,13 +63,13 @@ export async function performCommand(command: SimulationCommand, fleet: Simulate
 }
 
 function nodesOf(words: readonly string[]): NodeQuery {
-  if (words.length === 0) throw new Error('which nodes? names, a label selector, or *');
+  if (words.length === 0) throw new Error('name the nodes: names, a label selector, or *');
   return parseNodeQuery(words.join(' '));
 }
 
 function durationOf(text: string | undefined): number {
   const ms = durationMs(text);
-  if (ms === undefined) throw new Error(`"${text ?? ''}" is no duration such as 300ms or 1m30s`);
+  if (ms === undefined) throw new Error(`"${text ?? ''}" is not a duration such as 300ms or 1m30s`);
   return ms;
 }
 

@@ -4,12 +4,12 @@ import type { Clock } from '../../shared/process/time/clock.js';
 import { chooseAttempt } from '../decisions/containers/log-attempt.js';
 import type { LogRequest, RuntimeDriver } from '../runtime/runtime-driver.js';
 
-/** Why a log cannot be had, in a kubelet's words. */
+/** Why there is no log, with the kubelet's message. */
 type LogRefusal = { kind: 'refused'; reason: 'NotFound' | 'BadRequest'; message: string };
 
 type LogStream = { kind: 'stream'; bytes: AsyncIterable<Uint8Array> } | LogRefusal;
 
-/** Opens the log of one container. A followed log ends with its container, as a kubelet's does. `clock`: the engine's wall clock. */
+/** Opens a container's log. If followed, it ends with the container. `clock` is the engine's wall clock. */
 export async function openLog(
   driver: Pick<RuntimeDriver, 'inspectPod' | 'logs'>,
   request: LogStreamRequest,

@@ -5,7 +5,7 @@ import { StreamError } from '../../shared/link/streams/byte-stream.js';
 import { CHANNEL, framesOf } from '../../shared/link/streams/stream-channels.js';
 import { type RuntimeDriver, RuntimeError, SANDBOX } from '../runtime/runtime-driver.js';
 
-/** Connects to the port as the Pod's own processes would. Throws `StreamError`. */
+/** Connects to the port from inside the Pod's network. Throws `StreamError`. */
 export async function openPort(
   driver: Pick<RuntimeDriver, 'inspectPod' | 'dial'>,
   { podUid, port }: PortStreamRequest,
@@ -13,7 +13,7 @@ export async function openPort(
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
   const running = (await driver.inspectPod(podUid)).filter(({ state }) => state === 'running');
-  // All share one network; the sandbox does not come and go.
+  // All containers share one network. Prefer the sandbox, because it does not restart.
   const holder = running.find(({ identity }) => identity.container === SANDBOX) ?? running[0];
   if (!holder) throw new StreamError('InternalError', 'the pod has no running container');
   const socket = await dial(driver, holder.id, port, signal);
@@ -38,7 +38,7 @@ async function dial(
   }
 }
 
-/** Ends when the server says no more; a connection that is reset ends likewise, for there is nothing left to say. */
+/** Ends when the server closes or resets the connection. */
 async function* frames(socket: Duplex): AsyncGenerator<Uint8Array, void> {
   try {
     for await (const bytes of socket) yield* framesOf(CHANNEL.stdout, bytes as Uint8Array);

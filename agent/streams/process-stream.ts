@@ -17,9 +17,9 @@ type ProcessDriver = Pick<RuntimeDriver, 'inspectPod' | 'exec' | 'attach'>;
 const SUCCESS: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
 
 /**
- * Starts the command, or takes part in the container's first process, and answers its frames. `input` are the
- * client's. When the client goes, a command with a terminal is hung up; one without goes on, as a kubelet's.
- * Throws `StreamError`.
+ * Starts the command, or attaches to the container's first process, and returns the output's frames. `input` contains
+ * the client's frames. When the client disconnects, a command with a terminal gets SIGHUP. Like the kubelet's, one
+ * without keeps running. Throws `StreamError`.
  */
 export async function openProcess(
   driver: ProcessDriver,
@@ -48,7 +48,7 @@ export async function openProcess(
   }
 }
 
-/** Throws `StreamError` in a kubelet's words (`pkg/kubelet/kubelet_pods.go` GetExec). */
+/** Throws `StreamError` with the kubelet's message (`pkg/kubelet/kubelet_pods.go` GetExec). */
 async function runningContainer(
   driver: ProcessDriver,
   podUid: string,
@@ -64,7 +64,7 @@ function containerNotFound(name: string): StreamError {
   return new StreamError('InternalError', `container not found ("${name}")`);
 }
 
-/** The Status that kubectl turns into an exit code (`k8s.io/apimachinery` NonZeroExitCodeReason). */
+/** Returns the Status that kubectl converts to an exit code (`k8s.io/apimachinery` NonZeroExitCodeReason). */
 function exitStatus(code: number): Status {
   if (code === 0) return SUCCESS;
   return {
@@ -87,7 +87,7 @@ async function* outputFrames(
   yield statusFrame(await outcome());
 }
 
-/** Hands on what the client sends, as fast as the process reads it. */
+/** Forwards the client's input, as fast as the process reads it. */
 async function feed(streams: AttachedStreams, input: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const frame of input) {
     const payload = frame.subarray(1);
@@ -106,7 +106,7 @@ async function feed(streams: AttachedStreams, input: AsyncIterable<Uint8Array>):
   streams.endInput();
 }
 
-/** A terminal that cannot take the size keeps the one it has. */
+/** If the resize fails, the terminal keeps its size. */
 async function resize(streams: AttachedStreams, json: Uint8Array): Promise<void> {
   const { width, height } = sizeIn(json);
   if (width > 0 && height > 0) await streams.resize({ width, height }).catch(() => undefined);
@@ -121,12 +121,12 @@ function sizeIn(json: Uint8Array): { width: number; height: number } {
   }
 }
 
-/** Terminals count their sides in 16 bits. */
+/** Terminals store their sides in 16 bits. */
 function sideOf(value: unknown): number {
   return Number.isInteger(value) && Number(value) <= 0xffff ? Number(value) : 0;
 }
 
 function hangUp(process: ExecProcess): void {
-  // Where the agent may not, the process stays, as documented.
+  // Without permission for the signal the process keeps running, as documented.
   process.kill('SIGHUP').catch(() => false);
 }

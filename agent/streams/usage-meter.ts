@@ -1,56 +1,56 @@
-/** Serves `kubectl top`: what the host and its containers use, measured when somebody asks. */
+/** Serves `kubectl top`: the CPU and memory usage of the host and its containers, measured on demand. */
 import type { HostUsage, ResourceUse } from '../../shared/link/messages/link-messages.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { ContainerUsage, RuntimeDriver } from '../runtime/runtime-driver.js';
 
-/** What a host has used since its start, and holds now. */
+/** CPU time since the boot, and current memory. */
 interface NodeUsage {
   cpuNanos: number;
   memoryBytes: number;
 }
 
-/** All that was read at one moment. */
+/** One reading of all counters. */
 interface Sample {
-  /** By the wall clock; `at` by one that never jumps. Both ms. */
+  /** `timeMs` is the wall clock's, `at` the monotonic clock's. Both in ms. */
   timeMs: number;
   at: number;
   node: NodeUsage;
   containers: ContainerUsage[];
 }
 
-/** A rate needs two readings: a window shorter than this says little, one longer than that little of now. */
-const LEAST_WINDOW_MS = 1_000;
-const MOST_WINDOW_MS = 60_000;
+/** CPU usage is a rate between two readings. A shorter window is imprecise, and a longer one says little about now. */
+const MIN_WINDOW_MS = 1_000;
+const MAX_WINDOW_MS = 60_000;
 
 interface UsageMeterDeps {
   driver: Pick<RuntimeDriver, 'usage'>;
   readNode: () => NodeUsage;
   clock: Clock;
-  /** The host's own, for the times that are told. */
+  /** The host's wall clock, for reported times. */
   wallClock: Clock;
 }
 
 export class UsageMeter {
-  readonly #parts: UsageMeterDeps;
+  readonly #deps: UsageMeterDeps;
   #last: Sample | undefined;
-  #underWay: Promise<HostUsage> | undefined;
+  #inProgress: Promise<HostUsage> | undefined;
 
-  constructor(parts: UsageMeterDeps) {
-    this.#parts = parts;
+  constructor(deps: UsageMeterDeps) {
+    this.#deps = deps;
   }
 
-  /** Usage since the last time somebody asked; the first waits a second for it. Who asks meanwhile gets the same. */
+  /** Returns the usage since the last call, or of one second. Concurrent calls share the result. */
   measure(): Promise<HostUsage> {
-    this.#underWay ??= this.#measure().finally(() => {
-      this.#underWay = undefined;
+    this.#inProgress ??= this.#measure().finally(() => {
+      this.#inProgress = undefined;
     });
-    return this.#underWay;
+    return this.#inProgress;
   }
 
   async #measure(): Promise<HostUsage> {
-    const age = this.#last ? this.#parts.clock.monotonic() - this.#last.at : Number.POSITIVE_INFINITY;
-    if (age > MOST_WINDOW_MS) this.#last = await this.#sample();
-    if (age > MOST_WINDOW_MS || age < LEAST_WINDOW_MS) await this.#wait(LEAST_WINDOW_MS);
+    const age = this.#last ? this.#deps.clock.monotonic() - this.#last.at : Number.POSITIVE_INFINITY;
+    if (age > MAX_WINDOW_MS) this.#last = await this.#sample();
+    if (age > MAX_WINDOW_MS || age < MIN_WINDOW_MS) await this.#wait(MIN_WINDOW_MS);
     const before = this.#last as Sample;
     const now = await this.#sample();
     this.#last = now;
@@ -58,17 +58,17 @@ export class UsageMeter {
   }
 
   async #sample(): Promise<Sample> {
-    const { driver, readNode, clock, wallClock } = this.#parts;
+    const { driver, readNode, clock, wallClock } = this.#deps;
     const containers = await driver.usage();
     return { timeMs: wallClock.now(), at: clock.monotonic(), node: readNode(), containers };
   }
 
   #wait(ms: number): Promise<void> {
-    return new Promise((resolve) => void this.#parts.clock.after(ms, resolve));
+    return new Promise((resolve) => void this.#deps.clock.after(ms, resolve));
   }
 }
 
-/** Rates between two samples. A container that began between them has none yet and is left out, as upstream. */
+/** Computes rates between two samples. Like upstream, leaves out containers that started in between. */
 export function usageBetween(before: Sample, now: Sample): HostUsage {
   const windowMs = Math.max(Math.round(now.at - before.at), 1);
   const useOf = (was: NodeUsage, is: NodeUsage): ResourceUse => ({

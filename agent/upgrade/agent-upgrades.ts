@@ -1,4 +1,4 @@
-/** The upgrades of an installed agent: what is on trial, until the coordinator is reached or the time is over. */
+/** Upgrades of an installed agent. A new version is on trial until it reaches the coordinator or its time is over. */
 import { join } from 'node:path';
 import type { Logger } from '../../shared/process/output/logger.js';
 import { VERSION } from '../../shared/process/program-version.js';
@@ -9,22 +9,20 @@ import { RELEASE_KEY_FILE } from '../install/install-paths.js';
 import { InstalledVersions } from '../install/installed-versions.js';
 import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 import { AgentVersionContainers } from './agent-version-containers.js';
-import { AgentVersionDriver } from './agent-version-driver.js';
-import { checkProgram } from './program-check.js';
+import { withAgentVersions } from './agent-version-driver.js';
 import { ReleaseSource, type ReleaseSourceOptions } from './release-source.js';
+import { checkProgram, guardTrial, TRIAL_MS } from './upgrade-safeguards.js';
 import { trialVerdictAtStart, UpgradeTrialFile } from './upgrade-trial.js';
-import { guardTrial, TRIAL_MS } from './upgrade-trial-guard.js';
 
 interface UpgradesOptions {
   dataDir: string;
-  /** A steady clock, and the wall's. */
+  /** Monotonic. */
   clock: Clock;
   wallClock: Clock;
-  chance: Random;
+  random: Random;
   log: Logger;
 }
 
-/** Where versions come from. */
 type UpgradeSource = Pick<ReleaseSourceOptions, 'server' | 'ca'>;
 
 export class AgentUpgrades {
@@ -39,50 +37,50 @@ export class AgentUpgrades {
     this.#trial = upgradeTrialFile(options.dataDir);
   }
 
-  /** The engine, with the agent's versions beside it. */
+  /** Returns a driver with the containers of the engine and the agent's own versions. */
   driver(engine: RuntimeDriver, source: UpgradeSource): RuntimeDriver {
-    const { dataDir, clock, wallClock, chance } = this.#options;
+    const { dataDir, clock, wallClock, random } = this.#options;
     const agents = new AgentVersionContainers({
       path: join(dataDir, 'agent-containers.json'),
       version: VERSION,
       versions: this.#versions,
       source: new ReleaseSource({ ...source, keyFile: RELEASE_KEY_FILE }),
       trial: this.#trial,
-      whyNotUpgradable: () => this.#whyFixed(),
+      whyNotUpgradable: () => this.#whyNotUpgradable(),
       checkProgram,
       guardTrial,
       restart,
       pause: (delayMs) => new Promise((resolve) => void clock.after(delayMs, resolve)),
-      newId: () => chance.uuid(),
+      newId: () => random.uuid(),
       now: () => wallClock.now(),
       clockOffsetMs: () => clock.now() - wallClock.now(),
     });
-    return new AgentVersionDriver(engine, agents);
+    return withAgentVersions(engine, agents);
   }
 
-  /** At the agent's start: a version on trial has so much time from now. Answers false when it had its chances: it ends then. */
+  /** Starts the timer of a trial. Returns false if it has used up its starts: the caller must exit. */
   async start(): Promise<boolean> {
     const trial = this.#trial.read();
     const verdict = trialVerdictAtStart(trial, VERSION);
     if (trial === undefined) return true;
     if (verdict === 'none') {
-      // The one before it runs again, by whatever way.
+      // The previous version runs again, for whatever reason.
       this.#trial.remove();
       return true;
     }
     if (verdict === 'fall back') {
-      this.#fallBack('it did not stay up');
+      this.#rollBack('it exited repeatedly');
       return false;
     }
     await this.#trial.write({ ...trial, starts: trial.starts + 1 });
     this.#timer = this.#options.clock.after(TRIAL_MS, () => {
-      this.#fallBack('it did not reach the coordinator');
+      this.#rollBack('it did not reach the coordinator');
       restart();
     });
     return true;
   }
 
-  /** The coordinator has been reached: the version stays. */
+  /** Ends the trial, because the coordinator has been reached. */
   confirm(): void {
     this.#timer?.cancel();
     if (this.#trial.read()?.to !== VERSION) return;
@@ -92,32 +90,32 @@ export class AgentUpgrades {
     this.#options.log.info({ version: VERSION }, 'upgraded');
   }
 
-  /** The trial goes on at the next start. */
+  /** The trial continues at the next start. */
   stop(): void {
     this.#timer?.cancel();
   }
 
-  #fallBack(why: string): void {
+  #rollBack(why: string): void {
     const { log } = this.#options;
     const to = rollBackUpgrade(this.#versions, this.#trial);
-    log.error({ version: VERSION, to, why }, 'the upgrade has failed; the version before comes back');
+    log.error({ version: VERSION, to, why }, 'upgrade failed; rolling back to the previous version');
   }
 
-  #whyFixed(): string | undefined {
+  #whyNotUpgradable(): string | undefined {
     if (this.#versions.current !== VERSION || !process.env.INVOCATION_ID) {
-      return 'this agent was not installed as a service: everynode-agent install';
+      return 'this agent does not run as an installed service; install it with: everynode-agent install';
     }
-    if (!isSingleExecutable()) return 'this agent came by npm and is upgraded there: npm install -g';
+    if (!isSingleExecutable()) return 'this agent was installed by npm; upgrade it with: npm install -g';
     return undefined;
   }
 }
 
-/** Where an agent keeps what is on trial. */
+/** Returns the file that stores the trial. */
 export function upgradeTrialFile(dataDir: string): UpgradeTrialFile {
   return new UpgradeTrialFile(join(dataDir, 'trial.json'));
 }
 
-/** Makes the version before a trial the current one; answers it, undefined when none is on trial. */
+/** Selects the version before the trial. Returns it, or undefined if none is on trial. */
 export function rollBackUpgrade(versions: InstalledVersions, file: UpgradeTrialFile): string | undefined {
   const trial = file.read();
   if (trial === undefined) return undefined;
@@ -126,7 +124,7 @@ export function rollBackUpgrade(versions: InstalledVersions, file: UpgradeTrialF
   return trial.from;
 }
 
-/** systemd starts the agent again, by then as the version that is current. */
+/** systemd then starts the selected version. */
 function restart(): void {
   process.kill(process.pid, 'SIGTERM');
 }

@@ -1,6 +1,6 @@
 /**
- * The agent's own version as a container that a Pod asks for: its image is a release, to start it is to become that version. What
- * rolls DaemonSets out over hosts, waits for them and takes them back does so with agents as well.
+ * Represents the agent's own version as a container: its image is a release, and starting it upgrades the agent. So a
+ * DaemonSet can upgrade agents, with the same waves, health checks and rollback as any other rollout.
  */
 import { readFileSync } from 'node:fs';
 import { writePrivateFile } from '../../shared/process/files/private-file.js';
@@ -17,20 +17,20 @@ import {
 import type { ReleaseSource } from './release-source.js';
 import type { UpgradeTrialFile } from './upgrade-trial.js';
 
-/** Images of this repository are versions of the agent; no registry is asked for them. */
+/** Images of this repository are versions of the agent. They come from the coordinator, not from a registry. */
 const REPOSITORY = 'everynode.dev/agent';
-/** Who may decide about hosts may decide about their agents. */
+/** Only Pods of this namespace may upgrade agents: its administrators have control over the hosts anyway. */
 const NAMESPACE = 'kube-system';
 
-/** How soon a worker looks again while this process ends. */
-const RESTART_LOOK_MS = 100;
+/** Delay before a worker continues while this process exits. */
+const RESTART_DELAY_MS = 100;
 
-/** The version that an image names; undefined for every other image. Throws `InvalidImageName`. */
+/** Returns the version that the image names, or undefined for other images. Throws `InvalidImageName`. */
 export function agentVersionOf(image: string): string | undefined {
   if (!image.startsWith(`${REPOSITORY}:`)) return undefined;
   const version = image.slice(REPOSITORY.length + 1);
   if (isReleaseVersion(version)) return version;
-  throw new RuntimeError('InvalidImageName', `${version} is no version of the agent`, false);
+  throw new RuntimeError('InvalidImageName', `${version} is not a version of the agent`, false);
 }
 
 interface Record {
@@ -40,37 +40,37 @@ interface Record {
   version: string;
   labels: { [key: string]: string };
   state: 'created' | 'running' | 'exited';
-  /** By the wall clock, as all times here. */
+  /** All times here are wall clock times. */
   createdAt: number;
   startedAt?: number;
   finishedAt?: number;
   error?: string;
-  /** The Pod has tried this version here before, in vain: it is not tried again for the same Pod. */
-  isBarred?: boolean;
+  /** The Pod's attempt at this version failed. The same Pod does not try it again. */
+  hasFailed?: boolean;
 }
 
 interface AgentVersionContainersOptions {
-  /** File of the containers. */
+  /** File that stores the containers. */
   path: string;
-  /** The version that runs. */
+  /** The running version. */
   version: string;
   versions: InstalledVersions;
   source: Pick<ReleaseSource, 'fetch' | 'requireAllowed'>;
   trial: UpgradeTrialFile;
-  /** Why this agent cannot become another version; undefined when it can. */
+  /** Returns why this agent cannot be upgraded, or undefined if it can. */
   whyNotUpgradable: () => string | undefined;
-  /** Runs the program of a version for a moment; throws when it is not one that works here. */
+  /** Runs the program briefly. Throws if it does not work on this host. */
   checkProgram: (program: string, version: string) => Promise<void>;
-  /** Has the program of the version that runs now look at the trial later, whatever becomes of the new one. */
+  /** Schedules a check of the trial by the running version's program, which does not depend on the new version. */
   guardTrial: (program: string, id: string) => Promise<void>;
-  /** Ends this process, for what starts it again to start the version that is current then. */
+  /** Ends this process, so that systemd starts the selected version. */
   restart: () => void;
-  /** Resolves after so many ms. */
+  /** Resolves after this delay. */
   pause: (delayMs: number) => Promise<void>;
   newId: () => string;
   /** Wall clock, ms. */
   now: () => number;
-  /** What is added to a wall time to make it one of the steady clock, ms. */
+  /** Monotonic clock minus wall clock, ms. */
   clockOffsetMs: () => number;
 }
 
@@ -81,10 +81,10 @@ export class AgentVersionContainers {
 
   constructor(options: AgentVersionContainersOptions) {
     this.#options = options;
-    this.#records = readRecords(options.path).map((record) => this.#seen(record));
+    this.#records = readRecords(options.path).map((record) => this.#withOutcome(record));
   }
 
-  /** Whether a container is one of these. */
+  /** Returns whether the id belongs to one of these containers. */
   has(id: string): boolean {
     return this.#records.some((record) => record.id === id);
   }
@@ -121,27 +121,24 @@ export class AgentVersionContainers {
 
   async create({ identity, image, labels }: ContainerConfig, version: string): Promise<string> {
     if (identity.podNamespace !== NAMESPACE) {
-      throw new RuntimeError(
-        'CreateContainerError',
-        `agents are upgraded by Pods of ${NAMESPACE} alone`,
-        false,
-      );
+      throw new RuntimeError('CreateContainerError', `only Pods of ${NAMESPACE} may upgrade agents`, false);
     }
     if (this.#records.some((record) => isSame(record.identity, identity))) {
-      throw new RuntimeError('Conflict', 'this container exists', false);
+      throw new RuntimeError('Conflict', 'the container exists already', false);
     }
     const id = this.#options.newId().replaceAll('-', '');
     const createdAt = this.#options.now();
-    const isBarred = this.#records.some(
-      (record) => record.isBarred && record.identity.podUid === identity.podUid && record.version === version,
+    const hasFailed = this.#records.some(
+      (record) =>
+        record.hasFailed && record.identity.podUid === identity.podUid && record.version === version,
     );
     const created: Record = { id, identity, image, version, labels, state: 'created', createdAt };
-    this.#records.push({ ...created, ...(isBarred ? { isBarred } : {}) });
+    this.#records.push({ ...created, ...(hasFailed ? { hasFailed } : {}) });
     await this.#save(this.#records);
     return id;
   }
 
-  /** Becomes the version: at once when it runs already, else by a restart, on trial. */
+  /** Upgrades to the version by a restart, on trial. Does nothing else if it already runs. */
   async start(id: string): Promise<void> {
     const {
       version: own,
@@ -154,8 +151,8 @@ export class AgentVersionContainers {
       restart,
       now,
     } = this.#options;
-    // The end of this process is under way; whoever looks meanwhile sees what is true of it.
-    if (this.#isRestarting) return this.#options.pause(RESTART_LOOK_MS);
+    // This process is about to exit. Do not change the state meanwhile.
+    if (this.#isRestarting) return this.#options.pause(RESTART_DELAY_MS);
     const record = this.#record(id);
     const started: Record = { ...record, state: 'running', startedAt: now() };
     const others = this.#records.filter((other) => other !== record);
@@ -163,24 +160,25 @@ export class AgentVersionContainers {
       this.#records = [...others, started];
       return this.#save(this.#records);
     }
-    // Each try may cut the host off for minutes.
+    // Each attempt may take the host offline for minutes.
     const failedBefore =
-      record.isBarred && `agent ${record.version} has failed here; another Pod may try it again`;
+      record.hasFailed &&
+      `agent ${record.version} has failed on this host; create another Pod to try it again`;
     const why = failedBefore || whyFixed();
     if (why !== undefined) throw new RuntimeError('RunContainerError', why, false);
-    // Also for a version that is on this disk already: the coordinator may have set its floor above it since.
+    // Check a version on disk as well: the coordinator may have raised its minimum version.
     await source.requireAllowed(record.version);
     await checkProgram(versions.program(record.version), record.version);
     await guard(versions.program(own), id);
     await trial.write({ id, from: own, to: record.version, starts: 0 });
-    // It runs once the new version does: that one reads this, and is the first to say so.
+    // Stored as running, but not reported by this process: the new version reads the file and reports it.
     await this.#save([...others, started]);
     versions.activate(record.version);
     this.#isRestarting = true;
     restart();
   }
 
-  /** Nothing ends: a host is never without an agent. */
+  /** Only marks the container as exited: a host must never be without an agent. */
   async stop(id: string): Promise<void> {
     const record = this.#record(id);
     if (record.state !== 'exited')
@@ -193,12 +191,12 @@ export class AgentVersionContainers {
     await this.#save(this.#records);
   }
 
-  /** A version that was asked for and does not run has failed: the one before it has come back. */
-  #seen(record: Record): Record {
+  /** A version that should run but does not has failed: the previous one was restored. */
+  #withOutcome(record: Record): Record {
     const { version, now } = this.#options;
     if (record.state !== 'running' || record.version === version) return record;
-    const error = `agent ${record.version} did not reach the coordinator; ${version} goes on`;
-    return { ...record, state: 'exited', finishedAt: now(), error, isBarred: true };
+    const error = `agent ${record.version} did not reach the coordinator; rolled back to ${version}`;
+    return { ...record, state: 'exited', finishedAt: now(), error, hasFailed: true };
   }
 
   #record(id: string): Record {
@@ -221,7 +219,8 @@ function readRecords(path: string): Record[] {
     const records: unknown = JSON.parse(readFileSync(path, 'utf8'));
     return Array.isArray(records) ? records : [];
   } catch {
-    // Never written, or cut off: Pods ask anew, and to become what one is costs nothing.
+    // The file is missing or damaged. Pods then create their containers again, which costs nothing for the running
+    // version.
     return [];
   }
 }

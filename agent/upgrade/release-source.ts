@@ -1,4 +1,4 @@
-/** The agents that a coordinator gives: fetched, compared with signed checksums, and put where versions lie. */
+/** Downloads agent releases from the coordinator, verifies their signed checksums, and installs them. */
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { createReadStream, createWriteStream, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { chmod, open, readFile } from 'node:fs/promises';
@@ -11,15 +11,15 @@ import { createGunzip } from 'node:zlib';
 import { countWrittenBytes } from '../../shared/process/files/written-bytes.js';
 import { RuntimeError } from '../runtime/runtime-driver.js';
 
-/** A line that is silent for so long is given up; the Pod's back-off asks again. */
-const SILENCE_MS = 60_000;
-/** Checksums and their signature are far smaller, agents smaller. */
+/** Timeout for a connection without data. The Pod's back-off retries. */
+const IDLE_TIMEOUT_MS = 60_000;
+/** Upper limits: checksums, their signature and agents are smaller. */
 const MAX_TEXT_BYTES = 65_536;
 const MAX_AGENT_BYTES = 512 * 2 ** 20;
 
 export interface ReleaseSourceOptions {
   server: URL;
-  /** PEM of the authorities of the coordinator, at this moment. */
+  /** Returns the PEM of the coordinator's current CA certificates. */
   ca: () => string;
   /** PEM file of the key that signs releases, pinned at the installation. */
   keyFile: string;
@@ -29,15 +29,15 @@ export class ReleaseSource {
   constructor(readonly options: ReleaseSourceOptions) {}
 
   /**
-   * Fetches the agent of a version for this processor; resolves when it lies at `target`, whole and executable. Throws
-   * `RuntimeError` ErrImagePull; `target` is untouched then.
+   * Downloads the agent of a version for this CPU. Resolves when it is complete and executable at `target`. Throws
+   * `RuntimeError` ErrImagePull and leaves `target` unchanged otherwise.
    */
   async fetch(version: string, target: string, signal: AbortSignal, onProgress?: () => void): Promise<void> {
     const key = await this.#key();
     const sums = await this.#text(version, 'SHA256SUMS', signal);
     const signature = Buffer.from((await this.#text(version, 'SHA256SUMS.sig', signal)).trim(), 'base64');
     if (!verify(null, Buffer.from(sums), key, signature)) {
-      throw failed(`release ${version} is not signed by the key that this host was installed with`, false);
+      throw failed(`release ${version} is not signed with the key in ${this.options.keyFile}`, false);
     }
     const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
     const name = `everynode-agent-${version}-linux-${architecture}.gz`;
@@ -55,7 +55,7 @@ export class ReleaseSource {
       renameSync(`${target}.new`, target);
     } catch (error) {
       if (error instanceof RuntimeError) throw error;
-      throw failed(`release ${version} cannot be had: ${messageOf(error)}`, true);
+      throw failed(`cannot download release ${version}: ${messageOf(error)}`, true);
     } finally {
       rmSync(archive, { force: true });
       rmSync(`${target}.new`, { force: true });
@@ -63,23 +63,24 @@ export class ReleaseSource {
   }
 
   /**
-   * Throws `RuntimeError` RunContainerError when the coordinator allows no version as old as this one, and, for another try later,
-   * when it cannot be asked. A version that it does not have is allowed: a host may have been given it by hand.
+   * Throws `RuntimeError` RunContainerError if the version is below the coordinator's minimum. If the coordinator does
+   * not respond, the error is temporary. A version that it does not have is allowed: an operator may have installed it
+   * by hand.
    */
   async requireAllowed(version: string): Promise<void> {
     const { code, message } = await this.#ask(version);
     if (code === 200 || code === 404) return;
-    const why = code === 403 ? message : `the coordinator answers with status ${code}: ${message}`;
+    const why = code === 403 ? message : `the coordinator responds with status ${code}: ${message}`;
     throw new RuntimeError('RunContainerError', why, code !== 403);
   }
 
   async #ask(version: string): Promise<{ code: number; message: string }> {
     try {
-      const answer = await this.#request(version, 'SHA256SUMS', AbortSignal.timeout(SILENCE_MS));
-      const text = await textOf(answer, 'SHA256SUMS', version);
-      return { code: answer.statusCode ?? 0, message: messageIn(text) };
+      const response = await this.#request(version, 'SHA256SUMS', AbortSignal.timeout(IDLE_TIMEOUT_MS));
+      const text = await textOf(response, 'SHA256SUMS', version);
+      return { code: response.statusCode ?? 0, message: messageIn(text) };
     } catch (error) {
-      const why = `the coordinator cannot be asked whether it allows agent ${version}: ${messageOf(error)}`;
+      const why = `cannot ask the coordinator whether it allows agent ${version}: ${messageOf(error)}`;
       throw new RuntimeError('RunContainerError', why, true);
     }
   }
@@ -100,7 +101,7 @@ export class ReleaseSource {
       return await textOf(await this.#open(version, name, signal), name, version);
     } catch (error) {
       if (error instanceof RuntimeError) throw error;
-      throw failed(`release ${version} cannot be had: ${messageOf(error)}`, true);
+      throw failed(`cannot download release ${version}: ${messageOf(error)}`, true);
     }
   }
 
@@ -115,7 +116,7 @@ export class ReleaseSource {
     const watched = async function* (source: Readable) {
       for await (const chunk of source) {
         size += (chunk as Buffer).length;
-        if (size > MAX_AGENT_BYTES) throw failed(`${name} is too long`, false);
+        if (size > MAX_AGENT_BYTES) throw failed(`${name} is too large`, false);
         hash.update(chunk as Buffer);
         countWrittenBytes(chunk as Buffer);
         onProgress?.();
@@ -128,16 +129,16 @@ export class ReleaseSource {
       createWriteStream(path, { mode: 0o600 }),
       { signal },
     );
-    if (hash.digest('hex') !== sum) throw failed(`${name} is not the file that the release names`, true);
+    if (hash.digest('hex') !== sum) throw failed(`${name} does not have the checksum of the release`, true);
   }
 
-  /** The file as a stream. Throws when the coordinator does not give it. */
+  /** Opens the file as a stream. Throws when the coordinator does not serve it. */
   async #open(version: string, name: string, signal: AbortSignal): Promise<IncomingMessage> {
-    const answer = await this.#request(version, name, signal);
-    if (answer.statusCode === 200) return answer;
-    const message = messageIn(await textOf(answer, name, version));
+    const response = await this.#request(version, name, signal);
+    if (response.statusCode === 200) return response;
+    const message = messageIn(await textOf(response, name, version));
     throw failed(
-      `the coordinator has no ${name} of release ${version}: status ${answer.statusCode}${message && `, ${message}`}`,
+      `the coordinator has no ${name} of release ${version}: status ${response.statusCode}${message && `, ${message}`}`,
       true,
     );
   }
@@ -146,26 +147,26 @@ export class ReleaseSource {
     const { server, ca } = this.options;
     const url = new URL(`/agent/${version}/${name}`, server);
     return new Promise((resolve, reject) => {
-      const sent = get(url, { ca: ca(), agent: false, signal, timeout: SILENCE_MS }, resolve);
-      sent.on('timeout', () => sent.destroy(new Error('no answer')));
+      const sent = get(url, { ca: ca(), agent: false, signal, timeout: IDLE_TIMEOUT_MS }, resolve);
+      sent.on('timeout', () => sent.destroy(new Error('no response')));
       sent.on('error', reject);
     });
   }
 }
 
-/** A short answer, whole. */
-async function textOf(answer: IncomingMessage, name: string, version: string): Promise<string> {
+/** Reads a short response. */
+async function textOf(response: IncomingMessage, name: string, version: string): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of answer) {
+  for await (const chunk of response) {
     size += (chunk as Buffer).length;
-    if (size > MAX_TEXT_BYTES) throw failed(`${name} of release ${version} is too long`, false);
+    if (size > MAX_TEXT_BYTES) throw failed(`${name} of release ${version} is too large`, false);
     chunks.push(chunk as Buffer);
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The message of a Status object; empty for any other text. */
+/** Returns the message of a Status object, or "" for any other text. */
 function messageIn(text: string): string {
   try {
     const { message } = JSON.parse(text) as { message?: unknown };
@@ -175,7 +176,7 @@ function messageIn(text: string): string {
   }
 }
 
-/** The checksum of a file, of `sha256sum`'s lines. */
+/** Returns a file's checksum from the output of `sha256sum`. */
 export function sumOf(sums: string, name: string): string | undefined {
   for (const line of sums.split('\n')) {
     const [, sum, file] = /^([0-9a-f]{64}) {2}(\S+)$/.exec(line) ?? [];

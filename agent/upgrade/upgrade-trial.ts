@@ -1,24 +1,24 @@
-/** A version on trial: the host goes back to the one before unless the new one reaches the coordinator. */
+/** The stored state of an upgrade on trial. The host rolls back unless the new version reaches the coordinator. */
 import { readFileSync, rmSync } from 'node:fs';
 import { writePrivateFile } from '../../shared/process/files/private-file.js';
 
-/** As it lies on the disk while a version is on trial. */
+/** Contents of the file. */
 interface UpgradeTrial {
-  /** The container of the Pod that asked for it. */
+  /** Container of the Pod that requested the version. */
   id: string;
   from: string;
   to: string;
-  /** Starts of the new version so far. */
+  /** Number of starts of the new version so far. */
   starts: number;
 }
 
-/** Of a version that ends again and again before it reaches the coordinator. */
+/** Limit for a version that exits before it reaches the coordinator. */
 const MAX_STARTS = 3;
 
 export class UpgradeTrialFile {
   constructor(readonly path: string) {}
 
-  /** Undefined when no version is on trial; also when the file is damaged: nothing can be gone back to then. */
+  /** Returns undefined if no version is on trial, or if the file is damaged: a rollback is impossible then. */
   read(): UpgradeTrial | undefined {
     try {
       const { id, from, to, starts } = JSON.parse(readFileSync(this.path, 'utf8')) as UpgradeTrial;
@@ -28,7 +28,7 @@ export class UpgradeTrialFile {
     }
   }
 
-  /** Resolves when it is on the disk. */
+  /** Resolves when the file is on disk. */
   async write(trial: UpgradeTrial): Promise<void> {
     await writePrivateFile(this.path, JSON.stringify(trial));
   }
@@ -38,7 +38,7 @@ export class UpgradeTrialFile {
   }
 }
 
-/** What a start of `version` means for the trial on the disk. */
+/** Decides what a start of `version` does about the stored trial. */
 export function trialVerdictAtStart(
   trial: UpgradeTrial | undefined,
   version: string,

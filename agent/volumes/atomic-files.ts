@@ -1,6 +1,6 @@
 /**
- * Files that change together or not at all, laid out as a kubelet does (pkg/volume/util/atomic_writer.go):
- * `KEY -> ..data/KEY` and `..data -> ..RANDOM`, of which only the second is ever replaced, by one rename.
+ * Files that change atomically together, laid out like the kubelet's (pkg/volume/util/atomic_writer.go). `KEY ->
+ * ..data/KEY` stays. `..data -> ..RANDOM` is replaced by one rename.
  */
 import { randomBytes } from 'node:crypto';
 import { chmod, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
@@ -11,22 +11,22 @@ import { ensureFolder } from './ensure-folder.js';
 
 const CURRENT = '..data';
 const NEXT = '..data_tmp';
-/** What a volume's reader sees begins otherwise: the API refuses paths with a leading `..`. */
+/** Visible names start differently: the API rejects paths with a leading `..`. */
 const HIDDEN = '..';
 
-/** Readies a folder of files before anyone can see it: group and permissions. */
+/** Sets group and permissions of a folder before containers can see it. */
 type Prepare = (directory: string) => Promise<void>;
 
 /**
- * Makes the folder hold exactly these files. Killed at any line, readers see the old files or the new ones, and the next
- * call ends in the same place. True when something was written.
+ * Makes the folder contain exactly these files. After a crash at any line readers see the old files or the new ones,
+ * and the next call completes the change. Returns true if something was written.
  */
 export async function writeAtomically(
   folder: string,
-  given: ReadonlyMap<string, VolumeFile>,
+  wanted: ReadonlyMap<string, VolumeFile>,
   prepare: Prepare = async () => undefined,
 ): Promise<boolean> {
-  const files = new Map([...given].map(([path, file]) => [normalize(path), file]));
+  const files = new Map([...wanted].map(([path, file]) => [normalize(path), file]));
   const current = await linkTarget(join(folder, CURRENT));
   const isSame = current !== undefined && (await holds(join(folder, current), files));
   const shown = isSame ? current : await writeNew(folder, files, prepare);
@@ -48,7 +48,7 @@ async function writeNew(
     await makeFolders(directory, dirname(path));
     await writeFile(join(directory, path), content);
     countWrittenBytes(content);
-    // As asked for, whatever the umask.
+    // Independent of the umask.
     await chmod(join(directory, path), mode);
   }
   await prepare(directory);
@@ -61,10 +61,10 @@ async function makeFolders(root: string, path: string): Promise<void> {
   await ensureFolder(join(root, path), 0o755);
 }
 
-/** A name that is shown before its content is a dangling link, which a reader takes for no file. */
+/** Until its content is shown, a new name is a dangling link, which readers treat as a missing file. */
 async function linkEach(folder: string, files: ReadonlyMap<string, VolumeFile>): Promise<void> {
   for (const name of topNames(files)) {
-    await symlink(join(CURRENT, name), join(folder, name)).catch(unlessThere);
+    await symlink(join(CURRENT, name), join(folder, name)).catch(unlessExists);
   }
 }
 
@@ -74,7 +74,7 @@ async function show(folder: string, name: string): Promise<void> {
   await rename(join(folder, NEXT), join(folder, CURRENT));
 }
 
-/** Removes what neither is shown nor leads there: names of old files, and folders that a killed agent left half written. */
+/** Removes links to old files, and folders that a killed agent left incomplete. */
 async function tidy(folder: string, shown: string, files: ReadonlyMap<string, VolumeFile>): Promise<void> {
   const kept = new Set([CURRENT, shown, ...topNames(files)]);
   for (const entry of await readdir(folder, { withFileTypes: true })) {
@@ -87,7 +87,7 @@ function topNames(files: ReadonlyMap<string, VolumeFile>): Set<string> {
   return new Set([...files.keys()].map((path) => path.split('/')[0] ?? path));
 }
 
-/** True when the folder holds these files with this content, and no others. */
+/** Returns whether the folder contains exactly these files with this content. */
 async function holds(directory: string, files: ReadonlyMap<string, VolumeFile>): Promise<boolean> {
   const present = await readdir(directory, { recursive: true, withFileTypes: true }).catch(unlessMissing);
   if (!present || present.filter((entry) => !entry.isDirectory()).length !== files.size) return false;
@@ -107,6 +107,6 @@ function unlessMissing(error: NodeJS.ErrnoException): undefined {
   throw error;
 }
 
-function unlessThere(error: NodeJS.ErrnoException): void {
+function unlessExists(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }

@@ -1,19 +1,19 @@
 /**
- * The mount namespace in which the engine starts containers. The agent often has another one (systemd gives it one for its hardening), and
- * a mount that is made there is not seen by the engine.
+ * The mount namespace in which the engine starts containers. The agent often has another one, because systemd hardens
+ * its service. The engine does not see mounts in the agent's namespace.
  */
 import { spawn } from 'node:child_process';
 import { type FileHandle, open, readFile, readlink } from 'node:fs/promises';
 import { FileDescriptor } from './file-descriptor.js';
 import { openBeneath, WHOLE_HOST } from './open-beneath.js';
 
-/** Ids of processes that may be the engine's, the likeliest first. */
+/** Finds ids of processes that may be the engine's, the likeliest first. */
 export type FindProcesses = () => Promise<readonly number[]>;
 
-/** A command that hangs, such as on a dead network file system, must not hang the Pod's worker for ever. */
+/** A command that hangs, such as on a dead network file system, must not block the Pod's worker for ever. */
 const COMMAND_TIMEOUT_MS = 30_000;
 
-/** Both are held open: they stay the same when the process ends and another process gets its id. */
+/** The open files stay valid when the process exits and another process gets its id. */
 interface Found {
   pid: number;
   startTime: string;
@@ -25,7 +25,7 @@ export class EngineMountNamespace {
   readonly #findProcesses: FindProcesses;
   readonly #dataDir: string;
   #found: Found | undefined;
-  /** Found before the engine was started again. It is closed one search later, since a call may still be using it. */
+  /** Found before the engine was restarted. Closed one search later, because a call may still use it. */
   #former: Found | undefined;
   /** Searches run one at a time. */
   #searching: Promise<Found> | undefined;
@@ -42,8 +42,8 @@ export class EngineMountNamespace {
   }
 
   /**
-   * Runs a command of the host among the engine's mounts and returns what it printed. `source` is open in it as `/proc/self/fd/4`.
-   * Throws an Error with what the command printed when it fails.
+   * Runs a command of the host among the engine's mounts and returns its output. `source` is open in it as
+   * `/proc/self/fd/4`. Throws an Error with the command's error output when it fails.
    */
   async run(command: readonly string[], source?: FileDescriptor): Promise<string> {
     const { namespace } = await this.#current();
@@ -55,13 +55,13 @@ export class EngineMountNamespace {
 
   /** The caller makes sure that no call is in progress. */
   async close(): Promise<void> {
-    const held = [this.#found, this.#former];
+    const open = [this.#found, this.#former];
     this.#found = undefined;
     this.#former = undefined;
-    await Promise.all(held.map(release));
+    await Promise.all(open.map(release));
   }
 
-  /** An engine that was started again may have other mounts. */
+  /** A restarted engine may have other mounts. */
   async #current(): Promise<Found> {
     const found = this.#found;
     if (found && (await startTimeOf(found.pid)) === found.startTime) return found;
@@ -86,16 +86,16 @@ export class EngineMountNamespace {
   }
 
   /**
-   * Every user of the host, and every container, can run a process that listens under the engine's path in mounts of its own. A command
-   * that runs among those mounts would run that process's programs as root. So the namespace must be one that only root of the host
-   * can make: with the host's root directory, and of the agent's own user namespace.
+   * Every user and every container can run a process that listens under the engine's path, in a mount namespace of its
+   * own. A command in that namespace would run that process's programs as root. So only a namespace that needs root of
+   * the host is accepted: one with the host's root directory, in the agent's user namespace.
    */
   async #pin(pid: number): Promise<Found | undefined> {
     const startTime = await startTimeOf(pid);
     const namespace = await open(`/proc/${pid}/ns/mnt`, 'r');
     let root: FileDescriptor | undefined;
     try {
-      // After the namespace was opened: a process that has left the agent's user namespace cannot return to it.
+      // Checked after the namespace was opened: a process that has left the agent's user namespace cannot return to it.
       if (await sharesUserNamespace(pid)) {
         root = await FileDescriptor.open(`/proc/${pid}/root`);
         const isHost = (await isHostRoot(root)) && (await this.#seesData(root));
@@ -104,7 +104,7 @@ export class EngineMountNamespace {
         }
       }
     } catch {
-      // The process has ended, or it does not see the agent's files.
+      // The process has exited, or it does not see the agent's files.
     }
     await namespace.close();
     await root?.close();
@@ -127,8 +127,8 @@ async function sharesUserNamespace(pid: number): Promise<boolean> {
 }
 
 /**
- * The root directory of the agent, at the root of its mount namespace. A container that mounts the host's root directory can make it its
- * root directory by chroot, but entering its mount namespace leads to the container's own files.
+ * Returns whether `root` is the agent's root directory, at the root of its mount namespace. A container with a mount of
+ * the host's root can chroot into it, but its mount namespace still leads to the container's own files.
  */
 async function isHostRoot(root: FileDescriptor): Promise<boolean> {
   return (await readlink(root.path)) === '/' && isFileAt(root, '/');
@@ -154,10 +154,10 @@ const WITHOUT_ROOT =
 const WITHOUT_ENGINE =
   "the engine's process was not found on this host: it must listen on a Unix socket, and have the same root directory, data directory and user namespace as the agent; mount the whole volume";
 
-/** Two processes that had the same id differ in it; undefined when there is no such process. */
+/** Tells apart two processes with the same id. Undefined when there is no such process. */
 async function startTimeOf(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The name, in brackets, may hold anything.
+  // The name, in brackets, may contain anything.
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
 }
 
@@ -168,23 +168,23 @@ function runWith(
   return new Promise((done, fail) => {
     const child = spawn(program, args, {
       stdio: ['ignore', 'pipe', 'pipe', ...descriptors],
-      // Only the host's own folders of programs; messages in English.
+      // Only the host's own program folders. Messages in English.
       env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
       timeout: COMMAND_TIMEOUT_MS,
       killSignal: 'SIGKILL',
     });
     let output = '';
-    let trouble = '';
+    let errorOutput = '';
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       output += text;
     });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      trouble += text;
+      errorOutput += text;
     });
     child.on('error', fail);
     child.on('close', (code) => {
       if (code === 0) done(output);
-      else fail(new Error(trouble.trim() || `${program} ended with ${code}`));
+      else fail(new Error(errorOutput.trim() || `${program} ended with ${code}`));
     });
   });
 }

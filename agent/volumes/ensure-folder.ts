@@ -1,19 +1,19 @@
-/** Folders that may be there already. What is right is not written to: a disk that takes no writes still shows what it holds. */
+/** Creates folders unless they exist, so that volumes on a read-only disk stay usable. */
 import { chmod, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Makes what is missing of the path. Throws the system's error; Node's own recursive mkdir calls a read-only disk ENOENT. */
+/** Throws the system's error. Node's recursive mkdir would report ENOENT for a read-only disk. */
 export async function makeFolders(path: string, mode?: number): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory()) return;
   if (dirname(path) !== path) await makeFolders(dirname(path), mode);
   await mkdir(path, mode).catch((error: NodeJS.ErrnoException) => {
-    // Another one was quicker; a file in its place is told as such by who uses the folder.
+    // Another caller has created it. If it is a file, using it as a folder fails.
     if (error.code !== 'EEXIST') throw error;
   });
 }
 
-/** A folder that allows at least what `mode` says, whatever the umask. */
+/** Creates a folder with at least the permissions of `mode`, whatever the umask. */
 export async function ensureFolder(path: string, mode: number): Promise<void> {
   await makeFolders(path);
   const found = await stat(path);

@@ -1,18 +1,18 @@
 /**
- * Files and folders that the kernel holds open. A container can replace any name in its volume by a symbolic link between two calls
- * of the agent, which runs as root. A call through a descriptor reaches the file that was opened, even if its name now leads elsewhere.
- * Node has no `openat` and no `mkdirat`: `/proc/self/fd/N/NAME` is the same.
+ * Files and folders that stay open. A container can replace any name in its volume by a symbolic link between two calls
+ * of the agent, which runs as root. A call through a descriptor reaches the opened file, even if its name now leads
+ * elsewhere. Node has no `openat` and no `mkdirat`: `/proc/self/fd/N/NAME` is equivalent.
  */
 import { constants, type Dirent, type Stats } from 'node:fs';
 import { chmod, chown, type FileHandle, mkdir, open, opendir, readFile, readlink } from 'node:fs/promises';
 
-/** Linux's flag, which Node does not name: a descriptor of the file itself, without access to its content. Never blocks on a FIFO. */
+/** Linux's flag, which Node lacks: opens the file itself, without access to its content. Never blocks on a FIFO. */
 const O_PATH = 0o10000000;
 
-/** A name as the file system has it: containers may write names that are no text. */
+/** A file name. Containers may create names that are not valid UTF-8. */
 export type EntryName = string | Buffer;
 
-/** A folder's entries as the kernel returns them; null after the last. */
+/** Entries of a folder. `read` resolves with null after the last. */
 export interface Entries {
   read(): Promise<Dirent<Buffer> | null>;
   close(): Promise<void>;
@@ -25,7 +25,7 @@ export class FileDescriptor {
 
   private constructor(
     handle: FileHandle,
-    /** As it was when it was opened; the kind of file never changes. */
+    /** Stats at the time of opening. The type of a file never changes. */
     readonly stats: Stats,
   ) {
     this.#handle = handle;
@@ -50,7 +50,7 @@ export class FileDescriptor {
     return this.#handle.fd;
   }
 
-  /** A path that leads to this very file, for this process only. */
+  /** A path that leads to this file, valid in this process only. */
   get path(): string {
     return `/proc/self/fd/${this.fd}`;
   }
@@ -63,7 +63,7 @@ export class FileDescriptor {
     return this.stats.dev === stats.dev && this.stats.ino === stats.ino;
   }
 
-  /** The path of an entry of this folder, for calls that do not follow a link at its end. */
+  /** Returns the path of an entry of this folder, for calls that do not follow a link at its end. */
   entry(name: EntryName): Buffer {
     const bytes = Buffer.from(name as string);
     const text = bytes.toString('latin1');
@@ -73,7 +73,7 @@ export class FileDescriptor {
     return Buffer.concat([Buffer.from(`${this.path}/`), bytes]);
   }
 
-  /** Opens an entry of this folder, a symbolic link as the link itself; undefined when there is none. */
+  /** Opens an entry of this folder. A symbolic link is not followed. Returns undefined when there is no such entry. */
   async child(name: EntryName): Promise<FileDescriptor | undefined> {
     try {
       return await FileDescriptor.#of(this.entry(name), O_PATH | constants.O_NOFOLLOW);
@@ -83,20 +83,23 @@ export class FileDescriptor {
     }
   }
 
-  /** The folder that holds this one now. */
+  /** Opens the current parent folder. */
   parent(): Promise<FileDescriptor> {
     return FileDescriptor.#of(`${this.path}/..`, O_PATH);
   }
 
-  /** The same file once more, to be closed by itself. */
+  /** Opens the same file again, to be closed separately. */
   duplicate(): Promise<FileDescriptor> {
     return FileDescriptor.#of(this.path, O_PATH);
   }
 
-  /** Lists the entries of this folder one by one: a container can make millions, too many for the agent's memory. For the caller to close. */
+  /**
+   * Opens the list of entries, for the caller to close. Reads them one by one: a container can create millions, too
+   * many for the agent's memory.
+   */
   async entries(): Promise<Entries> {
     const options = { encoding: 'buffer' as BufferEncoding, bufferSize: ENTRIES_READ_AHEAD };
-    // The type declarations of Node know names as text only.
+    // Node's type declarations only know names as text.
     return (await opendir(this.path, options)) as unknown as Entries;
   }
 
@@ -109,12 +112,12 @@ export class FileDescriptor {
     }
   }
 
-  /** Where an entry leads that is a symbolic link. */
+  /** Returns the target of a symbolic link. */
   linkTarget(name: EntryName): Promise<string> {
     return readlink(this.entry(name), { encoding: 'utf8' });
   }
 
-  /** Creates a folder with exactly this mode: the umask does not count. An entry that exists already is not changed. */
+  /** Creates a folder with exactly this mode, whatever the umask. Does not change an existing entry. */
   async makeFolder(name: EntryName, mode: number): Promise<void> {
     try {
       await mkdir(this.entry(name), 0o700);
@@ -124,14 +127,14 @@ export class FileDescriptor {
     }
     const made = await this.child(name);
     try {
-      // A container can have moved another folder here: one with content keeps its mode.
+      // A container may have moved another folder here. A folder with content keeps its mode.
       if (made?.isFolder && (await made.isEmpty())) await made.setMode(mode);
     } finally {
       await made?.close();
     }
   }
 
-  /** Not for a symbolic link, which has no mode. */
+  /** Not for symbolic links, which have no mode. */
   setMode(mode: number): Promise<void> {
     return chmod(this.path, mode);
   }
@@ -140,7 +143,7 @@ export class FileDescriptor {
     return chown(this.path, this.stats.uid, group);
   }
 
-  /** The kernel's number of the mount that this file was reached by. Two mounts of one disk have the same `stats.dev`. */
+  /** Returns the id of the mount of this descriptor. Two mounts of one disk have the same `stats.dev`. */
   async mountId(): Promise<string> {
     const info = await readFile(`/proc/self/fdinfo/${this.fd}`, 'utf8');
     return /^mnt_id:\s*(\d+)$/m.exec(info)?.[1] ?? '';

@@ -1,14 +1,14 @@
-/** How many bytes a folder takes on its file system, as `du -x` counts them. */
+/** Disk usage of a folder, as `du -x` counts it. */
 import { lstat } from 'node:fs/promises';
 import { FileDescriptor } from './file-descriptor.js';
 import { FolderMovedError, walkTree } from './folder-tree.js';
 
-/** Blocks of `stat`, whatever the file system's own are. */
+/** Unit of `stat`, whatever the file system's block size. */
 const BLOCK_BYTES = 512;
 
 /**
- * 0 for what is not there. A file with several names counts once; an entry that disappears meanwhile does not count. A symbolic link
- * counts itself: no file outside is counted when a container swaps a folder for a link.
+ * Returns 0 for a missing folder. A file with several names counts once. An entry that disappears meanwhile does not
+ * count. A symbolic link is not followed, so a container cannot make files outside count.
  */
 export async function folderBytes(path: string): Promise<number> {
   const top = await orUndefined(FileDescriptor.open(path));
@@ -27,7 +27,7 @@ export async function folderBytes(path: string): Promise<number> {
       },
     });
   } catch (error) {
-    // A container that moves deep folders about must not escape its limit: what was counted so far is returned.
+    // A container that moves deep folders must not escape its limit: return the bytes counted so far.
     if (!(error instanceof FolderMovedError)) throw error;
   } finally {
     await top.close();

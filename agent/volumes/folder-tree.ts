@@ -1,35 +1,35 @@
-/** Everything below a folder that containers may be changing meanwhile: no step follows a link out of it. */
+/** Walks a folder that containers may change meanwhile. Never follows a link out of it. */
 import { readlink, rmdir, unlink } from 'node:fs/promises';
 import type { Entries, EntryName, FileDescriptor } from './file-descriptor.js';
 
-/** Folders held open at a time, each with a descriptor of its own and one of its list, however deep a container has nested them. */
+/** Limit of folders open at a time. Each takes two descriptors, and a container can nest folders without limit. */
 const MAX_OPEN = 128;
 
-/** A folder went elsewhere while its content was visited; only below more than `MAX_OPEN` levels. */
+/** A folder was moved while its content was visited. Only possible below more than `MAX_OPEN` levels. */
 export class FolderMovedError extends Error {}
 
 interface TreeWalk {
-  /** Called before the entries of a folder are listed, the root's among them. */
+  /** Called for each folder, including the root, before its entries are listed. */
   enter?(folder: FileDescriptor): Promise<void>;
-  /** Called for each entry: a folder after all that is in it and with its descriptor, anything else without one. */
+  /** Called for each entry. A folder comes after its content, with its descriptor. Other entries come without one. */
   visit(parent: FileDescriptor, name: Buffer, folder?: FileDescriptor): Promise<void>;
-  /** Leaves out what this process may not read, instead of failing. */
+  /** Skips entries without read permission instead of failing. */
   skipsUnreadable?: boolean;
   /** `visit` removes every entry. */
   isRemoval?: boolean;
 }
 
 interface Level {
-  /** Its name in the level above; empty for the root. */
+  /** Its name in the level above. Empty for the root. */
   name: Buffer;
   folder: FileDescriptor;
   entries: Entries;
-  /** How many entries were read. */
+  /** Number of entries read. */
   count: number;
   isOpen: boolean;
 }
 
-/** Visits every entry below the root, which stays open. Entries that disappear meanwhile are left out. */
+/** Visits every entry below the root, which stays open. Skips entries that disappear meanwhile. */
 export async function walkTree(root: FileDescriptor, walk: TreeWalk): Promise<void> {
   const levels = [await enterLevel(Buffer.alloc(0), root, walk)];
   try {
@@ -53,7 +53,7 @@ export async function walkTree(root: FileDescriptor, walk: TreeWalk): Promise<vo
   }
 }
 
-/** Removes an entry with all that is below it. Throws for a mount point: what is mounted there is not this folder's. */
+/** Removes an entry with its content. Throws for a mount point: the mounted files do not belong to this folder. */
 export async function removeTree(parent: FileDescriptor, name: EntryName): Promise<void> {
   const top = await parent.child(name);
   if (!top) return;
@@ -85,7 +85,7 @@ async function enterLevel(name: Buffer, folder: FileDescriptor, walk: TreeWalk):
 
 const NO_ENTRIES: Entries = { read: async () => null, close: async () => undefined };
 
-/** Undefined when the entry is not a folder now. */
+/** Returns undefined when the entry is no longer a folder. */
 async function openFolder(
   parent: FileDescriptor,
   name: Buffer,
@@ -128,7 +128,7 @@ async function leave(levels: Level[], walk: TreeWalk): Promise<void> {
   }
 }
 
-/** Throws `FolderMoved` when a container moved the lower folder: its parent is another folder now. */
+/** Throws `FolderMovedError` when a container moved the lower folder: its parent is another folder now. */
 async function reopen(level: Level, below: FileDescriptor, { isRemoval }: TreeWalk): Promise<void> {
   const found = await below.parent();
   if (!found.isSameFile(level.folder)) {
@@ -138,7 +138,7 @@ async function reopen(level: Level, below: FileDescriptor, { isRemoval }: TreeWa
   level.folder = found;
   level.entries = await found.entries();
   level.isOpen = true;
-  // The list begins again with the first entry. Those that were read before are removed already, or are skipped.
+  // The list starts again at the first entry. Entries from before are removed already, or are skipped.
   for (let left = isRemoval ? 0 : level.count; left > 0; left -= 1) await level.entries.read();
 }
 

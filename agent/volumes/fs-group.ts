@@ -4,20 +4,20 @@ import type { PodSecurityContext } from '../../shared/kube/pods/pod-types.js';
 import { FileDescriptor } from './file-descriptor.js';
 import { walkTree } from './folder-tree.js';
 
-/** What the group may do with files and folders; new files in these folders stay the group's. */
+/** Permissions of the group. New files in these folders get the group as well. */
 interface GroupBits {
   file: number;
   folder: number;
 }
 
 const READ_AND_WRITE: GroupBits = { file: 0o660, folder: 0o2770 };
-/** Of volumes whose files are the agent's to write. */
+/** For volumes that only the agent writes to. */
 export const READ_ONLY: GroupBits = { file: 0o440, folder: 0o2550 };
 
 /**
- * Gives the volume at `path` to the Pod's `fsGroup`, with all that is in it; nothing without one. With the policy
- * `OnRootMismatch` a volume whose top is right already is left as it is. A link changes its own group, not its target's.
- * After a restart of the agent the Pod's containers run meanwhile, and can swap a file for a link at any step.
+ * Gives the volume at `path` with its content to the Pod's `fsGroup`. With the policy `OnRootMismatch`, skips a volume
+ * whose top folder is correct. Changes the group of a link itself, not of its target. After a restart of the agent the
+ * Pod's containers run meanwhile, and can replace a file by a link at any step.
  */
 export async function applyFsGroup(
   path: string,
@@ -42,7 +42,7 @@ export async function applyFsGroup(
         }
       },
     });
-    // The top goes last: its group and mode show that everything below is done.
+    // The top comes last: its group and mode mark everything below as done.
     await giveTo(top, fsGroup, bits);
   } finally {
     await top.close();
@@ -59,6 +59,6 @@ async function giveTo(entry: FileDescriptor, group: number, bits: GroupBits): Pr
   if (!isGiven) await entry.setGroup(group);
   const mode = stats.mode & 0o7777;
   const wanted = mode | (entry.isFolder ? bits.folder : bits.file);
-  // The kernel clears the set-group bit when the owner changes, so the mode comes after it.
+  // The kernel clears the set-group bit when the owner changes, so set the mode afterwards.
   if (!isGiven || mode !== wanted) await entry.setMode(wanted);
 }

@@ -1,4 +1,4 @@
-/** hostPath volumes: what the type asks of the path, checked or created (pkg/volume/hostpath/host_path.go). */
+/** hostPath volumes: checks or creates the path as its type asks (pkg/volume/hostpath/host_path.go). */
 import { constants, type Stats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
@@ -8,7 +8,7 @@ import { openBeneath, WHOLE_HOST } from './open-beneath.js';
 
 interface TypeCheck {
   holds(stats: Stats): boolean;
-  /** Ends the sentence `PATH is not …`. */
+  /** Completes the sentence `PATH is not …`. */
   name: string;
 }
 
@@ -25,13 +25,13 @@ const CHECKS: Record<string, TypeCheck> = {
   BlockDevice: { holds: (stats) => stats.isBlockDevice(), name: 'a block device' },
 };
 
-/** Upstream's modes. They are set explicitly, since the agent's umask would take all access from other users. */
+/** Upstream's modes. Set explicitly, because the agent's umask would remove all access of other users. */
 const DIRECTORY_MODE = 0o755;
 const FILE_MODE = 0o644;
 
 /**
- * Makes sure that the path is what its type says. Throws an Error with upstream's message when it is not.
- * Without a type nothing is checked, and a path that is missing becomes a directory, as container runtimes do.
+ * Throws an Error with upstream's message if the path does not match its type. Without a type nothing is checked, and a
+ * missing path becomes a directory, as container runtimes do.
  */
 export async function prepareHostPath({ path, type = '' }: HostPathVolumeSource): Promise<void> {
   const present = await statOrUndefined(path);
@@ -45,7 +45,7 @@ export async function prepareHostPath({ path, type = '' }: HostPathVolumeSource)
   throw new Error(`hostPath type check failed: ${path} is not ${check.name}`);
 }
 
-/** Creates what `…OrCreate` asks for; false for the other types. A file's folder is never created. */
+/** Creates the path for `…OrCreate`. Returns false for other types. Never creates a file's folder. */
 async function create(path: string, type: string): Promise<boolean> {
   if (type === 'DirectoryOrCreate') {
     await makeDirectory(path);
@@ -59,8 +59,8 @@ async function create(path: string, type: string): Promise<boolean> {
 }
 
 /**
- * Creates what is missing of the path. Another Pod's container may write to a folder above it: links that are there are followed, as the
- * engine follows them, but nothing is created through one that leads to nothing, or that is put there meanwhile.
+ * Creates the missing part of the path. Another Pod's container may write to a folder above it. So existing links are
+ * followed, as the engine follows them. Nothing is created through a dangling link or a link that appears meanwhile.
  */
 async function makeDirectory(path: string): Promise<void> {
   await onHost(async (root) => {

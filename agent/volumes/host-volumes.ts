@@ -1,9 +1,8 @@
-/** A Pod's volumes, made ready on the host and turned into mounts of its containers. */
+/** Prepares a Pod's volumes on the host, and converts them to mounts of its containers. */
 import type { Container, Pod, Volume, VolumeMount } from '../../shared/kube/pods/pod-types.js';
 import { type FileFacts, fileSourceOf, volumeFiles } from '../decisions/container-spec/volume-files.js';
 import type { Mount } from '../runtime/runtime-driver.js';
 import { writeAtomically } from './atomic-files.js';
-import { prepareEmptyDir } from './empty-dir.js';
 import type { FindProcesses } from './engine-mount-namespace.js';
 import { ensureFolder } from './ensure-folder.js';
 import { folderBytes } from './folder-size.js';
@@ -21,25 +20,25 @@ import { type NO_ENGINE, SubPathPreparation } from './sub-path-preparation.js';
 import { subPathOf } from './sub-path-resolution.js';
 import { VolumeError } from './volume-error.js';
 
-/** Prepares, mounts and removes volumes below one data directory. */
+/** The volumes below one data directory. */
 export class HostVolumes {
   readonly #folders: PodFolders;
   readonly #subPaths: SubPathPreparation;
 
-  /** `engine` finds the processes that may be the engine's. */
+  /** `engine` finds processes that may be the engine's. */
   constructor(dataDir: string, engine: FindProcesses | typeof NO_ENGINE) {
     this.#folders = podFolders(dataDir);
     this.#subPaths = new SubPathPreparation(dataDir, engine);
   }
 
-  /** Makes every volume of the Pod ready. Throws `VolumeError` for the first that cannot be had. */
+  /** Prepares every volume of the Pod. Throws `VolumeError` for the first that fails. */
   async prepare(pod: Pod, facts: FileFacts): Promise<void> {
     for (const volume of pod.spec.volumes ?? []) {
       await named(volume, () => this.#prepareOne(pod, volume, facts));
     }
   }
 
-  /** Brings the files of volumes that show objects up to date, and touches no other. Throws `VolumeError`; its files stay as they were. */
+  /** Updates files of API objects, such as Secrets. Throws `VolumeError` and keeps the former files. */
   async refresh(pod: Pod, facts: FileFacts): Promise<void> {
     for (const volume of pod.spec.volumes ?? []) {
       if (fileSourceOf(volume)) await named(volume, () => this.#writeFiles(pod, volume, facts));
@@ -47,8 +46,8 @@ export class HostVolumes {
   }
 
   /**
-   * The mounts of one container that is about to be created, in the spec's order. Throws `VolumeError` for one that names a path outside
-   * its volume, or a path that this host cannot mount safely.
+   * Returns the mounts of a container that is about to be created, in the spec's order. Throws `VolumeError` for a path
+   * outside its volume, or one that this host cannot mount safely.
    */
   async mountsOf(pod: Pod, container: Container, environment: ReadonlyMap<string, string>): Promise<Mount[]> {
     const mounts: Mount[] = [];
@@ -59,27 +58,24 @@ export class HostVolumes {
       const propagation = propagationOf(mount);
       const root = volume.hostPath?.path ?? this.#folderOf(pod, volume);
       const path = subPathOf(mount, environment);
-      const wish = { pod, container, index, volume, root, path, propagation };
+      const request = { pod, container, index, volume, root, path, propagation };
       mounts.push({
         containerPath: mount.mountPath,
-        // What shows objects is never written to (pkg/volume: these mounters' attributes).
+        // Volumes of API objects are always read-only (pkg/volume: the attributes of these mounters).
         readOnly: (mount.readOnly ?? false) || fileSourceOf(volume) !== undefined,
         propagation,
-        hostPath: path ? await this.#subPaths.prepare(wish) : root,
+        hostPath: path ? await this.#subPaths.prepare(request) : root,
       });
     }
     return mounts;
   }
 
-  /** False when the host was rebooted since the container was created: its mounts of subPaths are gone, and it must be created again. */
+  /** Returns false after a reboot: without its subPath mounts the container must be created again. */
   hasMounts(podUid: string, container: string): Promise<boolean> {
     return this.#subPaths.areMounted(podUid, container);
   }
 
-  /**
-   * Removes what the Pod kept on this host; hostPath is the host's own and stays. What a read-only disk keeps goes with the next
-   * `sweep` that may: the Pod's end does not wait for it.
-   */
+  /** Removes volumes except hostPath. On a read-only disk they stay until `sweep`, so that the Pod can end. */
   async remove(podUid: string): Promise<void> {
     await this.#subPaths.remove(podUid);
     await removePodFolders(this.#folders, podUid).catch((error: NodeJS.ErrnoException) => {
@@ -88,8 +84,9 @@ export class HostVolumes {
   }
 
   /**
-   * Removes the folders of Pods that are unknown to the agent and returns their uids (pkg/kubelet cleanupOrphanedPodDirs). A folder that
-   * cannot be removed, such as one with a mount in it, does not keep the others: throws AggregateError at the end.
+   * Removes the folders of Pods that the agent does not know, and returns their uids (pkg/kubelet
+   * cleanupOrphanedPodDirs). If a folder cannot be removed, such as one with a mount in it, continues with the others
+   * and throws AggregateError at the end.
    */
   async sweep(isKnown: (podUid: string) => boolean): Promise<string[]> {
     const removed: string[] = [];
@@ -108,7 +105,7 @@ export class HostVolumes {
     return removed;
   }
 
-  /** What the Pod's volumes take on this host, in bytes; hostPath is the host's own. */
+  /** Returns the disk usage of the Pod's volumes in bytes, without hostPath. */
   async storageOf(pod: Pod): Promise<{ emptyDirs: Map<string, number>; otherVolumes: number }> {
     const emptyDirs = new Map<string, number>();
     let otherVolumes = 0;
@@ -121,7 +118,7 @@ export class HostVolumes {
     return { emptyDirs, otherVolumes };
   }
 
-  /** Leaves everything as it is for the next agent. */
+  /** Keeps all mounts for the next agent. */
   close(): Promise<void> {
     return this.#subPaths.close();
   }
@@ -132,7 +129,8 @@ export class HostVolumes {
     if (volume.emptyDir) {
       if (isInMemory(volume)) await prepareMemoryRoot(this.#folders);
       const folder = this.#folderOf(pod, volume);
-      await prepareEmptyDir(folder);
+      // Writable for every user that the containers run as.
+      await ensureFolder(folder, 0o777);
       return applyFsGroup(folder, pod.spec.securityContext);
     }
     const source = Object.keys(volume).find((key) => key !== 'name') ?? 'volume without a source';
@@ -159,13 +157,13 @@ export class HostVolumes {
   }
 }
 
-/** What may be secret is kept off the disk. */
+/** Secrets and tokens must not reach a disk. */
 function isInMemory(volume: Volume): boolean {
   const source = fileSourceOf(volume);
   return source ? source !== 'configMap' : volume.emptyDir?.medium === 'Memory';
 }
 
-/** Runs it; what goes wrong is said as a kubelet's FailedMount event does. */
+/** Throws errors with the message of the kubelet's FailedMount event. */
 async function named({ name }: Volume, run: () => Promise<void>): Promise<void> {
   try {
     await run();

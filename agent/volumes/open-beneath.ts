@@ -1,24 +1,24 @@
-/** A path below a folder, opened one component at a time, so that no swapped link can lead out of the folder. */
+/** Opens a path below a folder one component at a time, so that no swapped link can lead out of the folder. */
 import type { FileDescriptor } from './file-descriptor.js';
 
-/** As the kernel's own limit. */
+/** The kernel's own limit. */
 const MAX_LINKS = 40;
 /**
- * Components of a path, those of its links included; as many as the kernel's longest path has. A folder is held open for each: without a
- * limit the agent would run out of descriptors.
+ * Components of a path, including those of its links: as many as in the kernel's longest path. Each keeps a folder
+ * open, so without a limit the agent would run out of descriptors.
  */
 const MAX_COMPONENTS = 2_048;
 
 interface Within {
-  /** `..` at the top is an error, or the top itself as in the root of a file system. */
+  /** `..` at the top is an error, or stays at the top as in the root of a file system. */
   aboveTop: 'refuse' | 'stay';
-  /** An absolute link's target as a path below the top; undefined when it is outside. */
+  /** Converts an absolute link's target to a path below the top. Returns undefined when it is outside. */
   belowTop(target: string): string | undefined;
-  /** Creates a missing entry. Never called for where a link leads; absent: what is missing is an error. */
+  /** Creates a missing entry. Never called for the target of a link. Without it, a missing entry is an error. */
   make?(parent: FileDescriptor, name: string): Promise<void>;
 }
 
-/** From the root of a file system: links are followed as the engine follows them, an absolute one from that root. */
+/** For a path of the whole host: absolute links start at the root, as the engine follows them. */
 export const WHOLE_HOST: Within = { aboveTop: 'stay', belowTop: (target) => target };
 
 interface Component {
@@ -26,7 +26,7 @@ interface Component {
   isFromLink: boolean;
 }
 
-/** Throws an Error when the path leads out of `top`, or is not there. The caller closes what it gets; `top` stays open. */
+/** Throws an Error when the path leads out of `top`, or does not exist. The caller closes the result. */
 export async function openBeneath(
   top: FileDescriptor,
   path: string,
@@ -41,7 +41,7 @@ export async function openBeneath(
   }
 }
 
-/** Leaves in `opened` the components from below the top to the end of the path. */
+/** Leaves the open components, from below the top to the end of the path, in `opened`. */
 async function openEach(
   top: FileDescriptor,
   path: string,
@@ -82,14 +82,14 @@ async function findOrMake(here: FileDescriptor, next: Component, { make }: Withi
   const made = await here.child(next.name);
   if (made?.stats.isSymbolicLink()) {
     await made.close();
-    throw new Error(`${JSON.stringify(next.name)} was replaced by a link as it was made`);
+    throw new Error(`${JSON.stringify(next.name)} was replaced by a link while it was created`);
   }
   if (!made)
     throw Object.assign(new Error(`${JSON.stringify(next.name)} does not exist`), { code: 'ENOENT' });
   return made;
 }
 
-/** The last one first. */
+/** Returns the last component first. */
 function componentsOf(path: string, isFromLink: boolean): Component[] {
   const names = path.split('/').filter((name) => name !== '' && name !== '.');
   return names.reverse().map((name) => ({ name, isFromLink }));

@@ -1,12 +1,12 @@
-/** Removes what Pods kept on a host that leaves its fleet. */
+/** Removes the Pods' volumes when the agent leaves the host. */
 import type { FindProcesses } from './engine-mount-namespace.js';
 import { podFolders, podsWithFolders, removeMemory, removePodFolders } from './pod-folders.js';
 import { type NO_ENGINE, SubPathPreparation } from './sub-path-preparation.js';
 import { VolumeError } from './volume-error.js';
 
 /**
- * Called after all containers of the agent were removed. Throws `VolumeError` when a mount stays below the data directory: removing the
- * directory would then remove the mounted files, too.
+ * Called after all containers of the agent were removed. Throws `VolumeError` when a mount remains below the data
+ * directory: removing the directory would remove the mounted files, too.
  */
 export async function removeAllVolumes(
   dataDir: string,

@@ -1,10 +1,11 @@
 /**
- * Bind mounts of the parts of volumes that containers ask for (pkg/volume/util/subpath doBindSubPath). The engine resolves a path again when
- * it starts a container, and a neighbour can have put a link there by then. So it gets a mount of the very file that the agent opened, at a
- * place that no container sees.
+ * Bind mounts for `subPath` (pkg/volume/util/subpath doBindSubPath). The engine resolves a path again when it starts a
+ * container, and another container may have put a link there by then. So the engine gets a mount of the very file that
+ * the agent opened, at a place that no container sees.
  *
- * The mounts lie on a file system in memory, which is mounted at `DATA/sub-paths` among the engine's mounts. After a reboot nothing is
- * there, so the engine refuses to start a container without its mount instead of showing it an empty folder.
+ * The mounts are on a file system in memory, which is mounted at `DATA/sub-paths` in the engine's mount namespace.
+ * After a reboot it is empty, so the engine refuses to start a container without its mount instead of showing it an
+ * empty folder.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
@@ -13,16 +14,15 @@ import { SANDBOX } from '../runtime/runtime-driver.js';
 import { EngineMountNamespace, type FindProcesses } from './engine-mount-namespace.js';
 import { makeFolders } from './ensure-folder.js';
 import type { FileDescriptor } from './file-descriptor.js';
-import { mountPoints } from './mount-points.js';
 
-/** The mount of a container; `index` is its position in the container's list. */
+/** Place of a container's mount. `index` is its position in the container's list. */
 interface SubPathPlace {
   podUid: string;
   container: string;
   index: number;
 }
 
-/** Whether mounts that are made in the folder later reach the container, and the host. */
+/** Defines whether later mounts in the folder reach the container, and the host. */
 const PROPAGATION: Record<string, readonly string[]> = {
   private: ['--make-private'],
   rslave: ['--make-slave'],
@@ -36,18 +36,18 @@ export class SubPathMounts {
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(dataDir: string, findProcesses: FindProcesses) {
-    // As the kernel lists mounts: without links.
+    // The kernel lists mounts by paths without links.
     this.#dataDir = realpathSync(dataDir);
     this.#stage = join(this.#dataDir, 'sub-paths');
     this.#engine = new EngineMountNamespace(this.#dataDir, findProcesses);
   }
 
-  /** Opens a path as the engine sees it. Throws an Error with what the host lacks. */
+  /** Opens a path as the engine sees it. Throws an Error that names what the host lacks. */
   openOnHost(path: string): Promise<FileDescriptor> {
     return this.#engine.open(path);
   }
 
-  /** Returns where on the host the file is mounted. Throws an Error with what the host lacks. */
+  /** Returns the path of the mount on the host. Throws an Error that names what the host lacks. */
   bind(source: FileDescriptor, place: SubPathPlace, propagation: string): Promise<string> {
     return this.#alone(async () => {
       await makeFolders(join(this.#markOf(place.podUid), place.container, String(place.index)), 0o700);
@@ -57,12 +57,12 @@ export class SubPathMounts {
       const options = ['--no-canonicalize', '--bind', ...(PROPAGATION[propagation] ?? [])];
       await this.#engine.run(['mount', ...options, '/proc/self/fd/4', target], source);
       const isSame = await this.#with(target, async (mounted) => mounted.isSameFile(source));
-      if (!isSame) throw new Error(`another file than the opened one is mounted at ${target}`);
+      if (!isSame) throw new Error(`the file mounted at ${target} is not the opened one`);
       return target;
     });
   }
 
-  /** Whether all that was mounted for the container still is: a reboot takes all mounts. */
+  /** Returns whether all mounts of the container still exist. A reboot removes them. */
   async areMounted(podUid: string, container: string): Promise<boolean> {
     const marks = join(this.#markOf(podUid), container);
     // A sandbox mounts no volumes. Its name is empty: `marks` would be the folder of all containers.
@@ -73,16 +73,16 @@ export class SubPathMounts {
     return true;
   }
 
-  /** Removes the mounts of a Pod, or those of one of its containers. A container that runs keeps its own copies. */
+  /** Removes the mounts of a Pod, or those of one of its containers. A running container keeps its own copies. */
   async remove(podUid: string, container = ''): Promise<void> {
     const marks = join(this.#markOf(podUid), container);
-    // Most Pods have none; then nothing is asked of the engine's mounts.
+    // Most Pods have none: skip the engine's namespace then.
     if (!existsSync(marks)) return;
     await this.#alone(() => this.#removeBelow(podUid, container));
     await rm(marks, { recursive: true, force: true }).catch(unlessReadOnly);
   }
 
-  /** Removes all of them. Throws an Error when one stays: removing the data directory would then remove the files of a volume. */
+  /** Removes all mounts. Throws an Error if one remains: it would expose the volume's files to removal. */
   async removeAll(): Promise<void> {
     if (!existsSync(this.#stage)) return;
     await this.#alone(async () => {
@@ -101,8 +101,9 @@ export class SubPathMounts {
   }
 
   /**
-   * Runs in the engine's namespace: the agent's own namespace may have copies of these mounts, and the kernel refuses to remove a folder
-   * on which the calling process has a mount. No command looks into a target: if it were still mounted, the volume's files would be lost.
+   * Runs in the engine's namespace: the agent's own namespace may have copies of these mounts, and the kernel refuses
+   * to remove a folder on which the calling process has a mount. Never removes a target's content: if it were still
+   * mounted, the volume's files would be lost.
    */
   async #removeTargets(podUid: string, container: string): Promise<void> {
     const pod = join(this.#stage, podUid);
@@ -118,21 +119,21 @@ export class SubPathMounts {
     return (await this.#with(folder, (found) => readdir(found.path))) ?? [];
   }
 
-  /** Waits for what is in progress. */
+  /** Waits for calls in progress. */
   async close(): Promise<void> {
     await this.#alone(() => this.#engine.close());
   }
 
-  /** Runs one call after the other. Otherwise one could unmount the stage between the steps of a mount in it. */
+  /** Runs calls one after the other. Otherwise one could unmount the stage between the steps of a mount in it. */
   #alone<T>(run: () => Promise<T>): Promise<T> {
     const next = this.#last.then(run);
     this.#last = next.catch(() => undefined);
     return next;
   }
 
-  /** A folder for each mount, on disk: so an agent that was started again knows what must be there. */
+  /** A folder on disk for each mount, so that a restarted agent knows which mounts must exist. */
   #markOf(podUid: string): string {
-    // The uid may come from a label of a container that another program created.
+    // The uid may come from a label of another program's container.
     if (podUid === '' || podUid === '..' || basename(podUid) !== podUid) {
       throw new Error(`${JSON.stringify(podUid)} is not the name of a Pod's folder`);
     }
@@ -150,7 +151,7 @@ export class SubPathMounts {
     await this.#engine.run(['mount', '-t', 'tmpfs', '-o', options, 'everynode-sub-paths', this.#stage]);
   }
 
-  /** A mount wants a folder for a folder, and a file for anything else. */
+  /** A folder can only be mounted on a folder, and a file on a file. */
   async #makeTarget({ podUid, container, index }: SubPathPlace, isFolder: boolean): Promise<void> {
     await this.#with(this.#stage, async (stage) => {
       const folder = join(stage.path, podUid, container);
@@ -161,10 +162,7 @@ export class SubPathMounts {
     });
   }
 
-  /**
-   * A container may have mounts of the host in its volume, and share them. Made private first, they are not unmounted on the host
-   * together with the copy here.
-   */
+  /** Makes mounts private first: otherwise shared mounts in a volume are unmounted on the host, too. */
   async #unmountBelow(folder: string): Promise<void> {
     const points = mountPoints(await this.#engine.run(['cat', '/proc/self/mountinfo']));
     for (const point of points.filter((one) => this.#isTarget(one) && one.startsWith(`${folder}/`))) {
@@ -183,7 +181,7 @@ export class SubPathMounts {
     return inside !== undefined && inside !== around;
   }
 
-  /** Undefined when there is no such path. */
+  /** Returns undefined when there is no such path. */
   async #with<T>(path: string, use: (found: FileDescriptor) => Promise<T>): Promise<T | undefined> {
     let found: FileDescriptor;
     try {
@@ -200,7 +198,18 @@ export class SubPathMounts {
   }
 }
 
-/** On a disk that became read-only the marks stay until the Pod's folder can be removed. */
+/** On a read-only disk the marks stay until the Pod's folder can be removed. */
 function unlessReadOnly(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EROFS') throw error;
+}
+
+/** Returns mount points, newest first: a mount below another must be unmounted before it. */
+function mountPoints(mountInfo: string): string[] {
+  const lines = mountInfo.split('\n').filter((line) => line !== '');
+  return lines.map((line) => unescaped(line.split(' ')[4] ?? '')).reverse();
+}
+
+/** The kernel writes spaces, tabs, line ends and backslashes in octal. */
+function unescaped(path: string): string {
+  return path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }

@@ -1,4 +1,4 @@
-/** Prepares what a mount with `subPath` gives to the engine: a path that no container can turn into a link. */
+/** Resolves `subPath` mounts to paths for the engine that no container can replace by a link. */
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Container, Pod, Volume } from '../../shared/kube/pods/pod-types.js';
@@ -9,50 +9,53 @@ import { SubPathMounts } from './sub-path-mounts.js';
 import { openSubPath, subPathError } from './sub-path-resolution.js';
 import { VolumeError } from './volume-error.js';
 
-/** In the place of an engine that only simulates containers: nothing is ever mounted. */
+/** Marks an engine that only simulates containers: nothing is mounted. */
 export const NO_ENGINE = 'no engine';
 
-/** One mount of a container. */
-interface SubPathWish {
+interface SubPathRequest {
   pod: Pod;
   container: Container;
-  /** Its place in the container's list. */
+  /** Position in the container's list. */
   index: number;
   volume: Volume;
   /** The volume's folder on the host. */
   root: string;
-  /** Below it, `$(VAR)` replaced. */
+  /** Path below `root`, with `$(VAR)` replaced. */
   path: string;
   propagation: string;
 }
 
 export class SubPathPreparation {
-  /** Undefined where nothing is mounted. */
+  /** Undefined for `NO_ENGINE`. */
   readonly #mounts: SubPathMounts | undefined;
 
   constructor(dataDir: string, engine: FindProcesses | typeof NO_ENGINE) {
     this.#mounts = engine === NO_ENGINE ? undefined : new SubPathMounts(dataDir, engine);
   }
 
-  /** Removes what an earlier attempt of the container left, before mounts are made for the next. Throws `VolumeError`. */
+  /** Removes the mounts of the container's previous attempt. Throws `VolumeError`. */
   async removeFormerMounts({ metadata: { uid = '' } }: Pod, { name }: Container): Promise<void> {
     try {
       await this.#mounts?.remove(uid, name);
     } catch (cause) {
-      throw new VolumeError('', `the old subPath mounts of container "${name}" stay: ${messageOf(cause)}`, {
-        cause,
-      });
+      throw new VolumeError(
+        '',
+        `cannot remove the old subPath mounts of container "${name}": ${messageOf(cause)}`,
+        {
+          cause,
+        },
+      );
     }
   }
 
   /** Returns the path for the engine. Throws `VolumeError`. */
-  async prepare(wish: SubPathWish): Promise<string> {
-    // No container writes to these, so the engine finds there what the agent found.
-    if (!this.#mounts || !isWritable(wish.volume)) return this.#check(wish);
-    return this.#bind(this.#mounts, wish);
+  async prepare(request: SubPathRequest): Promise<string> {
+    // No container can write to such a volume, so nothing changes between the agent's check and the engine's use.
+    if (!this.#mounts || !isWritable(request.volume)) return this.#check(request);
+    return this.#bind(this.#mounts, request);
   }
 
-  /** Whether all that `prepare` mounted for the container is still mounted. */
+  /** Returns whether all mounts of the container still exist. */
   async areMounted(podUid: string, container: string): Promise<boolean> {
     return (await this.#mounts?.areMounted(podUid, container)) ?? true;
   }
@@ -61,18 +64,18 @@ export class SubPathPreparation {
     await this.#mounts?.remove(podUid);
   }
 
-  /** Of all Pods. Throws an Error when one stays: what it shows would be removed together with the data directory. */
+  /** Removes the mounts of all Pods. Throws an Error if one remains (see `SubPathMounts.removeAll`). */
   async removeAll(): Promise<void> {
     await this.#mounts?.removeAll();
   }
 
-  /** Leaves the mounts as they are: containers go on without the agent. */
+  /** Keeps the mounts, because containers run without the agent. */
   async close(): Promise<void> {
     await this.#mounts?.close();
   }
 
-  /** Where the path leads, once it is known to lie inside. */
-  async #check({ container, index, root, path }: SubPathWish): Promise<string> {
+  /** Returns the real path, after checking that it is inside the volume. */
+  async #check({ container, index, root, path }: SubPathRequest): Promise<string> {
     const named = namedMount(container, index);
     const volume = await FileDescriptor.open(root).catch((cause: unknown) => {
       throw subPathError(named, cause);
@@ -86,8 +89,8 @@ export class SubPathPreparation {
     return realpath(join(root, path));
   }
 
-  async #bind(mounts: SubPathMounts, wish: SubPathWish): Promise<string> {
-    const { pod, container, index, root, path, propagation } = wish;
+  async #bind(mounts: SubPathMounts, request: SubPathRequest): Promise<string> {
+    const { pod, container, index, root, path, propagation } = request;
     const named = namedMount(container, index);
     const opened: FileDescriptor[] = [];
     try {
@@ -106,7 +109,7 @@ export class SubPathPreparation {
   }
 }
 
-/** By a container, of this Pod or of another. */
+/** Returns whether a container, of this Pod or another, can write to the volume. */
 function isWritable(volume: Volume): boolean {
   return fileSourceOf(volume) === undefined;
 }

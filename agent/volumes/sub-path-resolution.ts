@@ -1,4 +1,4 @@
-/** The part of a volume that a mount asks for (pkg/kubelet/kubelet_pods.go makeMounts, pkg/volume/util/subpath). */
+/** Resolves the `subPath` of a mount (pkg/kubelet/kubelet_pods.go makeMounts, pkg/volume/util/subpath). */
 import { realpath } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { Container, VolumeMount } from '../../shared/kube/pods/pod-types.js';
@@ -6,7 +6,10 @@ import type { FileDescriptor } from './file-descriptor.js';
 import { openBeneath } from './open-beneath.js';
 import { VolumeError } from './volume-error.js';
 
-/** The mount's path in its volume, `$(VAR)` in `subPathExpr` replaced; "" for the whole volume. Throws `VolumeError` in a kubelet's words. */
+/**
+ * Returns the mount's path in its volume, with `$(VAR)` in `subPathExpr` replaced, or "" for the whole volume. Throws
+ * `VolumeError` with the kubelet's message.
+ */
 export function subPathOf(mount: VolumeMount, environment: ReadonlyMap<string, string>): string {
   const { name, subPath = '', subPathExpr } = mount;
   if (!subPathExpr) return subPath;
@@ -24,13 +27,13 @@ export function subPathOf(mount: VolumeMount, environment: ReadonlyMap<string, s
   return expanded;
 }
 
-/** A mount of a container, as a kubelet names it in what it reports. */
+/** Names a mount in error messages. */
 interface NamedMount {
   mount: VolumeMount;
   container: Pick<Container, 'name'>;
 }
 
-/** The error that a kubelet reports. It leaves out the cause, which could reveal files of the host; `reason` names what the host lacks. */
+/** Returns the kubelet's error, without the cause, which could reveal files. `reason`: what the host lacks. */
 export function subPathError({ mount, container }: NamedMount, cause: unknown, reason?: string): VolumeError {
   const what = `volumeMount "${mount.name}" of container "${container.name}"`;
   const message = `failed to prepare subPath for ${what}${reason === undefined ? '' : `: ${reason}`}`;
@@ -38,8 +41,8 @@ export function subPathError({ mount, container }: NamedMount, cause: unknown, r
 }
 
 /**
- * Opens `path` below the volume at `root`. Missing folders are created with the mode of the volume (SafeMakeDir).
- * Links are followed as long as they stay inside. Throws `VolumeError` for a link that leads out.
+ * Opens `path` below the volume at `root`. Creates missing folders with the mode of the volume (SafeMakeDir). Follows
+ * links as long as they stay inside. Throws `VolumeError` for a link that leads out.
  */
 export async function openSubPath(
   volume: FileDescriptor,

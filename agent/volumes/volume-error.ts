@@ -1,4 +1,4 @@
-/** A volume that cannot be had; the message is what a kubelet's FailedMount event says. */
+/** A volume could not be prepared. The message is that of the kubelet's FailedMount event. */
 export class VolumeError extends Error {
   constructor(
     readonly volume: string,

@@ -2,11 +2,11 @@
 import { testImageArchive } from '../harness/engines/test-images.js';
 import { BYSTANDER_IMAGE, IMAGES } from './chaos-plan.js';
 
-export function appImages(): Buffer {
+export function appImages(): Promise<Buffer> {
   return testImageArchive([...IMAGES]);
 }
 
 /** Of other content, or it would be the same image. */
-export function bystanderImage(): Buffer {
+export function bystanderImage(): Promise<Buffer> {
   return testImageArchive([BYSTANDER_IMAGE], 1);
 }

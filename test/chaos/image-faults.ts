@@ -37,7 +37,7 @@ export async function wipeImages(host: ChaosHost): Promise<void> {
 export function loadImages(host: ChaosHost): Promise<void> {
   return untilDone(`the images of ${host.name} to be loaded`, async () => {
     const engine = host.engine();
-    await engine?.load(appImages());
+    await engine?.load(await appImages());
     return engine !== undefined;
   });
 }

@@ -42,8 +42,8 @@ export class PlainHost implements ChaosHost {
   ): Promise<PlainHost | string> {
     const own = await startEngine(kind, { liveRestore });
     if (typeof own === 'string') return own;
-    await loadArchive(own.socketPath, appImages());
-    await loadArchive(own.socketPath, bystanderImage());
+    await loadArchive(own.socketPath, await appImages());
+    await loadArchive(own.socketPath, await bystanderImage());
     return new PlainHost(name, await LinkProxy.open(own.gateway, port), own, disk, clock);
   }
 

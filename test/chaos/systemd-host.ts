@@ -89,7 +89,7 @@ export class SystemdHost implements ChaosHost {
     for (const [path, text] of UNITS_OF_TESTS) host.write(path, text);
     host.write('/etc/systemd/system/everynode-agent.service.d/clock.conf', `[Service]\n${clock.line}`);
     await own.#find();
-    for (const images of [appImages(), bystanderImage()]) await own.engine()?.load(images);
+    for (const images of [appImages(), bystanderImage()]) await own.engine()?.load(await images);
     return own;
   }
 

@@ -191,7 +191,7 @@ test('what is wrong is one sentence and the exit code of its kind, never a stack
   const otherToken = token.replace(/\.[^.]*\./, '.0000000000000000.');
   const to = ['--server', server];
   const cases: [flags: string[], code: number, said: RegExp][] = [
-    [[], EXIT_CODES.usage, /^The coordinator is not named/],
+    [[], EXIT_CODES.usage, /^No coordinator given/],
     [to, EXIT_CODES.usage, /^A join token is needed/],
     [[...to, ...withToken(token), '--nodes', '/none.yaml'], EXIT_CODES.usage, /^--nodes: .*ENOENT/],
     [
@@ -233,14 +233,14 @@ async function untilTold(told: string, ...flags: string[]): Promise<void> {
 test('a host that the coordinator refuses is named with the reason, and counted', async () => {
   const nodes = join(scratch, 'refused.yaml');
   writeFileSync(nodes, 'kind: Node\nmetadata: {name: refused, labels: {"bad key!": x}}\n');
-  await untilTold('refused was sent away: refused: .*bad key!', '--nodes', nodes);
+  await untilTold('refused was rejected: refused: .*bad key!', '--nodes', nodes);
 });
 
 test('a second simulation of the same hosts is told that they are there', async () => {
   await simulate('twice');
   const first = simulation;
   try {
-    await untilTold('twice-1 was sent away: duplicate: ', '--name', 'twice', '--nodes', '1');
+    await untilTold('twice-1 was rejected: duplicate: ', '--name', 'twice', '--nodes', '1');
   } finally {
     killFamily(first.pid ?? 0);
   }

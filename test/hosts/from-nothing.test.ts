@@ -74,7 +74,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     for (const host of [coordinator, ...members]) {
       for (const [path, text] of UNITS_OF_TESTS) host.write(path, text);
     }
-    for (const host of members) host.loadImages(['app:1']);
+    for (const host of members) await host.loadImages(['app:1']);
     coordinator.copyIn(findKubectl(), '/usr/local/bin/kubectl');
     for (const host of [coordinator, ...members]) found.set(host, takeHostSnapshot(host));
   });
@@ -308,7 +308,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
   law('uninstalled, nothing is left', async (say) => {
     for (const host of members) {
       const running = containersOf(host);
-      assert.throws(() => host.run('everynode-agent', 'uninstall'), /here: give --yes/);
+      assert.throws(() => host.run('everynode-agent', 'uninstall'), /on this host: pass --yes/);
       assert.deepEqual(containersOf(host), running);
       const from = performance.now();
       host.run('everynode-agent', 'uninstall', '--yes', '--purge');

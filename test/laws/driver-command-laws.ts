@@ -81,7 +81,7 @@ export function commandLaws(bench: LawFixture): void {
     const id = await bench.run(podUid, bench.fixture.waits);
     const { waits, floods } = bench.fixture.commands;
     const late = await runContainerCommand(bench.ours, id, waits, 300, systemClock);
-    assert.equal(late.kind, 'late');
+    assert.equal(late.kind, 'timedOut');
     const flood = await runContainerCommand(bench.ours, id, floods, DEADLINE_MS, systemClock);
     assert.deepEqual(
       [flood.kind, flood.output.length, flood.kind === 'ended' && flood.exitCode],

@@ -83,7 +83,7 @@ async function figuresOf(pid: number): Promise<string> {
 
 async function atRest(): Promise<void> {
   const empty = spawn(process.execPath, [...SMALL_HEAP_FLAGS, '-e', 'setInterval(() => undefined, 1e9)']);
-  const host = await HostFixture.open(KIND, daemonImageArchives());
+  const host = await HostFixture.open(KIND, await daemonImageArchives());
   if (typeof host === 'string') throw new Error(host);
   try {
     say(`an empty Node with the same flags: ${await figuresOf(empty.pid ?? 0)}`);

@@ -3,8 +3,7 @@
  * the same event and asks for the next container at once, in turns on one engine.
  *   node dist/test/scale/restart-latency.js docker|podman [ROUNDS]
  */
-import { DockerApi } from '../../agent/runtime/docker/docker-api.js';
-import { jsonLines } from '../../agent/runtime/docker/json-lines.js';
+import { DockerApi, jsonLines } from '../../agent/runtime/docker/docker-api.js';
 import { EngineFixture } from '../harness/engines/engine-fixture.js';
 import type { EngineKind } from '../harness/engines/test-engines.js';
 import { shell } from '../harness/engines/test-images.js';

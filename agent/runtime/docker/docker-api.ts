@@ -1,4 +1,4 @@
-/** Calls of the Docker Engine API (which Podman answers too) over kept-alive connections, with our kind of error. */
+/** Calls of the Docker Engine API, which Podman implements too. All errors are `RuntimeError`s. */
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -7,19 +7,19 @@ import { addressText, connectionProblem, type EngineAddress } from './engine-add
 
 interface ApiCall {
   method: 'GET' | 'POST' | 'DELETE';
-  /** Without version and query. */
+  /** Path without API version and query. */
   path: string;
   query?: Record<string, string>;
   body?: unknown;
-  /** A tar archive in the place of `body`. */
+  /** Tar archive to send instead of `body`. */
   archive?: Uint8Array;
   headers?: Record<string, string>;
   signal?: AbortSignal;
-  /** How long the engine may take; absent = two minutes, for a loaded device with a slow disk is no failure. */
+  /** Timeout. Default: two minutes, because an overloaded device with a slow disk is not a failure. */
   timeoutMs?: number;
 }
 
-/** What each answer of the engine means to us: HTTP code → reason of the error. Others are `otherwise`. */
+/** Reasons of the `RuntimeError`s of a call, by HTTP status. All other statuses get `fallback`. */
 export interface ErrorReasons {
   [status: number]: string;
   fallback: string;
@@ -28,46 +28,43 @@ export interface ErrorReasons {
 const DEFAULT_TIMEOUT_MS = 120_000;
 const SUCCESS = new Set([200, 201, 204, 304]);
 
-/**
- * Written on Node's own client: the agent stays on small devices, and the known client libraries bring an SSH stack
- * that costs a tenth of its memory.
- */
+/** Uses Node's HTTP client: Docker libraries include an SSH stack, a tenth of the agent's memory. */
 export class DockerApi {
   readonly #address: EngineAddress;
   readonly #prefix: string;
   readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 4 });
-  /** The engine in error messages: `docker at /var/run/docker.sock`. */
+  /** Names the engine in error messages, such as `docker at /var/run/docker.sock`. */
   readonly engine: string;
 
-  /** `version` such as `1.41`; absent = the engine's newest, which only `/version` should be asked for. */
+  /** `version` is an API version such as `1.41`. Calls without it, except `/version`, may break with new engines. */
   constructor(address: EngineAddress, version?: string, name = 'the container engine') {
     this.#address = address;
     this.engine = `${name} at ${addressText(address)}`;
     this.#prefix = version === undefined ? '' : `/v${version}`;
   }
 
-  /** The decoded JSON of the answer; undefined when it has none. Throws `RuntimeError`. */
-  async json<T>(call: ApiCall, refusals: ErrorReasons): Promise<T> {
+  /** Returns the decoded JSON of the response, or undefined for an empty one. Throws `RuntimeError`. */
+  async json<T>(call: ApiCall, reasons: ErrorReasons): Promise<T> {
     const timeout = AbortSignal.timeout(call.timeoutMs ?? DEFAULT_TIMEOUT_MS);
     const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
     try {
-      const text = await textOf(await this.#answer(call, refusals, signal));
+      const text = await textOf(await this.#respond(call, reasons, signal));
       return (text.trim() === '' ? undefined : JSON.parse(text)) as T;
     } catch (error) {
       throw this.#toRuntimeError(error);
     }
   }
 
-  /** The answer's bytes as they come, once its head is there; ends by the engine or by `call.signal`. Throws `RuntimeError`. */
-  async stream(call: ApiCall, refusals: ErrorReasons): Promise<AsyncIterable<Uint8Array>> {
+  /** Resolves with the response's bytes when its head has arrived. Throws `RuntimeError`. */
+  async stream(call: ApiCall, reasons: ErrorReasons): Promise<AsyncIterable<Uint8Array>> {
     try {
-      return this.bytesOf(await this.#answer(call, refusals, call.signal));
+      return this.bytesOf(await this.#respond(call, reasons, call.signal));
     } catch (error) {
       throw this.#toRuntimeError(error);
     }
   }
 
-  /** What the engine sends on a connection of its own. Throws `RuntimeError` EngineDown when it breaks. */
+  /** Yields the connection's bytes. Throws `RuntimeError` EngineDown when it breaks. */
   async *bytesOf(connection: Readable): AsyncGenerator<Uint8Array, void> {
     try {
       for await (const bytes of connection) yield bytes as Uint8Array;
@@ -76,8 +73,8 @@ export class DockerApi {
     }
   }
 
-  /** The connection itself, once the engine has given it up for bytes in both directions (`POST`; 101 or a refusal). */
-  hijack(call: ApiCall, refusals: ErrorReasons): Promise<Socket> {
+  /** Resolves with the connection, upgraded for bytes in both directions. Throws `RuntimeError`. */
+  hijack(call: ApiCall, reasons: ErrorReasons): Promise<Socket> {
     return new Promise((resolve, reject) => {
       const outgoing = this.#request(
         { ...call, headers: { Connection: 'Upgrade', Upgrade: 'tcp' } },
@@ -89,8 +86,11 @@ export class DockerApi {
         if (head.length > 0) socket.unshift(head);
         resolve(socket);
       });
-      outgoing.on('response', (answer) => {
-        textOf(answer).then((text) => reject(this.#toRefusal(answer.statusCode ?? 0, text, refusals)), fail);
+      outgoing.on('response', (response) => {
+        textOf(response).then(
+          (text) => reject(this.#toStatusError(response.statusCode ?? 0, text, reasons)),
+          fail,
+        );
       });
     });
   }
@@ -99,16 +99,16 @@ export class DockerApi {
     this.#agent.destroy();
   }
 
-  /** The answer once its head is there. Throws `RuntimeError` for a refusal, and what the connection throws. */
-  async #answer(
+  /** Resolves when the response head has arrived. Throws `RuntimeError` for an error status. */
+  async #respond(
     call: ApiCall,
-    refusals: ErrorReasons,
+    reasons: ErrorReasons,
     signal: AbortSignal | undefined,
   ): Promise<IncomingMessage> {
-    const answer = await this.#send(call, signal);
-    const status = answer.statusCode ?? 0;
-    if (SUCCESS.has(status)) return answer;
-    throw this.#toRefusal(status, await textOf(answer), refusals);
+    const response = await this.#send(call, signal);
+    const status = response.statusCode ?? 0;
+    if (SUCCESS.has(status)) return response;
+    throw this.#toStatusError(status, await textOf(response), reasons);
   }
 
   #send(call: ApiCall, signal: AbortSignal | undefined): Promise<IncomingMessage> {
@@ -117,7 +117,7 @@ export class DockerApi {
     });
   }
 
-  /** A request that is on its way, body and all. */
+  /** Sends the request with its body. */
   #request(call: ApiCall, signal: AbortSignal | undefined): ClientRequest {
     const query = new URLSearchParams(call.query).toString();
     const json = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body));
@@ -138,44 +138,56 @@ export class DockerApi {
     return outgoing;
   }
 
-  /** What the engine refused, in its own words; an `EngineDown` names the engine, for it ends up in the Node's condition. */
-  #toRefusal(httpStatus: number, body: string, refusals: ErrorReasons): RuntimeError {
-    const words = wordsOf(body);
-    const status = podmanStatus(words) ?? httpStatus;
-    const reason = refusals[status] ?? refusals.fallback;
-    const message = reason === 'EngineDown' ? `${this.engine} answers with an error: ${words}` : words;
+  /** An `EngineDown` names the engine, because its message becomes part of the Node's Ready condition. */
+  #toStatusError(httpStatus: number, body: string, reasons: ErrorReasons): RuntimeError {
+    const text = errorTextOf(body);
+    const status = podmanStatus(text) ?? httpStatus;
+    const reason = reasons[status] ?? reasons.fallback;
+    const message = reason === 'EngineDown' ? `${this.engine} responds with an error: ${text}` : text;
     return new RuntimeError(reason, message, status >= 500);
   }
 
-  /** A refusal as it is; anything else means that the engine did not answer. */
+  /** Keeps a `RuntimeError`. Any other error means that the engine did not respond. */
   #toRuntimeError(error: unknown): RuntimeError {
     if (error instanceof RuntimeError) return error;
-    const message = `${this.engine} does not answer: ${connectionProblem(error)}`;
+    const message = `${this.engine} does not respond: ${connectionProblem(error)}`;
     return new RuntimeError('EngineDown', message, true, { cause: error });
   }
 }
 
-async function textOf(answer: IncomingMessage): Promise<string> {
+async function textOf(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  for await (const chunk of response) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Podman answers 500 where Docker says 409 or 400, and where a container goes away while it is looked at. */
-function podmanStatus(words: string): number | undefined {
-  if (words.includes('name is already in use')) return 409;
-  if (words.includes('container state improper')) return 409;
-  if (words.startsWith('normalizing image: ')) return 400;
-  return words.includes('no such container') ? 404 : undefined;
+/** Podman responds 500 where Docker responds 409 or 400, and where a container is removed during an inspection. */
+function podmanStatus(text: string): number | undefined {
+  if (text.includes('name is already in use')) return 409;
+  if (text.includes('container state improper')) return 409;
+  if (text.startsWith('normalizing image: ')) return 400;
+  return text.includes('no such container') ? 404 : undefined;
 }
 
-/** Engines wrap their words as `{"message": "…"}`; a proxy in between may not. */
-function wordsOf(body: string): string {
+/** Engines wrap their error messages as `{"message": "…"}`. A proxy in between may not. */
+function errorTextOf(body: string): string {
   try {
     const { message } = JSON.parse(body) as { message?: unknown };
     return typeof message === 'string' ? message : body.trim();
   } catch {
-    // Not JSON: the text is all there is.
     return body.trim();
+  }
+}
+
+/** Yields the JSON objects of a stream, one a line. Skips an incomplete last line. */
+export async function* jsonLines<T>(source: AsyncIterable<Uint8Array>): AsyncGenerator<T, void> {
+  let left = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of source) {
+    const lines = (left + decoder.decode(chunk, { stream: true })).split('\n');
+    left = lines.pop() ?? '';
+    for (const line of lines) {
+      if (line.trim() !== '') yield JSON.parse(line) as T;
+    }
   }
 }

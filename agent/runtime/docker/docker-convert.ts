@@ -1,4 +1,4 @@
-/** Between our words for containers and the Docker Engine API's; pure. */
+/** Converts between the agent's types for containers and those of the Docker Engine API. Pure. */
 import type {
   ContainerConfig,
   ContainerIdentity,
@@ -8,7 +8,7 @@ import type {
   ObservedContainer,
 } from '../runtime-driver.js';
 
-/** Labels that make a container ours, and tell which. */
+/** Labels that identify the agent's containers. */
 export const LABEL = {
   cluster: 'everynode.dev/cluster',
   node: 'everynode.dev/node',
@@ -20,23 +20,23 @@ export const LABEL = {
   image: 'everynode.dev/image',
 } as const;
 
-/** CPU is dealt out in periods of 100 ms, as the kubelet does; the kernel takes no quota below 1 ms. */
+/** CFS period of 100 ms, like the kubelet's. The kernel rejects quotas below 1 ms. */
 const CPU_PERIOD_US = 100_000;
 const LEAST_CPU_QUOTA_US = 1_000;
 /**
- * As the kubelet's `containerLogMaxSize` and `containerLogMaxFiles`, by the drivers that let a log grow without bound.
- * Podman keeps one file and begins it anew when it is full: it gets all the room at once.
+ * The kubelet's defaults of `containerLogMaxSize` and `containerLogMaxFiles`, for log drivers without a limit of their
+ * own. Podman keeps a single file and truncates it when it is full, so that file gets the whole size.
  */
 const LOG_LIMITS: Readonly<Record<string, Record<string, string>>> = {
   'json-file': { 'max-size': '10m', 'max-file': '5' },
   'k8s-file': { 'max-size': '50m' },
 };
 
-/** What `GET /containers/ID/json` answers, the part that is read. */
+/** Response of `GET /containers/ID/json`, as far as the agent reads it. */
 export interface InspectResponse {
   Id: string;
   Created: string;
-  /** Id of the image. */
+  /** Image id. */
   Image: string;
   Config: { Labels: Record<string, string> | null; Tty?: boolean };
   HostConfig: { NetworkMode?: string; IpcMode?: string };
@@ -47,37 +47,40 @@ export interface InspectResponse {
     Error: string;
     StartedAt: string;
     FinishedAt: string;
-    /** As the engine's host numbers it; 0 unless running. */
+    /** Process id on the engine's host. 0 unless running. */
     Pid?: number;
   };
   NetworkSettings: { Networks: Record<string, { IPAddress: string } | null> | null };
 }
 
-/** The filter of list and event calls that lets only this owner's containers through, and one Pod's if named. */
+/** Returns the label filter for list and event calls: the containers of this owner, or of one of its Pods. */
 export function ownerFilter(owner: ContainerOwner, podUid?: string): string[] {
   const labels = [`${LABEL.cluster}=${owner.clusterUID}`, `${LABEL.node}=${owner.nodeName}`];
   return podUid === undefined ? labels : [...labels, `${LABEL.podUid}=${podUid}`];
 }
 
-/** True for labels that we put on for this fleet and node. */
+/** Returns whether the labels name this cluster and node. */
 export function isOwnedBy(labels: Record<string, string> | null, owner: ContainerOwner): boolean {
   return labels?.[LABEL.cluster] === owner.clusterUID && labels[LABEL.node] === owner.nodeName;
 }
 
-/** An engine's name for a container: it follows from the identity, so a repeated create is refused. No container of a Pod can be called POD. */
+/**
+ * Derives the engine's container name from the identity, so that the engine rejects a repeated create. `POD` is the
+ * sandbox: no container of a Pod can have that name, because Kubernetes allows only lower-case names.
+ */
 export function containerName({ podUid, container, attempt }: ContainerIdentity): string {
   return `everynode_${podUid}_${container || 'POD'}_${attempt}`;
 }
 
-/** What an engine wants said besides. */
+/** Options of a create call that depend on the engine. */
 export interface CreateOptions {
-  /** The engine's default. */
+  /** The engine's default log driver. */
   logDriver: string;
-  /** `unconfined`, or a profile as the engine takes it: its text or its path. */
+  /** `unconfined`, or a profile as the engine takes it: Docker its text, Podman its path. */
   seccomp?: string | undefined;
 }
 
-/** The body of `POST /containers/create`. */
+/** Returns the body of `POST /containers/create`. */
 export function toCreateBody(config: ContainerConfig, owner: ContainerOwner, options: CreateOptions): object {
   const ownsNetwork = config.network.kind !== 'container';
   return {
@@ -132,7 +135,7 @@ function toSecurityOptions(config: ContainerConfig, seccomp: string | undefined)
   ];
 }
 
-/** A limit on memory is one on memory and swap together: a container over it is killed, as Kubernetes promises. */
+/** The memory limit also limits swap. Otherwise a container over its limit would swap instead of being OOM-killed. */
 function toLimits(config: ContainerConfig): object {
   const { cpuShares, cpuLimitMilli, memoryLimitBytes, pidsLimit, oomScoreAdj } = config;
   return {
@@ -181,7 +184,8 @@ function toMount(mount: Mount): object {
     Source: mount.hostPath,
     Target: mount.containerPath,
     ReadOnly: mount.readOnly,
-    // Private is the engines' default; said aloud, Docker refuses it for what its own data lie under, such as "/".
+    // `private` is the engines' default. If it is given explicitly, Docker rejects mounts of a parent of its data root,
+    // such as "/".
     ...(mount.propagation === 'private' ? {} : { BindOptions: { Propagation: mount.propagation } }),
   };
 }
@@ -203,38 +207,38 @@ function toLabels(
   };
 }
 
-/** `imageID` is the digest form, if the caller knows one. */
-export function toObservedContainer(answer: InspectResponse, imageID: string): ObservedContainer {
-  const labels = answer.Config.Labels ?? {};
-  const state = toState(answer.State.Status);
-  const startedAt = toTime(answer.State.StartedAt);
-  // Docker notes the start of a very short life after its end.
-  const endedAt = state === 'exited' ? toTime(answer.State.FinishedAt) : undefined;
+/** `imageID` is the image's digest if the caller knows one, else its id. */
+export function toObservedContainer(response: InspectResponse, imageID: string): ObservedContainer {
+  const labels = response.Config.Labels ?? {};
+  const state = toState(response.State.Status);
+  const startedAt = toTime(response.State.StartedAt);
+  // Docker can record the start of a container that ran very briefly after its end.
+  const endedAt = state === 'exited' ? toTime(response.State.FinishedAt) : undefined;
   const finishedAt = endedAt === undefined ? undefined : Math.max(endedAt, startedAt ?? 0);
-  const ip = addressOf(answer.NetworkSettings);
+  const ip = addressOf(response.NetworkSettings);
   return {
-    id: answer.Id,
+    id: response.Id,
     identity: toIdentity(labels),
     state,
     image: labels[LABEL.image] ?? '',
     imageID,
-    createdAt: toTime(answer.Created) ?? 0,
+    createdAt: toTime(response.Created) ?? 0,
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(finishedAt === undefined ? {} : { finishedAt }),
-    ...(state === 'exited' ? { exitCode: answer.State.ExitCode } : {}),
-    oomKilled: answer.State.OOMKilled,
-    ...(answer.State.Error ? { error: answer.State.Error } : {}),
+    ...(state === 'exited' ? { exitCode: response.State.ExitCode } : {}),
+    oomKilled: response.State.OOMKilled,
+    ...(response.State.Error ? { error: response.State.Error } : {}),
     ...(ip ? { ip } : {}),
-    labels: withoutOurs(labels),
+    labels: withoutIdentityLabels(labels),
   };
 }
 
-/** Its address on the engine's bridge. */
+/** Returns the container's address on the engine's bridge. */
 export function addressOf({ Networks }: InspectResponse['NetworkSettings']): string | undefined {
   return Object.values(Networks ?? {}).find((network) => network?.IPAddress)?.IPAddress;
 }
 
-/** Where a container belongs, by its labels. */
+/** Reads a container's identity from its labels. */
 export function toIdentity(labels: Record<string, string>): ContainerIdentity {
   return {
     podUid: labels[LABEL.podUid] ?? '',
@@ -245,14 +249,14 @@ export function toIdentity(labels: Record<string, string>): ContainerIdentity {
   };
 }
 
-const OUR_LABELS = new Set<string>(Object.values(LABEL));
+const IDENTITY_LABELS = new Set<string>(Object.values(LABEL));
 
-/** What the agent gave at create, and what the image brought along. */
-function withoutOurs(labels: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(labels).filter(([key]) => !OUR_LABELS.has(key)));
+/** Returns the labels that the agent set at create and those of the image, without the agent's identity labels. */
+function withoutIdentityLabels(labels: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(labels).filter(([key]) => !IDENTITY_LABELS.has(key)));
 }
 
-/** Docker's words, and Podman's (`configured`, `initialized`, `stopping`, `stopped`). */
+/** Maps Docker's states, and Podman's `configured`, `initialized`, `stopping` and `stopped`. */
 function toState(status: string): EngineState {
   switch (status) {
     case 'created':
@@ -269,7 +273,7 @@ function toState(status: string): EngineState {
   }
 }
 
-/** Both engines write the year 1 for "never". */
+/** Both engines use the year 1 for "never". */
 function toTime(text: string): number | undefined {
   const time = Date.parse(text);
   return Number.isFinite(time) && time > 0 ? time : undefined;

@@ -1,4 +1,4 @@
-/** The driver of Docker and of Podman, by the API that both answer. */
+/** The runtime driver for Docker and Podman, over the Docker Engine API. */
 import { readFile } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
 import { NetworkDialer } from '../network-dialer.js';
@@ -36,18 +36,17 @@ import {
   tagImage,
   toEngineImage,
 } from './docker-images.js';
-import { type InfoResponse, readInfo, readLogDriver, toEngineInfo } from './docker-info.js';
-import { readPodNetwork } from './docker-network.js';
+import { type InfoResponse, readInfo, readLogDriver, readPodNetwork, toEngineInfo } from './docker-info.js';
 import { dockerStorage } from './docker-storage.js';
 import { dockerUsage } from './docker-usage.js';
 import type { FoundEngine } from './find-engine.js';
 import { OwnedContainers } from './owned-containers.js';
 
-const LOOK: ErrorReasons = { 404: 'NotFound', fallback: 'EngineDown' };
-/** What the engine may take above the grace: it writes, unmounts and tears down the network. */
+const INSPECT_ERRORS: ErrorReasons = { 404: 'NotFound', fallback: 'EngineDown' };
+/** Time that the engine may take in addition to the grace period, to flush, unmount and tear down the network. */
 const STOP_MARGIN_MS = 120_000;
 
-/** Holds connections and what never changes of an engine; all state of containers is the engine's. */
+/** Caches connections and constant facts about the engine. The engine stores all container state. */
 export class DockerEngine implements RuntimeDriver {
   readonly #found: FoundEngine;
   readonly #owner: ContainerOwner;
@@ -111,7 +110,7 @@ export class DockerEngine implements RuntimeDriver {
   async ensureSandboxImage(): Promise<string> {
     const { Architecture } = await this.#knownInfo();
     const { name, archive } = sandboxImage(Architecture);
-    if (!(await inspectImage(this.#api, name))) await loadImages(this.#api, archive);
+    if (!(await inspectImage(this.#api, name))) await loadImages(this.#api, await archive());
     return name;
   }
 
@@ -167,7 +166,7 @@ export class DockerEngine implements RuntimeDriver {
     try {
       const stream = await this.#api.stream(
         { method: 'GET', path: `/containers/${id}/logs`, query, signal },
-        LOOK,
+        INSPECT_ERRORS,
       );
       for await (const { bytes } of demultiplex(stream, Config.Tty ?? false)) yield bytes;
     } catch (error) {
@@ -201,7 +200,7 @@ export class DockerEngine implements RuntimeDriver {
     this.#api.close();
   }
 
-  /** Docker wants a profile's text, Podman its path. Throws `CreateContainerError` when it cannot be read. */
+  /** Docker expects a profile's text, Podman its path. Throws `CreateContainerError` when the file cannot be read. */
   async #seccompOption(choice: SeccompChoice | undefined): Promise<string | undefined> {
     if (choice?.kind !== 'localhost') return choice?.kind;
     try {
@@ -222,12 +221,12 @@ export class DockerEngine implements RuntimeDriver {
   #post(
     path: string,
     query: Record<string, string>,
-    refusals: ErrorReasons,
+    reasons: ErrorReasons,
     timeoutMs?: number,
   ): Promise<unknown> {
     return this.#api.json(
       { method: 'POST', path, query, ...(timeoutMs === undefined ? {} : { timeoutMs }) },
-      refusals,
+      reasons,
     );
   }
 }

@@ -1,42 +1,41 @@
-/** The engine's events as ours: always the whole truth or a `resync`, whatever happens to the connection. */
+/** Runtime events of an engine. After an interruption it emits `resync`, so that no change is missed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ContainerOwner, RuntimeError, type RuntimeEvent } from '../runtime-driver.js';
 import { RuntimeEventQueue } from '../runtime-event-queue.js';
-import type { DockerApi } from './docker-api.js';
+import { type DockerApi, jsonLines } from './docker-api.js';
 import { LABEL, ownerFilter } from './docker-convert.js';
-import { jsonLines } from './json-lines.js';
 
-/** An engine that is down is tried again after 100 ms, doubling to a second: a restart should be seen soon, and a connect costs nothing. */
+/** Retry delays, doubling: a restart of the engine must be noticed soon, and a connect is cheap. */
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 1000;
 
-/** How often a sign of life is asked for, and how long it may take: an engine on a slow disk is slow. */
+/** Interval and time limit of pings. An engine on a slow disk responds slowly. */
 interface PingSchedule {
   intervalMs: number;
   timeoutMs: number;
 }
 
-const PULSE: PingSchedule = { intervalMs: 15_000, timeoutMs: 30_000 };
+const PING_SCHEDULE: PingSchedule = { intervalMs: 15_000, timeoutMs: 30_000 };
 
-/** An event as the engine sends it, the part that is read. */
+/** Event of the engine, as far as the agent reads it. */
 interface EngineEvent {
   Type: string;
   Action: string;
   Actor: { Attributes: Record<string, string> };
 }
 
-/** What changes the state of a container; Podman says `died` and `remove` in places. */
+/** Actions that change a container's state. Podman calls some of them `died` and `remove`. */
 const ACTIONS = new Set(['start', 'die', 'died', 'oom', 'destroy', 'remove', 'pause', 'unpause']);
 
-/** Without end, until aborted. */
+/** Runs until `signal` aborts. */
 export async function* dockerEvents(
   api: DockerApi,
   owner: ContainerOwner,
   signal: AbortSignal,
-  pulse: PingSchedule = PULSE,
+  schedule: PingSchedule = PING_SCHEDULE,
 ): AsyncGenerator<RuntimeEvent, void> {
   const queue = new RuntimeEventQueue();
-  const feeding = feed(api, owner, queue, signal, pulse);
+  const feeding = feed(api, owner, queue, signal, schedule);
   yield* queue.read(signal);
   await feeding;
 }
@@ -46,13 +45,13 @@ async function feed(
   owner: ContainerOwner,
   queue: RuntimeEventQueue,
   signal: AbortSignal,
-  pulse: PingSchedule,
+  schedule: PingSchedule,
 ): Promise<void> {
   let retryMs = FIRST_RETRY_MS;
   let up = true;
   while (!signal.aborted) {
     try {
-      for await (const event of connect(api, owner, signal, pulse)) {
+      for await (const event of connect(api, owner, signal, schedule)) {
         queue.push(event);
         retryMs = FIRST_RETRY_MS;
         up = true;
@@ -63,54 +62,55 @@ async function feed(
       if (up) queue.push({ kind: 'down', message: error instanceof Error ? error.message : String(error) });
       up = false;
     }
-    // Aborting ends the wait, and with it the loop.
+    // An abort ends the wait, and with it the loop.
     await sleep(retryMs, undefined, { signal }).catch(() => undefined);
     retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
   }
 }
 
-/** One connection, for as long as the engine answers beside it: one that hangs closes nothing. */
+/** Reads events over one connection, and pings the engine: if it hangs, the connection stays open. */
 async function* connect(
   api: DockerApi,
   owner: ContainerOwner,
   signal: AbortSignal,
-  pulse: PingSchedule,
+  schedule: PingSchedule,
 ): AsyncGenerator<RuntimeEvent, void> {
-  const over = new AbortController();
-  const feeling = feelPulse(api, over, pulse);
+  const lost = new AbortController();
+  const pinging = pingUntilAborted(api, lost, schedule);
   try {
-    yield* listen(api, owner, AbortSignal.any([signal, over.signal]));
+    yield* listen(api, owner, AbortSignal.any([signal, lost.signal]));
   } catch (error) {
-    throw over.signal.aborted ? over.signal.reason : error;
+    throw lost.signal.aborted ? lost.signal.reason : error;
   } finally {
-    over.abort();
-    await feeling;
+    lost.abort();
+    await pinging;
   }
 }
 
-/** Asks for a sign of life now and then; without one in time, `over` aborts with the reason. */
-async function feelPulse(
+/** Pings the engine until `lost` aborts. A ping without a response in time aborts `lost`. */
+async function pingUntilAborted(
   api: DockerApi,
-  over: AbortController,
-  { intervalMs: everyMs, timeoutMs: patienceMs }: PingSchedule,
+  lost: AbortController,
+  { intervalMs: everyMs, timeoutMs }: PingSchedule,
 ): Promise<void> {
-  const { signal } = over;
-  const silent = `${api.engine} hangs: it has not answered for ${patienceMs / 1000} s`;
+  const { signal } = lost;
+  const message = `${api.engine} hangs: no response for ${timeoutMs / 1000} s`;
   for (;;) {
     await sleep(everyMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
-    const patience = AbortSignal.timeout(patienceMs);
-    const call = { method: 'GET', path: '/_ping', signal: AbortSignal.any([signal, patience]) } as const;
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const call = { method: 'GET', path: '/_ping', signal: AbortSignal.any([signal, timeout]) } as const;
     try {
       for await (const _ of await api.stream(call, { fallback: 'Refused' }));
     } catch {
-      // An engine that refuses has heard; one that is gone has closed the stream of events as well.
-      if (patience.aborted && !signal.aborted) over.abort(new RuntimeError('EngineDown', silent, true));
+      // An error response proves that the engine is alive. An engine that has exited has closed the event stream as
+      // well.
+      if (timeout.aborted && !signal.aborted) lost.abort(new RuntimeError('EngineDown', message, true));
     }
   }
 }
 
-/** `resync` once the engine listens to us, for what happened before is unknown. */
+/** Yields `resync` when the stream is open, because events before it are lost. */
 async function* listen(
   api: DockerApi,
   owner: ContainerOwner,

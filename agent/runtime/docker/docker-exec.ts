@@ -1,4 +1,4 @@
-/** Processes in containers by the Docker Engine API, which has no call to end one. */
+/** Exec and attach over the Docker Engine API. The API has no call to end an exec process. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -12,18 +12,18 @@ import {
 import type { DockerApi, ErrorReasons } from './docker-api.js';
 import { HijackedStreams } from './hijacked-streams.js';
 
-const REFUSALS: ErrorReasons = { 404: 'NotFound', 409: 'NotRunning', fallback: 'EngineDown' };
-/** The engine hears of a start and an end by another way than the bytes: asked again after 5 ms, doubling to half a second. */
-const FIRST_LOOK_MS = 5;
-const LAST_LOOK_MS = 500;
-/** How long a process may take to be there before it is given up to be sized or killed. */
+const ERROR_REASONS: ErrorReasons = { 404: 'NotFound', 409: 'NotRunning', fallback: 'EngineDown' };
+/** The engine updates a process's state independently of its output. Poll after 5 ms, doubling to half a second. */
+const FIRST_POLL_MS = 5;
+const LAST_POLL_MS = 500;
+/** Timeout for a started process to appear, before resizing or killing it fails. */
 const START_MS = 5_000;
 
-/** What `GET /exec/ID/json` answers, the part that is read. */
-interface ExecAnswer {
+/** Response of `GET /exec/ID/json`, as far as the agent reads it. */
+interface ExecResponse {
   Running: boolean;
   ExitCode: number | null;
-  /** As the engine's host numbers it; 0 before the start. */
+  /** Process id on the engine's host. 0 before the start. */
   Pid: number;
 }
 
@@ -36,11 +36,11 @@ export async function dockerExec(
 ): Promise<ExecProcess> {
   const body = { Cmd: command, AttachStdin: stdin, AttachStdout: true, AttachStderr: true, Tty: tty };
   const call = { method: 'POST', path: `/containers/${id}/exec`, body, signal } as const;
-  const { Id } = await api.json<{ Id: string }>(call, REFUSALS);
+  const { Id } = await api.json<{ Id: string }>(call, ERROR_REASONS);
   const path = `/exec/${Id}`;
   const socket = await api.hijack(
     { method: 'POST', path: `${path}/start`, body: { Detach: false, Tty: tty }, signal },
-    REFUSALS,
+    ERROR_REASONS,
   );
   const streams = new HijackedStreams({
     socket,
@@ -53,7 +53,7 @@ export async function dockerExec(
   return new DockerProcess(api, path, id, streams, signal);
 }
 
-/** The streams of the container's first process. Throws `RuntimeError`. */
+/** Attaches to the container's first process. Throws `RuntimeError`. */
 export async function dockerAttach(
   api: DockerApi,
   id: string,
@@ -63,7 +63,7 @@ export async function dockerAttach(
 ): Promise<AttachedStreams> {
   const path = `/containers/${id}`;
   const query = { stream: '1', stdout: '1', stderr: '1', ...(stdin ? { stdin: '1' } : {}) };
-  const socket = await api.hijack({ method: 'POST', path: `${path}/attach`, query, signal }, REFUSALS);
+  const socket = await api.hijack({ method: 'POST', path: `${path}/attach`, query, signal }, ERROR_REASONS);
   const bytes = api.bytesOf(socket);
   return new HijackedStreams({
     socket,
@@ -77,7 +77,7 @@ export async function dockerAttach(
 
 function resize(api: DockerApi, path: string, { width, height }: TerminalSize): Promise<unknown> {
   const query = { w: String(width), h: String(height) };
-  return api.json({ method: 'POST', path: `${path}/resize`, query }, REFUSALS);
+  return api.json({ method: 'POST', path: `${path}/resize`, query }, ERROR_REASONS);
 }
 
 class DockerProcess implements ExecProcess {
@@ -101,18 +101,18 @@ class DockerProcess implements ExecProcess {
     this.streams.endInput();
   }
 
-  /** The first size comes with the first keys, at times before the process: an engine refuses it until then. */
+  /** Clients may send the size before the process exists. The engine rejects it until then, so retry. */
   async resize(size: TerminalSize): Promise<void> {
-    const patience = AbortSignal.any([this.signal, AbortSignal.timeout(START_MS)]);
-    let refusal: unknown;
-    for await (const { Pid } of this.#looks(patience)) {
-      refusal = await this.streams.resize(size).then(
+    const deadline = AbortSignal.any([this.signal, AbortSignal.timeout(START_MS)]);
+    let failure: unknown;
+    for await (const { Pid } of this.#poll(deadline)) {
+      failure = await this.streams.resize(size).then(
         () => undefined,
         (error: unknown) => error,
       );
-      if (refusal === undefined || Pid !== 0) break;
+      if (failure === undefined || Pid !== 0) break;
     }
-    if (refusal !== undefined) throw refusal;
+    if (failure !== undefined) throw failure;
   }
 
   close(): void {
@@ -120,36 +120,36 @@ class DockerProcess implements ExecProcess {
   }
 
   async exitCode(): Promise<number> {
-    for await (const { Running, ExitCode } of this.#looks(this.signal)) {
+    for await (const { Running, ExitCode } of this.#poll(this.signal)) {
       if (!Running && ExitCode !== null) return ExitCode;
     }
-    throw new RuntimeError('EngineDown', 'the process was let go before its end', true);
+    throw new RuntimeError('EngineDown', 'the connection to the process was closed before it exited', true);
   }
 
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<boolean> {
-    for await (const { Running, Pid } of this.#looks(AbortSignal.timeout(START_MS))) {
+    for await (const { Running, Pid } of this.#poll(AbortSignal.timeout(START_MS))) {
       if (!Running) return true;
-      // Its streams are there before the process is.
-      if (Pid !== 0) return isInContainer(Pid, this.container) && signalled(Pid, signal);
+      // The engine opens the streams before the process exists.
+      if (Pid !== 0) return isInContainer(Pid, this.container) && sendSignal(Pid, signal);
     }
     return false;
   }
 
-  /** Looks at the process again and again, until `signal` aborts. */
-  async *#looks(signal: AbortSignal): AsyncGenerator<ExecAnswer, void> {
-    for (let delayMs = FIRST_LOOK_MS; ; delayMs = Math.min(delayMs * 2, LAST_LOOK_MS)) {
-      yield await this.#look();
+  /** Polls the process's state until `signal` aborts. */
+  async *#poll(signal: AbortSignal): AsyncGenerator<ExecResponse, void> {
+    for (let delayMs = FIRST_POLL_MS; ; delayMs = Math.min(delayMs * 2, LAST_POLL_MS)) {
+      yield await this.#inspect();
       await sleep(delayMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
     }
   }
 
-  #look(): Promise<ExecAnswer> {
-    return this.api.json<ExecAnswer>({ method: 'GET', path: `${this.path}/json` }, REFUSALS);
+  #inspect(): Promise<ExecResponse> {
+    return this.api.json<ExecResponse>({ method: 'GET', path: `${this.path}/json` }, ERROR_REASONS);
   }
 }
 
-function signalled(pid: number, signal: NodeJS.Signals): boolean {
+function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);
   } catch (error) {
@@ -157,7 +157,7 @@ function signalled(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** False where the number means another process: on an engine whose processes this host does not see. */
+/** Returns false if the process id belongs to another process, as when the engine runs on another host. */
 function isInContainer(pid: number, container: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/cgroup`, 'utf8').includes(container);

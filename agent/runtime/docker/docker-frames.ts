@@ -1,13 +1,13 @@
-/** What a container prints, without the engine's framing. */
+/** Parses the engine's frames of container output. */
 import { type OutputChunk, RuntimeError } from '../runtime-driver.js';
 
 const HEADER_BYTES = 8;
 const STDERR = 2;
 
 /**
- * Takes apart the engine's frames (one byte of stream, three of nothing, four of length, then that many bytes) and
- * yields what was in them, in the order it was written. Engines frame each line of a log: what came together goes on
- * together. A container with a terminal has no frames: `raw`.
+ * Yields the output in the frames of `source`, in order. A frame is one byte for the stream, three zero bytes, four
+ * bytes of length, and the data. Engines frame each log line: the frames of one chunk are joined again. A terminal's
+ * output has no frames: `raw`.
  */
 export async function* demultiplex(
   source: AsyncIterable<Uint8Array>,
@@ -21,13 +21,13 @@ export async function* demultiplex(
   for await (const chunk of source) yield* joined(frames.take(chunk));
 }
 
-/** Remembers where in a frame the last bytes ended. */
+/** Parses frames that may be split over several chunks. */
 class FrameReader {
   #header = Buffer.alloc(0);
   #from: OutputChunk['from'] = 'stdout';
   #leftInFrame = 0;
 
-  /** What these bytes hold, frame by frame. */
+  /** Yields the data of the frames in `chunk`. */
   *take(chunk: Uint8Array): Generator<OutputChunk, void> {
     for (let at = 0; at < chunk.length; ) {
       if (this.#leftInFrame > 0) {
@@ -48,7 +48,7 @@ class FrameReader {
   }
 }
 
-/** Neighbours of one stream become one. */
+/** Joins neighbouring chunks of the same stream. */
 function* joined(chunks: Iterable<OutputChunk>): Generator<OutputChunk, void> {
   let from: OutputChunk['from'] = 'stdout';
   let waiting: Uint8Array[] = [];
@@ -65,5 +65,5 @@ function* joined(chunks: Iterable<OutputChunk>): Generator<OutputChunk, void> {
 
 function streamOf(kind: number | undefined): OutputChunk['from'] {
   if (kind !== undefined && kind <= STDERR) return kind === STDERR ? 'stderr' : 'stdout';
-  throw new RuntimeError('EngineDown', 'the engine sent a frame of no known kind', true);
+  throw new RuntimeError('EngineDown', 'the engine sent an output frame of an unknown stream', true);
 }

@@ -1,27 +1,26 @@
-/** Images of an engine: look, pull, load. */
+/** Inspects, pulls, tags, removes and loads images of an engine. */
 
 import { type EngineImage, type PullRequest, RuntimeError } from '../runtime-driver.js';
-import type { DockerApi } from './docker-api.js';
-import { jsonLines } from './json-lines.js';
+import { type DockerApi, jsonLines } from './docker-api.js';
 
-/** What `GET /images/NAME/json` answers, the part that is read. */
-interface ImageAnswer {
+/** Response of `GET /images/NAME/json`, as far as the agent reads it. */
+interface ImageResponse {
   Id: string;
   RepoDigests: string[] | null;
   Size?: number;
   Config?: { User?: string } | null;
 }
 
-/** One line of an engine's progress. */
+/** One line of the engine's pull or load progress. */
 interface Progress {
   error?: string;
   errorDetail?: { message?: string };
 }
 
-/** The image as the engine knows it, undefined when it does not. */
-export async function inspectImage(api: DockerApi, image: string): Promise<ImageAnswer | undefined> {
+/** Returns the engine's image, or undefined if it has none of this name. */
+export async function inspectImage(api: DockerApi, image: string): Promise<ImageResponse | undefined> {
   try {
-    return await api.json<ImageAnswer>(
+    return await api.json<ImageResponse>(
       { method: 'GET', path: `/images/${image}/json` },
       { 404: 'NotFound', 400: 'InvalidImageName', fallback: 'ErrImagePull' },
     );
@@ -31,12 +30,12 @@ export async function inspectImage(api: DockerApi, image: string): Promise<Image
   }
 }
 
-/** From the answer of `/images/NAME/json`. */
-export function toEngineImage({ Id, Size, Config }: ImageAnswer): EngineImage {
+/** Converts the response of `GET /images/NAME/json`. */
+export function toEngineImage({ Id, Size, Config }: ImageResponse): EngineImage {
   return { id: withAlgorithm(Id), user: Config?.User ?? '', sizeBytes: Size ?? 0 };
 }
 
-/** Pulls, or throws ErrImagePull or InvalidImageName in the registry's words. */
+/** Throws `RuntimeError` ErrImagePull or InvalidImageName with the registry's message. */
 export async function pullImage(
   api: DockerApi,
   { image, auth, signal, onProgress }: PullRequest,
@@ -54,7 +53,7 @@ export async function pullImage(
   await finish(stream, 'ErrImagePull', onProgress);
 }
 
-/** Gives the image a second name. Throws `ErrImagePull`. */
+/** Gives the image a second name. Throws `RuntimeError` ErrImagePull. */
 export async function tagImage(api: DockerApi, image: string, name: string): Promise<void> {
   const colon = name.lastIndexOf(':');
   const [repo, tag] = [name.slice(0, colon), name.slice(colon + 1)];
@@ -64,7 +63,7 @@ export async function tagImage(api: DockerApi, image: string, name: string): Pro
   );
 }
 
-/** Ids of the images of all containers that the engine has. */
+/** Returns the ids of the images of all containers of the engine. */
 export async function imagesInUse(api: DockerApi): Promise<Set<string>> {
   const containers = await api.json<{ ImageID: string }[]>(
     { method: 'GET', path: '/containers/json', query: { all: '1' } },
@@ -73,7 +72,7 @@ export async function imagesInUse(api: DockerApi): Promise<Set<string>> {
   return new Set(containers.map(({ ImageID }) => withAlgorithm(ImageID)));
 }
 
-/** An image that is gone already is no error. */
+/** Succeeds if the image does not exist. */
 export async function removeImage(api: DockerApi, image: string): Promise<void> {
   try {
     await api.json(
@@ -85,12 +84,12 @@ export async function removeImage(api: DockerApi, image: string): Promise<void> 
   }
 }
 
-/** Podman leaves it out in some answers. */
+/** Podman leaves out the algorithm in some responses. */
 function withAlgorithm(id: string): string {
   return id.includes(':') ? id : `sha256:${id}`;
 }
 
-/** Loads an archive of images. */
+/** Loads an archive of images, as `docker load` does. */
 export async function loadImages(api: DockerApi, archive: Uint8Array): Promise<void> {
   const stream = await api.stream(
     {
@@ -105,7 +104,7 @@ export async function loadImages(api: DockerApi, archive: Uint8Array): Promise<v
   await finish(stream, 'CreateContainerError');
 }
 
-/** Engines say 200 first and tell of a failure in the progress; a stream that breaks off is one too. */
+/** Engines respond 200 and report a failure later, in the progress. A stream that breaks off is a failure, too. */
 async function finish(
   stream: AsyncIterable<Uint8Array>,
   reason: string,
@@ -123,7 +122,7 @@ async function finish(
   }
 }
 
-/** Asked for a name without tag, an engine would pull all of its tags. */
+/** For a name without tag, an engine would pull all tags of the repository. */
 function withTag(image: string): string {
   const last = image.slice(image.lastIndexOf('/') + 1);
   return last.includes(':') || last.includes('@') ? image : `${image}:latest`;

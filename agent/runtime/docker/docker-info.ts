@@ -1,10 +1,10 @@
-/** What an engine says of itself. */
+/** Reads the engine's version, security options, log driver and bridge network. */
 
-import type { EngineInfo } from '../runtime-driver.js';
+import { type EngineInfo, RuntimeError } from '../runtime-driver.js';
 import type { DockerApi } from './docker-api.js';
 import type { FoundEngine } from './find-engine.js';
 
-/** What `GET /info` answers, the part that is read. */
+/** Response of `GET /info`, as far as the agent reads it. */
 export interface InfoResponse {
   ID: string;
   Architecture: string;
@@ -16,18 +16,17 @@ export interface InfoResponse {
   SecurityOptions?: string[] | null;
 }
 
-/** Asks anew. Throws `EngineDown`. */
+/** Throws `RuntimeError` EngineDown. */
 export function readInfo(api: DockerApi): Promise<InfoResponse> {
   return api.json<InfoResponse>({ method: 'GET', path: '/info' }, { fallback: 'EngineDown' });
 }
 
-/** The driver's form of it. */
 export function toEngineInfo({ name, version, apiVersion }: FoundEngine, info: InfoResponse): EngineInfo {
   return {
     name,
     version,
     apiVersion,
-    // Podman makes up another ID at every call; where its data lie is what tells it apart.
+    // Podman reports another ID in each response. The path of its data identifies it.
     id: name === 'podman' ? `podman:${info.DockerRootDir ?? ''}` : info.ID,
     appArmor: hasSecurityOption(info, 'apparmor'),
     seccomp: hasSecurityOption(info, 'seccomp'),
@@ -38,7 +37,7 @@ export function toEngineInfo({ name, version, apiVersion }: FoundEngine, info: I
   };
 }
 
-/** Name of the log driver that containers get by default. Podman tells it in an answer of its own. */
+/** Returns the name of the default log driver. Podman reports it in a call of its own. */
 export async function readLogDriver(
   api: DockerApi,
   { name }: FoundEngine,
@@ -54,4 +53,35 @@ export async function readLogDriver(
 
 function hasSecurityOption({ SecurityOptions }: InfoResponse, name: string): boolean {
   return (SecurityOptions ?? []).some((option) => option.split(',')[0] === `name=${name}`);
+}
+
+const DEVICE_OPTION = 'com.docker.network.bridge.name';
+
+interface NetworkResponse {
+  Options?: Record<string, string> | null;
+}
+
+/**
+ * Returns undefined when the engine does not report its bridge network. Podman creates the device with the first
+ * container, and its default network may have another name: there a missing network means nothing. A rootless engine's
+ * device is in another namespace.
+ */
+export async function readPodNetwork(
+  api: DockerApi,
+  name: string,
+  isRootless: boolean,
+): Promise<EngineInfo['podNetwork']> {
+  const isDocker = name === 'docker';
+  try {
+    const path = `/networks/${isDocker ? 'bridge' : 'podman'}`;
+    const { Options } = await api.json<NetworkResponse>(
+      { method: 'GET', path },
+      { 404: 'NotFound', fallback: 'EngineDown' },
+    );
+    const device = isDocker && !isRootless ? Options?.[DEVICE_OPTION] : undefined;
+    return { exists: true, ...(device ? { device } : {}) };
+  } catch (error) {
+    const isMissing = error instanceof RuntimeError && error.reason === 'NotFound';
+    return isMissing && isDocker ? { exists: false } : undefined;
+  }
 }

@@ -1,13 +1,13 @@
-/** What containers take on the disk: the layer that they write, and their log. */
+/** Disk usage of containers: the writable layer and the log. */
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type ContainerStorage, RuntimeError, SANDBOX } from '../runtime-driver.js';
 import type { DockerApi, ErrorReasons } from './docker-api.js';
 import { toIdentity } from './docker-convert.js';
 
-const LOOK: ErrorReasons = { 404: 'NotFound', fallback: 'EngineDown' };
+const INSPECT_ERRORS: ErrorReasons = { 404: 'NotFound', fallback: 'EngineDown' };
 
-/** What `GET /containers/json?size=1` answers, the part that is read. */
+/** Response of `GET /containers/json?size=1`, as far as the agent reads it. */
 interface ListedContainer {
   Id: string;
   Labels: Record<string, string>;
@@ -15,10 +15,13 @@ interface ListedContainer {
   SizeRw?: number;
 }
 
-/** Of all containers with these labels, sandboxes apart. The engine walks through their layers to tell. */
+/** Measures all containers with these labels except sandboxes. Expensive: the engine walks their writable layers. */
 export async function dockerStorage(api: DockerApi, label: string[]): Promise<ContainerStorage[]> {
   const query = { all: '1', size: '1', filters: JSON.stringify({ label }) };
-  const found = await api.json<ListedContainer[]>({ method: 'GET', path: '/containers/json', query }, LOOK);
+  const found = await api.json<ListedContainer[]>(
+    { method: 'GET', path: '/containers/json', query },
+    INSPECT_ERRORS,
+  );
   const storages = found.map(async ({ Id, Labels, State, SizeRw = 0 }): Promise<ContainerStorage> => {
     const { container, attempt } = toIdentity(Labels);
     const isRunning = State === 'running';
@@ -27,7 +30,7 @@ export async function dockerStorage(api: DockerApi, label: string[]): Promise<Co
   return (await Promise.all(storages)).filter(({ container }) => container !== SANDBOX);
 }
 
-/** The log with its rotated files; 0 where the engine keeps none or the agent may not look. */
+/** Returns the size of the log with its rotated files. 0 without a log or without permission. */
 async function logBytes(api: DockerApi, id: string): Promise<number> {
   const path = await logPath(api, id);
   if (!path) return 0;
@@ -38,7 +41,7 @@ async function logBytes(api: DockerApi, id: string): Promise<number> {
     return sizes.reduce((sum, size) => sum + size, 0);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Rotated away meanwhile, on another host, or not ours to read.
+    // The file was rotated away, is on another host, or is not readable for the agent.
     if (code === 'ENOENT' || code === 'EACCES') return 0;
     throw error;
   }
@@ -48,7 +51,7 @@ async function logPath(api: DockerApi, id: string): Promise<string | undefined> 
   try {
     const { LogPath } = await api.json<{ LogPath?: string }>(
       { method: 'GET', path: `/containers/${id}/json` },
-      LOOK,
+      INSPECT_ERRORS,
     );
     return LogPath;
   } catch (error) {

@@ -1,24 +1,24 @@
-/** What containers use, as the engine reads it off the kernel. */
+/** CPU and memory usage of containers, as the engine reads it from the kernel. */
 
 import { type ContainerUsage, RuntimeError, SANDBOX } from '../runtime-driver.js';
 import type { DockerApi, ErrorReasons } from './docker-api.js';
 import { toIdentity } from './docker-convert.js';
 
-const LOOK: ErrorReasons = { 404: 'NotFound', 409: 'NotRunning', fallback: 'EngineDown' };
+const STATS_ERRORS: ErrorReasons = { 404: 'NotFound', 409: 'NotRunning', fallback: 'EngineDown' };
 
-/** What `GET /containers/ID/stats` answers, the part that is read. Ended containers have no figures. */
-interface StatsAnswer {
+/** Response of `GET /containers/ID/stats`, as far as the agent reads it. An exited container has no figures. */
+interface StatsResponse {
   cpu_stats?: { cpu_usage?: { total_usage?: number } };
   pids_stats?: { current?: number };
   memory_stats?: { usage?: number; stats?: { total_inactive_file?: number; inactive_file?: number } };
 }
 
-/** Of the running containers with these labels, sandboxes apart; one that ends meanwhile is left out. */
+/** Measures the running containers with these labels except sandboxes. Skips a container that exits meanwhile. */
 export async function dockerUsage(api: DockerApi, label: string[]): Promise<ContainerUsage[]> {
   const filters = JSON.stringify({ label, status: ['running'] });
   const found = await api.json<{ Id: string; Labels: Record<string, string> }[]>(
     { method: 'GET', path: '/containers/json', query: { filters } },
-    LOOK,
+    STATS_ERRORS,
   );
   const usages = await Promise.all(found.map(({ Id, Labels }) => usageOf(api, Id, Labels)));
   return usages.filter((usage) => usage !== undefined);
@@ -32,11 +32,11 @@ async function usageOf(
   const { podUid, container } = toIdentity(labels);
   if (container === SANDBOX) return undefined;
   try {
-    // One reading: without `one-shot` the engine waits a second for a second one.
+    // Without `one-shot` the engine waits a second to take a second reading.
     const query = { stream: 'false', 'one-shot': 'true' };
-    const stats = await api.json<StatsAnswer>(
+    const stats = await api.json<StatsResponse>(
       { method: 'GET', path: `/containers/${id}/stats`, query },
-      LOOK,
+      STATS_ERRORS,
     );
     const cpuNanos = stats.cpu_stats?.cpu_usage?.total_usage;
     if (cpuNanos === undefined) return undefined;
@@ -55,7 +55,7 @@ async function usageOf(
   }
 }
 
-/** cgroup v1 and v2 name the inactive pages differently. */
-function workingSet({ memory_stats: { usage = 0, stats = {} } = {} }: StatsAnswer): number {
+/** cgroup v1 and v2 have different names for inactive pages. */
+function workingSet({ memory_stats: { usage = 0, stats = {} } = {} }: StatsResponse): number {
   return Math.max(usage - (stats.total_inactive_file ?? stats.inactive_file ?? 0), 0);
 }

@@ -1,42 +1,42 @@
-/** Finds the container engine of this machine, by itself or where it was told to look. */
+/** Finds the container engine of this host: at the configured address, or at the usual ones. */
 
 import { RuntimeError } from '../runtime-driver.js';
 import { DockerApi } from './docker-api.js';
 import { addressText, connectionProblem, type EngineAddress } from './engine-address.js';
 
-/** What the search may look at; read from settings and environment by main.ts. */
+/** Where to search. Read from settings and environment. */
 export interface EngineSearch {
   runtime: 'auto' | 'docker' | 'podman';
-  /** `unix:///path` or `tcp://host:port`; goes before all others. */
+  /** `unix:///path` or `tcp://host:port`. Replaces all other addresses. */
   dockerHost?: string;
-  /** `XDG_RUNTIME_DIR`, where an ordinary user's engines listen. */
+  /** `XDG_RUNTIME_DIR`: sockets of an ordinary user's engines are in it. */
   runtimeDir?: string;
   homeDir?: string;
 }
 
-/** An engine that answered. */
+/** An engine that responded. */
 export interface FoundEngine {
   address: EngineAddress;
   name: 'docker' | 'podman';
   version: string;
-  /** The API version to speak with it. */
+  /** API version for all later calls. */
   apiVersion: string;
 }
 
-/** What `GET /version` tells, the part that is read. */
-interface VersionAnswer {
+/** Response of `GET /version`, as far as the agent reads it. */
+interface VersionResponse {
   Version: string;
   ApiVersion: string;
   MinAPIVersion?: string;
   Components?: { Name: string }[];
 }
 
-/** The oldest API that has what we need (Docker 19.03), and the newest that was tried. */
+/** The oldest API version with all calls that the agent needs (Docker 19.03), and the newest tested one. */
 const OLDEST_API = '1.40';
 const NEWEST_API = '1.47';
-const ANSWER_MS = 10_000;
+const RESPONSE_TIMEOUT_MS = 10_000;
 
-/** The first engine that answers and is of the wanted kind. Throws `RuntimeError` EngineDown, in words for a person. */
+/** Returns the first engine of the wanted kind. Throws `RuntimeError` EngineDown with advice. */
 export async function findEngine(search: EngineSearch): Promise<FoundEngine> {
   const failures: string[] = [];
   for (const address of candidateAddresses(search)) {
@@ -51,27 +51,27 @@ export async function findEngine(search: EngineSearch): Promise<FoundEngine> {
   throw new RuntimeError('EngineDown', notFound(search.runtime, failures), true);
 }
 
-/** Asks one address which engine it is. Throws `RuntimeError` when there is none, or one that is too old. */
+/** Returns which engine listens at the address. Throws `RuntimeError` if none does, or if it is too old. */
 export async function askEngine(address: EngineAddress): Promise<FoundEngine> {
   const api = new DockerApi(address);
   try {
-    const answer = await api.json<VersionAnswer>(
-      { method: 'GET', path: '/version', timeoutMs: ANSWER_MS },
+    const response = await api.json<VersionResponse>(
+      { method: 'GET', path: '/version', timeoutMs: RESPONSE_TIMEOUT_MS },
       { fallback: 'EngineDown' },
     );
-    const podman = answer.Components?.some(({ Name }) => Name.startsWith('Podman')) ?? false;
+    const podman = response.Components?.some(({ Name }) => Name.startsWith('Podman')) ?? false;
     return {
       address,
       name: podman ? 'podman' : 'docker',
-      version: answer.Version,
-      apiVersion: negotiateApiVersion(answer.ApiVersion, answer.MinAPIVersion ?? OLDEST_API),
+      version: response.Version,
+      apiVersion: negotiateApiVersion(response.ApiVersion, response.MinAPIVersion ?? OLDEST_API),
     };
   } finally {
     api.close();
   }
 }
 
-/** The version to speak: the engine's, at most the newest we know unless the engine asks for more. */
+/** Returns the engine's API version, or the newest tested one if that is lower and the engine still supports it. */
 export function negotiateApiVersion(engines: string, enginesOldest: string): string {
   if (compare(engines, OLDEST_API) < 0) {
     throw new RuntimeError('EngineDown', `speaks API ${engines}; ${OLDEST_API} or later is needed`, false);
@@ -80,7 +80,7 @@ export function negotiateApiVersion(engines: string, enginesOldest: string): str
   return compare(engines, newest) < 0 ? engines : newest;
 }
 
-/** Where to look, in this order. A `dockerHost` is the only place then: it was meant. */
+/** Returns addresses in the order of the search. With a `dockerHost` it is the only one: the operator chose it. */
 export function candidateAddresses({
   runtime,
   dockerHost,
@@ -116,7 +116,7 @@ function compare(one: string, other: string): number {
   return oneMajor - otherMajor || oneMinor - otherMinor;
 }
 
-/** The failed connection below the error, where there is one: its address is named already. */
+/** Prefers the underlying connection error: the caller's message names the address already. */
 function explain(error: unknown): string {
   return connectionProblem(error instanceof RuntimeError && error.cause ? error.cause : error);
 }
@@ -127,5 +127,5 @@ function notFound(runtime: EngineSearch['runtime'], failures: string[]): string 
     runtime === 'podman'
       ? 'apt-get install podman, then systemctl start podman.socket'
       : 'apt-get install docker.io';
-  return `no ${wanted} answers (${failures.join('; ')}). On Debian: ${howTo}; or name its socket in DOCKER_HOST.`;
+  return `no ${wanted} found (${failures.join('; ')}). Install one, on Debian: ${howTo}; or set DOCKER_HOST to its socket.`;
 }

@@ -1,4 +1,4 @@
-/** The streams of a process over a connection that the engine has given up for them. */
+/** Streams of a process over a connection that the engine upgraded for them. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { AttachedStreams, OutputChunk, TerminalSize } from '../runtime-driver.js';
@@ -6,10 +6,10 @@ import { demultiplex } from './docker-frames.js';
 
 interface HijackedStreamsOptions {
   socket: Socket;
-  /** What comes on `socket`. */
+  /** Bytes that arrive on `socket`. */
   bytes: AsyncIterable<Uint8Array>;
   tty: boolean;
-  /** Whether the process reads what is written. */
+  /** If false, the process has no input: writes are dropped. */
   stdin: boolean;
   resize: (size: TerminalSize) => Promise<unknown>;
   /** Closes the streams. */
@@ -19,7 +19,7 @@ interface HijackedStreamsOptions {
 export class HijackedStreams implements AttachedStreams {
   readonly output: AsyncIterable<OutputChunk>;
   readonly #options: HijackedStreamsOptions;
-  /** Ends a wait for room when the connection goes. */
+  /** Aborts waits for the socket's buffer to drain when the connection closes. */
   readonly #gone = new AbortController();
 
   constructor(options: HijackedStreamsOptions) {
@@ -31,7 +31,7 @@ export class HijackedStreams implements AttachedStreams {
       signal.removeEventListener('abort', close);
       this.#gone.abort();
     });
-    // Whoever reads the output is told; a write after the end is no error.
+    // The reader of the output gets the error. A write after the end is not an error.
     socket.on('error', () => undefined);
     this.output = demultiplex(bytes, tty);
     if (signal.aborted) this.close();

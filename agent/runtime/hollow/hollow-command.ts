@@ -1,13 +1,13 @@
-/** The words in which a hollow host is told what happens to its containers. */
+/** Commands that steer a hollow engine. */
 
-/** `exit` ends a running container by itself; the others hold until told otherwise. */
+/** `exit` ends a running container. The effects of the other commands last until the opposite command. */
 export type HollowEngineCommand =
   | { command: 'ready' | 'unready' | 'fail' | 'succeed'; podUid: string }
   | { command: 'exit'; podUid: string; code: number; container?: string }
   | { command: 'engine-down'; message: string }
   | { command: 'engine-up' };
 
-/** One command as JSON. Throws an Error that names what is wrong with the line. */
+/** Parses one command as JSON. Throws an Error that names what is wrong with the line. */
 export function parseHollowEngineCommand(line: string): HollowEngineCommand {
   const { command, podUid, code, container, message } = JSON.parse(line) as Record<string, unknown>;
   if (command === 'engine-up') return { command };

@@ -1,7 +1,7 @@
-/** What a hollow container still has before it: timers until its end, and those who wait for that. */
+/** Timers of hollow containers until they exit, and the callers that wait for an exit. */
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 
-/** Keyed by container id. */
+/** All methods take a container id. */
 export class HollowContainerTimers {
   readonly #clock: Clock;
   readonly #timers = new Map<string, Timer[]>();
@@ -11,13 +11,13 @@ export class HollowContainerTimers {
     this.#clock = clock;
   }
 
-  /** Does the action after the delay (ms; at once if it has passed), unless the container ends first. */
+  /** Runs the action after the delay (ms), or at once if it is negative. An exit of the container cancels it. */
   schedule(id: string, delayMs: number, action: () => void): void {
     const timers = this.#timers.get(id) ?? [];
     this.#timers.set(id, [...timers, this.#clock.after(Math.max(delayMs, 0), action)]);
   }
 
-  /** Resolves at the container's next end. */
+  /** Resolves when the container exits the next time. */
   whenEnded(id: string): Promise<void> {
     return new Promise((resolve) => {
       const waiting = this.#waiting.get(id) ?? new Set();
@@ -25,7 +25,7 @@ export class HollowContainerTimers {
     });
   }
 
-  /** The container has ended: nothing that was planned happens any more. */
+  /** Cancels the container's timers and resolves its `whenEnded` promises. */
   end(id: string): void {
     for (const timer of this.#timers.get(id) ?? []) timer.cancel();
     this.#timers.delete(id);

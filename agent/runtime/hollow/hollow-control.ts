@@ -1,6 +1,7 @@
 /**
- * The control channel of a hollow agent: a unix socket that takes one command a line, as JSON (see `HollowEngineCommand`),
- * and answers one line each: `{"containers": N}` (how many it means now) or `{"error": "…"}`.
+ * The control channel of a hollow agent: a Unix socket that takes one command a line, as JSON (`HollowEngineCommand`).
+ * The response is one line each: `{"containers": N}`, the number of containers that it affects now, or `{"error":
+ * "…"}`.
  */
 import { rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -8,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { parseHollowEngineCommand } from './hollow-command.js';
 import type { HollowEngine } from './hollow-engine.js';
 
-/** Listens at `path` (at most 107 bytes, the kernel's limit), in the place of a socket left by a killed process. */
+/** Listens at `path` (at most 107 bytes, the kernel's limit). Replaces the socket of an agent that was killed. */
 export async function serveHollowControl(path: string, engine: HollowEngine): Promise<Server> {
   rmSync(path, { force: true });
   const server = createServer((socket) => serve(socket, engine));
@@ -20,7 +21,7 @@ export async function serveHollowControl(path: string, engine: HollowEngine): Pr
 }
 
 function serve(socket: Socket, engine: HollowEngine): void {
-  // A client that goes away has given its commands already; there is nobody to tell.
+  // A client that disconnects has sent its commands already.
   socket.on('error', () => socket.destroy());
   createInterface({ input: socket }).on('line', (line) =>
     socket.write(`${JSON.stringify(answer(line, engine))}\n`),

@@ -1,4 +1,4 @@
-/** The driver of hollow nodes and of tests: the laws of `RuntimeDriver` without a container. */
+/** Runtime driver without containers, for hollow nodes and tests. It obeys the contract in test/laws. */
 import { type Duplex, PassThrough } from 'node:stream';
 import {
   type AttachedStreams,
@@ -25,7 +25,7 @@ import type { HollowContainer } from './hollow-state.js';
 
 const SANDBOX_IMAGE = 'everynode.dev/sandbox:hollow';
 
-/** One owner's view of a hollow engine. Closing it leaves the engine and its containers as they are. */
+/** One owner's view of a hollow engine. Closing it changes neither the engine nor its containers. */
 export class HollowDriver implements RuntimeDriver {
   readonly #engine: HollowEngine;
   readonly #owner: ContainerOwner;
@@ -49,8 +49,8 @@ export class HollowDriver implements RuntimeDriver {
   }
 
   async list(): Promise<ObservedContainer[]> {
-    const turn = this.#engine.waitForSlot();
-    if (turn) await turn;
+    const slot = this.#engine.waitForSlot();
+    if (slot) await slot;
     this.#engine.assertUp();
     return this.#engine.ownedBy(this.#owner).map((container) => this.#observe(container));
   }
@@ -143,7 +143,7 @@ export class HollowDriver implements RuntimeDriver {
     return closedBy(signal, this.#engine.exec(this.#get(id), request));
   }
 
-  /** A hollow container's first process gives back what it reads. */
+  /** The first process of a hollow container echoes its input. */
   async attach(id: string, { stdin }: AttachRequest, signal: AbortSignal): Promise<AttachedStreams> {
     const container = this.#get(id);
     const request = { command: ['cat'], stdin: stdin && container.config.stdin, tty: container.config.tty };
@@ -151,7 +151,7 @@ export class HollowDriver implements RuntimeDriver {
     return closedBy(signal, process);
   }
 
-  /** Every port gives back what it gets, save port 1, where nobody listens. */
+  /** Every port echoes its input, except port 1, which refuses connections. */
   async dial(id: string, port: number): Promise<Duplex> {
     if (this.#get(id).state !== 'running') {
       throw new RuntimeError('NotRunning', `container ${id} is not running`, false);
@@ -160,7 +160,7 @@ export class HollowDriver implements RuntimeDriver {
     return new PassThrough();
   }
 
-  /** Each container uses a thousandth of a core and a mebibyte. */
+  /** Each container uses 0.001 cores and 1 MiB. */
   async usage(): Promise<ContainerUsage[]> {
     const running = (await this.list()).filter(
       ({ state, identity }) => state === 'running' && identity.container !== SANDBOX,
@@ -175,7 +175,7 @@ export class HollowDriver implements RuntimeDriver {
   }
 
   close(): void {
-    // Nothing is held open: the engine is the caller's.
+    // The caller closes the engine.
   }
 
   #observe(container: HollowContainer): ObservedContainer {

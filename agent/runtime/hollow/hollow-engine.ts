@@ -1,4 +1,4 @@
-/** A container engine without containers: the state that hollow drivers see and commands change. */
+/** A simulated container engine. Drivers read its state; commands change it. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { CONTAINER_ROLE_LABEL } from '../../decisions/container-spec/container-labels.js';
@@ -27,15 +27,15 @@ import { behaviourOf, type ImageBehaviour, type ImageBehaviourRow } from './imag
 
 interface HollowEngineOptions {
   clock: Clock;
-  /** Rows that go before the defaults. */
+  /** Checked before the default behaviours. */
   images?: readonly ImageBehaviourRow[];
-  /** Goes before the rows. */
+  /** Checked before `images`. */
   podBehaviours?: PodBehaviours;
-  /** How a command in a container comes out; undefined = as the image's row or `HollowProcess` has it. */
+  /** Overrides the result of an exec command. If undefined, the image's behaviour applies. */
   outcomeOf?: OutcomeOf;
-  /** Where to keep the state; absent = it ends with the process. */
+  /** Where to store the state. Without it the state is lost with the process. */
   stateFile?: string;
-  /** Waited for before a driver's look: what it answers is when the engine has time for it, nothing = now. */
+  /** Awaited before a driver lists containers, so that many engines share a process fairly. */
   waitForSlot?: () => Promise<void> | undefined;
 }
 
@@ -44,15 +44,15 @@ type OutcomeOf = (
   command: readonly string[],
 ) => HollowProcessOutcome | undefined;
 
-/** What Pods ask of their own containers and pulls; undefined where a Pod asks nothing. */
+/** Behaviours that Pods request for their own containers and pulls. Undefined if a Pod requests none. */
 interface PodBehaviours {
   forPod(podUid: string): ImageBehaviour | undefined;
   forImage(image: string): ImageBehaviour | undefined;
-  /** Hears at once that a container is otherwise, before anybody else does. */
+  /** Called for each change of a container, before drivers see the change. */
   onChange?(): void;
 }
 
-/** All times are those of the given clock. */
+/** All times are times of `clock`. */
 export class HollowEngine {
   readonly #clock: Clock;
   readonly #rows: readonly ImageBehaviourRow[];
@@ -61,11 +61,11 @@ export class HollowEngine {
   readonly #stateFile: string | undefined;
   readonly waitForSlot: () => Promise<void> | undefined;
   readonly #containers = new Map<string, HollowContainer>();
-  readonly #orders: Map<string, PodOverride>;
+  readonly #overrides: Map<string, PodOverride>;
   readonly #lifetimes: HollowContainerTimers;
   readonly #listeners = new HollowEventListeners();
   readonly images: HollowImages;
-  /** Of all containers that this process has started. */
+  /** Images of all containers that this process has started. */
   readonly #startedImages = new Set<string>();
   #down: string | undefined;
 
@@ -85,7 +85,7 @@ export class HollowEngine {
     this.#stateFile = stateFile;
     this.#lifetimes = new HollowContainerTimers(clock);
     const state = this.#load();
-    this.#orders = new Map(Object.entries(state.overrides));
+    this.#overrides = new Map(Object.entries(state.overrides));
     this.images = new HollowImages({
       clock,
       behaviourOf: (image) => pretence?.forImage(image) ?? behaviourOf(image, images),
@@ -98,21 +98,21 @@ export class HollowEngine {
     }
   }
 
-  /** The time by its clock. */
+  /** The time of the engine's clock. */
   now(): number {
     return this.#clock.now();
   }
 
-  /** Does what a test asks; answers how many containers are meant by it now. */
+  /** Runs a command. Returns how many containers it affects now. */
   command(command: HollowEngineCommand): number {
     switch (command.command) {
       case 'ready':
       case 'unready':
-        return this.#order(command.podUid, { ready: command.command === 'ready' });
+        return this.#override(command.podUid, { ready: command.command === 'ready' });
       case 'fail':
-        return this.#order(command.podUid, { phase: 'Failed' });
+        return this.#override(command.podUid, { phase: 'Failed' });
       case 'succeed':
-        return this.#order(command.podUid, { phase: 'Succeeded' });
+        return this.#override(command.podUid, { phase: 'Succeeded' });
       case 'exit':
         return this.#exitByCommand(command.podUid, command.code, command.container);
       case 'engine-down':
@@ -126,17 +126,17 @@ export class HollowEngine {
     }
   }
 
-  /** Throws `EngineDown` while the engine was told to be down. */
+  /** Throws `EngineDown` after the command `engine-down`. */
   assertUp(): void {
     if (this.#down !== undefined) throw new RuntimeError('EngineDown', this.#down, true);
   }
 
-  /** Whether a container of this image was started since the engine was made. */
+  /** Returns whether a container of this image was started since the engine was created. */
   hasStarted(image: string): boolean {
     return this.#startedImages.has(image);
   }
 
-  /** What a container does. An init container has done its work at once, unless its image's row says otherwise. */
+  /** Returns how a container behaves. An init container succeeds at once unless its image's row differs. */
   behaviour({ image, identity, labels }: HollowContainer): ImageBehaviour {
     if (labels[CONTAINER_ROLE_LABEL] === 'init')
       return { exit: { afterMs: 0, code: 0 }, ...behaviourOf(image, this.#rows) };
@@ -144,7 +144,7 @@ export class HollowEngine {
   }
 
   podOverride(podUid: string): PodOverride {
-    return this.#orders.get(podUid) ?? {};
+    return this.#overrides.get(podUid) ?? {};
   }
 
   ownedBy(owner: ContainerOwner): HollowContainer[] {
@@ -170,12 +170,12 @@ export class HollowEngine {
       ready: false,
     };
     this.#containers.set(id, container);
-    // No event: Docker's driver reports none for a creation (`ACTIONS` in docker-events.ts).
+    // Emits no event, like Docker's driver (`ACTIONS` in docker-events.ts).
     this.#store();
     return id;
   }
 
-  /** Starting the running changes nothing. */
+  /** Does nothing if the container runs. */
   start(container: HollowContainer): void {
     if (container.state === 'running') return;
     const { start, ready } = this.behaviour(container);
@@ -193,7 +193,7 @@ export class HollowEngine {
     this.#changed(container);
   }
 
-  /** SIGTERM; resolves when it has ended. */
+  /** Sends SIGTERM. Resolves when the container has exited. */
   async stop(container: HollowContainer, graceSeconds: number): Promise<void> {
     if (container.state !== 'running') return;
     const takesMs = this.behaviour(container).stop?.afterMs ?? 0;
@@ -220,7 +220,7 @@ export class HollowEngine {
     await Promise.race([this.#whenEnded(container), aborted]);
   }
 
-  /** A process beside the container's own; how it comes out says the test, else the image's row, else the program. */
+  /** Runs another process in the container: result by `outcomeOf`, the image's row, or the simulated program. */
   exec(container: HollowContainer, request: ExecRequest): HollowProcess {
     if (container.state !== 'running') {
       throw new RuntimeError('NotRunning', `container ${container.id} is not running`, false);
@@ -237,25 +237,25 @@ export class HollowEngine {
     return this.#listeners.listen(owner, first, signal);
   }
 
-  #order(podUid: string, order: PodOverride): number {
-    this.#orders.set(podUid, { ...this.#orders.get(podUid), ...order });
+  #override(podUid: string, override: PodOverride): number {
+    this.#overrides.set(podUid, { ...this.#overrides.get(podUid), ...override });
     this.#save();
     this.#listeners.publish({ kind: 'container', podUid });
     return [...this.#containers.values()].filter(({ identity }) => identity.podUid === podUid).length;
   }
 
   #exitByCommand(podUid: string, code: number, name: string | undefined): number {
-    const meant = [...this.#containers.values()].filter(
+    const affected = [...this.#containers.values()].filter(
       ({ identity, state }) =>
         identity.podUid === podUid &&
         state === 'running' &&
         (name === undefined ? identity.container !== SANDBOX : identity.container === name),
     );
-    for (const container of meant) this.#exit(container, code);
-    return meant.length;
+    for (const container of affected) this.#exit(container, code);
+    return affected.length;
   }
 
-  /** What the image does by itself from its start on, less the time that has passed since. */
+  /** Schedules readiness and exit. The time since the container's start counts, also after a restart. */
   #schedule(container: HollowContainer): void {
     const { ready, exit } = this.behaviour(container);
     const passed = this.#clock.now() - (container.startedAt ?? 0);
@@ -282,7 +282,7 @@ export class HollowEngine {
     this.#changed(container);
   }
 
-  /** Aborts when the container ends. */
+  /** Returns a signal that aborts when the container exits. */
   #whileRunning(container: HollowContainer): AbortSignal {
     const controller = new AbortController();
     void this.#whenEnded(container).then(() => controller.abort());
@@ -293,7 +293,7 @@ export class HollowEngine {
     if (container.state === 'running') await this.#lifetimes.whenEnded(container.id);
   }
 
-  /** An address of 10.0.0.0/8 that follows from the id, so that a restart answers the same. */
+  /** Derives an address of 10.0.0.0/8 from the id, so that it is the same after a restart of the agent. */
   #address(container: HollowContainer): string {
     return `10.${[0, 2, 4].map((at) => Number.parseInt(container.id.slice(at, at + 2), 16)).join('.')}`;
   }
@@ -318,7 +318,7 @@ export class HollowEngine {
     saveHollowState(this.#stateFile, {
       containers: [...this.#containers.values()],
       images: this.images.names(),
-      overrides: Object.fromEntries(this.#orders),
+      overrides: Object.fromEntries(this.#overrides),
     });
   }
 }

@@ -1,11 +1,11 @@
-/** Who listens to a hollow engine's events; each hears of its own containers only. */
+/** Subscribers of a hollow engine's events. Each receives the events of its own containers only. */
 import type { ContainerOwner, RuntimeEvent } from '../runtime-driver.js';
 import { RuntimeEventQueue } from '../runtime-event-queue.js';
 
 export class HollowEventListeners {
   readonly #queues = new Map<RuntimeEventQueue, ContainerOwner>();
 
-  /** Events for this owner, beginning with `first`, until aborted. */
+  /** Yields `first`, then the owner's events, until `signal` aborts. */
   async *listen(
     owner: ContainerOwner,
     first: RuntimeEvent,
@@ -21,7 +21,7 @@ export class HollowEventListeners {
     }
   }
 
-  /** To the listeners of `owner`; to all when none is given. */
+  /** Sends the event to the owner's subscribers, or to all of them without an owner. */
   publish(event: RuntimeEvent, owner?: ContainerOwner): void {
     for (const [queue, listener] of this.#queues) {
       if (owner === undefined || isSameOwner(owner, listener)) queue.push(event);
@@ -29,7 +29,7 @@ export class HollowEventListeners {
   }
 }
 
-/** True for one fleet and one node. */
+/** Returns whether both name the same cluster and node. */
 export function isSameOwner(one: ContainerOwner, other: ContainerOwner): boolean {
   return one.clusterUID === other.clusterUID && one.nodeName === other.nodeName;
 }

@@ -1,4 +1,4 @@
-/** The images of a hollow engine: which it has, and how a pull goes. */
+/** The images of a hollow engine, and simulated pulls. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { RuntimeError } from '../runtime-driver.js';
@@ -7,7 +7,7 @@ import type { ImageBehaviour } from './image-behaviours.js';
 interface HollowImagesOptions {
   clock: Clock;
   behaviourOf(image: string): ImageBehaviour;
-  /** Names of the images that are there from the beginning. */
+  /** Names of the images that exist from the start. */
   images: Iterable<string>;
   onChange: () => void;
 }
@@ -22,7 +22,6 @@ export class HollowImages {
     this.#images = new Set(options.images);
   }
 
-  /** Names of the images that are there. */
   names(): string[] {
     return [...this.#images];
   }
@@ -31,12 +30,11 @@ export class HollowImages {
     return this.#images.has(image);
   }
 
-  /** Whether the image is on its way at this moment. */
   isPulling(image: string): boolean {
     return this.#pulling.has(image);
   }
 
-  /** Takes as long as the table says, or until aborted. */
+  /** Takes the time that the image's behaviour defines. Stops when `signal` aborts. */
   async pull(image: string, signal: AbortSignal): Promise<void> {
     const { afterMs = 0, error } = this.#options.behaviourOf(image).pull ?? {};
     this.#pulling.add(image);
@@ -70,10 +68,10 @@ export class HollowImages {
   }
 }
 
-/** The size of every image of a hollow engine. */
+/** Size of every image of a hollow engine. */
 export const HOLLOW_IMAGE_BYTES = 10_000_000;
 
-/** The id that a hollow engine gives an image: it follows from the name. */
+/** Derives an image id from the name. */
 export function hollowImageID(image: string): string {
   return `sha256:${createHash('sha256').update(image).digest('hex')}`;
 }

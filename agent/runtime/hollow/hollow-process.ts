@@ -1,10 +1,10 @@
-/** Processes that a hollow container pretends to run. */
+/** Simulated processes in hollow containers. */
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import type { ExecProcess, ExecRequest, OutputChunk, TerminalSize } from '../runtime-driver.js';
 
-/** How a pretended command comes out: it prints `output`, and ends so long after its start. */
+/** Result of a simulated command: prints `output`, and exits after `afterMs`. */
 export interface HollowProcessOutcome {
   exitCode: number;
   output?: string;
@@ -12,10 +12,10 @@ export interface HollowProcessOutcome {
 }
 
 const KILLED = 137;
-/** Chunks between the program and its reader before the program waits. */
+/** Size of the output buffer. When it is full, the program waits for its reader. */
 const OUTPUT_CHUNKS = 16;
 
-/** One process. What its command means is in `PROGRAMS`; others are not found, as in an image without a shell. */
+/** A simulated process with the commands of `#program`. Any other is not found, as without a shell. */
 export class HollowProcess implements ExecProcess {
   readonly output: AsyncIterable<OutputChunk>;
   readonly #output = new PassThrough({ objectMode: true, highWaterMark: OUTPUT_CHUNKS });
@@ -26,7 +26,7 @@ export class HollowProcess implements ExecProcess {
   readonly #ended: Promise<number>;
   #size: TerminalSize = { width: 80, height: 24 };
 
-  /** `outcome`, where a test gave one, goes before the program. The process ends with `container`. */
+  /** `outcome` replaces the simulated program. The process is killed when `container` aborts. */
   constructor(
     request: ExecRequest,
     outcome: HollowProcessOutcome | undefined,
@@ -72,20 +72,20 @@ export class HollowProcess implements ExecProcess {
     const killed = new Promise<number>((resolve) =>
       this.#killed.signal.addEventListener('abort', () => resolve(KILLED), { once: true }),
     );
-    const work = outcome ? this.#pretend(outcome) : this.#program(command);
+    const work = outcome ? this.#produce(outcome) : this.#program(command);
     const code = await Promise.race([work.catch(() => KILLED), killed]);
     this.#output.end();
     this.#input.destroy();
     return code;
   }
 
-  async #pretend({ exitCode, output = '', afterMs }: HollowProcessOutcome): Promise<number> {
+  async #produce({ exitCode, output = '', afterMs }: HollowProcessOutcome): Promise<number> {
     await this.#print(Buffer.from(output));
     if (afterMs !== undefined) await this.#wait(afterMs);
     return exitCode;
   }
 
-  /** A few commands as a shell has them; `size` prints height and width for each line that it reads. */
+  /** A few commands of a shell. `size` prints the terminal's height and width for each line of input. */
   async #program([name = '', ...args]: readonly string[]): Promise<number> {
     switch (name) {
       case 'true':

@@ -1,16 +1,16 @@
-/** What a hollow engine remembers, so that its containers outlive the agent's process. */
+/** The stored state of a hollow engine: its containers survive a restart of the agent. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ContainerConfig, ContainerOwner, ObservedContainer } from '../runtime-driver.js';
 
-/** A hollow container. `ready` is what it was told by its image; an order to its Pod goes above that. */
+/** A hollow container. `ready` follows from its image. A Pod's override has precedence over it. */
 export interface HollowContainer extends Omit<ObservedContainer, 'podPhase'> {
   owner: ContainerOwner;
   config: ContainerConfig;
   ready: boolean;
 }
 
-/** What a Pod was told by command; holds for its later containers too. */
+/** State that a command set for a Pod. Also applies to containers that the Pod starts later. */
 export interface PodOverride {
   ready?: boolean;
   phase?: 'Failed' | 'Succeeded';
@@ -18,12 +18,12 @@ export interface PodOverride {
 
 export interface HollowState {
   containers: HollowContainer[];
-  /** Images that were pulled. */
+  /** Names of pulled images. */
   images: string[];
   overrides: Record<string, PodOverride>;
 }
 
-/** The state as last saved; empty when nothing was. Throws when the file is there but cannot be read. */
+/** Returns the stored state, or an empty one if there is no file. Throws when the file exists but cannot be read. */
 export function loadHollowState(path: string): HollowState {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as HollowState;
@@ -33,12 +33,12 @@ export function loadHollowState(path: string): HollowState {
   }
 }
 
-/** What a disk says that takes no writes now. */
-const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EROFS']);
+/** Error codes of a full or read-only disk. */
+const NOT_WRITABLE: ReadonlySet<string> = new Set(['ENOSPC', 'EROFS']);
 
 /**
- * Replaces the file in one step, so that a killed process leaves the old state or the new one. Where there is no room, what the
- * engine pretends ends with the process.
+ * Replaces the file atomically, so that a kill leaves the old state or the new one. On a full or read-only disk the
+ * state is kept in memory only.
  */
 export function saveHollowState(path: string, state: HollowState): void {
   try {
@@ -46,6 +46,6 @@ export function saveHollowState(path: string, state: HollowState): void {
     writeFileSync(`${path}.new`, JSON.stringify(state));
     renameSync(`${path}.new`, path);
   } catch (error) {
-    if (!NO_ROOM.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!NOT_WRITABLE.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }

@@ -1,39 +1,39 @@
-/** How hollow containers behave, by the name of their image. */
+/** Behaviours of hollow containers, by image name. */
 import type { HollowProcessOutcome } from './hollow-process.js';
 
-/** What an image does in a hollow runtime. Times are ms; an absent key means at once, and without failing. */
+/** How a hollow engine treats an image. Times are ms. By default everything happens at once and nothing fails. */
 export interface ImageBehaviour {
   pull?: { afterMs?: number; error?: { reason: string; message: string } };
-  /** The engine's own words when a start is to fail. */
+  /** Error message of a failing start. */
   start?: { error: string };
   ready?: { afterMs: number } | 'never';
-  /** Ends by itself; absent = runs until stopped. */
+  /** Exits after this time. Default: runs until it is stopped. */
   exit?: { afterMs: number; code: number; oomKilled?: boolean };
-  /** How long it takes to end after SIGTERM, if the grace lasts that long. */
+  /** Time from SIGTERM to the exit. A shorter grace period ends in SIGKILL. */
   stop?: { afterMs: number };
-  /** Lines it prints as it starts. */
+  /** Lines that the container logs at its start. */
   log?: string[];
-  /** What commands in it do, by the command's words joined by spaces; others are as `HollowProcess` has them. */
+  /** Results of exec commands, by the command's words joined by spaces. Others behave as `HollowProcess` defines. */
   exec?: Record<string, HollowProcessOutcome>;
 }
 
-/** A row of the table: `*` in the pattern stands for any characters. */
+/** A row of the table. `*` in the pattern matches any characters. */
 export interface ImageBehaviourRow extends ImageBehaviour {
   pattern: string;
 }
 
-/** What holds when no row of the given table matches: upstream's test images by the names the conformance cases use. */
+/** Used when no given row matches. The names are those of upstream's test images in the conformance cases. */
 const DEFAULT_IMAGES: readonly ImageBehaviourRow[] = [
   { pattern: '*:broken', ready: 'never' },
   {
     pattern: '*:non-existent',
     pull: { error: { reason: 'ErrImagePull', message: 'manifest unknown: manifest unknown' } },
   },
-  // For images that are fetched before any Pod of theirs is there to pretend something.
+  // For images that are pulled before any Pod uses them, so that no Pod's annotation can slow them down.
   { pattern: '*/slow-to-pull:*', pull: { afterMs: 500 } },
 ];
 
-/** The first row that matches, then the defaults, then an image that is ready at once and runs until stopped. */
+/** Returns the first matching row. Without one the image is ready at once and runs until it is stopped. */
 export function behaviourOf(image: string, table: readonly ImageBehaviourRow[]): ImageBehaviour {
   return [...table, ...DEFAULT_IMAGES].find((row) => matches(image, row.pattern)) ?? {};
 }

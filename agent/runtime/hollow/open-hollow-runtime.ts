@@ -1,4 +1,4 @@
-/** A hollow node's runtime from its data directory. */
+/** Opens the hollow runtime in an agent's data directory. */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../../shared/process/time/clock.js';
@@ -8,17 +8,17 @@ import { HollowDriver } from './hollow-driver.js';
 import { HollowEngine } from './hollow-engine.js';
 import type { ImageBehaviourRow } from './image-behaviours.js';
 
-/** A hollow runtime that is on disk and listens for commands. */
+/** A hollow runtime with its state on disk and its control socket. */
 interface HollowRuntime {
   engine: HollowEngine;
   driverFor(owner: ContainerOwner): RuntimeDriver;
-  /** Stops listening; the containers "run on". */
+  /** Closes the control socket. The simulated containers keep running. */
   close(): void;
 }
 
 /**
- * Opens `DATA/hollow/`: `state.json` (containers, which outlive the process), `images.json` (optional: rows of the
- * image table, see `ImageBehaviourRow`), `control.sock` (commands, see fake-control.ts).
+ * Opens `DATA/hollow/`. It contains `state.json` (containers, which survive a restart), `images.json` (optional: rows
+ * of `ImageBehaviourRow`) and `control.sock` (commands, see hollow-control.ts).
  */
 export async function openHollowRuntime(dataDir: string, clock: Clock): Promise<HollowRuntime> {
   const folder = join(dataDir, 'hollow');

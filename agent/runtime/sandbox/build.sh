@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints the program of one architecture in base64, as program.ts holds it.
+# Prints the program of one architecture in base64, as in sandbox-program.ts.
 #   build.sh amd64|arm64     needs binutils; for the other architecture Debian's binutils-aarch64-linux-gnu or
 #                            binutils-x86-64-linux-gnu
 set -eu
@@ -12,7 +12,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$tools-as" -o "$work/sandbox.o" "$(dirname "$0")/sandbox-$1.s"
 "$tools-ld" -Ttext 0x400000 -o "$work/linked" "$work/sandbox.o"
-# The assembly holds its own ELF header: what the linker adds is dropped.
+# The assembly contains its own ELF header: drop what the linker adds.
 "$tools-objcopy" -O binary -j .text "$work/linked" "$work/sandbox"
 base64 -w 0 "$work/sandbox"
 echo

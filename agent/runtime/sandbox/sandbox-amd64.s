@@ -1,7 +1,7 @@
-# The program of the sandbox container: holds a Pod's namespaces, reaps what is orphaned to it, ends on SIGTERM or SIGINT.
-# It waits for blocked signals instead of handling them: process 1 of a namespace never sees an unhandled signal, but a
-# blocked one is kept for it. No stack, no data, no library; the ELF header is written out, so that no linker adds to it.
-# build.sh turns this into the bytes of program.ts.
+# The program of the sandbox container: keeps a Pod's namespaces alive, reaps orphaned processes, exits on SIGTERM or SIGINT.
+# It waits for blocked signals instead of handling them: the kernel drops unhandled signals of a namespace's process 1, but
+# queues blocked ones. No stack, no data, no library. The ELF header is written out, so that no linker adds to it.
+# build.sh converts this to the bytes in sandbox-program.ts.
 
         .text
         .globl  _start

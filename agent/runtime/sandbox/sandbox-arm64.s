@@ -1,4 +1,4 @@
-// The program of the sandbox container for arm64; sandbox-amd64.s says what it does and why.
+// The program of the sandbox container for arm64. See sandbox-amd64.s.
 
         .text
         .globl  _start

@@ -1,4 +1,4 @@
-/** The sandbox's program as built by build.sh from the assembly beside this file: 220 and 240 bytes. */
+/** The sandbox's programs, built by build.sh from the assembly in this folder: 220 and 240 bytes. */
 
 /** By Go's names of architectures. A test builds them again and compares. */
 export const SANDBOX_PROGRAMS: Readonly<Record<string, string>> = {

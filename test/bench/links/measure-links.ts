@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { requestCertificate } from '../../../agent/identity/coordinator-client.js';
 import { certificateRequest } from '../../../agent/identity/host-certificate-request.js';
 import { trustCoordinator } from '../../../agent/identity/join-coordinator.js';
-import { simulatedHostKey } from '../../../agent/simulate/simulated-host-key.js';
+import { simulatedHostKey } from '../../../agent/simulate/hollow-host.js';
 import { JOIN_PATH } from '../../../shared/link/messages/link-messages.js';
 import type { BenchContext } from '../bench-section.js';
 import { HollowFleet } from '../hollow/hollow-fleet.js';

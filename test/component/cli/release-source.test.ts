@@ -63,23 +63,23 @@ const SPOILED: [string, (folder: string, name: string) => void, RegExp][] = [
   [
     'checksums that were changed after they were signed',
     (folder, name) => writeFileSync(join(folder, 'SHA256SUMS'), `${'0'.repeat(64)}  ${name}\n`),
-    /not signed by the key/,
+    /not signed with the key/,
   ],
-  ['a release of another key', (folder) => signRelease(folder, newReleaseKey()), /not signed by the key/],
+  ['a release of another key', (folder) => signRelease(folder, newReleaseKey()), /not signed with the key/],
   [
     'a signature that is rubbish',
     (folder) => writeFileSync(join(folder, 'SHA256SUMS.sig'), 'rubbish'),
-    /not signed by the key/,
+    /not signed with the key/,
   ],
   [
     'a program that is not the signed one',
     (folder, name) => writeFileSync(join(folder, name), gzipSync('#!/bin/sh\nreboot\n')),
-    /not the file that the release names/,
+    /does not have the checksum of the release/,
   ],
   [
     'a program that came in part',
     (folder, name) => writeFileSync(join(folder, name), gzipSync(PROGRAM).subarray(0, 10)),
-    /not the file that the release names/,
+    /does not have the checksum of the release/,
   ],
 ];
 
@@ -116,5 +116,8 @@ test('a coordinator that cannot be asked about a version is asked again later', 
   const { ca } = await sharedPki();
   const server = new URL('https://127.0.0.1:1');
   const source = new ReleaseSource({ server, ca: () => ca.cert, keyFile: '/nonexistent' });
-  await assert.rejects(source.requireAllowed(VERSION), { temporary: true, message: /cannot be asked/ });
+  await assert.rejects(source.requireAllowed(VERSION), {
+    temporary: true,
+    message: /cannot ask the coordinator/,
+  });
 });

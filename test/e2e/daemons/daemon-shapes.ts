@@ -33,7 +33,7 @@ export function daemons(kind: EngineKind): void {
     const mapCount = readFileSync(MAX_MAP_COUNT, 'utf8');
 
     before(async () => {
-      bench = await HostFixture.open(kind, daemonImageArchives());
+      bench = await HostFixture.open(kind, await daemonImageArchives());
     });
     after(async () => {
       kubelet?.close();

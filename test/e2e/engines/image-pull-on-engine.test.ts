@@ -35,7 +35,7 @@ for (const kind of ['docker', 'podman'] as const) {
       });
 
     check('an image that is there arrives, and its containers tell its digest', async (filled) => {
-      const image = filled.push('app:1');
+      const image = await filled.push('app:1');
       await pull(image);
       assert.ok(await driver.findImage(image));
       await driver.create(config('pulled', { image }));

@@ -15,7 +15,7 @@ export async function imageRemovedTests(
   host: TestEngine,
   registry: TestRegistry,
 ): Promise<void> {
-  const image = registry.push('gone:1');
+  const image = await registry.push('gone:1');
   const state = (pod: string, wanted: string) =>
     bench.until(`${pod}: ${wanted}`, () => bench.state(pod) === wanted, PATIENCE_MS);
   bench.assignPod(podOf('pulls', { containers: [{ name: 'app', image }] }));

@@ -85,7 +85,7 @@ for (const kind of ['docker', 'podman'] as const) {
       'a login: refused without, and with the wrong one; given with the right one',
       { login: LOGIN },
       async (registry) => {
-        const image = registry.push('private:1');
+        const image = await registry.push('private:1');
         const logIn = (password: string): void => {
           const auth = Buffer.from(`${LOGIN.user}:${password}`).toString('base64');
           writeFileSync(file, JSON.stringify({ auths: { [REGISTRY]: { auth } } }));
@@ -108,7 +108,7 @@ for (const kind of ['docker', 'podman'] as const) {
       { login: LOGIN },
       async (registry) => {
         const bench = new PodHostFixture(driver, acceleratedClock(HURRY), kind);
-        const image = registry.push('own:1');
+        const image = await registry.push('own:1');
         const text = JSON.stringify({
           auths: { [REGISTRY]: { username: LOGIN.user, password: LOGIN.password } },
         });
@@ -160,7 +160,7 @@ for (const kind of ['docker', 'podman'] as const) {
     );
 
     check('an image held ahead is there before any Pod asks for it', {}, async (registry) => {
-      const image = registry.push('ahead:1');
+      const image = await registry.push('ahead:1');
       const held = new PrefetchedImages(images, systemClock, silentLogger);
       held.prefetch([image]);
       const deadline = Date.now() + 30_000;
@@ -175,7 +175,7 @@ for (const kind of ['docker', 'podman'] as const) {
       'a mirror stands in for a registry that cannot be reached, by tag and by digest',
       {},
       async (registry) => {
-        registry.push('library/mirrored:1');
+        await registry.push('library/mirrored:1');
         writeFileSync(file, JSON.stringify({ mirrors: { 'docker.io': [REGISTRY] } }));
         const tagged = await ensure('mirrored:1');
         assert.equal(tagged.image.name, 'docker.io/library/mirrored:1');
@@ -200,7 +200,7 @@ for (const kind of ['docker', 'podman'] as const) {
       async (registry, host) => {
         const bench = new PodHostFixture(driver, acceleratedClock(HURRY), kind);
         // 24 MB at 2 MB/s: two seconds later it is in the middle, whatever else the machine does.
-        const image = registry.push('large:1', 24_000_000);
+        const image = await registry.push('large:1', 24_000_000);
         host.onHost(
           'tc',
           'qdisc',
@@ -251,7 +251,7 @@ for (const kind of ['docker', 'podman'] as const) {
     );
 
     check('a full disk: unused images go, one that a container has stays', {}, async (registry) => {
-      const [used, unused] = [registry.push('used:1'), registry.push('unused:1', 1000)];
+      const [used, unused] = [await registry.push('used:1'), await registry.push('unused:1', 1000)];
       const records = ImageRecords.inMemory();
       for (const image of [used, unused]) {
         await ensure(image);

@@ -48,7 +48,7 @@ describe('test hosts', { concurrency: 1 }, () => {
       const host = await opened.start(`${kind}-host`, kind, TREE);
       context.diagnostic(`booted in ${Date.now() - from} ms`);
       started.set(kind, host);
-      host.loadImages(['app:1']);
+      await host.loadImages(['app:1']);
       assert.equal(host.run(kind, ...RUN), 'hello');
       assert.match(host.run('node', '--version'), /^v\d+/);
       assert.match(host.address, /^198\.19\./);

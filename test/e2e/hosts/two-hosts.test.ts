@@ -66,7 +66,7 @@ class TwoHosts {
       const two = await hosts.start('two', 'podman', TREE);
       const all = new TwoHosts(hosts, one, two);
       all.#port = await freePort();
-      for (const host of [one, two]) all.#prepare(host);
+      for (const host of [one, two]) await all.#prepare(host);
       await all.startCoordinator();
       return all;
     } catch (error) {
@@ -119,8 +119,8 @@ class TwoHosts {
   }
 
   /** The program by hand, and what units of test hosts are told. */
-  #prepare(host: TestHost): void {
-    host.loadImages(['app:1']);
+  async #prepare(host: TestHost): Promise<void> {
+    await host.loadImages(['app:1']);
     host.write('/usr/local/bin/everynode-agent', PROGRAM);
     host.run('chmod', '+x', '/usr/local/bin/everynode-agent');
     for (const [path, text] of UNITS_OF_TESTS.filter(([path]) => path.includes('agent')))
@@ -348,7 +348,7 @@ describe('two hosts', { concurrency: 1 }, () => {
   );
 
   law('uninstall asks for running pods, and leaves the host as it was', async ({ one, two }) => {
-    assert.throws(() => one.run('everynode-agent', 'uninstall'), /1 pod runs here/);
+    assert.throws(() => one.run('everynode-agent', 'uninstall'), /1 pod runs on this host/);
     runsOn(one, 'app');
     for (const host of [one, two]) {
       host.run('everynode-agent', 'uninstall', '--yes', '--purge');

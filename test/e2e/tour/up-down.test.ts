@@ -104,7 +104,7 @@ describe('up and down on docker', { concurrency: 1 }, () => {
     const { code, stderr } = await runEverynode(['down', '--data', bench.dataDir, '--yes']);
     await bench.engine.start();
     assert.equal(code, 3, stderr);
-    assert.match(stderr, /^[^\n]+does not answer[^\n]+\n$/);
+    assert.match(stderr, /^[^\n]+does not respond[^\n]+\n$/);
     await bench.startUp();
     await bench.kubectl.ok('rollout status ds/app --timeout=30s');
     for (const id of foreign) await bench.containers.start(id);

@@ -87,10 +87,10 @@ while :; do busybox sleep 3600 & wait $!; done`,
 ];
 
 /** Each as `docker load` takes it. */
-export function daemonImageArchives(): Buffer[] {
+export function daemonImageArchives(): Promise<Buffer[]> {
   const busybox = readFileSync('/bin/busybox');
   const applets = APPLETS.map((name) => script(`bin/${name}`, `exec /bin/busybox ${name} "$@"`));
-  return IMAGES.map(({ tag, entrypoint, scripts = {} }) =>
+  const archives = IMAGES.map(({ tag, entrypoint, scripts = {} }) =>
     imageArchive({
       tags: [tag],
       architecture: arch() === 'arm64' ? 'arm64' : 'amd64',
@@ -103,6 +103,7 @@ export function daemonImageArchives(): Buffer[] {
       config: { ...(entrypoint ? { Entrypoint: entrypoint } : {}), Env: ['PATH=/bin'] },
     }),
   );
+  return Promise.all(archives);
 }
 
 /** Pages of a web server lie among them, which may be run as well: nobody does. */

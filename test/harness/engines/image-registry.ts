@@ -50,9 +50,9 @@ export class TestRegistry {
   }
 
   /** Puts a test image there under this name, such as `app:1`; answers what to pull. `extraBytes` that nothing can compress make it large. */
-  push(name: string, extraBytes = 0): string {
+  async push(name: string, extraBytes = 0): Promise<string> {
     const archive = join(this.#folder, 'image.tar');
-    writeFileSync(archive, testImageArchive([name], extraBytes));
+    writeFileSync(archive, await testImageArchive([name], extraBytes));
     const target = `${REGISTRY}/${name}`;
     this.#engine.onHost(
       'skopeo',

@@ -21,7 +21,7 @@ export function shell(script: string): string[] {
 }
 
 /** One image under all of `tags` (with tag, such as `app:1`), as `docker load` takes it. `extraBytes` of chance make it large. */
-export function testImageArchive(tags: string[], extraBytes = 0): Buffer {
+export function testImageArchive(tags: string[], extraBytes = 0): Promise<Buffer> {
   return imageArchive({
     tags: tags.map(withDomain),
     architecture: arch() === 'arm64' ? 'arm64' : 'amd64',
@@ -35,8 +35,8 @@ export function testImageArchive(tags: string[], extraBytes = 0): Buffer {
 }
 
 /** Loads such an image into an engine by its API. */
-export function loadTestImages(socketPath: string, tags: string[]): Promise<void> {
-  return loadArchive(socketPath, testImageArchive(tags));
+export async function loadTestImages(socketPath: string, tags: string[]): Promise<void> {
+  await loadArchive(socketPath, await testImageArchive(tags));
 }
 
 /** Loads an archive of images, as `docker load` does. */

@@ -118,8 +118,9 @@ export class TestHost {
   }
 
   /** Puts test images into the host's engine. */
-  loadImages(tags: string[]): void {
-    this.docker(['exec', '-i', this.name, this.engine, 'load'], testImageArchive(tags));
+  async loadImages(tags: string[]): Promise<void> {
+    const archive = await testImageArchive(tags);
+    this.docker(['exec', '-i', this.name, this.engine, 'load'], archive);
   }
 
   /** Starts a command in the host and leaves it running. */

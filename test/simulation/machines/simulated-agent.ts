@@ -4,7 +4,7 @@ import { createAgent } from '../../../agent/assembly/create-agent.js';
 import { ConfigCache } from '../../../agent/desired/config-object-cache.js';
 import { DesiredCache } from '../../../agent/desired/desired-cache.js';
 import { CoordinatorTime } from '../../../agent/handovers/coordinator-time.js';
-import { MonotonicTimesDriver } from '../../../agent/runtime/monotonic-times-driver.js';
+import { withMonotonicTimes } from '../../../agent/runtime/monotonic-times-driver.js';
 import { hollowHostDeps, hollowHostInfo } from '../../../agent/simulate/hollow-host.js';
 import type { NodeStatus } from '../../../shared/kube/nodes/node-types.js';
 import {
@@ -125,7 +125,7 @@ export class HostAgent {
         url: 'wss://coordinator.invalid/',
         openWebSocket: () => dial(life) as unknown as WebSocket,
       },
-      driver: new MonotonicTimesDriver(engine.driverFor(life, engineWatcher), clock, life.clock),
+      driver: withMonotonicTimes(engine.driverFor(life, engineWatcher), clock, life.clock),
       cache,
       config: ConfigCache.inMemory(log),
       ...(shortage && { pressure: shortage.handlingFor(life) }),

@@ -113,7 +113,7 @@ test('of what lies at its path only a socket is removed, and nobody else can ope
   writeFileSync(taken, 'mine');
   await assert.rejects(
     new AgentMetricsServer({ path: taken }, () => '').start(),
-    /what is there is no socket/,
+    /a file that is not a socket exists/,
   );
   assert.equal(readFileSync(taken, 'utf8'), 'mine');
   const link = join(folder, 'link');

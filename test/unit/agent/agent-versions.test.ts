@@ -109,7 +109,7 @@ test('the one before that comes back tells that the new one has failed', async (
   );
   assert.equal(trial.read(), undefined);
   assert.equal(rollBackUpgrade(versions, trial), undefined, 'once');
-  const error = 'agent 0.2.0 did not reach the coordinator; 0.1.0 goes on';
+  const error = 'agent 0.2.0 did not reach the coordinator; rolled back to 0.1.0';
   assert.deepEqual(statesOf(runs('0.1.0')), [['exited', 1, error]]);
 });
 
@@ -124,7 +124,10 @@ test('a Pod tries a version once, whatever is left of its tries; another Pod may
     const agents = runs('0.1.0', undefined, `id-${attempt}`);
     const next = await agents.create(config('0.2.0', 'kube-system', attempt), '0.2.0');
     await agents.remove(id);
-    await assert.rejects(agents.start(next), { reason: 'RunContainerError', message: /has failed here/ });
+    await assert.rejects(agents.start(next), {
+      reason: 'RunContainerError',
+      message: /has failed on this host/,
+    });
     id = next;
   }
   assert.deepEqual([said, versions.current], [[], '0.1.0']);

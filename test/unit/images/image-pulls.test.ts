@@ -184,9 +184,9 @@ describe('credentials and mirrors', () => {
       writeFileSync(path, text);
       const error: unknown = await images.ensure({ image: 'a:1' }, never, () => undefined).catch((e) => e);
       assert.ok(error instanceof RuntimeError && error.reason === 'ErrImagePull');
-      return error.message.split('cannot be used: ')[1] ?? error.message;
+      return error.message.split(`${path}: `)[1] ?? error.message;
     };
-    assert.equal(await why('{'), 'is no JSON');
+    assert.equal(await why('{'), 'it is not valid JSON');
     assert.match(await why('{"mirrors": {"docker.io": "x"}}'), /^mirrors: must be lists/);
     assert.match(await why('{"auths": {"a.io": {"auth": "c2VjcmV0"}}}'), /^auths\[a\.io\]/);
   });

@@ -244,9 +244,9 @@ describe('registration', () => {
     assert.throws(() => parseLabels('a'), /KEY=VALUE/);
     assert.throws(() => parseTaints('a=b'), /EFFECT/);
     assert.throws(() => parseTaints('a=b:Never'), /NoSchedule, PreferNoSchedule, NoExecute/);
-    assert.throws(() => parseLabels('a b=c'), /keys that labels can have/);
-    assert.throws(() => parseTaints('a=b c:NoSchedule'), /values that labels can have/);
-    assert.throws(() => parseNodeName('Host_1'), /lower case letters/);
+    assert.throws(() => parseLabels('a b=c'), /valid label keys/);
+    assert.throws(() => parseTaints('a=b c:NoSchedule'), /valid label values/);
+    assert.throws(() => parseNodeName('Host_1'), /lower-case letters/);
   });
 
   test('the host is labelled with its name, system and architecture', () => {

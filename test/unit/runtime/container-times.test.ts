@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MonotonicTimesDriver } from '../../../agent/runtime/monotonic-times-driver.js';
+import { withMonotonicTimes } from '../../../agent/runtime/monotonic-times-driver.js';
 import type { RuntimeDriver } from '../../../agent/runtime/runtime-driver.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 import { attempt } from '../../harness/pods/pod-views.js';
@@ -15,14 +15,14 @@ function driverShowing(createdAt: number): RuntimeDriver {
 
 test('times follow the steady clock when the wall clock was set', async () => {
   const [steady, wall] = [new ManualClock(5000), new ManualClock(1_000_005_000)];
-  const [seen] = await new MonotonicTimesDriver(driverShowing(1_000_004_000), steady, wall).inspectPod('uid');
+  const [seen] = await withMonotonicTimes(driverShowing(1_000_004_000), steady, wall).inspectPod('uid');
   assert.deepEqual([seen?.createdAt, seen?.startedAt], [4000, 4000]);
 });
 
 test('a wall clock that is set changes nothing of what was told before', async () => {
   for (const jump of [YEAR, -YEAR]) {
     const [steady, wall] = [new ManualClock(2 * YEAR), new ManualClock(2 * YEAR)];
-    const times = new MonotonicTimesDriver(driverShowing(2 * YEAR - 4000), steady, wall);
+    const times = withMonotonicTimes(driverShowing(2 * YEAR - 4000), steady, wall);
     await times.inspectPod('uid');
     wall.now = () => 2 * YEAR + jump;
     const [same] = await times.inspectPod('uid');
@@ -32,20 +32,18 @@ test('a wall clock that is set changes nothing of what was told before', async (
 
 test('who has not seen a container before the wall clock was set back knows at least that it is past', async () => {
   const [steady, wall] = [new ManualClock(YEAR), new ManualClock(YEAR)];
-  const [seen] = await new MonotonicTimesDriver(driverShowing(2 * YEAR), steady, wall).inspectPod('uid');
+  const [seen] = await withMonotonicTimes(driverShowing(2 * YEAR), steady, wall).inspectPod('uid');
   assert.equal(seen?.startedAt, YEAR);
 });
 
 test('nothing that runs is older than its host', async () => {
   const [steady, wall] = [new ManualClock(YEAR), new ManualClock(YEAR)];
-  const [seen] = await new MonotonicTimesDriver(driverShowing(4000), steady, wall, () => 60_000).inspectPod(
-    'uid',
-  );
+  const [seen] = await withMonotonicTimes(driverShowing(4000), steady, wall, () => 60_000).inspectPod('uid');
   assert.equal(seen?.startedAt, YEAR - 60_000);
 });
 
 test('the noise of reading two clocks changes no time', async () => {
   const [steady, wall] = [new ManualClock(5000), new ManualClock(5999)];
-  const [seen] = await new MonotonicTimesDriver(driverShowing(4000), steady, wall).inspectPod('uid');
+  const [seen] = await withMonotonicTimes(driverShowing(4000), steady, wall).inspectPod('uid');
   assert.equal(seen?.createdAt, 4000);
 });

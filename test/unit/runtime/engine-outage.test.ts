@@ -40,14 +40,14 @@ test('an engine whose socket does not exist is named with it, and how to help', 
   const api = new DockerApi({ socketPath: '/nonexistent/engine.sock' }, '1.41', 'podman');
   assert.equal(
     await messageOf(api.json(INFO, REFUSALS)),
-    'podman at /nonexistent/engine.sock does not answer: the socket does not exist (start the engine)',
+    'podman at /nonexistent/engine.sock does not respond: the socket does not exist (start the engine)',
   );
 });
 
 test('an engine that closes the connection is named with its socket', async (context) => {
   const socketPath = await engineAt(context, (request) => request.socket.destroy());
   const api = new DockerApi({ socketPath }, '1.41', 'docker');
-  const expected = `docker at ${socketPath} does not answer: it closed the connection`;
+  const expected = `docker at ${socketPath} does not respond: the engine closed the connection`;
   assert.equal(await messageOf(api.json(INFO, REFUSALS)), expected);
 });
 
@@ -56,7 +56,7 @@ test('an engine that answers 500 is named with its socket and its own words', as
     response.writeHead(500).end('{"message":"storage is broken"}');
   });
   const api = new DockerApi({ socketPath }, '1.41', 'docker');
-  const expected = `docker at ${socketPath} answers with an error: storage is broken`;
+  const expected = `docker at ${socketPath} responds with an error: storage is broken`;
   assert.equal(await messageOf(api.json(INFO, REFUSALS)), expected);
 });
 
@@ -83,7 +83,7 @@ test('an engine that breaks off its stream of events is named with its socket', 
   const api = new DockerApi({ socketPath }, '1.41', 'podman');
   const events = dockerEvents(api, { clusterUID: 'c', nodeName: 'n' }, abort.signal);
   assert.deepEqual((await events.next()).value, { kind: 'resync' });
-  const message = `podman at ${socketPath} does not answer: it closed the connection`;
+  const message = `podman at ${socketPath} does not respond: the engine closed the connection`;
   assert.deepEqual((await events.next()).value, { kind: 'down', message });
   abort.abort();
   await events.return(undefined);

@@ -1,8 +1,8 @@
 /** Frames of logs, lines of progress, order of events: however the bytes are cut. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { jsonLines } from '../../../agent/runtime/docker/docker-api.js';
 import { demultiplex } from '../../../agent/runtime/docker/docker-frames.js';
-import { jsonLines } from '../../../agent/runtime/docker/json-lines.js';
 import type { OutputChunk } from '../../../agent/runtime/runtime-driver.js';
 import { RuntimeEventQueue } from '../../../agent/runtime/runtime-event-queue.js';
 

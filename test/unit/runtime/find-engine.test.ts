@@ -52,7 +52,7 @@ test('without an engine, the sentence says where it looked and how to get one', 
   const search = { runtime: 'docker', dockerHost: 'unix:///nonexistent.sock' } as const;
   await assert.rejects(findEngine(search), {
     message:
-      /no docker engine answers \(\/nonexistent\.sock: the socket does not exist[^)]*\)\).*apt-get install docker\.io/,
+      /no docker engine found \(\/nonexistent\.sock: the socket does not exist[^)]*\)\).*apt-get install docker\.io/,
   });
 });
 

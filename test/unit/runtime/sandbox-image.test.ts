@@ -7,7 +7,6 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { sandboxImage } from '../../../agent/runtime/sandbox/sandbox-image.js';
 import { SANDBOX_PROGRAMS } from '../../../agent/runtime/sandbox/sandbox-program.js';
-import { tarArchive } from '../../../agent/runtime/sandbox/tar-archive.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 
 const BUILD = join(dirname(fileURLToPath(import.meta.url)), '../../../agent/runtime/sandbox/build.sh');
@@ -25,21 +24,22 @@ for (const [architecture, tools] of [
   });
 }
 
-test("the kernel's name of an architecture and Go's mean the same image", () => {
+test("the kernel's name of an architecture and Go's mean the same image", async () => {
   assert.equal(sandboxImage('x86_64').name, sandboxImage('amd64').name);
   assert.notEqual(sandboxImage('aarch64').name, sandboxImage('amd64').name);
-  assert.deepEqual(sandboxImage('arm64').archive, sandboxImage('aarch64').archive);
+  assert.deepEqual(await sandboxImage('arm64').archive(), await sandboxImage('aarch64').archive());
 });
 
 test('an architecture without a program is refused by name', () => {
   assert.throws(() => sandboxImage('riscv64'), { message: /riscv64/ });
 });
 
-test('an archive is read by tar', () => {
-  const archive = tarArchive([
-    { path: 'a', bytes: Buffer.from('hello'), mode: 0o755 },
-    { path: 'b/c', bytes: Buffer.alloc(512), mode: 0o644 },
-  ]);
+test('tar lists the files of the archive, with a layer that contains the program', async () => {
+  const archive = await sandboxImage('amd64').archive();
   const listed = execFileSync('tar', ['-tvf', '-'], { input: archive, encoding: 'utf8', env: { TZ: 'UTC' } });
-  assert.match(listed, /-rwxr-xr-x 0\/0 +5 1970-01-01 00:00 a\n-rw-r--r-- 0\/0 +512 1970-01-01 00:00 b\/c\n/);
+  assert.match(listed, /^-rw-r--r-- 0\/0 +\d+ 1970-01-01 00:00 [0-9a-f]{64}\.json\n/);
+  assert.match(listed, /-rw-r--r-- 0\/0 +\d+ 1970-01-01 00:00 manifest\.json\n$/);
+  const layer = execFileSync('tar', ['-xOf', '-', 'layer.tar'], { input: archive });
+  const files = execFileSync('tar', ['-tvf', '-'], { input: layer, encoding: 'utf8', env: { TZ: 'UTC' } });
+  assert.match(files, /^-rwxr-xr-x 0\/0 +220 1970-01-01 00:00 sandbox\n$/);
 });

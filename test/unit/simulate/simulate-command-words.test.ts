@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseNodeQuery } from '../../../agent/simulate/node-query.js';
 import { nodesFromDocuments, statusFromTemplate } from '../../../agent/simulate/node-templates.js';
+import { WarningLimiter } from '../../../agent/simulate/simulated-node.js';
 import { simulationAnnotationErrors } from '../../../agent/simulate/simulation-annotation-errors.js';
 import { durationMs, simulatedBehaviour } from '../../../agent/simulate/simulation-annotations.js';
 import { parseCommand } from '../../../agent/simulate/simulation-command.js';
-import { WarningLimiter } from '../../../agent/simulate/warning-limiter.js';
 import { nodeObject, podObject } from '../../harness/controllers/object-builders.js';
 
 const NODE = { name: 'node-3', labels: { zone: 'a', gpu: '' } };
@@ -81,7 +81,7 @@ for (const [text, meant] of QUERIES) {
 
 for (const text of ['((', 'zone=a,(b', 'zone=a,,gpu', 'a b in (c', '!']) {
   test(`"${text}" means nobody, not everybody: it is refused`, () => {
-    assert.throws(() => parseNodeQuery(text), /is no label requirement|is not of the form/);
+    assert.throws(() => parseNodeQuery(text), /is not a label selector/);
   });
 }
 
@@ -91,12 +91,12 @@ const MISTAKES: [annotations: Record<string, string>, told: RegExp | undefined][
     { 'ready-after': '5s', fail: 'true', 'fail-on': 'zone in (a)', pull: 'fail', 'exit-code': '3' },
     undefined,
   ],
-  [{ 'ready-after': '5' }, /^Pod default\/p: .*ready-after: "5" is no duration.*counts as absent$/],
-  [{ 'fail-on': '((' }, /fail-on: "\(\(" means no nodes/],
+  [{ 'ready-after': '5' }, /^Pod default\/p: .*ready-after: "5" is not a duration.*it is ignored$/],
+  [{ 'fail-on': '((' }, /fail-on: "\(\(" selects no nodes/],
   [{ fail: 'yes' }, /neither "true" nor "false"/],
-  [{ 'exit-code': '-1' }, /no exit code/],
+  [{ 'exit-code': '-1' }, /not an exit code/],
   [{ pull: 'slow' }, /is not "fail"/],
-  [{ readyafter: '5s' }, /is none of ready-after, fail, /],
+  [{ readyafter: '5s' }, /is not one of ready-after, fail, /],
 ];
 
 for (const [annotations, told] of MISTAKES) {
@@ -118,7 +118,7 @@ test('a remark is made once, and of one kind not without end', () => {
   const remarks = new WarningLimiter((text) => said.push(text));
   for (const text of ['a', 'a', 'b', 'c', 'd', 'e', 'f', 'g']) remarks.warn('x', text);
   remarks.warn('y', 'a');
-  assert.deepEqual(said, ['a', 'b', 'c', 'd', 'e (more of this is not said)', 'a']);
+  assert.deepEqual(said, ['a', 'b', 'c', 'd', 'e (further warnings of this kind are not shown)', 'a']);
 });
 
 test('a duration is read as Go writes it, and nothing else is', () => {
@@ -130,8 +130,8 @@ test('Nodes of documents and of Lists are taken as they stand; anything else is 
   const list = { kind: 'List', items: [nodeObject('b'), nodeObject('c')] };
   const names = nodesFromDocuments([nodeObject('a'), null, list]).map(({ metadata }) => metadata.name);
   assert.deepEqual(names, ['a', 'b', 'c']);
-  assert.throws(() => nodesFromDocuments([podObject('p')]), /a Pod is no Node/);
-  assert.throws(() => nodesFromDocuments([nodeObject('a'), nodeObject('a')]), /"a" stands there twice/);
+  assert.throws(() => nodesFromDocuments([podObject('p')]), /found a Pod/);
+  assert.throws(() => nodesFromDocuments([nodeObject('a'), nodeObject('a')]), /"a" occurs twice/);
 });
 
 const MISSHAPEN: [node: Record<string, unknown>, told: RegExp][] = [
@@ -140,7 +140,7 @@ const MISSHAPEN: [node: Record<string, unknown>, told: RegExp][] = [
   [{ status: { conditions: { type: 'x' } } }, /status\.conditions/],
   [{ status: { allocatable: { cpu: 'lots' } } }, /status\.allocatable is not a map of quantities/],
   [{ status: 'fine' }, /status is not a map/],
-  [{ metadata: { name: 'n', labels: { replicas: 5 } } }, /metadata\.labels is not a map of texts/],
+  [{ metadata: { name: 'n', labels: { replicas: 5 } } }, /metadata\.labels is not a map of strings/],
 ];
 
 for (const [parts, told] of MISSHAPEN) {
@@ -181,8 +181,8 @@ test('a command names what to do and to whom; one that makes no sense says why',
   assert.equal(condition?.kind === 'condition' && condition.type, 'DiskPressure');
   for (const [line, why] of [
     ['explode *', /unknown command "explode"/],
-    ['offline', /which nodes/],
-    ['slow fast *', /no duration/],
+    ['offline', /name the nodes/],
+    ['slow fast *', /not a duration/],
     ['condition Ready *', /TYPE=/],
   ] as const) {
     assert.throws(() => parseCommand(line), why);
