@@ -1,6 +1,6 @@
 /**
- * When the Pods of a node may be replaced: the windows and freeze periods of a policy, on the node's own clocks. Nodes of
- * one zone share one answer. Pure; times are ms since the epoch.
+ * Maintenance schedules: when the Pods of a node may be replaced, by the windows and freeze periods of a policy in the
+ * node's time zone. Nodes of one zone share one schedule. Pure; times are milliseconds since the epoch.
  */
 import { toTimestamp } from '../kube/objects/meta.js';
 import { ownValue } from '../kube/objects/own-value.js';
@@ -15,30 +15,30 @@ import { type CronPattern, parseCron } from './cron-pattern.js';
 import { instantOfDateInput, parseDateInput } from './date-text.js';
 import { type TimeZone, timeZone, timeZoneOfLabel } from './time-zone.js';
 
-/** What a policy says of times. */
+/** The parts of a policy that depend on time. */
 export type MaintenanceScheduleSpec = Pick<RolloutPolicySpec, 'windows' | 'freezes'>;
 
-/** What a node may have done to it at one time. */
+/** The changes that are allowed on a node at one time. */
 export interface MaintenanceState {
-  /** A Pod may be replaced. */
+  /** True if a Pod may be replaced. */
   replace: boolean;
-  /** A Pod may be made where there is none. */
+  /** True if a Pod may be created where none exists. */
   create: boolean;
-  /** When this may change; absent: never, as far as can be seen. */
+  /** The next time at which this state may change. Absent if no change is foreseeable. */
   until?: number;
-  /** What forbids it, in words; "" when nothing does. */
+  /** The reason why replacement is not allowed, as a sentence. Empty if it is allowed. */
   why: string;
-  /** A freeze period forbids it, not merely a window that is closed. */
+  /** True if a freeze period is active. Absent if only the maintenance window is closed. */
   frozen?: true;
 }
 
-/** The hours of all nodes with the same zones, which `key` stands for. */
+/** The schedule of all nodes with the same time zones. `key` identifies these zones. */
 export interface MaintenanceSchedule {
   key: string;
   at(now: number): MaintenanceState;
 }
 
-/** Nothing restricts any node. */
+/** The schedule without any restriction. */
 const ALL_HOURS: MaintenanceSchedule = { key: '', at: () => ({ replace: true, create: true, why: '' }) };
 
 interface OwnWindow {
@@ -56,14 +56,17 @@ interface OwnFreeze {
 
 const UTC = 'UTC';
 
-/** The zone of a window for a node; undefined: the node has no such window. */
+/** Returns the time zone of a window on this node, or undefined if the window does not apply to the node. */
 function zoneOf({ timeZone: name, timeZoneLabel }: MaintenanceWindow, labels: Labels): TimeZone | undefined {
   const own = timeZoneLabel === undefined ? undefined : ownValue(labels, timeZoneLabel);
   if (own !== undefined) return timeZoneOfLabel(own);
   return timeZoneLabel !== undefined && name === undefined ? undefined : timeZone(name ?? UTC);
 }
 
-/** The zone of a freeze period for a node: an unknown one must not thaw it, so UTC stands in. */
+/**
+ * Returns the time zone of a freeze period on this node. An unknown zone falls back to UTC; otherwise the typo would
+ * disable the freeze.
+ */
 function freezeZoneOf({ timeZone: name = UTC, timeZoneLabel }: FreezePeriod, labels: Labels): TimeZone {
   const own = timeZoneLabel === undefined ? undefined : timeZoneOfLabel(ownValue(labels, timeZoneLabel));
   const zone = own ?? timeZone(name) ?? timeZone(UTC);
@@ -71,7 +74,10 @@ function freezeZoneOf({ timeZone: name = UTC, timeZoneLabel }: FreezePeriod, lab
   return zone;
 }
 
-/** Tells the hours' class of a node by its labels. Throws an Error for what validation would have refused. */
+/**
+ * Returns a function that maps a node's labels to its schedule. Throws an Error for a policy that validation would have
+ * rejected.
+ */
 export function compileMaintenanceSchedules({
   windows = [],
   freezes = [],
@@ -172,13 +178,13 @@ function whyNot(frozen: readonly OwnFreeze[], isOpen: boolean, openings: readonl
   return `its maintenance window opens at ${toTimestamp(Math.min(...openings))}`;
 }
 
-/** When a Pod may next be replaced, `now` included; undefined: not within what can be seen. */
+/** Returns the first time from `now` on at which a Pod may be replaced, or undefined if none is foreseeable. */
 export function nextReplacementTime(
   { at }: Pick<MaintenanceSchedule, 'at'>,
   now: number,
 ): number | undefined {
   let time = now;
-  // Each turn is one change; a year of nightly windows that a freeze covers has 730.
+  // Each iteration is one state change. A year of nightly windows under one freeze has 730.
   for (let turn = 0; turn < 1_000; turn += 1) {
     const { replace, until } = at(time);
     if (replace) return time;

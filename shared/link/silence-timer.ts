@@ -1,4 +1,7 @@
-/** Notices a dead peer. Any byte counts as a sign of life: a 4 MiB frame may take minutes to arrive. */
+/**
+ * Detects a lost peer. Received bytes count as activity even within a frame, because a frame of 4 MiB may take minutes
+ * to arrive.
+ */
 import type { Clock, Timer } from '../process/time/clock.js';
 import { SILENCE_TIMEOUT_MS } from './messages/link-messages.js';
 
@@ -11,7 +14,10 @@ export class SilenceTimer {
   #seenBytes: number;
   #timer: Timer;
 
-  /** `bytesRead` counts what the socket took in so far; `onSilence` is called once, `SILENCE_MS` after the last byte or later, unless `allow` says otherwise. */
+  /**
+   * `bytesRead` returns the number of bytes that the socket received so far. `onSilence` is called once, when the
+   * timeout has passed since the last byte.
+   */
   constructor(clock: Clock, bytesRead: () => number, onSilence: () => void) {
     this.#clock = clock;
     this.#bytesRead = bytesRead;
@@ -21,18 +27,18 @@ export class SilenceTimer {
     this.#timer = this.#arm(SILENCE_TIMEOUT_MS);
   }
 
-  /** The peer was heard just now. Costs two assignments: called for each frame and ping. */
+  /** Records activity of the peer. Called for each frame and ping, so it only does two assignments. */
   recordActivity(): void {
     this.#heardAt = this.#clock.monotonic();
     this.#seenBytes = this.#bytesRead();
   }
 
-  /** Milliseconds since the peer was last heard. */
+  /** Returns the milliseconds since the last activity. */
   silentForMs(): number {
     return this.#clock.monotonic() - this.#heardAt;
   }
 
-  /** From now on, and counted from now, the peer may be silent for so long. */
+  /** Changes the timeout and restarts it. */
   setTimeoutMs(silenceMs: number): void {
     this.#silenceMs = silenceMs;
     this.recordActivity();

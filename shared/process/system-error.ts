@@ -1,8 +1,11 @@
-/** Errors of the operating system that a user's input or the machine's state causes: a sentence for the user, no stack trace. */
+/**
+ * Errors of the operating system that are caused by user input or by the state of the machine. They are reported as a
+ * sentence without a stack trace.
+ */
 
 import { EXIT_CODES, ExitError } from './exit-error.js';
 
-/** Causes by code. An error with any other code points at a mistake in the program. */
+/** Explanations by error code. Any other code indicates a bug in the program. */
 const CAUSES: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EADDRINUSE: 'the address is in use',
@@ -28,7 +31,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'no answer in time',
 };
 
-/** System calls in words that a user understands. */
+/** Descriptions of system calls for users. */
 const ACTIONS: Readonly<Record<string, string>> = {
   connect: 'connect to',
   getaddrinfo: 'resolve',
@@ -48,14 +51,14 @@ interface SystemError extends Error {
   port?: number;
 }
 
-/** True for an error that the user's input or the machine's state causes. */
+/** Returns true for an error that is caused by user input or by the state of the machine. */
 export function isSystemError(error: unknown): error is SystemError {
   return (
     error instanceof Error && 'syscall' in error && Object.hasOwn(CAUSES, String(Reflect.get(error, 'code')))
   );
 }
 
-/** One sentence, or undefined for an error of any other kind. */
+/** Returns a sentence for a system error, or undefined for any other error. */
 export function systemErrorSentence(error: unknown): string | undefined {
   if (!isSystemError(error)) return undefined;
   const { syscall, path, hostname, address, port } = error;
@@ -64,7 +67,7 @@ export function systemErrorSentence(error: unknown): string | undefined {
   return `Cannot ${action}${subject ? ` ${subject}` : ''}: ${CAUSES[error.code]} (${error.code}).`;
 }
 
-/** Runs `body`; an error of the system becomes an `ExitError`, anything else passes. */
+/** Runs `body` and converts system errors to `ExitError`. Other errors are thrown unchanged. */
 export async function withSystemErrorsExplained(body: () => Promise<void>): Promise<void> {
   try {
     await body();

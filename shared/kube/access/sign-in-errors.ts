@@ -1,6 +1,12 @@
-/** Why somebody was not signed in to the console at the issuer: a word in the address, and what the page says for it. */
+/**
+ * Why a sign-in with OpenID Connect failed. The coordinator redirects to the console with the error code in the URL;
+ * the console shows its text.
+ */
 
-/** For the person. What the issuer itself said is in the coordinator's log: an address can be made up by anybody. */
+/**
+ * Texts for the user. Details from the issuer are only logged by the coordinator: they must not come from a URL, which
+ * anyone can forge.
+ */
 export const SIGN_IN_ERRORS = {
   NotBegun: 'this sign-in was not begun here, or is over',
   Host: 'the Host header is not of the form HOST:PORT',
@@ -16,7 +22,7 @@ export const SIGN_IN_ERRORS = {
 
 export type SignInError = keyof typeof SIGN_IN_ERRORS;
 
-/** What the page says for the word of its address; nothing of a word that is none of ours. */
+/** Returns the text for the code in the URL. Returns a generic text for an unknown code, and an empty one for null. */
 export function signInErrorText(word: string | null): string {
   if (word === null) return '';
   const known = Object.entries(SIGN_IN_ERRORS).find(([reason]) => reason === word);

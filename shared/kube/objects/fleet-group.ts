@@ -1,2 +1,2 @@
-/** API group of the kinds that Kubernetes does not have, and where their annotations begin. */
+/** API group of Everynode's own kinds, and the prefix of their annotations. */
 export const FLEET_GROUP = 'fleet.everynode.dev';

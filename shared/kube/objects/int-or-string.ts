@@ -1,2 +1,2 @@
-/** A number, or a text such as `25%` or a port's name (apimachinery util/intstr). */
+/** A number, or a string such as `25%` or the name of a port (apimachinery util/intstr). */
 export type IntOrString = number | string;

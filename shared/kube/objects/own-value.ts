@@ -1,9 +1,9 @@
 /**
- * Lookups in maps with keys from outside. A plain object also has the keys that every object inherits, so
- * `labels['constructor']` is a function where no such label exists.
+ * Safe lookups in maps with untrusted keys. Plain objects inherit keys: `labels['constructor']` is a function even if
+ * no such label exists.
  */
 
-/** The value of the map's own key; undefined for an absent key and for an inherited one. */
+/** Returns the value of the map's own key. Returns undefined for an absent or inherited key. */
 export function ownValue<T>(map: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
   return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 }

@@ -1,10 +1,10 @@
-/** Times as Kubernetes' clients decode them: RFC 3339 (Go's time.Parse). */
+/** Times in the format that Kubernetes clients decode: RFC 3339 (Go's time.Parse). */
 
 const FORM = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
 /**
- * True for a text that a client decodes as a time. JavaScript also takes 30 February and 24:00 for times; a client
- * refuses to decode a whole list of Pods in which one of them occurs.
+ * Returns true if clients can decode the text as a time. JavaScript also accepts 30 February and 24:00. One such time
+ * makes clients reject the whole list that contains it.
  */
 export function isTimeText(text: string): boolean {
   const [, year, month, day, hour] = FORM.exec(text) ?? [];

@@ -1,9 +1,12 @@
-/** What an image's name says about how to pull it (`pkg/util/parsers`). */
+/** Default of `imagePullPolicy` (`pkg/util/parsers`). */
 
 const REPOSITORY =
   /^(?:[a-zA-Z0-9._-]+(?::\d+)?\/)?[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*$/;
 
-/** The tag; `latest` when there is neither tag nor digest; undefined for a digest alone or a name that is none. */
+/**
+ * Returns the tag, or `latest` for a name without tag and digest. Returns undefined for a digest without a tag and for
+ * an invalid name.
+ */
 function tagOf(image: string): string | undefined {
   const [name = '', digest] = image.split('@');
   const colon = name.lastIndexOf(':');
@@ -13,7 +16,6 @@ function tagOf(image: string): string | undefined {
   return digest === undefined ? 'latest' : undefined;
 }
 
-/** The default of `imagePullPolicy`. */
 export function defaultPullPolicy(image: string): 'Always' | 'IfNotPresent' {
   return tagOf(image) === 'latest' ? 'Always' : 'IfNotPresent';
 }

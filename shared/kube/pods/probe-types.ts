@@ -9,7 +9,7 @@ export interface HTTPGetAction {
   httpHeaders?: { name: string; value: string }[];
 }
 
-/** What a probe or a hook does: exactly one member is set. */
+/** The action of a probe or hook. Exactly one field is set. */
 export interface Handler {
   exec?: { command?: string[] };
   httpGet?: HTTPGetAction;

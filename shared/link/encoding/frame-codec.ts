@@ -1,4 +1,4 @@
-/** Frames to typed messages and back. Nothing decoded leaves this file unchecked. */
+/** Encodes messages to frames and decodes frames to messages. Every decoded message is validated. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { Packr } from 'msgpackr';
 import { type FromAgent, type FromHub, MAX_FRAME_BYTES } from '../messages/link-messages.js';
@@ -6,7 +6,7 @@ import { checkStructure } from './frame-structure.js';
 import { FROM_AGENT, FROM_HUB } from './message-schemas.js';
 import { ProtocolError, type Schema, validate } from './schema-combinators.js';
 
-// Plain maps and no extension types: what another msgpack library would write and read as well.
+// Plain maps without extension types, so that any msgpack library can read and write the frames.
 const packr = new Packr({
   useRecords: false,
   variableMapSize: true,
@@ -17,14 +17,17 @@ const packr = new Packr({
 
 type Message = FromAgent | FromHub;
 
-/** First byte of a compressed frame: no msgpack begins with it. */
+/** First byte of a compressed frame. msgpack never uses this byte. */
 const COMPRESSED = 0xc1;
-/** Below that, compressing saves less than a segment's header. */
+/** Smaller frames are not compressed: the gain is less than the header of a TCP segment. */
 const LEAST_COMPRESSED_BYTES = 128;
-/** What grows more when it is unpacked was made to harm. */
+/** Maximum compression ratio. A frame with a higher ratio is treated as a decompression bomb. */
 const MOST_GROWTH = 100;
 
-/** The frame of a message, compressed where that is asked for and pays. Throws `ProtocolError` when it would be larger than a frame may be. */
+/**
+ * Encodes a message. Compresses it if requested and if the frame gets smaller. Throws `ProtocolError` for a message
+ * that exceeds the frame limit.
+ */
 export function encodeMessage(message: Message, { compress = false } = {}): Buffer {
   const plain = packr.pack(message);
   const frame = compress ? compressed(plain) : plain;
@@ -50,12 +53,12 @@ function uncompressed(frame: Buffer): Buffer {
   }
 }
 
-/** What an agent sent. Throws `ProtocolError` for anything that is not a whole message of this version. */
+/** Decodes a message from an agent. Throws `ProtocolError` for any invalid frame. */
 export function decodeFromAgent(frame: Buffer): FromAgent {
   return decode<FromAgent>(frame, FROM_AGENT);
 }
 
-/** What the hub sent. Throws `ProtocolError` for anything that is not a whole message of this version. */
+/** Decodes a message from the hub. Throws `ProtocolError` for any invalid frame. */
 export function decodeFromHub(frame: Buffer): FromHub {
   return decode<FromHub>(frame, FROM_HUB);
 }

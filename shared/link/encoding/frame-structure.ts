@@ -1,24 +1,28 @@
 /**
- * Looks over a msgpack frame before it is decoded. A decoder trusts the lengths it reads: five bytes can make it
- * reserve 256 MB, and nesting can exhaust its stack. Here each length is held against the bytes that are really there.
+ * Checks the structure of a msgpack frame before it is decoded. A decoder trusts lengths in the frame: five bytes can
+ * make it allocate 256 MB, and nesting can exhaust its stack. This check compares each length with the bytes that are
+ * present.
  */
 import { ProtocolError } from './schema-combinators.js';
 
-/** Deeper than any status or object nests. */
+/** More than the nesting of any status or object. */
 const MAX_DEPTH = 32;
 
-/** Bytes after the first one, for formats of fixed length 0xca..0xd3 (floats, unsigned, signed). */
+/** Payload sizes of the formats 0xca to 0xd3 (floats, unsigned and signed integers). */
 const NUMBER_BYTES = [4, 8, 1, 2, 4, 8, 1, 2, 4, 8];
 
 const LENGTH_BYTES = [1, 2, 4] as const;
 
-/** Goes over a frame value by value. Asked for each value of each message, it makes no objects. */
+/** Walks over the values of a frame. It runs for every value of every message, so it allocates nothing. */
 class Place {
   at = 0;
 
   constructor(readonly frame: Buffer) {}
 
-  /** Passes the beginning of one value, all of it where it holds no others, and answers how many others it holds. */
+  /**
+   * Advances past the header of a value, and past its content unless it is a container. Returns the number of contained
+   * values.
+   */
   open(): number {
     const format = this.frame[this.at] ?? 0xc1;
     if (format <= 0x7f || format >= 0xe0) return this.#pass(1);
@@ -47,14 +51,17 @@ class Place {
     return this.#pass(1 + bytes, perItem * this.#length(bytes));
   }
 
-  /** The length that follows a format byte. */
+  /** Reads the length after a format byte. */
   #length(bytes: 1 | 2 | 4): number {
     if (this.at + 1 + bytes > this.frame.length) throw new ProtocolError('frame ends inside a length');
     return this.frame.readUIntBE(this.at + 1, bytes);
   }
 }
 
-/** Throws `ProtocolError` unless the frame is exactly one msgpack value, complete, of bounded depth, without extension types. */
+/**
+ * Throws `ProtocolError` unless the frame is exactly one complete msgpack value of limited depth without extension
+ * types.
+ */
 export function checkStructure(frame: Buffer): void {
   const place = new Place(frame);
   const open: number[] = [1];

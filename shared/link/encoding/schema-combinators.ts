@@ -1,10 +1,9 @@
 /**
- * Shapes: what a decoded value must look like to become a typed one.
- * A shape answers a value made of known fields only, so nothing unforeseen travels further, or throws `ProtocolError`. It answers
- * the very value that it was given where there is nothing else in it: most of what is said is as it should be.
+ * Schemas for decoded values. A schema returns a value with only the known fields, or throws `ProtocolError`. To save
+ * allocations, it returns its argument if there is nothing to remove.
  */
 
-/** A frame that this version of the protocol does not allow. The message names the place and is fit to be sent to the peer. */
+/** A frame that violates the protocol. The message names the field, and is safe to send to the peer. */
 export class ProtocolError extends Error {
   constructor(message: string) {
     super(message);
@@ -12,10 +11,10 @@ export class ProtocolError extends Error {
   }
 }
 
-/** `path` names the value in errors, e.g. `status.pods[3].uid`; without one none is made for the values within. */
+/** `path` names the value in errors, such as `status.pods[3].uid`. Without it no paths are built. */
 export type Schema<T> = (value: unknown, path?: string) => T;
 
-/** What `shape` answers. Paths are only made for a value that is refused: it is looked at a second time then. */
+/** Validates a value. Paths are expensive, so they are only built in a second pass after a failure. */
 export function validate<T>(shape: Schema<T>, value: unknown, path: string): T {
   try {
     return shape(value);
@@ -25,7 +24,7 @@ export function validate<T>(shape: Schema<T>, value: unknown, path: string): T {
   }
 }
 
-/** A list never holds more items than a node could have objects; a map no more than an object may have labels. */
+/** Limits of lists and maps: more than the objects of a node, and more than the labels of an object. */
 const MAX_ITEMS = 20_000;
 const MAX_KEYS = 1_000;
 
@@ -33,13 +32,13 @@ function refuse(path: string | undefined, expected: string): never {
   throw new ProtocolError(`${path ?? 'value'}: expected ${expected}`);
 }
 
-/** A string of at most `max` UTF-16 units. */
+/** A string of at most `max` UTF-16 code units. */
 export function text(max: number): Schema<string> {
   return (value, path) =>
     typeof value === 'string' && value.length <= max ? value : refuse(path, `a string up to ${max} long`);
 }
 
-/** A whole number that JavaScript holds exactly, between the bounds. */
+/** A safe integer within the bounds. */
 export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Schema<number> {
   return (value, path) =>
     Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max
@@ -47,7 +46,7 @@ export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Sch
       : refuse(path, `a whole number from ${min} to ${max}`);
 }
 
-/** True or false. */
+/** A boolean. */
 export const flag: Schema<boolean> = (value, path) =>
   typeof value === 'boolean' ? value : refuse(path, 'true or false');
 
@@ -56,7 +55,7 @@ export function oneOf<T extends string>(...allowed: readonly T[]): Schema<T> {
   return (value, path) => allowed.find((item) => item === value) ?? refuse(path, allowed.join(', '));
 }
 
-/** A map that says by its `type` which of these it is. */
+/** A map whose field `type` selects one of the schemas. */
 export function tagged<T extends { type: string }>(
   shapes: {
     [K in T['type']]: Schema<Extract<T, { type: K }>>;
@@ -76,12 +75,12 @@ export function bytes(max: number): Schema<Uint8Array> {
     value instanceof Uint8Array && value.length <= max ? value : refuse(path, `at most ${max} bytes`);
 }
 
-/** The value, or undefined when it is absent or null. */
+/** Undefined for an absent value and for null. */
 export function optional<T>(shape: Schema<T>): Schema<T | undefined> {
   return (value, path) => (value === undefined || value === null ? undefined : shape(value, path));
 }
 
-/** A list of such items. */
+/** A list of valid items. */
 export function list<T>(item: Schema<T>, max: number = MAX_ITEMS): Schema<T[]> {
   return (value, path) => {
     if (!Array.isArray(value) || value.length > max) refuse(path, `a list of at most ${max}`);
@@ -108,7 +107,7 @@ function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** Free keys with values of one shape, e.g. labels. */
+/** A map with arbitrary keys and valid values, such as labels. */
 export function mapOf<T>(item: Schema<T>): Schema<Record<string, T>> {
   return (value, path) => {
     if (!isMap(value)) refuse(path, 'a map');
@@ -119,7 +118,7 @@ export function mapOf<T>(item: Schema<T>): Schema<Record<string, T>> {
   };
 }
 
-/** A map of known fields; unknown ones are left out. Every field of `T` must be given a shape. */
+/** A map with known fields. Unknown fields are removed. Every field of `T` needs a schema. */
 export function record<T extends object>(fields: { [K in keyof T]-?: Schema<T[K]> }): Schema<T> {
   const shapes = Object.entries(fields) as [string, Schema<unknown>][];
   const known = shapes.map(([name, shape]) => ({ name, shape }));
@@ -149,7 +148,7 @@ function put(into: Record<string, unknown>, name: string, field: unknown): void 
   if (field !== undefined) into[name] = field;
 }
 
-/** Those fields of the map that are there. */
+/** Returns a copy with only these fields. */
 function only(names: readonly string[], value: Record<string, unknown>): Record<string, unknown> {
   const made: Record<string, unknown> = {};
   for (const name of names) put(made, name, value[name]);

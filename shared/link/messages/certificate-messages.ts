@@ -1,17 +1,17 @@
-/** Feature `certificates`: a host's certificate is renewed over the link that it has proved itself on. */
+/** Feature `certificates`: renewal of a host's certificate over its authenticated link. */
 
-/** Asks for a new certificate for the key that the session was begun with. */
+/** Requests a new certificate for the key of the session. */
 export interface RenewCertificate {
   kind: 'renew';
   /** PKCS #10 in PEM. */
   csr: string;
 }
 
-/** A new certificate, new authorities by which to know the coordinator, or both. Nothing is answered. */
+/** Delivers a new certificate, new CA certificates, or both. Not acknowledged. */
 export interface CertificateIssued {
   kind: 'certified';
-  /** PEM; answers a `renew`. */
+  /** PEM. The response to a `renew`. */
   certificate?: string;
-  /** PEM: all that are to be trusted from now on. */
+  /** PEM of all CA certificates to trust from now on. */
   ca?: string;
 }

@@ -1,15 +1,17 @@
-/** Whole lines into a file, a pipe or a socket, at once: what a program says before it dies has been said. */
+/** Writes whole lines to a file, pipe or socket synchronously, so that the last lines before a crash are not lost. */
 import { writeSync } from 'node:fs';
 
-/** A reader that is behind is given so long before the next try, ms. */
+/** Pause before a retry while the pipe is full. */
 const FULL_PIPE_PAUSE_MS = 10;
-/** So long a line waits in all, ms: as long the whole program stands still. */
+/** Maximum time to wait for a slow reader. The whole program is blocked meanwhile. */
 const MOST_WAIT_MS = 1_000;
 
 /**
- * Writes each line to the descriptor. A reader that is behind is waited for. One that hangs costs the line, and from then
- * on no line waits until one has got through; the rest of one cut short is not written, and the next begins a line of its own.
- * A line that nobody can take any more is lost, and the program goes on. A descriptor that blocks waits as the kernel has it.
+ * Returns a function that writes a line to the descriptor.
+ * - A slow reader blocks the program for at most `MAX_WAIT_MS`, then the line is dropped.
+ * - After a dropped line, no line waits until one has been written.
+ * - The rest of a partly written line is not written; the next line starts with a newline.
+ * - Write errors are ignored.
  */
 export function lineWriter(file: number): (line: string) => void {
   let patienceMs = MOST_WAIT_MS;
@@ -23,7 +25,7 @@ export function lineWriter(file: number): (line: string) => void {
   };
 }
 
-/** How many bytes nobody took in this time; undefined where nobody can. */
+/** Returns the number of bytes that were not written in time, or undefined after a write error. */
 function writeWithin(file: number, whole: Buffer, patienceMs: number): number | undefined {
   let rest = whole;
   let waitedMs = 0;

@@ -1,27 +1,33 @@
-/** How this program runs a part of itself as another process: a module beside it or, where all is one file, a name. */
+/**
+ * Starts a part of this program as a child process: its module in a normal installation, its name if the program is one
+ * file.
+ */
 import { fileURLToPath } from 'node:url';
 import { IS_BUNDLE } from '../program-version.js';
 
-/** A part that runs in a process of its own. */
+/** A part of the program that runs as a child process. */
 export interface ChildProgram {
-  /** First argument by which the bundled program knows it. */
+  /** First argument that selects it in a bundled program. */
   name: string;
   /** URL of its compiled module. */
   module: URL;
 }
 
-/** What follows Node's flags to run the part. */
+/** Returns the arguments after Node's flags. */
 export function childArguments({ name, module }: ChildProgram): string[] {
   if (!IS_BUNDLE) return [fileURLToPath(module)];
   return isSingleExecutable() ? [name] : [process.argv[1] ?? '', name];
 }
 
-/** What Node itself knows of it; releases of before single executables do not have it. */
+/** Node before version 20.16 has no `getBuiltinModule`. */
 interface WithSea {
   getBuiltinModule?(name: 'node:sea'): { isSea(): boolean } | undefined;
 }
 
-/** Node and the program are one executable file: it takes every argument for the program's own, whatever link it was called by. */
+/**
+ * Returns true if Node and the program are one executable file. Such a file passes all arguments to the program, even
+ * if it is started through a link named `node`.
+ */
 export function isSingleExecutable(): boolean {
   return (process as unknown as WithSea).getBuiltinModule?.('node:sea')?.isSea() ?? false;
 }

@@ -1,10 +1,13 @@
-/** The one file of an installed program's settings: written at the first installation, amended by what a later one is given. */
+/**
+ * The settings file of an installed program. The first installation creates it; later ones change only the settings
+ * that they are called with.
+ */
 import { parseDocument } from 'yaml';
 import { EXIT_CODES, ExitError } from '../exit-error.js';
 
 /**
- * The file's text with the given settings in the place of the old; comments and everything else stay.
- * `present` is undefined when there is none: it begins with the comment `head` then. Throws `ExitError` when it is not YAML.
+ * Returns the text of the file with the given settings replaced. Comments and other settings are preserved. A new file
+ * starts with the comment `head`. Throws `ExitError` if the file is not YAML.
  */
 export function updateSettingsFile(
   present: string | undefined,

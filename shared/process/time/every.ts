@@ -1,7 +1,7 @@
-/** A repeating timer on any clock. */
+/** A repeating timer. */
 import type { Clock } from './clock.js';
 
-/** Calls `action` each interval until the answer is called. */
+/** Calls `action` after each interval. Returns a function that stops it. */
 export function every(clock: Clock, intervalMs: number, action: () => void): () => void {
   let timer = clock.after(intervalMs, fire);
   function fire(): void {

@@ -1,7 +1,7 @@
-/** Waiting that is all a program does at the moment. */
+/** Waits without a clock. */
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Resolves after `ms`. Unlike a `Clock`'s timers it keeps the process alive. */
+/** Resolves after `ms`. Keeps the process alive, unlike the timers of a `Clock`. */
 export function pause(ms: number): Promise<void> {
   return delay(ms);
 }
