@@ -1,6 +1,7 @@
 /**
- * What the person may do: what they may not is not offered. Asked once for each namespace (SelfSubjectRulesReview), and once for each
- * thing at the cluster's scope (SelfSubjectAccessReview), for rules of a namespace do not say what holds outside of it.
+ * Permissions of the signed-in user. Actions without permission are hidden. Each namespace is queried once
+ * (SelfSubjectRulesReview). Cluster-scoped actions are queried one by one (SelfSubjectAccessReview), because the rules
+ * of a namespace do not cover them.
  */
 import { useEffect, useReducer, useState } from 'react';
 import { type AccessCheck, type ResourceRule, rulesAllow } from './access-rules.js';
@@ -15,16 +16,18 @@ const rulesOf = new Map<string, Promise<RulesStatus>>();
 
 interface RulesStatus {
   resourceRules: readonly ResourceRule[];
-  /** Some roles could not be read: what is not among the rules may be allowed all the same. */
+  /** True if some roles could not be read. Actions that the rules do not cover may still be allowed. */
   incomplete: boolean;
 }
 
-/** False until it is known. */
+/** Returns false until the answer is known. */
 export function useIsAllowed(wish: AccessCheck): boolean {
   return useIsAllowedInAny(wish, [wish.namespace ?? '']);
 }
 
-/** False until all of it is known: what is offered does not come later than the rest, and push it aside. */
+/**
+ * Returns false until all checks are answered. Pages wait for it; otherwise buttons appear later and move the layout.
+ */
 export function useAreChecksLoaded(wishes: readonly AccessCheck[]): boolean {
   const together = JSON.stringify(wishes.map(keyOf));
   const [settled, setSettled] = useState('');
@@ -39,7 +42,9 @@ export function useAreChecksLoaded(wishes: readonly AccessCheck[]): boolean {
   return settled === together;
 }
 
-/** Whether they may do it in one of these namespaces at least; false until it is known. */
+/**
+ * Returns true if the action is allowed in at least one of these namespaces. Returns false until the answer is known.
+ */
 export function useIsAllowedInAny(wish: AccessCheck, namespaces: readonly string[]): boolean {
   const keys = namespaces.map((namespace) => keyOf({ ...wish, namespace }));
   const together = JSON.stringify(keys);
@@ -56,7 +61,7 @@ export function useIsAllowedInAny(wish: AccessCheck, namespaces: readonly string
   return keys.some((key) => known.get(key) ?? false);
 }
 
-/** The same outside of a page. A review that fails allows nothing, and is asked again the next time. */
+/** Checks access outside of a component. A failed review denies access, and is repeated at the next call. */
 function checkAccess(wish: AccessCheck): Promise<boolean> {
   const key = keyOf(wish);
   const present = asked.get(key);
@@ -117,7 +122,7 @@ async function review({ verb, group, resource, subresource, namespace }: AccessC
   return status.allowed;
 }
 
-/** What several pages ask for. */
+/** Checks that several pages need. */
 export const ACCESS = {
   changeNodes: { verb: 'patch', resource: 'nodes' },
   deleteNodes: { verb: 'delete', resource: 'nodes' },

@@ -1,13 +1,16 @@
-/** What the API tells on and on, a watch or a log, over a WebSocket: `STREAM_PROTOCOL` says why. */
+/** Streams of the API, such as watches and logs, over a WebSocket. `STREAM_PROTOCOL` explains why. */
 import type { Status } from '../../shared/kube/objects/api-status.js';
 import { STREAM_PROTOCOL } from '../../shared/kube/objects/stream-protocol.js';
 import { ApiCallError, errorOfStatus } from './api-call.js';
 import { coordinatorLostSignal } from './coordinator-contact.js';
 
-/** Ends as the answer does. Fails with `CallError` when it is refused or breaks off. Leaves when `signal` aborts. */
+/**
+ * Opens a stream, which ends with the response. It fails with `ApiCallError` if it is rejected or breaks. `signal`
+ * closes it.
+ */
 export function openStream(path: string, signal: AbortSignal): ReadableStream<string> {
   const decoder = new TextDecoder();
-  // The page's signals live on when the stream is over: what listens to them goes with it.
+  // Removes the listeners from `signal` when the stream ends, because `signal` can outlive it.
   const over = new AbortController();
   let close = (): void => undefined;
   return new ReadableStream<string>({
@@ -40,7 +43,7 @@ export function openStream(path: string, signal: AbortSignal): ReadableStream<st
   });
 }
 
-/** Its lines, as many at a time as have arrived; a last one that has no end comes at the end. */
+/** Yields the received lines in batches. An unterminated last line comes at the end. */
 export async function* readLines(path: string, signal: AbortSignal): AsyncGenerator<string[]> {
   const reader = openStream(path, signal).getReader();
   let rest = '';

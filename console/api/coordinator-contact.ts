@@ -1,4 +1,7 @@
-/** Whether the coordinator is heard. A connection that has died without a word looks like one on which nothing happens: so it is asked. */
+/**
+ * Detects whether the coordinator is reachable. A dead connection looks the same as one without changes, so the page
+ * polls the health endpoint.
+ */
 import { useEffect, useSyncExternalStore } from 'react';
 
 const ASK_EVERY_MS = 10_000;
@@ -8,12 +11,12 @@ const lost = new Set<object>();
 const listeners = new Set<() => void>();
 let silence = new AbortController();
 
-/** Aborts when the coordinator is found to be silent: what waits for a word of it breaks off, and begins anew. */
+/** Returns a signal that aborts when the coordinator becomes unreachable. Open streams then reconnect. */
 export function coordinatorLostSignal(): AbortSignal {
   return silence.signal;
 }
 
-/** `who` has lost the coordinator, or has it again, or does not care any more. */
+/** Records whether `who` has lost its connection. Also call it with `false` when `who` no longer needs one. */
 export function reportContact(who: object, isLost: boolean): void {
   if (isLost === lost.has(who)) return;
   if (isLost) lost.add(who);
@@ -21,7 +24,7 @@ export function reportContact(who: object, isLost: boolean): void {
   for (const listener of listeners) listener();
 }
 
-/** True while anybody on this page has lost it. */
+/** Returns true while any part of the page has lost its connection. */
 export function useIsCoordinatorLost(): boolean {
   useEffect(() => {
     const timer = setInterval(() => void ask(), ASK_EVERY_MS);
@@ -38,7 +41,7 @@ function subscribe(listener: () => void): () => void {
 async function ask(): Promise<void> {
   if (document.hidden) return;
   try {
-    // Whatever it says, it is there.
+    // Any response shows that the coordinator is reachable.
     await fetch(HEALTH, { signal: AbortSignal.timeout(ASK_EVERY_MS) });
     reportContact(ask, false);
   } catch {

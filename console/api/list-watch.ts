@@ -1,4 +1,4 @@
-/** A list and all that changes in it, kept up over lost links: what informers do, for the screen. */
+/** Keeps a list up to date over lost connections, like an informer. */
 import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import { ApiCallError } from './api-call.js';
 import { readLines } from './api-stream.js';
@@ -8,11 +8,14 @@ export interface WatchEvent<T> {
   object: T;
 }
 
-/** `live`: all that is known is shown. `lost`: the link is down, what is shown may be old. `refused`: it will stay so. */
+/**
+ * `live`: the list is current. `lost`: the connection is down and the list may be outdated. `refused`: the request was
+ * rejected permanently.
+ */
 export type WatchPhase = 'loading' | 'live' | 'lost' | 'refused';
 
 interface WatchReader<T> {
-  /** A new beginning: what is not among `objects` is gone. */
+  /** A new initial list. Objects that it lacks are deleted. */
   onReset(objects: T[]): void;
   onEvents(events: WatchEvent<T>[]): void;
   onPhase(phase: WatchPhase, error?: ApiCallError): void;
@@ -22,7 +25,7 @@ const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 10_000;
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
-/** Watches `path` from its beginning until `signal` aborts. Each (re)connection begins with all objects. */
+/** Watches `path` until `signal` aborts. Each connection starts with the whole list. */
 export async function watch<T extends KubeObject>(
   path: string,
   reader: WatchReader<T>,

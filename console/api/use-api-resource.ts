@@ -1,21 +1,22 @@
-/** The answer to a question about something that changes: asked anew after a change. */
+/** Loads a computed resource again whenever its input changes. */
 import { useEffect, useRef, useState } from 'react';
 import { ApiCallError, callApi } from './api-call.js';
 
-/** What changes all the time is not asked about all the time. */
+/** Minimum time between two requests. */
 const REST_MS = 1_000;
 
 interface Told<T> {
   path: string;
   version: string;
   answer?: T;
-  /** Why there is none, in the coordinator's words. */
+  /** The error message, if there is no answer. */
   problem?: string;
 }
 
 /**
- * Asks `path` for each `version`, one question at a time: of what changes faster than it is answered, every answer is shown, and the last
- * one is that of the last version. The answer of before stays until there is another. Asks nothing while `version` is empty.
+ * Requests `path` for each new `version`, one request at a time. Intermediate versions may be skipped, but the last one
+ * is always loaded. The previous answer is returned until the next one arrives. Requests nothing while `version` is
+ * empty.
  */
 export function useApiResource<T>(path: string, version: string): Pick<Told<T>, 'answer' | 'problem'> {
   const [told, setTold] = useState<Told<T>>();

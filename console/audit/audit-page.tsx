@@ -1,4 +1,4 @@
-/** Who did what, from where, and what came of it: the newest first. What is asked for stands in the URL. */
+/** Audit log, newest first. The URL contains the filter. */
 import { useCallback, useEffect, useState } from 'react';
 import type { AuditEvent } from '../../shared/kube/access/audit-types.js';
 import { ApiCallError, callApi } from '../api/api-call.js';
@@ -12,17 +12,17 @@ import { useFrozenValue } from '../layout/use-frozen-value.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import classes from './audit-page.module.css';
 
-/** As the API takes them. */
+/** Filters of the API. */
 const FILTERS = ['user', 'verb', 'resource', 'namespace', 'name', 'code'] as const;
 const MOST = 200;
-/** It is a file, which nobody watches. */
+/** The audit log is a file and cannot be watched. */
 const ASK_AGAIN_MS = 5_000;
 
 export function AuditPage() {
   const [params, set] = useUrlQuery();
   const [isPointedAt, setPointedAt] = useState(false);
   const { events: newest, problem } = useAudit(params.toString());
-  // The newest come in at the top: not while somebody reads.
+  // New rows appear at the top. Keep them back while the user points at the table.
   const events = useFrozenValue(newest, isPointedAt);
   const flags = FILTERS.filter((name) => params.get(name)).map((name) => `--${name} ${params.get(name)}`);
   return (
@@ -57,7 +57,7 @@ export function AuditPage() {
   );
 }
 
-/** Asks anew whenever the query changes, and as time passes. */
+/** Reloads when the query changes, and periodically. */
 function useAudit(query: string): { events: readonly AuditEvent[] | undefined; problem: string } {
   const [events, setEvents] = useState<readonly AuditEvent[]>();
   const [problem, setProblem] = useState('');

@@ -1,4 +1,4 @@
-/** What may change where in the next days: windows and freezes of all policies, by the time zones of their hosts. */
+/** Calendar of the next days: windows and freeze periods of all policies, by time zone. */
 import { useCallback, useEffect, useState } from 'react';
 import type { ChangeCalendar } from '../../shared/kube/fleet/change-calendar-types.js';
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
@@ -15,7 +15,7 @@ import { SPAN_LABELS, type SpanKind } from './span-appearance.js';
 const POLICIES = '/apis/fleet.everynode.dev/v1';
 const DAYS = ['3', '7', '14', '30'];
 const USUAL_DAYS = '7';
-/** Time passes, and what was ahead is here. */
+/** The calendar depends on the current time. */
 const RENEW_MS = 60_000;
 
 export function CalendarPage() {
@@ -98,7 +98,7 @@ function Policy({ policy: { metadata }, days }: { policy: RolloutPolicy; days: s
   );
 }
 
-/** Asked anew when the policy changes, and as time passes. */
+/** Reloads when the policy changes, and periodically. */
 function useCalendar(path: string, revision: string | undefined) {
   const [answer, setAnswer] = useState<{ calendar?: ChangeCalendar; problem: string }>({ problem: '' });
   const [turn, setTurn] = useState(0);

@@ -1,4 +1,4 @@
-/** Hosts of the same zones: a line of time, and the same in words. */
+/** One row of the calendar: a timeline and a list of the hosts of the same time zones. */
 
 import type { CalendarSpan, CalendarZone } from '../../shared/kube/fleet/change-calendar-types.js';
 import { countText } from '../../shared/kube/objects/count-text.js';
@@ -7,7 +7,7 @@ import { RelativeTime } from '../layout/time/relative-time.js';
 import classes from './calendar-page.module.css';
 import { midnightsBetween, SPAN_LABELS, spanKindOf, spanPosition, wallClockText } from './span-appearance.js';
 
-/** Windows of each minute would be a book. */
+/** Limits the list for windows that open very often. */
 const MOST_LISTED = 100;
 
 interface ZoneRowProps {
@@ -18,7 +18,7 @@ interface ZoneRowProps {
 
 export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProps) {
   const names = zones.join(', ') || 'any zone';
-  // Windows' zones come before those of freezes.
+  // Zones of windows precede those of freeze periods.
   const [own] = zones;
   const [now, next] = spans;
   return (
@@ -69,7 +69,7 @@ export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProp
   );
 }
 
-/** What may be read aloud, and on a phone: each time something may change, in the hosts' zone and the viewer's. */
+/** Lists the times of allowed changes as text, for screen readers and phones. */
 function Changes({ spans, zone }: { spans: readonly CalendarSpan[]; zone: string | undefined }) {
   const told = spans.filter((span) => spanKindOf(span) !== 'closed');
   if (told.length === 0 || spans.length === 1) return null;

@@ -1,4 +1,4 @@
-/** Lines over time on a canvas, by uPlot. Loaded by the pages that show one. What it shows is also told in words. */
+/** Line chart by uPlot. Loaded only by pages with charts. `label` carries the same information as text. */
 import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -10,22 +10,22 @@ export interface Line {
 }
 
 interface LineChartProps {
-  /** All that it says, for those who do not see it. */
+  /** Description for screen readers. */
   label: string;
   /** Seconds since the epoch. */
   times: readonly number[];
   lines: readonly Line[];
-  /** A value as people read it. */
+  /** Formats a value for the axis. */
   format: (value: number) => string;
-  /** How much time is shown at least, seconds. */
+  /** Minimum width of the time axis in seconds. */
   span: number;
-  /** Least and greatest value; absent: as the values are. */
+  /** Fixed range of values. Absent: by the data. */
   range?: readonly [number, number];
-  /** An IANA zone for the times; absent: the viewer's. */
+  /** IANA time zone of the axis. Absent: the viewer's. */
   timeZone?: string;
 }
 
-/** Colours of the lines, in their order. */
+/** Colours of the lines, in order. */
 const COLOURS = ['--chart-first', '--chart-second', '--chart-third'] as const;
 const HEIGHT = 180;
 const FONT = '12px system-ui, sans-serif';
@@ -73,7 +73,7 @@ function optionsOf(
   return {
     width: host.clientWidth,
     height: HEIGHT,
-    // The last of the times stands at the very end.
+    // Space for the last label of the time axis.
     padding: [null, 28, null, null],
     ...(timeZone ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), timeZone) } : {}),
     scales: {
@@ -93,7 +93,7 @@ function optionsOf(
   };
 }
 
-/** A chart of a few points is as long as one of many: it begins with one that tells nothing. */
+/** Adds an empty point at the start, so that a chart with few points has the full width of the time axis. */
 function dataOf(times: readonly number[], lines: readonly Line[], span: number): uPlot.AlignedData {
   const beginning = (times.at(-1) ?? 0) - span;
   if ((times[0] ?? 0) <= beginning) return [[...times], ...lines.map(({ values }) => [...values])];
@@ -104,7 +104,7 @@ function fromNought(_chart: uPlot, _least: number, most: number): [number, numbe
   return [0, Math.max(most * 1.1, 1)];
 }
 
-/** Changes when the page's colours do. */
+/** Returns a value that changes with the colour theme. */
 function useTheme(): string {
   const [theme, setTheme] = useState('');
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** One DaemonSet: where it runs, where not and why, its manifest and its revisions. */
+/** Page of a DaemonSet: its hosts and reasons, manifest and revisions. */
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
@@ -82,7 +82,7 @@ function Where({ daemonSet }: { daemonSet: DaemonSet }) {
   );
 }
 
-/** As kubectl names them. */
+/** Columns of `kubectl get daemonset`. */
 const COUNTS = [
   ['Desired', 'desiredNumberScheduled'],
   ['Current', 'currentNumberScheduled'],
@@ -107,7 +107,7 @@ function Counts({ status }: Pick<DaemonSet, 'status'>) {
 
 const MOST_NAMES = 200;
 
-/** Whether it is edited stands in the URL. */
+/** The URL contains whether the manifest is being edited. */
 function Manifest({ daemonSet }: { daemonSet: DaemonSet }) {
   const [query, setQuery] = useUrlQuery();
   const [isWritten, setWritten] = useState(false);

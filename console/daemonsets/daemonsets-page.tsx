@@ -1,4 +1,4 @@
-/** All DaemonSets with the counts that people know. */
+/** Page with all DaemonSets. */
 import { Link } from 'wouter';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import { useIsAllowedInAny } from '../api/access-checks.js';
@@ -11,7 +11,7 @@ import { CopyCommand } from '../layout/text/copy-command.js';
 const COLUMNS = ['Namespace', 'Name', 'Desired', 'Ready', 'Up to date', 'Available', 'Misscheduled'] as const;
 
 const CREATE = { verb: 'create', group: 'apps', resource: 'daemonsets' };
-/** Where a new one goes unless its manifest says otherwise. */
+/** Default namespace of a new DaemonSet. */
 const FIRST_NAMESPACE = 'default';
 
 export function DaemonSetsPage() {
@@ -68,7 +68,10 @@ function Row({ daemonSet: { metadata, status } }: { daemonSet: DaemonSet }) {
   );
 }
 
-/** Where one may be made: those in which there are some, and the first. Who may everywhere may in each. */
+/**
+ * Returns namespaces to check for permission to create: all with DaemonSets, and the default one. A cluster-wide
+ * permission applies in each.
+ */
 function namespacesOf(daemonSets: readonly DaemonSet[]): string[] {
   return [
     ...new Set([FIRST_NAMESPACE, ...daemonSets.map(({ metadata }) => metadata.namespace ?? '')]),

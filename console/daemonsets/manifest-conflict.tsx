@@ -1,4 +1,6 @@
-/** Somebody else has changed what is being edited: shows what they changed, and lets one choose what becomes of both. */
+/**
+ * Shown when another user has changed the DaemonSet during editing: displays that change and offers ways to continue.
+ */
 import { applyPatch, createPatch } from 'diff';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import controls from '../layout/controls.module.css';
@@ -7,10 +9,10 @@ import { manifestText } from './manifest-text.js';
 
 interface ConflictChoiceProps {
   base: DaemonSet;
-  /** The text as it is edited now. */
+  /** The edited text. */
   mine: string;
   theirs: DaemonSet;
-  /** Called with the text to go on with. */
+  /** Called with the text to continue with. */
   onSettled: (text: string) => void;
 }
 
@@ -43,7 +45,7 @@ export function ConflictChoice({ base, mine, theirs, onSettled }: ConflictChoice
   );
 }
 
-/** Mine made to theirs; `undefined` where both changed the same lines. */
+/** Applies the user's edits to the other user's version. Returns undefined if both changed the same lines. */
 function mergedText(base: string, mine: string, theirs: string): string | undefined {
   const merged = applyPatch(theirs, createPatch('manifest', base, mine));
   return merged === false ? undefined : merged;

@@ -1,4 +1,4 @@
-/** A DaemonSet's manifest, edited: checked as it is typed, shown with its differences and its plan, then applied. */
+/** Editor of a DaemonSet's manifest: validation while typing, preview of differences and plan, apply. */
 import { lazy, Suspense, useState } from 'react';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { Plan } from '../../shared/kube/fleet/plan-types.js';
@@ -16,9 +16,9 @@ import { type Preview, useManifestEdit } from './use-manifest-edit.js';
 const YamlEditor = lazy(async () => ({ default: (await import('./yaml-editor.js')).YamlEditor }));
 
 interface ManifestEditorProps {
-  /** What is edited; absent: it is to be made. */
+  /** The edited DaemonSet. Absent for a new one. */
   base?: DaemonSet;
-  /** What stands in the editor at first. */
+  /** Initial text. */
   firstText: string;
   onDone: (written?: DaemonSet) => void;
 }
@@ -70,7 +70,7 @@ export function ManifestEditor({ base: firstBase, firstText, onDone }: ManifestE
 
 interface ActionsProps {
   act: string;
-  /** Absent: nobody has looked yet at what it would do. */
+  /** Absent without a preview. */
   plan: Plan | undefined;
   mayLook: boolean;
   onLook: () => void;

@@ -1,11 +1,13 @@
-/** Sending a manifest: to be checked, to be planned, to be stored. A write names the version that it is about. */
+/**
+ * Requests of the editor: validate, plan and store a manifest. Each write names the resourceVersion that it replaces.
+ */
 
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { Plan } from '../../shared/kube/fleet/plan-types.js';
 import { ApiCallError, callApi } from '../api/api-call.js';
 import { manifestText, mergeManifest } from './manifest-text.js';
 
-/** One write, ready to be sent. */
+/** A prepared request. */
 interface ManifestWrite {
   method: 'POST' | 'PUT';
   path: string;
@@ -20,7 +22,10 @@ function pathOf(namespace: string, name?: string): string {
   return name === undefined ? all : `${all}/${name}`;
 }
 
-/** The object as it is stored now, if somebody has changed it since `base`; a status that was written since is no change. */
+/**
+ * Returns the stored object if another user has changed it since `base`, or undefined. Changes of the status do not
+ * count.
+ */
 export async function fetchIfChanged(base: DaemonSet): Promise<DaemonSet | undefined> {
   const now = await newest(base);
   return isSame(now, base) ? undefined : now;
@@ -34,7 +39,9 @@ function isSame(a: DaemonSet, b: DaemonSet): boolean {
   return a.metadata.uid === b.metadata.uid && manifestText(a) === manifestText(b);
 }
 
-/** The write of an edited text over `base`, at the version that is stored now if that is no other. */
+/**
+ * Prepares the write of an edited text. Uses the stored resourceVersion if only the status has changed since `base`.
+ */
 export async function prepareWrite(
   manifest: Record<string, unknown>,
   base: DaemonSet | undefined,
@@ -49,12 +56,12 @@ export async function prepareWrite(
   return { method: 'PUT', path: pathOf(namespace, name), body };
 }
 
-/** Rejects with `CallError`, and the fields that are wrong in it, when the API would refuse the write. */
+/** Validates by a dry run. Rejects with `ApiCallError` and its field errors. */
 export async function checkWrite({ method, path, body }: ManifestWrite): Promise<void> {
   await callApi(`${path}?dryRun=All&fieldValidation=Strict&${MANAGER}`, { method, body, isMinimal: true });
 }
 
-/** What it would do to hosts. */
+/** Returns a preview of the effect on hosts. */
 export function fetchPlan({ body }: ManifestWrite): Promise<Plan> {
   return callApi<Plan>('/apis/fleet.everynode.dev/v1/plan', {
     method: 'POST',
@@ -62,7 +69,7 @@ export function fetchPlan({ body }: ManifestWrite): Promise<Plan> {
   });
 }
 
-/** Stores it. Rejects with `CallError`: `Conflict` when somebody has changed it since `base`. */
+/** Stores the manifest. Rejects with `ApiCallError`; reason `Conflict` if another user has changed it since `base`. */
 export async function storeManifest(
   manifest: Record<string, unknown>,
   base: DaemonSet | undefined,
@@ -72,7 +79,7 @@ export async function storeManifest(
     try {
       return await callApi<DaemonSet>(`${path}?fieldValidation=Strict&${MANAGER}`, { method, body });
     } catch (error) {
-      // In a rollout the status is written several times a second.
+      // Retry: during a rollout the status changes several times a second.
       const isLate = error instanceof ApiCallError && error.reason === 'Conflict';
       if (!isLate || !base || tries === MOST_TRIES || (await fetchIfChanged(base))) throw error;
     }

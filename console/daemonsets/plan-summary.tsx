@@ -1,13 +1,13 @@
-/** What a change would do to hosts, as `everynode plan` says it: in one line, by wave, and host by host. */
+/** Preview of a change as `everynode plan` prints it: summary, waves and hosts. */
 import { Link } from 'wouter';
 import { CHANGING_ACTIONS, type DaemonSetPlan, type Plan } from '../../shared/kube/fleet/plan-types.js';
 import controls from '../layout/controls.module.css';
 import table from '../layout/table.module.css';
 
-/** More on a page help nobody. */
+/** Maximum number of listed hosts. */
 const MOST_HOSTS = 200;
 
-/** Hosts that change, now or when they are let. */
+/** Returns the number of hosts that change, at once or later. */
 export function changingHosts({ daemonSets }: Plan): number {
   const counts = daemonSets.flatMap((plan) => CHANGING_ACTIONS.map((action) => plan.counts[action]));
   return counts.reduce((sum, count) => sum + count, 0);
@@ -108,7 +108,7 @@ function OfDaemonSet({ plan }: { plan: DaemonSetPlan }) {
   );
 }
 
-/** `undefined` → `–`, 0 → `at once`, 4000 → `after 1 h 7 min`. */
+/** Formats undefined as `–`, 0 as `at once`, and 4000 as `after 1 h 7 min`. */
 function after(seconds: number | undefined): string {
   if (seconds === undefined) return '–';
   if (seconds < 1) return 'at once';

@@ -1,4 +1,4 @@
-/** The revisions of a DaemonSet, the newest first, and going back to one. */
+/** Revisions of a DaemonSet, newest first, with rollback. */
 
 import { useState } from 'react';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
@@ -82,7 +82,7 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
   );
 }
 
-/** As `kubectl rollout undo`: the revision's own patch, applied to the DaemonSet. */
+/** Rolls back like `kubectl rollout undo`: applies the revision's patch to the DaemonSet. */
 async function goBack(daemonSet: DaemonSet, { data }: ControllerRevision): Promise<void> {
   const { namespace = '', name } = daemonSet.metadata;
   await requestApi(`/apis/apps/v1/namespaces/${namespace}/daemonsets/${name}`, {

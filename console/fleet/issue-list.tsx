@@ -1,4 +1,4 @@
-/** What needs a person first, with how many; a press shows those hosts, or the rollouts. */
+/** Issues with the number of affected hosts. A click filters the fleet, or opens the rollouts. */
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
@@ -20,9 +20,9 @@ const ROLLOUTS = '/apis/fleet.everynode.dev/v1/rollouts';
 const MINUTE_MS = 60_000;
 
 interface AttentionListProps {
-  /** Of hosts. */
+  /** Number of hosts by issue. */
   counts: Readonly<Record<Issue, number>>;
-  /** Others are left out of account. */
+  /** True if a filter excludes hosts. */
   isFiltered: boolean;
   chosen: Issue | undefined;
   onChoose: (trouble: Issue | undefined) => void;
@@ -33,7 +33,7 @@ export function IssueList({ counts: ofHosts, isFiltered, chosen, onChoose }: Att
   const [isPointedAt, setPointedAt] = useState(false);
   const counts = { ...ofHosts, rollouts: stalledRollouts(rollouts).length };
   const present = ISSUES.filter((trouble) => counts[trouble] > 0 || trouble === chosen);
-  // What is about to be pressed stays where it is.
+  // Items must not move while the user points at them.
   const shown = useFrozenValue(present, isPointedAt);
   return (
     <section
@@ -75,7 +75,7 @@ export function IssueList({ counts: ofHosts, isFiltered, chosen, onChoose }: Att
   );
 }
 
-/** The time, each minute anew, and the coordinator's version. */
+/** Returns the current time, updated every minute, and the coordinator's version. */
 export function useFleetContext(): FleetContext {
   const [now, setNow] = useState(Date.now);
   const [version, setVersion] = useState('');

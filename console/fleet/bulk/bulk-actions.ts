@@ -1,4 +1,4 @@
-/** What can be done to many hosts at once, as data. */
+/** Bulk actions on hosts, as data. */
 
 import {
   MAINTENANCE_TAINT,
@@ -10,21 +10,23 @@ import { isLabelKey, isLabelValue } from '../../../shared/kube/objects/label-syn
 
 export interface BulkAction {
   id: string;
-  /** On its button. */
+  /** Label of the button. */
   name: string;
-  /** What has to be typed for it, as an example; absent: nothing. */
+  /** Example of the input. Absent if the action needs none. */
   hint?: string;
-  /** The change; `text`: what was typed. Undefined for a text that does not fit. Absent for what is no change of Nodes. */
+  /**
+   * Returns the change for the typed text, or undefined if it is invalid. Absent if the action does not change Nodes.
+   */
   change?: (text: string) => NodeChange | undefined;
-  /** What will be, in a sentence. */
+  /** The effect, as a sentence. */
   effect: string;
-  /** As kubectl would be told; NAMES stands for the hosts. */
+  /** Returns the equivalent kubectl command for the hosts `names`. */
   command: (text: string, names: string) => string;
 }
 
 const MAINTENANCE = taintText(MAINTENANCE_TAINT);
 
-/** In the order in which they are offered. */
+/** In display order. */
 export const NODE_ACTIONS: readonly BulkAction[] = [
   {
     id: 'label',
