@@ -1,24 +1,24 @@
-/** The fleet's counts, kept up with what changes: each host is looked at when it changes, and not with every picture of the fleet. */
+/** Incremental counts of the fleet: only changed hosts are evaluated. */
 import type { Host } from '../../shared/kube/fleet/host-types.js';
 import { HOST_HEALTH_STATES, type HostHealth, hostHealth } from './host-health.js';
 import { type FleetContext, ISSUES, type Issue, issuesOf } from './host-issues.js';
 import { diffHosts } from './host-list-diff.js';
 
 interface FleetCount {
-  /** Adds up to the number of hosts. */
+  /** The sum is the number of hosts. */
   conditions: Readonly<Record<HostHealth, number>>;
-  /** A host may have several. `rollouts` is 0: they are no hosts. */
+  /** A host can have several issues. `rollouts` is always 0 here. */
   troubles: Readonly<Record<Issue, number>>;
 }
 
-/** Remembers the last picture; what it answers depends on its arguments alone. */
+/** Caches the last fleet. The result only depends on the arguments. */
 export class FleetCounters {
   #hosts: readonly Host[] = [];
   #surroundings: FleetContext | undefined;
   #conditions = nothingOf(HOST_HEALTH_STATES);
   #troubles = nothingOf(ISSUES);
 
-  /** `hosts` in order of their names. */
+  /** `hosts` must be sorted by name. */
   of(hosts: readonly Host[], surroundings: FleetContext): FleetCount {
     if (this.#surroundings !== surroundings) this.#forget(surroundings);
     const { gone, come } = diffHosts(this.#hosts, hosts);

@@ -1,4 +1,4 @@
-/** How many hosts are in which condition; a press shows those alone. The counts add up to the fleet. */
+/** Number of hosts by health. A click filters the fleet. The sum is the size of the fleet. */
 import { countText } from '../../shared/kube/objects/count-text.js';
 import classes from './fleet-counts.module.css';
 import { HOST_HEALTH_NAMES, HOST_HEALTH_STATES, type HostHealth } from './host-health.js';

@@ -1,4 +1,4 @@
-/** The fleet: what needs attention, every host on the map, and the same as a table. What is chosen stands in the URL. */
+/** Fleet page: issues, map and table of hosts. The URL contains filter and selection. */
 import { memo, useDeferredValue, useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import type { Host } from '../../shared/kube/fleet/host-types.js';
@@ -26,7 +26,7 @@ const HOSTS = '/apis/fleet.everynode.dev/v1/hosts';
 
 export function FleetPage() {
   const { objects, phase, error } = useLiveList<Host>(HOSTS);
-  // What a person does goes before what the fleet does.
+  // User input takes precedence over updates of the fleet.
   const hosts = useDeferredValue(objects);
   return (
     <PageShell>
@@ -39,7 +39,7 @@ export function FleetPage() {
   );
 }
 
-/** Drawn anew when hosts changed, and not when the page is told that they are about to. */
+/** Memoised: rendered when the hosts change, not on each deferred update. */
 const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
   const [params, set] = useUrlQuery();
   const filterText = params.get('filter') ?? '';
@@ -98,7 +98,7 @@ const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
   );
 });
 
-/** Chosen hosts, as far as they are still there. */
+/** Returns the selected hosts that still exist. */
 function useChosen(hosts: readonly Host[], shown: readonly Host[]) {
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set());
   const mayChange = useIsAllowed(ACCESS.changeNodes);

@@ -1,13 +1,16 @@
-/** What came and went between two pictures of the fleet: who keeps a sum of it looks at ten hosts then and not at ten thousand. */
+/**
+ * Difference of two versions of the fleet, for incremental updates: ten changed hosts cost ten steps instead of ten
+ * thousand.
+ */
 import type { Host } from '../../shared/kube/fleet/host-types.js';
 
-/** A host that changed is in both: as it was, and as it is. */
+/** A changed host is in both lists, with its old and its new version. */
 interface HostDifference {
   gone: readonly Host[];
   come: readonly Host[];
 }
 
-/** Both pictures are in order of names; what did not change is the same object in both. Pure. */
+/** Both arguments must be sorted by name. Unchanged hosts must be the same objects. Pure. */
 export function diffHosts(before: readonly Host[], after: readonly Host[]): HostDifference {
   const gone: Host[] = [];
   const come: Host[] = [];
@@ -26,7 +29,7 @@ export function diffHosts(before: readonly Host[], after: readonly Host[]): Host
   return { gone, come };
 }
 
-/** Behind the last one there is only more of the other. */
+/** At the end of one list, all hosts of the other one come next. */
 function compareNames(a: Host | undefined, b: Host | undefined): number {
   if (a === b) return 0;
   if (!a) return 1;

@@ -1,4 +1,4 @@
-/** For each DaemonSet: whether it runs on this host and why, answered by the decision itself, as by `everynode why`. */
+/** For each DaemonSet: whether it runs on this host, and the reason, as printed by `everynode why`. */
 import { Link } from 'wouter';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import { useLiveList } from '../api/live-list.js';
@@ -11,7 +11,7 @@ interface Reason {
   sentence: string;
 }
 
-/** `version`: of the Node. Another one may have other reasons. */
+/** `version` is the Node's resourceVersion: a changed Node can have other reasons. */
 export function DaemonSetReasons({ node, version }: { node: string; version: string }) {
   const { objects, phase } = useLiveList<DaemonSet>('/apis/apps/v1/daemonsets');
   if (phase === 'refused' || objects.length === 0) return null;
@@ -33,7 +33,7 @@ function Row({ daemonSet, node, version }: { daemonSet: DaemonSet; node: string;
   const { namespace = '', name } = daemonSet.metadata;
   const { answer: reason, problem } = useApiResource<Reason>(
     `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/daemonsets/${name}/why?node=${node}`,
-    // One that changed may have another reason, too.
+    // A changed DaemonSet can have other reasons as well.
     `${version} ${daemonSet.metadata.resourceVersion}`,
   );
   return (

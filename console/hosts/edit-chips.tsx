@@ -1,4 +1,4 @@
-/** A label or taint as a chip, and the field that makes another. */
+/** Chips for labels and taints, and the field to add one. */
 import { type FormEvent, useState } from 'react';
 import controls from '../layout/controls.module.css';
 import type { DraftRow } from './node-draft.js';
@@ -6,11 +6,11 @@ import type { DraftRow } from './node-draft.js';
 interface ChipProps {
   text: string;
   state: DraftRow['state'];
-  /** What it is, for buttons' names. */
+  /** Name of the label or taint, for screen readers. */
   name: string;
-  /** Absent: it is only shown. */
+  /** Absent if read-only. */
   onRemove?: () => void;
-  /** Takes its removal back. */
+  /** Cancels the removal. */
   onKeep?: () => void;
 }
 
@@ -44,7 +44,7 @@ interface AddTextProps {
   label: string;
   hint: string;
   act: string;
-  /** False: the text is not good, and stays. */
+  /** Returns false for an invalid text, which then stays in the field. */
   onAdd: (text: string) => boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What one can do with a host: cordon, drain, take it into maintenance, remove it. What one may not do is not there. */
+/** Actions on a host: cordon, drain, maintenance, removal. Actions without permission are hidden. */
 
 import { useState } from 'react';
 import { useLocation } from 'wouter';
@@ -170,7 +170,7 @@ function removeQuestion({ metadata: { name } }: Node, mayRevoke: boolean, onGone
   };
 }
 
-/** Who has no credential any more cannot come back either. */
+/** A host without a credential cannot reconnect, so there is nothing to revoke. */
 function unlessMissing(error: unknown): void {
   if (!(error instanceof ApiCallError && error.code === 404)) throw error;
 }

@@ -1,4 +1,4 @@
-/** A host's conditions as they are, and how they changed since the coordinator's start. */
+/** Conditions of a host and their changes since the coordinator's start. */
 import type { ConditionChange } from '../../shared/kube/fleet/host-reading-types.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import table from '../layout/table.module.css';

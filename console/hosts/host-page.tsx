@@ -1,4 +1,4 @@
-/** One host: what it says of itself, its Pods, what happened on it, and why a DaemonSet is not on it. */
+/** Page of a host: facts, Pods, conditions, Events and the reasons of each DaemonSet. */
 import { Link, useParams } from 'wouter';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
@@ -21,7 +21,7 @@ import { LoadCharts } from './load-charts.js';
 import { NodeEditor } from './node-editor.js';
 import { useHostReadings } from './use-host-readings.js';
 
-/** Which of it is shown follows from rights. */
+/** Permissions on which the layout depends. */
 const OFFERED = [ACCESS.changeNodes, ACCESS.evict, ACCESS.deleteNodes, ACCESS.revoke];
 
 export function HostPage() {

@@ -1,4 +1,4 @@
-/** How the host's link does: since when it is heard or not, round trip, reconnects, and what it carries. */
+/** Link of a host: connection state, round-trip time, reconnects and traffic. */
 import { lazy, Suspense } from 'react';
 import type { BytesByCause, HostMeters, LinkCause } from '../../shared/kube/fleet/host-meter-types.js';
 import type { HostReadings } from '../../shared/kube/fleet/host-reading-types.js';
@@ -90,7 +90,7 @@ function Fact({ term, children }: { term: string; children: React.ReactNode }) {
   );
 }
 
-/** `heartbeats 12.3 kB, status 1.9 kB`: what has crossed since it is counted. */
+/** Shows the traffic by cause, such as `heartbeats 12.3 kB, status 1.9 kB`. */
 function Causes({ up, down }: { up: BytesByCause; down: BytesByCause }) {
   const causes = (Object.keys(up) as LinkCause[])
     .map((cause) => ({ cause, bytes: up[cause] + down[cause] }))
@@ -104,7 +104,7 @@ function Causes({ up, down }: { up: BytesByCause; down: BytesByCause }) {
   );
 }
 
-/** In thousands, as tariffs count. */
+/** Decimal units, like mobile tariffs. */
 function amount(bytes: number): string {
   if (bytes < 1e3) return `${bytes} B`;
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;

@@ -1,4 +1,4 @@
-/** How busy the host was: processors, memory and disk, of the last hour or the last day. */
+/** Charts of CPU, memory and disk usage for the last hour or day. */
 import { lazy, Suspense } from 'react';
 import type { HostReadings, ReadingSeries } from '../../shared/kube/fleet/host-reading-types.js';
 import controls from '../layout/controls.module.css';
@@ -17,7 +17,7 @@ const CHANNELS = [
   ['disk', 'Disk'],
 ] as const;
 
-/** Which span stands in the URL. */
+/** The URL contains the time span. */
 export function LoadCharts({ readings }: { readings: HostReadings | undefined }) {
   const { zone, isTold } = useHostZone();
   const [query, setQuery] = useUrlQuery();
@@ -72,7 +72,7 @@ function percent(part: number): string {
   return `${Math.round(part * 100)} %`;
 }
 
-/** `Processors 12 %, at most 40 %`. */
+/** Formats `Processors 12 %, at most 40 %`. */
 function wordsOf(name: string, values: ReadingSeries['cpu']): string {
   const known = values.filter((value) => value !== null);
   const last = known.at(-1);

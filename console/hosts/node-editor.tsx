@@ -1,4 +1,4 @@
-/** A host's labels and taints, edited in place: what would come and go is shown before anything is saved. */
+/** Editor for a host's labels and taints, with a preview of the effect on Pods. */
 import { useState } from 'react';
 import { isSameTaint, type NodeChange, parseTaint, taintText } from '../../shared/kube/nodes/node-change.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
@@ -151,7 +151,7 @@ type Draft = typeof NO_DRAFT;
 interface TaintsProps {
   node: Node;
   draft: Draft;
-  /** Absent: they are only shown. */
+  /** Absent if read-only. */
   onChange: ((draft: Draft) => void) | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What a change of hosts would do to Pods, in words: asked before anything is saved. */
+/** Preview of the Pods that a change of hosts would start and stop. */
 
 import { useEffect, useState } from 'react';
 import type { DaemonSetEffect, HostEffect } from '../../shared/kube/fleet/host-effect-types.js';
@@ -13,7 +13,7 @@ interface EffectTextProps {
   change: NodeChange;
 }
 
-/** Asks anew for each other change. Says so where the person may not ask. */
+/** Reloads for each change. Shows a notice if the user has no permission. */
 export function HostEffectText({ hosts, change }: EffectTextProps) {
   const mayAsk = useIsAllowed(ACCESS.foresee);
   const asked = JSON.stringify({ hosts, change });

@@ -1,14 +1,13 @@
-/** A list as a table within a card, which a phone scrolls sideways. */
+/** Table in a card. Scrolls horizontally on phones. */
 import type { ReactNode } from 'react';
 import table from './table.module.css';
 import { TableCard } from './table-card.js';
 
 interface ListTableProps {
-  /** What it lists. */
+  /** Name for screen readers. */
   label: string;
-  /** Heads of the columns. */
+  /** Headers of the columns. */
   columns: readonly string[];
-  /** Rows. */
   children: ReactNode;
 }
 

@@ -1,8 +1,8 @@
-/** A part of a page that scrolls by itself, by mouse and by keyboard (WCAG 2.1.1). */
+/** Scrollable region that is reachable by mouse and keyboard (WCAG 2.1.1). */
 import type { ComponentProps } from 'react';
 
 type ScrollFrameProps = ComponentProps<'section'> & {
-  /** What it holds, for those who hear it. */
+  /** Name for screen readers. */
   label: string;
 };
 

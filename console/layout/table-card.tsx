@@ -1,11 +1,11 @@
-/** A card around a table that may be wider than the screen: it scrolls sideways. */
+/** Card that scrolls horizontally if its table is wider than the screen. */
 import type { ReactNode } from 'react';
 import controls from './controls.module.css';
 import { ScrollFrame } from './scroll-frame.js';
 import table from './table.module.css';
 
 interface TableCardProps {
-  /** What it holds, for those who hear it. */
+  /** Name for screen readers. */
   label: string;
   children: ReactNode;
 }

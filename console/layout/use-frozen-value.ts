@@ -1,7 +1,7 @@
-/** What is under the cursor does not jump: a value that stands still for as long as somebody points at what shows it. */
+/** Freezes a value while the user points at it, so that content does not move under the cursor. */
 import { useRef } from 'react';
 
-/** The newest `value`, or while `isHeld` the last one of before. */
+/** Returns `value`, or the last value before `isHeld` became true. */
 export function useFrozenValue<T>(value: T, isHeld: boolean): T {
   const last = useRef(value);
   if (!isHeld) last.current = value;

@@ -1,4 +1,4 @@
-/** What a join line is to allow, and the line itself: shown once, for its secret is stored nowhere. */
+/** Form that creates a join command. It is shown once, because the token's secret is not stored. */
 import { type FormEvent, useId, useState } from 'react';
 import { type JoinAddress, joinCommand } from '../../shared/kube/access/join-command.js';
 import controls from '../layout/controls.module.css';
@@ -8,7 +8,7 @@ import { parseLabels } from './label-input.js';
 import classes from './onboarding.module.css';
 
 const HOUR_MS = 3_600_000;
-/** As kubeadm's default the second. */
+/** The second is the default, like kubeadm's. */
 const LIFETIMES: readonly [name: string, flag: string, ms: number | undefined][] = [
   ['1 hour', '1h', HOUR_MS],
   ['24 hours', '24h', 24 * HOUR_MS],
@@ -118,7 +118,7 @@ function lifetimeOf({ lifetime }: Wishes) {
   return LIFETIMES.find(([name]) => name === lifetime);
 }
 
-/** The same on the coordinator's own machine. */
+/** Returns the equivalent command on the coordinator's machine. */
 function commandOf(wishes: Wishes): string {
   const quoted = (text: string) => `'${text.trim().replaceAll("'", "'\\''")}'`;
   const parts = [

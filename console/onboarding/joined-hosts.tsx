@@ -1,4 +1,4 @@
-/** Hosts as they join, the newest first. */
+/** Recently joined hosts, newest first. */
 
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
@@ -14,7 +14,8 @@ const MOST = 20;
 
 export function JoinedHosts() {
   const { objects, phase, error } = useLiveList<Host>(HOSTS);
-  // Clocks differ, and the API's times are whole seconds: what was there first is known by name.
+  // Hosts at the time when the page was opened. Compared by name, because clocks differ and timestamps only have
+  // seconds.
   const [present, setPresent] = useState<ReadonlySet<string>>();
   useEffect(() => {
     if (phase === 'live') setPresent((before) => before ?? new Set(objects.map(nameOf)));
@@ -52,7 +53,7 @@ export function JoinedHosts() {
   );
 }
 
-/** The uid too: a name may be joined anew. */
+/** Includes the uid, because a host can join again under the same name. */
 function nameOf({ metadata }: Host): string {
   return `${metadata.name} ${metadata.uid ?? ''}`;
 }
@@ -61,7 +62,7 @@ function joinedAt({ metadata }: Host): number {
   return Date.parse(metadata.creationTimestamp ?? '');
 }
 
-/** Without those that every host has. */
+/** Omits labels that every host has. */
 function ownLabels(labels: Readonly<Record<string, string>> = {}): string {
   return Object.entries(labels)
     .filter(([key]) => !key.includes('kubernetes.io/'))

@@ -1,7 +1,7 @@
-/** Labels as people type them. */
+/** Parses labels that a user typed. */
 import { isLabelKey, isLabelValue } from '../../shared/kube/objects/label-syntax.js';
 
-/** `site=kiel,hardware=nuc`; what is wrong with the text is told instead. Pure. */
+/** Parses `site=kiel,hardware=nuc`. Returns a problem for an invalid text. Pure. */
 export function parseLabels(text: string): { labels: Record<string, string>; problem?: string } {
   const labels: Record<string, string> = {};
   for (const item of text.split(/[,\s]+/).filter(Boolean)) {

@@ -1,4 +1,4 @@
-/** Bringing hosts in: a line for them to type, those that wait for a person's word, and those that have joined. */
+/** Onboarding page: join command, hosts that wait for approval, and joined hosts. */
 import { useEffect, useState } from 'react';
 import type { JoinAddress } from '../../shared/kube/access/join-command.js';
 import { ACCESS, useAreChecksLoaded, useIsAllowed } from '../api/access-checks.js';

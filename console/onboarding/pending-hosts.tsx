@@ -1,4 +1,4 @@
-/** Hosts that wait for a person's word, one at a time or many at once. */
+/** Hosts that wait for approval, with bulk approval. */
 
 import { useState } from 'react';
 import {
@@ -24,7 +24,7 @@ const PATH = `${REQUESTS}?fieldSelector=${encodeURIComponent(`spec.signerName=${
 
 type Decision = 'Approved' | 'Denied';
 
-/** `isAsked`: each new host waits, so an empty room is worth telling. */
+/** `isAsked` is true if new hosts need approval. The section is then also shown when it is empty. */
 export function PendingHosts({ isAsked }: { isAsked: boolean }) {
   const { objects, phase } = useLiveList<CertificateSigningRequest>(PATH);
   const mayDecide = useIsAllowed(ACCESS.approve);

@@ -1,4 +1,4 @@
-/** Tokens by which hosts may still join, without their secrets. */
+/** List of join tokens, without their secrets. */
 import { useState } from 'react';
 import {
   TOKEN_SECRET_PREFIX,

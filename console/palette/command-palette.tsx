@@ -1,4 +1,4 @@
-/** Ctrl-K: one field to go anywhere and do what is about the person. A combobox as ARIA's practices have it. */
+/** Command palette (Ctrl-K): navigation and user actions. Implements ARIA's combobox pattern. */
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { KubeObject } from '../../shared/kube/objects/meta.js';
@@ -84,7 +84,7 @@ export function CommandPalette({ onClose, onHelp }: CommandPaletteProps) {
   );
 }
 
-/** Asked once, when it opens. What one may not see is not offered. */
+/** Loads the objects once, when the palette opens. Kinds without permission are omitted. */
 function useObjects(): Objects {
   const [objects, setObjects] = useState(NOTHING);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** The sheet of shortcuts. */
+/** List of keyboard shortcuts. */
 import { useEffect, useRef, useState } from 'react';
 import controls from '../layout/controls.module.css';
 import { NAV_ITEMS } from '../layout/shell/navigation.js';

@@ -1,18 +1,18 @@
-/** A container's log as it is written: the last lines, searched, followed, downloaded. */
+/** Live log of a container with search, follow and download. */
 import { useEffect, useRef, useState } from 'react';
 import { ApiCallError } from '../api/api-call.js';
 import { readLines } from '../api/api-stream.js';
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/text/scrolled-text.js';
 
-/** Kept on the page; the download has all. */
+/** Maximum number of displayed lines. The download is complete. */
 const MOST_LINES = 2_000;
 
 interface PodLogProps {
   namespace: string;
   pod: string;
   container: string;
-  /** Of the attempt before, which has ended. */
+  /** Shows the log of the previous, terminated container. */
   isPrevious: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** One container: what it does now, why it ended the last time, and when it is started again. */
+/** State of a container: last exit and next restart. */
 import type { ContainerStateTerminated, ContainerStatus } from '../../shared/kube/pods/pod-types.js';
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/text/scrolled-text.js';

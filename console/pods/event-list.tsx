@@ -1,4 +1,4 @@
-/** What happened to an object, the newest first. */
+/** Events of an object, newest first. */
 import type { KubeEvent } from '../../shared/kube/objects/event-types.js';
 import { useLiveList } from '../api/live-list.js';
 import table from '../layout/table.module.css';
@@ -7,7 +7,7 @@ import { RelativeTime } from '../layout/time/relative-time.js';
 
 const MOST = 50;
 
-/** `about`: a field selector of events. `namespace`: of the object; absent for a host. */
+/** `about` is a field selector of Events. `namespace` is absent for hosts. */
 export function EventList({ about, namespace }: { about: string; namespace?: string }) {
   const place = namespace === undefined ? '/api/v1/events' : `/api/v1/namespaces/${namespace}/events`;
   const { objects, phase } = useLiveList<KubeEvent>(`${place}?fieldSelector=${encodeURIComponent(about)}`);

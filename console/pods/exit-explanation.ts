@@ -1,7 +1,7 @@
-/** Why a container ended, and when it is started again, in words. Pure. */
+/** Explains why a container exited, and when it restarts. Pure. */
 import type { ContainerStateTerminated, ContainerStatus } from '../../shared/kube/pods/pod-types.js';
 
-/** Above it, a code is a signal's number more (bash(1), EXIT STATUS). */
+/** Exit codes above 128 are 128 plus the signal number (bash(1), EXIT STATUS). */
 const SIGNAL_BASE = 128;
 
 const SIGNALS: Readonly<Record<number, string>> = {
@@ -30,7 +30,7 @@ const CODES: Readonly<Record<number, string>> = {
   255: 'an error of the program, or a code outside of 0 to 255',
 };
 
-/** `exit code 137: SIGKILL, …`. */
+/** Returns text such as `exit code 137: SIGKILL, …`. */
 export function explainExit({ exitCode, signal, reason }: ContainerStateTerminated): string {
   if (reason === 'OOMKilled') {
     return `exit code ${exitCode}: the kernel killed it, for it took more memory than its limit`;
@@ -40,10 +40,10 @@ export function explainExit({ exitCode, signal, reason }: ContainerStateTerminat
   return `exit code ${exitCode}: ${known ?? 'a code of the program’s own'}`;
 }
 
-/** Units of Go's durations, ms. */
+/** Units of Go durations in milliseconds. */
 const UNITS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000 };
 
-/** When the back-off that the container waits for is over; undefined when it waits for none. */
+/** Returns the time of the next restart during a back-off, otherwise undefined. */
 export function nextRestartTime({ state, lastState }: ContainerStatus): string | undefined {
   const [, delay] = /^back-off (\S+) restarting/.exec(state?.waiting?.message ?? '') ?? [];
   const ended = lastState?.terminated?.finishedAt;

@@ -1,4 +1,4 @@
-/** One Pod: its containers, why they restarted, its events, and its log as it is written. */
+/** Page of a Pod: containers, restarts, Events, log and terminal. */
 import { type ReactNode, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { Node } from '../../shared/kube/nodes/node-types.js';

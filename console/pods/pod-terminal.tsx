@@ -1,4 +1,4 @@
-/** The place of a terminal on a Pod's page: which container, which command; how it ended, and once more. */
+/** Terminal section of a Pod's page: selection of container and command, and the result. */
 import { type FormEvent, lazy, Suspense, useCallback, useState } from 'react';
 import controls from '../layout/controls.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
@@ -6,17 +6,17 @@ import { splitCommand } from './split-command.js';
 
 const Terminal = lazy(async () => ({ default: (await import('./terminal.js')).Terminal }));
 
-/** The shell of the image: bash where there is one. */
+/** Runs bash if the image has it, otherwise sh. */
 const SHELL = 'sh -c "exec $(command -v bash || echo sh)"';
 
 interface PodTerminalProps {
   namespace: string;
   pod: string;
-  /** Those that run. */
+  /** Names of running containers. */
   containers: readonly string[];
 }
 
-/** `refused`: ended with nothing on its screen. */
+/** `refused`: ended without any output. */
 type Phase = 'closed' | 'opening' | 'open' | 'ended' | 'refused';
 
 export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
@@ -71,7 +71,7 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
           />
         </label>
         {isRunning ? (
-          // Keys: the same button under the same finger would submit.
+          // Different keys: React would otherwise reuse the button, and the click would submit the form.
           <button
             key="end"
             type="button"

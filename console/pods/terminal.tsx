@@ -1,4 +1,4 @@
-/** A terminal in a container: xterm.js over `ExecSession`. Loaded when somebody opens one. */
+/** Terminal in a container: xterm.js over `ExecSession`. Loaded on demand. */
 import { FitAddon } from '@xterm/addon-fit';
 import { type ITheme, Terminal as Xterm } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
@@ -7,19 +7,19 @@ import { withStrictStyles } from './csp-styles.js';
 import { ExecSession, type ExecTarget } from './exec-session.js';
 import classes from './terminal.module.css';
 
-/** Lines that can be scrolled back to. */
+/** Number of lines to scroll back. */
 const SCROLLBACK = 5_000;
 
 interface TerminalProps {
   target: ExecTarget;
-  /** Ended from outside. */
+  /** True if the user hung up. */
   isHungUp: boolean;
   onOpened: () => void;
-  /** Called once with how it ended, and whether there is anything to read on the screen. */
+  /** Called once with the result, and whether the command printed anything. */
   onEnded: (how: string, hasPrinted: boolean) => void;
 }
 
-/** One session; another one is another component (`key`). */
+/** One session. A new session needs a new `key`. */
 export function Terminal({ target, isHungUp, onOpened, onEnded }: TerminalProps) {
   const frame = useRef<HTMLElement>(null);
   const session = useRef<ExecSession>(null);
@@ -46,7 +46,7 @@ export function Terminal({ target, isHungUp, onOpened, onEnded }: TerminalProps)
       opened: () => {
         opened.resize(terminal.cols, terminal.rows);
         terminal.focus();
-        // xterm draws nothing while it is out of sight.
+        // xterm does not draw outside of the viewport.
         host.scrollIntoView({ block: 'nearest' });
         tell.onOpened();
       },
@@ -77,7 +77,7 @@ export function Terminal({ target, isHungUp, onOpened, onEnded }: TerminalProps)
   return <section ref={frame} className={classes.terminal} aria-label="Screen of the terminal" />;
 }
 
-/** The console's own colours, as they are now. */
+/** Returns the current colours of the console. */
 function themeOf(element: HTMLElement): ITheme {
   const style = getComputedStyle(element);
   return {

@@ -1,4 +1,4 @@
-/** The hosts that failed first: why, and what their Pod said last. */
+/** Hosts that failed first, with reasons and the ends of their logs. */
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { REVISION_HASH_LABEL } from '../../shared/kube/daemonsets/daemonset-types.js';
@@ -10,14 +10,14 @@ import { CopyCommand } from '../layout/text/copy-command.js';
 import { ScrolledText } from '../layout/text/scrolled-text.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 
-/** Whose last lines are asked for at once; others when somebody opens them. */
+/** Number of hosts whose log is loaded at once. Others are loaded when they are opened. */
 const OPEN_AT_FIRST = 2;
 const LINES = 20;
 
 interface FailedHostsProps {
   namespace: string;
   daemonSet: string;
-  /** Hash of the revision that failed: what its hosts have been given since has other logs. */
+  /** Hash of the failed revision. Reverted hosts run other Pods, whose logs do not belong here. */
   revision: string;
   failures: readonly HostFailure[];
 }
@@ -67,7 +67,7 @@ function LastLines({ isOpenAtFirst, ...whose }: LastLinesProps) {
   );
 }
 
-/** The end of a log, and whose it is. */
+/** The end of a container's log. */
 interface LogEnd {
   pod: string;
   container: string;
@@ -101,7 +101,10 @@ function Lines({ namespace, daemonSet, revision, node }: Omit<LastLinesProps, 'i
   );
 }
 
-/** Of the container that does worst: of its ended attempt where the present one waits. Rejects with what a person can read. */
+/**
+ * Returns the log of the container in the worst state, of its previous run if it is waiting. Rejects with an error for
+ * the user.
+ */
 async function logEndOf(
   { namespace, daemonSet, revision, node }: Omit<LastLinesProps, 'isOpenAtFirst'>,
   signal: AbortSignal,

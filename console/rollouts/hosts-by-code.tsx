@@ -1,4 +1,4 @@
-/** Hosts by their one reason code; a code's hosts are asked for when it is opened. */
+/** Hosts of a rollout by reason code. The hosts of a code are loaded when it is opened. */
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
@@ -11,7 +11,7 @@ interface RolloutHosts {
   hosts: readonly { node: string; sentence: string }[];
 }
 
-/** Asked for at once: what a person looks for first. */
+/** Codes that are open initially. */
 const OPEN_AT_FIRST: ReadonlySet<string> = new Set(['Failed']);
 
 interface HostsByCodeProps {
@@ -50,7 +50,7 @@ function Code({ rollout, code, count }: CodeProps) {
   );
 }
 
-/** `count`: another one may be other hosts. */
+/** A changed `count` indicates other hosts. */
 function Hosts({ rollout, code, count }: CodeProps) {
   const { namespace = '', name } = rollout.metadata;
   const path = `${rolloutPath(namespace, name)}/hosts?code=${code}&limit=100`;

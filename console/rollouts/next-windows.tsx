@@ -1,4 +1,4 @@
-/** When hosts may be changed next, by their time zones: on the viewer's clock, and on theirs. */
+/** Next maintenance windows by time zone, in the viewer's and in the hosts' local time. */
 import { Link } from 'wouter';
 import type { CalendarZone, ChangeCalendar } from '../../shared/kube/fleet/change-calendar-types.js';
 import { useApiResource } from '../api/use-api-resource.js';
@@ -11,11 +11,11 @@ const DAYS = 14;
 interface NextWindowsProps {
   namespace: string;
   policy: string;
-  /** Asked anew when it changes. */
+  /** Reloads when it changes. */
   version: string;
 }
 
-/** Nothing where the policy lets everything be changed at any time, or may not be read. */
+/** Shows nothing if the policy has no windows, or if the user may not read it. */
 export function NextWindows({ namespace, policy, version }: NextWindowsProps) {
   const path = `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/rolloutpolicies/${policy}/calendar`;
   const { answer: calendar } = useApiResource<ChangeCalendar>(`${path}?days=${DAYS}`, version);
@@ -68,7 +68,7 @@ function Zone({ zone: { zones, hosts, spans } }: { zone: CalendarZone }) {
   );
 }
 
-/** `in 3 hours (22:00 Europe/Berlin)`. */
+/** Formats `in 3 hours (22:00 Europe/Berlin)`. */
 function Moment({ at, zone }: { at: string; zone: string | undefined }) {
   const wall = (timeZone?: string) =>
     new Date(at).toLocaleString(undefined, {

@@ -1,4 +1,4 @@
-/** The rollouts of a DaemonSet before this one: how each ended, how long it took, and why it failed. */
+/** Past rollouts of a DaemonSet: result, duration and cause of failure. */
 import { Link } from 'wouter';
 import { PAST_ROLLOUT_LABEL, type Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import { useLiveList } from '../api/live-list.js';
@@ -66,7 +66,7 @@ function Row({ rollout: { metadata, status } }: { rollout: Rollout }) {
   );
 }
 
-/** `4 min`, `3 h 20 min`. */
+/** Formats `4 min` or `3 h 20 min`. */
 function duration(ms: number): string {
   const minutes = Math.round(ms / 60_000);
   if (minutes < 1) return `${Math.max(Math.round(ms / 1000), 0)} s`;

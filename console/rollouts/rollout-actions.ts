@@ -1,4 +1,4 @@
-/** What a person may tell a rollout, and how it is told: an annotation, as kubectl would. */
+/** Actions on rollouts. They are sent as annotations, which kubectl can set as well. */
 import { countText } from '../../shared/kube/objects/count-text.js';
 import { UPDATE_BLOCK_CODES, type UpdateBlockCode } from '../../shared/kube/rollouts/rollout-reason-codes.js';
 import type { Rollout, RolloutPhase, RolloutStatus } from '../../shared/kube/rollouts/rollout-types.js';
@@ -11,33 +11,33 @@ import {
 } from '../../shared/kube/rollouts/steering-requests.js';
 import { requestApi } from '../api/api-call.js';
 
-/** One thing that makes sense to do now. */
+/** An action that is possible now. */
 export interface RolloutAction {
   verb: SteeringVerb;
-  /** Value of the annotation: a wave; "true" where the verb is about the rollout. */
+  /** Value of the annotation: a wave or a node. "true" for actions on the whole rollout. */
   value: string;
-  /** On the button. */
+  /** Label of the button. */
   label: string;
-  /** What will happen to how many hosts. */
+  /** The effect, with the number of affected hosts. */
   consequence: string;
   needsReason: boolean;
 }
 
 export const ROLLOUTS = '/apis/fleet.everynode.dev/v1/rollouts';
 
-/** The path of one. */
+/** Returns the API path of a rollout. */
 export function rolloutPath(namespace: string, name: string): string {
   return `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/rollouts/${name}`;
 }
 
-/** The path of the policies of a namespace. */
+/** Returns the API path of the policies of a namespace. */
 export function policiesPath(namespace: string): string {
   return `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/rolloutpolicies`;
 }
 
 const OVER: ReadonlySet<RolloutPhase> = new Set(['Completed', 'RolledBack']);
 
-/** What is offered in a rollout's present state, the likeliest first. Pure. */
+/** Returns the possible actions for a rollout's state, most likely first. Pure. */
 export function actionsOfRollout(status: RolloutStatus): RolloutAction[] {
   const { phase, steering, aborted } = status;
   const isHeld = steering?.paused === true || steering?.frozen === true;
@@ -99,13 +99,13 @@ export function actionsOfRollout(status: RolloutStatus): RolloutAction[] {
   return offers.filter((each) => each !== false);
 }
 
-/** Codes of hosts that had their turn, or are to have none; all others that keep an older Pod have yet to begin it. */
+/** Codes of hosts with an older Pod whose update was done or excluded. All others still wait for their update. */
 const HAS_NO_TURN: ReadonlySet<UpdateBlockCode> = new Set(['Reverted', 'RolloutFailed', 'Skipped']);
 const AWAITS_ITS_TURN: ReadonlySet<string> = new Set(
   UPDATE_BLOCK_CODES.filter((code) => !HAS_NO_TURN.has(code)),
 );
 
-/** What is offered for one host, by its reason code. Pure. */
+/** Returns the possible actions for a host, by its reason code. Pure. */
 export function actionsOfHost(code: string, node: string): RolloutAction[] {
   const offers: (RolloutAction | false)[] = [
     code === 'OutsideWindow' &&
@@ -153,12 +153,12 @@ function offer(verb: SteeringVerb, value: string, label: string, consequence: st
   return { verb, value, label, consequence, needsReason: NEEDS_REASON.has(verb) };
 }
 
-/** `one`, `many`: what is said of them. */
+/** `one` and `many` follow the noun. */
 function hosts(count: number, one = '', many = one): string {
   return countText(count, `host ${one}`, `hosts ${many}`).trimEnd();
 }
 
-/** Tells the rollout. Rejects with `CallError` when it may not be told so. */
+/** Sends the action. Rejects with `ApiCallError`. */
 export async function sendRolloutAction(
   rollout: Rollout,
   { verb, value }: RolloutAction,
@@ -176,7 +176,7 @@ export async function sendRolloutAction(
   });
 }
 
-/** The same as a command. */
+/** Returns the equivalent kubectl command. */
 export function rolloutActionCommand(rollout: Rollout, { verb, value, needsReason }: RolloutAction): string {
   const { namespace = '', name } = rollout.metadata;
   const reason = needsReason ? ` ${REASON_ANNOTATION}='…'` : '';

@@ -1,4 +1,4 @@
-/** Buttons for what a person may tell a rollout now; each asks first. Nothing for who may not. */
+/** Buttons for actions on a rollout, with confirmation. Hidden without permission. */
 import { useState } from 'react';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import { useIsAllowed } from '../api/access-checks.js';
@@ -7,7 +7,6 @@ import controls from '../layout/controls.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { type RolloutAction, rolloutActionCommand, sendRolloutAction } from './rollout-actions.js';
 
-/** In the rollout's namespace. */
 const STEER = { verb: 'patch', group: 'fleet.everynode.dev', resource: 'rollouts' } as const;
 
 export function RolloutButtons({ rollout, offers }: { rollout: Rollout; offers: readonly RolloutAction[] }) {

@@ -1,4 +1,4 @@
-/** One rollout: where each wave stands, what fails and why, and what a person can do about it now. */
+/** Page of a rollout: waves, failures and possible actions. */
 import { Link, useParams } from 'wouter';
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 import {

@@ -1,4 +1,4 @@
-/** All rollouts: those that need somebody first. */
+/** Page with all rollouts. Those that need an operator come first. */
 import { Link } from 'wouter';
 import {
   PAST_ROLLOUT_LABEL,
@@ -14,7 +14,7 @@ import { RelativeTime } from '../layout/time/relative-time.js';
 import { ROLLOUTS } from './rollout-actions.js';
 import { WaveBar } from './wave-bar.js';
 
-/** From what needs a person to what is over. */
+/** Sort order: rollouts that need an operator first, finished ones last. */
 const ORDER: readonly RolloutPhase[] = [
   'Failed',
   'AwaitingApproval',
@@ -30,7 +30,7 @@ const ORDER: readonly RolloutPhase[] = [
 
 export function RolloutsPage() {
   const { objects, phase, error } = useLiveList<Rollout>(ROLLOUTS);
-  // Past ones stand on the page of their DaemonSet.
+  // Past rollouts are shown on the page of the current one.
   const present = objects.filter(({ metadata }) => metadata.labels?.[PAST_ROLLOUT_LABEL] === undefined);
   const rollouts = present.sort((a, b) => rank(a) - rank(b) || (nameOf(a) < nameOf(b) ? -1 : 1));
   return (

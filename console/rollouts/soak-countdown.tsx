@@ -1,4 +1,4 @@
-/** How long the open wave is still watched: counted down where the policy may be read. */
+/** Countdown of the soak time. Needs permission to read the policy. */
 import { useCallback, useState } from 'react';
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 import type { RolloutStatus } from '../../shared/kube/rollouts/rollout-types.js';
@@ -39,7 +39,7 @@ export function SoakCountdown({
   );
 }
 
-/** `3725` → `1:02:05`. */
+/** Formats `3725` as `1:02:05`. */
 function countdown(seconds: number): string {
   const whole = Math.ceil(seconds);
   const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];

@@ -1,4 +1,4 @@
-/** How far the hosts of a wave are: a bar, and the same in words. */
+/** Progress of a wave as a bar and as text. */
 import type { RolloutCounts } from '../../shared/kube/rollouts/rollout-types.js';
 import classes from './wave-bar.module.css';
 

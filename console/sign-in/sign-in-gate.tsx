@@ -1,4 +1,4 @@
-/** Asks who one is, and for a token when nobody is signed in. */
+/** Loads the user, and shows the sign-in page without a session. */
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { ApiCallError, SIGNED_OUT } from '../api/api-call.js';
 import { loadUser } from '../api/signed-in-user.js';
@@ -8,7 +8,7 @@ import { SignInPage } from './sign-in-page.js';
 
 type Standing = 'asking' | 'in' | 'out' | 'unreachable';
 
-/** Shows `children` to those who are signed in. */
+/** Renders `children` only for signed-in users. */
 export function SignInGate({ children }: { children: ReactNode }) {
   const [standing, setStanding] = useState<Standing>('asking');
   const ask = useCallback(async () => {

@@ -1,4 +1,4 @@
-/** Signing in: with a token that the API takes, or at the issuer that the coordinator trusts. */
+/** Sign-in page: by token, or at the configured OpenID Connect issuer. */
 import { type FormEvent, useEffect, useId, useState } from 'react';
 import { signInErrorText } from '../../shared/kube/access/sign-in-errors.js';
 import { ApiCallError, requestApi } from '../api/api-call.js';
@@ -7,7 +7,7 @@ import controls from '../layout/controls.module.css';
 import { saveReturnPath } from './return-path.js';
 import classes from './sign-in-page.module.css';
 
-/** `onSignedIn` is called when the session stands. */
+/** `onSignedIn` is called when the session exists. */
 export function SignInPage({ onSignedIn }: { onSignedIn: () => void }) {
   const id = useId();
   const [token, setToken] = useState('');
@@ -58,7 +58,7 @@ export function SignInPage({ onSignedIn }: { onSignedIn: () => void }) {
           {isBusy ? 'Signing in…' : 'Sign in'}
         </button>
         {hasIssuer && (
-          // Not a link of this program: the coordinator answers it, and sends the browser to the issuer.
+          // A normal link outside of the router: the coordinator redirects it to the issuer.
           <a className={controls.button} href="/console/sign-in/oidc" onClick={saveReturnPath}>
             Sign in with your organisation
           </a>
@@ -71,12 +71,12 @@ export function SignInPage({ onSignedIn }: { onSignedIn: () => void }) {
   );
 }
 
-/** Why the coordinator sent the browser back from the issuer without a session. */
+/** Returns the error after a failed sign-in at the issuer. */
 function refusal(): string {
   return signInErrorText(new URLSearchParams(location.search).get('refused'));
 }
 
-/** Whether there is an issuer to sign in at. */
+/** Returns true if an issuer is configured. */
 function useHasIssuer(): boolean {
   const [hasIssuer, setHasIssuer] = useState(false);
   useEffect(() => {

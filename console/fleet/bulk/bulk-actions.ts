@@ -74,7 +74,6 @@ export const NODE_ACTIONS: readonly BulkAction[] = [
   },
 ];
 
-/** Bars keys. */
 export const REVOKE: BulkAction = {
   id: 'revoke',
   name: 'Revoke',
@@ -86,7 +85,7 @@ export const REVOKE: BulkAction = {
 function labelChange(text: string): NodeChange | undefined {
   const [, key = '', sign, value = ''] = /^([^=\s]+?)(?:(=)(.*)|-)?$/.exec(text.trim()) ?? [];
   const takesAway = sign === undefined && text.trim().endsWith('-');
-  // As kubectl: an empty value is said by `=`.
+  // Like kubectl: an empty value needs the `=`.
   if (sign === undefined && !takesAway) return undefined;
   if (!isLabelKey(key) || !isLabelValue(value)) return undefined;
   return { labels: { [key]: takesAway ? null : value } };

@@ -1,4 +1,4 @@
-/** What is done to the chosen hosts: offered with their number, asked, told as it goes, and undone where that can be. */
+/** Actions on the selected hosts: confirmation, progress and undo. */
 
 import { useState } from 'react';
 import { countText } from '../../../shared/kube/objects/count-text.js';
@@ -15,14 +15,14 @@ import { BulkProgress } from './bulk-progress.js';
 import { type BulkState, runBulk } from './bulk-run.js';
 
 interface BulkBarProps {
-  /** Names of the chosen hosts. */
+  /** Names of the selected hosts. */
   names: readonly string[];
-  /** How many of them the table does not show at the moment. */
+  /** Number of selected hosts that the table does not show. */
   hidden: number;
   onClear: () => void;
 }
 
-/** What runs, or has run. */
+/** A running or finished action. */
 interface Work {
   title: string;
   state: BulkState;
@@ -30,7 +30,7 @@ interface Work {
   undo?: () => void;
 }
 
-/** What one host's part answers: how to undo it. */
+/** Performs the action on one host. Resolves with a function that undoes it, if possible. */
 type Deed = (name: string) => Promise<(() => Promise<unknown>) | undefined>;
 
 export function BulkBar({ names, hidden, onClear }: BulkBarProps) {
@@ -144,7 +144,7 @@ function questionFor(
     ),
     act: `${action.name} ${countText(targets.length, 'host')}`,
     reason: 'none',
-    // It goes on behind the dialog, where it can be watched and stopped.
+    // The action continues after the dialog closes. The progress bar can stop it.
     perform: async () => begin(),
   };
 }
@@ -163,7 +163,7 @@ function deedOf(action: BulkAction, text: string): Deed {
   };
 }
 
-/** Asked to wait, or nobody there: the same again in a moment. */
+/** Returns the delay before a retry if the coordinator is overloaded or unreachable. */
 function patience(error: unknown): number | undefined {
   if (!(error instanceof ApiCallError)) return undefined;
   return error.code === 429 || error.code === 503 || error.code === 0 ? 1_000 : undefined;

@@ -1,4 +1,4 @@
-/** How far something that is done to many hosts has come, what failed, and the way back. */
+/** Progress, failures and undo of a bulk action. */
 import controls from '../../layout/controls.module.css';
 import classes from './bulk-bar.module.css';
 import type { BulkState } from './bulk-run.js';
@@ -9,7 +9,7 @@ interface BulkProgressProps {
   title: string;
   state: BulkState;
   stop: () => void;
-  /** Absent while it goes on, and where there is no way back. */
+  /** Absent while the action runs, and if it cannot be undone. */
   undo?: () => void;
   onDismiss: () => void;
 }

@@ -1,6 +1,5 @@
-/** The same done to many hosts: a few at a time, each failure kept by itself, and what would undo it. */
+/** Runs an action on many hosts, a few at a time. Collects failures and the functions that undo it. */
 
-/** How far it has come. */
 export interface BulkState {
   total: number;
   done: number;
@@ -8,25 +7,24 @@ export interface BulkState {
   isOver: boolean;
 }
 
-/** What would undo it, of one host. */
+/** How to undo the action on one host. */
 interface Undone<Undo> {
   name: string;
   undo: Undo;
 }
 
-/** What became of one try: `again` after so many ms (the coordinator asked for patience). */
+/** Returns the delay before a retry in milliseconds, or undefined if the error is permanent. */
 type Patience = (error: unknown) => number | undefined;
 
 interface BulkOptions<Undo> {
   names: readonly string[];
-  /** Answers what undoes it. */
+  /** Resolves with the function that undoes the action. */
   act: (name: string) => Promise<Undo>;
-  /** How long to wait before the same is tried again; undefined: it has failed. */
   patience: Patience;
   onProgress: (state: BulkState) => void;
-  /** What has not begun by then is not done. */
+  /** Hosts whose action has not started yet are skipped after an abort. */
   signal: AbortSignal;
-  /** How many at once. */
+  /** Maximum number of concurrent actions. */
   atOnce?: number;
   wait?: (ms: number) => Promise<void>;
 }
@@ -34,7 +32,7 @@ interface BulkOptions<Undo> {
 const AT_ONCE = 8;
 const MOST_WAITS = 60;
 
-/** Resolves when all were done, failed, or were left because `signal` was aborted; answers what undoes those that were done. */
+/** Resolves when all hosts are done, failed or skipped. The result holds how to undo the successful ones. */
 export async function runBulk<Undo>(options: BulkOptions<Undo>): Promise<readonly Undone<Undo>[]> {
   const { names, act, patience, onProgress, signal, atOnce = AT_ONCE, wait = waitMs } = options;
   const done: Undone<Undo>[] = [];

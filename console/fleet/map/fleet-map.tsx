@@ -1,4 +1,7 @@
-/** Every host as one cell. Drawn, for ten thousand elements would not be smooth; the table says the same to a screen reader. */
+/**
+ * Fleet map with one cell for each host. Drawn on a canvas, because ten thousand elements are too slow. Screen readers
+ * use the table.
+ */
 import { type MouseEvent, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
@@ -20,7 +23,7 @@ export function FleetMap({ groups }: { groups: readonly MapGroup<Host>[] }) {
   const colours = useMapColours();
   const drawn = useRef<DrawnMap>(undefined);
 
-  // Before it is seen: the canvas takes its height by this, and pushes what stands below.
+  // Before the first paint: the drawing sets the height of the canvas, which moves the content below.
   useLayoutEffect(() => {
     if (!canvas.current || width === 0) return;
     const wanted = { plan, width, colours, ratio: devicePixelRatio };

@@ -1,8 +1,8 @@
-/** The theme's colours as a canvas takes them: it knows no variables and no `light-dark()`. */
+/** Theme colours for the canvas, which supports neither CSS variables nor `light-dark()`. */
 import { useEffect, useState } from 'react';
 import type { HostHealth } from '../host-health.js';
 
-/** The theme's variable of each. */
+/** Names of the CSS variables. */
 const VARIABLES = {
   failing: '--ill',
   notReady: '--ill',
@@ -16,7 +16,7 @@ const VARIABLES = {
 
 export type MapColours = Readonly<Record<keyof typeof VARIABLES, string>>;
 
-/** Read anew when the theme changes, and not with each drawing: asking makes the browser lay the page out. */
+/** Updated only when the theme changes: reading computed styles forces a layout. */
 export function useMapColours(): MapColours {
   const [colours, setColours] = useState(readColours);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** The fleet in the order of a column, kept up with what changes: only what changed looks for its place. */
+/** Incremental sorting of the fleet: only changed hosts are moved. */
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import { diffHosts } from '../host-list-diff.js';
 import { COLUMNS, type HostColumn, type Sort } from './host-columns.js';
@@ -10,14 +10,16 @@ interface Entry {
 
 type Compare = (a: Entry, b: Entry) => number;
 
-/** Remembers the last picture; what it answers depends on its arguments alone. */
+/** Caches the last result. The result only depends on the arguments. */
 export class HostSorting {
   #hosts: readonly Host[] = [];
   #entries: readonly Entry[] = [];
   #order: HostColumn['order'] | undefined;
   #down = false;
 
-  /** `hosts` are in order of their names, and equal ones stay so; of a column that there is not, all are equal. */
+  /**
+   * `hosts` must be sorted by name, which is the order of equal keys. For an unknown column the order is not changed.
+   */
   of(hosts: readonly Host[], columns: readonly HostColumn[], { column, down }: Sort): readonly Host[] {
     const order = [...columns, ...COLUMNS].find(({ id }) => id === column)?.order;
     if (!order) return hosts;

@@ -1,4 +1,4 @@
-/** Hosts in rows, sortable and choosable; only the rows on the screen exist. While somebody points at them, they keep their places. */
+/** Virtualised table of hosts with sorting and selection. Rows do not move while the user points at the table. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
@@ -16,7 +16,7 @@ interface HostTableProps {
   columns: readonly HostColumn[];
   sort: Sort;
   onSort: (sort: string) => void;
-  /** Names of those that are chosen; absent: nothing can be done with them, so none can be. */
+  /** Names of the selected hosts. Absent if the user may not perform any action. */
   chosen?: ReadonlySet<string> | undefined;
   onChoose: (names: ReadonlySet<string>) => void;
 }
@@ -94,7 +94,10 @@ export function HostTable({ hosts, columns, sort, onSort, chosen, onChoose }: Ho
   );
 }
 
-/** Sorted; while `isHeld` in the order of before, with those that are gone left out and new ones at the end. */
+/**
+ * Returns the sorted hosts. While `isHeld` the previous order is kept: deleted hosts are removed, new ones are
+ * appended.
+ */
 function useRows(
   hosts: readonly Host[],
   columns: readonly HostColumn[],

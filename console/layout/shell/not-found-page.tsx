@@ -1,4 +1,4 @@
-/** A link that leads nowhere (any more). */
+/** Page for unknown URLs. */
 import { Link } from 'wouter';
 import { PageShell } from './page-shell.js';
 

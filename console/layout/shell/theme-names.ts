@@ -1,4 +1,4 @@
-/** The themes that there are. */
+/** Names of the themes. */
 
 export const THEMES = ['as the system', 'light', 'dark'] as const;
 

@@ -1,13 +1,13 @@
-/** Text that scrolls within its own frame. */
+/** Text in a scrollable region. */
 import type { RefObject } from 'react';
 import { ScrollFrame } from '../scroll-frame.js';
 import classes from './scrolled-text.module.css';
 
 interface ScrolledTextProps {
-  /** What it is, for those who hear it. */
+  /** Name for screen readers. */
   label: string;
   text: string;
-  /** Lines break where the frame ends. */
+  /** True if long lines are wrapped. */
   wraps?: boolean;
   frame?: RefObject<HTMLElement | null>;
 }

@@ -1,16 +1,16 @@
-/** Two texts as the lines that differ, with a few around them; added and removed are told by sign as well as by colour. */
+/** Comparison of two texts: changed lines with context. Changes are marked by sign and colour. */
 import { structuredPatch } from 'diff';
 import { ScrollFrame } from '../scroll-frame.js';
 import classes from './text-diff.module.css';
 
 interface TextDifferenceProps {
-  /** What is compared, for those who hear it. */
+  /** Name for screen readers. */
   label: string;
   before: string;
   after: string;
 }
 
-/** Lines around each change that are shown as well. */
+/** Number of unchanged lines around each change. */
 const CONTEXT = 3;
 
 const SIGNS: Readonly<Record<string, { part: string; word: string }>> = {
@@ -18,7 +18,6 @@ const SIGNS: Readonly<Record<string, { part: string; word: string }>> = {
   '-': { part: 'removed', word: 'removed' },
 };
 
-/** Says so where nothing differs. */
 export function TextDiff({ label, before, after }: TextDifferenceProps) {
   const { hunks } = structuredPatch('', '', before, after, '', '', { context: CONTEXT });
   if (hunks.length === 0) return <p>Nothing differs.</p>;
