@@ -59,7 +59,7 @@ function Console() {
 }
 
 const root = document.getElementById('root');
-if (!root) throw new Error('the page has no place for the console');
+if (!root) throw new Error('the page lacks the element #root');
 createRoot(root).render(
   <StrictMode>
     <Console />

@@ -21,20 +21,22 @@ interface RulesStatus {
 }
 
 /** Returns false until the answer is known. */
-export function useIsAllowed(wish: AccessCheck): boolean {
-  return useIsAllowedInAny(wish, [wish.namespace ?? '']);
+export function useIsAllowed(check: AccessCheck): boolean {
+  return useIsAllowedInAny(check, [check.namespace ?? '']);
 }
 
 /**
  * Returns false until all checks are answered. Pages wait for it; otherwise buttons appear later and move the layout.
  */
-export function useAreChecksLoaded(wishes: readonly AccessCheck[]): boolean {
-  const together = JSON.stringify(wishes.map(keyOf));
+export function useAreChecksLoaded(checks: readonly AccessCheck[]): boolean {
+  const together = JSON.stringify(checks.map(keyOf));
   const [settled, setSettled] = useState('');
   useEffect(() => {
     let isHere = true;
     const keys = JSON.parse(together) as string[];
-    void Promise.all(keys.map((key) => checkAccess(wishOf(key)))).then(() => isHere && setSettled(together));
+    void Promise.all(keys.map((key) => checkAccess(parseKey(key)))).then(
+      () => isHere && setSettled(together),
+    );
     return () => {
       isHere = false;
     };
@@ -45,14 +47,14 @@ export function useAreChecksLoaded(wishes: readonly AccessCheck[]): boolean {
 /**
  * Returns true if the action is allowed in at least one of these namespaces. Returns false until the answer is known.
  */
-export function useIsAllowedInAny(wish: AccessCheck, namespaces: readonly string[]): boolean {
-  const keys = namespaces.map((namespace) => keyOf({ ...wish, namespace }));
+export function useIsAllowedInAny(check: AccessCheck, namespaces: readonly string[]): boolean {
+  const keys = namespaces.map((namespace) => keyOf({ ...check, namespace }));
   const together = JSON.stringify(keys);
   const [, renew] = useReducer((count: number) => count + 1, 0);
   useEffect(() => {
     let isHere = true;
     for (const key of JSON.parse(together) as string[]) {
-      if (!known.has(key)) void checkAccess(wishOf(key)).then(() => isHere && renew());
+      if (!known.has(key)) void checkAccess(parseKey(key)).then(() => isHere && renew());
     }
     return () => {
       isHere = false;
@@ -62,11 +64,11 @@ export function useIsAllowedInAny(wish: AccessCheck, namespaces: readonly string
 }
 
 /** Checks access outside of a component. A failed review denies access, and is repeated at the next call. */
-function checkAccess(wish: AccessCheck): Promise<boolean> {
-  const key = keyOf(wish);
+function checkAccess(check: AccessCheck): Promise<boolean> {
+  const key = keyOf(check);
   const present = asked.get(key);
   if (present) return present;
-  const answer = (wish.namespace ? inNamespace(wish, wish.namespace) : review(wish)).then(
+  const answer = (check.namespace ? inNamespace(check, check.namespace) : review(check)).then(
     (isAllowed) => {
       known.set(key, isAllowed);
       return isAllowed;
@@ -84,21 +86,21 @@ function keyOf({ verb, group = '', resource, subresource = '', namespace = '' }:
   return JSON.stringify([verb, group, resource, subresource, namespace]);
 }
 
-function wishOf(key: string): AccessCheck {
+function parseKey(key: string): AccessCheck {
   const [verb = '', group = '', resource = '', subresource = '', namespace = ''] = JSON.parse(
     key,
   ) as string[];
   return { verb, group, resource, subresource, namespace };
 }
 
-async function inNamespace(wish: AccessCheck, namespace: string): Promise<boolean> {
+async function inNamespace(check: AccessCheck, namespace: string): Promise<boolean> {
   const present = rulesOf.get(namespace) ?? rulesIn(namespace);
   rulesOf.set(namespace, present);
   const { resourceRules, incomplete } = await present.catch((error: unknown) => {
     rulesOf.delete(namespace);
     throw error;
   });
-  return rulesAllow(resourceRules, wish) || (incomplete && (await review(wish)));
+  return rulesAllow(resourceRules, check) || (incomplete && (await review(check)));
 }
 
 async function rulesIn(namespace: string): Promise<RulesStatus> {

@@ -19,8 +19,8 @@ export interface ResourceRule {
 }
 
 /** Returns true if one of the rules allows the action, like RBAC's `RuleAllows`. Pure. */
-export function rulesAllow(rules: readonly ResourceRule[], wish: AccessCheck): boolean {
-  const { verb, group = '', resource, subresource = '' } = wish;
+export function rulesAllow(rules: readonly ResourceRule[], check: AccessCheck): boolean {
+  const { verb, group = '', resource, subresource = '' } = check;
   const whole = subresource ? `${resource}/${subresource}` : resource;
   const names = (list: readonly string[], name: string) => list.includes('*') || list.includes(name);
   return rules.some(

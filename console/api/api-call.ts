@@ -29,7 +29,7 @@ interface Call {
   signal?: AbortSignal;
 }
 
-const MOST_TRIES = 3;
+const MAX_ATTEMPTS = 3;
 const RETRY_MS = 500;
 
 /** Protection against cross-site requests: other sites can make the browser send the cookie, but not this header. */
@@ -52,7 +52,7 @@ export async function requestApi(path: string, call: Call = {}): Promise<Respons
     ...(signal ? { signal } : {}),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
-    throw new ApiCallError(0, 'Unreachable', 'the coordinator does not answer');
+    throw new ApiCallError(0, 'Unreachable', 'the coordinator is unreachable');
   });
   if (!response.ok) {
     const status = (await response.json().catch(() => ({}))) as Partial<Status>;
@@ -71,8 +71,8 @@ export async function callApi<T>(path: string, options: Call = {}): Promise<T> {
     try {
       return (await (await requestApi(path, options)).json()) as T;
     } catch (error) {
-      const isUnheard = error instanceof ApiCallError && error.code === 0;
-      if (!isUnheard || !isQuestion || tries >= MOST_TRIES || signal?.aborted) throw error;
+      const isUnreachable = error instanceof ApiCallError && error.code === 0;
+      if (!isUnreachable || !isQuestion || tries >= MAX_ATTEMPTS || signal?.aborted) throw error;
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
@@ -87,7 +87,7 @@ export function errorOfStatus({ code = 0, reason, message, details }: Partial<St
   return new ApiCallError(
     code,
     reason ?? 'Unknown',
-    message ?? `the coordinator answered ${code}`,
+    message ?? `the coordinator responded with status ${code}`,
     details?.causes,
   );
 }

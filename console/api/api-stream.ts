@@ -27,7 +27,7 @@ export function openStream(path: string, signal: AbortSignal): ReadableStream<st
         else controller.close();
         close();
       };
-      const gone = new ApiCallError(0, 'Unreachable', 'the coordinator does not answer');
+      const gone = new ApiCallError(0, 'Unreachable', 'the coordinator is unreachable');
       socket.onmessage = ({ data }) => {
         if (typeof data === 'string') end(errorOfStatus(JSON.parse(data) as Status));
         else if (!over.signal.aborted)

@@ -22,7 +22,7 @@ interface WatchReader<T> {
 }
 
 const FIRST_RETRY_MS = 500;
-const LONGEST_RETRY_MS = 10_000;
+const MAX_RETRY_MS = 10_000;
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
 /** Watches `path` until `signal` aborts. Each connection starts with the whole list. */
@@ -42,7 +42,7 @@ export async function watch<T extends KubeObject>(
       reader.onPhase(refused ? 'refused' : 'lost', error instanceof ApiCallError ? error : undefined);
       if (refused) return;
       await wait(retryMs, signal);
-      retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
+      retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
     }
   }
 }
@@ -58,7 +58,7 @@ async function readOnce<T extends KubeObject>(
   for await (const lines of readLines(asked, signal)) {
     const events = lines.map((line) => JSON.parse(line) as WatchEvent<T>);
     const failed = events.find(({ type }) => type === 'ERROR');
-    if (failed) throw new ApiCallError(410, 'Expired', 'the watch has to begin anew');
+    if (failed) throw new ApiCallError(410, 'Expired', 'the watch must restart');
     const endsAt: number = beginning ? events.findIndex(isInitialEnd) : -1;
     if (beginning && endsAt < 0) {
       for (const { object } of events) beginning.push(object);

@@ -13,7 +13,7 @@ import { ApiCallError, callApi, requestApi } from './api-call.js';
 
 const MERGE = 'application/merge-patch+json';
 /** Maximum attempts after conflicts. Taints are written as a whole list, so concurrent writers conflict. */
-const MOST_TRIES = 6;
+const MAX_ATTEMPTS = 6;
 
 /** Changes a Node. Returns the change that undoes it. Rejects with `ApiCallError`. */
 export async function changeNode(name: string, change: NodeChange): Promise<NodeChange> {
@@ -23,7 +23,7 @@ export async function changeNode(name: string, change: NodeChange): Promise<Node
       await requestApi(nodePath(name), { method: 'PATCH', contentType: MERGE, body: patchOf(node, change) });
       return inverseChange(node, change);
     } catch (error) {
-      if (!(error instanceof ApiCallError && error.code === 409) || tries >= MOST_TRIES) throw error;
+      if (!(error instanceof ApiCallError && error.code === 409) || tries >= MAX_ATTEMPTS) throw error;
     }
   }
 }

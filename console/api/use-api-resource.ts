@@ -3,9 +3,9 @@ import { useEffect, useRef, useState } from 'react';
 import { ApiCallError, callApi } from './api-call.js';
 
 /** Minimum time between two requests. */
-const REST_MS = 1_000;
+const PAUSE_MS = 1_000;
 
-interface Told<T> {
+interface Loaded<T> {
   path: string;
   version: string;
   answer?: T;
@@ -18,9 +18,9 @@ interface Told<T> {
  * is always loaded. The previous answer is returned until the next one arrives. Requests nothing while `version` is
  * empty.
  */
-export function useApiResource<T>(path: string, version: string): Pick<Told<T>, 'answer' | 'problem'> {
-  const [told, setTold] = useState<Told<T>>();
-  const [isResting, setResting] = useState(false);
+export function useApiResource<T>(path: string, version: string): Pick<Loaded<T>, 'answer' | 'problem'> {
+  const [loaded, setLoaded] = useState<Loaded<T>>();
+  const [isPaused, setPaused] = useState(false);
   const isAsking = useRef(false);
   const leave = useRef(new AbortController());
   useEffect(() => {
@@ -31,26 +31,26 @@ export function useApiResource<T>(path: string, version: string): Pick<Told<T>, 
     };
   }, []);
   useEffect(() => {
-    const isTold = told?.path === path && told.version === version;
-    const waits = isResting && told?.path === path;
-    if (version === '' || isTold || waits || isAsking.current) return;
+    const isLoaded = loaded?.path === path && loaded.version === version;
+    const mustWait = isPaused && loaded?.path === path;
+    if (version === '' || isLoaded || mustWait || isAsking.current) return;
     isAsking.current = true;
     const { signal } = leave.current;
-    const tell = (answered: Pick<Told<T>, 'answer' | 'problem'>) => {
+    const finish = (answered: Pick<Loaded<T>, 'answer' | 'problem'>) => {
       if (signal.aborted) return;
       isAsking.current = false;
-      setTold((before) => ({
+      setLoaded((before) => ({
         ...(before?.path === path && before.answer !== undefined ? { answer: before.answer } : {}),
         ...{ path, version },
         ...answered,
       }));
-      setResting(true);
-      setTimeout(() => setResting(false), REST_MS);
+      setPaused(true);
+      setTimeout(() => setPaused(false), PAUSE_MS);
     };
     callApi<T>(path, { signal }).then(
-      (answer) => tell({ answer }),
-      (error: unknown) => tell({ problem: error instanceof ApiCallError ? error.message : String(error) }),
+      (answer) => finish({ answer }),
+      (error: unknown) => finish({ problem: error instanceof ApiCallError ? error.message : String(error) }),
     );
-  }, [path, version, told, isResting]);
-  return told?.path === path ? told : {};
+  }, [path, version, loaded, isPaused]);
+  return loaded?.path === path ? loaded : {};
 }

@@ -14,7 +14,7 @@ import classes from './audit-page.module.css';
 
 /** Filters of the API. */
 const FILTERS = ['user', 'verb', 'resource', 'namespace', 'name', 'code'] as const;
-const MOST = 200;
+const MAX_ITEMS = 200;
 /** The audit log is a file and cannot be watched. */
 const ASK_AGAIN_MS = 5_000;
 
@@ -42,7 +42,7 @@ export function AuditPage() {
       </div>
       {problem && <p role="alert">{problem}</p>}
       {!events && !problem && <p role="status">Loading…</p>}
-      {events?.length === 0 && <p>Nothing fits.</p>}
+      {events?.length === 0 && <p>No events match.</p>}
       {events && events.length > 0 && (
         <div onPointerEnter={() => setPointedAt(true)} onPointerLeave={() => setPointedAt(false)}>
           <ListTable label="Audit events" columns={['When', 'Who', 'Did', 'To', 'From', 'Result']}>
@@ -61,15 +61,15 @@ export function AuditPage() {
 function useAudit(query: string): { events: readonly AuditEvent[] | undefined; problem: string } {
   const [events, setEvents] = useState<readonly AuditEvent[]>();
   const [problem, setProblem] = useState('');
-  const [turn, setTurn] = useState(0);
+  const [reloads, setReloads] = useState(0);
   useInterval(
     ASK_AGAIN_MS,
-    useCallback(() => setTurn((count) => (document.hidden ? count : count + 1)), []),
+    useCallback(() => setReloads((count) => (document.hidden ? count : count + 1)), []),
   );
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another turn is another answer
+  // biome-ignore lint/correctness/useExhaustiveDependencies: reload when the timer fires
   useEffect(() => {
     const leave = new AbortController();
-    const path = `/apis/fleet.everynode.dev/v1/auditevents?limit=${MOST}&${query}`;
+    const path = `/apis/fleet.everynode.dev/v1/auditevents?limit=${MAX_ITEMS}&${query}`;
     callApi<{ items: AuditEvent[] }>(path, { signal: leave.signal }).then(
       ({ items }) => {
         setEvents(items.reverse());
@@ -80,7 +80,7 @@ function useAudit(query: string): { events: readonly AuditEvent[] | undefined; p
       },
     );
     return () => leave.abort();
-  }, [query, turn]);
+  }, [query, reloads]);
   return { events, problem };
 }
 
@@ -96,7 +96,7 @@ function Row({ event }: { event: AuditEvent }) {
       <td>
         <RelativeTime at={requestReceivedTimestamp} />
       </td>
-      <td>{user.username || 'nobody'}</td>
+      <td>{user.username || 'unknown'}</td>
       <td>{verb}</td>
       <td>{object}</td>
       <td>{sourceIPs.join(', ')}</td>

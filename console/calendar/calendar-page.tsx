@@ -26,11 +26,11 @@ export function CalendarPage() {
     <PageShell>
       <h1>Calendar</h1>
       {phase === 'loading' && <p role="status">Loading policies…</p>}
-      {phase === 'refused' && <p role="alert">You may not see policies: {error?.message}</p>}
+      {phase === 'refused' && <p role="alert">You are not allowed to list policies: {error?.message}</p>}
       {phase === 'live' && objects.length === 0 && (
         <p className={controls.card}>
-          No policies: everything may change at any time. A <code>RolloutPolicy</code> with{' '}
-          <code>windows</code> or <code>freezes</code> says when it may.
+          No policies: changes are allowed at any time. Use a <code>RolloutPolicy</code> with{' '}
+          <code>windows</code> or <code>freezes</code> to restrict them.
         </p>
       )}
       {objects.length > 0 && (
@@ -81,12 +81,12 @@ function Policy({ policy: { metadata }, days }: { policy: RolloutPolicy; days: s
         <>
           <p className={controls.dim}>
             {calendar.daemonSets.length === 0
-              ? 'It governs no DaemonSet at present.'
+              ? 'It governs no DaemonSet.'
               : `Governs ${calendar.daemonSets.join(', ')}.`}
           </p>
           {calendar.held && (
             <p role="status">
-              <strong>The policy is {calendar.held}:</strong> nothing changes, whatever its windows say.
+              <strong>The policy is {calendar.held}:</strong> nothing changes, regardless of its windows.
             </p>
           )}
           {calendar.zones.map((zone) => (
@@ -101,12 +101,12 @@ function Policy({ policy: { metadata }, days }: { policy: RolloutPolicy; days: s
 /** Reloads when the policy changes, and periodically. */
 function useCalendar(path: string, revision: string | undefined) {
   const [answer, setAnswer] = useState<{ calendar?: ChangeCalendar; problem: string }>({ problem: '' });
-  const [turn, setTurn] = useState(0);
+  const [reloads, setReloads] = useState(0);
   useInterval(
     RENEW_MS,
-    useCallback(() => setTurn((count) => count + 1), []),
+    useCallback(() => setReloads((count) => count + 1), []),
   );
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another revision, or another minute, is another answer
+  // biome-ignore lint/correctness/useExhaustiveDependencies: reload when the policy changes or the timer fires
   useEffect(() => {
     const leave = new AbortController();
     callApi<ChangeCalendar>(path, { signal: leave.signal }).then(
@@ -116,6 +116,6 @@ function useCalendar(path: string, revision: string | undefined) {
       },
     );
     return () => leave.abort();
-  }, [path, revision, turn]);
+  }, [path, revision, reloads]);
   return answer;
 }

@@ -8,7 +8,7 @@ import classes from './calendar-page.module.css';
 import { midnightsBetween, SPAN_LABELS, spanKindOf, spanPosition, wallClockText } from './span-appearance.js';
 
 /** Limits the list for windows that open very often. */
-const MOST_LISTED = 100;
+const MAX_LISTED = 100;
 
 interface ZoneRowProps {
   zone: CalendarZone;
@@ -71,13 +71,13 @@ export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProp
 
 /** Lists the times of allowed changes as text, for screen readers and phones. */
 function Changes({ spans, zone }: { spans: readonly CalendarSpan[]; zone: string | undefined }) {
-  const told = spans.filter((span) => spanKindOf(span) !== 'closed');
-  if (told.length === 0 || spans.length === 1) return null;
+  const listed = spans.filter((span) => spanKindOf(span) !== 'closed');
+  if (listed.length === 0 || spans.length === 1) return null;
   return (
     <details>
-      <summary>{countText(told.length, 'time')} in all</summary>
+      <summary>{countText(listed.length, 'time')} in total</summary>
       <ul>
-        {told.slice(0, MOST_LISTED).map((span) => (
+        {listed.slice(0, MAX_LISTED).map((span) => (
           <li key={span.from}>
             {wallClockText(span.from, zone)} to {wallClockText(span.to, zone)}
             {zone && ` ${zone}`}: {SPAN_LABELS[spanKindOf(span)]}
@@ -90,7 +90,7 @@ function Changes({ spans, zone }: { spans: readonly CalendarSpan[]; zone: string
           </li>
         ))}
       </ul>
-      {told.length > MOST_LISTED && <p>and {told.length - MOST_LISTED} more</p>}
+      {listed.length > MAX_LISTED && <p>and {listed.length - MAX_LISTED} more</p>}
     </details>
   );
 }

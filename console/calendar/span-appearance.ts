@@ -13,8 +13,8 @@ export function spanKindOf({ may, frozen }: CalendarSpan): SpanKind {
 export const SPAN_LABELS: Readonly<Record<SpanKind, string>> = {
   open: 'may change',
   closed: 'window closed',
-  frozen: 'frozen: nothing is replaced',
-  stopped: 'frozen: nothing is made either',
+  frozen: 'frozen: no Pod is replaced',
+  stopped: 'frozen: no Pod is replaced or created',
 };
 
 /** Returns position and width of the span between `from` and `to`, as fractions. */

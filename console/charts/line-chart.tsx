@@ -39,8 +39,8 @@ export function LineChart({ label, times, lines, format, span, range, timeZone }
   latest.current = { data, lines, format, range };
   const names = lines.map(({ name }) => name).join();
 
-  // Another theme, zone or set of lines is another chart; values are put into the one that is there.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what it is drawn of stands in `latest`
+  // Create a new chart for another theme, zone or set of lines. New values are set on the existing chart.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the other inputs are read from `latest`
   useEffect(() => {
     const host = frame.current;
     if (!host) return;

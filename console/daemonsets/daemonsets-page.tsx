@@ -22,11 +22,11 @@ export function DaemonSetsPage() {
     <PageShell>
       <h1>DaemonSets</h1>
       {phase === 'loading' && <p role="status">Loading…</p>}
-      {phase === 'refused' && <p role="alert">You may not see DaemonSets: {error?.message}</p>}
+      {phase === 'refused' && <p role="alert">You are not allowed to list DaemonSets: {error?.message}</p>}
       {phase === 'live' && sorted.length === 0 && (
         <p className={controls.card}>
           None yet. {mayCreate && 'Create one here, or '}
-          <code>kubectl apply -f</code> a manifest, and it appears.
+          <code>kubectl apply -f</code> a manifest.
         </p>
       )}
       {mayCreate && (

@@ -22,25 +22,23 @@ export function ConflictChoice({ base, mine, theirs, onSettled }: ConflictChoice
   const merged = mergedText(before, mine, after);
   return (
     <section role="alert" className={controls.card} aria-label="Conflict">
-      <h3>Somebody else has changed it meanwhile</h3>
-      <p>Nothing was stored. What they changed:</p>
-      <TextDiff label="What they changed" before={before} after={after} />
+      <h3>Another user has changed this DaemonSet</h3>
+      <p>Your changes were not saved. The other user changed:</p>
+      <TextDiff label="Changes of the other user" before={before} after={after} />
       <div className={controls.row}>
         {merged !== undefined && (
           <button type="button" className={controls.button} data-main onClick={() => onSettled(merged)}>
-            Take both changes
+            Merge both changes
           </button>
         )}
         <button type="button" className={controls.button} onClick={() => onSettled(mine)}>
-          Keep mine, undo theirs
+          Keep mine, discard theirs
         </button>
         <button type="button" className={controls.button} onClick={() => onSettled(after)}>
-          Take theirs, drop mine
+          Keep theirs, discard mine
         </button>
       </div>
-      {merged === undefined && (
-        <p>Both changed the same lines, so they cannot be put together by themselves.</p>
-      )}
+      {merged === undefined && <p>Both versions change the same lines and cannot be merged automatically.</p>}
     </section>
   );
 }

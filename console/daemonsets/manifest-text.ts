@@ -35,7 +35,9 @@ export function readManifest(text: string): { manifest: Record<string, unknown> 
   );
   if (problems.length > 0) return { problems };
   if (isMap(document.contents)) return { manifest: document.toJS() as Record<string, unknown> };
-  return { problems: [problemAt(text, { from: 0, to: text.length }, 'A DaemonSet is a mapping of fields.')] };
+  return {
+    problems: [problemAt(text, { from: 0, to: text.length }, 'The manifest must be a YAML mapping.')],
+  };
 }
 
 /**

@@ -14,7 +14,7 @@ interface ManifestWrite {
   body: Record<string, unknown>;
 }
 
-const MOST_TRIES = 5;
+const MAX_ATTEMPTS = 5;
 const MANAGER = 'fieldManager=everynode-console';
 
 function pathOf(namespace: string, name?: string): string {
@@ -81,7 +81,7 @@ export async function storeManifest(
     } catch (error) {
       // Retry: during a rollout the status changes several times a second.
       const isLate = error instanceof ApiCallError && error.reason === 'Conflict';
-      if (!isLate || !base || tries === MOST_TRIES || (await fetchIfChanged(base))) throw error;
+      if (!isLate || !base || tries === MAX_ATTEMPTS || (await fetchIfChanged(base))) throw error;
     }
   }
 }

@@ -5,7 +5,7 @@ import controls from '../layout/controls.module.css';
 import table from '../layout/table.module.css';
 
 /** Maximum number of listed hosts. */
-const MOST_HOSTS = 200;
+const MAX_HOSTS = 200;
 
 /** Returns the number of hosts that change, at once or later. */
 export function changingHosts({ daemonSets }: Plan): number {
@@ -41,11 +41,11 @@ function OfDaemonSet({ plan }: { plan: DaemonSetPlan }) {
       </p>
       {blockedBy && (
         <p role="alert" className={controls.problem}>
-          It would not come to its end by itself: {blockedBy}
+          It would not complete without an operator: {blockedBy}
         </p>
       )}
       {policy && <p className={controls.dim}>By policy {policy}.</p>}
-      {assumptions.length > 0 && <p className={controls.dim}>Supposing that {assumptions.join('; ')}.</p>}
+      {assumptions.length > 0 && <p className={controls.dim}>Assuming that {assumptions.join('; ')}.</p>}
       {waves.length > 0 && (
         <div className={table.frame}>
           <table className={table.table}>
@@ -84,7 +84,7 @@ function OfDaemonSet({ plan }: { plan: DaemonSetPlan }) {
             <table className={table.table}>
               <tbody>
                 {changing
-                  .slice(0, MOST_HOSTS)
+                  .slice(0, MAX_HOSTS)
                   .map(({ node, action, wave, startSeconds, message: because }) => (
                     <tr key={node}>
                       <th scope="row">
@@ -99,8 +99,8 @@ function OfDaemonSet({ plan }: { plan: DaemonSetPlan }) {
               </tbody>
             </table>
           </div>
-          {changing.length > MOST_HOSTS && (
-            <p>and {changing.length - MOST_HOSTS} more: everynode plan --hosts all</p>
+          {changing.length > MAX_HOSTS && (
+            <p>and {changing.length - MAX_HOSTS} more: everynode plan --hosts all</p>
           )}
         </details>
       )}

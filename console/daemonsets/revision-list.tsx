@@ -48,7 +48,7 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
                   ? 'current'
                   : mayGoBack && (
                       <button type="button" className={controls.button} onClick={() => setAsked(revision)}>
-                        Go back to {revision.revision}
+                        Roll back to {revision.revision}
                       </button>
                     )}
               </td>
@@ -60,18 +60,17 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
       {asked && (
         <ConfirmDialog
           question={{
-            title: `Go back to revision ${asked.revision}?`,
+            title: `Roll back to revision ${asked.revision}?`,
             text: (
               <>
                 <p>
-                  The template becomes that of revision {asked.revision}, and is rolled out to{' '}
-                  {countText(daemonSet.status?.desiredNumberScheduled ?? 0, 'host')} under the rules that hold
-                  now.
+                  The template of revision {asked.revision}is restored and rolled out to{' '}
+                  {countText(daemonSet.status?.desiredNumberScheduled ?? 0, 'host')} by the current policy.
                 </p>
                 <CopyCommand text={undo(asked.revision)} />
               </>
             ),
-            act: `Go back to ${asked.revision}`,
+            act: `Roll back to ${asked.revision}`,
             reason: 'none',
             perform: () => goBack(daemonSet, asked),
           }}

@@ -23,14 +23,14 @@ export function useManifestEdit(
   const [text, setText] = useState(firstText);
   const [problems, setProblems] = useState<readonly Problem[]>();
   const [preview, setPreview] = useState<Preview>();
-  const [trouble, setTrouble] = useState('');
+  const [failure, setFailure] = useState('');
   const [theirs, setTheirs] = useState<DaemonSet>();
 
   const change = useCallback((next: string) => {
     setText(next);
     setProblems(undefined);
     setPreview(undefined);
-    setTrouble('');
+    setFailure('');
   }, []);
   const check = useCallback(
     async (checked: string) => {
@@ -48,8 +48,8 @@ export function useManifestEdit(
     if (changed) setPreview(undefined);
     return changed !== undefined;
   };
-  const look = async () => {
-    setTrouble('');
+  const loadPreview = async () => {
+    setFailure('');
     const read = readManifest(text);
     if ('problems' in read) return setProblems(read.problems);
     try {
@@ -57,7 +57,7 @@ export function useManifestEdit(
       const plan = await fetchPlan(await prepareWrite(read.manifest, base));
       setPreview({ text, manifest: read.manifest, plan });
     } catch (error) {
-      setTrouble(error instanceof Error ? error.message : String(error));
+      setFailure(error instanceof Error ? error.message : String(error));
     }
   };
   const apply = async ({ manifest }: Preview) => {
@@ -72,7 +72,7 @@ export function useManifestEdit(
     setTheirs(undefined);
     change(merged);
   };
-  return { base, text, problems, preview, trouble, theirs, change, check, look, apply, settle };
+  return { base, text, problems, preview, failure, theirs, change, check, loadPreview, apply, settle };
 }
 
 /** Returns the problems of the text, or else those that the API reports. */

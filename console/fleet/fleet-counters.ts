@@ -8,7 +8,7 @@ interface FleetCount {
   /** The sum is the number of hosts. */
   conditions: Readonly<Record<HostHealth, number>>;
   /** A host can have several issues. `rollouts` is always 0 here. */
-  troubles: Readonly<Record<Issue, number>>;
+  issues: Readonly<Record<Issue, number>>;
 }
 
 /** Caches the last fleet. The result only depends on the arguments. */
@@ -16,7 +16,7 @@ export class FleetCounters {
   #hosts: readonly Host[] = [];
   #surroundings: FleetContext | undefined;
   #conditions = nothingOf(HOST_HEALTH_STATES);
-  #troubles = nothingOf(ISSUES);
+  #issues = nothingOf(ISSUES);
 
   /** `hosts` must be sorted by name. */
   of(hosts: readonly Host[], surroundings: FleetContext): FleetCount {
@@ -25,19 +25,19 @@ export class FleetCounters {
     for (const host of gone) this.#count(host, surroundings, -1);
     for (const host of come) this.#count(host, surroundings, 1);
     this.#hosts = hosts;
-    return { conditions: { ...this.#conditions }, troubles: { ...this.#troubles } };
+    return { conditions: { ...this.#conditions }, issues: { ...this.#issues } };
   }
 
   #forget(surroundings: FleetContext): void {
     this.#hosts = [];
     this.#surroundings = surroundings;
     this.#conditions = nothingOf(HOST_HEALTH_STATES);
-    this.#troubles = nothingOf(ISSUES);
+    this.#issues = nothingOf(ISSUES);
   }
 
   #count(host: Host, surroundings: FleetContext, by: 1 | -1): void {
     this.#conditions[hostHealth(host)] += by;
-    for (const trouble of issuesOf(host, surroundings)) this.#troubles[trouble] += by;
+    for (const issue of issuesOf(host, surroundings)) this.#issues[issue] += by;
   }
 }
 

@@ -6,11 +6,11 @@ import { HOST_HEALTH_NAMES, HOST_HEALTH_STATES, type HostHealth } from './host-h
 interface FleetCountsProps {
   total: number;
   counts: Readonly<Record<HostHealth, number>>;
-  chosen: HostHealth | undefined;
-  onChoose: (condition: HostHealth | undefined) => void;
+  selected: HostHealth | undefined;
+  onSelect: (condition: HostHealth | undefined) => void;
 }
 
-export function FleetCounts({ total, counts, chosen, onChoose }: FleetCountsProps) {
+export function FleetCounts({ total, counts, selected, onSelect }: FleetCountsProps) {
   return (
     <fieldset className={classes.counts}>
       <legend>{countText(total, 'host')}</legend>
@@ -20,8 +20,8 @@ export function FleetCounts({ total, counts, chosen, onChoose }: FleetCountsProp
           type="button"
           className={classes.count}
           data-condition={condition}
-          aria-pressed={chosen === condition}
-          onClick={() => onChoose(chosen === condition ? undefined : condition)}
+          aria-pressed={selected === condition}
+          onClick={() => onSelect(selected === condition ? undefined : condition)}
         >
           <strong>{counts[condition]}</strong> {HOST_HEALTH_NAMES[condition]}
         </button>

@@ -7,7 +7,7 @@ import { hostHealth } from './host-health.js';
 export const ISSUES = [
   'failing',
   'notReady',
-  'dark',
+  'offline',
   'rollouts',
   'disk',
   'pressure',
@@ -19,21 +19,21 @@ export const ISSUES = [
 export type Issue = (typeof ISSUES)[number];
 
 /** Labels, shown after the number of hosts. */
-const TROUBLE_NAMES: Readonly<Record<Issue, string>> = {
+const ISSUE_NAMES: Readonly<Record<Issue, string>> = {
   failing: 'with failing Pods',
   notReady: 'not ready',
-  dark: 'dark',
-  rollouts: 'rollouts that stand still',
-  disk: 'short of disk',
-  pressure: 'short of memory or processes',
-  certificates: 'whose certificate ends soon',
-  clock: 'whose clock is wrong',
+  offline: 'offline',
+  rollouts: 'stalled rollouts',
+  disk: 'under disk pressure',
+  pressure: 'under memory or PID pressure',
+  certificates: 'with an expiring certificate',
+  clock: 'with a wrong clock',
   skew: 'with another version than the coordinator',
 };
 
 /** Returns the label for a count. */
-export function issueName(trouble: Issue, count: number): string {
-  return trouble === 'rollouts' && count === 1 ? 'rollout that stands still' : TROUBLE_NAMES[trouble];
+export function issueName(issue: Issue, count: number): string {
+  return issue === 'rollouts' && count === 1 ? 'stalled rollout' : ISSUE_NAMES[issue];
 }
 
 /** Agents renew certificates long before this. A certificate this close to its expiry has not been renewed. */
@@ -60,7 +60,7 @@ export function issuesOf(host: Host, { now, version }: FleetContext): Issue[] {
   const { pressures, agentVersion, certificateEnds, clockSkew } = host.status;
   const condition = hostHealth(host);
   const found: Issue[] = [];
-  if (condition === 'failing' || condition === 'notReady' || condition === 'dark') found.push(condition);
+  if (condition === 'failing' || condition === 'notReady' || condition === 'offline') found.push(condition);
   if (pressures.includes('DiskPressure')) found.push('disk');
   if (pressures.some((pressure) => pressure !== 'DiskPressure')) found.push('pressure');
   if (certificateEnds !== undefined && Date.parse(certificateEnds) - now < ENDS_SOON_MS)

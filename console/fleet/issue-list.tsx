@@ -24,15 +24,15 @@ interface AttentionListProps {
   counts: Readonly<Record<Issue, number>>;
   /** True if a filter excludes hosts. */
   isFiltered: boolean;
-  chosen: Issue | undefined;
-  onChoose: (trouble: Issue | undefined) => void;
+  selected: Issue | undefined;
+  onSelect: (issue: Issue | undefined) => void;
 }
 
-export function IssueList({ counts: ofHosts, isFiltered, chosen, onChoose }: AttentionListProps) {
+export function IssueList({ counts: ofHosts, isFiltered, selected, onSelect }: AttentionListProps) {
   const { objects: rollouts } = useLiveList<Rollout>(ROLLOUTS);
   const [isPointedAt, setPointedAt] = useState(false);
   const counts = { ...ofHosts, rollouts: stalledRollouts(rollouts).length };
-  const present = ISSUES.filter((trouble) => counts[trouble] > 0 || trouble === chosen);
+  const present = ISSUES.filter((issue) => counts[issue] > 0 || issue === selected);
   // Items must not move while the user points at them.
   const shown = useFrozenValue(present, isPointedAt);
   return (
@@ -45,27 +45,25 @@ export function IssueList({ counts: ofHosts, isFiltered, chosen, onChoose }: Att
       <h2>Needs attention</h2>
       {shown.length === 0 && (
         <p className={controls.dim}>
-          {isFiltered
-            ? 'Nothing among the hosts that fit the filter.'
-            : 'Nothing. All hosts do what they should.'}
+          {isFiltered ? 'No issues among the hosts that match the filter.' : 'No issues.'}
         </p>
       )}
       <ul className={classes.list}>
-        {shown.map((trouble) => (
-          <li key={trouble}>
-            {trouble === 'rollouts' ? (
-              <Link href="/rollouts" className={classes.item} data-trouble={trouble}>
-                <strong>{counts[trouble]}</strong> {issueName(trouble, counts[trouble])}
+        {shown.map((issue) => (
+          <li key={issue}>
+            {issue === 'rollouts' ? (
+              <Link href="/rollouts" className={classes.item} data-issue={issue}>
+                <strong>{counts[issue]}</strong> {issueName(issue, counts[issue])}
               </Link>
             ) : (
               <button
                 type="button"
                 className={classes.item}
-                data-trouble={trouble}
-                aria-pressed={trouble === chosen}
-                onClick={() => onChoose(trouble === chosen ? undefined : trouble)}
+                data-issue={issue}
+                aria-pressed={issue === selected}
+                onClick={() => onSelect(issue === selected ? undefined : issue)}
               >
-                <strong>{counts[trouble]}</strong> {issueName(trouble, counts[trouble])}
+                <strong>{counts[issue]}</strong> {issueName(issue, counts[issue])}
               </button>
             )}
           </li>

@@ -27,7 +27,7 @@ export function ConditionStrip({ type, present, changes }: ConditionStripProps) 
       viewBox="0 0 1 1"
       preserveAspectRatio="none"
       role="img"
-      aria-label={`${words} in the last day`}
+      aria-label={`${words} during the last day`}
     >
       {stretches.map(({ from, to, status: each }) => (
         <rect key={from} data-status={isGood(type, each)} x={from} width={to - from} height="1" />

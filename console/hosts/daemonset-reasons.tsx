@@ -17,8 +17,8 @@ export function DaemonSetReasons({ node, version }: { node: string; version: str
   if (phase === 'refused' || objects.length === 0) return null;
   return (
     <TableCard label="DaemonSets">
-      <h2>DaemonSets, and why they are here or not</h2>
-      <table className={`${table.table} ${table.told}`}>
+      <h2>DaemonSets on this host</h2>
+      <table className={`${table.table} ${table.details}`}>
         <tbody>
           {objects.map((daemonSet) => (
             <Row key={daemonSet.metadata.uid} daemonSet={daemonSet} node={node} version={version} />

@@ -15,23 +15,23 @@ interface ChipProps {
 }
 
 const MARKS: Readonly<Record<DraftRow['state'], string>> = {
-  stays: '',
+  unchanged: '',
   new: 'new',
   changed: 'changed',
-  goes: 'goes',
+  removed: 'removed',
 };
 
 export function EditChip({ text, state, name, onRemove, onKeep }: ChipProps) {
   return (
     <li data-state={state}>
       <code>{text}</code>
-      {state !== 'stays' && <small>{MARKS[state]}</small>}
-      {onRemove && state !== 'goes' && (
+      {state !== 'unchanged' && <small>{MARKS[state]}</small>}
+      {onRemove && state !== 'removed' && (
         <button type="button" aria-label={`Remove ${name}`} onClick={onRemove}>
           ×
         </button>
       )}
-      {onKeep && state === 'goes' && (
+      {onKeep && state === 'removed' && (
         <button type="button" aria-label={`Keep ${name}`} onClick={onKeep}>
           ↺
         </button>

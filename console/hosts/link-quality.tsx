@@ -17,7 +17,7 @@ interface LinkQualityProps {
 }
 
 export function LinkQuality({ node, readings, meters }: LinkQualityProps) {
-  const { zone, isTold } = useHostZone();
+  const { zone, inHostZone } = useHostZone();
   const connected = node.status?.conditions?.find(({ type }) => type === 'Connected');
   const isUp = connected?.status === 'True';
   const trips = readings?.recent.roundTripMs.filter((value) => value !== null) ?? [];
@@ -40,11 +40,11 @@ export function LinkQuality({ node, readings, meters }: LinkQualityProps) {
             'never seen'
           )}
         </Fact>
-        <Fact term="Heard last">
+        <Fact term="Last contact">
           {readings?.lastContactTime ? (
             <RelativeTime at={readings.lastContactTime} />
           ) : (
-            'not since the coordinator began'
+            'not since the start of the coordinator'
           )}
         </Fact>
         <Fact term="Round trip">{last === undefined ? 'not measured yet' : `${last} ms`}</Fact>
@@ -55,7 +55,7 @@ export function LinkQuality({ node, readings, meters }: LinkQualityProps) {
             </Fact>
             <Fact term="Carries">
               {meters.link.bytesPerDay === undefined
-                ? 'known in a minute'
+                ? 'available in a minute'
                 : `${amount(meters.link.bytesPerDay)} a day`}
             </Fact>
           </>
@@ -65,7 +65,7 @@ export function LinkQuality({ node, readings, meters }: LinkQualityProps) {
       {readings && trips.length > 1 && (
         <Suspense fallback={<p role="status">Loading the chart…</p>}>
           <LineChart
-            {...(isTold && zone ? { timeZone: zone } : {})}
+            {...(inHostZone && zone ? { timeZone: zone } : {})}
             label={`Round trip ${last} ms, at most ${Math.max(...trips)} ms in the last hour.`}
             times={readings.recent.times}
             lines={[{ name: 'Round trip', values: readings.recent.roundTripMs }]}

@@ -19,7 +19,7 @@ const CHANNELS = [
 
 /** The URL contains the time span. */
 export function LoadCharts({ readings }: { readings: HostReadings | undefined }) {
-  const { zone, isTold } = useHostZone();
+  const { zone, inHostZone } = useHostZone();
   const [query, setQuery] = useUrlQuery();
   const span = query.get('span') === 'day' ? 'day' : 'hour';
   const series = span === 'day' ? readings?.day : readings?.recent;
@@ -43,14 +43,13 @@ export function LoadCharts({ readings }: { readings: HostReadings | undefined })
       {!series && <p role="status">Loading…</p>}
       {series && series.times.length === 0 && (
         <p>
-          Nothing yet: a host tells of its load about once a minute, and it is kept in the coordinator's
-          memory alone, since its start.
+          No data yet. Hosts report their load about once a minute. The coordinator keeps it only in memory.
         </p>
       )}
       {series && series.times.length > 0 && (
         <Suspense fallback={<p role="status">Loading the chart…</p>}>
           <LineChart
-            {...(isTold && zone ? { timeZone: zone } : {})}
+            {...(inHostZone && zone ? { timeZone: zone } : {})}
             label={`${CHANNELS.map(([channel, name]) => wordsOf(name, series[channel])).join('; ')}.`}
             times={series.times}
             lines={CHANNELS.map(([channel, name]) => ({ name, values: series[channel] }))}
@@ -60,7 +59,7 @@ export function LoadCharts({ readings }: { readings: HostReadings | undefined })
           />
           <p className={controls.dim}>
             {CHANNELS.map(([channel, name]) => wordsOf(name, series[channel])).join('; ')}. Each point is the
-            highest of {series.stepSeconds / 60 === 1 ? 'a minute' : `${series.stepSeconds / 60} minutes`}.
+            maximum of {series.stepSeconds / 60 === 1 ? 'a minute' : `${series.stepSeconds / 60} minutes`}.
           </p>
         </Suspense>
       )}
@@ -76,6 +75,6 @@ function percent(part: number): string {
 function wordsOf(name: string, values: ReadingSeries['cpu']): string {
   const known = values.filter((value) => value !== null);
   const last = known.at(-1);
-  if (last === undefined) return `${name} not told`;
+  if (last === undefined) return `${name} unknown`;
   return `${name} ${percent(last)}, at most ${percent(Math.max(...known))}`;
 }

@@ -20,7 +20,7 @@ export const NO_DRAFT: NodeDraft = { labels: {}, added: [], removed: [] };
 export interface DraftRow {
   key: string;
   text: string;
-  state: 'stays' | 'new' | 'changed' | 'goes';
+  state: 'unchanged' | 'new' | 'changed' | 'removed';
 }
 
 /** Sets or removes a label. Drops the edit if it changes nothing. Pure. */
@@ -73,8 +73,8 @@ export function labelRows({ metadata: { labels = {} } }: Node, draft: NodeDraft)
   const keys = [...new Set([...Object.keys(labels), ...Object.keys(draft.labels)])].sort();
   return keys.flatMap((key): DraftRow[] => {
     const [is, will] = [ownValue(labels, key), ownValue(draft.labels, key)];
-    if (will === undefined) return [{ key, text: labelText(key, is ?? ''), state: 'stays' }];
-    if (will === null) return is === undefined ? [] : [{ key, text: labelText(key, is), state: 'goes' }];
+    if (will === undefined) return [{ key, text: labelText(key, is ?? ''), state: 'unchanged' }];
+    if (will === null) return is === undefined ? [] : [{ key, text: labelText(key, is), state: 'removed' }];
     return [{ key, text: labelText(key, will), state: is === undefined ? 'new' : 'changed' }];
   });
 }

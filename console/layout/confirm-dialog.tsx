@@ -44,7 +44,7 @@ export function ConfirmDialog({ question, onClose }: { question: Confirmation; o
       <div>{question.text}</div>
       {question.reason !== 'none' && (
         <label className={controls.field}>
-          Why {question.reason === 'needed' ? '(needed)' : '(others will read it)'}
+          Why {question.reason === 'needed' ? '(needed)' : '(optional, visible to others)'}
           <input
             className={controls.input}
             value={reason}

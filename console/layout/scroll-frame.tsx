@@ -7,6 +7,6 @@ type ScrollFrameProps = ComponentProps<'section'> & {
 };
 
 export function ScrollFrame({ label, ...rest }: ScrollFrameProps) {
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be reachable by keyboard
   return <section aria-label={label} tabIndex={0} {...rest} />;
 }

@@ -10,7 +10,7 @@ import { RelativeTime } from '../layout/time/relative-time.js';
 import classes from './onboarding.module.css';
 
 const HOSTS = '/apis/fleet.everynode.dev/v1/hosts';
-const MOST = 20;
+const MAX_ITEMS = 20;
 
 export function JoinedHosts() {
   const { objects, phase, error } = useLiveList<Host>(HOSTS);
@@ -23,13 +23,13 @@ export function JoinedHosts() {
   const newest = objects
     .filter(({ metadata }) => metadata.creationTimestamp)
     .sort((a, b) => joinedAt(b) - joinedAt(a) || (a.metadata.name < b.metadata.name ? -1 : 1))
-    .slice(0, MOST);
+    .slice(0, MAX_ITEMS);
   const since = present ? objects.filter((host) => !present.has(nameOf(host))).length : 0;
   return (
     <section className={classes.part} aria-label="Joined hosts">
-      <h2>Hosts as they join</h2>
+      <h2>Joined hosts</h2>
       {phase === 'loading' && <p role="status">Loading hosts…</p>}
-      {phase === 'refused' && <p role="alert">You may not see hosts: {error?.message}</p>}
+      {phase === 'refused' && <p role="alert">You are not allowed to list hosts: {error?.message}</p>}
       {phase === 'live' && (
         <p role="status">
           {countText(objects.length, 'host')} in the fleet, {since} joined since you opened this page.

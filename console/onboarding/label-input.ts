@@ -7,7 +7,8 @@ export function parseLabels(text: string): { labels: Record<string, string>; pro
   for (const item of text.split(/[,\s]+/).filter(Boolean)) {
     const at = item.indexOf('=');
     const [key, value] = at < 0 ? [item, ''] : [item.slice(0, at), item.slice(at + 1)];
-    if (!isLabelKey(key) || !isLabelValue(value)) return { labels, problem: `"${item}" is no label` };
+    if (!isLabelKey(key) || !isLabelValue(value))
+      return { labels, problem: `"${item}" is not a valid label` };
     labels[key] = value;
   }
   return { labels };

@@ -32,7 +32,8 @@ export function OnboardingPage() {
       {mayMake && address && <JoinForm address={address} />}
       {!mayMake && (
         <p className={controls.card}>
-          You may not make join lines: that takes the right to create Secrets in <code>kube-system</code>.
+          You are not allowed to create join commands. This needs permission to create Secrets in{' '}
+          <code>kube-system</code>.
         </p>
       )}
       <PendingHosts isAsked={address?.approval ?? false} />

@@ -49,7 +49,7 @@ export function CommandPalette({ onClose, onHelp }: CommandPaletteProps) {
       <input
         className={classes.field}
         role="combobox"
-        aria-label="Go to a page, a host, a DaemonSet, a rollout"
+        aria-label="Go to a page, host, DaemonSet or rollout"
         aria-expanded="true"
         aria-controls={`${id}-list`}
         aria-activedescendant={items[chosen] ? `${id}-${chosen}` : undefined}
@@ -65,7 +65,7 @@ export function CommandPalette({ onClose, onHelp }: CommandPaletteProps) {
       />
       <div className={classes.list} id={`${id}-list`} role="listbox" aria-label="Where to">
         {items.map((item, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: keys are heard by the field, which has the focus
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the focused input handles the keys
           <div
             key={item.id}
             id={`${id}-${index}`}

@@ -17,7 +17,7 @@ export interface PaletteObjects {
   maySignOut: boolean;
 }
 
-const MOST = 12;
+const MAX_ITEMS = 12;
 /** Syntax of host names. */
 const HOST_NAME = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/;
 
@@ -31,7 +31,7 @@ export function paletteItems(typed: string, objects: PaletteObjects): PaletteIte
   const begins = ({ text }: PaletteItem) => text.toLowerCase().startsWith(words[0] ?? '');
   const found = everything(objects).filter(fits);
   const ordered = [...found.filter(begins), ...found.filter((item) => !begins(item))];
-  return [...ordered.slice(0, MOST), ...hostItems(typed.trim())];
+  return [...ordered.slice(0, MAX_ITEMS), ...hostItems(typed.trim())];
 }
 
 function everything({ daemonSets, rollouts, maySignOut }: PaletteObjects): PaletteItem[] {
@@ -62,8 +62,8 @@ function hostItems(typed: string): PaletteItem[] {
   const filter = `/?filter=${encodeURIComponent(typed)}`;
   return [
     ...(HOST_NAME.test(typed)
-      ? [{ id: 'host', text: `Host ${typed}`, hint: 'go to it', go: `/hosts/${typed}` }]
+      ? [{ id: 'host', text: `Host ${typed}`, hint: 'open its page', go: `/hosts/${typed}` }]
       : []),
-    { id: 'filter', text: `Hosts that fit “${typed}”`, hint: 'fleet, filtered', go: filter },
+    { id: 'filter', text: `Hosts that match “${typed}”`, hint: 'fleet, filtered', go: filter },
   ];
 }

@@ -6,7 +6,7 @@ import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/text/scrolled-text.js';
 
 /** Maximum number of displayed lines. The download is complete. */
-const MOST_LINES = 2_000;
+const MAX_LINES = 2_000;
 
 interface PodLogProps {
   namespace: string;
@@ -26,18 +26,18 @@ export function ContainerLog({ namespace, pod, container, isPrevious }: PodLogPr
 
   useEffect(() => {
     const leave = new AbortController();
-    const add = (more: string[]) => setLines((before) => [...before, ...more].slice(-MOST_LINES));
-    follow(`${path}&follow=${!isPrevious}&tailLines=${MOST_LINES}`, add, leave.signal).catch(
+    const add = (more: string[]) => setLines((before) => [...before, ...more].slice(-MAX_LINES));
+    follow(`${path}&follow=${!isPrevious}&tailLines=${MAX_LINES}`, add, leave.signal).catch(
       (error: unknown) => {
         if (!leave.signal.aborted)
-          setProblem(error instanceof ApiCallError ? error.message : 'the log broke off');
+          setProblem(error instanceof ApiCallError ? error.message : 'the connection of the log was lost');
       },
     );
     return () => leave.abort();
   }, [path, isPrevious]);
 
   const shown = search === '' ? lines : lines.filter((line) => line.includes(search));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each new line is to be seen
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scroll on each new line
   useEffect(() => {
     if (isFollowing && box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [shown, isFollowing]);

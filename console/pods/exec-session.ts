@@ -7,7 +7,7 @@ import type { Status } from '../../shared/kube/objects/api-status.js';
 const PROTOCOL = 'v5.channel.k8s.io';
 const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4 } as const;
 /** The hub accepts frames of up to 64 KiB. Longer pastes are split. */
-const MOST_BYTES = 32_768;
+const MAX_BYTES = 32_768;
 
 export interface ExecTarget {
   namespace: string;
@@ -45,8 +45,8 @@ export class ExecSession {
   /** Sends typed text. Ignored after the end of the session. */
   write(text: string): void {
     const bytes = new TextEncoder().encode(text);
-    for (let at = 0; at < bytes.length; at += MOST_BYTES) {
-      this.#send(CHANNEL.stdin, bytes.subarray(at, at + MOST_BYTES));
+    for (let at = 0; at < bytes.length; at += MAX_BYTES) {
+      this.#send(CHANNEL.stdin, bytes.subarray(at, at + MAX_BYTES));
     }
   }
 
@@ -79,8 +79,8 @@ export class ExecSession {
   /** The connection closed without a Status, so the host or the network failed. */
   #brokenOff(): string {
     return this.#wasOpen
-      ? 'The connection broke off: the host, or the way to it, is gone. What the command does there is unknown.'
-      : 'The coordinator did not open a connection.';
+      ? 'Connection lost: the host or the network failed. The command may still be running.'
+      : 'The coordinator could not open a connection.';
   }
 }
 
@@ -93,16 +93,16 @@ function urlOf({ namespace, pod, container, command }: ExecTarget): string {
 
 /** Exit codes of shells and container engines. */
 const EXPLAINED: Readonly<Record<string, string>> = {
-  126: ' The container has no such command, or may not run it.',
-  127: ' The container has no such command.',
+  126: ' The command was not found, or is not executable.',
+  127: ' The command was not found.',
 };
 
 /** Formats the Status of a finished command as a sentence. */
 function outcomeOf(json: string): string {
   const { status, reason, message, details } = JSON.parse(json) as Status;
-  if (status === 'Success') return 'The command ended with exit code 0.';
+  if (status === 'Success') return 'The command exited with code 0.';
   const code = details?.causes?.find((cause) => cause.reason === 'ExitCode')?.message;
   if (reason === 'NonZeroExitCode' && code)
-    return `The command ended with exit code ${code}.${EXPLAINED[code] ?? ''}`;
-  return message ?? 'The command failed, and nothing says why.';
+    return `The command exited with code ${code}.${EXPLAINED[code] ?? ''}`;
+  return message ?? 'The command failed for an unknown reason.';
 }

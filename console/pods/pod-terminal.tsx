@@ -20,12 +20,12 @@ interface PodTerminalProps {
 type Phase = 'closed' | 'opening' | 'open' | 'ended' | 'refused';
 
 export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
-  const [chosen, setChosen] = useState('');
+  const [selected, setSelected] = useState('');
   const [command, setCommand] = useState(SHELL);
   const [phase, setPhase] = useState<Phase>('closed');
   const [outcome, setOutcome] = useState('');
   const [count, setCount] = useState(0);
-  const container = containers.includes(chosen) ? chosen : (containers[0] ?? '');
+  const container = containers.includes(selected) ? selected : (containers[0] ?? '');
   const words = splitCommand(command);
 
   const open = (event: FormEvent) => {
@@ -43,9 +43,7 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
   return (
     <section className={controls.card} aria-label="Terminal">
       <h2>Terminal</h2>
-      {containers.length === 0 && !isRunning && (
-        <p>No container runs, so there is nothing to run a command in.</p>
-      )}
+      {containers.length === 0 && !isRunning && <p>No container is running.</p>}
       <form className={controls.row} onSubmit={open}>
         <label>
           In{' '}
@@ -53,7 +51,7 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
             className={controls.input}
             value={container}
             disabled={isRunning}
-            onChange={(event) => setChosen(event.target.value)}
+            onChange={(event) => setSelected(event.target.value)}
           >
             {containers.map((name) => (
               <option key={name}>{name}</option>
@@ -76,9 +74,9 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
             key="end"
             type="button"
             className={controls.button}
-            onClick={() => ended('It was hung up from here.', true)}
+            onClick={() => ended('Disconnected.', true)}
           >
-            Hang up
+            Disconnect
           </button>
         ) : (
           <button
@@ -94,7 +92,7 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
       <p role="status">
         {phase === 'opening' && 'Opening…'}
         {phase === 'open' &&
-          `Open in ${container}. Ctrl-C goes to the command; Shift-Tab leaves the terminal.`}
+          `Connected to ${container}. Ctrl-C is sent to the command; Shift-Tab leaves the terminal.`}
         {!isRunning && outcome}
       </p>
       {phase !== 'closed' && phase !== 'refused' && (
@@ -102,7 +100,7 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
           <Terminal
             key={count}
             target={{ namespace, pod, container, command: words }}
-            isHungUp={phase === 'ended'}
+            isDisconnected={phase === 'ended'}
             onOpened={opened}
             onEnded={ended}
           />

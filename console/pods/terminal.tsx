@@ -13,14 +13,14 @@ const SCROLLBACK = 5_000;
 interface TerminalProps {
   target: ExecTarget;
   /** True if the user hung up. */
-  isHungUp: boolean;
+  isDisconnected: boolean;
   onOpened: () => void;
   /** Called once with the result, and whether the command printed anything. */
   onEnded: (how: string, hasPrinted: boolean) => void;
 }
 
 /** One session. A new session needs a new `key`. */
-export function Terminal({ target, isHungUp, onOpened, onEnded }: TerminalProps) {
+export function Terminal({ target, isDisconnected, onOpened, onEnded }: TerminalProps) {
   const frame = useRef<HTMLElement>(null);
   const session = useRef<ExecSession>(null);
   const first = useRef({ target, onOpened, onEnded });
@@ -71,10 +71,10 @@ export function Terminal({ target, isHungUp, onOpened, onEnded }: TerminalProps)
     };
   }, []);
   useEffect(() => {
-    if (isHungUp) session.current?.close();
-  }, [isHungUp]);
+    if (isDisconnected) session.current?.close();
+  }, [isDisconnected]);
 
-  return <section ref={frame} className={classes.terminal} aria-label="Screen of the terminal" />;
+  return <section ref={frame} className={classes.terminal} aria-label="Terminal screen" />;
 }
 
 /** Returns the current colours of the console. */

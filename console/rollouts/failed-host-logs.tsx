@@ -26,7 +26,7 @@ export function FailedHostLogs({ namespace, daemonSet, revision, failures }: Fai
   if (failures.length === 0) return null;
   return (
     <section className={controls.card} aria-label="Failed hosts">
-      <h2>What failed first</h2>
+      <h2>First failures</h2>
       {failures.map(({ node, reason, message, time }, index) => (
         <article key={node}>
           <h3>
@@ -61,7 +61,7 @@ function LastLines({ isOpenAtFirst, ...whose }: LastLinesProps) {
   const [isOpen, setOpen] = useState(isOpenAtFirst);
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>Last lines of its log</summary>
+      <summary>Last log lines</summary>
       {isOpen && <Lines {...whose} />}
     </details>
   );
@@ -90,7 +90,7 @@ function Lines({ namespace, daemonSet, revision, node }: Omit<LastLinesProps, 'i
   const { pod, container, isPrevious, text } = end;
   return (
     <>
-      <ScrolledText label={`Last lines of ${pod}`} text={text || 'It has printed nothing.'} wraps />
+      <ScrolledText label={`Last log lines of ${pod}`} text={text || 'The log is empty.'} wraps />
       <p>
         <Link href={`/pods/${namespace}/${pod}`}>{pod}</Link>
       </p>
@@ -118,7 +118,7 @@ async function logEndOf(
       labels?.[REVISION_HASH_LABEL] === revision &&
       ownerReferences?.some(({ kind, name }) => kind === 'DaemonSet' && name === daemonSet),
   );
-  if (!own) throw new Error('The Pod that failed is gone, and its log with it.');
+  if (!own) throw new Error('The failed Pod was deleted, and its log with it.');
   const statuses = [...(own.status?.initContainerStatuses ?? []), ...(own.status?.containerStatuses ?? [])];
   const worst = statuses.find(({ ready, state }) => !ready && !state?.terminated) ?? statuses.at(-1);
   const container = worst?.name ?? own.spec.containers[0]?.name ?? '';
@@ -129,7 +129,7 @@ async function logEndOf(
     const text = await (await requestApi(isPrevious ? `${path}&previous=true` : path, { signal })).text();
     return { pod, container, isPrevious, text };
   } catch (error) {
-    if (error instanceof ApiCallError) throw new Error(`Its log cannot be read: ${error.message}`);
+    if (error instanceof ApiCallError) throw new Error(`The log is not available: ${error.message}`);
     throw error;
   }
 }

@@ -40,7 +40,7 @@ export function NextWindows({ namespace, policy, version }: NextWindowsProps) {
         </tbody>
       </table>
       <p>
-        <Link href="/calendar">All in the calendar</Link>
+        <Link href="/calendar">Show all in the calendar</Link>
       </p>
     </TableCard>
   );

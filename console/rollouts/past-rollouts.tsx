@@ -17,14 +17,14 @@ export function PastRollouts({ namespace, name }: { namespace: string; name: str
   return (
     <TableCard label="Past rollouts">
       <h2>Past rollouts</h2>
-      {phase === 'live' && past.length === 0 && <p>None: this is the first that a policy governs.</p>}
+      {phase === 'live' && past.length === 0 && <p>None: this is the first rollout by a policy.</p>}
       {past.length > 0 && (
         <table className={table.table}>
           <thead>
             <tr>
               <th scope="col">Revision</th>
               <th scope="col">Outcome</th>
-              <th scope="col">Begun</th>
+              <th scope="col">Started</th>
               <th scope="col">Took</th>
               <th scope="col">Hosts</th>
               <th scope="col">Why</th>

@@ -53,16 +53,16 @@ export function actionsOfRollout(status: RolloutStatus): RolloutAction[] {
         'override-windows',
         ALL_TARGETS,
         'Override windows',
-        `No window or freeze period holds ${hosts(status.outsideWindow)} back any longer, nor anybody else, until the next template.`,
+        `Windows and freeze periods no longer block ${hosts(status.outsideWindow)}, or any other host, until the template changes.`,
       ),
     busy > 0 &&
       offer(
         'override-locks',
         ALL_TARGETS,
-        'Force busy hosts',
-        `${hosts(busy, "that says 'not now' has its turn", "that say 'not now' have their turn")} all the same.`,
+        'Override locks',
+        `${hosts(busy, 'with a local update lock is', 'with local update locks are')} updated anyway.`,
       ),
-    isHeld && offer('resume', 'true', 'Resume', `${hosts(left)} may be replaced again, wave by wave.`),
+    isHeld && offer('resume', 'true', 'Resume', `${hosts(left)} may be updated again, wave by wave.`),
     !isHeld &&
       !OVER.has(phase) &&
       phase !== 'Failed' &&
@@ -70,7 +70,7 @@ export function actionsOfRollout(status: RolloutStatus): RolloutAction[] {
         'pause',
         'true',
         'Pause',
-        `Nothing more is replaced; ${hosts(left, 'keeps what it has', 'keep what they have')}. New hosts are still served.`,
+        `No further Pod is replaced; ${hosts(left, 'keeps its current Pod', 'keep their current Pods')}. New hosts still get Pods.`,
       ),
     !isHeld &&
       !OVER.has(phase) &&
@@ -78,7 +78,7 @@ export function actionsOfRollout(status: RolloutStatus): RolloutAction[] {
         'freeze',
         'true',
         'Freeze',
-        `No Pod of this DaemonSet is made, replaced or deleted on any of ${hosts(status.nodes)}.`,
+        `No Pod of this DaemonSet is created, replaced or deleted on any of ${hosts(status.nodes)}.`,
       ),
     !OVER.has(phase) &&
       !aborted &&
@@ -86,14 +86,14 @@ export function actionsOfRollout(status: RolloutStatus): RolloutAction[] {
         'abort',
         'true',
         'Abort',
-        `${hosts(have, 'that has the new revision goes', 'that have the new revision go')} back to the last completed one. The new one is barred.`,
+        `${hosts(have, 'with the new revision is', 'with the new revision are')} reverted to the last completed one. The new revision is barred.`,
       ),
     (phase === 'Failed' || phase === 'RolledBack' || aborted === true) &&
       offer(
         'retry',
         'true',
         'Try again',
-        `The revision that failed begins anew with the first wave, up to ${hosts(status.nodes)}.`,
+        `The failed revision is rolled out again from the first wave, to up to ${hosts(status.nodes)}.`,
       ),
   ];
   return offers.filter((each) => each !== false);
@@ -113,13 +113,14 @@ export function actionsOfHost(code: string, node: string): RolloutAction[] {
         'override-windows',
         node,
         `Override windows of ${node}`,
-        `No window or freeze period holds ${node} back until the next template.`,
+        `Windows and freeze periods do not block ${node} until the template changes.`,
       ),
     code === 'UpdateLocked' &&
-      offer('override-locks', node, `Force ${node}`, `${node} has its turn although it says 'not now'.`),
+      offer('override-locks', node, `Force ${node}`, `${node} is updated despite its local update lock.`),
     AWAITS_ITS_TURN.has(code) &&
-      offer('skip', node, `Skip ${node}`, `${node} keeps what it has, for this revision.`),
-    code === 'Skipped' && offer('unskip', node, `Take ${node} in again`, `${node} has its turn like others.`),
+      offer('skip', node, `Skip ${node}`, `${node} keeps its current revision during this rollout.`),
+    code === 'Skipped' &&
+      offer('unskip', node, `Include ${node} again`, `${node} is updated like other hosts.`),
   ];
   return offers.filter((each) => each !== false);
 }
@@ -128,9 +129,9 @@ function promotion({ waves, wave, phase }: RolloutStatus): RolloutAction {
   const next = nextWave({ waves, wave });
   const then = next
     ? `wave ${next.name} may open: ${hosts(next.nodes, 'is updated', 'are updated')}.`
-    : 'no wave is left.';
+    : 'there is no further wave.';
   const though =
-    phase === 'Soaking' ? `Wave ${wave} is watched no longer` : `Nobody of wave ${wave} has been updated`;
+    phase === 'Soaking' ? `The soak time of wave ${wave} ends` : `No host of wave ${wave} has been updated`;
   return offer('promote', wave, `Promote ${wave}`, `${though}; ${then}`);
 }
 

@@ -37,11 +37,11 @@ export function RolloutsPage() {
     <PageShell>
       <h1>Rollouts</h1>
       {phase === 'loading' && <p role="status">Loading rollouts…</p>}
-      {phase === 'refused' && <p role="alert">You may not see rollouts: {error?.message}</p>}
+      {phase === 'refused' && <p role="alert">You are not allowed to list rollouts: {error?.message}</p>}
       {phase === 'live' && rollouts.length === 0 && (
         <p className={controls.card}>
-          No rollouts. A DaemonSet that a <code>RolloutPolicy</code> selects has one from its next change on;
-          all others roll out as in Kubernetes.
+          No rollouts. A DaemonSet that is selected by a <code>RolloutPolicy</code> gets one with its next
+          change. Other DaemonSets are updated like in Kubernetes.
         </p>
       )}
       {rollouts.length > 0 && (
@@ -64,7 +64,7 @@ function Row({ rollout }: { rollout: Rollout }) {
       <td>
         <Link href={`/rollouts/${namespace}/${name}`}>{nameOf(rollout)}</Link>
       </td>
-      <td>{status?.phase ?? 'not looked at yet'}</td>
+      <td>{status?.phase ?? 'not processed yet'}</td>
       <td>{status && <WaveBar counts={status} />}</td>
       <td>{status && <RelativeTime at={status.startTime} />}</td>
     </tr>

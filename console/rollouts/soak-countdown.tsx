@@ -24,7 +24,7 @@ export function SoakCountdown({
   const seconds = policy?.spec.waves?.find(({ name }) => name === wave)?.soakSeconds;
   const since = (
     <>
-      Wave {wave} is updated, and watched since <RelativeTime at={soakingSince} />.
+      Wave {wave} is updated and soaks since <RelativeTime at={soakingSince} />.
     </>
   );
   if (!seconds) return <p>{since}</p>;
@@ -32,7 +32,7 @@ export function SoakCountdown({
   return (
     <div>
       <p>
-        {since} {passed < seconds ? `${countdown(seconds - passed)} to go.` : 'Its time is over.'}
+        {since} {passed < seconds ? `${countdown(seconds - passed)} left.` : 'The soak time is over.'}
       </p>
       <progress max={seconds} value={Math.min(passed, seconds)} aria-label={`Soak of wave ${wave}`} />
     </div>

@@ -5,8 +5,8 @@ import classes from './wave-bar.module.css';
 const PARTS = [
   ['updated', 'updated'],
   ['failed', 'failed'],
-  ['deferred', 'dark'],
-  ['outsideWindow', 'outside their window'],
+  ['deferred', 'offline'],
+  ['outsideWindow', 'outside window'],
   ['skipped', 'skipped'],
 ] as const;
 

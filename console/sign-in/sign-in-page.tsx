@@ -24,7 +24,7 @@ export function SignInPage({ onSignedIn }: { onSignedIn: () => void }) {
       onSignedIn();
     } catch (error) {
       const isWrong = error instanceof ApiCallError && error.code === 401;
-      setProblem(isWrong ? 'The coordinator does not know this token.' : String(error));
+      setProblem(isWrong ? 'The coordinator rejected the token.' : String(error));
       setBusy(false);
     }
   };
@@ -46,7 +46,7 @@ export function SignInPage({ onSignedIn }: { onSignedIn: () => void }) {
             aria-describedby={`${id}-help`}
           />
           <p id={`${id}-help`} className={controls.dim}>
-            The one in your kubeconfig: <code>kubectl config view --minify --raw</code> shows it.
+            The token of your kubeconfig: <code>kubectl config view --minify --raw</code> shows it.
           </p>
         </div>
         {problem && (
@@ -63,9 +63,7 @@ export function SignInPage({ onSignedIn }: { onSignedIn: () => void }) {
             Sign in with your organisation
           </a>
         )}
-        <p className={controls.dim}>
-          With a client certificate in your browser you are signed in by it, and see no such page.
-        </p>
+        <p className={controls.dim}>With a client certificate in the browser no token is needed.</p>
       </form>
     </main>
   );

@@ -23,7 +23,7 @@ export interface CronPattern {
 /** Returns what is wrong with the pattern, or an empty list. */
 export function cronProblems(pattern: string): string[] {
   const { valid, errors } = validateDetailed(pattern);
-  return valid ? [] : errors.map(({ field, message }) => `is no cron pattern: ${field}: ${message}`);
+  return valid ? [] : errors.map(({ field, message }) => `is not a valid cron pattern: ${field}: ${message}`);
 }
 
 /** Throws an Error for a pattern that `cronProblems` rejects. */

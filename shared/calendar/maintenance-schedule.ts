@@ -174,7 +174,7 @@ function whyNot(frozen: readonly OwnFreeze[], isOpen: boolean, openings: readonl
     return `a freeze period lasts until ${toTimestamp(freeze.to)}${reason}`;
   }
   if (isOpen) return '';
-  if (openings.length === 0) return 'no maintenance window is ever open for it';
+  if (openings.length === 0) return 'no maintenance window of the policy ever opens for it';
   return `its maintenance window opens at ${toTimestamp(Math.min(...openings))}`;
 }
 

@@ -26,7 +26,7 @@ const ZONES = new Map<string, TimeZone>();
 
 /** Returns what is wrong with the name, or an empty list. */
 export function timeZoneProblems(name: string): string[] {
-  return timeZone(name) ? [] : ['is not the name of a time zone that is known here, as Europe/Berlin or UTC'];
+  return timeZone(name) ? [] : ['is not a known time zone; use an IANA name such as Europe/Berlin or UTC'];
 }
 
 /** Returns undefined for an unknown zone. */

@@ -21,7 +21,7 @@ const LENGTH = 9;
 const UNKNOWN = 0xffff;
 /** Resolution of utilisation values. */
 const STEPS = 10_000;
-const LONGEST_MS = 60_000;
+const MAX_MS = 60_000;
 
 /** Returns the encoded reading, nine bytes. */
 export function encodeHeartbeatReading({ cpu, memory, disk, roundTripMs }: HeartbeatReading): Uint8Array {
@@ -32,7 +32,7 @@ export function encodeHeartbeatReading({ cpu, memory, disk, roundTripMs }: Heart
   bytes.setUint16(1, part(cpu));
   bytes.setUint16(3, part(memory));
   bytes.setUint16(5, part(disk));
-  bytes.setUint16(7, roundTripMs === undefined ? UNKNOWN : Math.min(Math.round(roundTripMs), LONGEST_MS));
+  bytes.setUint16(7, roundTripMs === undefined ? UNKNOWN : Math.min(Math.round(roundTripMs), MAX_MS));
   return new Uint8Array(bytes.buffer);
 }
 
@@ -49,6 +49,6 @@ export function decodeHeartbeatReading(bytes: Uint8Array): HeartbeatReading | un
     ...(cpu === undefined ? {} : { cpu }),
     ...(memory === undefined ? {} : { memory }),
     ...(disk === undefined ? {} : { disk }),
-    ...(roundTripMs > LONGEST_MS ? {} : { roundTripMs }),
+    ...(roundTripMs > MAX_MS ? {} : { roundTripMs }),
   };
 }

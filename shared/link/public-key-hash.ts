@@ -36,6 +36,6 @@ function elementAt(der: Buffer, at: number): { content: number; end: number } {
   const lengthBytes = first < 0x80 ? 0 : first - 0x80;
   const content = at + 2 + lengthBytes;
   const end = content + (lengthBytes === 0 ? first : der.readUIntBE(at + 2, lengthBytes));
-  if (end > der.length) throw new RangeError('the certificate ends before its key');
+  if (end > der.length) throw new RangeError('the certificate ends before its public key');
   return { content, end };
 }

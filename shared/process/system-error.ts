@@ -9,18 +9,18 @@ import { EXIT_CODES, ExitError } from './exit-error.js';
 const CAUSES: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EADDRINUSE: 'the address is in use',
-  EADDRNOTAVAIL: 'this machine does not have the address',
-  EAI_AGAIN: 'the name cannot be resolved for now',
+  EADDRNOTAVAIL: 'this machine does not have this address',
+  EAI_AGAIN: 'the name cannot be resolved at the moment',
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was closed',
-  EDQUOT: 'the disk quota is used up',
-  EEXIST: 'it exists already',
-  EHOSTUNREACH: 'the host cannot be reached',
+  EDQUOT: 'the disk quota is exceeded',
+  EEXIST: 'it already exists',
+  EHOSTUNREACH: 'the host is unreachable',
   EISDIR: 'it is a directory',
   ELOOP: 'too many symbolic links',
   EMFILE: 'too many open files',
   ENAMETOOLONG: 'the name is too long',
-  ENETUNREACH: 'the network cannot be reached',
+  ENETUNREACH: 'the network is unreachable',
   ENOENT: 'no such file or directory',
   ENOSPC: 'no space left on the disk',
   ENOTDIR: 'a part of the path is not a directory',
@@ -28,7 +28,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host name cannot be resolved',
   EPERM: 'operation not permitted',
   EROFS: 'the file system is read-only',
-  ETIMEDOUT: 'no answer in time',
+  ETIMEDOUT: 'timed out',
 };
 
 /** Descriptions of system calls for users. */

@@ -31,9 +31,9 @@ export const NODE_ACTIONS: readonly BulkAction[] = [
   {
     id: 'label',
     name: 'Label',
-    hint: 'site=kiel, or site- to take it away',
+    hint: 'site=kiel, or site- to remove it',
     change: labelChange,
-    effect: 'The label is set, or taken away.',
+    effect: 'Sets or removes the label.',
     command: (text, names) => `kubectl label nodes --overwrite ${names} ${text.trim()}`,
   },
   {
@@ -41,35 +41,37 @@ export const NODE_ACTIONS: readonly BulkAction[] = [
     name: 'Taint',
     hint: 'repair=yes:NoSchedule, or repair:NoSchedule-',
     change: taintChange,
-    effect: 'The taint is set, or taken away.',
+    effect: 'Sets or removes the taint.',
     command: (text, names) => `kubectl taint nodes --overwrite ${names} ${text.trim()}`,
   },
   {
     id: 'cordon',
     name: 'Cordon',
     change: () => ({ unschedulable: true }),
-    effect: 'Pods that are there stay, and those of DaemonSets are made all the same.',
+    effect:
+      'Running Pods are not affected. DaemonSets can still create Pods on cordoned hosts; other Pods cannot be scheduled.',
     command: (_, names) => `kubectl cordon ${names}`,
   },
   {
     id: 'uncordon',
     name: 'Uncordon',
     change: () => ({ unschedulable: false }),
-    effect: 'Pods may be scheduled to them again.',
+    effect: 'Pods can be scheduled on these hosts again.',
     command: (_, names) => `kubectl uncordon ${names}`,
   },
   {
     id: 'maintenance',
     name: 'Maintenance',
     change: () => ({ unschedulable: true, taints: { add: [MAINTENANCE_TAINT] } }),
-    effect: 'They are cordoned and tainted: all Pods go that do not tolerate it, until it is ended.',
+    effect:
+      'Cordons and taints the hosts. All Pods that do not tolerate the taint are evicted until maintenance ends.',
     command: (_, names) => `kubectl cordon ${names} && kubectl taint nodes ${names} ${MAINTENANCE}`,
   },
   {
     id: 'end-maintenance',
     name: 'End maintenance',
     change: () => ({ unschedulable: false, taints: { remove: [MAINTENANCE_TAINT] } }),
-    effect: 'Cordon and taint are taken away; Pods of DaemonSets come back.',
+    effect: 'Removes cordon and taint. DaemonSets create their Pods again.',
     command: (_, names) => `kubectl uncordon ${names} && kubectl taint nodes ${names} ${MAINTENANCE}-`,
   },
 ];
@@ -78,7 +80,7 @@ export const REVOKE: BulkAction = {
   id: 'revoke',
   name: 'Revoke',
   effect:
-    'Their links are closed and their keys barred. To return, a host joins again with an empty data directory, after its Node was deleted or under another name. Their containers run on. This cannot be undone.',
+    'Closes the links of the hosts and bars their keys. To rejoin, a host needs an empty data directory, and its Node must be deleted or renamed. Running containers continue. This cannot be undone.',
   command: (_, names) => `for host in ${names}; do everynode node revoke $host; done`,
 };
 

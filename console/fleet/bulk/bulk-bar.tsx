@@ -31,7 +31,7 @@ interface Work {
 }
 
 /** Performs the action on one host. Resolves with a function that undoes it, if possible. */
-type Deed = (name: string) => Promise<(() => Promise<unknown>) | undefined>;
+type HostTask = (name: string) => Promise<(() => Promise<unknown>) | undefined>;
 
 export function BulkBar({ names, hidden, onClear }: BulkBarProps) {
   const mayChange = useIsAllowed(ACCESS.changeNodes);
@@ -40,20 +40,20 @@ export function BulkBar({ names, hidden, onClear }: BulkBarProps) {
   const [work, setWork] = useState<Work>();
   const actions = [...(mayChange ? NODE_ACTIONS : []), ...(mayRevoke ? [REVOKE] : [])];
 
-  const start = async (title: string, targets: readonly string[], deed: Deed) => {
+  const start = async (title: string, targets: readonly string[], task: HostTask) => {
     const leave = new AbortController();
     const stop = () => leave.abort();
     const undone = await runBulk({
       names: targets,
-      act: deed,
-      patience,
+      act: task,
+      retryDelay,
       onProgress: (state) => setWork({ title, state, stop }),
       signal: leave.signal,
     });
     const ways = new Map(undone.map(({ name, undo }) => [name, undo]));
     if (![...ways.values()].some(Boolean)) return;
     const undo = () => {
-      const back: Deed = async (name) => {
+      const back: HostTask = async (name) => {
         await ways.get(name)?.();
         return undefined;
       };
@@ -64,7 +64,7 @@ export function BulkBar({ names, hidden, onClear }: BulkBarProps) {
   const ask = (action: BulkAction, text: string) => {
     const targets = [...names];
     setQuestion(
-      questionFor(action, text, targets, () => void start(action.name, targets, deedOf(action, text))),
+      questionFor(action, text, targets, () => void start(action.name, targets, taskFor(action, text))),
     );
   };
 
@@ -73,14 +73,14 @@ export function BulkBar({ names, hidden, onClear }: BulkBarProps) {
       {names.length > 0 && (
         <section className={classes.bar} aria-label="Chosen hosts">
           <p role="status">
-            <strong>{countText(names.length, 'host')}</strong> chosen
-            {hidden > 0 && `, ${hidden} of them not shown`}
+            <strong>{countText(names.length, 'host')}</strong> selected
+            {hidden > 0 && `, ${hidden} of them hidden by the filter`}
           </p>
           {actions.map((action) => (
             <ActionButton key={action.id} action={action} onAsk={(text) => ask(action, text)} />
           ))}
           <button type="button" className={controls.button} onClick={onClear}>
-            Choose none
+            Clear selection
           </button>
         </section>
       )}
@@ -110,7 +110,7 @@ function ActionButton({ action, onAsk }: { action: BulkAction; onAsk: (text: str
     >
       <input
         className={controls.input}
-        aria-label={`${action.name} for the chosen hosts`}
+        aria-label={`${action.name} for the selected hosts`}
         placeholder={action.hint}
         aria-invalid={text !== '' && !isGood}
         autoComplete="off"
@@ -129,7 +129,7 @@ function questionFor(
   action: BulkAction,
   text: string,
   targets: readonly string[],
-  begin: () => void,
+  start: () => void,
 ): Confirmation {
   const change = action.change?.(text);
   const some = targets.slice(0, 3).join(' ') + (targets.length > 3 ? ' …' : '');
@@ -145,11 +145,11 @@ function questionFor(
     act: `${action.name} ${countText(targets.length, 'host')}`,
     reason: 'none',
     // The action continues after the dialog closes. The progress bar can stop it.
-    perform: async () => begin(),
+    perform: async () => start(),
   };
 }
 
-function deedOf(action: BulkAction, text: string): Deed {
+function taskFor(action: BulkAction, text: string): HostTask {
   const change = action.change?.(text);
   if (!change) {
     return async (name) => {
@@ -164,7 +164,7 @@ function deedOf(action: BulkAction, text: string): Deed {
 }
 
 /** Returns the delay before a retry if the coordinator is overloaded or unreachable. */
-function patience(error: unknown): number | undefined {
+function retryDelay(error: unknown): number | undefined {
   if (!(error instanceof ApiCallError)) return undefined;
   return error.code === 429 || error.code === 503 || error.code === 0 ? 1_000 : undefined;
 }

@@ -14,13 +14,13 @@ interface Undone<Undo> {
 }
 
 /** Returns the delay before a retry in milliseconds, or undefined if the error is permanent. */
-type Patience = (error: unknown) => number | undefined;
+type RetryDelay = (error: unknown) => number | undefined;
 
 interface BulkOptions<Undo> {
   names: readonly string[];
   /** Resolves with the function that undoes the action. */
   act: (name: string) => Promise<Undo>;
-  patience: Patience;
+  retryDelay: RetryDelay;
   onProgress: (state: BulkState) => void;
   /** Hosts whose action has not started yet are skipped after an abort. */
   signal: AbortSignal;
@@ -30,22 +30,22 @@ interface BulkOptions<Undo> {
 }
 
 const AT_ONCE = 8;
-const MOST_WAITS = 60;
+const MAX_WAITS = 60;
 
 /** Resolves when all hosts are done, failed or skipped. The result holds how to undo the successful ones. */
 export async function runBulk<Undo>(options: BulkOptions<Undo>): Promise<readonly Undone<Undo>[]> {
-  const { names, act, patience, onProgress, signal, atOnce = AT_ONCE, wait = waitMs } = options;
+  const { names, act, retryDelay, onProgress, signal, atOnce = AT_ONCE, wait = waitMs } = options;
   const done: Undone<Undo>[] = [];
   let failed: BulkState['failed'] = [];
   const left = [...names].reverse();
-  const tell = (isOver: boolean) => onProgress({ total: names.length, done: done.length, failed, isOver });
+  const report = (isOver: boolean) => onProgress({ total: names.length, done: done.length, failed, isOver });
   const one = async (name: string) => {
     for (let waits = 0; ; waits += 1) {
       try {
         done.push({ name, undo: await act(name) });
         return;
       } catch (error) {
-        const waitForMs = waits < MOST_WAITS && !signal.aborted ? patience(error) : undefined;
+        const waitForMs = waits < MAX_WAITS && !signal.aborted ? retryDelay(error) : undefined;
         if (waitForMs === undefined) {
           const problem = error instanceof Error ? error.message : String(error);
           failed = [...failed, { name, problem }];
@@ -55,14 +55,14 @@ export async function runBulk<Undo>(options: BulkOptions<Undo>): Promise<readonl
       }
     }
   };
-  const lane = async () => {
+  const worker = async () => {
     for (let name = left.pop(); name !== undefined && !signal.aborted; name = left.pop()) {
       await one(name);
-      tell(false);
+      report(false);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(atOnce, names.length) }, lane));
-  tell(true);
+  await Promise.all(Array.from({ length: Math.min(atOnce, names.length) }, worker));
+  report(true);
   return done;
 }
 

@@ -7,7 +7,7 @@ import { hasSameLayout, type MapLayout } from './map-layout.js';
 const GAP_PX = 2;
 const TITLE_BASE_PX = 16;
 /** Cells with a mark, so that red-green colour blindness does not hide hosts that need attention. */
-const MARKED: ReadonlySet<HostHealth> = new Set(['failing', 'notReady', 'dark']);
+const MARKED: ReadonlySet<HostHealth> = new Set(['failing', 'notReady', 'offline']);
 
 /** All inputs of the drawing. */
 export interface DrawnMap {

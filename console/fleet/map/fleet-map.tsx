@@ -38,7 +38,7 @@ export function FleetMap({ groups }: { groups: readonly MapGroup<Host>[] }) {
         ref={canvas}
         className={classes.canvas}
         role="img"
-        aria-label="Map of the fleet; the table lists the same hosts"
+        aria-label="Fleet map; the table lists the same hosts"
         onMouseMove={(event) => setHovered(under(event))}
         onMouseLeave={() => setHovered(undefined)}
         onClick={(event) => {

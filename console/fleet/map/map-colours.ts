@@ -6,10 +6,10 @@ import type { HostHealth } from '../host-health.js';
 const VARIABLES = {
   failing: '--ill',
   notReady: '--ill',
-  dark: '--dark',
+  offline: '--offline',
   pressure: '--busy',
   cordoned: '--off',
-  well: '--well',
+  healthy: '--well',
   text: '--text',
   page: '--page',
 } as const satisfies Record<HostHealth | 'text' | 'page', string>;
@@ -22,12 +22,12 @@ export function useMapColours(): MapColours {
   useEffect(() => {
     const read = () => setColours(readColours());
     const system = matchMedia('(prefers-color-scheme: dark)');
-    const chosen = new MutationObserver(read);
+    const observer = new MutationObserver(read);
     system.addEventListener('change', read);
-    chosen.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    observer.observe(document.documentElement, { attributeFilter: ['data-theme'] });
     return () => {
       system.removeEventListener('change', read);
-      chosen.disconnect();
+      observer.disconnect();
     };
   }, []);
   return colours;

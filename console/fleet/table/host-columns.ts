@@ -36,10 +36,10 @@ export const COLUMNS: readonly HostColumn[] = [
     text: ({ status }) => `${status.pods.ready}/${status.pods.total}`,
   },
   {
-    id: 'trouble',
-    name: 'Trouble',
-    order: (host) => troubleOf(host),
-    text: (host) => troubleOf(host),
+    id: 'issue',
+    name: 'Issue',
+    order: (host) => issueOf(host),
+    text: (host) => issueOf(host),
   },
   {
     id: 'version',
@@ -73,7 +73,7 @@ export const COLUMNS: readonly HostColumn[] = [
   },
 ];
 
-const FIRST_SHOWN = ['name', 'condition', 'since', 'pods', 'trouble'];
+const FIRST_SHOWN = ['name', 'condition', 'since', 'pods', 'issue'];
 const LABEL = 'label:';
 
 /** Returns the column of a label. */
@@ -115,7 +115,7 @@ export function toggledSort({ column, down }: Sort, id: string): string {
   return column === id && !down ? `-${id}` : id;
 }
 
-function troubleOf({ status }: Host): string {
+function issueOf({ status }: Host): string {
   return status.failing[0]?.message ?? status.pressures[0] ?? status.message ?? status.clockSkew ?? '';
 }
 

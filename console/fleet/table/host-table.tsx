@@ -17,11 +17,11 @@ interface HostTableProps {
   sort: Sort;
   onSort: (sort: string) => void;
   /** Names of the selected hosts. Absent if the user may not perform any action. */
-  chosen?: ReadonlySet<string> | undefined;
-  onChoose: (names: ReadonlySet<string>) => void;
+  selected?: ReadonlySet<string> | undefined;
+  onSelect: (names: ReadonlySet<string>) => void;
 }
 
-export function HostTable({ hosts, columns, sort, onSort, chosen, onChoose }: HostTableProps) {
+export function HostTable({ hosts, columns, sort, onSort, selected, onSelect }: HostTableProps) {
   const frame = useRef<HTMLDivElement>(null);
   const [isPointedAt, setPointedAt] = useState(false);
   const rows = useRows(hosts, columns, sort, isPointedAt);
@@ -34,13 +34,13 @@ export function HostTable({ hosts, columns, sort, onSort, chosen, onChoose }: Ho
   const shown = virtual.getVirtualItems();
   const above = shown[0]?.start ?? 0;
   const below = virtual.getTotalSize() - (shown.at(-1)?.end ?? 0);
-  const width = columns.length + (chosen ? 1 : 0);
+  const width = columns.length + (selected ? 1 : 0);
   const all =
-    chosen !== undefined && rows.length > 0 && rows.every(({ metadata }) => chosen.has(metadata.name));
+    selected !== undefined && rows.length > 0 && rows.every(({ metadata }) => selected.has(metadata.name));
   const toggle = (name: string) => {
-    const next = new Set(chosen);
+    const next = new Set(selected);
     if (!next.delete(name)) next.add(name);
-    onChoose(next);
+    onSelect(next);
   };
   return (
     <ScrollFrame
@@ -53,13 +53,13 @@ export function HostTable({ hosts, columns, sort, onSort, chosen, onChoose }: Ho
       <table className={classes.table} aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
-            {chosen && (
+            {selected && (
               <th scope="col" className={classes.check}>
                 <input
                   type="checkbox"
-                  aria-label={`Choose all ${rows.length}`}
+                  aria-label={`Select all ${rows.length}`}
                   checked={all}
-                  onChange={() => onChoose(new Set(all ? [] : rows.map(({ metadata }) => metadata.name)))}
+                  onChange={() => onSelect(new Set(all ? [] : rows.map(({ metadata }) => metadata.name)))}
                 />
               </th>
             )}
@@ -78,12 +78,12 @@ export function HostTable({ hosts, columns, sort, onSort, chosen, onChoose }: Ho
             const host = rows[index];
             if (!host) return null;
             const { name } = host.metadata;
-            const isChosen = chosen?.has(name);
+            const isSelected = selected?.has(name);
             return (
               <Row
                 key={name}
                 {...{ host, columns, index }}
-                {...(isChosen === undefined ? {} : { isChosen, onToggle: toggle })}
+                {...(isSelected === undefined ? {} : { isSelected, onToggle: toggle })}
               />
             );
           })}
@@ -125,11 +125,11 @@ interface RowProps {
   host: Host;
   columns: readonly HostColumn[];
   index: number;
-  isChosen?: boolean;
+  isSelected?: boolean;
   onToggle?: (name: string) => void;
 }
 
-function Row({ host, columns, index, isChosen = false, onToggle }: RowProps) {
+function Row({ host, columns, index, isSelected = false, onToggle }: RowProps) {
   const { name } = host.metadata;
   return (
     <tr aria-rowindex={index + 2}>
@@ -137,8 +137,8 @@ function Row({ host, columns, index, isChosen = false, onToggle }: RowProps) {
         <td className={classes.check}>
           <input
             type="checkbox"
-            aria-label={`Choose ${name}`}
-            checked={isChosen}
+            aria-label={`Select ${name}`}
+            checked={isSelected}
             onChange={() => onToggle(name)}
           />
         </td>

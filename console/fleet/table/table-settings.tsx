@@ -71,7 +71,9 @@ function SavedViews() {
     <details className={classes.menu}>
       <summary className={controls.button}>Views</summary>
       <div className={classes.views}>
-        {views.length === 0 && <p>None saved in this browser. The URL is the view: it can be sent on.</p>}
+        {views.length === 0 && (
+          <p>No saved views in this browser. The URL contains the view and can be shared.</p>
+        )}
         <ul>
           {views.map((view) => (
             <li key={view.name}>

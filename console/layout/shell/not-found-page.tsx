@@ -5,9 +5,9 @@ import { PageShell } from './page-shell.js';
 export function NotFoundPage() {
   return (
     <PageShell>
-      <h1>Nothing is here</h1>
+      <h1>Page not found</h1>
       <p>
-        The address may be mistyped, or what it showed was removed. <Link href="/">Go to the fleet</Link>
+        The URL is wrong, or the object was removed. <Link href="/">Go to the fleet</Link>
       </p>
     </PageShell>
   );

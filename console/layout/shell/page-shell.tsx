@@ -35,7 +35,8 @@ export function PageShell({ children }: { children: ReactNode }) {
       </a>
       {isLost && (
         <div className={classes.banner} role="alert">
-          The coordinator does not answer. Hosts run on; what is shown here may be old. Trying again…
+          The coordinator is unreachable. Hosts keep running. The data on this page may be outdated.
+          Reconnecting…
         </div>
       )}
       <div className={classes.shell}>

@@ -26,9 +26,7 @@ export function UserMenu() {
         ))}
       </select>
       {isSignedInByCertificate() ? (
-        <p className={classes.certified}>
-          Signed in by this browser’s certificate: closing the browser ends it.
-        </p>
+        <p className={classes.certified}>Signed in by client certificate. Close the browser to sign out.</p>
       ) : (
         <button type="button" className={controls.button} onClick={() => void signOut()}>
           Sign out

@@ -22,7 +22,7 @@ const CONTEXT = 4;
 
 export function SideBySideDiff({ label, before, after }: SideBySideProps) {
   const { hunks } = structuredPatch('', '', before.text, after.text, '', '', { context: CONTEXT });
-  if (hunks.length === 0) return <p>Nothing differs.</p>;
+  if (hunks.length === 0) return <p>No differences.</p>;
   const rows = hunks.flatMap(({ lines }) => diffRows(lines)).map((row, number) => ({ ...row, number }));
   return (
     <ScrollFrame className={classes.frame} label={label}>

@@ -20,7 +20,7 @@ const SIGNS: Readonly<Record<string, { part: string; word: string }>> = {
 
 export function TextDiff({ label, before, after }: TextDifferenceProps) {
   const { hunks } = structuredPatch('', '', before, after, '', '', { context: CONTEXT });
-  if (hunks.length === 0) return <p>Nothing differs.</p>;
+  if (hunks.length === 0) return <p>No differences.</p>;
   return (
     <ScrollFrame className={classes.frame} label={label}>
       {hunks.map(({ oldStart, newStart, lines }) => (
@@ -31,7 +31,7 @@ export function TextDiff({ label, before, after }: TextDifferenceProps) {
               <div key={number} className={classes.line} data-part={sign?.part}>
                 <span className={classes.sign}>
                   {sign ? line.charAt(0) : ' '}
-                  {sign && <span className={classes.heard}>{sign.word}: </span>}
+                  {sign && <span className={classes.visuallyHidden}>{sign.word}: </span>}
                 </span>
                 {line.slice(1)}
               </div>

@@ -9,10 +9,10 @@ interface Zone {
   /** Time zone of the host. Absent if unknown. */
   zone?: string;
   /** True if times are shown in the host's zone. */
-  isTold: boolean;
+  inHostZone: boolean;
 }
 
-const HostZone = createContext<Zone>({ isTold: false });
+const HostZone = createContext<Zone>({ inHostZone: false });
 
 const MINUTE_MS = 60_000;
 
@@ -25,22 +25,25 @@ export function useHostZone(): Zone {
 export function HostTimes({ labels, children }: { labels?: Record<string, string>; children: ReactNode }) {
   const [query, setQuery] = useUrlQuery();
   const zone = useMemo(() => hostTimeZone(labels), [labels]);
-  const isTold = zone !== undefined && query.get('times') === 'host';
-  const told = useMemo(() => (zone === undefined ? { isTold } : { zone, isTold }), [zone, isTold]);
+  const inHostZone = zone !== undefined && query.get('times') === 'host';
+  const value = useMemo(
+    () => (zone === undefined ? { inHostZone } : { zone, inHostZone }),
+    [zone, inHostZone],
+  );
   return (
-    <HostZone value={told}>
+    <HostZone value={value}>
       {zone !== undefined && (
         <div className={controls.row}>
           <span>
-            It is <TimeThere zone={zone} /> there ({zone}).
+            Local time of the host: <TimeThere zone={zone} /> ({zone}).
           </span>
           <label>
             <input
               type="checkbox"
-              checked={isTold}
+              checked={inHostZone}
               onChange={({ target }) => setQuery('times', target.checked ? 'host' : '')}
             />{' '}
-            Tell times on the host’s clocks
+            Show times in the host’s time zone
           </label>
         </div>
       )}

@@ -26,14 +26,14 @@ function relativeText(differenceMs: number): string {
 /** Updated every second while mounted. */
 export function RelativeTime({ at }: { at: string }) {
   const [now, setNow] = useState(Date.now);
-  const { zone, isTold } = useHostZone();
+  const { zone, inHostZone } = useHostZone();
   useInterval(
     TICK_MS,
     useCallback(() => setNow(Date.now()), []),
   );
   return (
     <time dateTime={at} title={exactTimeText(at) + (zone ? `; there ${exactTimeText(at, zone)}` : '')}>
-      {isTold ? exactTimeText(at, zone) : relativeText(Date.parse(at) - now)}
+      {inHostZone ? exactTimeText(at, zone) : relativeText(Date.parse(at) - now)}
     </time>
   );
 }

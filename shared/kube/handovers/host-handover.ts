@@ -170,5 +170,5 @@ export function withdrawnSuccessorOf(pod: Pod): string | undefined {
  * be mistaken for one of the next handover.
  */
 export function withdrawnMessage(successor: string): string {
-  return `the turn to ${successor} was taken back`;
+  return `the handover to ${successor} was withdrawn`;
 }

@@ -12,9 +12,9 @@ import { heartbeatConfigOf, scaledGraceMs } from './heartbeat-config.js';
  */
 export const GRACE_KEY = `${FLEET_GROUP}/grace-period`;
 
-const LEAST_MS = 1_000;
+const MIN_MS = 1_000;
 /** 24 days. Timers cannot run longer. */
-const MOST_MS = 24 * 24 * 3_600_000;
+const MAX_MS = 24 * 24 * 3_600_000;
 
 interface Metadata {
   labels?: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ interface Metadata {
 /** Returns what is wrong with the text, or undefined. */
 export function graceProblem(text: string): string | undefined {
   const ms = parseGoDuration(text);
-  return ms !== undefined && ms >= LEAST_MS && ms <= MOST_MS
+  return ms !== undefined && ms >= MIN_MS && ms <= MAX_MS
     ? undefined
     : 'must be a duration from 1s to 576h, such as 90s or 36h';
 }

@@ -5,8 +5,8 @@ const FORM = /^([+-]?)([0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]+)|([KMGTPE]i)|([numk
 const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 /** Longer texts and larger exponents are returned unchanged: expanding `1e100000000` takes minutes. */
-const MOST_CHARACTERS = 64;
-const MOST_EXPONENT = 100;
+const MAX_CHARACTERS = 64;
+const MAX_EXPONENT = 100;
 const SMALLEST_EXPONENT = -9;
 const LARGEST_EXPONENT = 18;
 
@@ -54,10 +54,10 @@ function binaryText(digits: bigint, decimals: number, power: number): string {
  */
 export function canonicalQuantity(quantity: Quantity): string {
   const text = String(quantity);
-  if (text.length > MOST_CHARACTERS) return text;
+  if (text.length > MAX_CHARACTERS) return text;
   const [, sign, whole = '', fraction = '', exponent, binary, decimal = ''] = FORM.exec(text) ?? [];
   if (whole === '' && fraction === '') return text;
-  if (Math.abs(Number(exponent ?? 0)) > MOST_EXPONENT) return text;
+  if (Math.abs(Number(exponent ?? 0)) > MAX_EXPONENT) return text;
   const digits = BigInt(whole + fraction);
   const minus = sign === '-' && digits > 0n ? '-' : '';
   const decimals = fraction.length;

@@ -9,10 +9,10 @@ import { MAX_INT32, name, timestamp } from './status-schemas.js';
 
 /** Maximum length of a message (upstream: `NoteLengthLimit`, pkg/apis/core/validation/events.go). */
 export const MAX_EVENT_MESSAGE = 1_024;
-const MOST_REASON = 128;
-const MOST_FIELD_PATH = 1_024;
+const MAX_REASON = 128;
+const MAX_FIELD_PATH = 1_024;
 /** Maximum number of Events in a report. */
-const MOST_EVENTS = 1_000;
+const MAX_EVENTS = 1_000;
 /** Marks a truncated text, like in upstream's scheduler. */
 const CUT = ' ...';
 
@@ -24,10 +24,10 @@ const event = record<ReportedEvent>({
     uid: optional(text(128)),
     apiVersion: optional(name),
     resourceVersion: optional(name),
-    fieldPath: optional(upTo(MOST_FIELD_PATH)),
+    fieldPath: optional(upTo(MAX_FIELD_PATH)),
   }),
   type: oneOf('Normal', 'Warning'),
-  reason: upTo(MOST_REASON),
+  reason: upTo(MAX_REASON),
   message: upTo(MAX_EVENT_MESSAGE),
   count: integer(1, MAX_INT32),
   firstTimestamp: timestamp,
@@ -49,8 +49,8 @@ export function truncatedEvent(value: unknown): ReportedEvent | undefined {
  * long.
  */
 export const truncatedEvents: Schema<ReportedEvent[]> = (value, path) => {
-  if (!Array.isArray(value) || value.length > MOST_EVENTS)
-    throw new ProtocolError(`${path}: expected a list of at most ${MOST_EVENTS}`);
+  if (!Array.isArray(value) || value.length > MAX_EVENTS)
+    throw new ProtocolError(`${path}: expected a list of at most ${MAX_EVENTS}`);
   return value.map(truncatedEvent).filter((each) => each !== undefined);
 };
 

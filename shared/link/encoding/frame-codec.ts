@@ -20,9 +20,9 @@ type Message = FromAgent | FromHub;
 /** First byte of a compressed frame. msgpack never uses this byte. */
 const COMPRESSED = 0xc1;
 /** Smaller frames are not compressed: the gain is less than the header of a TCP segment. */
-const LEAST_COMPRESSED_BYTES = 128;
+const MIN_COMPRESSED_BYTES = 128;
 /** Maximum compression ratio. A frame with a higher ratio is treated as a decompression bomb. */
-const MOST_GROWTH = 100;
+const MAX_GROWTH = 100;
 
 /**
  * Encodes a message. Compresses it if requested and if the frame gets smaller. Throws `ProtocolError` for a message
@@ -38,18 +38,18 @@ export function encodeMessage(message: Message, { compress = false } = {}): Buff
 }
 
 function compressed(frame: Buffer): Buffer {
-  if (frame.length < LEAST_COMPRESSED_BYTES || frame.length > MAX_FRAME_BYTES) return frame;
+  if (frame.length < MIN_COMPRESSED_BYTES || frame.length > MAX_FRAME_BYTES) return frame;
   const smaller = Buffer.concat([Buffer.of(COMPRESSED), deflateRawSync(frame)]);
-  const grows = frame.length > smaller.length * MOST_GROWTH;
+  const grows = frame.length > smaller.length * MAX_GROWTH;
   return smaller.length < frame.length && !grows ? smaller : frame;
 }
 
 function uncompressed(frame: Buffer): Buffer {
-  const maxOutputLength = Math.min(MAX_FRAME_BYTES, frame.length * MOST_GROWTH);
+  const maxOutputLength = Math.min(MAX_FRAME_BYTES, frame.length * MAX_GROWTH);
   try {
     return inflateRawSync(frame.subarray(1), { maxOutputLength });
   } catch {
-    throw new ProtocolError('frame cannot be uncompressed, or is too large then');
+    throw new ProtocolError('frame cannot be decompressed, or is too large when decompressed');
   }
 }
 

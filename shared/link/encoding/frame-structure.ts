@@ -35,7 +35,7 @@ class Place {
     if (format >= 0xd9 && format <= 0xdb) return this.#passSized(LENGTH_BYTES[format - 0xd9] ?? 4);
     if (format === 0xdc || format === 0xdd) return this.#passContainer(format === 0xdc ? 2 : 4, 1);
     if (format === 0xde || format === 0xdf) return this.#passContainer(format === 0xde ? 2 : 4, 2);
-    throw new ProtocolError('frame holds an extension type, which this protocol has none of');
+    throw new ProtocolError('frame contains an extension type, which the protocol does not use');
   }
 
   #pass(span: number, children = 0): number {
@@ -75,9 +75,9 @@ export function checkStructure(frame: Buffer): void {
     if (place.at >= frame.length) throw new ProtocolError('frame ends inside a value');
     const children = place.open();
     if (place.at > frame.length || children > frame.length - place.at)
-      throw new ProtocolError('frame is shorter than it says');
+      throw new ProtocolError('frame is shorter than its header states');
     if (children > 0) open.push(children);
     if (open.length > MAX_DEPTH) throw new ProtocolError(`frame nests deeper than ${MAX_DEPTH}`);
   }
-  if (place.at !== frame.length) throw new ProtocolError('frame goes on after its value');
+  if (place.at !== frame.length) throw new ProtocolError('frame contains bytes after its value');
 }

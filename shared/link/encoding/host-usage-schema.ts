@@ -5,14 +5,14 @@ import { integer, list, record, type Schema, text } from './schema-combinators.j
 /** End of the year 9999. Clients cannot decode later times. */
 const LAST_TIME_MS = 253_402_300_799_999;
 /** 285 years. A Go duration overflows after 292 years. */
-const LONGEST_WINDOW_MS = 9e12;
+const MAX_WINDOW_MS = 9e12;
 /** A million cores. */
-const MOST_CPU_MICRO = 1e12;
+const MAX_CPU_MICRO = 1e12;
 
 const use = {
   timeMs: integer(0, LAST_TIME_MS),
-  windowMs: integer(1, LONGEST_WINDOW_MS),
-  cpuMicro: integer(0, MOST_CPU_MICRO),
+  windowMs: integer(1, MAX_WINDOW_MS),
+  cpuMicro: integer(0, MAX_CPU_MICRO),
   memoryBytes: integer(0),
 };
 const name = text(253);

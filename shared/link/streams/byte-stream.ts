@@ -92,7 +92,7 @@ export class StreamReader implements AsyncIterable<Uint8Array> {
   push(chunk: Uint8Array): boolean {
     if (this.#outcome) return true;
     if (chunk.length > this.#outstanding) {
-      this.end(new StreamError('InternalError', 'more was sent than was granted'));
+      this.end(new StreamError('InternalError', 'the writer exceeded its credit'));
       return false;
     }
     this.#outstanding -= chunk.length;

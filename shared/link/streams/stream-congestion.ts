@@ -6,8 +6,8 @@
 import { STREAM_CHUNK_BYTES } from '../messages/link-messages.js';
 
 /** Minimum window. Only lines below 300 KB/s need longer than `QUEUE_MS` for it. */
-const LEAST_BYTES = 4 * STREAM_CHUNK_BYTES;
-const MOST_BYTES = 1024 * 1024;
+const MIN_BYTES = 4 * STREAM_CHUNK_BYTES;
+const MAX_BYTES = 1024 * 1024;
 /** Tolerated queueing delay on top of the line's base delay. */
 const QUEUE_MS = 200;
 /** The base delay can change. It is forgotten after one to two epochs. */
@@ -23,7 +23,7 @@ interface UnderWay {
 export class StreamCongestion {
   readonly #now: () => number;
   #isTold = false;
-  #window = 2 * LEAST_BYTES;
+  #window = 2 * MIN_BYTES;
   #bytes = 0;
   #cuts = 0;
   readonly #underWay: UnderWay[] = [];
@@ -83,9 +83,9 @@ export class StreamCongestion {
       // Bytes sent before the last cut only reflect the larger window.
       if (cut < this.#cuts) return;
       this.#cuts += 1;
-      this.#window = Math.max(LEAST_BYTES, this.#window / 2);
+      this.#window = Math.max(MIN_BYTES, this.#window / 2);
     } else if (this.#waiting.length > 0) {
-      this.#window = Math.min(MOST_BYTES, this.#window + bytes);
+      this.#window = Math.min(MAX_BYTES, this.#window + bytes);
     }
   }
 

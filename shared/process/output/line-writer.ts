@@ -4,7 +4,7 @@ import { writeSync } from 'node:fs';
 /** Pause before a retry while the pipe is full. */
 const FULL_PIPE_PAUSE_MS = 10;
 /** Maximum time to wait for a slow reader. The whole program is blocked meanwhile. */
-const MOST_WAIT_MS = 1_000;
+const MAX_WAIT_MS = 1_000;
 
 /**
  * Returns a function that writes a line to the descriptor.
@@ -14,13 +14,13 @@ const MOST_WAIT_MS = 1_000;
  * - Write errors are ignored.
  */
 export function lineWriter(file: number): (line: string) => void {
-  let patienceMs = MOST_WAIT_MS;
+  let patienceMs = MAX_WAIT_MS;
   let isTorn = false;
   return (line) => {
     const whole = Buffer.from(isTorn ? `\n${line}` : line);
     const rest = writeWithin(file, whole, patienceMs);
     if (rest === undefined) return;
-    patienceMs = rest === 0 ? MOST_WAIT_MS : 0;
+    patienceMs = rest === 0 ? MAX_WAIT_MS : 0;
     isTorn = rest > 0 && (isTorn || rest < whole.length);
   };
 }

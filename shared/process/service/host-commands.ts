@@ -20,7 +20,7 @@ import { EXIT_CODES, ExitError } from '../exit-error.js';
 export function runCommandOnHost(program: string, ...args: readonly string[]): string {
   const done = spawnSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
   if (done.status === 0) return done.stdout.trim();
-  const why = done.error?.message ?? (done.stderr.trim() || `it ended with ${done.status ?? done.signal}`);
+  const why = done.error?.message ?? (done.stderr.trim() || `exit status ${done.status ?? done.signal}`);
   throw new ExitError(EXIT_CODES.environment, `${[program, ...args].join(' ')} failed: ${why}`);
 }
 
@@ -31,9 +31,10 @@ export function commandSucceeds(program: string, ...args: readonly string[]): bo
 
 /** Throws `ExitError` unless the process is root on a host with systemd. `what` is the subject of the sentence. */
 export function requireSystemd(what: string): void {
-  if (process.getuid?.() !== 0) throw new ExitError(EXIT_CODES.environment, `${what} needs root: use sudo.`);
+  if (process.getuid?.() !== 0)
+    throw new ExitError(EXIT_CODES.environment, `${what} must run as root: use sudo.`);
   if (existsSync('/run/systemd/system')) return;
-  throw new ExitError(EXIT_CODES.environment, `${what} needs a host that systemd runs.`);
+  throw new ExitError(EXIT_CODES.environment, `${what} requires a host with systemd.`);
 }
 
 /**
@@ -48,7 +49,7 @@ export function requireWritable(what: string, ...paths: readonly string[]): void
       const why = error instanceof Error ? error.message : String(error);
       throw new ExitError(
         EXIT_CODES.environment,
-        `${what} cannot write ${path}: ${why}. Nothing was changed.`,
+        `${what} cannot write ${path}: ${why}. No file was changed.`,
       );
     }
   }

@@ -26,7 +26,7 @@ async function stopInReverse(started: Component[], log: Logger): Promise<void> {
     try {
       await part.stop?.();
     } catch (error) {
-      log.error({ part: part.name, err: error }, 'part did not stop cleanly');
+      log.error({ part: part.name, err: error }, 'component failed to stop');
     }
   }
 }

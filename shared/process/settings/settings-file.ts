@@ -18,7 +18,7 @@ export function updateSettingsFile(
   const [error] = document.errors;
   if (error) {
     const line = error.message.split('\n')[0];
-    throw new ExitError(EXIT_CODES.usage, `The settings file is not YAML, mend or remove it: ${line}`);
+    throw new ExitError(EXIT_CODES.usage, `The settings file is not valid YAML; fix or remove it: ${line}`);
   }
   if (Object.keys(given).length === 0) return present ?? head;
   for (const [key, value] of Object.entries(given)) document.set(key, value);

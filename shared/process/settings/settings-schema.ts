@@ -90,12 +90,12 @@ async function readSettingsFile(path: string, schema: SettingsSchema): Promise<R
       return parse(text);
     } catch (error) {
       const why = error instanceof Error ? error.message.split('\n')[0] : String(error);
-      throw new ExitError(EXIT_CODES.usage, `The settings file ${path} is not YAML: ${why}`);
+      throw new ExitError(EXIT_CODES.usage, `The settings file ${path} is not valid YAML: ${why}`);
     }
   })();
   if (values === null || values === undefined) return {};
   if (typeof values !== 'object' || Array.isArray(values)) {
-    throw new ExitError(EXIT_CODES.usage, `The settings file ${path} must hold a map of settings.`);
+    throw new ExitError(EXIT_CODES.usage, `The settings file ${path} must contain a map of settings.`);
   }
   for (const key of Object.keys(values)) {
     if (!Object.hasOwn(schema, key)) {
@@ -104,7 +104,7 @@ async function readSettingsFile(path: string, schema: SettingsSchema): Promise<R
     }
     const secretVariable = schema[key]?.secretVariable;
     if (secretVariable) {
-      throw new ExitError(EXIT_CODES.usage, `${path}: "${key}" is a secret: give it in ${secretVariable}.`);
+      throw new ExitError(EXIT_CODES.usage, `${path}: "${key}" is a secret; set it with ${secretVariable}.`);
     }
   }
   return { ...values };
