@@ -1,7 +1,7 @@
 /** `everynode-agent install`: makes this host a node of a fleet, by systemd. Killed at any line, a repetition ends in the same place. */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { writePrivateFile } from '../../shared/process/files/private-file.js';
-import { VERSION } from '../../shared/process/program-version.js';
+import { VERSION } from '../../shared/process/release-version.js';
 import {
   installFile,
   installLink,

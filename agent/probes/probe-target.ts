@@ -1,5 +1,5 @@
 /** Where a probe or a hook is to be sent. */
-import type { IntOrString } from '../../shared/kube/objects/int-or-string.js';
+import type { IntOrString } from '../../shared/kube/objects/meta.js';
 import type { Container } from '../../shared/kube/pods/pod-types.js';
 
 /** A running container as probes and hooks reach it. */

@@ -1,5 +1,5 @@
 /** Which nodes a text means: names, or a label selector as kubectl takes it. */
-import { ownValue } from '../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../shared/kube/objects/label-syntax.js';
 
 /** A simulated node as a query sees it. */
 export interface QueriedNode {

@@ -1,7 +1,7 @@
 /** How the pretended fleet does, on one line of a terminal; elsewhere a line whenever it changed. */
 
 import type { WriteStream } from 'node:tty';
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import { escapeLine } from '../../shared/process/output/terminal-output.js';
 import type { NodeCounts } from './simulated-node.js';
 

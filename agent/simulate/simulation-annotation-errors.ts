@@ -1,6 +1,6 @@
 /** Annotations of a Pod that ask for nothing that a simulation can pretend: a manifest is not refused for them, so they are told. */
 
-import { ownValue } from '../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../shared/kube/objects/label-syntax.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import { parseNodeQuery } from './node-query.js';
 import { durationMs, SIMULATION_PREFIX } from './simulation-annotations.js';

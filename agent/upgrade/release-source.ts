@@ -8,7 +8,7 @@ import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { countWrittenBytes } from '../../shared/process/files/written-bytes.js';
+import { countWrittenBytes } from '../../shared/process/files/private-file.js';
 import { RuntimeError } from '../runtime/runtime-driver.js';
 
 /** A line that is silent for so long is given up; the Pod's back-off asks again. */

@@ -1,7 +1,7 @@
 /** One row of the calendar: a timeline and a list of the hosts of the same time zones. */
 
 import type { CalendarSpan, CalendarZone } from '../../shared/kube/fleet/change-calendar-types.js';
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import controls from '../layout/controls.module.css';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import classes from './calendar-page.module.css';

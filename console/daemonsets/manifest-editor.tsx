@@ -2,7 +2,7 @@
 import { lazy, Suspense, useState } from 'react';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { Plan } from '../../shared/kube/fleet/plan-types.js';
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import { type Confirmation, ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';

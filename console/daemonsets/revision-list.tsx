@@ -2,14 +2,14 @@
 
 import { useState } from 'react';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import { useIsAllowed } from '../api/access-checks.js';
 import { requestApi } from '../api/api-call.js';
 import { useLiveList } from '../api/live-list.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
+import { TableCard } from '../layout/list-table.js';
 import table from '../layout/table.module.css';
-import { TableCard } from '../layout/table-card.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { CompareRevisions } from './compare-revisions.js';

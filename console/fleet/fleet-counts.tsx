@@ -1,5 +1,5 @@
 /** Number of hosts by health. A click filters the fleet. The sum is the size of the fleet. */
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import classes from './fleet-counts.module.css';
 import { HOST_HEALTH_NAMES, HOST_HEALTH_STATES, type HostHealth } from './host-health.js';
 

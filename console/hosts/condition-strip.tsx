@@ -1,7 +1,7 @@
 /** Timeline of one condition over the last day, coloured by status. */
 
 import type { ConditionChange } from '../../shared/kube/fleet/host-reading-types.js';
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import { type CurrentStatus, conditionIntervals } from './condition-intervals.js';
 import classes from './condition-strip.module.css';
 

@@ -3,8 +3,8 @@ import { Link } from 'wouter';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import { useLiveList } from '../api/live-list.js';
 import { useApiResource } from '../api/use-api-resource.js';
+import { TableCard } from '../layout/list-table.js';
 import table from '../layout/table.module.css';
-import { TableCard } from '../layout/table-card.js';
 
 interface Reason {
   code: string;

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { MAINTENANCE_TAINT, taintText } from '../../shared/kube/nodes/node-change.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import { ACCESS, useIsAllowed } from '../api/access-checks.js';
 import { ApiCallError } from '../api/api-call.js';

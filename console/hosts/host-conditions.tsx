@@ -1,8 +1,8 @@
 /** Conditions of a host and their changes since the coordinator's start. */
 import type { ConditionChange } from '../../shared/kube/fleet/host-reading-types.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
+import { TableCard } from '../layout/list-table.js';
 import table from '../layout/table.module.css';
-import { TableCard } from '../layout/table-card.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { ConditionStrip } from './condition-strip.js';
 

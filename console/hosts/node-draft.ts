@@ -2,8 +2,7 @@
 
 import { isSameTaint, type NodeChange, taintText } from '../../shared/kube/nodes/node-change.js';
 import type { Node, Taint } from '../../shared/kube/nodes/node-types.js';
-import { isLabelKey, isLabelValue } from '../../shared/kube/objects/label-syntax.js';
-import { ownValue } from '../../shared/kube/objects/own-value.js';
+import { isLabelKey, isLabelValue, ownValue } from '../../shared/kube/objects/label-syntax.js';
 
 /** Pending changes. */
 interface NodeDraft {

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { isSameTaint, type NodeChange, parseTaint, taintText } from '../../shared/kube/nodes/node-change.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
-import { ownValue } from '../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../shared/kube/objects/label-syntax.js';
 import { ACCESS, useIsAllowed } from '../api/access-checks.js';
 import { changeNode } from '../api/node-writes.js';
 import controls from '../layout/controls.module.css';

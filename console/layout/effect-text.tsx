@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'react';
 import type { DaemonSetEffect, HostEffect } from '../../shared/kube/fleet/host-effect-types.js';
 import type { NodeChange } from '../../shared/kube/nodes/node-change.js';
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import { ACCESS, useIsAllowed } from '../api/access-checks.js';
 import { fetchHostEffect } from '../api/node-writes.js';
 import controls from './controls.module.css';

@@ -1,7 +1,8 @@
-/** Table in a card. Scrolls horizontally on phones. */
+/** Tables in cards. They scroll horizontally if they are wider than the screen. */
 import type { ReactNode } from 'react';
+import controls from './controls.module.css';
+import { ScrollFrame } from './scroll-frame.js';
 import table from './table.module.css';
-import { TableCard } from './table-card.js';
 
 interface ListTableProps {
   /** Name for screen readers. */
@@ -27,5 +28,19 @@ export function ListTable({ label, columns, children }: ListTableProps) {
         <tbody>{children}</tbody>
       </table>
     </TableCard>
+  );
+}
+
+interface TableCardProps {
+  /** Name for screen readers. */
+  label: string;
+  children: ReactNode;
+}
+
+export function TableCard({ label, children }: TableCardProps) {
+  return (
+    <ScrollFrame className={`${controls.card} ${table.frame}`} label={label}>
+      {children}
+    </ScrollFrame>
   );
 }

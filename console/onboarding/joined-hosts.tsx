@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import type { Host } from '../../shared/kube/fleet/host-types.js';
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import { useLiveList } from '../api/live-list.js';
 import { ListTable } from '../layout/list-table.js';
 import { RelativeTime } from '../layout/time/relative-time.js';

@@ -8,7 +8,7 @@ import {
   requestPhase,
   withApprovalDecision,
 } from '../../shared/kube/access/certificate-signing-request.js';
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import { ACCESS, useIsAllowed } from '../api/access-checks.js';
 import { requestApi } from '../api/api-call.js';
 import { useLiveList } from '../api/live-list.js';

@@ -1,8 +1,8 @@
 /** Events of an object, newest first. */
 import type { KubeEvent } from '../../shared/kube/objects/event-types.js';
 import { useLiveList } from '../api/live-list.js';
+import { TableCard } from '../layout/list-table.js';
 import table from '../layout/table.module.css';
-import { TableCard } from '../layout/table-card.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 
 const MAX_ITEMS = 50;

@@ -2,8 +2,8 @@
 import { Link } from 'wouter';
 import type { CalendarZone, ChangeCalendar } from '../../shared/kube/fleet/change-calendar-types.js';
 import { useApiResource } from '../api/use-api-resource.js';
+import { TableCard } from '../layout/list-table.js';
 import table from '../layout/table.module.css';
-import { TableCard } from '../layout/table-card.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 
 const DAYS = 14;

@@ -2,8 +2,8 @@
 import { Link } from 'wouter';
 import { PAST_ROLLOUT_LABEL, type Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import { useLiveList } from '../api/live-list.js';
+import { TableCard } from '../layout/list-table.js';
 import table from '../layout/table.module.css';
-import { TableCard } from '../layout/table-card.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 

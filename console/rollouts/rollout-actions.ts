@@ -1,5 +1,5 @@
 /** Actions on rollouts. They are sent as annotations, which kubectl can set as well. */
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import { UPDATE_BLOCK_CODES, type UpdateBlockCode } from '../../shared/kube/rollouts/rollout-reason-codes.js';
 import type { Rollout, RolloutPhase, RolloutStatus } from '../../shared/kube/rollouts/rollout-types.js';
 import {

@@ -2,8 +2,9 @@
  * Maintenance schedules: when the Pods of a node may be replaced, by the windows and freeze periods of a policy in the
  * node's time zone. Nodes of one zone share one schedule. Pure; times are milliseconds since the epoch.
  */
+
+import { ownValue } from '../kube/objects/label-syntax.js';
 import { toTimestamp } from '../kube/objects/meta.js';
-import { ownValue } from '../kube/objects/own-value.js';
 import { compileLabelSelector, type Labels } from '../kube/objects/selectors.js';
 import type {
   FreezePeriod,

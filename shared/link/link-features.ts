@@ -1,7 +1,7 @@
 /** Versions and features of the link protocol. */
 import { SUBPROTOCOL } from './messages/link-messages.js';
 
-/** The hub may `ask` for objects. The agent responds with `returned`. */
+/** The hub may send `returnRequest`. The agent responds with `returned`. */
 export const RETURN_OBJECTS = 'returnObjects';
 
 /** The hub may send `pinnedImages`. */
@@ -22,7 +22,7 @@ export const CERTIFICATES = 'certificates';
 /** The agent may send `meters`. */
 export const METERS = 'meters';
 
-/** The hub may send heartbeat configurations, which can allow compression. */
+/** The hub may send `heartbeatConfig`, which can allow compression. */
 export const HEARTBEAT_CONFIG = 'heartbeatConfig';
 
 /** The hub may send `time` after the welcome. */

@@ -1,4 +1,8 @@
-/** Versions of releases: validation and order. A version becomes part of a path, so the syntax is strict. */
+/** Release versions: the version of this program, validation and order. A version becomes part of a path, so the syntax is strict. */
+
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** Semantic versioning without build metadata, in lower case: https://semver.org. */
 const NUMBER = '(?:0|[1-9][0-9]{0,8})';
@@ -45,3 +49,19 @@ function compareIdentifiers(one: string, other: string): number {
   }
   return left.length - right.length;
 }
+
+/** Set by the bundler, because a bundled program has no package.json. */
+declare const EVERYNODE_BUNDLE_VERSION: string | undefined;
+
+/** True if the program is one bundled file. */
+export const IS_BUNDLE: boolean = typeof EVERYNODE_BUNDLE_VERSION === 'string';
+
+/** Reads package.json, which is above dist/ in a clone and in an installed package. */
+function packageVersion(): string {
+  const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
+  return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
+}
+
+/** The version of both programs, which are released together. */
+export const VERSION: string =
+  typeof EVERYNODE_BUNDLE_VERSION === 'string' ? EVERYNODE_BUNDLE_VERSION : packageVersion();

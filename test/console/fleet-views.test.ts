@@ -84,15 +84,15 @@ function suite(): void {
     await page.getByRole('link', { name: 'till', exact: true }).waitFor();
     assert.equal(await page.getByRole('link', { name: 'Create a DaemonSet' }).count(), 0);
     await page.goto(`${server}/console/onboarding`);
-    await page.getByText('You may not make join lines').waitFor();
+    await page.getByText('You are not allowed to create join commands').waitFor();
     assert.equal(await page.getByRole('region', { name: 'Tokens' }).count(), 0);
     await page.goto(`${server}/console/calendar`);
-    await page.getByText('You may not see policies').waitFor();
+    await page.getByText('You are not allowed to list policies').waitFor();
     const admin = await bench.signedIn('daemonsets');
     await admin.getByRole('link', { name: 'Create a DaemonSet' }).waitFor();
     const nobody = await accountToken(fleet, 'nobody-at-all');
     const other = await bench.signedIn('hosts/node-1', { token: nobody });
-    await other.getByText('You may not see this host').waitFor();
+    await other.getByText('You are not allowed to read this host').waitFor();
     assert.equal(await other.getByText('kubernetes.io/hostname').count(), 0);
   });
 

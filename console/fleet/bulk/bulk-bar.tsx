@@ -1,7 +1,7 @@
 /** Actions on the selected hosts: confirmation, progress and undo. */
 
 import { useState } from 'react';
-import { countText } from '../../../shared/kube/objects/count-text.js';
+import { countText } from '../../../shared/kube/objects/meta.js';
 import { ACCESS, useIsAllowed } from '../../api/access-checks.js';
 import { ApiCallError } from '../../api/api-call.js';
 import { changeNode, revokeNode } from '../../api/node-writes.js';

@@ -1,6 +1,6 @@
 /** Groups hosts by a label, for the map. */
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { MapGroup } from './map-layout.js';
 
 const WITHOUT = 'without this label';

@@ -4,7 +4,7 @@
  * compares the two. Who teaches the agent a field takes it out of `none`.
  */
 
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 
 /**

@@ -1,6 +1,5 @@
 /** Steering annotations on a Rollout become requests in its spec, which carry the name of whoever wrote them. */
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
-import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { FLEET_GROUP, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { PAST_ROLLOUT_LABEL, type Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 import {
   ALL_TARGETS,

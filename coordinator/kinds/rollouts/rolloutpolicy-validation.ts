@@ -1,5 +1,5 @@
 /** What a RolloutPolicy may say: waves, failure budget, what hosts do ahead of their turn and after it. */
-import type { IntOrString } from '../../../shared/kube/objects/int-or-string.js';
+import type { IntOrString } from '../../../shared/kube/objects/meta.js';
 import {
   type FailureBudget,
   REST_WAVE,

@@ -2,8 +2,9 @@
  * Compares a decoded JSON object with its schema: fields that the type lacks, and values of the wrong JSON type,
  * in the words of Go's decoder, since those are what upstream answers with (400 BadRequest).
  */
+
+import { isTimeText } from '../../../shared/kube/objects/meta.js';
 import { parseQuantity } from '../../../shared/kube/objects/quantity.js';
-import { isTimeText } from '../../../shared/kube/objects/rfc3339-time.js';
 import { referencedName, resolved, type Schema } from './schema-definitions.js';
 
 /** What does not fit. Both lists are in the order of the object's fields. */

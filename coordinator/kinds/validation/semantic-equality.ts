@@ -3,7 +3,7 @@
  * maps are the same, quantities are compared by value.
  */
 
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { parseQuantity } from '../../../shared/kube/objects/quantity.js';
 
 /** Fields that are maps in upstream's types; an empty one equals none. Empty structs (`emptyDir: {}`) don't. */

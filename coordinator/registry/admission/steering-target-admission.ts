@@ -1,7 +1,7 @@
 /** Requests to a rollout that name hosts: refused (422) where there is no such Node, as they are where there is no such wave. */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { Kind } from '../../kinds/kind.js';
 import { validateNodeTargets } from '../../kinds/rollouts/rollout-requests.js';

@@ -1,11 +1,10 @@
 /** apps/v1 DaemonSet and ControllerRevision. */
 import type { Condition } from '../objects/conditions.js';
-import type { IntOrString } from '../objects/int-or-string.js';
-import type { KubeObject } from '../objects/meta.js';
+import type { IntOrString, KubeObject } from '../objects/meta.js';
 import type { LabelSelector } from '../objects/selectors.js';
 import type { PodTemplateSpec } from '../pods/pod-types.js';
 
-export type { IntOrString } from '../objects/int-or-string.js';
+export type { IntOrString } from '../objects/meta.js';
 
 export interface RollingUpdateDaemonSet {
   /** Pods that may be unavailable at once: a number, or a percentage of desired rounded up. */

@@ -1,6 +1,7 @@
 /** Resource usage of a host's agent: bytes on its link by cause, disk writes and memory. Never stored. */
-import { FLEET_GROUP } from '../objects/fleet-group.js';
+
 import type { KubeObject, Timestamp } from '../objects/meta.js';
+import { FLEET_GROUP } from '../objects/meta.js';
 
 /**
  * Causes of link traffic. `status`: Node and Pod status and Events. `desired`: desired state. `exec`: commands,

@@ -1,7 +1,7 @@
 /**
  * Heartbeat interval, timeout and traffic savings of a host's link, configured by a label or an annotation of its Node.
  */
-import { FLEET_GROUP } from '../objects/fleet-group.js';
+import { FLEET_GROUP } from '../objects/meta.js';
 
 /**
  * Label of a Node. Value `metered` marks a link that is billed by volume. The agent setting `lowData` makes the host

@@ -1,6 +1,6 @@
 /** A change of Nodes as data. The preview and the write use the same data, so they cannot differ. */
 
-import { ownValue } from '../objects/own-value.js';
+import { ownValue } from '../objects/label-syntax.js';
 import type { Node, Taint, TaintEffect } from './node-types.js';
 
 /** The identity of a taint: a Node has at most one taint of a key and effect. */

@@ -2,8 +2,9 @@
  * Grace periods of single nodes: how long a node may be unreachable before its state counts as unknown. Hosts that
  * connect only once a day need a longer period than the fleet.
  */
-import { FLEET_GROUP } from '../objects/fleet-group.js';
+
 import { parseGoDuration } from '../objects/go-duration.js';
+import { FLEET_GROUP } from '../objects/meta.js';
 import { heartbeatConfigOf, scaledGraceMs } from './heartbeat-config.js';
 
 /**

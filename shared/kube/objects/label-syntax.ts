@@ -1,4 +1,4 @@
-/** Syntax of label keys and values (k8s.io/apimachinery util/validation). */
+/** Labels: syntax of keys and values (k8s.io/apimachinery util/validation), and safe lookups. */
 
 const NAME = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -23,4 +23,12 @@ export function isSubdomain(name: string): boolean {
 /** Returns true for a valid label value: empty, or at most 63 characters (IsValidLabelValue). */
 export function isLabelValue(value: string): boolean {
   return value === '' || (value.length <= 63 && NAME.test(value));
+}
+
+/**
+ * Returns the value of the map's own key, for maps with untrusted keys. Plain objects inherit keys: without this check
+ * `labels['constructor']` is a function even if no such label exists.
+ */
+export function ownValue<T>(map: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
+  return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 }

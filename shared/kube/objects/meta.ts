@@ -1,4 +1,4 @@
-/** Metadata of all Kubernetes objects. Field names and meanings are those of k8s.io/apimachinery meta/v1. */
+/** Metadata and basic types of all Kubernetes objects, as in k8s.io/apimachinery meta/v1. */
 
 /** RFC 3339 time in UTC with whole seconds, e.g. `2026-11-21T10:28:44Z`. */
 export type Timestamp = string;
@@ -83,4 +83,30 @@ let lastSecond = { at: Number.NaN, text: '' };
 /** Formats milliseconds since the epoch as a `MicroTime`. */
 export function toMicroTime(epochMs: number): MicroTime {
   return `${new Date(epochMs).toISOString().slice(0, 23)}000Z`;
+}
+
+/** API group of Everynode's own kinds, and the prefix of their annotations. */
+export const FLEET_GROUP = 'fleet.everynode.dev';
+
+/** A number, or a string such as `25%` or the name of a port (apimachinery util/intstr). */
+export type IntOrString = number | string;
+
+/** Formats a count with its noun: `1 node`, `3 nodes`. `many` is only needed for an irregular plural. */
+export function countText(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** RFC 3339 as Kubernetes clients decode it (Go's time.Parse). */
+const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+
+/**
+ * Returns true if clients can decode the text as a time. JavaScript also accepts 30 February and 24:00. One such time
+ * makes clients reject the whole list that contains it.
+ */
+export function isTimeText(text: string): boolean {
+  const [, year, month, day, hour] = RFC3339.exec(text) ?? [];
+  if (year === undefined || hour === '24' || Number.isNaN(Date.parse(text))) return false;
+  const date = new Date(0);
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  return date.getUTCDate() === Number(day);
 }

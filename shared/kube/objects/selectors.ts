@@ -2,7 +2,7 @@
  * Label and field selectors: the text form (k8s.io/apimachinery labels.Parse, fields.ParseSelector) and the structured
  * LabelSelector of workloads.
  */
-import { ownValue } from './own-value.js';
+import { ownValue } from './label-syntax.js';
 
 export interface LabelSelectorRequirement {
   key: string;

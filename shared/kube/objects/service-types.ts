@@ -1,6 +1,5 @@
 /** Service and ServiceAccount. Services are stored for compatibility with charts, and have no effect yet. */
-import type { IntOrString } from './int-or-string.js';
-import type { KubeObject } from './meta.js';
+import type { IntOrString, KubeObject } from './meta.js';
 
 export interface ServicePort {
   name?: string;

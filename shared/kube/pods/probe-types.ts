@@ -1,5 +1,5 @@
 /** Probes and lifecycle hooks of containers. */
-import type { IntOrString } from '../objects/int-or-string.js';
+import type { IntOrString } from '../objects/meta.js';
 
 export interface HTTPGetAction {
   path?: string;

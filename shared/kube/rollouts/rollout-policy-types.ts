@@ -1,6 +1,5 @@
 /** fleet.everynode.dev/v1 RolloutPolicy: how the DaemonSets of a namespace are rolled out. */
-import type { IntOrString } from '../objects/int-or-string.js';
-import type { KubeObject } from '../objects/meta.js';
+import type { IntOrString, KubeObject } from '../objects/meta.js';
 import type { LabelSelector } from '../objects/selectors.js';
 
 /** Name of the implicit last wave: all nodes that belong to no other wave. */

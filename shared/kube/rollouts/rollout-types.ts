@@ -1,6 +1,7 @@
 /** fleet.everynode.dev/v1 Rollout: the progress of a DaemonSet to its newest revision. */
-import { FLEET_GROUP } from '../objects/fleet-group.js';
+
 import type { KubeObject, Timestamp } from '../objects/meta.js';
+import { FLEET_GROUP } from '../objects/meta.js';
 import type { SteeringRequest } from './steering-requests.js';
 
 export type RolloutPhase =

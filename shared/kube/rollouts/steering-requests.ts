@@ -2,8 +2,9 @@
  * Requests of operators to a rollout. Operators set annotations on the Rollout; admission converts them into requests
  * with the name of the user.
  */
-import { FLEET_GROUP } from '../objects/fleet-group.js';
+
 import type { Timestamp } from '../objects/meta.js';
+import { FLEET_GROUP } from '../objects/meta.js';
 
 /**
  * Each verb is an annotation `fleet.everynode.dev/VERB`. Its value is a comma-separated list of waves (`approve`,

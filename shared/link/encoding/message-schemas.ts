@@ -180,8 +180,8 @@ export const FROM_HUB: { [K in FromHub['kind']]: Schema<Of<K>> } = {
     }),
     bearerToken: optional(text(128)),
   }),
-  pace: record<Of<'pace'>>({
-    kind: oneOf('pace'),
+  heartbeatConfig: record<Of<'heartbeatConfig'>>({
+    kind: oneOf('heartbeatConfig'),
     heartbeatMs: integer(1, 2 ** 31),
     silenceMs: integer(1, 2 ** 31),
     batchMs: durationMs,
@@ -203,7 +203,7 @@ export const FROM_HUB: { [K in FromHub['kind']]: Schema<Of<K>> } = {
     ),
     removed: list(uid),
   }),
-  ask: record<Of<'ask'>>({ kind: oneOf('ask'), uids: list(uid) }),
+  returnRequest: record<Of<'returnRequest'>>({ kind: oneOf('returnRequest'), uids: list(uid) }),
   prefetchImages: record<Of<'prefetchImages'>>({
     kind: oneOf('prefetchImages'),
     images: list(text(1_024), 100),

@@ -8,7 +8,7 @@ import type {
   Taint,
 } from '../../kube/nodes/node-types.js';
 import type { Condition } from '../../kube/objects/conditions.js';
-import { isTimeText } from '../../kube/objects/rfc3339-time.js';
+import { isTimeText } from '../../kube/objects/meta.js';
 import type {
   ContainerState,
   ContainerStateRunning,

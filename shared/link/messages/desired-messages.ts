@@ -44,7 +44,7 @@ export interface Desired {
 
 /** Feature `returnObjects`: after a restore, uids of objects that the host has and the store lost. */
 export interface ReturnRequest {
-  kind: 'ask';
+  kind: 'returnRequest';
   uids: string[];
 }
 
@@ -59,7 +59,7 @@ export interface PinnedImages {
 }
 
 /**
- * Response to an `ask` for one uid: the bytes as they were sent, with their HMAC. Without `object`, the host does not
+ * Response to a `returnRequest` for one uid: the bytes as they were sent, with their HMAC. Without `object`, the host does not
  * have it.
  */
 export interface ReturnedObject {

@@ -4,10 +4,18 @@
  * agent's start plus elapsed monotonic time, so it never jumps. Unknown fields are ignored. A new kind of message is
  * only sent if both ends named its feature.
  */
-import type { CertificateIssued, RenewCertificate } from './certificate-messages.js';
+
 import type { Applied, Desired, PinnedImages, ReturnRequest } from './desired-messages.js';
 import type { EventsReport, MetersReport, StatusAck, StatusReport } from './report-messages.js';
-import type { ClockChange, Goodbye, HeartbeatConfigChange, Hello, Welcome } from './session-messages.js';
+import type {
+  CertificateIssued,
+  ClockChange,
+  Goodbye,
+  HeartbeatConfigChange,
+  Hello,
+  RenewCertificate,
+  Welcome,
+} from './session-messages.js';
 import type {
   StreamArrived,
   StreamClose,
@@ -17,7 +25,6 @@ import type {
   StreamStarted,
 } from './stream-messages.js';
 
-export * from './certificate-messages.js';
 export * from './desired-messages.js';
 export * from './join-messages.js';
 export * from './link-limits.js';

@@ -1,4 +1,4 @@
-/** Start and end of a session. */
+/** Start and end of a session, and changes during it. */
 import type { HeartbeatConfig } from '../../kube/nodes/heartbeat-config.js';
 import type { Node, NodeStatus, Taint } from '../../kube/nodes/node-types.js';
 import type { ObjectDigest } from './desired-messages.js';
@@ -48,7 +48,7 @@ export interface Welcome {
 
 /** Feature `heartbeatConfig`: changes heartbeat interval and traffic savings of the open link. */
 export interface HeartbeatConfigChange extends HeartbeatConfig {
-  kind: 'pace';
+  kind: 'heartbeatConfig';
 }
 
 /** Feature `time`: the hub's clock was stepped. Replaces `serverTimeMs` of the welcome. */
@@ -69,4 +69,20 @@ export interface Goodbye {
    * With `nodeDeleted`: the fleet of the deleted Node. Agents of another fleet ignore the deletion and keep their Pods.
    */
   clusterUID?: string;
+}
+
+/** Feature `certificates`: requests a new certificate for the key of the session. */
+export interface RenewCertificate {
+  kind: 'renew';
+  /** PKCS #10 in PEM. */
+  csr: string;
+}
+
+/** Feature `certificates`: delivers a new certificate, new CA certificates, or both. Not acknowledged. */
+export interface CertificateIssued {
+  kind: 'certified';
+  /** PEM. The response to a `renew`. */
+  certificate?: string;
+  /** PEM of all CA certificates to trust from now on. */
+  ca?: string;
 }

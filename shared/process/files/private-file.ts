@@ -2,7 +2,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { countWrittenBytes } from './written-bytes.js';
 
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');
@@ -56,4 +55,17 @@ export async function readIfPresent(path: string): Promise<string | undefined> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** Bytes that this process has written to files, like the kernel's counter in `/proc/self/io`. */
+let total = 0;
+
+/** Counts a write. Must be called for each write to a file. */
+export function countWrittenBytes(content: string | Uint8Array): void {
+  total += typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength;
+}
+
+/** Returns the count since the start of the process. */
+export function writtenBytes(): number {
+  return total;
 }

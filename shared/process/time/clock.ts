@@ -1,5 +1,5 @@
 /** Time as a dependency, so that tests can control it. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 
 /** A pending timer. */
 export interface Timer {
@@ -105,4 +105,19 @@ export class ManualClock implements Clock {
     const due = [...this.#pending].filter((pending) => pending.at <= end);
     return due.sort((a, b) => a.at - b.at || a.order - b.order)[0];
   }
+}
+
+/** Calls `action` after each interval. Returns a function that stops it. */
+export function every(clock: Clock, intervalMs: number, action: () => void): () => void {
+  let timer = clock.after(intervalMs, fire);
+  function fire(): void {
+    action();
+    timer = clock.after(intervalMs, fire);
+  }
+  return () => timer.cancel();
+}
+
+/** Resolves after `ms`. Keeps the process alive, unlike the timers of a `Clock`. */
+export function pause(ms: number): Promise<void> {
+  return delay(ms);
 }
