@@ -25,9 +25,7 @@ export function useIsAllowed(check: AccessCheck): boolean {
   return useIsAllowedInAny(check, [check.namespace ?? '']);
 }
 
-/**
- * Returns false until all checks are answered. Pages wait for it; otherwise buttons appear later and move the layout.
- */
+/** Returns false until all checks are answered. Without waiting, buttons appear late and move the layout. */
 export function useAreChecksLoaded(checks: readonly AccessCheck[]): boolean {
   const together = JSON.stringify(checks.map(keyOf));
   const [settled, setSettled] = useState('');
@@ -44,9 +42,7 @@ export function useAreChecksLoaded(checks: readonly AccessCheck[]): boolean {
   return settled === together;
 }
 
-/**
- * Returns true if the action is allowed in at least one of these namespaces. Returns false until the answer is known.
- */
+/** Returns true if the action is allowed in one of the namespaces, and false until that is known. */
 export function useIsAllowedInAny(check: AccessCheck, namespaces: readonly string[]): boolean {
   const keys = namespaces.map((namespace) => keyOf({ ...check, namespace }));
   const together = JSON.stringify(keys);

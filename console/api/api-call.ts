@@ -61,10 +61,7 @@ export async function requestApi(path: string, call: Call = {}): Promise<Respons
   return response;
 }
 
-/**
- * Returns the response as JSON. Requests without side effects are retried after network failures. Rejects with
- * `ApiCallError`.
- */
+/** Returns the response as JSON. Retries requests without side effects. Rejects with `ApiCallError`. */
 export async function callApi<T>(path: string, options: Call = {}): Promise<T> {
   const { method = 'GET', isQuestion = method === 'GET', signal } = options;
   for (let tries = 1; ; tries += 1) {

@@ -4,10 +4,7 @@ import { STREAM_PROTOCOL } from '../../shared/kube/objects/stream-protocol.js';
 import { ApiCallError, errorOfStatus } from './api-call.js';
 import { coordinatorLostSignal } from './coordinator-contact.js';
 
-/**
- * Opens a stream, which ends with the response. It fails with `ApiCallError` if it is rejected or breaks. `signal`
- * closes it.
- */
+/** Opens a stream that ends with the response. Fails with `ApiCallError`. `signal` closes it. */
 export function openStream(path: string, signal: AbortSignal): ReadableStream<string> {
   const decoder = new TextDecoder();
   // Removes the listeners from `signal` when the stream ends, because `signal` can outlive it.

@@ -1,7 +1,4 @@
-/**
- * Detects whether the coordinator is reachable. A dead connection looks the same as one without changes, so the page
- * polls the health endpoint.
- */
+/** Polls whether the coordinator is reachable: a dead connection looks like one without changes. */
 import { useEffect, useSyncExternalStore } from 'react';
 
 const ASK_EVERY_MS = 10_000;

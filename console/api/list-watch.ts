@@ -8,10 +8,7 @@ export interface WatchEvent<T> {
   object: T;
 }
 
-/**
- * `live`: the list is current. `lost`: the connection is down and the list may be outdated. `refused`: the request was
- * rejected permanently.
- */
+/** `live`: the list is current. `lost`: it may be outdated. `refused`: the request was rejected permanently. */
 export type WatchPhase = 'loading' | 'live' | 'lost' | 'refused';
 
 interface WatchReader<T> {

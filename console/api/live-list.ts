@@ -14,10 +14,7 @@ interface Live<T> {
 
 export class LiveList<T extends KubeObject> {
   readonly #path: string;
-  /**
-   * Sorted keys, in the order of `#objects`. Changes are inserted by binary search: sorting ten thousand names takes
-   * longer than a frame.
-   */
+  /** Sorted keys, in the order of `#objects`. Binary insertion, because sorting ten thousand keys is slow. */
   #keys: string[] = [];
   #objects: T[] = [];
   readonly #listeners = new Set<() => void>();

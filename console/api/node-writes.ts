@@ -58,10 +58,7 @@ export function fetchHostEffect(
   });
 }
 
-/**
- * Closes the host's link and bars its key permanently, like `everynode node revoke`. Rejects with 404 if the host has
- * no credential.
- */
+/** Revokes a host's key, like `everynode node revoke`. Rejects with 404 if the host has no credential. */
 export async function revokeNode(name: string): Promise<void> {
   const path = `/api/v1/namespaces/${ENROLMENT_NAMESPACE}/secrets/${credentialSecretName(name)}`;
   const { data = {}, metadata } = await callApi<Secret>(path);

@@ -33,10 +33,7 @@ export async function loadUser(): Promise<void> {
   isCertified = (await ways)?.certificate ?? false;
 }
 
-/**
- * Returns true if the user is authenticated by a client certificate. The browser sends it with each request, so the
- * console cannot sign out.
- */
+/** Returns true for authentication by client certificate, which the console cannot end. */
 export function isSignedInByCertificate(): boolean {
   return isCertified;
 }

@@ -68,10 +68,7 @@ function Row({ daemonSet: { metadata, status } }: { daemonSet: DaemonSet }) {
   );
 }
 
-/**
- * Returns namespaces to check for permission to create: all with DaemonSets, and the default one. A cluster-wide
- * permission applies in each.
- */
+/** Returns namespaces in which to check for permission: the default one and all with DaemonSets. */
 function namespacesOf(daemonSets: readonly DaemonSet[]): string[] {
   return [
     ...new Set([FIRST_NAMESPACE, ...daemonSets.map(({ metadata }) => metadata.namespace ?? '')]),

@@ -1,6 +1,4 @@
-/**
- * Shown when another user has changed the DaemonSet during editing: displays that change and offers ways to continue.
- */
+/** Shown when another user has changed the DaemonSet: displays that change and offers ways to continue. */
 import { applyPatch, createPatch } from 'diff';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import controls from '../layout/controls.module.css';

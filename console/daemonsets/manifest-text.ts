@@ -40,10 +40,7 @@ export function readManifest(text: string): { manifest: Record<string, unknown> 
   };
 }
 
-/**
- * Returns the body of the write. Metadata that the text does not show is taken from the loaded object, so that nothing
- * is lost.
- */
+/** Returns the body of the write. Metadata that the text does not show is kept from the loaded object. */
 export function mergeManifest(base: DaemonSet, manifest: Record<string, unknown>): Record<string, unknown> {
   const edited = (manifest.metadata ?? {}) as DaemonSet['metadata'];
   const { managedFields: _, labels: __, annotations, ...kept } = base.metadata;

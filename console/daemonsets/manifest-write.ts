@@ -1,6 +1,4 @@
-/**
- * Requests of the editor: validate, plan and store a manifest. Each write names the resourceVersion that it replaces.
- */
+/** Requests of the editor: validate, plan and store. Each write names the resourceVersion that it replaces. */
 
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { Plan } from '../../shared/kube/fleet/plan-types.js';
@@ -22,10 +20,7 @@ function pathOf(namespace: string, name?: string): string {
   return name === undefined ? all : `${all}/${name}`;
 }
 
-/**
- * Returns the stored object if another user has changed it since `base`, or undefined. Changes of the status do not
- * count.
- */
+/** Returns the stored object if another user has changed it since `base`, status excluded, or undefined. */
 export async function fetchIfChanged(base: DaemonSet): Promise<DaemonSet | undefined> {
   const now = await newest(base);
   return isSame(now, base) ? undefined : now;
@@ -39,9 +34,7 @@ function isSame(a: DaemonSet, b: DaemonSet): boolean {
   return a.metadata.uid === b.metadata.uid && manifestText(a) === manifestText(b);
 }
 
-/**
- * Prepares the write of an edited text. Uses the stored resourceVersion if only the status has changed since `base`.
- */
+/** Prepares the write. Uses the stored resourceVersion if only the status has changed since `base`. */
 export async function prepareWrite(
   manifest: Record<string, unknown>,
   base: DaemonSet | undefined,

@@ -1,7 +1,4 @@
-/**
- * Difference of two versions of the fleet, for incremental updates: ten changed hosts cost ten steps instead of ten
- * thousand.
- */
+/** Difference of two versions of the fleet, so that updates cost as many steps as there are changes. */
 import type { Host } from '../../shared/kube/fleet/host-types.js';
 
 /** A changed host is in both lists, with its old and its new version. */

@@ -10,10 +10,7 @@ const OVER: ReadonlySet<string | undefined> = new Set(['Succeeded', 'Failed']);
 /** The Pods of a host that is drained. */
 interface DrainPlan {
   evict: Pod[];
-  /**
-   * Pods that are not evicted: DaemonSets would recreate theirs at once, and static Pods can only be removed on the
-   * host.
-   */
+  /** Pods that are not evicted: those of DaemonSets would be recreated, static ones only end on the host. */
   stay: Pod[];
 }
 

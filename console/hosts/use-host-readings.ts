@@ -16,10 +16,7 @@ interface Readings {
   problem?: string;
 }
 
-/**
- * Polls the readings of a host. Keeps the last ones while the coordinator is unreachable. An error of the API becomes
- * `problem`.
- */
+/** Polls the readings of a host. The last ones remain while the coordinator is unreachable. */
 export function useHostReadings(name: string): Readings {
   const [shown, setShown] = useState<Readings>({});
   const ask = useCallback(

@@ -1,6 +1,4 @@
-/**
- * Confirmation of an action with its effect. Uses the browser's modal dialog, which traps the focus and handles Escape.
- */
+/** Confirmation of an action. The browser's modal dialog traps the focus and handles Escape. */
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import classes from './confirm-dialog.module.css';
 import controls from './controls.module.css';

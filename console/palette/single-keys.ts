@@ -1,7 +1,4 @@
-/**
- * Setting for single-key shortcuts. They can be turned off (WCAG 2.1.4), because speech input triggers them by
- * accident.
- */
+/** Setting for single-key shortcuts, which speech input can trigger by accident (WCAG 2.1.4). */
 
 const STORED_AS = 'everynode-single-keys';
 

@@ -16,10 +16,7 @@ function styleStandIn(): HTMLElement {
   return element;
 }
 
-/**
- * Calls `open` and replaces the style elements that it creates. xterm's own `documentOverride` does not affect its
- * viewport (6.0.0).
- */
+/** Calls `open` and replaces its style elements. xterm's `documentOverride` is incomplete (6.0.0). */
 export function withStrictStyles(open: () => void): void {
   allowStyledSpans();
   document.createElement = (name: string) =>

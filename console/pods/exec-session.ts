@@ -1,7 +1,4 @@
-/**
- * Runs a command in a container over the WebSocket protocol of kubectl (`v5.channel.k8s.io`). Each frame starts with
- * its channel number.
- */
+/** Runs a command over kubectl's WebSocket protocol (`v5.channel.k8s.io`): frames start with a channel number. */
 import type { Status } from '../../shared/kube/objects/api-status.js';
 
 const PROTOCOL = 'v5.channel.k8s.io';

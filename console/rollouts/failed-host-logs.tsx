@@ -101,10 +101,7 @@ function Lines({ namespace, daemonSet, revision, node }: Omit<LastLinesProps, 'i
   );
 }
 
-/**
- * Returns the log of the container in the worst state, of its previous run if it is waiting. Rejects with an error for
- * the user.
- */
+/** Returns the log of the container in the worst state. Rejects with an error for the user. */
 async function logEndOf(
   { namespace, daemonSet, revision, node }: Omit<LastLinesProps, 'isOpenAtFirst'>,
   signal: AbortSignal,

@@ -3,15 +3,9 @@ import type { CronPattern } from './cron-pattern.js';
 import { dayOf, midnightOf, type TimeZone } from './time-zone.js';
 
 const DAY_MS = 86_400_000;
-/**
- * Larger than any clock change, such as daylight saving. Local times further apart than this are in the same order as
- * the instants.
- */
+/** Larger than any clock change. Local times further apart are in the order of their instants. */
 const MAX_CHANGE_MS = 3 * 3_600_000;
-/**
- * Search limit. 29 February on a certain weekday recurs after 28 years; a pattern without a match by then never
- * matches.
- */
+/** Search limit. 29 February on a given weekday recurs after 28 years; no other pattern needs longer. */
 const HORIZON_DAYS = 28 * 366;
 
 /**

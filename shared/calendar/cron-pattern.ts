@@ -13,10 +13,7 @@ export interface CronPattern {
   matchesDay(day: CalendarDay): boolean;
   /** Seconds since midnight, ascending. Never empty. */
   times: readonly number[];
-  /**
-   * True if the pattern matches in every hour. When clocks are set back, such a pattern matches again in the repeated
-   * hour.
-   */
+  /** True if the pattern matches in every hour, so that it also matches in an hour that clocks repeat. */
   everyHour: boolean;
 }
 

@@ -1,6 +1,4 @@
-/**
- * Dates and times in manifests. With an offset they name one instant for all hosts; without one they are local time.
- */
+/** Dates and times in manifests: an instant with an offset, otherwise local time. */
 import type { TimeZone } from './time-zone.js';
 
 /** `wall` is local time in the format of `TimeZone.wallAt`. */

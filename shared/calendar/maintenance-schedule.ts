@@ -64,10 +64,7 @@ function zoneOf({ timeZone: name, timeZoneLabel }: MaintenanceWindow, labels: La
   return timeZoneLabel !== undefined && name === undefined ? undefined : timeZone(name ?? UTC);
 }
 
-/**
- * Returns the time zone of a freeze period on this node. An unknown zone falls back to UTC; otherwise the typo would
- * disable the freeze.
- */
+/** Returns the time zone of a freeze period. An unknown zone is UTC; a typo must not disable the freeze. */
 function freezeZoneOf({ timeZone: name = UTC, timeZoneLabel }: FreezePeriod, labels: Labels): TimeZone {
   const own = timeZoneLabel === undefined ? undefined : timeZoneOfLabel(ownValue(labels, timeZoneLabel));
   const zone = own ?? timeZone(name) ?? timeZone(UTC);
@@ -75,10 +72,7 @@ function freezeZoneOf({ timeZone: name = UTC, timeZoneLabel }: FreezePeriod, lab
   return zone;
 }
 
-/**
- * Returns a function that maps a node's labels to its schedule. Throws an Error for a policy that validation would have
- * rejected.
- */
+/** Returns a function from a node's labels to its schedule. Throws an Error for an invalid policy. */
 export function compileMaintenanceSchedules({
   windows = [],
   freezes = [],

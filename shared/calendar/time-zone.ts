@@ -8,15 +8,9 @@ const MAX_DAYS = 4_000;
 
 export interface TimeZone {
   name: string;
-  /**
-   * Returns the local time at `instant`, encoded as the milliseconds since the epoch at which a clock in UTC shows the
-   * same time.
-   */
+  /** Returns the local time at `instant`, encoded as the instant at which UTC clocks show the same. */
   wallAt(instant: number): number;
-  /**
-   * Returns the first instant at which local clocks show `wall` (format of `wallAt`). For a skipped local time: the
-   * moment of the skip.
-   */
+  /** Returns the first instant of local time `wall` (format of `wallAt`). Skipped time: the moment of the skip. */
   instantOf(wall: number): number;
   /** Like `instantOf`, but returns both instants of a local time that occurs twice. */
   instantsOf(wall: number): number[];
@@ -89,10 +83,7 @@ function makeZone(name: string): TimeZone {
   return { name, wallAt, instantsOf, instantOf: (wall) => instantsOf(wall)[0] ?? wall };
 }
 
-/**
- * Wraps `wallAt` with a cache, because a call of Intl is about 100 times slower than an addition. Intl is only called
- * for day boundaries and for days with a clock change.
- */
+/** Caches offsets of days without a clock change: Intl is 100 times slower than an addition. */
 function rememberingDays(wallAt: (instant: number) => number): (instant: number) => number {
   const starts = new Map<number, number>();
   const offsetAtStart = (day: number): number => {

@@ -1,7 +1,4 @@
-/**
- * Load readings in the payload of a WebSocket ping. Sending them with heartbeats saves a message; the hub's pong echoes
- * them.
- */
+/** Load readings in the payload of heartbeat pings, which saves a message. The hub's pong echoes them. */
 
 /** Utilisation in [0, 1]. Unknown values are absent. */
 export interface HeartbeatReading {

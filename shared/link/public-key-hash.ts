@@ -1,13 +1,7 @@
-/**
- * Hash of a public key. A joining host recognises its coordinator by it before it trusts a certificate; the coordinator
- * recognises the key of a host.
- */
+/** Public key hashes, by which a joining host and its coordinator recognise each other. */
 import { createHash, type X509Certificate } from 'node:crypto';
 
-/**
- * Returns the lower-case hex SHA-256 of the certificate's SubjectPublicKeyInfo (DER). Join tokens end with it, in
- * kubeadm's format.
- */
+/** Returns the hex SHA-256 of the SubjectPublicKeyInfo (DER), which ends join tokens like kubeadm's pins. */
 export function publicKeyHash(certificate: X509Certificate): string {
   return createHash('sha256').update(publicKeyInfo(certificate.raw)).digest('hex');
 }

@@ -1,7 +1,4 @@
-/**
- * Detects a lost peer. Received bytes count as activity even within a frame, because a frame of 4 MiB may take minutes
- * to arrive.
- */
+/** Detects a lost peer. Bytes within a frame count as activity, because a frame may take minutes. */
 import type { Clock, Timer } from '../process/time/clock.js';
 import { SILENCE_TIMEOUT_MS } from './messages/link-messages.js';
 
@@ -14,10 +11,7 @@ export class SilenceTimer {
   #seenBytes: number;
   #timer: Timer;
 
-  /**
-   * `bytesRead` returns the number of bytes that the socket received so far. `onSilence` is called once, when the
-   * timeout has passed since the last byte.
-   */
+  /** `bytesRead` counts bytes received so far. `onSilence` is called once, after the timeout without bytes. */
   constructor(clock: Clock, bytesRead: () => number, onSilence: () => void) {
     this.#clock = clock;
     this.#bytesRead = bytesRead;

@@ -14,10 +14,7 @@ export function isReleaseVersion(text: string): boolean {
   return PATTERN.test(text);
 }
 
-/**
- * Returns a negative number if `one` is older than `other`, and 0 if they are equal. Both must be valid. A pre-release
- * is older than its release.
- */
+/** Returns a negative number if `one` is older, 0 if they are equal. A pre-release precedes its release. */
 export function compareVersions(one: string, other: string): number {
   const [core = '', suffix] = split(one);
   const [otherCore = '', otherSuffix] = split(other);
@@ -32,10 +29,7 @@ function split(version: string): [string, string?] {
   return at < 0 ? [version] : [version.slice(0, at), version.slice(at + 1)];
 }
 
-/**
- * Compares dot-separated identifiers as semver does: numbers by value and before words, words alphabetically. A prefix
- * is older.
- */
+/** Compares dot-separated identifiers like semver: numbers before words. A prefix is older. */
 function compareIdentifiers(one: string, other: string): number {
   const [left, right] = [one.split('.'), other.split('.')];
   for (const [index, a] of left.entries()) {

@@ -1,7 +1,4 @@
-/**
- * Errors of the operating system that are caused by user input or by the state of the machine. They are reported as a
- * sentence without a stack trace.
- */
+/** Errors caused by user input or the state of the machine: reported as a sentence without a stack trace. */
 
 import { EXIT_CODES, ExitError } from './exit-error.js';
 

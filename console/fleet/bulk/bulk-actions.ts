@@ -14,9 +14,7 @@ export interface BulkAction {
   name: string;
   /** Example of the input. Absent if the action needs none. */
   hint?: string;
-  /**
-   * Returns the change for the typed text, or undefined if it is invalid. Absent if the action does not change Nodes.
-   */
+  /** Returns the change for the typed text, or undefined if invalid. Absent for actions without a change of Nodes. */
   change?: (text: string) => NodeChange | undefined;
   /** The effect, as a sentence. */
   effect: string;

@@ -1,7 +1,4 @@
-/**
- * Fleet map with one cell for each host. Drawn on a canvas, because ten thousand elements are too slow. Screen readers
- * use the table.
- */
+/** Fleet map on a canvas, because ten thousand elements are too slow. Screen readers use the table. */
 import { type MouseEvent, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Host } from '../../../shared/kube/fleet/host-types.js';

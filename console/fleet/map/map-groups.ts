@@ -7,10 +7,7 @@ const WITHOUT = 'without this label';
 /** Natural order: site-2 before site-10. */
 const { compare } = new Intl.Collator(undefined, { numeric: true });
 
-/**
- * Returns groups sorted by name; hosts without the label come last. Hosts keep their order within a group, so cells do
- * not move.
- */
+/** Returns groups sorted by name, the one without the label last. Hosts keep their order. */
 export function groupHosts(hosts: readonly Host[], label: string): MapGroup<Host>[] {
   if (label === '') return [{ name: 'All hosts', hosts }];
   const groups = new Map<string | undefined, Host[]>();

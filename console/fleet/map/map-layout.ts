@@ -1,6 +1,4 @@
-/**
- * Layout of the fleet map: groups below each other, with rows of cells. The cell size depends on the number of hosts.
- */
+/** Layout of the fleet map: groups with rows of cells. The cell size depends on the number of hosts. */
 
 export interface MapGroup<T> {
   name: string;

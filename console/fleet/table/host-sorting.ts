@@ -17,9 +17,7 @@ export class HostSorting {
   #order: HostColumn['order'] | undefined;
   #down = false;
 
-  /**
-   * `hosts` must be sorted by name, which is the order of equal keys. For an unknown column the order is not changed.
-   */
+  /** `hosts` must be sorted by name, which orders equal keys. An unknown column changes nothing. */
   of(hosts: readonly Host[], columns: readonly HostColumn[], { column, down }: Sort): readonly Host[] {
     const order = [...columns, ...COLUMNS].find(({ id }) => id === column)?.order;
     if (!order) return hosts;

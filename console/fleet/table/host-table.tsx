@@ -94,10 +94,7 @@ export function HostTable({ hosts, columns, sort, onSort, selected, onSelect }: 
   );
 }
 
-/**
- * Returns the sorted hosts. While `isHeld` the previous order is kept: deleted hosts are removed, new ones are
- * appended.
- */
+/** Returns the sorted hosts. `isHeld` keeps the previous order: deleted hosts are removed, new ones appended. */
 function useRows(
   hosts: readonly Host[],
   columns: readonly HostColumn[],

@@ -9,10 +9,7 @@ export class LabelCounts {
   readonly #values = new Map<string, Map<string, number>>();
   #keys: readonly string[] = [];
 
-  /**
-   * Returns keys with more than one value and fewer values than hosts. Returns the same array while nothing changes.
-   * `hosts` must be sorted by name.
-   */
+  /** Returns keys with several values, but fewer than hosts. `hosts` must be sorted by name. */
   of(hosts: readonly Host[]): readonly string[] {
     const { gone, come } = diffHosts(this.#hosts, hosts);
     for (const host of gone) this.#count(host, -1);

@@ -7,10 +7,7 @@ interface PairedLine {
   isSame: boolean;
 }
 
-/**
- * Converts lines of a patch (` same`, `-before`, `+after`). Pairs removed lines with the added lines that replace them.
- * Pure.
- */
+/** Converts lines of a patch (` same`, `-before`, `+after`) to rows. Pairs removed with added lines. Pure. */
 export function diffRows(lines: readonly string[]): PairedLine[] {
   const rows: PairedLine[] = [];
   let removed: string[] = [];

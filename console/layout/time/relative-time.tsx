@@ -1,7 +1,4 @@
-/**
- * Shows a time as `4 minutes ago`, with the exact time as a tooltip. Within `HostTimes` it can show the host's local
- * time instead.
- */
+/** Shows a time as `4 minutes ago` with the exact time as a tooltip, or as local time of the host. */
 import { useCallback, useState } from 'react';
 import { useInterval } from '../../api/live-list.js';
 import { exactTimeText } from './host-time-zone.js';

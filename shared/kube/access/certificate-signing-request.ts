@@ -61,10 +61,7 @@ export function requestPhase({ status }: Pick<CertificateSigningRequest, 'status
   return has('Approved') ? 'approved' : 'pending';
 }
 
-/**
- * Returns the request with an operator's decision, as the body for `PUT …/approval`. `by` is the operator, `time` the
- * time of the decision.
- */
+/** Returns the body for `PUT …/approval`: the request with the decision of operator `by`. */
 export function withApprovalDecision(
   request: CertificateSigningRequest,
   type: 'Approved' | 'Denied',

@@ -1,7 +1,4 @@
-/**
- * Storage of join tokens: Secrets with the type and name of kubeadm's bootstrap tokens, so that `kubectl get secret`
- * shows a familiar format.
- */
+/** Join tokens as Secrets with the type and name of kubeadm's bootstrap tokens. */
 
 import { ENROLMENT_NAMESPACE } from '../nodes/node-credential-secret.js';
 import type { Secret } from '../objects/config-types.js';
@@ -29,10 +26,7 @@ export interface TokenGrant {
   anyLabels?: boolean;
 }
 
-/**
- * Returns the Secret that makes a token valid. `secretHash` is the lower-case hex SHA-256 of the token's secret. The
- * secret itself is never stored.
- */
+/** Returns the Secret of a token. Only the hex SHA-256 of the token's secret is stored. */
 export function tokenSecretOf(id: string, secretHash: string, grant: TokenGrant): Secret {
   const { expiresAtMs, singleUse, nodes, labels, anyLabels } = grant;
   const optional = {

@@ -1,12 +1,6 @@
-/**
- * Why a sign-in with OpenID Connect failed. The coordinator redirects to the console with the error code in the URL;
- * the console shows its text.
- */
+/** Errors of OpenID Connect sign-ins. The coordinator puts the code into the URL; the console shows the text. */
 
-/**
- * Texts for the user. Details from the issuer are only logged by the coordinator: they must not come from a URL, which
- * anyone can forge.
- */
+/** Texts for the user. Details of the issuer are only logged, because anyone can forge a URL. */
 export const SIGN_IN_ERRORS = {
   NotBegun: 'the sign-in has expired, or did not start here: try again',
   Host: 'the Host header must be HOST:PORT',

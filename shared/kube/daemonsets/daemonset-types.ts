@@ -9,10 +9,7 @@ export type { IntOrString } from '../objects/meta.js';
 export interface RollingUpdateDaemonSet {
   /** Pods that may be unavailable at once: a number, or a percentage of desired rounded up. */
   maxUnavailable?: IntOrString;
-  /**
-   * Pods that may exist in addition during an update, at most one for each node: a number, or a percentage of desired
-   * rounded up.
-   */
+  /** Additional Pods during an update, at most one for each node: a number, or a percentage rounded up. */
   maxSurge?: IntOrString;
 }
 

@@ -1,16 +1,10 @@
-/**
- * fleet.everynode.dev/v1 ChangeCalendar: when a RolloutPolicy allows changes to its DaemonSets. Computed on request,
- * never stored.
- */
+/** fleet.everynode.dev/v1 ChangeCalendar: when a RolloutPolicy allows changes. Computed, never stored. */
 import type { Timestamp } from '../objects/meta.js';
 
 export interface CalendarSpan {
   from: Timestamp;
   to: Timestamp;
-  /**
-   * `replace`: Pods may be replaced. `create`: Pods may only be created where none exist. `nothing`: neither is
-   * allowed.
-   */
+  /** `replace`: Pods may be replaced. `create`: only new Pods are allowed. `nothing`: neither is allowed. */
   may: 'replace' | 'create' | 'nothing';
   /** True if a freeze period is the cause. Absent if only the window is closed. */
   frozen?: true;

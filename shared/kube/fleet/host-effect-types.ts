@@ -1,6 +1,4 @@
-/**
- * fleet.everynode.dev/v1 HostEffect: a preview of the Pods that a change of hosts would start and stop. Never stored.
- */
+/** fleet.everynode.dev/v1 HostEffect: a preview of Pods that a change of hosts starts and stops. Never stored. */
 import type { NodeChange } from '../nodes/node-change.js';
 
 export interface HostEffectRequest {

@@ -38,9 +38,7 @@ export interface AgentUsage {
   memoryBytes: number;
   /** Bytes that the process wrote to files, by its own count. */
   writtenBytes: number;
-  /**
-   * Bytes written to disk on behalf of the process, by the kernel's count: whole pages, without file system metadata.
-   */
+  /** Bytes that the kernel wrote to disk for the process: whole pages, without file system metadata. */
   diskWrittenBytes?: number;
 }
 
@@ -51,8 +49,6 @@ export interface HostMeters extends KubeObject {
   agent?: AgentUsage;
 }
 
-/**
- * Annotations with the meters as text, for `kubectl describe node`. Added to a Node that is read by name; never stored.
- */
+/** Annotations with the meters as text, for `kubectl describe node`. Added on reads by name, never stored. */
 export const LINK_METER_ANNOTATION = `${FLEET_GROUP}/meter-link`;
 export const AGENT_METER_ANNOTATION = `${FLEET_GROUP}/meter-agent`;

@@ -30,9 +30,7 @@ export interface HostStatus {
   /** At most three failing Pods. */
   failing: FailingPod[];
   agentVersion: string;
-  /**
-   * Expiry of the agent's newest certificate. Absent if it has none. Agents renew certificates long before they expire.
-   */
+  /** Expiry of the agent's newest certificate, which agents renew long before. Absent if it has none. */
   certificateEnds?: Timestamp;
   /** The clock error as a sentence (condition `ClockSkewed`). Absent while the clock is right. */
   clockSkew?: string;

@@ -16,10 +16,7 @@ import type { Pod } from '../pods/pod-types.js';
 export const HANDOVER_ANNOTATION = 'fleet.everynode.dev/handover';
 /** Reason of `HANDOVER_CONDITION`: the host acknowledges that the handover was withdrawn, and will not start it. */
 export const WITHDRAWN = 'Withdrawn';
-/**
- * Condition of the old Pod, always False: why its host has not started the handover yet. The reason is a
- * `HandoverBlockReason`.
- */
+/** Condition of the old Pod, always False. Its reason is a `HandoverBlockReason`. */
 export const HANDOVER_CONDITION = 'fleet.everynode.dev/HandoverStarted';
 /** Condition of a successor that must be confirmed. False until its host confirms it. */
 export const CONFIRMED_CONDITION = 'fleet.everynode.dev/Confirmed';
@@ -31,18 +28,12 @@ export const REVERTED_BY_HOST = 'RevertedByHost';
 /** Reason of PodReadyToStartContainers=False while the host still runs the predecessor. */
 export const WAITS_FOR_PREDECESSOR = 'WaitsForPredecessor';
 
-/**
- * Returns true if `now` belongs to another handover than the withdrawn one in `before`. Its transition time must then
- * start again.
- */
+/** Returns true if `now` is about a later handover than `before`. Its transition time must then start again. */
 export function isDifferentHandover(before: Condition, now: Condition): boolean {
   return now.type === HANDOVER_CONDITION && before.reason === WITHDRAWN && now.reason !== WITHDRAWN;
 }
 
-/**
- * Reasons of `HANDOVER_CONDITION`. `InsufficientResources` is the exception: no handover is written, so no condition
- * carries it.
- */
+/** Reasons of `HANDOVER_CONDITION`, except `InsufficientResources`: no handover is written then. */
 export type HandoverBlockReason =
   | 'UpdateLocked'
   | 'OutsideWindow'
@@ -64,10 +55,7 @@ export interface HostHandover {
   successor: Pod;
   /** When the handover may start. Absent: at any time. A started handover is finished even after its window. */
   windows?: HandoverWindow[];
-  /**
-   * Time that the successor has to become ready and to keep the host's link, from when it could start. After that the
-   * host reverts. Absent: the host never reverts.
-   */
+  /** Time for the successor to become ready and keep the link; then the host reverts. Absent: never. */
   confirmSeconds?: number;
   /** How long a local update lock may delay the handover. Absent: locks are ignored. */
   maxLockSeconds?: number;
@@ -113,10 +101,7 @@ function parse(pod: Pod, text: string): HostHandover | undefined {
   }
 }
 
-/**
- * A valid successor has the namespace, node and controller of the old Pod, like every replacement that a DaemonSet
- * creates.
- */
+/** A valid successor has the namespace, node and controller of the old Pod. */
 function isSuccessorOf(old: Pod, { metadata, spec }: Pod): boolean {
   const maker = controllerOf(old.metadata)?.uid;
   return (
@@ -134,10 +119,7 @@ export function withSuccessor(pod: Pod): Pod[] {
   return turn ? [pod, turn.successor] : [pod];
 }
 
-/**
- * Returns the annotation that withdraws a handover. Whether the host has started the handover is unknown until the host
- * acknowledges.
- */
+/** Returns the annotation that withdraws a handover. The host may have started it already. */
 export function withdrawalAnnotationFor({ successor }: HostHandover): string {
   const revision = successor.metadata.labels?.[REVISION_HASH_LABEL];
   const withdrawn: WithdrawnTurn = {
@@ -165,10 +147,7 @@ export function withdrawnSuccessorOf(pod: Pod): string | undefined {
   return withdrawnHandoverOf(pod)?.withdrawn;
 }
 
-/**
- * Message of `HANDOVER_CONDITION` for reason `WITHDRAWN`. It names the successor, so that an old acknowledgement cannot
- * be mistaken for one of the next handover.
- */
+/** Message for reason `WITHDRAWN`. It names the successor, so that it cannot acknowledge a later handover. */
 export function withdrawnMessage(successor: string): string {
   return `the handover to ${successor} was withdrawn`;
 }

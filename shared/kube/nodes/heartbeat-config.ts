@@ -1,12 +1,7 @@
-/**
- * Heartbeat interval, timeout and traffic savings of a host's link, configured by a label or an annotation of its Node.
- */
+/** Heartbeats and traffic savings of a host's link, configured by a label or annotation of its Node. */
 import { FLEET_GROUP } from '../objects/meta.js';
 
-/**
- * Label of a Node. Value `metered` marks a link that is billed by volume. The agent setting `lowData` makes the host
- * set it itself.
- */
+/** Label of a Node; `metered` marks a link billed by volume. Agents with `lowData` set it themselves. */
 export const LINK_LABEL = `${FLEET_GROUP}/link`;
 export const METERED = 'metered';
 
@@ -28,9 +23,7 @@ const BEAT_MS = 10_000;
 /** A heartbeat may be late by half an interval. */
 const SILENT_BEATS = 1.5;
 
-/**
- * Mobile carriers drop NAT mappings of silent connections after some minutes. A shorter interval only costs traffic.
- */
+/** Mobile carriers drop NAT mappings after some minutes of silence. A shorter interval only costs traffic. */
 const METERED_BEAT_MS = 120_000;
 const METERED_MERGE_MS = 10_000;
 
@@ -67,10 +60,7 @@ export function parseHeartbeatSeconds(text: string | undefined): number | undefi
   return seconds >= 1 && seconds <= 3_600 ? seconds : undefined;
 }
 
-/**
- * Scales the fleet's grace period with the heartbeat interval, so that every link may miss the same number of
- * heartbeats.
- */
+/** Scales the fleet's grace period, so that every link may miss the same number of heartbeats. */
 export function scaledGraceMs({ heartbeatMs }: HeartbeatConfig, fleetGraceMs: number): number {
   return Math.max(fleetGraceMs, Math.round((fleetGraceMs / BEAT_MS) * heartbeatMs));
 }

@@ -20,9 +20,7 @@ export function nodeOfCredential({
   return isCredential ? name.slice(CREDENTIAL_SECRET_PREFIX.length) : undefined;
 }
 
-/**
- * Returns `data` without the node's key; the key's hash is added to the revoked ones. Values are base64, as in Secrets.
- */
+/** Returns `data` with the node's key removed and its hash added to the revoked ones. Values are base64. */
 export function revokedData(data: Readonly<Record<string, string>>): Record<string, string> {
   const { key, 'not-after': _end, labels: _labels, 'any-labels': _any, ...others } = data;
   const barred = [...listIn(data.revoked), ...listIn(key)];

@@ -1,16 +1,10 @@
-/**
- * Grace periods of single nodes: how long a node may be unreachable before its state counts as unknown. Hosts that
- * connect only once a day need a longer period than the fleet.
- */
+/** Grace periods of single nodes, such as hosts that only connect once a day. */
 
 import { parseGoDuration } from '../objects/go-duration.js';
 import { FLEET_GROUP } from '../objects/meta.js';
 import { heartbeatConfigOf, scaledGraceMs } from './heartbeat-config.js';
 
-/**
- * Annotation or label of a Node: a duration such as `36h`. A host may set the label itself. The annotation takes
- * precedence.
- */
+/** Annotation or label of a Node, such as `36h`. Hosts may set the label; the annotation takes precedence. */
 export const GRACE_KEY = `${FLEET_GROUP}/grace-period`;
 
 const MIN_MS = 1_000;
@@ -36,9 +30,7 @@ export function ownGraceMs({ labels, annotations }: Metadata): number | undefine
   return text === undefined || graceProblem(text) ? undefined : parseGoDuration(text);
 }
 
-/**
- * Returns the grace period in milliseconds: the Node's own, or else the fleet's, scaled with the heartbeat interval.
- */
+/** Returns milliseconds: the Node's own grace period, or the fleet's, scaled with the heartbeat interval. */
 export function nodeGraceMs(metadata: Metadata, fleetGraceMs: number): number {
   return ownGraceMs(metadata) ?? scaledGraceMs(heartbeatConfigOf(metadata), fleetGraceMs);
 }

@@ -1,7 +1,4 @@
-/**
- * The Status object, and `ApiError`: the only error that the API's internals throw. Reasons, codes and messages follow
- * k8s.io/apimachinery api/errors.
- */
+/** The Status object and `ApiError`, as in k8s.io/apimachinery api/errors. The API throws no other error. */
 
 export type StatusReason =
   | 'BadRequest'

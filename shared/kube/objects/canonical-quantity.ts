@@ -49,9 +49,7 @@ function binaryText(digits: bigint, decimals: number, power: number): string {
   return `${whole}${BINARY_SUFFIXES[suffix]}`;
 }
 
-/**
- * Returns the canonical form: `0.5` becomes `500m`, `1024Mi` becomes `1Gi`. Invalid quantities are returned unchanged.
- */
+/** Returns the canonical form: `0.5` becomes `500m`, `1024Mi` becomes `1Gi`. Invalid texts are unchanged. */
 export function canonicalQuantity(quantity: Quantity): string {
   const text = String(quantity);
   if (text.length > MAX_CHARACTERS) return text;

@@ -3,10 +3,7 @@
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 const PART = /(\d+(?:\.\d+)?)(ms|s|m|h)/y;
 
-/**
- * Returns milliseconds, or undefined for an invalid text. `0` needs no unit. Days and negative durations are not
- * supported.
- */
+/** Returns milliseconds, or undefined if invalid. `0` needs no unit. There are no days or negative durations. */
 export function parseGoDuration(text: string): number | undefined {
   if (text === '0') return 0;
   if (text === '') return undefined;

@@ -3,10 +3,7 @@
 const NAME = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/**
- * Returns true for `name` or `dns.prefix/name`, with at most 63 characters in the name and 253 in the prefix
- * (IsQualifiedName).
- */
+/** Returns true for `name` (at most 63 characters) or `dns.prefix/name` (prefix at most 253) (IsQualifiedName). */
 export function isLabelKey(key: string): boolean {
   const parts = key.split('/');
   const name = parts.at(-1) ?? '';

@@ -99,10 +99,7 @@ export function countText(count: number, one: string, many = `${one}s`): string 
 /** RFC 3339 as Kubernetes clients decode it (Go's time.Parse). */
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
-/**
- * Returns true if clients can decode the text as a time. JavaScript also accepts 30 February and 24:00. One such time
- * makes clients reject the whole list that contains it.
- */
+/** Returns true if clients can decode the time. One invalid time makes them reject a whole list. */
 export function isTimeText(text: string): boolean {
   const [, year, month, day, hour] = RFC3339.exec(text) ?? [];
   if (year === undefined || hour === '24' || Number.isNaN(Date.parse(text))) return false;

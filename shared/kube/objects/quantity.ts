@@ -27,10 +27,7 @@ const LARGEST = 2 ** 63 - 1;
 
 const FORM = /^([+-]?(?:\d+\.?\d*|\.\d+))(?:([eE][+-]?\d+)|([numkMGTPE]|[KMGTPE]i)?)$/;
 
-/**
- * Returns the quantity as a finite number of its base unit (cores, bytes). Returns undefined for invalid texts such as
- * `NaN`, `Infinity`, `0x10` or the empty string.
- */
+/** Returns a finite number of base units (cores, bytes), or undefined for invalid texts such as `NaN`. */
 export function parseQuantity(quantity: Quantity | undefined): number | undefined {
   if (quantity === undefined) return undefined;
   const match = FORM.exec(String(quantity));

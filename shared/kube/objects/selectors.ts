@@ -1,7 +1,4 @@
-/**
- * Label and field selectors: the text form (k8s.io/apimachinery labels.Parse, fields.ParseSelector) and the structured
- * LabelSelector of workloads.
- */
+/** Label and field selectors as text (apimachinery labels.Parse, fields.ParseSelector), and LabelSelector. */
 import { ownValue } from './label-syntax.js';
 
 export interface LabelSelectorRequirement {

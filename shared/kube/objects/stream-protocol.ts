@@ -3,8 +3,5 @@
  * server and all tabs; each watch over HTTP would occupy one of them permanently.
  */
 
-/**
- * Binary messages carry the body of the same GET request. A text message carries the Status of an error, and is the
- * last.
- */
+/** Binary messages carry the body of the same GET. A text message carries the Status of an error and is the last. */
 export const STREAM_PROTOCOL = 'stream.everynode.dev.v1';

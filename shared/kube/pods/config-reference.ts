@@ -27,10 +27,7 @@ export function configReferenceTo({ kind, metadata }: KubeObject): ConfigReferen
   return { kind: kind as ConfigReference['kind'], namespace: metadata.namespace ?? '', name: metadata.name };
 }
 
-/**
- * Returns all references of the Pod without duplicates, optional ones included: environment, volumes and pull secrets
- * (pkg/api/v1/pod VisitPodSecretNames).
- */
+/** Returns all references of the Pod, optional ones included (pkg/api/v1/pod VisitPodSecretNames). */
 export function configReferences(pod: Pick<Pod, 'metadata' | 'spec'>): ConfigReference[] {
   const { spec, metadata } = pod;
   const containers = [

@@ -1,7 +1,4 @@
-/**
- * Defaults of Pods and Pod templates (`pkg/apis/core/v1/defaults.go`). They are set in place. Setting them twice
- * changes nothing.
- */
+/** Sets defaults of Pods and Pod templates in place (`pkg/apis/core/v1/defaults.go`). Idempotent. */
 
 import type { Container, Pod, PodSpec, PodTemplateSpec } from './pod-types.js';
 import type { Handler, Probe } from './probe-types.js';
@@ -104,10 +101,7 @@ export function setPodDefaults(pod: Pod): void {
 const REPOSITORY =
   /^(?:[a-zA-Z0-9._-]+(?::\d+)?\/)?[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*$/;
 
-/**
- * Returns the tag, or `latest` for a name without tag and digest. Returns undefined for a digest without a tag and for
- * an invalid name.
- */
+/** Returns the tag, or `latest` without tag and digest. Undefined for a digest alone or an invalid name. */
 function tagOf(image: string): string | undefined {
   const [name = '', digest] = image.split('@');
   const colon = name.lastIndexOf(':');

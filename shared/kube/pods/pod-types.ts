@@ -242,10 +242,7 @@ export function isPodTerminal(pod: Pick<Pod, 'status'>): boolean {
   return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 }
 
-/**
- * Returns the node to which the Pod is bound, or else the node to which its affinity pins it
- * (pkg/controller/daemon/util GetTargetNodeName).
- */
+/** Returns the Pod's node, or the one that its affinity names (pkg/controller/daemon/util GetTargetNodeName). */
 export function targetNodeOf(pod: Pick<Pod, 'spec'>): string | undefined {
   if (pod.spec.nodeName) return pod.spec.nodeName;
   const required = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;

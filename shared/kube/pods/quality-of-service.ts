@@ -17,10 +17,7 @@ function isGuaranteed(container: Container): boolean {
   });
 }
 
-/**
- * Returns `Guaranteed` if every container's CPU and memory limits equal its requests, and `BestEffort` if no container
- * sets either.
- */
+/** Returns `Guaranteed` if all CPU and memory limits equal the requests, `BestEffort` if none is set. */
 export function qualityOfService(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const containers = [...spec.containers, ...(spec.initContainers ?? [])];
   const named = containers.some((container) =>

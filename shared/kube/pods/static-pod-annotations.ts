@@ -15,10 +15,7 @@ export function staticPodUid(pod: Pick<Pod, 'metadata'>): string | undefined {
   return pod.metadata.annotations?.[MIRROR_ANNOTATION];
 }
 
-/**
- * Returns a kind of API object that the Pod references, in upstream's plural, or undefined. Static Pods must not
- * reference API objects (podutil HasAPIObjectReference).
- */
+/** Returns a kind of API object in the Pod, which static Pods must not use (podutil HasAPIObjectReference). */
 export function referencedApiObjects({ spec }: Pick<Pod, 'spec'>): string | undefined {
   // `serviceAccount` is the deprecated name of `serviceAccountName`.
   if (spec.serviceAccountName || spec.serviceAccount) return 'serviceaccounts';

@@ -12,15 +12,9 @@ export interface RolloutWave {
   nodeSelector?: LabelSelector;
   /** Size of the wave: a number, or a percentage of all eligible nodes, rounded up. Absent: all selected nodes. */
   nodes?: IntOrString;
-  /**
-   * Nodes that may be without an available Pod at once: a number, or a percentage of the wave. Absent: the DaemonSet's
-   * value.
-   */
+  /** Nodes without an available Pod at once: a number, or a percentage of the wave. Default: the DaemonSet's. */
   maxUnavailable?: IntOrString;
-  /**
-   * Hosts of this wave that may fail: a number, or a percentage of the wave, rounded down. Absent: only the failure
-   * budget of the policy applies.
-   */
+  /** Hosts of this wave that may fail: a number, or a percentage rounded down. Absent: no own limit. */
   maxFailed?: IntOrString;
   /** How long the updated wave must stay available before the next wave opens. */
   soakSeconds?: number;
@@ -53,10 +47,7 @@ export interface MaintenanceWindow {
   durationSeconds: number;
   /** IANA time zone of `schedule`. With `timeZoneLabel`, it only applies to nodes without the label. Default: UTC. */
   timeZone?: string;
-  /**
-   * Node label that holds the node's own zone, with `.` for `/`: `Europe.Berlin`. Without `timeZone`, the window does
-   * not apply to nodes without the label.
-   */
+  /** Node label with the node's zone, `.` for `/`. Without `timeZone`, nodes without it have no such window. */
   timeZoneLabel?: string;
   /** Nodes to which the window applies. Absent: all nodes. */
   nodeSelector?: LabelSelector;
@@ -64,10 +55,7 @@ export interface MaintenanceWindow {
 
 /** A period in which Pods may not be replaced. It overrides windows. */
 export interface FreezePeriod {
-  /**
-   * Start of the period. `2026-12-18T00:00:00` is local time in the zone; a time with `Z` or an offset such as `+01:00`
-   * is the same instant for all nodes.
-   */
+  /** Start: local time such as `2026-12-18T00:00:00`, or an instant with `Z` or an offset. */
   from: string;
   /** End of the period, exclusive, in the same format. */
   to: string;
@@ -82,17 +70,11 @@ export interface FreezePeriod {
 
 /** Pulls the next revision's images before a host is updated. */
 export interface PrePull {
-  /**
-   * How long before a window the pulls start. Without windows they start at once when the template changes. Default:
-   * 3600.
-   */
+  /** How long before a window the pulls start; without windows, at once on a change. Default: 3600. */
   aheadSeconds?: number;
   /** Hosts that pull at once: a number, or a percentage of the eligible nodes, rounded up. Default: 10. */
   maxParallel?: IntOrString;
-  /**
-   * Average bandwidth of all hosts together. After each start, the next host waits for the time that the image's bytes
-   * take. Absent: unlimited.
-   */
+  /** Average bandwidth of all hosts together, kept by pauses between their starts. Absent: unlimited. */
   bytesPerSecond?: number;
   /** Limits for the hosts of each site (label `spreadBy`). */
   perSite?: { maxParallel?: number; bytesPerSecond?: number };
@@ -116,10 +98,7 @@ export interface RolloutPolicySpec {
   /** Limits hosts that were offline during the rollout and are updated after its completion. */
   catchUp?: { maxParallel?: IntOrString };
   prePull?: PrePull;
-  /**
-   * Deadline for the new Pod to be ready and for the host to reach the coordinator. After it, the host reverts to the
-   * previous revision on its own.
-   */
+  /** Deadline for the new Pod to be ready and the coordinator reachable. After it the host reverts on its own. */
   confirm?: { deadlineSeconds?: number };
   /** How long a local update lock may delay the update of a host. */
   updateLock?: { maxSeconds?: number };

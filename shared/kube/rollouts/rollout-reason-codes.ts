@@ -1,9 +1,6 @@
 /** Reason codes of hosts in a rollout. `status.codes` counts hosts by code, and `everynode why` prints them. */
 
-/**
- * Codes of hosts that keep an older Pod. `everynode why` prints these as well, with `RolloutPaused` and `RolloutFailed`
- * as its names for two of them.
- */
+/** Codes of hosts that keep an older Pod. Also printed by `everynode why`. */
 export const UPDATE_BLOCK_CODES = [
   'Reverted',
   'Budget',

@@ -18,9 +18,7 @@ export type RolloutPhase =
   /** Past rollouts only: it was replaced by a newer revision, or its policy was deleted. */
   | 'Superseded';
 
-/**
- * Number of nodes by state. Each node is in at most one count. Nodes in no count are not updated yet, or in progress.
- */
+/** Number of nodes by state, each in at most one count. The others are not updated yet, or in progress. */
 export interface RolloutCounts {
   nodes: number;
   updated: number;
@@ -125,10 +123,7 @@ export interface Rollout extends KubeObject {
   status?: RolloutStatus;
 }
 
-/**
- * Returns the requests to this rollout, oldest first. `steering.requests` also holds requests to earlier rollouts of
- * the DaemonSet.
- */
+/** Returns the requests to this rollout, oldest first, without those to earlier rollouts of the DaemonSet. */
 export function requestsOfRevision({
   revision,
   startTime,

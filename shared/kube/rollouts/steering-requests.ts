@@ -1,7 +1,4 @@
-/**
- * Requests of operators to a rollout. Operators set annotations on the Rollout; admission converts them into requests
- * with the name of the user.
- */
+/** Requests of operators to a rollout: annotations that admission converts to entries with the user's name. */
 
 import type { Timestamp } from '../objects/meta.js';
 import { FLEET_GROUP } from '../objects/meta.js';

@@ -1,7 +1,4 @@
-/**
- * Schema of Events on the link, for both ends. Long texts are truncated, and invalid Events are dropped. Events are
- * only informative, so an invalid one must not close the link.
- */
+/** Schema of Events on the link. Long texts are truncated; invalid Events are dropped, not fatal. */
 import type { ObjectReference } from '../../kube/objects/event-types.js';
 import type { ReportedEvent } from '../messages/link-messages.js';
 import { integer, oneOf, optional, ProtocolError, record, type Schema, text } from './schema-combinators.js';
@@ -44,10 +41,7 @@ export function truncatedEvent(value: unknown): ReportedEvent | undefined {
   }
 }
 
-/**
- * Returns the valid Events of a list. Throws `ProtocolError` for a value that is not a list, and for a list that is too
- * long.
- */
+/** Returns the valid Events of a list. Throws `ProtocolError` unless it is a list of limited length. */
 export const truncatedEvents: Schema<ReportedEvent[]> = (value, path) => {
   if (!Array.isArray(value) || value.length > MAX_EVENTS)
     throw new ProtocolError(`${path}: expected a list of at most ${MAX_EVENTS}`);

@@ -24,10 +24,7 @@ const MIN_COMPRESSED_BYTES = 128;
 /** Maximum compression ratio. A frame with a higher ratio is treated as a decompression bomb. */
 const MAX_GROWTH = 100;
 
-/**
- * Encodes a message. Compresses it if requested and if the frame gets smaller. Throws `ProtocolError` for a message
- * that exceeds the frame limit.
- */
+/** Encodes a message, compressed if requested and smaller. Throws `ProtocolError` above the frame limit. */
 export function encodeMessage(message: Message, { compress = false } = {}): Buffer {
   const plain = packr.pack(message);
   const frame = compress ? compressed(plain) : plain;

@@ -19,10 +19,7 @@ class Place {
 
   constructor(readonly frame: Buffer) {}
 
-  /**
-   * Advances past the header of a value, and past its content unless it is a container. Returns the number of contained
-   * values.
-   */
+  /** Advances past the header of a value, and past scalar content. Returns the number of contained values. */
   open(): number {
     const format = this.frame[this.at] ?? 0xc1;
     if (format <= 0x7f || format >= 0xe0) return this.#pass(1);
@@ -58,10 +55,7 @@ class Place {
   }
 }
 
-/**
- * Throws `ProtocolError` unless the frame is exactly one complete msgpack value of limited depth without extension
- * types.
- */
+/** Throws `ProtocolError` unless the frame is one complete msgpack value of limited depth without extensions. */
 export function checkStructure(frame: Buffer): void {
   const place = new Place(frame);
   const open: number[] = [1];

@@ -1,9 +1,6 @@
 /** Messages about desired state. */
 
-/**
- * An object on the agent: its uid and the digest of its bytes. The digest is empty if only the container engine knows
- * the Pod.
- */
+/** An object on the agent, with the digest of its bytes. Empty if only the container engine knows the Pod. */
 export type ObjectDigest = [uid: string, digest: string];
 
 /** HMAC with which the hub can verify later that it sent these bytes to this node. Opaque to agents, which store it. */
@@ -19,9 +16,7 @@ export interface ObjectMac {
 export interface DesiredObject {
   uid: string;
   digest: string;
-  /**
-   * Absent for a Pod. Other kinds require feature `configObjects`, and are sent before the Pods that reference them.
-   */
+  /** Absent for a Pod. Other kinds need feature `configObjects` and precede the Pods that use them. */
   kind?: 'ConfigMap' | 'Secret';
   /** UTF-8 JSON bytes. Encoded once for all nodes. */
   object: Uint8Array;
@@ -29,10 +24,7 @@ export interface DesiredObject {
   mac?: ObjectMac;
 }
 
-/**
- * A change of the desired state. A large change is split; each message is complete, and is sent after the previous one
- * was applied.
- */
+/** A change of the desired state. Large changes are split, and each part is sent after the previous one. */
 export interface Desired {
   kind: 'desired';
   id: number;
@@ -58,10 +50,7 @@ export interface PinnedImages {
   images: string[];
 }
 
-/**
- * Response to a `returnRequest` for one uid: the bytes as they were sent, with their HMAC. Without `object`, the host does not
- * have it.
- */
+/** The bytes of a requested uid as they were sent, with their HMAC. Without `object`: unknown to the host. */
 export interface ReturnedObject {
   uid: string;
   object?: Uint8Array;

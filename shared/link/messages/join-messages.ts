@@ -12,10 +12,7 @@ export interface JoinRequest {
   labels?: Record<string, string>;
 }
 
-/**
- * Response 202 to a join or to the renewal of an expired certificate: an operator must approve it. The agent repeats
- * the request until then.
- */
+/** Response 202: an operator must approve the join or renewal. The agent repeats its request. */
 export interface PendingJoinResponse {
   /** Name of the CertificateSigningRequest. */
   request: string;
@@ -30,9 +27,6 @@ export interface JoinResponse {
   certificate: string;
   /** PEM of the CA certificates that the agent must trust from now on. */
   ca: string;
-  /**
-   * HMAC with which the hub can verify later that it accepted this key. The agent sends it in JOIN_MAC_HEADER, so that
-   * a store restored from a backup before the join accepts the host.
-   */
+  /** HMAC that proves the join to a store restored from an older backup. Sent in JOIN_MAC_HEADER. */
   joinMac?: string;
 }

@@ -54,10 +54,7 @@ export interface StatusReport {
   handedOver?: HandedOverPod[];
   /** All static Pods of the host. Absent if unchanged within this session. */
   mirrors?: MirrorPod[];
-  /**
-   * Uids of Pods that only the container engine knows, and that it reported after the hello because it was down or
-   * slow.
-   */
+  /** Uids of Pods that only the container engine knows, if it reported them after the hello. */
   foundUids?: string[];
 }
 

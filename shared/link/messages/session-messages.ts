@@ -39,10 +39,7 @@ export interface Welcome {
   serverTimeMs: number;
   /** The stored Node, for field references and cordon. */
   node: Pick<Node, 'metadata'>;
-  /**
-   * Token for HTTPS requests while the link is open. For hosts behind a proxy that terminates TLS, whose certificate
-   * the coordinator cannot see.
-   */
+  /** Token for HTTPS requests while the link is open, for hosts behind a proxy that terminates TLS. */
   bearerToken?: string;
 }
 
@@ -65,9 +62,7 @@ export interface Goodbye {
   message: string;
   /** Minimum delay before a reconnect. Absent: the process must not reconnect. */
   retryMs?: number;
-  /**
-   * With `nodeDeleted`: the fleet of the deleted Node. Agents of another fleet ignore the deletion and keep their Pods.
-   */
+  /** With `nodeDeleted`: the fleet of the Node. Agents of another fleet keep their Pods. */
   clusterUID?: string;
 }
 

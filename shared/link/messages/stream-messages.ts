@@ -24,10 +24,7 @@ interface ProcessStreamRequest {
   tty: boolean;
 }
 
-/**
- * Feature `channels`: runs a command. Both directions carry frames (`streams/stream-channels.ts`). The last frame from
- * the host is a Status.
- */
+/** Feature `channels`: runs a command. Frames in both directions, at last a Status (`streams/stream-channels.ts`). */
 export interface ExecStreamRequest extends ProcessStreamRequest {
   type: 'exec';
   command: string[];
@@ -38,10 +35,7 @@ export interface AttachStreamRequest extends ProcessStreamRequest {
   type: 'attach';
 }
 
-/**
- * Feature `channels`: one connection to a port of the Pod. Frames on `stdin` go to the port, frames on `stdout` come
- * from it.
- */
+/** Feature `channels`: a connection to a port of the Pod, by frames on `stdin` (to it) and `stdout` (from it). */
 export interface PortStreamRequest {
   type: 'port';
   podUid: string;
@@ -88,10 +82,7 @@ export interface StreamData {
   bytes: Uint8Array;
 }
 
-/**
- * Feature `channels`: acknowledges received bytes of all streams, independent of their readers
- * (`streams/stream-congestion.ts`).
- */
+/** Feature `channels`: acknowledges received bytes of all streams (`streams/stream-congestion.ts`). */
 export interface StreamArrived {
   kind: 'streamArrived';
   bytes: number;
@@ -110,10 +101,7 @@ export interface StreamStarted {
   stream: number;
 }
 
-/**
- * Ends a stream from either side. Without `error`: the regular end. With `error` before `streamStarted`: the stream was
- * rejected.
- */
+/** Ends a stream from either side. An `error` before `streamStarted` means that it was rejected. */
 export interface StreamClose {
   kind: 'streamClose';
   stream: number;

@@ -1,7 +1,4 @@
-/**
- * Channels within a stream. Each frame starts with its channel number, in the format of Kubernetes WebSocket clients
- * (`v5.channel.k8s.io`), so frames are forwarded unchanged.
- */
+/** Channels within a stream. Frames start with a channel number, like those of `v5.channel.k8s.io`. */
 import type { Status } from '../../kube/objects/api-status.js';
 import { STREAM_CHUNK_BYTES } from '../messages/link-messages.js';
 

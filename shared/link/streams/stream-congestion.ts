@@ -35,9 +35,7 @@ export class StreamCongestion {
     this.#now = now;
   }
 
-  /**
-   * Resolves when these bytes may be sent. Streams take turns. Resolves at once if the other end does not acknowledge.
-   */
+  /** Resolves when these bytes may be sent: at once if the other end does not acknowledge. Streams take turns. */
   async waitForWindow(bytes: number): Promise<void> {
     if (!this.#isTold) return;
     if (this.#waiting.length > 0 || !this.#hasRoom()) {
@@ -99,10 +97,7 @@ export class StreamCongestion {
     return Math.min(this.#least.delayMs, this.#least.beforeMs);
   }
 
-  /**
-   * Several waiting calls may continue in one turn of the event loop. `room` counts each of them before they add their
-   * bytes.
-   */
+  /** Several waiting calls can continue in one turn of the event loop, before they add their bytes. */
   #release(): void {
     let room = this.#window - this.#bytes;
     while (room > 0) {

@@ -21,10 +21,7 @@ export function trackNewFiles(directory: string): () => void {
   };
 }
 
-/**
- * Returns a function that removes those of these folders and their parents that do not exist now. Only empty folders
- * are removed.
- */
+/** Returns a function that removes the folders and parents that do not exist now, if they are empty. */
 export function trackNewFolders(...folders: readonly string[]): () => void {
   const missing = folders.flatMap(missingFolders);
   return () => {

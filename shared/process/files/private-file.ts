@@ -12,10 +12,7 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/**
- * Creates the directory and its parents with mode 0700. An existing directory keeps its mode. Throws the system's
- * error.
- */
+/** Creates the directory and missing parents with mode 0700. Throws the system's error. */
 export function makePrivateDirectory(path: string): void {
   // Create one level at a time: Node's recursive mkdir never returns on file systems that reject new directories, such
   // as /proc.

@@ -99,10 +99,7 @@ function scalarOf(value: unknown): string | undefined {
   return JSON.stringify(typeof value === 'bigint' || typeof value === 'symbol' ? String(value) : value);
 }
 
-/**
- * Returns the logged fields of an error. Causes are reduced to their messages. System errors have no stack, because
- * they are no bugs of the program.
- */
+/** Returns the logged fields of an error. System errors have no stack, because they are no bugs. */
 function toldError(error: Error): Record<string, unknown> {
   const { name, message, stack, cause } = error;
   const { code, reason } = error as { code?: unknown; reason?: unknown };

@@ -1,7 +1,4 @@
-/**
- * All output for terminals. Names, messages and reasons come from hosts and users. A control character in them could
- * move the cursor, overwrite earlier lines or hide text.
- */
+/** All output for terminals. Control characters from hosts or users could rewrite lines or hide text. */
 
 /** C0 except newline, DEL and C1, and bidirectional controls (U+202A to U+202E, U+2066 to U+2069). */
 const CONTROL = /(?!\n)[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;

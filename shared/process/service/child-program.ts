@@ -21,10 +21,7 @@ interface WithSea {
   getBuiltinModule?(name: 'node:sea'): { isSea(): boolean } | undefined;
 }
 
-/**
- * Returns true if Node and the program are one executable file. Such a file passes all arguments to the program, even
- * if it is started through a link named `node`.
- */
+/** Returns true if Node and the program are one executable, which passes all arguments to the program. */
 export function isSingleExecutable(): boolean {
   return (process as unknown as WithSea).getBuiltinModule?.('node:sea')?.isSea() ?? false;
 }

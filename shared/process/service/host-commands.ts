@@ -37,10 +37,7 @@ export function requireSystemd(what: string): void {
   throw new ExitError(EXIT_CODES.environment, `${what} requires a host with systemd.`);
 }
 
-/**
- * Throws `ExitError` if one of these files could not be created in its directory or the nearest existing parent. `what`
- * is the subject of the sentence.
- */
+/** Throws `ExitError` if one of these files could not be created. `what` is the subject of the sentence. */
 export function requireWritable(what: string, ...paths: readonly string[]): void {
   for (const path of paths) {
     try {
@@ -59,9 +56,7 @@ function nearestFolder(path: string): string {
   return existsSync(path) ? path : nearestFolder(dirname(path));
 }
 
-/**
- * Writes a world-readable file atomically and creates its directory. Returns false if the content was the same already.
- */
+/** Writes a world-readable file atomically. Creates its directory. Returns false if nothing changed. */
 export function installFile(path: string, text: string | Uint8Array, mode = 0o644): boolean {
   if (existsSync(path) && readFileSync(path).equals(Buffer.from(text))) {
     chmodSync(path, mode);

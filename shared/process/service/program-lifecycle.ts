@@ -14,10 +14,7 @@ export interface Component {
 
 /** The started components of a program. */
 export interface RunningComponents {
-  /**
-   * Stops the components in reverse order. A component that fails to stop does not prevent the others from stopping.
-   * Idempotent.
-   */
+  /** Stops the components in reverse order, even if some fail to stop. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -52,9 +49,7 @@ export async function startComponents(parts: readonly Component[], log: Logger):
   };
 }
 
-/**
- * Ctrl-C can arrive twice: from the terminal, and forwarded by a parent process. Signals within this time count once.
- */
+/** Ctrl-C can arrive twice, directly and through a parent process. Signals within this time count once. */
 const SAME_KEYSTROKE_MS = 500;
 
 /** Resolves at the first SIGTERM or SIGINT and keeps the process alive until then. A second signal exits at once. */

@@ -1,7 +1,4 @@
-/**
- * Configuration of commander: an unknown flag or command is reported in one sentence that suggests the nearest valid
- * one.
- */
+/** Configuration of commander: errors are one sentence that suggests the nearest valid flag or command. */
 
 import { Command, CommanderError } from 'commander';
 import { closest } from 'fastest-levenshtein';
@@ -17,9 +14,7 @@ export function createCommandLine(name: string, description: string): Command {
     .configureOutput({ outputError: () => undefined, writeOut: printDocument, writeErr: printErrorDocument });
 }
 
-/**
- * Parses the arguments and runs the command's action. Throws `ExitError` for invalid arguments. `--help` exits with 0.
- */
+/** Parses the arguments and runs the command. Throws `ExitError` for invalid ones. `--help` exits with 0. */
 export async function runCommandLine(program: Command, argv: readonly string[]): Promise<void> {
   try {
     await program.parseAsync(argv, { from: 'user' });

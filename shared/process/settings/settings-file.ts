@@ -1,7 +1,4 @@
-/**
- * The settings file of an installed program. The first installation creates it; later ones change only the settings
- * that they are called with.
- */
+/** The settings file of an installed program. Installations only change settings that they are given. */
 import { parseDocument } from 'yaml';
 import { EXIT_CODES, ExitError } from '../exit-error.js';
 

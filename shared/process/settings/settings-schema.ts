@@ -1,7 +1,4 @@
-/**
- * Settings from flag, environment, YAML file or default, in this order of precedence. They are validated against a
- * schema and frozen.
- */
+/** Settings from flag, environment, YAML file or default, in this order. Validated and frozen. */
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { closest } from 'fastest-levenshtein';
@@ -141,10 +138,7 @@ export async function loadSettings<Schema extends SettingsSchema>(
   return Object.freeze(Object.fromEntries(entries)) as SettingsOf<Schema>;
 }
 
-/**
- * Loads the settings of a command. Flag `--config` names the file. This is the only code that reads settings from the
- * environment.
- */
+/** Loads the settings of a command with flag `--config`. Only this code reads settings from the environment. */
 export function loadCommandSettings<Schema extends SettingsSchema>(
   schema: Schema,
   flags: Record<string, unknown>,

@@ -11,10 +11,7 @@ export interface Clock {
   now(): number;
   /** Returns milliseconds that never jump. Only differences are meaningful. */
   monotonic(): number;
-  /**
-   * Calls `action` once, when `delayMs` have passed by `monotonic()`, and never earlier. A pending timer does not keep
-   * the process alive.
-   */
+  /** Calls `action` once, not before `delayMs` by `monotonic()`. Timers do not keep the process alive. */
   after(delayMs: number, action: () => void): Timer;
   /** Resolves in a later turn of the event loop, after all callbacks that are ready now. */
   yieldToEventLoop(): Promise<void>;
