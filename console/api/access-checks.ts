@@ -10,7 +10,7 @@ import { callApi } from './api-call.js';
 const REVIEWS = '/apis/authorization.k8s.io/v1';
 const API_VERSION = 'authorization.k8s.io/v1';
 
-const asked = new Map<string, Promise<boolean>>();
+const pending = new Map<string, Promise<boolean>>();
 const known = new Map<string, boolean>();
 const rulesOf = new Map<string, Promise<RulesStatus>>();
 
@@ -28,32 +28,32 @@ export function useIsAllowed(check: AccessCheck): boolean {
 /** Returns false until all checks are answered. Without waiting, buttons appear late and move the layout. */
 export function useAreChecksLoaded(checks: readonly AccessCheck[]): boolean {
   const together = JSON.stringify(checks.map(keyOf));
-  const [settled, setSettled] = useState('');
+  const [loadedChecks, setLoadedChecks] = useState('');
   useEffect(() => {
-    let isHere = true;
+    let isMounted = true;
     const keys = JSON.parse(together) as string[];
     void Promise.all(keys.map((key) => checkAccess(parseKey(key)))).then(
-      () => isHere && setSettled(together),
+      () => isMounted && setLoadedChecks(together),
     );
     return () => {
-      isHere = false;
+      isMounted = false;
     };
   }, [together]);
-  return settled === together;
+  return loadedChecks === together;
 }
 
 /** Returns true if the action is allowed in one of the namespaces, and false until that is known. */
 export function useIsAllowedInAny(check: AccessCheck, namespaces: readonly string[]): boolean {
   const keys = namespaces.map((namespace) => keyOf({ ...check, namespace }));
   const together = JSON.stringify(keys);
-  const [, renew] = useReducer((count: number) => count + 1, 0);
+  const [, rerender] = useReducer((count: number) => count + 1, 0);
   useEffect(() => {
-    let isHere = true;
+    let isMounted = true;
     for (const key of JSON.parse(together) as string[]) {
-      if (!known.has(key)) void checkAccess(parseKey(key)).then(() => isHere && renew());
+      if (!known.has(key)) void checkAccess(parseKey(key)).then(() => isMounted && rerender());
     }
     return () => {
-      isHere = false;
+      isMounted = false;
     };
   }, [together]);
   return keys.some((key) => known.get(key) ?? false);
@@ -62,7 +62,7 @@ export function useIsAllowedInAny(check: AccessCheck, namespaces: readonly strin
 /** Checks access outside of a component. A failed review denies access, and is repeated at the next call. */
 function checkAccess(check: AccessCheck): Promise<boolean> {
   const key = keyOf(check);
-  const present = asked.get(key);
+  const present = pending.get(key);
   if (present) return present;
   const answer = (check.namespace ? inNamespace(check, check.namespace) : review(check)).then(
     (isAllowed) => {
@@ -70,11 +70,11 @@ function checkAccess(check: AccessCheck): Promise<boolean> {
       return isAllowed;
     },
     () => {
-      asked.delete(key);
+      pending.delete(key);
       return false;
     },
   );
-  asked.set(key, answer);
+  pending.set(key, answer);
   return answer;
 }
 

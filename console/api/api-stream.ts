@@ -31,9 +31,9 @@ export function openStream(path: string, signal: AbortSignal): ReadableStream<st
           controller.enqueue(decoder.decode(data as ArrayBuffer, { stream: true }));
       };
       socket.onclose = ({ wasClean }) => end(wasClean ? undefined : gone);
-      for (const leave of [signal, coordinatorLostSignal()]) {
-        leave.addEventListener('abort', () => end(gone), { signal: over.signal });
-        if (leave.aborted) end(gone);
+      for (const abort of [signal, coordinatorLostSignal()]) {
+        abort.addEventListener('abort', () => end(gone), { signal: over.signal });
+        if (abort.aborted) end(gone);
       }
     },
     cancel: () => close(),

@@ -50,21 +50,21 @@ async function readOnce<T extends KubeObject>(
   signal: AbortSignal,
 ): Promise<void> {
   const query = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
-  const asked = `${path}${path.includes('?') ? '&' : '?'}watch=true&${query}`;
-  let beginning: T[] | undefined = [];
-  for await (const lines of readLines(asked, signal)) {
+  const url = `${path}${path.includes('?') ? '&' : '?'}watch=true&${query}`;
+  let initial: T[] | undefined = [];
+  for await (const lines of readLines(url, signal)) {
     const events = lines.map((line) => JSON.parse(line) as WatchEvent<T>);
     const failed = events.find(({ type }) => type === 'ERROR');
     if (failed) throw new ApiCallError(410, 'Expired', 'the watch must restart');
-    const endsAt: number = beginning ? events.findIndex(isInitialEnd) : -1;
-    if (beginning && endsAt < 0) {
-      for (const { object } of events) beginning.push(object);
+    const endsAt: number = initial ? events.findIndex(isInitialEnd) : -1;
+    if (initial && endsAt < 0) {
+      for (const { object } of events) initial.push(object);
       continue;
     }
-    if (beginning) {
-      reader.onReset([...beginning, ...events.slice(0, endsAt).map(({ object }) => object)]);
+    if (initial) {
+      reader.onReset([...initial, ...events.slice(0, endsAt).map(({ object }) => object)]);
       reader.onPhase('live');
-      beginning = undefined;
+      initial = undefined;
     }
     const changes = events.slice(endsAt + 1).filter(({ type }) => type !== 'BOOKMARK');
     if (changes.length > 0) reader.onEvents(changes);

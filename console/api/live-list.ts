@@ -23,7 +23,7 @@ export class LiveList<T extends KubeObject> {
   #phase: Pick<Live<T>, 'phase' | 'error'> = { phase: 'loading' };
   #changed = false;
   #frame = 0;
-  #leave: AbortController | undefined;
+  #abort: AbortController | undefined;
 
   constructor(path: string) {
     this.#path = path;
@@ -34,18 +34,18 @@ export class LiveList<T extends KubeObject> {
   /** Watches while there is a listener. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
-    if (!this.#leave) this.#begin();
+    if (!this.#abort) this.#startWatch();
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size > 0) return;
-      this.#leave?.abort();
-      this.#leave = undefined;
+      this.#abort?.abort();
+      this.#abort = undefined;
       reportContact(this, false);
     };
   };
 
-  #begin(): void {
-    this.#leave = new AbortController();
+  #startWatch(): void {
+    this.#abort = new AbortController();
     const reader = {
       onReset: (objects: T[]) => {
         const byKey = new Map(objects.map((object) => [keyOf(object), object]));
@@ -56,19 +56,19 @@ export class LiveList<T extends KubeObject> {
       onEvents: (events: WatchEvent<T>[]) => {
         for (const event of events) this.#apply(event);
         this.#changed = true;
-        this.#tellSoon();
+        this.#publishSoon();
       },
       onPhase: (phase: WatchPhase, error?: ApiCallError) => {
         this.#phase = { phase, error };
         reportContact(this, phase === 'lost');
-        this.#tellSoon();
+        this.#publishSoon();
       },
     };
-    void watch<T>(this.#path, reader, this.#leave.signal);
+    void watch<T>(this.#path, reader, this.#abort.signal);
   }
 
   /** Publishes in the next animation frame, so that many changes cause only one render. */
-  #tellSoon(): void {
+  #publishSoon(): void {
     if (this.#frame !== 0) return;
     this.#frame = requestAnimationFrame(() => {
       this.#frame = 0;
@@ -80,7 +80,7 @@ export class LiveList<T extends KubeObject> {
 
   #apply({ type, object }: WatchEvent<T>): void {
     const key = keyOf(object);
-    const at = placeOf(this.#keys, key);
+    const at = indexOfKey(this.#keys, key);
     const known = this.#keys[at] === key ? 1 : 0;
     const isGone = type === 'DELETED';
     this.#keys.splice(at, known, ...(isGone ? [] : [key]));
@@ -89,7 +89,7 @@ export class LiveList<T extends KubeObject> {
 }
 
 /** Returns the index of `key` in the sorted `keys`, or the index at which to insert it. */
-function placeOf(keys: readonly string[], key: string): number {
+function indexOfKey(keys: readonly string[], key: string): number {
   let from = 0;
   let to = keys.length;
   while (from < to) {

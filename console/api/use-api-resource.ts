@@ -22,11 +22,11 @@ export function useApiResource<T>(path: string, version: string): Pick<Loaded<T>
   const [loaded, setLoaded] = useState<Loaded<T>>();
   const [isPaused, setPaused] = useState(false);
   const isAsking = useRef(false);
-  const leave = useRef(new AbortController());
+  const abort = useRef(new AbortController());
   useEffect(() => {
-    leave.current = new AbortController();
+    abort.current = new AbortController();
     return () => {
-      leave.current.abort();
+      abort.current.abort();
       isAsking.current = false;
     };
   }, []);
@@ -35,7 +35,7 @@ export function useApiResource<T>(path: string, version: string): Pick<Loaded<T>
     const mustWait = isPaused && loaded?.path === path;
     if (version === '' || isLoaded || mustWait || isAsking.current) return;
     isAsking.current = true;
-    const { signal } = leave.current;
+    const { signal } = abort.current;
     const finish = (answered: Pick<Loaded<T>, 'answer' | 'problem'>) => {
       if (signal.aborted) return;
       isAsking.current = false;

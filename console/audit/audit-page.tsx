@@ -20,10 +20,10 @@ const ASK_AGAIN_MS = 5_000;
 
 export function AuditPage() {
   const [params, set] = useUrlQuery();
-  const [isPointedAt, setPointedAt] = useState(false);
+  const [isHovered, setHovered] = useState(false);
   const { events: newest, problem } = useAudit(params.toString());
   // New rows appear at the top. Keep them back while the user points at the table.
-  const events = useFrozenValue(newest, isPointedAt);
+  const events = useFrozenValue(newest, isHovered);
   const flags = FILTERS.filter((name) => params.get(name)).map((name) => `--${name} ${params.get(name)}`);
   return (
     <PageShell>
@@ -44,7 +44,7 @@ export function AuditPage() {
       {!events && !problem && <p role="status">Loading…</p>}
       {events?.length === 0 && <p>No events match.</p>}
       {events && events.length > 0 && (
-        <div onPointerEnter={() => setPointedAt(true)} onPointerLeave={() => setPointedAt(false)}>
+        <div onPointerEnter={() => setHovered(true)} onPointerLeave={() => setHovered(false)}>
           <ListTable label="Audit events" columns={['When', 'Who', 'Did', 'To', 'From', 'Result']}>
             {events.map((event) => (
               <Row key={event.auditID} event={event} />
@@ -68,18 +68,18 @@ function useAudit(query: string): { events: readonly AuditEvent[] | undefined; p
   );
   // biome-ignore lint/correctness/useExhaustiveDependencies: reload when the timer fires
   useEffect(() => {
-    const leave = new AbortController();
+    const abort = new AbortController();
     const path = `/apis/fleet.everynode.dev/v1/auditevents?limit=${MAX_ITEMS}&${query}`;
-    callApi<{ items: AuditEvent[] }>(path, { signal: leave.signal }).then(
+    callApi<{ items: AuditEvent[] }>(path, { signal: abort.signal }).then(
       ({ items }) => {
         setEvents(items.reverse());
         setProblem('');
       },
       (error: unknown) => {
-        if (!leave.signal.aborted) setProblem(error instanceof ApiCallError ? error.message : String(error));
+        if (!abort.signal.aborted) setProblem(error instanceof ApiCallError ? error.message : String(error));
       },
     );
-    return () => leave.abort();
+    return () => abort.abort();
   }, [query, reloads]);
   return { events, problem };
 }

@@ -48,9 +48,9 @@ export function CalendarPage() {
             </select>
           </label>
           <ul className={classes.legend} aria-label="Colours">
-            {(Object.keys(SPAN_LABELS) as SpanKind[]).map((look) => (
-              <li key={look}>
-                <span className={classes.swatch} data-look={look} /> {SPAN_LABELS[look]}
+            {(Object.keys(SPAN_LABELS) as SpanKind[]).map((kind) => (
+              <li key={kind}>
+                <span className={classes.swatch} data-kind={kind} /> {SPAN_LABELS[kind]}
               </li>
             ))}
           </ul>
@@ -108,14 +108,14 @@ function useCalendar(path: string, revision: string | undefined) {
   );
   // biome-ignore lint/correctness/useExhaustiveDependencies: reload when the policy changes or the timer fires
   useEffect(() => {
-    const leave = new AbortController();
-    callApi<ChangeCalendar>(path, { signal: leave.signal }).then(
+    const abort = new AbortController();
+    callApi<ChangeCalendar>(path, { signal: abort.signal }).then(
       (calendar) => setAnswer({ calendar, problem: '' }),
       (error: unknown) => {
-        if (!leave.signal.aborted) setAnswer({ problem: String(error) });
+        if (!abort.signal.aborted) setAnswer({ problem: String(error) });
       },
     );
-    return () => leave.abort();
+    return () => abort.abort();
   }, [path, revision, reloads]);
   return answer;
 }

@@ -33,7 +33,7 @@ export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProp
             <span
               key={span.from}
               className={classes.span}
-              data-look={spanKindOf(span)}
+              data-kind={spanKindOf(span)}
               title={`${wallClockText(span.from, own)} to ${wallClockText(span.to, own)}: ${SPAN_LABELS[spanKindOf(span)]}`}
               style={{ left: percent(left), width: percent(width) }}
             />

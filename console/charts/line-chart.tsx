@@ -44,13 +44,13 @@ export function LineChart({ label, times, lines, format, span, range, timeZone }
   useEffect(() => {
     const host = frame.current;
     if (!host) return;
-    const drawn = new uPlot(optionsOf(host, latest.current, timeZone), latest.current.data, host);
-    chart.current = drawn;
-    const watched = new ResizeObserver(() => drawn.setSize({ width: host.clientWidth, height: HEIGHT }));
+    const created = new uPlot(optionsOf(host, latest.current, timeZone), latest.current.data, host);
+    chart.current = created;
+    const watched = new ResizeObserver(() => created.setSize({ width: host.clientWidth, height: HEIGHT }));
     watched.observe(host);
     return () => {
       watched.disconnect();
-      drawn.destroy();
+      created.destroy();
     };
   }, [theme, timeZone, names, span]);
   useEffect(() => chart.current?.setData(data), [data]);
@@ -78,7 +78,7 @@ function optionsOf(
     ...(timeZone ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), timeZone) } : {}),
     scales: {
       x: { time: true },
-      y: range ? { range: [range[0], range[1]] } : { range: fromNought },
+      y: range ? { range: [range[0], range[1]] } : { range: fromZero },
     },
     axes: [axis, { ...axis, size: 64, values: (_chart, ticks) => ticks.map(format) }],
     series: [
@@ -95,12 +95,12 @@ function optionsOf(
 
 /** Adds an empty point at the start, so that a chart with few points has the full width of the time axis. */
 function dataOf(times: readonly number[], lines: readonly Line[], span: number): uPlot.AlignedData {
-  const beginning = (times.at(-1) ?? 0) - span;
-  if ((times[0] ?? 0) <= beginning) return [[...times], ...lines.map(({ values }) => [...values])];
-  return [[beginning, ...times], ...lines.map(({ values }) => [null, ...values])];
+  const start = (times.at(-1) ?? 0) - span;
+  if ((times[0] ?? 0) <= start) return [[...times], ...lines.map(({ values }) => [...values])];
+  return [[start, ...times], ...lines.map(({ values }) => [null, ...values])];
 }
 
-function fromNought(_chart: uPlot, _least: number, most: number): [number, number] {
+function fromZero(_chart: uPlot, _least: number, most: number): [number, number] {
   return [0, Math.max(most * 1.1, 1)];
 }
 
@@ -109,13 +109,13 @@ function useTheme(): string {
   const [theme, setTheme] = useState('');
   useEffect(() => {
     const system = matchMedia('(prefers-color-scheme: dark)');
-    const look = () => setTheme(`${document.documentElement.dataset.theme} ${system.matches}`);
-    const observer = new MutationObserver(look);
+    const update = () => setTheme(`${document.documentElement.dataset.theme} ${system.matches}`);
+    const observer = new MutationObserver(update);
     observer.observe(document.documentElement, { attributeFilter: ['data-theme'] });
-    system.addEventListener('change', look);
+    system.addEventListener('change', update);
     return () => {
       observer.disconnect();
-      system.removeEventListener('change', look);
+      system.removeEventListener('change', update);
     };
   }, []);
   return theme;

@@ -26,7 +26,7 @@ interface ManifestEditorProps {
 export function ManifestEditor({ base: firstBase, firstText, onDone }: ManifestEditorProps) {
   const edit = useManifestEdit(firstBase, firstText, onDone);
   const { base, text, problems, preview, failure, theirs } = edit;
-  const [isAsked, setAsked] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
 
   return (
     <>
@@ -49,7 +49,7 @@ export function ManifestEditor({ base: firstBase, firstText, onDone }: ManifestE
         plan={preview?.plan}
         canPreview={(problems ?? []).length === 0 && theirs === undefined}
         onPreview={() => void edit.loadPreview()}
-        onAct={() => setAsked(true)}
+        onAct={() => setConfirming(true)}
         onLeave={() => onDone()}
       />
       {failure && (
@@ -58,10 +58,10 @@ export function ManifestEditor({ base: firstBase, firstText, onDone }: ManifestE
         </p>
       )}
       {preview && <WhatChanges base={base} preview={preview} />}
-      {isAsked && preview && (
+      {isConfirming && preview && (
         <ConfirmDialog
           question={questionOf(base, preview.plan, () => edit.apply(preview))}
-          onClose={() => setAsked(false)}
+          onClose={() => setConfirming(false)}
         />
       )}
     </>

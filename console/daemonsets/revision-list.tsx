@@ -21,8 +21,8 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
   const { objects, phase } = useLiveList<ControllerRevision>(
     `/apis/apps/v1/namespaces/${namespace}/controllerrevisions`,
   );
-  const [asked, setAsked] = useState<ControllerRevision>();
-  const mayGoBack = useIsAllowed({ verb: 'patch', group: 'apps', resource: 'daemonsets', namespace });
+  const [selected, setSelected] = useState<ControllerRevision>();
+  const mayRollBack = useIsAllowed({ verb: 'patch', group: 'apps', resource: 'daemonsets', namespace });
   const own = objects
     .filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid))
     .sort((a, b) => b.revision - a.revision);
@@ -46,8 +46,8 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
               <td>
                 {index === 0
                   ? 'current'
-                  : mayGoBack && (
-                      <button type="button" className={controls.button} onClick={() => setAsked(revision)}>
+                  : mayRollBack && (
+                      <button type="button" className={controls.button} onClick={() => setSelected(revision)}>
                         Roll back to {revision.revision}
                       </button>
                     )}
@@ -57,24 +57,24 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
         </tbody>
       </table>
       {own.length > 1 && <CompareRevisions namespace={namespace} name={name} revisions={own} />}
-      {asked && (
+      {selected && (
         <ConfirmDialog
           question={{
-            title: `Roll back to revision ${asked.revision}?`,
+            title: `Roll back to revision ${selected.revision}?`,
             text: (
               <>
                 <p>
-                  The template of revision {asked.revision}is restored and rolled out to{' '}
+                  The template of revision {selected.revision}is restored and rolled out to{' '}
                   {countText(daemonSet.status?.desiredNumberScheduled ?? 0, 'host')} by the current policy.
                 </p>
-                <CopyCommand text={undo(asked.revision)} />
+                <CopyCommand text={undo(selected.revision)} />
               </>
             ),
-            act: `Roll back to ${asked.revision}`,
+            act: `Roll back to ${selected.revision}`,
             reason: 'none',
-            perform: () => goBack(daemonSet, asked),
+            perform: () => rollBack(daemonSet, selected),
           }}
-          onClose={() => setAsked(undefined)}
+          onClose={() => setSelected(undefined)}
         />
       )}
     </TableCard>
@@ -82,7 +82,7 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
 }
 
 /** Rolls back like `kubectl rollout undo`: applies the revision's patch to the DaemonSet. */
-async function goBack(daemonSet: DaemonSet, { data }: ControllerRevision): Promise<void> {
+async function rollBack(daemonSet: DaemonSet, { data }: ControllerRevision): Promise<void> {
   const { namespace = '', name } = daemonSet.metadata;
   await requestApi(`/apis/apps/v1/namespaces/${namespace}/daemonsets/${name}`, {
     method: 'PATCH',

@@ -21,9 +21,9 @@ export class FleetCounters {
   /** `hosts` must be sorted by name. */
   of(hosts: readonly Host[], surroundings: FleetContext): FleetCount {
     if (this.#surroundings !== surroundings) this.#forget(surroundings);
-    const { gone, come } = diffHosts(this.#hosts, hosts);
-    for (const host of gone) this.#count(host, surroundings, -1);
-    for (const host of come) this.#count(host, surroundings, 1);
+    const { removed, added } = diffHosts(this.#hosts, hosts);
+    for (const host of removed) this.#count(host, surroundings, -1);
+    for (const host of added) this.#count(host, surroundings, 1);
     this.#hosts = hosts;
     return { conditions: { ...this.#conditions }, issues: { ...this.#issues } };
   }

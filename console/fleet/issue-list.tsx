@@ -30,17 +30,17 @@ interface AttentionListProps {
 
 export function IssueList({ counts: ofHosts, isFiltered, selected, onSelect }: AttentionListProps) {
   const { objects: rollouts } = useLiveList<Rollout>(ROLLOUTS);
-  const [isPointedAt, setPointedAt] = useState(false);
+  const [isHovered, setHovered] = useState(false);
   const counts = { ...ofHosts, rollouts: stalledRollouts(rollouts).length };
   const present = ISSUES.filter((issue) => counts[issue] > 0 || issue === selected);
   // Items must not move while the user points at them.
-  const shown = useFrozenValue(present, isPointedAt);
+  const shown = useFrozenValue(present, isHovered);
   return (
     <section
       className={controls.card}
       aria-label="Needs attention"
-      onPointerEnter={() => setPointedAt(true)}
-      onPointerLeave={() => setPointedAt(false)}
+      onPointerEnter={() => setHovered(true)}
+      onPointerLeave={() => setHovered(false)}
     >
       <h2>Needs attention</h2>
       {shown.length === 0 && (
@@ -82,12 +82,12 @@ export function useFleetContext(): FleetContext {
     useCallback(() => setNow(Date.now()), []),
   );
   useEffect(() => {
-    const leave = new AbortController();
-    void callApi<{ gitVersion?: string }>('/version', { signal: leave.signal }).then(
+    const abort = new AbortController();
+    void callApi<{ gitVersion?: string }>('/version', { signal: abort.signal }).then(
       ({ gitVersion = '' }) => setVersion(coordinatorVersion(gitVersion)),
       () => undefined,
     );
-    return () => leave.abort();
+    return () => abort.abort();
   }, []);
   return useMemo(() => ({ now, version }), [now, version]);
 }

@@ -37,9 +37,9 @@ export function useHostReadings(name: string): Readings {
     [name],
   );
   useEffect(() => {
-    const leave = new AbortController();
-    void ask(leave.signal);
-    return () => leave.abort();
+    const abort = new AbortController();
+    void ask(abort.signal);
+    return () => abort.abort();
   }, [ask]);
   useInterval(
     ASK_AGAIN_MS,

@@ -16,22 +16,22 @@ interface EffectTextProps {
 /** Reloads for each change. Shows a notice if the user has no permission. */
 export function HostEffectText({ hosts, change }: EffectTextProps) {
   const mayAsk = useIsAllowed(ACCESS.foresee);
-  const asked = JSON.stringify({ hosts, change });
-  const [answer, setAnswer] = useState<{ asked: string; effect?: HostEffect; problem?: string }>();
+  const requested = JSON.stringify({ hosts, change });
+  const [answer, setAnswer] = useState<{ requested: string; effect?: HostEffect; problem?: string }>();
   useEffect(() => {
     if (!mayAsk) return;
-    const leave = new AbortController();
-    const request = JSON.parse(asked) as EffectTextProps;
-    fetchHostEffect(request.hosts, request.change, leave.signal).then(
-      (effect) => setAnswer({ asked, effect }),
+    const abort = new AbortController();
+    const request = JSON.parse(requested) as EffectTextProps;
+    fetchHostEffect(request.hosts, request.change, abort.signal).then(
+      (effect) => setAnswer({ requested, effect }),
       (error: unknown) => {
-        if (!leave.signal.aborted) setAnswer({ asked, problem: String(error) });
+        if (!abort.signal.aborted) setAnswer({ requested, problem: String(error) });
       },
     );
-    return () => leave.abort();
-  }, [asked, mayAsk]);
+    return () => abort.abort();
+  }, [requested, mayAsk]);
   if (!mayAsk) return <p className={controls.dim}>You are not allowed to preview this change.</p>;
-  if (answer?.asked !== asked) return <p role="status">Loading the preview…</p>;
+  if (answer?.requested !== requested) return <p role="status">Loading the preview…</p>;
   if (!answer.effect) return <p role="alert">{answer.problem}</p>;
   return <Effect effect={answer.effect} />;
 }

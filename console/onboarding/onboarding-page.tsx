@@ -47,11 +47,11 @@ function useJoinAddress(): { address: JoinAddress | undefined; problem: string }
   const [address, setAddress] = useState<JoinAddress>();
   const [problem, setProblem] = useState('');
   useEffect(() => {
-    const leave = new AbortController();
-    callApi<JoinAddress>(JOIN_ADDRESS, { signal: leave.signal }).then(setAddress, (error: unknown) => {
-      if (!leave.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
+    const abort = new AbortController();
+    callApi<JoinAddress>(JOIN_ADDRESS, { signal: abort.signal }).then(setAddress, (error: unknown) => {
+      if (!abort.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
     });
-    return () => leave.abort();
+    return () => abort.abort();
   }, []);
   return { address, problem };
 }

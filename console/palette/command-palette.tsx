@@ -88,18 +88,18 @@ export function CommandPalette({ onClose, onHelp }: CommandPaletteProps) {
 function useObjects(): Objects {
   const [objects, setObjects] = useState(NOTHING);
   useEffect(() => {
-    const leave = new AbortController();
+    const abort = new AbortController();
     const list = (path: string) =>
-      callApi<{ items: KubeObject[] }>(path, { signal: leave.signal }).then(
+      callApi<{ items: KubeObject[] }>(path, { signal: abort.signal }).then(
         ({ items }) => items,
         () => [],
       );
     void Promise.all([list('/apis/apps/v1/daemonsets'), list('/apis/fleet.everynode.dev/v1/rollouts')]).then(
       ([daemonSets, rollouts]) => {
-        if (!leave.signal.aborted) setObjects({ daemonSets, rollouts });
+        if (!abort.signal.aborted) setObjects({ daemonSets, rollouts });
       },
     );
-    return () => leave.abort();
+    return () => abort.abort();
   }, []);
   return objects;
 }

@@ -17,7 +17,7 @@ export function KeyboardShortcuts() {
   const [open, setOpen] = useState<'palette' | 'help'>();
   const [, navigate] = useLocation();
   useEffect(() => {
-    let wentAt = Number.NEGATIVE_INFINITY;
+    let prefixAt = Number.NEGATIVE_INFINITY;
     const onKey = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
         event.preventDefault();
@@ -28,8 +28,8 @@ export function KeyboardShortcuts() {
         return;
       if (document.querySelector('dialog[open]')) return;
       const place = NAV_ITEMS.find(({ key }) => key === event.key);
-      if (place && event.timeStamp - wentAt < SECOND_KEY_MS) navigate(place.path);
-      wentAt = event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY;
+      if (place && event.timeStamp - prefixAt < SECOND_KEY_MS) navigate(place.path);
+      prefixAt = event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY;
       if (event.key === '?') setOpen('help');
       if (event.key === '/') focusFilter(event);
     };

@@ -25,15 +25,15 @@ export function ContainerLog({ namespace, pod, container, isPrevious }: PodLogPr
   const box = useRef<HTMLElement>(null);
 
   useEffect(() => {
-    const leave = new AbortController();
+    const abort = new AbortController();
     const add = (more: string[]) => setLines((before) => [...before, ...more].slice(-MAX_LINES));
-    follow(`${path}&follow=${!isPrevious}&tailLines=${MAX_LINES}`, add, leave.signal).catch(
+    follow(`${path}&follow=${!isPrevious}&tailLines=${MAX_LINES}`, add, abort.signal).catch(
       (error: unknown) => {
-        if (!leave.signal.aborted)
+        if (!abort.signal.aborted)
           setProblem(error instanceof ApiCallError ? error.message : 'the connection of the log was lost');
       },
     );
-    return () => leave.abort();
+    return () => abort.abort();
   }, [path, isPrevious]);
 
   const shown = search === '' ? lines : lines.filter((line) => line.includes(search));

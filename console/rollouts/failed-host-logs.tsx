@@ -11,7 +11,7 @@ import { ScrolledText } from '../layout/text/scrolled-text.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 
 /** Number of hosts whose log is loaded at once. Others are loaded when they are opened. */
-const OPEN_AT_FIRST = 2;
+const INITIALLY_OPEN = 2;
 const LINES = 20;
 
 interface FailedHostsProps {
@@ -41,7 +41,7 @@ export function FailedHostLogs({ namespace, daemonSet, revision, failures }: Fai
             daemonSet={daemonSet}
             revision={revision}
             node={node}
-            isOpenAtFirst={index < OPEN_AT_FIRST}
+            isInitiallyOpen={index < INITIALLY_OPEN}
           />
         </article>
       ))}
@@ -54,11 +54,11 @@ interface LastLinesProps {
   daemonSet: string;
   revision: string;
   node: string;
-  isOpenAtFirst: boolean;
+  isInitiallyOpen: boolean;
 }
 
-function LastLines({ isOpenAtFirst, ...whose }: LastLinesProps) {
-  const [isOpen, setOpen] = useState(isOpenAtFirst);
+function LastLines({ isInitiallyOpen, ...whose }: LastLinesProps) {
+  const [isOpen, setOpen] = useState(isInitiallyOpen);
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Last log lines</summary>
@@ -75,15 +75,15 @@ interface LogEnd {
   text: string;
 }
 
-function Lines({ namespace, daemonSet, revision, node }: Omit<LastLinesProps, 'isOpenAtFirst'>) {
+function Lines({ namespace, daemonSet, revision, node }: Omit<LastLinesProps, 'isInitiallyOpen'>) {
   const [end, setEnd] = useState<LogEnd>();
   const [problem, setProblem] = useState('');
   useEffect(() => {
-    const leave = new AbortController();
-    logEndOf({ namespace, daemonSet, revision, node }, leave.signal).then(setEnd, (error: unknown) => {
-      if (!leave.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
+    const abort = new AbortController();
+    logEndOf({ namespace, daemonSet, revision, node }, abort.signal).then(setEnd, (error: unknown) => {
+      if (!abort.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
     });
-    return () => leave.abort();
+    return () => abort.abort();
   }, [namespace, daemonSet, revision, node]);
   if (problem) return <p role="status">{problem}</p>;
   if (!end) return <p role="status">Loading…</p>;
@@ -103,7 +103,7 @@ function Lines({ namespace, daemonSet, revision, node }: Omit<LastLinesProps, 'i
 
 /** Returns the log of the container in the worst state. Rejects with an error for the user. */
 async function logEndOf(
-  { namespace, daemonSet, revision, node }: Omit<LastLinesProps, 'isOpenAtFirst'>,
+  { namespace, daemonSet, revision, node }: Omit<LastLinesProps, 'isInitiallyOpen'>,
   signal: AbortSignal,
 ): Promise<LogEnd> {
   const pods = `/api/v1/namespaces/${namespace}/pods`;

@@ -12,7 +12,7 @@ interface RolloutHosts {
 }
 
 /** Codes that are open initially. */
-const OPEN_AT_FIRST: ReadonlySet<string> = new Set(['Failed']);
+const INITIALLY_OPEN: ReadonlySet<string> = new Set(['Failed']);
 
 interface HostsByCodeProps {
   rollout: Rollout;
@@ -39,7 +39,7 @@ interface CodeProps {
 }
 
 function Code({ rollout, code, count }: CodeProps) {
-  const [isOpen, setOpen] = useState(OPEN_AT_FIRST.has(code));
+  const [isOpen, setOpen] = useState(INITIALLY_OPEN.has(code));
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
@@ -62,7 +62,7 @@ function Hosts({ rollout, code, count }: CodeProps) {
       {answer.hosts.map(({ node, sentence }) => (
         <li key={node}>
           <Link href={`/hosts/${node}`}>{node}</Link> {sentence}
-          <RolloutButtons rollout={rollout} offers={actionsOfHost(code, node)} />
+          <RolloutButtons rollout={rollout} actions={actionsOfHost(code, node)} />
         </li>
       ))}
     </ul>

@@ -40,41 +40,41 @@ const OVER: ReadonlySet<RolloutPhase> = new Set(['Completed', 'RolledBack']);
 /** Returns the possible actions for a rollout's state, most likely first. Pure. */
 export function actionsOfRollout(status: RolloutStatus): RolloutAction[] {
   const { phase, steering, aborted } = status;
-  const isHeld = steering?.paused === true || steering?.frozen === true;
+  const isBlocked = steering?.paused === true || steering?.frozen === true;
   const left = status.nodes - status.updated - status.failed - status.skipped;
-  const have = status.updated + status.failed;
-  const busy = status.codes?.UpdateLocked ?? 0;
-  const offers: (RolloutAction | false)[] = [
+  const updated = status.updated + status.failed;
+  const locked = status.codes?.UpdateLocked ?? 0;
+  const actions: (RolloutAction | false)[] = [
     phase === 'AwaitingApproval' && approval(status),
     (phase === 'Soaking' || phase === 'AwaitingHosts') && promotion(status),
     (status.outsideWindow ?? 0) > 0 &&
-      !isHeld &&
-      offer(
+      !isBlocked &&
+      action(
         'override-windows',
         ALL_TARGETS,
         'Override windows',
         `Windows and freeze periods no longer block ${hosts(status.outsideWindow)}, or any other host, until the template changes.`,
       ),
-    busy > 0 &&
-      offer(
+    locked > 0 &&
+      action(
         'override-locks',
         ALL_TARGETS,
         'Override locks',
-        `${hosts(busy, 'with a local update lock is', 'with local update locks are')} updated anyway.`,
+        `${hosts(locked, 'with a local update lock is', 'with local update locks are')} updated anyway.`,
       ),
-    isHeld && offer('resume', 'true', 'Resume', `${hosts(left)} may be updated again, wave by wave.`),
-    !isHeld &&
+    isBlocked && action('resume', 'true', 'Resume', `${hosts(left)} may be updated again, wave by wave.`),
+    !isBlocked &&
       !OVER.has(phase) &&
       phase !== 'Failed' &&
-      offer(
+      action(
         'pause',
         'true',
         'Pause',
         `No further Pod is replaced; ${hosts(left, 'keeps its current Pod', 'keep their current Pods')}. New hosts still get Pods.`,
       ),
-    !isHeld &&
+    !isBlocked &&
       !OVER.has(phase) &&
-      offer(
+      action(
         'freeze',
         'true',
         'Freeze',
@@ -82,47 +82,45 @@ export function actionsOfRollout(status: RolloutStatus): RolloutAction[] {
       ),
     !OVER.has(phase) &&
       !aborted &&
-      offer(
+      action(
         'abort',
         'true',
         'Abort',
-        `${hosts(have, 'with the new revision is', 'with the new revision are')} reverted to the last completed one. The new revision is barred.`,
+        `${hosts(updated, 'with the new revision is', 'with the new revision are')} reverted to the last completed one. The new revision is barred.`,
       ),
     (phase === 'Failed' || phase === 'RolledBack' || aborted === true) &&
-      offer(
+      action(
         'retry',
         'true',
         'Try again',
         `The failed revision is rolled out again from the first wave, to up to ${hosts(status.nodes)}.`,
       ),
   ];
-  return offers.filter((each) => each !== false);
+  return actions.filter((each) => each !== false);
 }
 
 /** Codes of hosts with an older Pod whose update was done or excluded. All others still wait for their update. */
-const HAS_NO_TURN: ReadonlySet<UpdateBlockCode> = new Set(['Reverted', 'RolloutFailed', 'Skipped']);
-const AWAITS_ITS_TURN: ReadonlySet<string> = new Set(
-  UPDATE_BLOCK_CODES.filter((code) => !HAS_NO_TURN.has(code)),
-);
+const NOT_PENDING: ReadonlySet<UpdateBlockCode> = new Set(['Reverted', 'RolloutFailed', 'Skipped']);
+const PENDING: ReadonlySet<string> = new Set(UPDATE_BLOCK_CODES.filter((code) => !NOT_PENDING.has(code)));
 
 /** Returns the possible actions for a host, by its reason code. Pure. */
 export function actionsOfHost(code: string, node: string): RolloutAction[] {
-  const offers: (RolloutAction | false)[] = [
+  const actions: (RolloutAction | false)[] = [
     code === 'OutsideWindow' &&
-      offer(
+      action(
         'override-windows',
         node,
         `Override windows of ${node}`,
         `Windows and freeze periods do not block ${node} until the template changes.`,
       ),
     code === 'UpdateLocked' &&
-      offer('override-locks', node, `Force ${node}`, `${node} is updated despite its local update lock.`),
-    AWAITS_ITS_TURN.has(code) &&
-      offer('skip', node, `Skip ${node}`, `${node} keeps its current revision during this rollout.`),
+      action('override-locks', node, `Force ${node}`, `${node} is updated despite its local update lock.`),
+    PENDING.has(code) &&
+      action('skip', node, `Skip ${node}`, `${node} keeps its current revision during this rollout.`),
     code === 'Skipped' &&
-      offer('unskip', node, `Include ${node} again`, `${node} is updated like other hosts.`),
+      action('unskip', node, `Include ${node} again`, `${node} is updated like other hosts.`),
   ];
-  return offers.filter((each) => each !== false);
+  return actions.filter((each) => each !== false);
 }
 
 function promotion({ waves, wave, phase }: RolloutStatus): RolloutAction {
@@ -130,15 +128,15 @@ function promotion({ waves, wave, phase }: RolloutStatus): RolloutAction {
   const then = next
     ? `wave ${next.name} may open: ${hosts(next.nodes, 'is updated', 'are updated')}.`
     : 'there is no further wave.';
-  const though =
+  const first =
     phase === 'Soaking' ? `The soak time of wave ${wave} ends` : `No host of wave ${wave} has been updated`;
-  return offer('promote', wave, `Promote ${wave}`, `${though}; ${then}`);
+  return action('promote', wave, `Promote ${wave}`, `${first}; ${then}`);
 }
 
 function approval(status: RolloutStatus): RolloutAction | false {
   const next = nextWave(status);
   if (!next) return false;
-  return offer(
+  return action(
     'approve',
     next.name,
     `Approve ${next.name}`,
@@ -150,7 +148,7 @@ function nextWave({ waves, wave }: Pick<RolloutStatus, 'waves' | 'wave'>) {
   return waves[waves.findIndex(({ name }) => name === wave) + 1];
 }
 
-function offer(verb: SteeringVerb, value: string, label: string, consequence: string): RolloutAction {
+function action(verb: SteeringVerb, value: string, label: string, consequence: string): RolloutAction {
   return { verb, value, label, consequence, needsReason: NEEDS_REASON.has(verb) };
 }
 

@@ -73,7 +73,7 @@ function RolloutDetails({ rollout, status }: { rollout: Rollout; status: Rollout
             </>
           )}
         </p>
-        {!past && <RolloutButtons rollout={rollout} offers={actionsOfRollout(status)} />}
+        {!past && <RolloutButtons rollout={rollout} actions={actionsOfRollout(status)} />}
         <p>
           <Link href={`/daemonsets/${namespace}/${past ?? name}`}>Its DaemonSet</Link>with its revisions. You
           can roll back to any of them.

@@ -78,12 +78,12 @@ function refusal(): string {
 function useHasIssuer(): boolean {
   const [hasIssuer, setHasIssuer] = useState(false);
   useEffect(() => {
-    const leave = new AbortController();
-    fetchSignInMethods(leave.signal).then(
+    const abort = new AbortController();
+    fetchSignInMethods(abort.signal).then(
       ({ oidc }) => setHasIssuer(oidc),
       () => undefined,
     );
-    return () => leave.abort();
+    return () => abort.abort();
   }, []);
   return hasIssuer;
 }

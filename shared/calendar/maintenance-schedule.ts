@@ -40,15 +40,15 @@ export interface MaintenanceSchedule {
 }
 
 /** The schedule without any restriction. */
-const ALL_HOURS: MaintenanceSchedule = { key: '', at: () => ({ replace: true, create: true, why: '' }) };
+const UNRESTRICTED: MaintenanceSchedule = { key: '', at: () => ({ replace: true, create: true, why: '' }) };
 
-interface OwnWindow {
+interface LocalWindow {
   pattern: CronPattern;
   durationMs: number;
   zone: TimeZone;
 }
 
-interface OwnFreeze {
+interface LocalFreeze {
   from: number;
   to: number;
   everything: boolean;
@@ -77,36 +77,39 @@ export function compileMaintenanceSchedules({
   windows = [],
   freezes = [],
 }: MaintenanceScheduleSpec): (labels: Labels | undefined) => MaintenanceSchedule {
-  if (windows.length === 0 && freezes.length === 0) return () => ALL_HOURS;
+  if (windows.length === 0 && freezes.length === 0) return () => UNRESTRICTED;
   const compiled = windows.map((window) => ({
     window,
     pattern: parseCron(window.schedule),
     selector: compileLabelSelector(window.nodeSelector ?? {}),
   }));
-  const classes = new Map<string, MaintenanceSchedule>();
+  const schedules = new Map<string, MaintenanceSchedule>();
   return (labels = {}) => {
     const zones = compiled.map(({ window, selector }) =>
       selector.matches(labels) ? zoneOf(window, labels) : undefined,
     );
-    const frozenBy = freezes.map((freeze) => freezeZoneOf(freeze, labels));
-    const key = [...zones, ...frozenBy].map((zone) => zone?.name ?? '-').join();
-    const present = classes.get(key);
+    const freezeZones = freezes.map((freeze) => freezeZoneOf(freeze, labels));
+    const key = [...zones, ...freezeZones].map((zone) => zone?.name ?? '-').join();
+    const present = schedules.get(key);
     if (present) return present;
-    const made = makeClass(
+    const schedule = createSchedule(
       key,
       windows.length > 0,
       compiled.flatMap(({ window, pattern }, index) => {
         const zone = zones[index];
         return zone ? [{ pattern, durationMs: window.durationSeconds * 1000, zone }] : [];
       }),
-      freezes.map((freeze, index) => ownFreeze(freeze, frozenBy[index])),
+      freezes.map((freeze, index) => localFreeze(freeze, freezeZones[index])),
     );
-    classes.set(key, made);
-    return made;
+    schedules.set(key, schedule);
+    return schedule;
   };
 }
 
-function ownFreeze({ from, to, scope, reason = '' }: FreezePeriod, zone: TimeZone | undefined): OwnFreeze {
+function localFreeze(
+  { from, to, scope, reason = '' }: FreezePeriod,
+  zone: TimeZone | undefined,
+): LocalFreeze {
   const [start, end] = [from, to].map((text) => {
     const moment = parseDateInput(text);
     return zone && moment ? instantOfDateInput(zone, moment) : Number.NaN;
@@ -119,28 +122,28 @@ function ownFreeze({ from, to, scope, reason = '' }: FreezePeriod, zone: TimeZon
   };
 }
 
-function makeClass(
+function createSchedule(
   key: string,
   hasWindows: boolean,
-  windows: readonly OwnWindow[],
-  freezes: readonly OwnFreeze[],
+  windows: readonly LocalWindow[],
+  freezes: readonly LocalFreeze[],
 ): MaintenanceSchedule {
   let last: { from: number; hours: MaintenanceState } | undefined;
   const at = (now: number): MaintenanceState => {
     const { from = 0, hours } = last ?? {};
     if (hours && now >= from && now < (hours.until ?? Number.POSITIVE_INFINITY)) return hours;
-    const found = hoursOf(now, hasWindows, windows, freezes);
+    const found = stateAt(now, hasWindows, windows, freezes);
     last = { from: now, hours: found };
     return found;
   };
   return { key, at };
 }
 
-function hoursOf(
+function stateAt(
   now: number,
   hasWindows: boolean,
-  windows: readonly OwnWindow[],
-  freezes: readonly OwnFreeze[],
+  windows: readonly LocalWindow[],
+  freezes: readonly LocalFreeze[],
 ): MaintenanceState {
   const frozen = freezes.filter(({ from, to }) => now >= from && now < to);
   const changes = freezes.flatMap(({ from, to }) => [from, to]).filter((at) => at > now);
@@ -157,12 +160,12 @@ function hoursOf(
     replace: isOpen && frozen.length === 0,
     create: !frozen.some(({ everything }) => everything),
     ...(until === undefined ? {} : { until }),
-    why: whyNot(frozen, isOpen, openings),
+    why: reasonOf(frozen, isOpen, openings),
     ...(frozen.length > 0 ? { frozen: true } : {}),
   };
 }
 
-function whyNot(frozen: readonly OwnFreeze[], isOpen: boolean, openings: readonly number[]): string {
+function reasonOf(frozen: readonly LocalFreeze[], isOpen: boolean, openings: readonly number[]): string {
   const [freeze] = frozen;
   if (freeze) {
     const reason = freeze.reason ? ` (${freeze.reason})` : '';
@@ -180,7 +183,7 @@ export function nextReplacementTime(
 ): number | undefined {
   let time = now;
   // Each iteration is one state change. A year of nightly windows under one freeze has 730.
-  for (let turn = 0; turn < 1_000; turn += 1) {
+  for (let change = 0; change < 1_000; change += 1) {
     const { replace, until } = at(time);
     if (replace) return time;
     if (until === undefined) return undefined;

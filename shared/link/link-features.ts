@@ -4,8 +4,8 @@ import { SUBPROTOCOL } from './messages/link-messages.js';
 /** The hub may send `returnRequest`. The agent responds with `returned`. */
 export const RETURN_OBJECTS = 'returnObjects';
 
-/** The hub may send `pinnedImages`. */
-export const PINNED_IMAGES = 'prefetchImages';
+/** The hub may send `prefetchImages`. */
+export const PREFETCH_IMAGES = 'prefetchImages';
 
 /** Pods may carry handovers. The agent reports them as `handedOver`. */
 export const HOST_HANDOVERS = 'hostHandovers';
@@ -34,7 +34,7 @@ export const FEATURES: readonly string[] = [
   RETURN_OBJECTS,
   CONFIG_OBJECTS,
   CHANNELS,
-  PINNED_IMAGES,
+  PREFETCH_IMAGES,
   HOST_HANDOVERS,
   CERTIFICATES,
   METERS,

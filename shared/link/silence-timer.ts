@@ -7,7 +7,7 @@ export class SilenceTimer {
   readonly #bytesRead: () => number;
   readonly #onSilence: () => void;
   #silenceMs = SILENCE_TIMEOUT_MS;
-  #heardAt: number;
+  #lastActivityAt: number;
   #seenBytes: number;
   #timer: Timer;
 
@@ -16,20 +16,20 @@ export class SilenceTimer {
     this.#clock = clock;
     this.#bytesRead = bytesRead;
     this.#onSilence = onSilence;
-    this.#heardAt = clock.monotonic();
+    this.#lastActivityAt = clock.monotonic();
     this.#seenBytes = bytesRead();
     this.#timer = this.#arm(SILENCE_TIMEOUT_MS);
   }
 
   /** Records activity of the peer. Called for each frame and ping, so it only does two assignments. */
   recordActivity(): void {
-    this.#heardAt = this.#clock.monotonic();
+    this.#lastActivityAt = this.#clock.monotonic();
     this.#seenBytes = this.#bytesRead();
   }
 
   /** Returns the milliseconds since the last activity. */
   silentForMs(): number {
-    return this.#clock.monotonic() - this.#heardAt;
+    return this.#clock.monotonic() - this.#lastActivityAt;
   }
 
   /** Changes the timeout and restarts it. */

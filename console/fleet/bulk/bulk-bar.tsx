@@ -41,14 +41,14 @@ export function BulkBar({ names, hidden, onClear }: BulkBarProps) {
   const actions = [...(mayChange ? NODE_ACTIONS : []), ...(mayRevoke ? [REVOKE] : [])];
 
   const start = async (title: string, targets: readonly string[], task: HostTask) => {
-    const leave = new AbortController();
-    const stop = () => leave.abort();
+    const abort = new AbortController();
+    const stop = () => abort.abort();
     const undone = await runBulk({
       names: targets,
       act: task,
       retryDelay,
       onProgress: (state) => setWork({ title, state, stop }),
-      signal: leave.signal,
+      signal: abort.signal,
     });
     const ways = new Map(undone.map(({ name, undo }) => [name, undo]));
     if (![...ways.values()].some(Boolean)) return;

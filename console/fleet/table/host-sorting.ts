@@ -22,11 +22,11 @@ export class HostSorting {
     const order = [...columns, ...COLUMNS].find(({ id }) => id === column)?.order;
     if (!order) return hosts;
     if (order !== this.#order || down !== this.#down) this.#forget(order, down);
-    const { gone, come } = diffHosts(this.#hosts, hosts);
-    const left = new Set(gone);
+    const { removed, added: newHosts } = diffHosts(this.#hosts, hosts);
+    const left = new Set(removed);
     const compare = comparison(down);
     const kept = left.size > 0 ? this.#entries.filter(({ host }) => !left.has(host)) : this.#entries;
-    const added = come.map((host) => ({ host, key: order(host) })).sort(compare);
+    const added = newHosts.map((host) => ({ host, key: order(host) })).sort(compare);
     this.#entries = merged(kept, added, compare);
     this.#hosts = hosts;
     return this.#entries.map(({ host }) => host);

@@ -23,8 +23,8 @@ interface HostTableProps {
 
 export function HostTable({ hosts, columns, sort, onSort, selected, onSelect }: HostTableProps) {
   const frame = useRef<HTMLDivElement>(null);
-  const [isPointedAt, setPointedAt] = useState(false);
-  const rows = useRows(hosts, columns, sort, isPointedAt);
+  const [isHovered, setHovered] = useState(false);
+  const rows = useRows(hosts, columns, sort, isHovered);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => frame.current,
@@ -47,8 +47,8 @@ export function HostTable({ hosts, columns, sort, onSort, selected, onSelect }: 
       ref={frame}
       className={classes.frame}
       label="Hosts"
-      onPointerEnter={() => setPointedAt(true)}
-      onPointerLeave={() => setPointedAt(false)}
+      onPointerEnter={() => setHovered(true)}
+      onPointerLeave={() => setHovered(false)}
     >
       <table className={classes.table} aria-rowcount={rows.length + 1}>
         <thead>
@@ -94,19 +94,19 @@ export function HostTable({ hosts, columns, sort, onSort, selected, onSelect }: 
   );
 }
 
-/** Returns the sorted hosts. `isHeld` keeps the previous order: deleted hosts are removed, new ones appended. */
+/** Returns the sorted hosts. `isFrozen` keeps the previous order: deleted hosts are removed, new ones appended. */
 function useRows(
   hosts: readonly Host[],
   columns: readonly HostColumn[],
   sort: Sort,
-  isHeld: boolean,
+  isFrozen: boolean,
 ): readonly Host[] {
   const [order] = useState(() => new HostSorting());
   const sorted = useMemo(() => order.of(hosts, columns, sort), [order, hosts, columns, sort]);
-  const heldSort = `${sort.column} ${sort.down}`;
-  const last = useFrozenValue({ sort: heldSort, hosts: sorted }, isHeld);
+  const frozenSort = `${sort.column} ${sort.down}`;
+  const last = useFrozenValue({ sort: frozenSort, hosts: sorted }, isFrozen);
   return useMemo(() => {
-    if (last.hosts === sorted || last.sort !== heldSort) return sorted;
+    if (last.hosts === sorted || last.sort !== frozenSort) return sorted;
     const left = new Map(sorted.map((host) => [host.metadata.name, host]));
     const kept: Host[] = [];
     for (const { metadata } of last.hosts) {
@@ -115,7 +115,7 @@ function useRows(
       left.delete(metadata.name);
     }
     return [...kept, ...left.values()];
-  }, [last, sorted, heldSort]);
+  }, [last, sorted, frozenSort]);
 }
 
 interface RowProps {

@@ -11,9 +11,9 @@ export class LabelCounts {
 
   /** Returns keys with several values, but fewer than hosts. `hosts` must be sorted by name. */
   of(hosts: readonly Host[]): readonly string[] {
-    const { gone, come } = diffHosts(this.#hosts, hosts);
-    for (const host of gone) this.#count(host, -1);
-    for (const host of come) this.#count(host, 1);
+    const { removed, added } = diffHosts(this.#hosts, hosts);
+    for (const host of removed) this.#count(host, -1);
+    for (const host of added) this.#count(host, 1);
     this.#hosts = hosts;
     const keys = [...this.#values]
       .filter(([, { size }]) => size > 1 && size < Math.max(hosts.length, 2))

@@ -64,14 +64,14 @@ export interface HostHandover {
 }
 
 /** Replaces the handover in the annotation after a withdrawal, until the host acknowledges it. */
-interface WithdrawnTurn {
+interface WithdrawnHandover {
   /** Name of the successor that must not start. */
   withdrawn: string;
   /** Revision of the successor. The host may have started the handover already, and then runs this revision. */
   revision?: string;
 }
 
-const turns = new WeakMap<Pod, HostHandover | undefined>();
+const parsedHandovers = new WeakMap<Pod, HostHandover | undefined>();
 
 /**
  * Returns the handover on the Pod. Returns undefined if there is none, if it is unreadable, or if its successor may not
@@ -80,8 +80,8 @@ const turns = new WeakMap<Pod, HostHandover | undefined>();
 export function handoverOf(pod: Pod): HostHandover | undefined {
   const text = handoverAnnotationOf(pod);
   if (text === undefined) return undefined;
-  if (!turns.has(pod)) turns.set(pod, parse(pod, text));
-  return turns.get(pod);
+  if (!parsedHandovers.has(pod)) parsedHandovers.set(pod, parse(pod, text));
+  return parsedHandovers.get(pod);
 }
 
 /** Returns the raw annotation, for comparisons. */
@@ -91,10 +91,10 @@ export function handoverAnnotationOf({ metadata }: Pod): string | undefined {
 
 function parse(pod: Pod, text: string): HostHandover | undefined {
   try {
-    const turn = JSON.parse(text) as HostHandover;
-    const { metadata, spec } = turn.successor;
-    const isWhole = metadata.uid && metadata.name && Array.isArray(spec.containers);
-    return isWhole && isSuccessorOf(pod, turn.successor) ? turn : undefined;
+    const handover = JSON.parse(text) as HostHandover;
+    const { metadata, spec } = handover.successor;
+    const isComplete = metadata.uid && metadata.name && Array.isArray(spec.containers);
+    return isComplete && isSuccessorOf(pod, handover.successor) ? handover : undefined;
   } catch {
     // Ignore a value that another client wrote: the Pod is not replaced.
     return undefined;
@@ -103,26 +103,26 @@ function parse(pod: Pod, text: string): HostHandover | undefined {
 
 /** A valid successor has the namespace, node and controller of the old Pod. */
 function isSuccessorOf(old: Pod, { metadata, spec }: Pod): boolean {
-  const maker = controllerOf(old.metadata)?.uid;
+  const controllerUid = controllerOf(old.metadata)?.uid;
   return (
     metadata.namespace === old.metadata.namespace &&
     spec.nodeName !== undefined &&
     spec.nodeName === old.spec.nodeName &&
-    maker !== undefined &&
-    controllerOf(metadata)?.uid === maker
+    controllerUid !== undefined &&
+    controllerOf(metadata)?.uid === controllerUid
   );
 }
 
 /** Returns the Pods whose ConfigMaps, Secrets and images the host needs: this Pod and its successor. */
 export function withSuccessor(pod: Pod): Pod[] {
-  const turn = handoverOf(pod);
-  return turn ? [pod, turn.successor] : [pod];
+  const handover = handoverOf(pod);
+  return handover ? [pod, handover.successor] : [pod];
 }
 
 /** Returns the annotation that withdraws a handover. The host may have started it already. */
 export function withdrawalAnnotationFor({ successor }: HostHandover): string {
   const revision = successor.metadata.labels?.[REVISION_HASH_LABEL];
-  const withdrawn: WithdrawnTurn = {
+  const withdrawn: WithdrawnHandover = {
     withdrawn: successor.metadata.name,
     ...(revision === undefined ? {} : { revision }),
   };
@@ -130,12 +130,14 @@ export function withdrawalAnnotationFor({ successor }: HostHandover): string {
 }
 
 /** Returns the withdrawal that the Pod's host has not acknowledged yet. */
-export function withdrawnHandoverOf(pod: Pod): WithdrawnTurn | undefined {
+export function withdrawnHandoverOf(pod: Pod): WithdrawnHandover | undefined {
   const text = handoverAnnotationOf(pod);
   if (text === undefined) return undefined;
   try {
-    const turn = JSON.parse(text) as Partial<WithdrawnTurn>;
-    return typeof turn.withdrawn === 'string' ? { ...turn, withdrawn: turn.withdrawn } : undefined;
+    const handover = JSON.parse(text) as Partial<WithdrawnHandover>;
+    return typeof handover.withdrawn === 'string'
+      ? { ...handover, withdrawn: handover.withdrawn }
+      : undefined;
   } catch {
     // Ignore a value that another client wrote.
     return undefined;

@@ -19,22 +19,22 @@ export interface HeartbeatConfig {
   compress: boolean;
 }
 
-const BEAT_MS = 10_000;
+const HEARTBEAT_MS = 10_000;
 /** A heartbeat may be late by half an interval. */
-const SILENT_BEATS = 1.5;
+const SILENT_HEARTBEATS = 1.5;
 
 /** Mobile carriers drop NAT mappings after some minutes of silence. A shorter interval only costs traffic. */
-const METERED_BEAT_MS = 120_000;
-const METERED_MERGE_MS = 10_000;
+const METERED_HEARTBEAT_MS = 120_000;
+const METERED_BATCH_MS = 10_000;
 
 /** Configuration of links without label and annotation. */
-export const STANDARD_HEARTBEAT: HeartbeatConfig = paced(BEAT_MS, false);
+export const STANDARD_HEARTBEAT: HeartbeatConfig = configOf(HEARTBEAT_MS, false);
 
-function paced(heartbeatMs: number, isMetered: boolean): HeartbeatConfig {
+function configOf(heartbeatMs: number, isMetered: boolean): HeartbeatConfig {
   return {
     heartbeatMs: heartbeatMs,
-    silenceMs: heartbeatMs * SILENT_BEATS,
-    batchMs: isMetered ? METERED_MERGE_MS : 0,
+    silenceMs: heartbeatMs * SILENT_HEARTBEATS,
+    batchMs: isMetered ? METERED_BATCH_MS : 0,
     compress: isMetered,
   };
 }
@@ -50,7 +50,7 @@ export function heartbeatConfigOf({
   const isMetered = labels?.[LINK_LABEL] === METERED;
   const seconds = parseHeartbeatSeconds(annotations?.[HEARTBEAT_ANNOTATION]);
   const heartbeatMs = seconds === undefined ? undefined : seconds * 1_000;
-  return paced(heartbeatMs ?? (isMetered ? METERED_BEAT_MS : BEAT_MS), isMetered);
+  return configOf(heartbeatMs ?? (isMetered ? METERED_HEARTBEAT_MS : HEARTBEAT_MS), isMetered);
 }
 
 /** Returns the annotation's number, or undefined if it is not an integer from 1 to 3600. */
@@ -62,5 +62,5 @@ export function parseHeartbeatSeconds(text: string | undefined): number | undefi
 
 /** Scales the fleet's grace period, so that every link may miss the same number of heartbeats. */
 export function scaledGraceMs({ heartbeatMs }: HeartbeatConfig, fleetGraceMs: number): number {
-  return Math.max(fleetGraceMs, Math.round((fleetGraceMs / BEAT_MS) * heartbeatMs));
+  return Math.max(fleetGraceMs, Math.round((fleetGraceMs / HEARTBEAT_MS) * heartbeatMs));
 }

@@ -41,11 +41,11 @@ export interface ReturnRequest {
 }
 
 /**
- * Feature `pinnedImages`: images that the node should have before a Pod needs them, named as Pods name them. Each
+ * Feature `prefetchImages`: images that the node should have before a Pod needs them, named as Pods name them. Each
  * message carries the whole list. The agent pulls missing images and protects all of them from garbage collection. Not
  * acknowledged.
  */
-export interface PinnedImages {
+export interface PrefetchImages {
   kind: 'prefetchImages';
   images: string[];
 }

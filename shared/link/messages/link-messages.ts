@@ -5,7 +5,7 @@
  * only sent if both ends named its feature.
  */
 
-import type { Applied, Desired, PinnedImages, ReturnRequest } from './desired-messages.js';
+import type { Applied, Desired, PrefetchImages, ReturnRequest } from './desired-messages.js';
 import type { EventsReport, MetersReport, StatusAck, StatusReport } from './report-messages.js';
 import type {
   CertificateIssued,
@@ -51,7 +51,7 @@ export type FromHub =
   | ClockChange
   | Desired
   | ReturnRequest
-  | PinnedImages
+  | PrefetchImages
   | StatusAck
   | Goodbye
   | CertificateIssued

@@ -13,7 +13,7 @@ const QUEUE_MS = 200;
 /** The base delay can change. It is forgotten after one to two epochs. */
 const EPOCH_MS = 30_000;
 
-interface UnderWay {
+interface InFlight {
   bytes: number;
   sentAt: number;
   /** Number of window cuts when these bytes were sent. */
@@ -22,11 +22,11 @@ interface UnderWay {
 
 export class StreamCongestion {
   readonly #now: () => number;
-  #isTold = false;
+  #isEnabled = false;
   #window = 2 * MIN_BYTES;
   #bytes = 0;
   #cuts = 0;
-  readonly #underWay: UnderWay[] = [];
+  readonly #inFlight: InFlight[] = [];
   readonly #waiting: (() => void)[] = [];
   #least = { delayMs: Number.POSITIVE_INFINITY, beforeMs: Number.POSITIVE_INFINITY, since: 0 };
 
@@ -37,25 +37,25 @@ export class StreamCongestion {
 
   /** Resolves when these bytes may be sent: at once if the other end does not acknowledge. Streams take turns. */
   async waitForWindow(bytes: number): Promise<void> {
-    if (!this.#isTold) return;
+    if (!this.#isEnabled) return;
     if (this.#waiting.length > 0 || !this.#hasRoom()) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
     this.#bytes += bytes;
-    this.#underWay.push({ bytes, sentAt: this.#now(), cut: this.#cuts });
+    this.#inFlight.push({ bytes, sentAt: this.#now(), cut: this.#cuts });
   }
 
   /** The other end acknowledged the oldest `bytes` in flight. */
   acknowledge(bytes: number): void {
     for (let left = bytes; left > 0; ) {
-      const oldest = this.#underWay[0];
+      const oldest = this.#inFlight[0];
       if (!oldest) break;
       const part = Math.min(left, oldest.bytes);
       left -= part;
       oldest.bytes -= part;
       this.#bytes -= part;
       if (oldest.bytes > 0) break;
-      this.#underWay.shift();
+      this.#inFlight.shift();
       this.#learn(this.#now() - oldest.sentAt, oldest.cut, part);
     }
     this.#release();
@@ -63,12 +63,12 @@ export class StreamCongestion {
 
   /** Starts to limit: the other end sends acknowledgements. */
   enable(): void {
-    this.#isTold = true;
+    this.#isEnabled = true;
   }
 
   /** The link is closed. All waiting calls resolve. */
   close(): void {
-    this.#isTold = false;
+    this.#isEnabled = false;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 

@@ -14,19 +14,19 @@ const MAX_WAIT_MS = 1_000;
  * - Write errors are ignored.
  */
 export function lineWriter(file: number): (line: string) => void {
-  let patienceMs = MAX_WAIT_MS;
-  let isTorn = false;
+  let timeoutMs = MAX_WAIT_MS;
+  let isTruncated = false;
   return (line) => {
-    const whole = Buffer.from(isTorn ? `\n${line}` : line);
-    const rest = writeWithin(file, whole, patienceMs);
+    const whole = Buffer.from(isTruncated ? `\n${line}` : line);
+    const rest = writeWithTimeout(file, whole, timeoutMs);
     if (rest === undefined) return;
-    patienceMs = rest === 0 ? MAX_WAIT_MS : 0;
-    isTorn = rest > 0 && (isTorn || rest < whole.length);
+    timeoutMs = rest === 0 ? MAX_WAIT_MS : 0;
+    isTruncated = rest > 0 && (isTruncated || rest < whole.length);
   };
 }
 
 /** Returns the number of bytes that were not written in time, or undefined after a write error. */
-function writeWithin(file: number, whole: Buffer, patienceMs: number): number | undefined {
+function writeWithTimeout(file: number, whole: Buffer, timeoutMs: number): number | undefined {
   let rest = whole;
   let waitedMs = 0;
   while (rest.length > 0) {
@@ -34,7 +34,7 @@ function writeWithin(file: number, whole: Buffer, patienceMs: number): number | 
       rest = rest.subarray(writeSync(file, rest));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return undefined;
-      if (waitedMs >= patienceMs) return rest.length;
+      if (waitedMs >= timeoutMs) return rest.length;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_PIPE_PAUSE_MS);
       waitedMs += FULL_PIPE_PAUSE_MS;
     }

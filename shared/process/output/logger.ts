@@ -84,7 +84,7 @@ function membersOf(fields: Readonly<Record<string, unknown>>): string {
 function jsonOf(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return scalarOf(value);
   try {
-    if (value instanceof Error) return JSON.stringify(toldError(value));
+    if (value instanceof Error) return JSON.stringify(loggedError(value));
     return JSON.stringify(value, (name, inner) => {
       if (name !== '' && SECRET_FIELDS.has(name)) return '[redacted]';
       return typeof inner === 'bigint' ? String(inner) : inner;
@@ -100,7 +100,7 @@ function scalarOf(value: unknown): string | undefined {
 }
 
 /** Returns the logged fields of an error. System errors have no stack, because they are no bugs. */
-function toldError(error: Error): Record<string, unknown> {
+function loggedError(error: Error): Record<string, unknown> {
   const { name, message, stack, cause } = error;
   const { code, reason } = error as { code?: unknown; reason?: unknown };
   const why = cause instanceof Error ? cause.message : cause;

@@ -14,29 +14,29 @@ export interface ServiceManager {
 }
 
 /** Notifications are sent at half of the watchdog timeout, as sd_watchdog_enabled(3) recommends. */
-const PATIENCE_PARTS = 2;
+const NOTIFICATIONS_PER_TIMEOUT = 2;
 
 /** Returns a manager for the environment that systemd set, or one without effect outside of systemd. */
 export function serviceManager(environment: Readonly<Record<string, string | undefined>>): ServiceManager {
   const { NOTIFY_SOCKET, WATCHDOG_USEC } = environment;
-  const tell = (...states: string[]): void => {
+  const notify = (...states: string[]): void => {
     if (!NOTIFY_SOCKET) return;
     const child = spawn('systemd-notify', states, { stdio: 'ignore', env: { NOTIFY_SOCKET, PATH } });
     // Without `systemd-notify`, systemd fails the start after its own timeout and logs it.
     child.on('error', () => undefined);
     child.unref();
   };
-  const patienceMs = Number(WATCHDOG_USEC ?? 0) / 1000;
+  const watchdogMs = Number(WATCHDOG_USEC ?? 0) / 1000;
   let isReady = false;
   return {
     ready: (status) => {
-      tell('READY=1', `STATUS=${status}`);
-      if (patienceMs > 0 && !isReady)
-        setInterval(() => tell('WATCHDOG=1'), patienceMs / PATIENCE_PARTS).unref();
+      notify('READY=1', `STATUS=${status}`);
+      if (watchdogMs > 0 && !isReady)
+        setInterval(() => notify('WATCHDOG=1'), watchdogMs / NOTIFICATIONS_PER_TIMEOUT).unref();
       isReady = true;
     },
-    status: (text) => tell(`STATUS=${text}`),
-    stopping: () => tell('STOPPING=1'),
+    status: (text) => notify(`STATUS=${text}`),
+    stopping: () => notify('STOPPING=1'),
   };
 }
 

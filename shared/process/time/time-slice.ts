@@ -8,35 +8,35 @@ const SLICE_MS = 5;
 const settled = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
 /** The time slice that all work on one clock shares. Work waits in a queue when the slice is used up. */
-class SharedTime {
+class SharedSlice {
   readonly #clock: Clock;
-  readonly #line: (() => void)[] = [];
-  #began: number;
+  readonly #queue: (() => void)[] = [];
+  #startedAt: number;
   #isServing = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#began = clock.monotonic();
+    this.#startedAt = clock.monotonic();
   }
 
   get isUsedUp(): boolean {
-    return this.#clock.monotonic() - this.#began >= SLICE_MS;
+    return this.#clock.monotonic() - this.#startedAt >= SLICE_MS;
   }
 
   wait(): Promise<void> {
     return new Promise((resolve) => {
-      this.#line.push(resolve);
+      this.#queue.push(resolve);
       if (!this.#isServing) void this.#serve();
     });
   }
 
   async #serve(): Promise<void> {
     this.#isServing = true;
-    while (this.#line.length > 0) {
+    while (this.#queue.length > 0) {
       await this.#clock.yieldToEventLoop();
-      this.#began = this.#clock.monotonic();
-      while (this.#line.length > 0 && !this.isUsedUp) {
-        this.#line.shift()?.();
+      this.#startedAt = this.#clock.monotonic();
+      while (this.#queue.length > 0 && !this.isUsedUp) {
+        this.#queue.shift()?.();
         await settled();
       }
     }
@@ -44,13 +44,13 @@ class SharedTime {
   }
 }
 
-const times = new WeakMap<Clock, SharedTime>();
+const slices = new WeakMap<Clock, SharedSlice>();
 
-function timeOf(clock: Clock): SharedTime {
-  const present = times.get(clock);
+function sharedSliceOf(clock: Clock): SharedSlice {
+  const present = slices.get(clock);
   if (present) return present;
-  const time = new SharedTime(clock);
-  times.set(clock, time);
+  const time = new SharedSlice(clock);
+  slices.set(clock, time);
   return time;
 }
 
@@ -69,10 +69,10 @@ export async function runInSlices<T>(work: Generator<undefined, T, undefined>, s
  * continue in order, as far as the next slice suffices.
  */
 export class TimeSlice {
-  readonly #time: SharedTime;
+  readonly #time: SharedSlice;
 
   constructor(clock: Clock) {
-    this.#time = timeOf(clock);
+    this.#time = sharedSliceOf(clock);
   }
 
   /** False if new work should wait for `yieldIfUsedUp` first. */
