@@ -120,7 +120,6 @@ async function review({ verb, group, resource, subresource, namespace }: AccessC
   return status.allowed;
 }
 
-/** Checks that several pages need. */
 export const ACCESS = {
   changeNodes: { verb: 'patch', resource: 'nodes' },
   deleteNodes: { verb: 'delete', resource: 'nodes' },

@@ -7,7 +7,6 @@ export class ApiCallError extends Error {
     readonly code: number,
     readonly reason: string,
     message: string,
-    /** Field errors, if the API provides them. */
     readonly causes: readonly StatusCause[] = [],
   ) {
     super(message);
@@ -17,7 +16,6 @@ export class ApiCallError extends Error {
 
 interface Call {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Sent as JSON. */
   body?: unknown;
   contentType?: string;
   /** Replaces the session's credential. */
@@ -78,7 +76,6 @@ export async function callApi<T>(path: string, options: Call = {}): Promise<T> {
 /** Window event: the session has ended, because the user signed out elsewhere or the coordinator restarted. */
 export const SIGNED_OUT = 'everynode-session-ended';
 
-/** Converts a Status to an error. */
 export function errorOfStatus({ code = 0, reason, message, details }: Partial<Status>): ApiCallError {
   if (code === 401) dispatchEvent(new CustomEvent(SIGNED_OUT));
   return new ApiCallError(

@@ -38,7 +38,6 @@ export function isSignedInByCertificate(): boolean {
   return isCertified;
 }
 
-/** Returns the name of the user. Empty before `loadUser`. */
 export function userName(): string {
   return name;
 }

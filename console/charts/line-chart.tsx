@@ -25,7 +25,6 @@ interface LineChartProps {
   timeZone?: string;
 }
 
-/** Colours of the lines, in order. */
 const COLOURS = ['--chart-first', '--chart-second', '--chart-third'] as const;
 const HEIGHT = 180;
 const FONT = '12px system-ui, sans-serif';

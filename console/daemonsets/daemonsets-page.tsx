@@ -11,7 +11,6 @@ import { CopyCommand } from '../layout/text/copy-command.js';
 const COLUMNS = ['Namespace', 'Name', 'Desired', 'Ready', 'Up to date', 'Available', 'Misscheduled'] as const;
 
 const CREATE = { verb: 'create', group: 'apps', resource: 'daemonsets' };
-/** Default namespace of a new DaemonSet. */
 const FIRST_NAMESPACE = 'default';
 
 export function DaemonSetsPage() {

@@ -7,7 +7,6 @@ import { manifestText } from './manifest-text.js';
 
 interface ConflictChoiceProps {
   base: DaemonSet;
-  /** The edited text. */
   mine: string;
   theirs: DaemonSet;
   /** Called with the text to continue with. */

@@ -18,7 +18,6 @@ const YamlEditor = lazy(async () => ({ default: (await import('./yaml-editor.js'
 interface ManifestEditorProps {
   /** The edited DaemonSet. Absent for a new one. */
   base?: DaemonSet;
-  /** Initial text. */
   firstText: string;
   onDone: (written?: DaemonSet) => void;
 }

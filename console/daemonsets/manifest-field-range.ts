@@ -1,7 +1,6 @@
 /** Finds the field of an API error in the text of a manifest. Pure. */
 import { type Document, isMap, isNode, isScalar, isSeq } from 'yaml';
 
-/** Offsets in the text. */
 export interface TextRange {
   from: number;
   to: number;

@@ -10,7 +10,6 @@ export interface Problem extends TextRange {
   message: string;
 }
 
-/** An error of the API. */
 export interface Refusal {
   message: string;
   causes: readonly StatusCause[];

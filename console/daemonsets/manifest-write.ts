@@ -5,7 +5,6 @@ import type { Plan } from '../../shared/kube/fleet/plan-types.js';
 import { ApiCallError, callApi } from '../api/api-call.js';
 import { manifestText, mergeManifest } from './manifest-text.js';
 
-/** A prepared request. */
 interface ManifestWrite {
   method: 'POST' | 'PUT';
   path: string;
@@ -54,7 +53,6 @@ export async function checkWrite({ method, path, body }: ManifestWrite): Promise
   await callApi(`${path}?dryRun=All&fieldValidation=Strict&${MANAGER}`, { method, body, isMinimal: true });
 }
 
-/** Returns a preview of the effect on hosts. */
 export function fetchPlan({ body }: ManifestWrite): Promise<Plan> {
   return callApi<Plan>('/apis/fleet.everynode.dev/v1/plan', {
     method: 'POST',

@@ -4,7 +4,6 @@ import { CHANGING_ACTIONS, type DaemonSetPlan, type Plan } from '../../shared/ku
 import controls from '../layout/controls.module.css';
 import table from '../layout/table.module.css';
 
-/** Maximum number of listed hosts. */
 const MAX_HOSTS = 200;
 
 /** Returns the number of hosts that change, at once or later. */

@@ -51,12 +51,10 @@ const LOOKS = EditorView.theme({
 });
 
 interface YamlEditorProps {
-  /** Name for screen readers. */
   label: string;
   /** A new text replaces the text in the editor. */
   text: string;
   onChange: (text: string) => void;
-  /** Called when typing pauses. */
   check: (text: string) => Promise<readonly Problem[]>;
 }
 

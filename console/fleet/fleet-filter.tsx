@@ -3,12 +3,9 @@ import controls from '../layout/controls.module.css';
 
 interface FleetFilterProps {
   filterText: string;
-  /** Error of the filter. */
   problem?: string;
   label: string;
-  /** Labels to group by. */
   labels: readonly string[];
-  /** Sets a parameter of the URL. */
   onChange: (name: 'filter' | 'group', value: string) => void;
 }
 

@@ -98,7 +98,6 @@ const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
   );
 });
 
-/** Returns the selected hosts that still exist. */
 function useSelected(hosts: readonly Host[], shown: readonly Host[]) {
   const [selected, select] = useState<ReadonlySet<string>>(new Set());
   const mayChange = useIsAllowed(ACCESS.changeNodes);

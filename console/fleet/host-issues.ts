@@ -31,7 +31,6 @@ const ISSUE_NAMES: Readonly<Record<Issue, string>> = {
   skew: 'with another version than the coordinator',
 };
 
-/** Returns the label for a count. */
 export function issueName(issue: Issue, count: number): string {
   return issue === 'rollouts' && count === 1 ? 'stalled rollout' : ISSUE_NAMES[issue];
 }
@@ -47,9 +46,7 @@ const STANDS_STILL: ReadonlySet<RolloutPhase> = new Set([
   'Frozen',
 ]);
 
-/** Inputs of the checks besides the host. */
 export interface FleetContext {
-  /** Milliseconds since the epoch. */
   now: number;
   /** The coordinator's version in the format of agents, such as `v0.1.0`. Empty if unknown. */
   version: string;

@@ -20,7 +20,6 @@ const ROLLOUTS = '/apis/fleet.everynode.dev/v1/rollouts';
 const MINUTE_MS = 60_000;
 
 interface AttentionListProps {
-  /** Number of hosts by issue. */
   counts: Readonly<Record<Issue, number>>;
   /** True if a filter excludes hosts. */
   isFiltered: boolean;

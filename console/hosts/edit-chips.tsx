@@ -8,9 +8,7 @@ interface ChipProps {
   state: DraftRow['state'];
   /** Name of the label or taint, for screen readers. */
   name: string;
-  /** Absent if read-only. */
   onRemove?: () => void;
-  /** Cancels the removal. */
   onKeep?: () => void;
 }
 

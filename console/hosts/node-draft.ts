@@ -4,12 +4,9 @@ import { isSameTaint, type NodeChange, taintText } from '../../shared/kube/nodes
 import type { Node, Taint } from '../../shared/kube/nodes/node-types.js';
 import { isLabelKey, isLabelValue, ownValue } from '../../shared/kube/objects/label-syntax.js';
 
-/** Pending changes. */
 interface NodeDraft {
   labels: Readonly<Record<string, string | null>>;
-  /** Taints to set. */
   added: readonly Taint[];
-  /** Taints to remove. */
   removed: readonly Taint[];
 }
 
@@ -34,7 +31,6 @@ export function withLabel(
   return { ...draft, labels: isSo ? others : { ...others, [key]: value } };
 }
 
-/** Sets a taint. Pure. */
 export function withTaint(draft: NodeDraft, { spec }: Node, taint: Taint): NodeDraft {
   const added = draft.added.filter((each) => !isSameTaint(each, taint));
   const removed = draft.removed.filter((each) => !isSameTaint(each, taint));
@@ -42,14 +38,12 @@ export function withTaint(draft: NodeDraft, { spec }: Node, taint: Taint): NodeD
   return { ...draft, added: isSo ? added : [...added, taint], removed };
 }
 
-/** Removes a taint. Pure. */
 export function withoutTaint(draft: NodeDraft, { spec }: Node, taint: Taint): NodeDraft {
   const added = draft.added.filter((each) => !isSameTaint(each, taint));
   const isThere = spec?.taints?.some((each) => isSameTaint(each, taint));
   return { ...draft, added, removed: isThere ? [...draft.removed, taint] : draft.removed };
 }
 
-/** Cancels the removal of a taint. */
 export function withTaintKept(draft: NodeDraft, taint: Taint): NodeDraft {
   return { ...draft, removed: draft.removed.filter((each) => !isSameTaint(each, taint)) };
 }
@@ -86,7 +80,6 @@ export function parseLabel(text: string): [key: string, value: string] | undefin
   return isLabelKey(key) && isLabelValue(value) ? [key, value] : undefined;
 }
 
-/** Returns the equivalent kubectl commands. */
 export function commandsOf(name: string, { labels, added, removed }: NodeDraft): string[] {
   const words = Object.entries(labels).map(([key, value]) =>
     value === null ? `${key}-` : `${key}=${value}`,

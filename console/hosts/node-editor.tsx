@@ -151,7 +151,6 @@ type Draft = typeof NO_DRAFT;
 interface TaintsProps {
   node: Node;
   draft: Draft;
-  /** Absent if read-only. */
   onChange: ((draft: Draft) => void) | undefined;
 }
 

@@ -7,7 +7,6 @@ export interface Confirmation {
   title: string;
   /** The effect, with the number of affected hosts. */
   text: ReactNode;
-  /** Label of the button. */
   act: string;
   /** Whether a reason is required, optional or not asked for. */
   reason: 'needed' | 'welcome' | 'none';

@@ -5,9 +5,7 @@ import { ScrollFrame } from './scroll-frame.js';
 import table from './table.module.css';
 
 interface ListTableProps {
-  /** Name for screen readers. */
   label: string;
-  /** Headers of the columns. */
   columns: readonly string[];
   children: ReactNode;
 }
@@ -32,7 +30,6 @@ export function ListTable({ label, columns, children }: ListTableProps) {
 }
 
 interface TableCardProps {
-  /** Name for screen readers. */
   label: string;
   children: ReactNode;
 }

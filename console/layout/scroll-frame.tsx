@@ -2,7 +2,6 @@
 import type { ComponentProps } from 'react';
 
 type ScrollFrameProps = ComponentProps<'section'> & {
-  /** Name for screen readers. */
   label: string;
 };
 

@@ -7,7 +7,6 @@ import {
 } from '../../shared/kube/access/join-token-secret.js';
 import { requestApi } from '../api/api-call.js';
 
-/** API path of the token Secrets. */
 export const TOKENS = '/api/v1/namespaces/kube-system/secrets';
 
 const ID_CHARACTERS = 6;

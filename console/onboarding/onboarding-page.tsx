@@ -1,8 +1,7 @@
 /** Onboarding page: join command, hosts that wait for approval, and joined hosts. */
-import { useEffect, useState } from 'react';
 import type { JoinAddress } from '../../shared/kube/access/join-command.js';
 import { ACCESS, useAreChecksLoaded, useIsAllowed } from '../api/access-checks.js';
-import { callApi } from '../api/api-call.js';
+import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { JoinForm } from './join-form.js';
@@ -15,7 +14,7 @@ const JOIN_ADDRESS = '/apis/fleet.everynode.dev/v1/joinaddress';
 export function OnboardingPage() {
   const mayMake = useIsAllowed(ACCESS.makeTokens);
   const mayRead = useIsAllowed(ACCESS.readSecrets);
-  const { address, problem } = useJoinAddress();
+  const { answer: address, problem } = useApiResource<JoinAddress>(JOIN_ADDRESS, 'once');
   const isKnown = useAreChecksLoaded([ACCESS.makeTokens, ACCESS.readSecrets]);
   if (!isKnown || !(address || problem)) {
     return (
@@ -41,17 +40,4 @@ export function OnboardingPage() {
       {mayRead && <TokenList />}
     </PageShell>
   );
-}
-
-function useJoinAddress(): { address: JoinAddress | undefined; problem: string } {
-  const [address, setAddress] = useState<JoinAddress>();
-  const [problem, setProblem] = useState('');
-  useEffect(() => {
-    const abort = new AbortController();
-    callApi<JoinAddress>(JOIN_ADDRESS, { signal: abort.signal }).then(setAddress, (error: unknown) => {
-      if (!abort.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
-    });
-    return () => abort.abort();
-  }, []);
-  return { address, problem };
 }

@@ -12,7 +12,6 @@ const SHELL = 'sh -c "exec $(command -v bash || echo sh)"';
 interface PodTerminalProps {
   namespace: string;
   pod: string;
-  /** Names of running containers. */
   containers: readonly string[];
 }
 

@@ -7,12 +7,10 @@ import { withStrictStyles } from './csp-styles.js';
 import { ExecSession, type ExecTarget } from './exec-session.js';
 import classes from './terminal.module.css';
 
-/** Number of lines to scroll back. */
 const SCROLLBACK = 5_000;
 
 interface TerminalProps {
   target: ExecTarget;
-  /** True if the user hung up. */
   isDisconnected: boolean;
   onOpened: () => void;
   /** Called once with the result, and whether the command printed anything. */

@@ -67,7 +67,6 @@ function LastLines({ isInitiallyOpen, ...whose }: LastLinesProps) {
   );
 }
 
-/** The end of a container's log. */
 interface LogEnd {
   pod: string;
   container: string;

@@ -11,7 +11,6 @@ const DAYS = 14;
 interface NextWindowsProps {
   namespace: string;
   policy: string;
-  /** Reloads when it changes. */
   version: string;
 }
 

@@ -16,7 +16,6 @@ export interface RolloutAction {
   verb: SteeringVerb;
   /** Value of the annotation: a wave or a node. "true" for actions on the whole rollout. */
   value: string;
-  /** Label of the button. */
   label: string;
   /** The effect, with the number of affected hosts. */
   consequence: string;
@@ -25,12 +24,10 @@ export interface RolloutAction {
 
 export const ROLLOUTS = '/apis/fleet.everynode.dev/v1/rollouts';
 
-/** Returns the API path of a rollout. */
 export function rolloutPath(namespace: string, name: string): string {
   return `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/rollouts/${name}`;
 }
 
-/** Returns the API path of the policies of a namespace. */
 export function policiesPath(namespace: string): string {
   return `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/rolloutpolicies`;
 }
@@ -175,7 +172,6 @@ export async function sendRolloutAction(
   });
 }
 
-/** Returns the equivalent kubectl command. */
 export function rolloutActionCommand(rollout: Rollout, { verb, value, needsReason }: RolloutAction): string {
   const { namespace = '', name } = rollout.metadata;
   const reason = needsReason ? ` ${REASON_ANNOTATION}='…'` : '';

@@ -8,7 +8,6 @@ import { SignInPage } from './sign-in-page.js';
 
 type SessionState = 'asking' | 'in' | 'out' | 'unreachable';
 
-/** Renders `children` only for signed-in users. */
 export function SignInGate({ children }: { children: ReactNode }) {
   const [state, setState] = useState<SessionState>('asking');
   const ask = useCallback(async () => {

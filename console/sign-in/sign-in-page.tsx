@@ -74,7 +74,6 @@ function refusal(): string {
   return signInErrorText(new URLSearchParams(location.search).get('refused'));
 }
 
-/** Returns true if an issuer is configured. */
 function useHasIssuer(): boolean {
   const [hasIssuer, setHasIssuer] = useState(false);
   useEffect(() => {

@@ -10,7 +10,6 @@ export const CERTIFICATE_HEADER = 'everynode-certificate';
 /** Response header with the challenge, if a proof is required. */
 export const CHALLENGE_HEADER = 'everynode-challenge';
 
-/** The signed data. */
 interface Challenge {
   /** Identifies the fleet, so that a signature is not valid for another one. */
   clusterUID: string;

@@ -72,7 +72,6 @@ function segmentsOf(bytes: number): number {
   return Math.ceil(bytes / SEGMENT_ROOM);
 }
 
-/** Byte counts by direction and cause. */
 export class LinkBytes {
   readonly #sums = new Float64Array(LINK_CAUSES.length * 2);
 
@@ -85,13 +84,11 @@ export class LinkBytes {
     return this.#sums[indexOf(direction, cause)] ?? 0;
   }
 
-  /** Returns all counts of one direction. */
   byCause(direction: LinkDirection): BytesByCause {
     const sums = LINK_CAUSES.map((cause) => [cause, this.of(direction, cause)]);
     return Object.fromEntries(sums) as BytesByCause;
   }
 
-  /** Sum of both directions. */
   get total(): number {
     return this.#sums.reduce((sum, bytes) => sum + bytes, 0);
   }
@@ -104,7 +101,6 @@ function indexOf(direction: LinkDirection, cause: LinkCause): number {
 /** The meter of one connection. It adds its traffic to each of the given counts. */
 export class LinkMeter {
   readonly #sums: readonly LinkBytes[];
-  /** Causes of the open streams. */
   readonly #streams = new Map<number, LinkCause>();
   /** Cause of the last stream message. `streamArrived` names no stream, so it counts for this cause. */
   #lastStream: LinkCause = 'other';

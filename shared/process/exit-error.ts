@@ -3,7 +3,6 @@
 /** Exit codes of both programs. 1 is reserved for unexpected errors. */
 export const EXIT_CODES = {
   unexpected: 1,
-  /** An invalid flag, setting or command. */
   usage: 2,
   /** An obstacle on this machine: port in use, directory not writable, no container engine. */
   environment: 3,

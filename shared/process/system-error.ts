@@ -38,7 +38,6 @@ const ACTIONS: Readonly<Record<string, string>> = {
   lstat: 'read',
 };
 
-/** Fields of a Node.js SystemError. */
 interface SystemError extends Error {
   code: string;
   syscall: string;

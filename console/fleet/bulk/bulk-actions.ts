@@ -10,7 +10,6 @@ import { isLabelKey, isLabelValue } from '../../../shared/kube/objects/label-syn
 
 export interface BulkAction {
   id: string;
-  /** Label of the button. */
   name: string;
   /** Example of the input. Absent if the action needs none. */
   hint?: string;

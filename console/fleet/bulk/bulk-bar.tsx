@@ -15,14 +15,12 @@ import { BulkProgress } from './bulk-progress.js';
 import { type BulkState, runBulk } from './bulk-run.js';
 
 interface BulkBarProps {
-  /** Names of the selected hosts. */
   names: readonly string[];
   /** Number of selected hosts that the table does not show. */
   hidden: number;
   onClear: () => void;
 }
 
-/** A running or finished action. */
 interface Work {
   title: string;
   state: BulkState;

@@ -7,7 +7,6 @@ export interface BulkState {
   isOver: boolean;
 }
 
-/** How to undo the action on one host. */
 interface Undone<Undo> {
   name: string;
   undo: Undo;
@@ -24,7 +23,6 @@ interface BulkOptions<Undo> {
   onProgress: (state: BulkState) => void;
   /** Hosts whose action has not started yet are skipped after an abort. */
   signal: AbortSignal;
-  /** Maximum number of concurrent actions. */
   atOnce?: number;
   wait?: (ms: number) => Promise<void>;
 }

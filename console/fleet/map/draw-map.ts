@@ -9,10 +9,8 @@ const TITLE_BASE_PX = 16;
 /** Cells with a mark, so that red-green colour blindness does not hide hosts that need attention. */
 const MARKED: ReadonlySet<HostHealth> = new Set(['failing', 'notReady', 'offline']);
 
-/** All inputs of the drawing. */
 export interface DrawnMap {
   plan: MapLayout<Host>;
-  /** In pixels. */
   width: number;
   colours: MapColours;
   /** Device pixels for each CSS pixel. */

@@ -2,7 +2,6 @@
 import { useEffect, useState } from 'react';
 import type { HostHealth } from '../host-health.js';
 
-/** Names of the CSS variables. */
 const VARIABLES = {
   failing: '--ill',
   notReady: '--ill',

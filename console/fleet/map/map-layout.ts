@@ -6,9 +6,7 @@ export interface MapGroup<T> {
 }
 
 interface PlacedGroup<T> extends MapGroup<T> {
-  /** Top of the title in pixels. */
   top: number;
-  /** Top of the first row of cells in pixels. */
   cellsTop: number;
 }
 

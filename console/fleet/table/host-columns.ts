@@ -76,7 +76,6 @@ export const COLUMNS: readonly HostColumn[] = [
 const FIRST_SHOWN = ['name', 'condition', 'since', 'pods', 'issue'];
 const LABEL = 'label:';
 
-/** Returns the column of a label. */
 export function labelColumn(key: string): HostColumn {
   const value = ({ metadata }: Host) => ownValue(metadata.labels, key) ?? '';
   return { id: LABEL + key, name: key, order: value, text: value };

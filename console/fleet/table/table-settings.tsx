@@ -48,7 +48,6 @@ const STORED_AS = 'everynode-views';
 
 interface SavedView {
   name: string;
-  /** Query of the URL. */
   query: string;
 }
 

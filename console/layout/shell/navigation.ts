@@ -3,7 +3,6 @@
 export interface NavItem {
   path: string;
   name: string;
-  /** Shortcut after `g`. */
   key: string;
 }
 

@@ -4,10 +4,8 @@ import { ScrollFrame } from '../scroll-frame.js';
 import classes from './scrolled-text.module.css';
 
 interface ScrolledTextProps {
-  /** Name for screen readers. */
   label: string;
   text: string;
-  /** True if long lines are wrapped. */
   wraps?: boolean;
   frame?: RefObject<HTMLElement | null>;
 }

@@ -5,19 +5,16 @@ import { diffRows } from './diff-rows.js';
 import classes from './side-by-side-diff.module.css';
 
 interface Side {
-  /** Header of the column. */
   name: string;
   text: string;
 }
 
 interface SideBySideProps {
-  /** Name for screen readers. */
   label: string;
   before: Side;
   after: Side;
 }
 
-/** Number of unchanged lines around each change. */
 const CONTEXT = 4;
 
 export function SideBySideDiff({ label, before, after }: SideBySideProps) {

@@ -4,13 +4,11 @@ import { ScrollFrame } from '../scroll-frame.js';
 import classes from './text-diff.module.css';
 
 interface TextDifferenceProps {
-  /** Name for screen readers. */
   label: string;
   before: string;
   after: string;
 }
 
-/** Number of unchanged lines around each change. */
 const CONTEXT = 3;
 
 const SIGNS: Readonly<Record<string, { part: string; word: string }>> = {

@@ -13,7 +13,6 @@ export interface PolicyRule {
   nonResourceURLs?: string[];
 }
 
-/** Role and ClusterRole. */
 export interface Role extends KubeObject {
   rules?: PolicyRule[];
   /** ClusterRoles only: `rules` are the union of the rules of all selected ClusterRoles. */
@@ -27,13 +26,11 @@ export interface Subject {
   namespace?: string;
 }
 
-/** RoleBinding and ClusterRoleBinding. */
 export interface RoleBinding extends KubeObject {
   roleRef?: { apiGroup?: string; kind?: string; name?: string };
   subjects?: Subject[];
 }
 
-/** authentication.k8s.io/v1 UserInfo. */
 export interface UserInfo {
   readonly username: string;
   readonly uid?: string;

@@ -25,7 +25,6 @@ export interface ChangeCalendar {
   kind: 'ChangeCalendar';
   apiVersion: string;
   policy: { namespace: string; name: string };
-  /** Names of the governed DaemonSets. */
   daemonSets: string[];
   from: Timestamp;
   to: Timestamp;

@@ -31,9 +31,7 @@ export interface LinkTraffic {
 
 /** Usage of the agent's process, as last reported. */
 export interface AgentUsage {
-  /** Time of the report. */
   reportedAt: Timestamp;
-  /** Start of the process. */
   since: Timestamp;
   memoryBytes: number;
   /** Bytes that the process wrote to files, by its own count. */

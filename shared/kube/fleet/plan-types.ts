@@ -50,7 +50,6 @@ export interface DaemonSetPlan {
   /** Hash of the template after the apply. `previousRevision` is the hash before, if it differs. */
   revision: string;
   previousRevision?: string;
-  /** The governing policy after the apply. */
   policy?: string;
   /** Summary in one line. */
   sentence: string;
@@ -65,7 +64,6 @@ export interface DaemonSetPlan {
   assumptions: string[];
   /** Why the change would not complete without an operator. Absent if it would. */
   blockedBy?: string;
-  /** Sorted by name. */
   hosts: PlannedHost[];
 }
 

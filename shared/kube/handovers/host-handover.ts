@@ -41,7 +41,6 @@ export type HandoverBlockReason =
   | 'NoTrustedTime'
   | 'InsufficientResources';
 
-/** Why a host reverted a handover. */
 export type RevertReason = 'NotReady' | 'LinkLost' | 'HostRebooted';
 
 /** A time span by the hub's clock. `until` is exclusive. */
@@ -144,7 +143,6 @@ export function withdrawnHandoverOf(pod: Pod): WithdrawnHandover | undefined {
   }
 }
 
-/** Returns the name of the withdrawn successor. */
 export function withdrawnSuccessorOf(pod: Pod): string | undefined {
   return withdrawnHandoverOf(pod)?.withdrawn;
 }

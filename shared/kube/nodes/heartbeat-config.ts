@@ -9,13 +9,11 @@ export const METERED = 'metered';
 export const HEARTBEAT_ANNOTATION = `${FLEET_GROUP}/heartbeat-seconds`;
 
 export interface HeartbeatConfig {
-  /** Time between two heartbeats. */
   heartbeatMs: number;
   /** Time without received bytes after which the connection counts as lost. */
   silenceMs: number;
   /** Time for which changes are collected before they are sent. 0: changes are sent at once. */
   batchMs: number;
-  /** True if messages may be compressed. */
   compress: boolean;
 }
 

@@ -20,7 +20,6 @@ export interface NodeChange {
 /** Marks a host under maintenance. Pods that do not tolerate it are evicted, including Pods of DaemonSets. */
 export const MAINTENANCE_TAINT: Taint = { key: 'fleet.everynode.dev/maintenance', effect: 'NoExecute' };
 
-/** Returns the labels after the change. Pure. */
 export function labelsAfter(
   labels: Readonly<Record<string, string>> = {},
   { labels: changed = {} }: NodeChange,
@@ -37,7 +36,6 @@ export function taintsAfter(taints: readonly Taint[] = [], { taints: changed = {
   return [...kept, ...add];
 }
 
-/** Returns a changed copy of the Node. */
 export function changedNode(node: Node, change: NodeChange): Node {
   const { unschedulable = node.spec?.unschedulable } = change;
   return {
@@ -86,7 +84,6 @@ export function parseTaint(text: string): Taint | undefined {
   return { key, ...(value ? { value } : {}), effect: effect as TaintEffect };
 }
 
-/** Formats a taint as `key=value:Effect`. */
 export function taintText({ key, value, effect }: Taint): string {
   return `${key}${value ? `=${value}` : ''}:${effect}`;
 }

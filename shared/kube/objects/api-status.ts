@@ -107,7 +107,6 @@ export class ApiError extends Error {
     this.details = details;
   }
 
-  /** Returns the Status object for the response. */
   toStatus(): Status {
     const details = this.details ?? (WITH_DETAILS.has(this.reason) ? {} : undefined);
     return {
@@ -173,12 +172,10 @@ export function internalError(detail: string): ApiError {
   });
 }
 
-/** 504 `Timeout: <detail>`. */
 export function timedOut(detail: string): ApiError {
   return new ApiError('Timeout', `Timeout: ${detail}`);
 }
 
-/** 400 with a free message. */
 export function badRequest(message: string): ApiError {
   return new ApiError('BadRequest', message);
 }

@@ -14,7 +14,6 @@ export interface Condition {
   observedGeneration?: number;
 }
 
-/** Returns the condition of this type, or undefined. */
 export function findCondition(
   conditions: readonly Condition[] | undefined,
   type: string,
@@ -22,7 +21,6 @@ export function findCondition(
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** Returns true if the condition of this type has status "True". */
 export function isConditionTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
   return findCondition(conditions, type)?.status === 'True';
 }

@@ -17,12 +17,10 @@ export function configKey({ kind, namespace, name }: ConfigReference): string {
   return `${kind}/${namespace}/${name}`;
 }
 
-/** Returns true for a ConfigMap or Secret. */
 export function isConfigObject(object: KubeObject): object is ConfigMap | Secret {
   return object.kind === 'ConfigMap' || object.kind === 'Secret';
 }
 
-/** Returns the reference to this object. */
 export function configReferenceTo({ kind, metadata }: KubeObject): ConfigReference {
   return { kind: kind as ConfigReference['kind'], namespace: metadata.namespace ?? '', name: metadata.name };
 }

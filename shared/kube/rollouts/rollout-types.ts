@@ -63,12 +63,10 @@ export interface HostFailure {
   /** `CrashLoopBackOff`, `ErrImagePull` …, `HostLost` or `NotAvailableInTime`. */
   reason: string;
   message?: string;
-  /** Time of the first observation. */
   time: Timestamp;
 }
 
 export interface RolloutStatus extends RolloutCounts {
-  /** Hash of the target revision. */
   revision: string;
   /** Its number in `kubectl rollout history`. */
   revisionNumber?: number;

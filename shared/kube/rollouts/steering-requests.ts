@@ -60,7 +60,6 @@ export interface SteeringRequest {
   /** Waves or nodes. Absent: the whole rollout. */
   targets?: string[];
   reason?: string;
-  /** The authenticated user of the request. */
   user: string;
   time: Timestamp;
   /** The target revision at that time. */

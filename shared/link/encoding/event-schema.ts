@@ -8,7 +8,6 @@ import { MAX_INT32, name, timestamp } from './status-schemas.js';
 export const MAX_EVENT_MESSAGE = 1_024;
 const MAX_REASON = 128;
 const MAX_FIELD_PATH = 1_024;
-/** Maximum number of Events in a report. */
 const MAX_EVENTS = 1_000;
 /** Marks a truncated text, like in upstream's scheduler. */
 const CUT = ' ...';

@@ -79,7 +79,6 @@ const returnedObject = record<ReturnedObject>({
   mac: optional(seal),
 });
 
-/** Messages from agents. */
 export const FROM_AGENT: { [K in FromAgent['kind']]: Schema<Of<K>> } = {
   hello: record<Of<'hello'>>({
     kind: oneOf('hello'),
@@ -160,7 +159,6 @@ const streamRequest = tagged<StreamRequest>({
   usage: record<UsageStreamRequest>({ type: oneOf('usage') }),
 });
 
-/** Messages from the hub. */
 export const FROM_HUB: { [K in FromHub['kind']]: Schema<Of<K>> } = {
   welcome: record<Of<'welcome'>>({
     kind: oneOf('welcome'),

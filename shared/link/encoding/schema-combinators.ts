@@ -46,7 +46,6 @@ export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Sch
       : fail(path, `a whole number from ${min} to ${max}`);
 }
 
-/** A boolean. */
 export const flag: Schema<boolean> = (value, path) =>
   typeof value === 'boolean' ? value : fail(path, 'true or false');
 
@@ -69,7 +68,6 @@ export function tagged<T extends { type: string }>(
   };
 }
 
-/** At most `max` bytes. */
 export function bytes(max: number): Schema<Uint8Array> {
   return (value, path) =>
     value instanceof Uint8Array && value.length <= max ? value : fail(path, `at most ${max} bytes`);
@@ -80,7 +78,6 @@ export function optional<T>(schema: Schema<T>): Schema<T | undefined> {
   return (value, path) => (value === undefined || value === null ? undefined : schema(value, path));
 }
 
-/** A list of valid items. */
 export function list<T>(item: Schema<T>, max: number = MAX_ITEMS): Schema<T[]> {
   return (value, path) => {
     if (!Array.isArray(value) || value.length > max) fail(path, `a list of at most ${max}`);
@@ -94,7 +91,6 @@ export function list<T>(item: Schema<T>, max: number = MAX_ITEMS): Schema<T[]> {
   };
 }
 
-/** Exactly two items. */
 export function pair<A, B>(first: Schema<A>, second: Schema<B>): Schema<[A, B]> {
   return (value, path) => {
     if (!Array.isArray(value) || value.length !== 2) fail(path, 'a pair');
@@ -148,7 +144,6 @@ function put(into: Record<string, unknown>, name: string, field: unknown): void 
   if (field !== undefined) into[name] = field;
 }
 
-/** Returns a copy with only these fields. */
 function pick(names: readonly string[], value: Record<string, unknown>): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
   for (const name of names) put(copy, name, value[name]);

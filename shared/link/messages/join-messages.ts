@@ -14,7 +14,6 @@ export interface JoinRequest {
 
 /** Response 202: an operator must approve the join or renewal. The agent repeats its request. */
 export interface PendingJoinResponse {
-  /** Name of the CertificateSigningRequest. */
   request: string;
   /** Text for the operator of the host. */
   message: string;

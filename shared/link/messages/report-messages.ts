@@ -25,7 +25,6 @@ export interface RemovedPod {
 export interface MirrorPod {
   /** The static Pod's uid. Reports, Events and streams use it on the link. */
   uid: string;
-  /** UTF-8 JSON bytes. */
   object: Uint8Array;
 }
 
@@ -81,14 +80,12 @@ export interface ReportedEvent {
 /** Feature `meters`: resource usage of the agent's process. Sent rarely, kept only in memory, and not acknowledged. */
 export interface MetersReport {
   kind: 'meters';
-  /** Age of the process. */
   uptimeMs: number;
   memoryBytes: number;
   /** Bytes written to files, by the agent's count. */
   writtenBytes: number;
   /** Bytes written to disk, by the kernel's count. Absent if the kernel does not provide it. */
   diskWrittenBytes?: number;
-  /** Round-trip time of the last heartbeat. */
   roundTripMs?: number;
 }
 

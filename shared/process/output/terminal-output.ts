@@ -13,7 +13,6 @@ export function escapeLine(line: string): string {
   return escapeControls(line).replaceAll('\n', '\\n');
 }
 
-/** Prints one line to standard output. */
 export function printLine(line: string): void {
   process.stdout.write(`${escapeLine(line)}\n`);
 }
@@ -23,7 +22,6 @@ export function printDocument(text: string): void {
   process.stdout.write(escapeControls(text));
 }
 
-/** Prints one line to standard error. */
 export function printErrorLine(line: string): void {
   process.stderr.write(`${escapeLine(line)}\n`);
 }

@@ -6,7 +6,6 @@ import { IS_BUNDLE } from '../release-version.js';
 export interface ChildProgram {
   /** First argument that selects it in a bundled program. */
   name: string;
-  /** URL of its compiled module. */
   module: URL;
 }
 

@@ -12,7 +12,6 @@ export interface Component {
   stop?(): Promise<void> | void;
 }
 
-/** The started components of a program. */
 export interface RunningComponents {
   /** Stops the components in reverse order, even if some fail to stop. Idempotent. */
   stop(): Promise<void>;

@@ -1,12 +1,10 @@
 /** Types of settings. Each function returns a `Setting` for a schema. */
 import type { Setting } from './settings-schema.js';
 
-/** Any text. */
 export function textSetting(meaning: string, placeholder: string, fallback: string): Setting<string> {
   return { description: meaning, placeholder, default: fallback, read: (text) => text };
 }
 
-/** Text without a default. */
 export function optionalTextSetting(meaning: string, placeholder: string): Setting<string | undefined> {
   return { description: meaning, placeholder, default: undefined, read: (text) => text };
 }
@@ -16,7 +14,6 @@ export function secretTextSetting(variable: string): Setting<string | undefined>
   return { description: '', default: undefined, secretVariable: variable, read: (text) => text };
 }
 
-/** One of several words. */
 export function choiceSetting<const Choice extends string>(
   meaning: string,
   choices: readonly Choice[],
@@ -41,7 +38,6 @@ interface Bounds {
   default: number;
 }
 
-/** A whole number in a range. */
 export function integerSetting(meaning: string, placeholder: string, bounds: Bounds): Setting<number> {
   return boundedSetting(meaning, placeholder, bounds, 'a whole number', Number.isInteger);
 }

@@ -1,7 +1,6 @@
 /** Time as a dependency, so that tests can control it. */
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 
-/** A pending timer. */
 export interface Timer {
   cancel(): void;
 }
