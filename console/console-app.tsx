@@ -1,4 +1,4 @@
-/** The web console: who one is, then the pages. */
+/** Entry point of the web console: sign-in, then the pages. */
 import { lazy, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Route, Router, Switch } from 'wouter';
@@ -8,7 +8,7 @@ import { KeyboardShortcuts } from './palette/keyboard-shortcuts.js';
 import { SignInGate } from './sign-in/sign-in-gate.js';
 import './theme.css';
 
-/** Loaded when somebody goes there: the fleet is what is looked at first. */
+/** Loaded on demand. The fleet page is the first that is shown. */
 const AuditPage = lazy(async () => ({ default: (await import('./audit/audit-page.js')).AuditPage }));
 const CalendarPage = lazy(async () => ({
   default: (await import('./calendar/calendar-page.js')).CalendarPage,
@@ -59,7 +59,7 @@ function Console() {
 }
 
 const root = document.getElementById('root');
-if (!root) throw new Error('the page has no place for the console');
+if (!root) throw new Error('the page lacks the element #root');
 createRoot(root).render(
   <StrictMode>
     <Console />

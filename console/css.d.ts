@@ -1,4 +1,4 @@
-/** CSS modules: class names as the build makes them unique. */
+/** CSS modules: generated class names. */
 declare module '*.module.css' {
   const classes: Readonly<Record<string, string>>;
   export = classes;

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { createFileLogger, type Logger } from '../shared/process/output/logger.js';
-import { VERSION } from '../shared/process/program-version.js';
+import { VERSION } from '../shared/process/release-version.js';
 import type { Component } from '../shared/process/service/program-lifecycle.js';
 import { AuditFile } from './api/audit/audit-file.js';
 import { loadAdminAccess, storedAdminHash } from './api/auth/admin-kubeconfig.js';

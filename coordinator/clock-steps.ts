@@ -3,7 +3,7 @@
 import type { Logger } from '../shared/process/output/logger.js';
 import type { Component } from '../shared/process/service/program-lifecycle.js';
 import type { Clock } from '../shared/process/time/clock.js';
-import { every } from '../shared/process/time/every.js';
+import { every } from '../shared/process/time/clock.js';
 import { AHEAD_MS, type ClockStep, storedTime } from './decisions/restore/stored-time.js';
 
 const LOOK_MS = 1_000;

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { EXIT_CODES } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
-import { VERSION } from '../shared/process/program-version.js';
+import { VERSION } from '../shared/process/release-version.js';
 import {
   type Component,
   type RunningComponents,

@@ -6,7 +6,7 @@ import { nodeBinary, OWN_ARCHITECTURE } from './node-binary.mjs';
 
 /** Marker in Node's executable, defined by Node. */
 const SENTINEL = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
-/** The flags of `shared/process/service/small-heap.ts` for this version of Node. */
+/** As `shared/process/service/child-program.ts` has them for a Node of this age. */
 const FLAGS = ['--lite-mode', '--max-semi-space-size=1', '--max-old-space-size=128'];
 const STRIP = { amd64: 'x86_64-linux-gnu-strip', arm64: 'aarch64-linux-gnu-strip' };
 

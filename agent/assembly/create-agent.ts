@@ -1,6 +1,6 @@
 /** One agent without its surroundings: the node's status, its Pods, the engine's events and the link, wired together. */
 
-import { VERSION } from '../../shared/process/program-version.js';
+import { VERSION } from '../../shared/process/release-version.js';
 import type { Component } from '../../shared/process/service/program-lifecycle.js';
 import { podsNeededBy } from '../decisions/handovers/assigned-pod-handover.js';
 import { StaticPods } from '../desired/static-pods.js';

@@ -7,7 +7,7 @@ import { JOIN_PATH } from '../../shared/link/messages/link-messages.js';
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { trackNewFolders } from '../../shared/process/files/new-file-cleanup.js';
 import { generateKeyPem } from '../../shared/process/files/private-key.js';
-import { pause } from '../../shared/process/time/pause.js';
+import { pause } from '../../shared/process/time/clock.js';
 import {
   JoinError,
   type Registration,

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { writePrivateFile } from '../../shared/process/files/private-file.js';
-import { VERSION } from '../../shared/process/program-version.js';
+import { VERSION } from '../../shared/process/release-version.js';
 import {
   installFile,
   installLink,

@@ -1,7 +1,10 @@
 /** The file under the journal: lines are added to its end, and it is replaced as a whole. */
 import { open } from 'node:fs/promises';
-import { readIfPresent, writePrivateFile } from '../../shared/process/files/private-file.js';
-import { countWrittenBytes } from '../../shared/process/files/written-bytes.js';
+import {
+  countWrittenBytes,
+  readIfPresent,
+  writePrivateFile,
+} from '../../shared/process/files/private-file.js';
 
 export interface EventJournalFile {
   /** Undefined when there is none. */

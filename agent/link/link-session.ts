@@ -129,7 +129,7 @@ export class LinkSession {
       case 'welcome':
         this.#welcomed(message);
         return;
-      case 'pace':
+      case 'heartbeatConfig':
         this.#connection.applyHeartbeatConfig(message);
         outbox.setDebounceMs(message.batchMs);
         return;
@@ -139,7 +139,7 @@ export class LinkSession {
       case 'desired':
         if (this.#fleet) void this.#apply(message, this.#fleet);
         return;
-      case 'ask':
+      case 'returnRequest':
         for (const uid of message.uids) outbox.putReturned(agent.returnObject(uid));
         return;
       case 'prefetchImages':

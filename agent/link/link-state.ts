@@ -1,9 +1,10 @@
 /** The states of an agent's link and its one transition. */
+import { backoffMs } from '../../shared/kube/objects/backoff.js';
 import type { GoodbyeReason } from '../../shared/link/messages/link-messages.js';
 
 /** Full jitter grows to this. */
 export const MAX_RECONNECT_MS = 60_000;
-const FIRST_RECONNECT_MS = 500;
+const RECONNECT = { firstMs: 500, maxMs: MAX_RECONNECT_MS };
 /**
  * Failures that a link's end counts as when it was live, if not for long: who was let in finds the hub there, and comes back within
  * seconds. How many come back at a time, the hub says itself (`spreadMs`).
@@ -79,7 +80,7 @@ function triesOf({ failures, spreadMs }: Unended): Tries {
  */
 function retry(state: Unended, notBeforeMs: number, chance: number): LinkState {
   const before = state.phase === 'live' ? Math.min(state.failures, MOST_AFTER_LIVE) : state.failures;
-  const grownMs = Math.min(FIRST_RECONNECT_MS * 2 ** before, MAX_RECONNECT_MS);
+  const grownMs = backoffMs(before, RECONNECT);
   const windowMs = Math.max(grownMs, state.spreadMs);
   const failures = before + 1;
   return { phase: 'waiting', delayMs: notBeforeMs + chance * windowMs, failures, spreadMs: state.spreadMs };

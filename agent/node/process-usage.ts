@@ -1,6 +1,6 @@
 /** Resource usage of this process. */
 import { readFileSync } from 'node:fs';
-import { writtenBytes } from '../../shared/process/files/written-bytes.js';
+import { writtenBytes } from '../../shared/process/files/private-file.js';
 
 export interface ProcessUsage {
   memoryBytes: number;

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { countWrittenBytes } from '../../shared/process/files/written-bytes.js';
+import { countWrittenBytes } from '../../shared/process/files/private-file.js';
 import type { ContainerLocalState } from '../decisions/pods/pod-view.js';
 import type { ContainerIdentity } from '../runtime/runtime-driver.js';
 

@@ -1,4 +1,5 @@
 /** One Pod on this host: look, decide, do one thing, look again. It can be killed at any line and started anew. */
+import { backoffMs } from '../../shared/kube/objects/backoff.js';
 import type { HostPort } from '../../shared/kube/pods/host-ports.js';
 import type { Timer } from '../../shared/process/time/clock.js';
 import type { Rejection } from '../decisions/admission/pod-admission.js';
@@ -22,8 +23,7 @@ import { PodSteps } from './steps/pod-steps.js';
 import { terminationMessageOf } from './steps/termination-message.js';
 
 /** After an error that is no refusal; doubles with each in a row. The engine's return wakes the worker sooner. */
-const FIRST_ERROR_RETRY_MS = 500;
-const MAX_ERROR_RETRY_MS = 30_000;
+const ERROR_RETRY = { firstMs: 500, maxMs: 30_000 };
 
 /** What the workers of all Pods answer one of them. */
 interface PodSiblings {
@@ -290,7 +290,7 @@ export class PodWorker {
     const level = isEngineDown(error) ? 'debug' : 'error';
     this.#host.log[level]({ uid, name: pod.metadata.name, err: error }, 'step failed; trying again');
     this.#stale = true;
-    this.#wakeIn(Math.min(FIRST_ERROR_RETRY_MS * 2 ** this.#errorsInARow, MAX_ERROR_RETRY_MS));
+    this.#wakeIn(backoffMs(this.#errorsInARow, ERROR_RETRY));
     this.#errorsInARow += 1;
   }
 

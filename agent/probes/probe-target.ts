@@ -1,5 +1,5 @@
 /** Addresses of probes and hooks. */
-import type { IntOrString } from '../../shared/kube/objects/int-or-string.js';
+import type { IntOrString } from '../../shared/kube/objects/meta.js';
 import type { Container } from '../../shared/kube/pods/pod-types.js';
 
 /** A running container, as the target of probes and hooks. */

@@ -1,10 +1,10 @@
 /** `everynode-agent`: what a host runs. */
 
 import type { Command } from 'commander';
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { printLine } from '../../shared/process/output/terminal-output.js';
-import { VERSION } from '../../shared/process/program-version.js';
+import { VERSION } from '../../shared/process/release-version.js';
 import {
   runProgram,
   untilInputEnds,

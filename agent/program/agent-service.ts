@@ -1,7 +1,7 @@
 /** The agent for as long as its process runs: started, told to read its settings again, stopped. */
 
 import { createLogger, type Logger } from '../../shared/process/output/logger.js';
-import { VERSION } from '../../shared/process/program-version.js';
+import { VERSION } from '../../shared/process/release-version.js';
 import type { RunningComponents } from '../../shared/process/service/program-lifecycle.js';
 import type { ServiceManager } from '../../shared/process/service/systemd-notify.js';
 import type { EngineLocations } from '../assembly/open-runtime.js';

@@ -1,7 +1,7 @@
 /** Progress of a simulated fleet: one line of a terminal, elsewhere a new line for each change. */
 
 import type { WriteStream } from 'node:tty';
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import { escapeLine } from '../../shared/process/output/terminal-output.js';
 import type { NodeCounts } from './simulated-node.js';
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { printErrorLine } from '../../shared/process/output/terminal-output.js';
 import { untilStopSignal } from '../../shared/process/service/program-lifecycle.js';

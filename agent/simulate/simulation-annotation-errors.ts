@@ -1,6 +1,6 @@
 /** Finds annotations that a simulation cannot apply. A manifest is never rejected for them, so they become warnings. */
 
-import { ownValue } from '../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../shared/kube/objects/label-syntax.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import { parseNodeQuery } from './node-query.js';
 import { durationMs, SIMULATION_PREFIX } from './simulation-annotations.js';

@@ -1,7 +1,7 @@
 /** Upgrades of an installed agent. A new version is on trial until it reaches the coordinator or its time is over. */
 import { join } from 'node:path';
 import type { Logger } from '../../shared/process/output/logger.js';
-import { VERSION } from '../../shared/process/program-version.js';
+import { VERSION } from '../../shared/process/release-version.js';
 import { isSingleExecutable } from '../../shared/process/service/child-program.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { Random } from '../../shared/process/time/random.js';

@@ -8,7 +8,7 @@ import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { countWrittenBytes } from '../../shared/process/files/written-bytes.js';
+import { countWrittenBytes } from '../../shared/process/files/private-file.js';
 import { RuntimeError } from '../runtime/runtime-driver.js';
 
 /** Timeout for a connection without data. The Pod's back-off retries. */

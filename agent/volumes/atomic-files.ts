@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
-import { countWrittenBytes } from '../../shared/process/files/written-bytes.js';
+import { countWrittenBytes } from '../../shared/process/files/private-file.js';
 import type { VolumeFile } from '../decisions/container-spec/volume-files.js';
 import { ensureFolder } from './ensure-folder.js';
 

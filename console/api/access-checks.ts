@@ -1,6 +1,7 @@
 /**
- * What the person may do: what they may not is not offered. Asked once for each namespace (SelfSubjectRulesReview), and once for each
- * thing at the cluster's scope (SelfSubjectAccessReview), for rules of a namespace do not say what holds outside of it.
+ * Permissions of the signed-in user. Actions without permission are hidden. Each namespace is queried once
+ * (SelfSubjectRulesReview). Cluster-scoped actions are queried one by one (SelfSubjectAccessReview), because the rules
+ * of a namespace do not cover them.
  */
 import { useEffect, useReducer, useState } from 'react';
 import { type AccessCheck, type ResourceRule, rulesAllow } from './access-rules.js';
@@ -9,69 +10,71 @@ import { callApi } from './api-call.js';
 const REVIEWS = '/apis/authorization.k8s.io/v1';
 const API_VERSION = 'authorization.k8s.io/v1';
 
-const asked = new Map<string, Promise<boolean>>();
+const pending = new Map<string, Promise<boolean>>();
 const known = new Map<string, boolean>();
 const rulesOf = new Map<string, Promise<RulesStatus>>();
 
 interface RulesStatus {
   resourceRules: readonly ResourceRule[];
-  /** Some roles could not be read: what is not among the rules may be allowed all the same. */
+  /** True if some roles could not be read. Actions that the rules do not cover may still be allowed. */
   incomplete: boolean;
 }
 
-/** False until it is known. */
-export function useIsAllowed(wish: AccessCheck): boolean {
-  return useIsAllowedInAny(wish, [wish.namespace ?? '']);
+/** Returns false until the answer is known. */
+export function useIsAllowed(check: AccessCheck): boolean {
+  return useIsAllowedInAny(check, [check.namespace ?? '']);
 }
 
-/** False until all of it is known: what is offered does not come later than the rest, and push it aside. */
-export function useAreChecksLoaded(wishes: readonly AccessCheck[]): boolean {
-  const together = JSON.stringify(wishes.map(keyOf));
-  const [settled, setSettled] = useState('');
+/** Returns false until all checks are answered. Without waiting, buttons appear late and move the layout. */
+export function useAreChecksLoaded(checks: readonly AccessCheck[]): boolean {
+  const together = JSON.stringify(checks.map(keyOf));
+  const [loadedChecks, setLoadedChecks] = useState('');
   useEffect(() => {
-    let isHere = true;
+    let isMounted = true;
     const keys = JSON.parse(together) as string[];
-    void Promise.all(keys.map((key) => checkAccess(wishOf(key)))).then(() => isHere && setSettled(together));
+    void Promise.all(keys.map((key) => checkAccess(parseKey(key)))).then(
+      () => isMounted && setLoadedChecks(together),
+    );
     return () => {
-      isHere = false;
+      isMounted = false;
     };
   }, [together]);
-  return settled === together;
+  return loadedChecks === together;
 }
 
-/** Whether they may do it in one of these namespaces at least; false until it is known. */
-export function useIsAllowedInAny(wish: AccessCheck, namespaces: readonly string[]): boolean {
-  const keys = namespaces.map((namespace) => keyOf({ ...wish, namespace }));
+/** Returns true if the action is allowed in one of the namespaces, and false until that is known. */
+export function useIsAllowedInAny(check: AccessCheck, namespaces: readonly string[]): boolean {
+  const keys = namespaces.map((namespace) => keyOf({ ...check, namespace }));
   const together = JSON.stringify(keys);
-  const [, renew] = useReducer((count: number) => count + 1, 0);
+  const [, rerender] = useReducer((count: number) => count + 1, 0);
   useEffect(() => {
-    let isHere = true;
+    let isMounted = true;
     for (const key of JSON.parse(together) as string[]) {
-      if (!known.has(key)) void checkAccess(wishOf(key)).then(() => isHere && renew());
+      if (!known.has(key)) void checkAccess(parseKey(key)).then(() => isMounted && rerender());
     }
     return () => {
-      isHere = false;
+      isMounted = false;
     };
   }, [together]);
   return keys.some((key) => known.get(key) ?? false);
 }
 
-/** The same outside of a page. A review that fails allows nothing, and is asked again the next time. */
-function checkAccess(wish: AccessCheck): Promise<boolean> {
-  const key = keyOf(wish);
-  const present = asked.get(key);
+/** Checks access outside of a component. A failed review denies access, and is repeated at the next call. */
+function checkAccess(check: AccessCheck): Promise<boolean> {
+  const key = keyOf(check);
+  const present = pending.get(key);
   if (present) return present;
-  const answer = (wish.namespace ? inNamespace(wish, wish.namespace) : review(wish)).then(
+  const answer = (check.namespace ? inNamespace(check, check.namespace) : review(check)).then(
     (isAllowed) => {
       known.set(key, isAllowed);
       return isAllowed;
     },
     () => {
-      asked.delete(key);
+      pending.delete(key);
       return false;
     },
   );
-  asked.set(key, answer);
+  pending.set(key, answer);
   return answer;
 }
 
@@ -79,21 +82,21 @@ function keyOf({ verb, group = '', resource, subresource = '', namespace = '' }:
   return JSON.stringify([verb, group, resource, subresource, namespace]);
 }
 
-function wishOf(key: string): AccessCheck {
+function parseKey(key: string): AccessCheck {
   const [verb = '', group = '', resource = '', subresource = '', namespace = ''] = JSON.parse(
     key,
   ) as string[];
   return { verb, group, resource, subresource, namespace };
 }
 
-async function inNamespace(wish: AccessCheck, namespace: string): Promise<boolean> {
+async function inNamespace(check: AccessCheck, namespace: string): Promise<boolean> {
   const present = rulesOf.get(namespace) ?? rulesIn(namespace);
   rulesOf.set(namespace, present);
   const { resourceRules, incomplete } = await present.catch((error: unknown) => {
     rulesOf.delete(namespace);
     throw error;
   });
-  return rulesAllow(resourceRules, wish) || (incomplete && (await review(wish)));
+  return rulesAllow(resourceRules, check) || (incomplete && (await review(check)));
 }
 
 async function rulesIn(namespace: string): Promise<RulesStatus> {
@@ -117,7 +120,6 @@ async function review({ verb, group, resource, subresource, namespace }: AccessC
   return status.allowed;
 }
 
-/** What several pages ask for. */
 export const ACCESS = {
   changeNodes: { verb: 'patch', resource: 'nodes' },
   deleteNodes: { verb: 'delete', resource: 'nodes' },

@@ -1,6 +1,6 @@
-/** What the rules of a SelfSubjectRulesReview allow. */
+/** Evaluates the rules of a SelfSubjectRulesReview. */
 
-/** Something that a person may want to do. "" or absent: the core group, no subresource, the cluster's scope. */
+/** An action to check. Absent or empty fields mean: the core group, no subresource, cluster scope. */
 export interface AccessCheck {
   verb: string;
   group?: string;
@@ -9,18 +9,18 @@ export interface AccessCheck {
   namespace?: string;
 }
 
-/** A rule as the review lists it. */
+/** A rule in the format of the review. */
 export interface ResourceRule {
   verbs: readonly string[];
   apiGroups: readonly string[];
   resources: readonly string[];
-  /** Rules about single names are left out of account: what is offered is offered of all. */
+  /** Rules for single objects are ignored: the console offers an action for all objects or for none. */
   resourceNames?: readonly string[];
 }
 
-/** Whether one of the rules allows it, as RBAC reads them (`RuleAllows`). Pure. */
-export function rulesAllow(rules: readonly ResourceRule[], wish: AccessCheck): boolean {
-  const { verb, group = '', resource, subresource = '' } = wish;
+/** Returns true if one of the rules allows the action, like RBAC's `RuleAllows`. Pure. */
+export function rulesAllow(rules: readonly ResourceRule[], check: AccessCheck): boolean {
+  const { verb, group = '', resource, subresource = '' } = check;
   const whole = subresource ? `${resource}/${subresource}` : resource;
   const names = (list: readonly string[], name: string) => list.includes('*') || list.includes(name);
   return rules.some(

@@ -1,13 +1,12 @@
-/** One request on the coordinator's API. The session's cookie goes with it; errors are the API's own `Status`. */
+/** Requests to the coordinator's API, authenticated by the session cookie. Errors carry the API's `Status`. */
 import type { Status, StatusCause } from '../../shared/kube/objects/api-status.js';
 
-/** The API said no, or nobody answered (`code` 0). */
+/** An error from the API, or a network failure (`code` 0). */
 export class ApiCallError extends Error {
   constructor(
     readonly code: number,
     readonly reason: string,
     message: string,
-    /** What is wrong with which field, where the API says it. */
     readonly causes: readonly StatusCause[] = [],
   ) {
     super(message);
@@ -15,28 +14,26 @@ export class ApiCallError extends Error {
   }
 }
 
-/** What a request may carry. */
 interface Call {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Sent as JSON. */
   body?: unknown;
   contentType?: string;
-  /** A credential that is not the session's. */
+  /** Replaces the session's credential. */
   authorization?: string;
-  /** Nothing of the answer is needed but whether it succeeds: spares the coordinator a rehearsal. */
+  /** The response body is not needed. The coordinator can skip it. */
   isMinimal?: boolean;
-  /** A POST that changes nothing, such as a review. */
+  /** A POST without side effects, such as an access review. It may be retried. */
   isQuestion?: boolean;
   signal?: AbortSignal;
 }
 
-const MOST_TRIES = 3;
+const MAX_ATTEMPTS = 3;
 const RETRY_MS = 500;
 
-/** A cookie alone may come from any page; this header cannot. */
+/** Protection against cross-site requests: other sites can make the browser send the cookie, but not this header. */
 const OWN_PAGE = { 'x-everynode-console': '1' };
 
-/** The raw answer. Rejects with `CallError` for every answer but 2xx. */
+/** Returns the response. Rejects with `ApiCallError` unless the status is 2xx. */
 export async function requestApi(path: string, call: Call = {}): Promise<Response> {
   const { method = 'GET', body, contentType = 'application/json', authorization, isMinimal, signal } = call;
   const headers = {
@@ -53,7 +50,7 @@ export async function requestApi(path: string, call: Call = {}): Promise<Respons
     ...(signal ? { signal } : {}),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
-    throw new ApiCallError(0, 'Unreachable', 'the coordinator does not answer');
+    throw new ApiCallError(0, 'Unreachable', 'the coordinator is unreachable');
   });
   if (!response.ok) {
     const status = (await response.json().catch(() => ({}))) as Partial<Status>;
@@ -62,30 +59,29 @@ export async function requestApi(path: string, call: Call = {}): Promise<Respons
   return response;
 }
 
-/** The answer as JSON. What changes nothing is asked again where nobody answered: a network that comes and goes. Rejects with `CallError`. */
+/** Returns the response as JSON. Retries requests without side effects. Rejects with `ApiCallError`. */
 export async function callApi<T>(path: string, options: Call = {}): Promise<T> {
   const { method = 'GET', isQuestion = method === 'GET', signal } = options;
   for (let tries = 1; ; tries += 1) {
     try {
       return (await (await requestApi(path, options)).json()) as T;
     } catch (error) {
-      const isUnheard = error instanceof ApiCallError && error.code === 0;
-      if (!isUnheard || !isQuestion || tries >= MOST_TRIES || signal?.aborted) throw error;
+      const isUnreachable = error instanceof ApiCallError && error.code === 0;
+      if (!isUnreachable || !isQuestion || tries >= MAX_ATTEMPTS || signal?.aborted) throw error;
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
 }
 
-/** Told to the window when the session is over: it was ended elsewhere, or the coordinator began anew. */
+/** Window event: the session has ended, because the user signed out elsewhere or the coordinator restarted. */
 export const SIGNED_OUT = 'everynode-session-ended';
 
-/** What the API said no with. */
 export function errorOfStatus({ code = 0, reason, message, details }: Partial<Status>): ApiCallError {
   if (code === 401) dispatchEvent(new CustomEvent(SIGNED_OUT));
   return new ApiCallError(
     code,
     reason ?? 'Unknown',
-    message ?? `the coordinator answered ${code}`,
+    message ?? `the coordinator responded with status ${code}`,
     details?.causes,
   );
 }

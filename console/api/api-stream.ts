@@ -1,13 +1,13 @@
-/** What the API tells on and on, a watch or a log, over a WebSocket: `STREAM_PROTOCOL` says why. */
+/** Streams of the API, such as watches and logs, over a WebSocket. `STREAM_PROTOCOL` explains why. */
 import type { Status } from '../../shared/kube/objects/api-status.js';
 import { STREAM_PROTOCOL } from '../../shared/kube/objects/stream-protocol.js';
 import { ApiCallError, errorOfStatus } from './api-call.js';
 import { coordinatorLostSignal } from './coordinator-contact.js';
 
-/** Ends as the answer does. Fails with `CallError` when it is refused or breaks off. Leaves when `signal` aborts. */
+/** Opens a stream that ends with the response. Fails with `ApiCallError`. `signal` closes it. */
 export function openStream(path: string, signal: AbortSignal): ReadableStream<string> {
   const decoder = new TextDecoder();
-  // The page's signals live on when the stream is over: what listens to them goes with it.
+  // Removes the listeners from `signal` when the stream ends, because `signal` can outlive it.
   const over = new AbortController();
   let close = (): void => undefined;
   return new ReadableStream<string>({
@@ -24,23 +24,23 @@ export function openStream(path: string, signal: AbortSignal): ReadableStream<st
         else controller.close();
         close();
       };
-      const gone = new ApiCallError(0, 'Unreachable', 'the coordinator does not answer');
+      const gone = new ApiCallError(0, 'Unreachable', 'the coordinator is unreachable');
       socket.onmessage = ({ data }) => {
         if (typeof data === 'string') end(errorOfStatus(JSON.parse(data) as Status));
         else if (!over.signal.aborted)
           controller.enqueue(decoder.decode(data as ArrayBuffer, { stream: true }));
       };
       socket.onclose = ({ wasClean }) => end(wasClean ? undefined : gone);
-      for (const leave of [signal, coordinatorLostSignal()]) {
-        leave.addEventListener('abort', () => end(gone), { signal: over.signal });
-        if (leave.aborted) end(gone);
+      for (const abort of [signal, coordinatorLostSignal()]) {
+        abort.addEventListener('abort', () => end(gone), { signal: over.signal });
+        if (abort.aborted) end(gone);
       }
     },
     cancel: () => close(),
   });
 }
 
-/** Its lines, as many at a time as have arrived; a last one that has no end comes at the end. */
+/** Yields the received lines in batches. An unterminated last line comes at the end. */
 export async function* readLines(path: string, signal: AbortSignal): AsyncGenerator<string[]> {
   const reader = openStream(path, signal).getReader();
   let rest = '';

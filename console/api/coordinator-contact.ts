@@ -1,30 +1,30 @@
-/** Whether the coordinator is heard. A connection that has died without a word looks like one on which nothing happens: so it is asked. */
+/** Polls whether the coordinator is reachable: a dead connection looks like one without changes. */
 import { useEffect, useSyncExternalStore } from 'react';
 
-const ASK_EVERY_MS = 10_000;
+const POLL_INTERVAL_MS = 10_000;
 const HEALTH = '/livez';
 
 const lost = new Set<object>();
 const listeners = new Set<() => void>();
-let silence = new AbortController();
+let connection = new AbortController();
 
-/** Aborts when the coordinator is found to be silent: what waits for a word of it breaks off, and begins anew. */
+/** Returns a signal that aborts when the coordinator becomes unreachable. Open streams then reconnect. */
 export function coordinatorLostSignal(): AbortSignal {
-  return silence.signal;
+  return connection.signal;
 }
 
-/** `who` has lost the coordinator, or has it again, or does not care any more. */
-export function reportContact(who: object, isLost: boolean): void {
-  if (isLost === lost.has(who)) return;
-  if (isLost) lost.add(who);
-  else lost.delete(who);
+/** Records whether `owner` has lost its connection. Also call it with `false` when `who` no longer needs one. */
+export function reportContact(owner: object, isLost: boolean): void {
+  if (isLost === lost.has(owner)) return;
+  if (isLost) lost.add(owner);
+  else lost.delete(owner);
   for (const listener of listeners) listener();
 }
 
-/** True while anybody on this page has lost it. */
+/** Returns true while any part of the page has lost its connection. */
 export function useIsCoordinatorLost(): boolean {
   useEffect(() => {
-    const timer = setInterval(() => void ask(), ASK_EVERY_MS);
+    const timer = setInterval(() => void pollHealth(), POLL_INTERVAL_MS);
     return () => clearInterval(timer);
   }, []);
   return useSyncExternalStore(subscribe, () => lost.size > 0);
@@ -35,15 +35,15 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-async function ask(): Promise<void> {
+async function pollHealth(): Promise<void> {
   if (document.hidden) return;
   try {
-    // Whatever it says, it is there.
-    await fetch(HEALTH, { signal: AbortSignal.timeout(ASK_EVERY_MS) });
-    reportContact(ask, false);
+    // Any response shows that the coordinator is reachable.
+    await fetch(HEALTH, { signal: AbortSignal.timeout(POLL_INTERVAL_MS) });
+    reportContact(pollHealth, false);
   } catch {
-    reportContact(ask, true);
-    silence.abort();
-    silence = new AbortController();
+    reportContact(pollHealth, true);
+    connection.abort();
+    connection = new AbortController();
   }
 }

@@ -1,4 +1,4 @@
-/** A list and all that changes in it, kept up over lost links: what informers do, for the screen. */
+/** Keeps a list up to date over lost connections, like an informer. */
 import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import { ApiCallError } from './api-call.js';
 import { readLines } from './api-stream.js';
@@ -8,21 +8,21 @@ export interface WatchEvent<T> {
   object: T;
 }
 
-/** `live`: all that is known is shown. `lost`: the link is down, what is shown may be old. `refused`: it will stay so. */
+/** `live`: the list is current. `lost`: it may be outdated. `refused`: the request was rejected permanently. */
 export type WatchPhase = 'loading' | 'live' | 'lost' | 'refused';
 
 interface WatchReader<T> {
-  /** A new beginning: what is not among `objects` is gone. */
+  /** A new initial list. Objects that it lacks are deleted. */
   onReset(objects: T[]): void;
   onEvents(events: WatchEvent<T>[]): void;
   onPhase(phase: WatchPhase, error?: ApiCallError): void;
 }
 
 const FIRST_RETRY_MS = 500;
-const LONGEST_RETRY_MS = 10_000;
+const MAX_RETRY_MS = 10_000;
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
-/** Watches `path` from its beginning until `signal` aborts. Each (re)connection begins with all objects. */
+/** Watches `path` until `signal` aborts. Each connection starts with the whole list. */
 export async function watch<T extends KubeObject>(
   path: string,
   reader: WatchReader<T>,
@@ -39,7 +39,7 @@ export async function watch<T extends KubeObject>(
       reader.onPhase(refused ? 'refused' : 'lost', error instanceof ApiCallError ? error : undefined);
       if (refused) return;
       await wait(retryMs, signal);
-      retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
+      retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
     }
   }
 }
@@ -50,21 +50,21 @@ async function readOnce<T extends KubeObject>(
   signal: AbortSignal,
 ): Promise<void> {
   const query = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
-  const asked = `${path}${path.includes('?') ? '&' : '?'}watch=true&${query}`;
-  let beginning: T[] | undefined = [];
-  for await (const lines of readLines(asked, signal)) {
+  const url = `${path}${path.includes('?') ? '&' : '?'}watch=true&${query}`;
+  let initial: T[] | undefined = [];
+  for await (const lines of readLines(url, signal)) {
     const events = lines.map((line) => JSON.parse(line) as WatchEvent<T>);
     const failed = events.find(({ type }) => type === 'ERROR');
-    if (failed) throw new ApiCallError(410, 'Expired', 'the watch has to begin anew');
-    const endsAt: number = beginning ? events.findIndex(isInitialEnd) : -1;
-    if (beginning && endsAt < 0) {
-      for (const { object } of events) beginning.push(object);
+    if (failed) throw new ApiCallError(410, 'Expired', 'the watch must restart');
+    const endsAt: number = initial ? events.findIndex(isInitialEnd) : -1;
+    if (initial && endsAt < 0) {
+      for (const { object } of events) initial.push(object);
       continue;
     }
-    if (beginning) {
-      reader.onReset([...beginning, ...events.slice(0, endsAt).map(({ object }) => object)]);
+    if (initial) {
+      reader.onReset([...initial, ...events.slice(0, endsAt).map(({ object }) => object)]);
       reader.onPhase('live');
-      beginning = undefined;
+      initial = undefined;
     }
     const changes = events.slice(endsAt + 1).filter(({ type }) => type !== 'BOOKMARK');
     if (changes.length > 0) reader.onEvents(changes);

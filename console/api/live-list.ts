@@ -1,4 +1,4 @@
-/** A watched list as React sees it: an unchanging snapshot at a time, renewed at most once a frame. */
+/** A watched list as a React store: immutable snapshots, updated at most once in each animation frame. */
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import type { ApiCallError } from './api-call.js';
@@ -6,7 +6,7 @@ import { reportContact } from './coordinator-contact.js';
 import { type WatchEvent, type WatchPhase, watch } from './list-watch.js';
 
 interface Live<T> {
-  /** In order of namespace and name. The same array as long as nothing changed. */
+  /** Sorted by namespace and name. The same array until something changes. */
   objects: readonly T[];
   phase: WatchPhase;
   error?: ApiCallError | undefined;
@@ -14,16 +14,16 @@ interface Live<T> {
 
 export class LiveList<T extends KubeObject> {
   readonly #path: string;
-  /** In order, and what they stand for: sorting ten thousand names takes longer than a frame has, so each finds its place. */
+  /** Sorted keys, in the order of `#objects`. Binary insertion, because sorting ten thousand keys is slow. */
   #keys: string[] = [];
   #objects: T[] = [];
   readonly #listeners = new Set<() => void>();
   #live: Live<T> = { objects: [], phase: 'loading' };
-  /** What the next picture says; shown with its objects, never before them. */
+  /** Phase of the next snapshot. Published together with its objects. */
   #phase: Pick<Live<T>, 'phase' | 'error'> = { phase: 'loading' };
   #changed = false;
   #frame = 0;
-  #leave: AbortController | undefined;
+  #abort: AbortController | undefined;
 
   constructor(path: string) {
     this.#path = path;
@@ -31,21 +31,21 @@ export class LiveList<T extends KubeObject> {
 
   readonly snapshot = (): Live<T> => this.#live;
 
-  /** Watches while anybody listens. */
+  /** Watches while there is a listener. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
-    if (!this.#leave) this.#begin();
+    if (!this.#abort) this.#startWatch();
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size > 0) return;
-      this.#leave?.abort();
-      this.#leave = undefined;
+      this.#abort?.abort();
+      this.#abort = undefined;
       reportContact(this, false);
     };
   };
 
-  #begin(): void {
-    this.#leave = new AbortController();
+  #startWatch(): void {
+    this.#abort = new AbortController();
     const reader = {
       onReset: (objects: T[]) => {
         const byKey = new Map(objects.map((object) => [keyOf(object), object]));
@@ -56,19 +56,19 @@ export class LiveList<T extends KubeObject> {
       onEvents: (events: WatchEvent<T>[]) => {
         for (const event of events) this.#apply(event);
         this.#changed = true;
-        this.#tellSoon();
+        this.#publishSoon();
       },
       onPhase: (phase: WatchPhase, error?: ApiCallError) => {
         this.#phase = { phase, error };
         reportContact(this, phase === 'lost');
-        this.#tellSoon();
+        this.#publishSoon();
       },
     };
-    void watch<T>(this.#path, reader, this.#leave.signal);
+    void watch<T>(this.#path, reader, this.#abort.signal);
   }
 
-  /** A hundred changes a second are sixty pictures at most. */
-  #tellSoon(): void {
+  /** Publishes in the next animation frame, so that many changes cause only one render. */
+  #publishSoon(): void {
     if (this.#frame !== 0) return;
     this.#frame = requestAnimationFrame(() => {
       this.#frame = 0;
@@ -80,7 +80,7 @@ export class LiveList<T extends KubeObject> {
 
   #apply({ type, object }: WatchEvent<T>): void {
     const key = keyOf(object);
-    const at = placeOf(this.#keys, key);
+    const at = indexOfKey(this.#keys, key);
     const known = this.#keys[at] === key ? 1 : 0;
     const isGone = type === 'DELETED';
     this.#keys.splice(at, known, ...(isGone ? [] : [key]));
@@ -88,8 +88,8 @@ export class LiveList<T extends KubeObject> {
   }
 }
 
-/** Where `key` is among `keys`, which are in order, or would be. */
-function placeOf(keys: readonly string[], key: string): number {
+/** Returns the index of `key` in the sorted `keys`, or the index at which to insert it. */
+function indexOfKey(keys: readonly string[], key: string): number {
   let from = 0;
   let to = keys.length;
   while (from < to) {
@@ -104,13 +104,13 @@ function keyOf({ metadata }: KubeObject): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`;
 }
 
-/** Watches `path` while the component is on the screen. */
+/** Watches `path` while the component is mounted. */
 export function useLiveList<T extends KubeObject>(path: string): Live<T> {
   const list = useMemo(() => new LiveList<T>(path), [path]);
   return useSyncExternalStore(list.subscribe, list.snapshot);
 }
 
-/** Calls `refresh` each interval while the component is on the screen. */
+/** Calls `refresh` at each interval while the component is mounted. */
 export function useInterval(intervalMs: number, refresh: () => void): void {
   useEffect(() => {
     const timer = setInterval(refresh, intervalMs);

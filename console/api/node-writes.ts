@@ -1,4 +1,4 @@
-/** Changing a Node, or barring its key. */
+/** Writes to Nodes and to their credentials. */
 
 import type { HostEffect } from '../../shared/kube/fleet/host-effect-types.js';
 import { inverseChange, type NodeChange, taintsAfter } from '../../shared/kube/nodes/node-change.js';
@@ -12,10 +12,10 @@ import type { Secret } from '../../shared/kube/objects/config-types.js';
 import { ApiCallError, callApi, requestApi } from './api-call.js';
 
 const MERGE = 'application/merge-patch+json';
-/** Others may write the same Node at the same time: its taints are a list, and a list is written whole. */
-const MOST_TRIES = 6;
+/** Maximum attempts after conflicts. Taints are written as a whole list, so concurrent writers conflict. */
+const MAX_ATTEMPTS = 6;
 
-/** Changes one; answers the change that undoes it. Rejects with `CallError`. */
+/** Changes a Node. Returns the change that undoes it. Rejects with `ApiCallError`. */
 export async function changeNode(name: string, change: NodeChange): Promise<NodeChange> {
   for (let tries = 1; ; tries += 1) {
     const node = await callApi<Node>(nodePath(name));
@@ -23,7 +23,7 @@ export async function changeNode(name: string, change: NodeChange): Promise<Node
       await requestApi(nodePath(name), { method: 'PATCH', contentType: MERGE, body: patchOf(node, change) });
       return inverseChange(node, change);
     } catch (error) {
-      if (!(error instanceof ApiCallError && error.code === 409) || tries >= MOST_TRIES) throw error;
+      if (!(error instanceof ApiCallError && error.code === 409) || tries >= MAX_ATTEMPTS) throw error;
     }
   }
 }
@@ -33,18 +33,18 @@ function patchOf(node: Node, change: NodeChange): object {
   return {
     metadata: {
       ...(labels ? { labels } : {}),
-      // Another's taint must not be lost: of what has changed meanwhile nothing is written.
+      // Detect concurrent writes: otherwise taints of another writer would be lost.
       ...(taints ? { resourceVersion: node.metadata.resourceVersion } : {}),
     },
     spec: {
       ...(taints ? { taints: taintsAfter(node.spec?.taints, change) } : {}),
-      // As kubectl: what is not so is not said.
+      // Like kubectl: remove the field instead of setting it to false.
       ...(unschedulable === undefined ? {} : { unschedulable: unschedulable || null }),
     },
   };
 }
 
-/** Which Pods would come and go. */
+/** Returns a preview of the Pods that the change starts and stops. */
 export function fetchHostEffect(
   hosts: readonly string[],
   change: NodeChange,
@@ -58,7 +58,7 @@ export function fetchHostEffect(
   });
 }
 
-/** Closes the link of a host and lets its key in never again, as `everynode node revoke`. Rejects with 404 where it has none. */
+/** Revokes a host's key, like `everynode node revoke`. Rejects with 404 if the host has no credential. */
 export async function revokeNode(name: string): Promise<void> {
   const path = `/api/v1/namespaces/${ENROLMENT_NAMESPACE}/secrets/${credentialSecretName(name)}`;
   const { data = {}, metadata } = await callApi<Secret>(path);
@@ -71,7 +71,6 @@ export async function revokeNode(name: string): Promise<void> {
   await requestApi(path, { method: 'PATCH', contentType: MERGE, body });
 }
 
-/** Takes the Node away. */
 export async function deleteNode(name: string): Promise<void> {
   await requestApi(nodePath(name), { method: 'DELETE' });
 }

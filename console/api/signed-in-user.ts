@@ -1,4 +1,4 @@
-/** Who is signed in, as the API knows them. */
+/** The signed-in user. */
 import { callApi } from './api-call.js';
 
 const WHO_AM_I = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
@@ -9,20 +9,19 @@ const WAYS = '/console/sign-in';
 let name = '';
 let isCertified = false;
 
-/** What the coordinator says of ways in. */
 interface WaysIn {
-  /** Whether there is an issuer to sign in at. */
+  /** True if an OpenID Connect issuer is configured. */
   oidc: boolean;
-  /** Whether the browser has shown a client certificate that counts. */
+  /** True if the browser presented a valid client certificate. */
   certificate: boolean;
 }
 
-/** How one can sign in here; nobody has to be signed in for it. Rejects with `CallError`. */
+/** Returns the available sign-in methods. Works without a session. Rejects with `ApiCallError`. */
 export function fetchSignInMethods(signal?: AbortSignal): Promise<WaysIn> {
   return callApi<WaysIn>(WAYS, signal ? { signal } : {});
 }
 
-/** Asks; rejects with `CallError` 401 for nobody. */
+/** Loads the user. Rejects with `ApiCallError` 401 without a session. */
 export async function loadUser(): Promise<void> {
   const ways = fetchSignInMethods().catch(() => undefined);
   const { status } = await callApi<{ status: { userInfo: { username?: string } } }>(WHO_AM_I, {
@@ -34,12 +33,11 @@ export async function loadUser(): Promise<void> {
   isCertified = (await ways)?.certificate ?? false;
 }
 
-/** Whether that is by a certificate, which the browser shows with each request: no button of ours ends it. */
+/** Returns true for authentication by client certificate, which the console cannot end. */
 export function isSignedInByCertificate(): boolean {
   return isCertified;
 }
 
-/** The name, once it was asked for. */
 export function userName(): string {
   return name;
 }

@@ -1,55 +1,56 @@
-/** The answer to a question about something that changes: asked anew after a change. */
+/** Loads a computed resource again whenever its input changes. */
 import { useEffect, useRef, useState } from 'react';
 import { ApiCallError, callApi } from './api-call.js';
 
-/** What changes all the time is not asked about all the time. */
-const REST_MS = 1_000;
+/** Minimum time between two requests. */
+const PAUSE_MS = 1_000;
 
-interface Told<T> {
+interface Loaded<T> {
   path: string;
   version: string;
   answer?: T;
-  /** Why there is none, in the coordinator's words. */
+  /** The error message, if there is no answer. */
   problem?: string;
 }
 
 /**
- * Asks `path` for each `version`, one question at a time: of what changes faster than it is answered, every answer is shown, and the last
- * one is that of the last version. The answer of before stays until there is another. Asks nothing while `version` is empty.
+ * Requests `path` for each new `version`, one request at a time. Intermediate versions may be skipped, but the last one
+ * is always loaded. The previous answer is returned until the next one arrives. Requests nothing while `version` is
+ * empty.
  */
-export function useApiResource<T>(path: string, version: string): Pick<Told<T>, 'answer' | 'problem'> {
-  const [told, setTold] = useState<Told<T>>();
-  const [isResting, setResting] = useState(false);
+export function useApiResource<T>(path: string, version: string): Pick<Loaded<T>, 'answer' | 'problem'> {
+  const [loaded, setLoaded] = useState<Loaded<T>>();
+  const [isPaused, setPaused] = useState(false);
   const isAsking = useRef(false);
-  const leave = useRef(new AbortController());
+  const abort = useRef(new AbortController());
   useEffect(() => {
-    leave.current = new AbortController();
+    abort.current = new AbortController();
     return () => {
-      leave.current.abort();
+      abort.current.abort();
       isAsking.current = false;
     };
   }, []);
   useEffect(() => {
-    const isTold = told?.path === path && told.version === version;
-    const waits = isResting && told?.path === path;
-    if (version === '' || isTold || waits || isAsking.current) return;
+    const isLoaded = loaded?.path === path && loaded.version === version;
+    const mustWait = isPaused && loaded?.path === path;
+    if (version === '' || isLoaded || mustWait || isAsking.current) return;
     isAsking.current = true;
-    const { signal } = leave.current;
-    const tell = (answered: Pick<Told<T>, 'answer' | 'problem'>) => {
+    const { signal } = abort.current;
+    const finish = (answered: Pick<Loaded<T>, 'answer' | 'problem'>) => {
       if (signal.aborted) return;
       isAsking.current = false;
-      setTold((before) => ({
+      setLoaded((before) => ({
         ...(before?.path === path && before.answer !== undefined ? { answer: before.answer } : {}),
         ...{ path, version },
         ...answered,
       }));
-      setResting(true);
-      setTimeout(() => setResting(false), REST_MS);
+      setPaused(true);
+      setTimeout(() => setPaused(false), PAUSE_MS);
     };
     callApi<T>(path, { signal }).then(
-      (answer) => tell({ answer }),
-      (error: unknown) => tell({ problem: error instanceof ApiCallError ? error.message : String(error) }),
+      (answer) => finish({ answer }),
+      (error: unknown) => finish({ problem: error instanceof ApiCallError ? error.message : String(error) }),
     );
-  }, [path, version, told, isResting]);
-  return told?.path === path ? told : {};
+  }, [path, version, loaded, isPaused]);
+  return loaded?.path === path ? loaded : {};
 }

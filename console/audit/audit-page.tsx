@@ -1,4 +1,4 @@
-/** Who did what, from where, and what came of it: the newest first. What is asked for stands in the URL. */
+/** Audit log, newest first. The URL contains the filter. */
 import { useCallback, useEffect, useState } from 'react';
 import type { AuditEvent } from '../../shared/kube/access/audit-types.js';
 import { ApiCallError, callApi } from '../api/api-call.js';
@@ -12,18 +12,18 @@ import { useFrozenValue } from '../layout/use-frozen-value.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import classes from './audit-page.module.css';
 
-/** As the API takes them. */
+/** Filters of the API. */
 const FILTERS = ['user', 'verb', 'resource', 'namespace', 'name', 'code'] as const;
-const MOST = 200;
-/** It is a file, which nobody watches. */
+const MAX_ITEMS = 200;
+/** The audit log is a file and cannot be watched. */
 const ASK_AGAIN_MS = 5_000;
 
 export function AuditPage() {
   const [params, set] = useUrlQuery();
-  const [isPointedAt, setPointedAt] = useState(false);
+  const [isHovered, setHovered] = useState(false);
   const { events: newest, problem } = useAudit(params.toString());
-  // The newest come in at the top: not while somebody reads.
-  const events = useFrozenValue(newest, isPointedAt);
+  // New rows appear at the top. Keep them back while the user points at the table.
+  const events = useFrozenValue(newest, isHovered);
   const flags = FILTERS.filter((name) => params.get(name)).map((name) => `--${name} ${params.get(name)}`);
   return (
     <PageShell>
@@ -42,9 +42,9 @@ export function AuditPage() {
       </div>
       {problem && <p role="alert">{problem}</p>}
       {!events && !problem && <p role="status">Loading…</p>}
-      {events?.length === 0 && <p>Nothing fits.</p>}
+      {events?.length === 0 && <p>No events match.</p>}
       {events && events.length > 0 && (
-        <div onPointerEnter={() => setPointedAt(true)} onPointerLeave={() => setPointedAt(false)}>
+        <div onPointerEnter={() => setHovered(true)} onPointerLeave={() => setHovered(false)}>
           <ListTable label="Audit events" columns={['When', 'Who', 'Did', 'To', 'From', 'Result']}>
             {events.map((event) => (
               <Row key={event.auditID} event={event} />
@@ -57,30 +57,30 @@ export function AuditPage() {
   );
 }
 
-/** Asks anew whenever the query changes, and as time passes. */
+/** Reloads when the query changes, and periodically. */
 function useAudit(query: string): { events: readonly AuditEvent[] | undefined; problem: string } {
   const [events, setEvents] = useState<readonly AuditEvent[]>();
   const [problem, setProblem] = useState('');
-  const [turn, setTurn] = useState(0);
+  const [reloads, setReloads] = useState(0);
   useInterval(
     ASK_AGAIN_MS,
-    useCallback(() => setTurn((count) => (document.hidden ? count : count + 1)), []),
+    useCallback(() => setReloads((count) => (document.hidden ? count : count + 1)), []),
   );
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another turn is another answer
+  // biome-ignore lint/correctness/useExhaustiveDependencies: reload when the timer fires
   useEffect(() => {
-    const leave = new AbortController();
-    const path = `/apis/fleet.everynode.dev/v1/auditevents?limit=${MOST}&${query}`;
-    callApi<{ items: AuditEvent[] }>(path, { signal: leave.signal }).then(
+    const abort = new AbortController();
+    const path = `/apis/fleet.everynode.dev/v1/auditevents?limit=${MAX_ITEMS}&${query}`;
+    callApi<{ items: AuditEvent[] }>(path, { signal: abort.signal }).then(
       ({ items }) => {
         setEvents(items.reverse());
         setProblem('');
       },
       (error: unknown) => {
-        if (!leave.signal.aborted) setProblem(error instanceof ApiCallError ? error.message : String(error));
+        if (!abort.signal.aborted) setProblem(error instanceof ApiCallError ? error.message : String(error));
       },
     );
-    return () => leave.abort();
-  }, [query, turn]);
+    return () => abort.abort();
+  }, [query, reloads]);
   return { events, problem };
 }
 
@@ -96,7 +96,7 @@ function Row({ event }: { event: AuditEvent }) {
       <td>
         <RelativeTime at={requestReceivedTimestamp} />
       </td>
-      <td>{user.username || 'nobody'}</td>
+      <td>{user.username || 'unknown'}</td>
       <td>{verb}</td>
       <td>{object}</td>
       <td>{sourceIPs.join(', ')}</td>

@@ -1,4 +1,4 @@
-/** What may change where in the next days: windows and freezes of all policies, by the time zones of their hosts. */
+/** Calendar of the next days: windows and freeze periods of all policies, by time zone. */
 import { useCallback, useEffect, useState } from 'react';
 import type { ChangeCalendar } from '../../shared/kube/fleet/change-calendar-types.js';
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
@@ -15,7 +15,7 @@ import { SPAN_LABELS, type SpanKind } from './span-appearance.js';
 const POLICIES = '/apis/fleet.everynode.dev/v1';
 const DAYS = ['3', '7', '14', '30'];
 const USUAL_DAYS = '7';
-/** Time passes, and what was ahead is here. */
+/** The calendar depends on the current time. */
 const RENEW_MS = 60_000;
 
 export function CalendarPage() {
@@ -26,11 +26,11 @@ export function CalendarPage() {
     <PageShell>
       <h1>Calendar</h1>
       {phase === 'loading' && <p role="status">Loading policies…</p>}
-      {phase === 'refused' && <p role="alert">You may not see policies: {error?.message}</p>}
+      {phase === 'refused' && <p role="alert">You are not allowed to list policies: {error?.message}</p>}
       {phase === 'live' && objects.length === 0 && (
         <p className={controls.card}>
-          No policies: everything may change at any time. A <code>RolloutPolicy</code> with{' '}
-          <code>windows</code> or <code>freezes</code> says when it may.
+          No policies: changes are allowed at any time. Use a <code>RolloutPolicy</code> with{' '}
+          <code>windows</code> or <code>freezes</code> to restrict them.
         </p>
       )}
       {objects.length > 0 && (
@@ -48,9 +48,9 @@ export function CalendarPage() {
             </select>
           </label>
           <ul className={classes.legend} aria-label="Colours">
-            {(Object.keys(SPAN_LABELS) as SpanKind[]).map((look) => (
-              <li key={look}>
-                <span className={classes.swatch} data-look={look} /> {SPAN_LABELS[look]}
+            {(Object.keys(SPAN_LABELS) as SpanKind[]).map((kind) => (
+              <li key={kind}>
+                <span className={classes.swatch} data-kind={kind} /> {SPAN_LABELS[kind]}
               </li>
             ))}
           </ul>
@@ -81,12 +81,12 @@ function Policy({ policy: { metadata }, days }: { policy: RolloutPolicy; days: s
         <>
           <p className={controls.dim}>
             {calendar.daemonSets.length === 0
-              ? 'It governs no DaemonSet at present.'
+              ? 'It governs no DaemonSet.'
               : `Governs ${calendar.daemonSets.join(', ')}.`}
           </p>
           {calendar.held && (
             <p role="status">
-              <strong>The policy is {calendar.held}:</strong> nothing changes, whatever its windows say.
+              <strong>The policy is {calendar.held}:</strong> nothing changes, regardless of its windows.
             </p>
           )}
           {calendar.zones.map((zone) => (
@@ -98,24 +98,24 @@ function Policy({ policy: { metadata }, days }: { policy: RolloutPolicy; days: s
   );
 }
 
-/** Asked anew when the policy changes, and as time passes. */
+/** Reloads when the policy changes, and periodically. */
 function useCalendar(path: string, revision: string | undefined) {
   const [answer, setAnswer] = useState<{ calendar?: ChangeCalendar; problem: string }>({ problem: '' });
-  const [turn, setTurn] = useState(0);
+  const [reloads, setReloads] = useState(0);
   useInterval(
     RENEW_MS,
-    useCallback(() => setTurn((count) => count + 1), []),
+    useCallback(() => setReloads((count) => count + 1), []),
   );
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another revision, or another minute, is another answer
+  // biome-ignore lint/correctness/useExhaustiveDependencies: reload when the policy changes or the timer fires
   useEffect(() => {
-    const leave = new AbortController();
-    callApi<ChangeCalendar>(path, { signal: leave.signal }).then(
+    const abort = new AbortController();
+    callApi<ChangeCalendar>(path, { signal: abort.signal }).then(
       (calendar) => setAnswer({ calendar, problem: '' }),
       (error: unknown) => {
-        if (!leave.signal.aborted) setAnswer({ problem: String(error) });
+        if (!abort.signal.aborted) setAnswer({ problem: String(error) });
       },
     );
-    return () => leave.abort();
-  }, [path, revision, turn]);
+    return () => abort.abort();
+  }, [path, revision, reloads]);
   return answer;
 }

@@ -1,14 +1,14 @@
-/** Hosts of the same zones: a line of time, and the same in words. */
+/** One row of the calendar: a timeline and a list of the hosts of the same time zones. */
 
 import type { CalendarSpan, CalendarZone } from '../../shared/kube/fleet/change-calendar-types.js';
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import controls from '../layout/controls.module.css';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import classes from './calendar-page.module.css';
 import { midnightsBetween, SPAN_LABELS, spanKindOf, spanPosition, wallClockText } from './span-appearance.js';
 
-/** Windows of each minute would be a book. */
-const MOST_LISTED = 100;
+/** Limits the list for windows that open very often. */
+const MAX_LISTED = 100;
 
 interface ZoneRowProps {
   zone: CalendarZone;
@@ -18,7 +18,7 @@ interface ZoneRowProps {
 
 export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProps) {
   const names = zones.join(', ') || 'any zone';
-  // Windows' zones come before those of freezes.
+  // Zones of windows precede those of freeze periods.
   const [own] = zones;
   const [now, next] = spans;
   return (
@@ -33,7 +33,7 @@ export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProp
             <span
               key={span.from}
               className={classes.span}
-              data-look={spanKindOf(span)}
+              data-kind={spanKindOf(span)}
               title={`${wallClockText(span.from, own)} to ${wallClockText(span.to, own)}: ${SPAN_LABELS[spanKindOf(span)]}`}
               style={{ left: percent(left), width: percent(width) }}
             />
@@ -69,15 +69,15 @@ export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProp
   );
 }
 
-/** What may be read aloud, and on a phone: each time something may change, in the hosts' zone and the viewer's. */
+/** Lists the times of allowed changes as text, for screen readers and phones. */
 function Changes({ spans, zone }: { spans: readonly CalendarSpan[]; zone: string | undefined }) {
-  const told = spans.filter((span) => spanKindOf(span) !== 'closed');
-  if (told.length === 0 || spans.length === 1) return null;
+  const listed = spans.filter((span) => spanKindOf(span) !== 'closed');
+  if (listed.length === 0 || spans.length === 1) return null;
   return (
     <details>
-      <summary>{countText(told.length, 'time')} in all</summary>
+      <summary>{countText(listed.length, 'time')} in total</summary>
       <ul>
-        {told.slice(0, MOST_LISTED).map((span) => (
+        {listed.slice(0, MAX_LISTED).map((span) => (
           <li key={span.from}>
             {wallClockText(span.from, zone)} to {wallClockText(span.to, zone)}
             {zone && ` ${zone}`}: {SPAN_LABELS[spanKindOf(span)]}
@@ -90,7 +90,7 @@ function Changes({ spans, zone }: { spans: readonly CalendarSpan[]; zone: string
           </li>
         ))}
       </ul>
-      {told.length > MOST_LISTED && <p>and {told.length - MOST_LISTED} more</p>}
+      {listed.length > MAX_LISTED && <p>and {listed.length - MAX_LISTED} more</p>}
     </details>
   );
 }

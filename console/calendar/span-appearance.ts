@@ -1,25 +1,23 @@
-/** Spans of a calendar as people read them. Pure. */
+/** Display of calendar spans. Pure. */
 import type { CalendarSpan } from '../../shared/kube/fleet/change-calendar-types.js';
 
-/** What a span is drawn as. */
+/** The kinds of spans, by colour. */
 export type SpanKind = 'open' | 'closed' | 'frozen' | 'stopped';
 
-/** What may change in a span, in one word. */
 export function spanKindOf({ may, frozen }: CalendarSpan): SpanKind {
   if (may === 'replace') return 'open';
   if (may === 'nothing') return 'stopped';
   return frozen ? 'frozen' : 'closed';
 }
 
-/** In words. */
 export const SPAN_LABELS: Readonly<Record<SpanKind, string>> = {
   open: 'may change',
   closed: 'window closed',
-  frozen: 'frozen: nothing is replaced',
-  stopped: 'frozen: nothing is made either',
+  frozen: 'frozen: no Pod is replaced',
+  stopped: 'frozen: no Pod is replaced or created',
 };
 
-/** Where a span lies between `from` and `to`, in parts of the whole. */
+/** Returns position and width of the span between `from` and `to`, as fractions. */
 export function spanPosition(span: CalendarSpan, from: string, to: string): { left: number; width: number } {
   const [begin, end] = [Date.parse(from), Date.parse(to)];
   const whole = Math.max(end - begin, 1);
@@ -27,7 +25,7 @@ export function spanPosition(span: CalendarSpan, from: string, to: string): { le
   return { left: left / whole, width: (right - left) / whole };
 }
 
-/** Midnights of the viewer's days between the two, `from` itself left out. */
+/** Returns the midnights between the two times in the viewer's time zone. `from` is excluded. */
 export function midnightsBetween(from: string, to: string): Date[] {
   const midnights: Date[] = [];
   const day = new Date(from);
@@ -39,7 +37,7 @@ export function midnightsBetween(from: string, to: string): Date[] {
   }
 }
 
-/** `Mon 23 Nov, 03:00`, on the clocks of that zone; of the viewer's when absent. */
+/** Formats `Mon 23 Nov, 03:00` in the given time zone, or in the viewer's. */
 export function wallClockText(at: string, timeZone?: string): string {
   return new Date(at).toLocaleString(undefined, {
     weekday: 'short',

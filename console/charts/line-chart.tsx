@@ -1,4 +1,4 @@
-/** Lines over time on a canvas, by uPlot. Loaded by the pages that show one. What it shows is also told in words. */
+/** Line chart by uPlot. Loaded only by pages with charts. `label` carries the same information as text. */
 import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -10,22 +10,21 @@ export interface Line {
 }
 
 interface LineChartProps {
-  /** All that it says, for those who do not see it. */
+  /** Description for screen readers. */
   label: string;
   /** Seconds since the epoch. */
   times: readonly number[];
   lines: readonly Line[];
-  /** A value as people read it. */
+  /** Formats a value for the axis. */
   format: (value: number) => string;
-  /** How much time is shown at least, seconds. */
+  /** Minimum width of the time axis in seconds. */
   span: number;
-  /** Least and greatest value; absent: as the values are. */
+  /** Fixed range of values. Absent: by the data. */
   range?: readonly [number, number];
-  /** An IANA zone for the times; absent: the viewer's. */
+  /** IANA time zone of the axis. Absent: the viewer's. */
   timeZone?: string;
 }
 
-/** Colours of the lines, in their order. */
 const COLOURS = ['--chart-first', '--chart-second', '--chart-third'] as const;
 const HEIGHT = 180;
 const FONT = '12px system-ui, sans-serif';
@@ -39,18 +38,18 @@ export function LineChart({ label, times, lines, format, span, range, timeZone }
   latest.current = { data, lines, format, range };
   const names = lines.map(({ name }) => name).join();
 
-  // Another theme, zone or set of lines is another chart; values are put into the one that is there.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what it is drawn of stands in `latest`
+  // Create a new chart for another theme, zone or set of lines. New values are set on the existing chart.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the other inputs are read from `latest`
   useEffect(() => {
     const host = frame.current;
     if (!host) return;
-    const drawn = new uPlot(optionsOf(host, latest.current, timeZone), latest.current.data, host);
-    chart.current = drawn;
-    const watched = new ResizeObserver(() => drawn.setSize({ width: host.clientWidth, height: HEIGHT }));
+    const created = new uPlot(optionsOf(host, latest.current, timeZone), latest.current.data, host);
+    chart.current = created;
+    const watched = new ResizeObserver(() => created.setSize({ width: host.clientWidth, height: HEIGHT }));
     watched.observe(host);
     return () => {
       watched.disconnect();
-      drawn.destroy();
+      created.destroy();
     };
   }, [theme, timeZone, names, span]);
   useEffect(() => chart.current?.setData(data), [data]);
@@ -73,12 +72,12 @@ function optionsOf(
   return {
     width: host.clientWidth,
     height: HEIGHT,
-    // The last of the times stands at the very end.
+    // Space for the last label of the time axis.
     padding: [null, 28, null, null],
     ...(timeZone ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), timeZone) } : {}),
     scales: {
       x: { time: true },
-      y: range ? { range: [range[0], range[1]] } : { range: fromNought },
+      y: range ? { range: [range[0], range[1]] } : { range: fromZero },
     },
     axes: [axis, { ...axis, size: 64, values: (_chart, ticks) => ticks.map(format) }],
     series: [
@@ -93,29 +92,29 @@ function optionsOf(
   };
 }
 
-/** A chart of a few points is as long as one of many: it begins with one that tells nothing. */
+/** Adds an empty point at the start, so that a chart with few points has the full width of the time axis. */
 function dataOf(times: readonly number[], lines: readonly Line[], span: number): uPlot.AlignedData {
-  const beginning = (times.at(-1) ?? 0) - span;
-  if ((times[0] ?? 0) <= beginning) return [[...times], ...lines.map(({ values }) => [...values])];
-  return [[beginning, ...times], ...lines.map(({ values }) => [null, ...values])];
+  const start = (times.at(-1) ?? 0) - span;
+  if ((times[0] ?? 0) <= start) return [[...times], ...lines.map(({ values }) => [...values])];
+  return [[start, ...times], ...lines.map(({ values }) => [null, ...values])];
 }
 
-function fromNought(_chart: uPlot, _least: number, most: number): [number, number] {
+function fromZero(_chart: uPlot, _least: number, most: number): [number, number] {
   return [0, Math.max(most * 1.1, 1)];
 }
 
-/** Changes when the page's colours do. */
+/** Returns a value that changes with the colour theme. */
 function useTheme(): string {
   const [theme, setTheme] = useState('');
   useEffect(() => {
     const system = matchMedia('(prefers-color-scheme: dark)');
-    const look = () => setTheme(`${document.documentElement.dataset.theme} ${system.matches}`);
-    const observer = new MutationObserver(look);
+    const update = () => setTheme(`${document.documentElement.dataset.theme} ${system.matches}`);
+    const observer = new MutationObserver(update);
     observer.observe(document.documentElement, { attributeFilter: ['data-theme'] });
-    system.addEventListener('change', look);
+    system.addEventListener('change', update);
     return () => {
       observer.disconnect();
-      system.removeEventListener('change', look);
+      system.removeEventListener('change', update);
     };
   }, []);
   return theme;

@@ -1,4 +1,4 @@
-/** Two revisions of a DaemonSet side by side: the lines of their templates that differ. Which two stands in the URL. */
+/** Compares the templates of two revisions side by side. The URL contains the selection. */
 import { stringify } from 'yaml';
 import type { ControllerRevision } from '../../shared/kube/daemonsets/daemonset-types.js';
 import controls from '../layout/controls.module.css';
@@ -9,7 +9,7 @@ import { useUrlQuery } from '../layout/use-url-query.js';
 interface CompareRevisionsProps {
   namespace: string;
   name: string;
-  /** The newest first; at least two. */
+  /** Newest first. At least two. */
   revisions: readonly ControllerRevision[];
 }
 
@@ -53,7 +53,7 @@ export function CompareRevisions({ namespace, name, revisions }: CompareRevision
   );
 }
 
-/** A revision holds a patch of the template (`pkg/controller/daemon/update.go` getPatch). */
+/** A revision contains a patch of the template (`pkg/controller/daemon/update.go` getPatch). */
 function templateText({ data }: ControllerRevision): string {
   const { spec } = (data ?? {}) as { spec?: { template?: Record<string, unknown> } };
   const { $patch: _, ...template } = spec?.template ?? {};

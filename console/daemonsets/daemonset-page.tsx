@@ -1,4 +1,4 @@
-/** One DaemonSet: where it runs, where not and why, its manifest and its revisions. */
+/** Page of a DaemonSet: its hosts and reasons, manifest and revisions. */
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
@@ -34,8 +34,8 @@ export function DaemonSetPage() {
       </p>
       <h1>{name}</h1>
       {phase === 'loading' && <p role="status">Loading…</p>}
-      {phase === 'refused' && <p role="alert">You may not see this: {error?.message}</p>}
-      {phase === 'live' && !daemonSet && <p>There is no such DaemonSet any more.</p>}
+      {phase === 'refused' && <p role="alert">You are not allowed to read this: {error?.message}</p>}
+      {phase === 'live' && !daemonSet && <p>This DaemonSet does not exist.</p>}
       {daemonSet && (
         <>
           <Where daemonSet={daemonSet} />
@@ -60,7 +60,7 @@ function Where({ daemonSet }: { daemonSet: DaemonSet }) {
   );
   return (
     <section className={controls.card} aria-label="Where it runs">
-      <h2>Where it runs, and where not</h2>
+      <h2>Where it runs and why</h2>
       <Counts status={daemonSet.status} />
       <p role="status">{answer?.sentence ?? problem ?? 'Loading…'}</p>
       {answer?.reasons.map(({ code, count, nodes }) => (
@@ -69,12 +69,12 @@ function Where({ daemonSet }: { daemonSet: DaemonSet }) {
             <strong>{count}</strong> {code}
           </summary>
           <ul className={classes.hosts}>
-            {nodes.slice(0, MOST_NAMES).map((node) => (
+            {nodes.slice(0, MAX_NAMES).map((node) => (
               <li key={node}>
                 <Link href={`/hosts/${node}`}>{node}</Link>
               </li>
             ))}
-            {nodes.length > MOST_NAMES && <li>and {nodes.length - MOST_NAMES} more</li>}
+            {nodes.length > MAX_NAMES && <li>and {nodes.length - MAX_NAMES} more</li>}
           </ul>
         </details>
       ))}
@@ -82,7 +82,7 @@ function Where({ daemonSet }: { daemonSet: DaemonSet }) {
   );
 }
 
-/** As kubectl names them. */
+/** Columns of `kubectl get daemonset`. */
 const COUNTS = [
   ['Desired', 'desiredNumberScheduled'],
   ['Current', 'currentNumberScheduled'],
@@ -105,9 +105,9 @@ function Counts({ status }: Pick<DaemonSet, 'status'>) {
   );
 }
 
-const MOST_NAMES = 200;
+const MAX_NAMES = 200;
 
-/** Whether it is edited stands in the URL. */
+/** The URL contains whether the manifest is being edited. */
 function Manifest({ daemonSet }: { daemonSet: DaemonSet }) {
   const [query, setQuery] = useUrlQuery();
   const [isWritten, setWritten] = useState(false);
@@ -125,11 +125,11 @@ function Manifest({ daemonSet }: { daemonSet: DaemonSet }) {
         <ManifestEditor base={daemonSet} firstText={manifestText(daemonSet)} onDone={leave} />
       ) : (
         <>
-          {isWritten && <p role="status">It is stored, and on its way to the hosts.</p>}
+          {isWritten && <p role="status">Saved. The hosts are being updated.</p>}
           <ScrolledText label="Manifest as YAML" text={manifestText(daemonSet)} />
           {mayEdit && (
             <button type="button" className={controls.button} onClick={() => setQuery('edit', 'manifest')}>
-              Edit the manifest
+              Edit manifest
             </button>
           )}
           <CopyCommand text={`kubectl -n ${namespace} get daemonset ${name} -o yaml`} />

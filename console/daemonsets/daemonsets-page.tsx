@@ -1,4 +1,4 @@
-/** All DaemonSets with the counts that people know. */
+/** Page with all DaemonSets. */
 import { Link } from 'wouter';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import { useIsAllowedInAny } from '../api/access-checks.js';
@@ -11,7 +11,6 @@ import { CopyCommand } from '../layout/text/copy-command.js';
 const COLUMNS = ['Namespace', 'Name', 'Desired', 'Ready', 'Up to date', 'Available', 'Misscheduled'] as const;
 
 const CREATE = { verb: 'create', group: 'apps', resource: 'daemonsets' };
-/** Where a new one goes unless its manifest says otherwise. */
 const FIRST_NAMESPACE = 'default';
 
 export function DaemonSetsPage() {
@@ -22,11 +21,11 @@ export function DaemonSetsPage() {
     <PageShell>
       <h1>DaemonSets</h1>
       {phase === 'loading' && <p role="status">Loading…</p>}
-      {phase === 'refused' && <p role="alert">You may not see DaemonSets: {error?.message}</p>}
+      {phase === 'refused' && <p role="alert">You are not allowed to list DaemonSets: {error?.message}</p>}
       {phase === 'live' && sorted.length === 0 && (
         <p className={controls.card}>
           None yet. {mayCreate && 'Create one here, or '}
-          <code>kubectl apply -f</code> a manifest, and it appears.
+          <code>kubectl apply -f</code> a manifest.
         </p>
       )}
       {mayCreate && (
@@ -68,7 +67,7 @@ function Row({ daemonSet: { metadata, status } }: { daemonSet: DaemonSet }) {
   );
 }
 
-/** Where one may be made: those in which there are some, and the first. Who may everywhere may in each. */
+/** Returns namespaces in which to check for permission: the default one and all with DaemonSets. */
 function namespacesOf(daemonSets: readonly DaemonSet[]): string[] {
   return [
     ...new Set([FIRST_NAMESPACE, ...daemonSets.map(({ metadata }) => metadata.namespace ?? '')]),

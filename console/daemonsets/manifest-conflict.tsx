@@ -1,4 +1,4 @@
-/** Somebody else has changed what is being edited: shows what they changed, and lets one choose what becomes of both. */
+/** Shown when another user has changed the DaemonSet: displays that change and offers ways to continue. */
 import { applyPatch, createPatch } from 'diff';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import controls from '../layout/controls.module.css';
@@ -7,10 +7,9 @@ import { manifestText } from './manifest-text.js';
 
 interface ConflictChoiceProps {
   base: DaemonSet;
-  /** The text as it is edited now. */
   mine: string;
   theirs: DaemonSet;
-  /** Called with the text to go on with. */
+  /** Called with the text to continue with. */
   onSettled: (text: string) => void;
 }
 
@@ -20,30 +19,28 @@ export function ConflictChoice({ base, mine, theirs, onSettled }: ConflictChoice
   const merged = mergedText(before, mine, after);
   return (
     <section role="alert" className={controls.card} aria-label="Conflict">
-      <h3>Somebody else has changed it meanwhile</h3>
-      <p>Nothing was stored. What they changed:</p>
-      <TextDiff label="What they changed" before={before} after={after} />
+      <h3>Another user has changed this DaemonSet</h3>
+      <p>Your changes were not saved. The other user changed:</p>
+      <TextDiff label="Changes of the other user" before={before} after={after} />
       <div className={controls.row}>
         {merged !== undefined && (
           <button type="button" className={controls.button} data-main onClick={() => onSettled(merged)}>
-            Take both changes
+            Merge both changes
           </button>
         )}
         <button type="button" className={controls.button} onClick={() => onSettled(mine)}>
-          Keep mine, undo theirs
+          Keep mine, discard theirs
         </button>
         <button type="button" className={controls.button} onClick={() => onSettled(after)}>
-          Take theirs, drop mine
+          Keep theirs, discard mine
         </button>
       </div>
-      {merged === undefined && (
-        <p>Both changed the same lines, so they cannot be put together by themselves.</p>
-      )}
+      {merged === undefined && <p>Both versions change the same lines and cannot be merged automatically.</p>}
     </section>
   );
 }
 
-/** Mine made to theirs; `undefined` where both changed the same lines. */
+/** Applies the user's edits to the other user's version. Returns undefined if both changed the same lines. */
 function mergedText(base: string, mine: string, theirs: string): string | undefined {
   const merged = applyPatch(theirs, createPatch('manifest', base, mine));
   return merged === false ? undefined : merged;

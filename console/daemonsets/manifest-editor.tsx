@@ -1,8 +1,8 @@
-/** A DaemonSet's manifest, edited: checked as it is typed, shown with its differences and its plan, then applied. */
+/** Editor of a DaemonSet's manifest: validation while typing, preview of differences and plan, apply. */
 import { lazy, Suspense, useState } from 'react';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { Plan } from '../../shared/kube/fleet/plan-types.js';
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import { type Confirmation, ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
@@ -16,17 +16,16 @@ import { type Preview, useManifestEdit } from './use-manifest-edit.js';
 const YamlEditor = lazy(async () => ({ default: (await import('./yaml-editor.js')).YamlEditor }));
 
 interface ManifestEditorProps {
-  /** What is edited; absent: it is to be made. */
+  /** The edited DaemonSet. Absent for a new one. */
   base?: DaemonSet;
-  /** What stands in the editor at first. */
   firstText: string;
   onDone: (written?: DaemonSet) => void;
 }
 
 export function ManifestEditor({ base: firstBase, firstText, onDone }: ManifestEditorProps) {
   const edit = useManifestEdit(firstBase, firstText, onDone);
-  const { base, text, problems, preview, trouble, theirs } = edit;
-  const [isAsked, setAsked] = useState(false);
+  const { base, text, problems, preview, failure, theirs } = edit;
+  const [isConfirming, setConfirming] = useState(false);
 
   return (
     <>
@@ -47,21 +46,21 @@ export function ManifestEditor({ base: firstBase, firstText, onDone }: ManifestE
       <Actions
         act={base ? 'Apply' : 'Create'}
         plan={preview?.plan}
-        mayLook={(problems ?? []).length === 0 && theirs === undefined}
-        onLook={() => void edit.look()}
-        onAct={() => setAsked(true)}
+        canPreview={(problems ?? []).length === 0 && theirs === undefined}
+        onPreview={() => void edit.loadPreview()}
+        onAct={() => setConfirming(true)}
         onLeave={() => onDone()}
       />
-      {trouble && (
+      {failure && (
         <p role="alert" className={controls.problem}>
-          {trouble}
+          {failure}
         </p>
       )}
       {preview && <WhatChanges base={base} preview={preview} />}
-      {isAsked && preview && (
+      {isConfirming && preview && (
         <ConfirmDialog
           question={questionOf(base, preview.plan, () => edit.apply(preview))}
-          onClose={() => setAsked(false)}
+          onClose={() => setConfirming(false)}
         />
       )}
     </>
@@ -70,25 +69,25 @@ export function ManifestEditor({ base: firstBase, firstText, onDone }: ManifestE
 
 interface ActionsProps {
   act: string;
-  /** Absent: nobody has looked yet at what it would do. */
+  /** Absent without a preview. */
   plan: Plan | undefined;
-  mayLook: boolean;
-  onLook: () => void;
+  canPreview: boolean;
+  onPreview: () => void;
   onAct: () => void;
   onLeave: () => void;
 }
 
-function Actions({ act, plan, mayLook, onLook, onAct, onLeave }: ActionsProps) {
+function Actions({ act, plan, canPreview, onPreview, onAct, onLeave }: ActionsProps) {
   return (
     <div className={controls.row}>
       <button
         type="button"
         className={controls.button}
         data-main={!plan}
-        disabled={!mayLook}
-        onClick={onLook}
+        disabled={!canPreview}
+        onClick={onPreview}
       >
-        Show what would change
+        Preview changes
       </button>
       {plan?.refused.length === 0 && (
         <button type="button" className={controls.button} data-main onClick={onAct}>
@@ -96,7 +95,7 @@ function Actions({ act, plan, mayLook, onLook, onAct, onLeave }: ActionsProps) {
         </button>
       )}
       <button type="button" className={controls.button} onClick={onLeave}>
-        Leave without a change
+        Discard changes
       </button>
     </div>
   );
@@ -111,9 +110,9 @@ function WhatChanges({ base, preview: { text, plan } }: WhatChangesProps) {
   const before = base ? manifestText(base) : '';
   return (
     <>
-      <h3>What changes in the manifest</h3>
-      <TextDiff label="Differences of the manifest" before={before} after={text} />
-      <h3>What it does to hosts</h3>
+      <h3>Changes of the manifest</h3>
+      <TextDiff label="Changes of the manifest" before={before} after={text} />
+      <h3>Effect on hosts</h3>
       <PlanSummary plan={plan} />
       <CopyCommand text={base ? 'kubectl replace -f manifest.yaml' : 'kubectl create -f manifest.yaml'} />
     </>
@@ -123,8 +122,8 @@ function WhatChanges({ base, preview: { text, plan } }: WhatChangesProps) {
 function questionOf(base: DaemonSet | undefined, plan: Plan, perform: () => Promise<void>): Confirmation {
   const hosts = changingHosts(plan);
   return {
-    title: base ? `Apply this to ${base.metadata.name}?` : 'Create this DaemonSet?',
-    text: <p>{countText(hosts, 'host changes', 'hosts change')}, under the rules that hold now.</p>,
+    title: base ? `Apply changes to ${base.metadata.name}?` : 'Create this DaemonSet?',
+    text: <p>{countText(hosts, 'host changes', 'hosts change')}, by the current policy.</p>,
     act: base ? 'Apply' : 'Create',
     reason: 'none',
     perform,
@@ -133,7 +132,7 @@ function questionOf(base: DaemonSet | undefined, plan: Plan, perform: () => Prom
 
 function Problems({ problems }: { problems: readonly Problem[] | undefined }) {
   if (!problems) return <p role="status">Checking…</p>;
-  if (problems.length === 0) return <p role="status">The coordinator would take it.</p>;
+  if (problems.length === 0) return <p role="status">The manifest is valid.</p>;
   return (
     <ul role="alert" aria-label="Problems" className={controls.problem}>
       {problems.map(({ line, message }) => (

@@ -1,18 +1,17 @@
-/** Where in a manifest's text a field stands that the API speaks of. Pure. */
+/** Finds the field of an API error in the text of a manifest. Pure. */
 import { type Document, isMap, isNode, isScalar, isSeq } from 'yaml';
 
-/** Offsets in the text. */
 export interface TextRange {
   from: number;
   to: number;
 }
 
-/** `spec.containers[0].limits[cpu]` → its parts. Keys in brackets may have dots. */
+/** Splits `spec.containers[0].limits[cpu]`. Keys in brackets may contain dots. */
 function partsOf(path: string): string[] {
   return [...path.matchAll(/\[([^\]]*)\]|[^.[\]]+/g)].map(([whole, key]) => key ?? whole);
 }
 
-/** The place of the field, or of the innermost one around it that the text has. */
+/** Returns the range of the field, or of its innermost parent that is present in the text. */
 export function rangeOfField(document: Document, path: string): TextRange {
   let node: unknown = document.contents;
   let place: TextRange = { from: 0, to: 0 };
@@ -28,7 +27,7 @@ export function rangeOfField(document: Document, path: string): TextRange {
 function childOf(node: unknown, part: string): { node: unknown; place: TextRange } | undefined {
   if (isSeq(node)) {
     const item = node.items[Number(part)];
-    // Messages about types leave the index out.
+    // Error messages about types omit the index.
     if (item === undefined) return Number.isNaN(Number(part)) ? childOf(node.items[0], part) : undefined;
     return { node: item, place: placeOf(item, item) };
   }

@@ -1,25 +1,24 @@
-/** A DaemonSet as the text that a person edits, and back. Pure. */
+/** Conversion between a DaemonSet and its editable text. Pure. */
 import { isMap, parseDocument, stringify } from 'yaml';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { StatusCause } from '../../shared/kube/objects/api-status.js';
 import { rangeOfField, type TextRange } from './manifest-field-range.js';
 
-/** Something that is wrong with the text, where it is. `line` counts from 1. */
+/** A problem and its position. `line` starts at 1. */
 export interface Problem extends TextRange {
   line: number;
   message: string;
 }
 
-/** What was refused, as the API says it. */
 export interface Refusal {
   message: string;
   causes: readonly StatusCause[];
 }
 
-/** Kept by clients for themselves: nobody edits it. */
+/** Bookkeeping of kubectl. Hidden in the editor. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** What of it is a person's to write: no status, nothing that the coordinator fills in. */
+/** Returns the editable part as YAML: no status, and no fields that the coordinator sets. */
 export function manifestText({ metadata, spec }: Pick<DaemonSet, 'metadata' | 'spec'>): string {
   const { name, namespace, labels, annotations = {} } = metadata;
   const { [LAST_APPLIED]: _, ...own } = annotations;
@@ -27,7 +26,7 @@ export function manifestText({ metadata, spec }: Pick<DaemonSet, 'metadata' | 's
   return stringify({ apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: shown, spec }, { lineWidth: 0 });
 }
 
-/** The object that the text is, or why it is none. */
+/** Parses the text. Returns the object, or the problems. */
 export function readManifest(text: string): { manifest: Record<string, unknown> } | { problems: Problem[] } {
   const document = parseDocument(text, { version: '1.1', prettyErrors: false });
   const problems = document.errors.map(({ message, pos: [from, to] }) =>
@@ -35,13 +34,12 @@ export function readManifest(text: string): { manifest: Record<string, unknown> 
   );
   if (problems.length > 0) return { problems };
   if (isMap(document.contents)) return { manifest: document.toJS() as Record<string, unknown> };
-  return { problems: [problemAt(text, { from: 0, to: text.length }, 'A DaemonSet is a mapping of fields.')] };
+  return {
+    problems: [problemAt(text, { from: 0, to: text.length }, 'The manifest must be a YAML mapping.')],
+  };
 }
 
-/**
- * What a write is sent of an edited text: the object as it was loaded with the text's own parts in their place, so that nothing
- * goes that the text does not show.
- */
+/** Returns the body of the write. Metadata that the text does not show is kept from the loaded object. */
 export function mergeManifest(base: DaemonSet, manifest: Record<string, unknown>): Record<string, unknown> {
   const edited = (manifest.metadata ?? {}) as DaemonSet['metadata'];
   const { managedFields: _, labels: __, annotations, ...kept } = base.metadata;
@@ -50,7 +48,7 @@ export function mergeManifest(base: DaemonSet, manifest: Record<string, unknown>
   return { ...manifest, metadata: { ...kept, ...edited, annotations: own } };
 }
 
-/** What the API refused, at the lines that it speaks of. */
+/** Converts an error of the API to problems with line numbers. */
 export function problemsOf(text: string, { message, causes }: Refusal): Problem[] {
   const document = parseDocument(text, { version: '1.1', prettyErrors: false });
   const at = (field: string, words: string) => problemAt(text, rangeOfField(document, field), words);

@@ -1,18 +1,17 @@
-/** Sending a manifest: to be checked, to be planned, to be stored. A write names the version that it is about. */
+/** Requests of the editor: validate, plan and store. Each write names the resourceVersion that it replaces. */
 
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { Plan } from '../../shared/kube/fleet/plan-types.js';
 import { ApiCallError, callApi } from '../api/api-call.js';
 import { manifestText, mergeManifest } from './manifest-text.js';
 
-/** One write, ready to be sent. */
 interface ManifestWrite {
   method: 'POST' | 'PUT';
   path: string;
   body: Record<string, unknown>;
 }
 
-const MOST_TRIES = 5;
+const MAX_ATTEMPTS = 5;
 const MANAGER = 'fieldManager=everynode-console';
 
 function pathOf(namespace: string, name?: string): string {
@@ -20,7 +19,7 @@ function pathOf(namespace: string, name?: string): string {
   return name === undefined ? all : `${all}/${name}`;
 }
 
-/** The object as it is stored now, if somebody has changed it since `base`; a status that was written since is no change. */
+/** Returns the stored object if another user has changed it since `base`, status excluded, or undefined. */
 export async function fetchIfChanged(base: DaemonSet): Promise<DaemonSet | undefined> {
   const now = await newest(base);
   return isSame(now, base) ? undefined : now;
@@ -34,7 +33,7 @@ function isSame(a: DaemonSet, b: DaemonSet): boolean {
   return a.metadata.uid === b.metadata.uid && manifestText(a) === manifestText(b);
 }
 
-/** The write of an edited text over `base`, at the version that is stored now if that is no other. */
+/** Prepares the write. Uses the stored resourceVersion if only the status has changed since `base`. */
 export async function prepareWrite(
   manifest: Record<string, unknown>,
   base: DaemonSet | undefined,
@@ -49,12 +48,11 @@ export async function prepareWrite(
   return { method: 'PUT', path: pathOf(namespace, name), body };
 }
 
-/** Rejects with `CallError`, and the fields that are wrong in it, when the API would refuse the write. */
+/** Validates by a dry run. Rejects with `ApiCallError` and its field errors. */
 export async function checkWrite({ method, path, body }: ManifestWrite): Promise<void> {
   await callApi(`${path}?dryRun=All&fieldValidation=Strict&${MANAGER}`, { method, body, isMinimal: true });
 }
 
-/** What it would do to hosts. */
 export function fetchPlan({ body }: ManifestWrite): Promise<Plan> {
   return callApi<Plan>('/apis/fleet.everynode.dev/v1/plan', {
     method: 'POST',
@@ -62,7 +60,7 @@ export function fetchPlan({ body }: ManifestWrite): Promise<Plan> {
   });
 }
 
-/** Stores it. Rejects with `CallError`: `Conflict` when somebody has changed it since `base`. */
+/** Stores the manifest. Rejects with `ApiCallError`; reason `Conflict` if another user has changed it since `base`. */
 export async function storeManifest(
   manifest: Record<string, unknown>,
   base: DaemonSet | undefined,
@@ -72,9 +70,9 @@ export async function storeManifest(
     try {
       return await callApi<DaemonSet>(`${path}?fieldValidation=Strict&${MANAGER}`, { method, body });
     } catch (error) {
-      // In a rollout the status is written several times a second.
+      // Retry: during a rollout the status changes several times a second.
       const isLate = error instanceof ApiCallError && error.reason === 'Conflict';
-      if (!isLate || !base || tries === MOST_TRIES || (await fetchIfChanged(base))) throw error;
+      if (!isLate || !base || tries === MAX_ATTEMPTS || (await fetchIfChanged(base))) throw error;
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Making a DaemonSet: the same editor as for one that is there, with something to begin with. */
+/** Page to create a DaemonSet: the editor with an initial manifest. */
 import { Link, useLocation } from 'wouter';
 import controls from '../layout/controls.module.css';
 import { PageShell } from '../layout/shell/page-shell.js';

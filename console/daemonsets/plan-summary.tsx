@@ -1,13 +1,12 @@
-/** What a change would do to hosts, as `everynode plan` says it: in one line, by wave, and host by host. */
+/** Preview of a change as `everynode plan` prints it: summary, waves and hosts. */
 import { Link } from 'wouter';
 import { CHANGING_ACTIONS, type DaemonSetPlan, type Plan } from '../../shared/kube/fleet/plan-types.js';
 import controls from '../layout/controls.module.css';
 import table from '../layout/table.module.css';
 
-/** More on a page help nobody. */
-const MOST_HOSTS = 200;
+const MAX_HOSTS = 200;
 
-/** Hosts that change, now or when they are let. */
+/** Returns the number of hosts that change, at once or later. */
 export function changingHosts({ daemonSets }: Plan): number {
   const counts = daemonSets.flatMap((plan) => CHANGING_ACTIONS.map((action) => plan.counts[action]));
   return counts.reduce((sum, count) => sum + count, 0);
@@ -41,11 +40,11 @@ function OfDaemonSet({ plan }: { plan: DaemonSetPlan }) {
       </p>
       {blockedBy && (
         <p role="alert" className={controls.problem}>
-          It would not come to its end by itself: {blockedBy}
+          It would not complete without an operator: {blockedBy}
         </p>
       )}
       {policy && <p className={controls.dim}>By policy {policy}.</p>}
-      {assumptions.length > 0 && <p className={controls.dim}>Supposing that {assumptions.join('; ')}.</p>}
+      {assumptions.length > 0 && <p className={controls.dim}>Assuming that {assumptions.join('; ')}.</p>}
       {waves.length > 0 && (
         <div className={table.frame}>
           <table className={table.table}>
@@ -84,7 +83,7 @@ function OfDaemonSet({ plan }: { plan: DaemonSetPlan }) {
             <table className={table.table}>
               <tbody>
                 {changing
-                  .slice(0, MOST_HOSTS)
+                  .slice(0, MAX_HOSTS)
                   .map(({ node, action, wave, startSeconds, message: because }) => (
                     <tr key={node}>
                       <th scope="row">
@@ -99,8 +98,8 @@ function OfDaemonSet({ plan }: { plan: DaemonSetPlan }) {
               </tbody>
             </table>
           </div>
-          {changing.length > MOST_HOSTS && (
-            <p>and {changing.length - MOST_HOSTS} more: everynode plan --hosts all</p>
+          {changing.length > MAX_HOSTS && (
+            <p>and {changing.length - MAX_HOSTS} more: everynode plan --hosts all</p>
           )}
         </details>
       )}
@@ -108,7 +107,7 @@ function OfDaemonSet({ plan }: { plan: DaemonSetPlan }) {
   );
 }
 
-/** `undefined` → `–`, 0 → `at once`, 4000 → `after 1 h 7 min`. */
+/** Formats undefined as `–`, 0 as `at once`, and 4000 as `after 1 h 7 min`. */
 function after(seconds: number | undefined): string {
   if (seconds === undefined) return '–';
   if (seconds < 1) return 'at once';

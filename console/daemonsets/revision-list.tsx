@@ -1,15 +1,15 @@
-/** The revisions of a DaemonSet, the newest first, and going back to one. */
+/** Revisions of a DaemonSet, newest first, with rollback. */
 
 import { useState } from 'react';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import { useIsAllowed } from '../api/access-checks.js';
 import { requestApi } from '../api/api-call.js';
 import { useLiveList } from '../api/live-list.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
+import { TableCard } from '../layout/list-table.js';
 import table from '../layout/table.module.css';
-import { TableCard } from '../layout/table-card.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { CompareRevisions } from './compare-revisions.js';
@@ -21,8 +21,8 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
   const { objects, phase } = useLiveList<ControllerRevision>(
     `/apis/apps/v1/namespaces/${namespace}/controllerrevisions`,
   );
-  const [asked, setAsked] = useState<ControllerRevision>();
-  const mayGoBack = useIsAllowed({ verb: 'patch', group: 'apps', resource: 'daemonsets', namespace });
+  const [selected, setSelected] = useState<ControllerRevision>();
+  const mayRollBack = useIsAllowed({ verb: 'patch', group: 'apps', resource: 'daemonsets', namespace });
   const own = objects
     .filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid))
     .sort((a, b) => b.revision - a.revision);
@@ -46,9 +46,9 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
               <td>
                 {index === 0
                   ? 'current'
-                  : mayGoBack && (
-                      <button type="button" className={controls.button} onClick={() => setAsked(revision)}>
-                        Go back to {revision.revision}
+                  : mayRollBack && (
+                      <button type="button" className={controls.button} onClick={() => setSelected(revision)}>
+                        Roll back to {revision.revision}
                       </button>
                     )}
               </td>
@@ -57,33 +57,32 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
         </tbody>
       </table>
       {own.length > 1 && <CompareRevisions namespace={namespace} name={name} revisions={own} />}
-      {asked && (
+      {selected && (
         <ConfirmDialog
           question={{
-            title: `Go back to revision ${asked.revision}?`,
+            title: `Roll back to revision ${selected.revision}?`,
             text: (
               <>
                 <p>
-                  The template becomes that of revision {asked.revision}, and is rolled out to{' '}
-                  {countText(daemonSet.status?.desiredNumberScheduled ?? 0, 'host')} under the rules that hold
-                  now.
+                  The template of revision {selected.revision}is restored and rolled out to{' '}
+                  {countText(daemonSet.status?.desiredNumberScheduled ?? 0, 'host')} by the current policy.
                 </p>
-                <CopyCommand text={undo(asked.revision)} />
+                <CopyCommand text={undo(selected.revision)} />
               </>
             ),
-            act: `Go back to ${asked.revision}`,
+            act: `Roll back to ${selected.revision}`,
             reason: 'none',
-            perform: () => goBack(daemonSet, asked),
+            perform: () => rollBack(daemonSet, selected),
           }}
-          onClose={() => setAsked(undefined)}
+          onClose={() => setSelected(undefined)}
         />
       )}
     </TableCard>
   );
 }
 
-/** As `kubectl rollout undo`: the revision's own patch, applied to the DaemonSet. */
-async function goBack(daemonSet: DaemonSet, { data }: ControllerRevision): Promise<void> {
+/** Rolls back like `kubectl rollout undo`: applies the revision's patch to the DaemonSet. */
+async function rollBack(daemonSet: DaemonSet, { data }: ControllerRevision): Promise<void> {
   const { namespace = '', name } = daemonSet.metadata;
   await requestApi(`/apis/apps/v1/namespaces/${namespace}/daemonsets/${name}`, {
     method: 'PATCH',

@@ -1,4 +1,4 @@
-/** A manifest under the hands of somebody who edits it: its text, what is wrong with it, what it would do, who was faster. */
+/** State of a manifest that is being edited: text, problems, preview and conflicts with other users. */
 import { useCallback, useState } from 'react';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { Plan } from '../../shared/kube/fleet/plan-types.js';
@@ -6,14 +6,14 @@ import { ApiCallError } from '../api/api-call.js';
 import { type Problem, problemsOf, readManifest } from './manifest-text.js';
 import { checkWrite, fetchIfChanged, fetchPlan, prepareWrite, storeManifest } from './manifest-write.js';
 
-/** A look at what an apply would do, of exactly this text. */
+/** A preview of applying exactly this text. */
 export interface Preview {
   text: string;
   manifest: Record<string, unknown>;
   plan: Plan;
 }
 
-/** `firstBase`: what is edited, undefined where it is to be made. `onDone` is called with what was stored. */
+/** `firstBase` is the edited DaemonSet, or undefined for a new one. `onDone` receives the stored DaemonSet. */
 export function useManifestEdit(
   firstBase: DaemonSet | undefined,
   firstText: string,
@@ -23,14 +23,14 @@ export function useManifestEdit(
   const [text, setText] = useState(firstText);
   const [problems, setProblems] = useState<readonly Problem[]>();
   const [preview, setPreview] = useState<Preview>();
-  const [trouble, setTrouble] = useState('');
+  const [failure, setFailure] = useState('');
   const [theirs, setTheirs] = useState<DaemonSet>();
 
   const change = useCallback((next: string) => {
     setText(next);
     setProblems(undefined);
     setPreview(undefined);
-    setTrouble('');
+    setFailure('');
   }, []);
   const check = useCallback(
     async (checked: string) => {
@@ -41,15 +41,15 @@ export function useManifestEdit(
     [base],
   );
 
-  /** True when somebody else has changed it: that is shown instead. */
+  /** Returns true if another user has changed the DaemonSet, and shows the conflict. */
   const isLate = async () => {
     const changed = base && (await fetchIfChanged(base));
     setTheirs(changed);
     if (changed) setPreview(undefined);
     return changed !== undefined;
   };
-  const look = async () => {
-    setTrouble('');
+  const loadPreview = async () => {
+    setFailure('');
     const read = readManifest(text);
     if ('problems' in read) return setProblems(read.problems);
     try {
@@ -57,7 +57,7 @@ export function useManifestEdit(
       const plan = await fetchPlan(await prepareWrite(read.manifest, base));
       setPreview({ text, manifest: read.manifest, plan });
     } catch (error) {
-      setTrouble(error instanceof Error ? error.message : String(error));
+      setFailure(error instanceof Error ? error.message : String(error));
     }
   };
   const apply = async ({ manifest }: Preview) => {
@@ -72,10 +72,10 @@ export function useManifestEdit(
     setTheirs(undefined);
     change(merged);
   };
-  return { base, text, problems, preview, trouble, theirs, change, check, look, apply, settle };
+  return { base, text, problems, preview, failure, theirs, change, check, loadPreview, apply, settle };
 }
 
-/** What the text itself lacks, else what the API would refuse. */
+/** Returns the problems of the text, or else those that the API reports. */
 async function problemsIn(text: string, base: DaemonSet | undefined): Promise<readonly Problem[]> {
   const read = readManifest(text);
   if ('problems' in read) return read.problems;
@@ -83,7 +83,7 @@ async function problemsIn(text: string, base: DaemonSet | undefined): Promise<re
     await checkWrite(await prepareWrite(read.manifest, base));
     return [];
   } catch (error) {
-    // A conflict is no fault of the text: it is settled when somebody applies.
+    // A conflict is not a problem of the text. It is resolved on apply.
     if (!(error instanceof ApiCallError) || error.reason === 'Conflict' || error.code === 0) return [];
     return problemsOf(text, error);
   }

@@ -1,6 +1,6 @@
 /**
- * A text editor for YAML that marks what is wrong as it is typed. It lives in a shadow root: there CodeMirror's styles are constructed
- * style sheets, which the Content-Security-Policy lets pass; in the page they would be inline styles.
+ * YAML editor with validation while typing. It is in a shadow root: there CodeMirror uses constructed style sheets,
+ * which the Content-Security-Policy allows. In the document it would use inline styles, which the policy blocks.
  */
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
@@ -20,10 +20,10 @@ import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
 import type { Problem } from './manifest-text.js';
 
-/** A pause of typing after which the text is checked. */
+/** Delay of validation after the last keystroke. */
 const CHECK_AFTER_MS = 500;
 
-/** The theme's own colours reach into the shadow root: they are variables. */
+/** CSS variables of the theme are inherited by the shadow root. */
 const COLOURS = HighlightStyle.define([
   { tag: [tags.definition(tags.propertyName), tags.propertyName], color: 'var(--accent)' },
   { tag: [tags.string, tags.content], color: 'var(--well)' },
@@ -51,19 +51,17 @@ const LOOKS = EditorView.theme({
 });
 
 interface YamlEditorProps {
-  /** What it is, for those who hear it. */
   label: string;
-  /** Another text than the one in the editor takes its place. */
+  /** A new text replaces the text in the editor. */
   text: string;
   onChange: (text: string) => void;
-  /** Asked at a pause of typing. */
   check: (text: string) => Promise<readonly Problem[]>;
 }
 
 export function YamlEditor({ label, text, onChange, check }: YamlEditorProps) {
   const frame = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
-  // The editor outlives a render: it asks for what stands here now.
+  // Latest props, for callbacks of the editor, which is created only once.
   const latest = useRef({ label, text, onChange, check });
   latest.current = { label, text, onChange, check };
 
@@ -96,7 +94,7 @@ export function YamlEditor({ label, text, onChange, check }: YamlEditorProps) {
   return <div ref={frame} />;
 }
 
-/** Tab leaves the editor, as WCAG 2.1.2 asks; Ctrl-] and Ctrl-[ indent. */
+/** Tab leaves the editor (WCAG 2.1.2). Ctrl-] and Ctrl-[ indent. */
 function extensions(label: string): Extension[] {
   return [
     lineNumbers(),
@@ -112,7 +110,7 @@ function extensions(label: string): Extension[] {
     syntaxHighlighting(COLOURS),
     LOOKS,
     keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, ...lintKeymap]),
-    // That the text takes the focus by itself, axe does not see.
+    // axe does not recognise that the editable element is focusable.
     EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
   ];
 }

@@ -1,43 +1,43 @@
-/** The fleet's counts, kept up with what changes: each host is looked at when it changes, and not with every picture of the fleet. */
+/** Incremental counts of the fleet: only changed hosts are evaluated. */
 import type { Host } from '../../shared/kube/fleet/host-types.js';
 import { HOST_HEALTH_STATES, type HostHealth, hostHealth } from './host-health.js';
 import { type FleetContext, ISSUES, type Issue, issuesOf } from './host-issues.js';
 import { diffHosts } from './host-list-diff.js';
 
 interface FleetCount {
-  /** Adds up to the number of hosts. */
+  /** The sum is the number of hosts. */
   conditions: Readonly<Record<HostHealth, number>>;
-  /** A host may have several. `rollouts` is 0: they are no hosts. */
-  troubles: Readonly<Record<Issue, number>>;
+  /** A host can have several issues. `rollouts` is always 0 here. */
+  issues: Readonly<Record<Issue, number>>;
 }
 
-/** Remembers the last picture; what it answers depends on its arguments alone. */
+/** Caches the last fleet. The result only depends on the arguments. */
 export class FleetCounters {
   #hosts: readonly Host[] = [];
   #surroundings: FleetContext | undefined;
   #conditions = nothingOf(HOST_HEALTH_STATES);
-  #troubles = nothingOf(ISSUES);
+  #issues = nothingOf(ISSUES);
 
-  /** `hosts` in order of their names. */
+  /** `hosts` must be sorted by name. */
   of(hosts: readonly Host[], surroundings: FleetContext): FleetCount {
     if (this.#surroundings !== surroundings) this.#forget(surroundings);
-    const { gone, come } = diffHosts(this.#hosts, hosts);
-    for (const host of gone) this.#count(host, surroundings, -1);
-    for (const host of come) this.#count(host, surroundings, 1);
+    const { removed, added } = diffHosts(this.#hosts, hosts);
+    for (const host of removed) this.#count(host, surroundings, -1);
+    for (const host of added) this.#count(host, surroundings, 1);
     this.#hosts = hosts;
-    return { conditions: { ...this.#conditions }, troubles: { ...this.#troubles } };
+    return { conditions: { ...this.#conditions }, issues: { ...this.#issues } };
   }
 
   #forget(surroundings: FleetContext): void {
     this.#hosts = [];
     this.#surroundings = surroundings;
     this.#conditions = nothingOf(HOST_HEALTH_STATES);
-    this.#troubles = nothingOf(ISSUES);
+    this.#issues = nothingOf(ISSUES);
   }
 
   #count(host: Host, surroundings: FleetContext, by: 1 | -1): void {
     this.#conditions[hostHealth(host)] += by;
-    for (const trouble of issuesOf(host, surroundings)) this.#troubles[trouble] += by;
+    for (const issue of issuesOf(host, surroundings)) this.#issues[issue] += by;
   }
 }
 

@@ -1,16 +1,16 @@
-/** How many hosts are in which condition; a press shows those alone. The counts add up to the fleet. */
-import { countText } from '../../shared/kube/objects/count-text.js';
+/** Number of hosts by health. A click filters the fleet. The sum is the size of the fleet. */
+import { countText } from '../../shared/kube/objects/meta.js';
 import classes from './fleet-counts.module.css';
 import { HOST_HEALTH_NAMES, HOST_HEALTH_STATES, type HostHealth } from './host-health.js';
 
 interface FleetCountsProps {
   total: number;
   counts: Readonly<Record<HostHealth, number>>;
-  chosen: HostHealth | undefined;
-  onChoose: (condition: HostHealth | undefined) => void;
+  selected: HostHealth | undefined;
+  onSelect: (condition: HostHealth | undefined) => void;
 }
 
-export function FleetCounts({ total, counts, chosen, onChoose }: FleetCountsProps) {
+export function FleetCounts({ total, counts, selected, onSelect }: FleetCountsProps) {
   return (
     <fieldset className={classes.counts}>
       <legend>{countText(total, 'host')}</legend>
@@ -20,8 +20,8 @@ export function FleetCounts({ total, counts, chosen, onChoose }: FleetCountsProp
           type="button"
           className={classes.count}
           data-condition={condition}
-          aria-pressed={chosen === condition}
-          onClick={() => onChoose(chosen === condition ? undefined : condition)}
+          aria-pressed={selected === condition}
+          onClick={() => onSelect(selected === condition ? undefined : condition)}
         >
           <strong>{counts[condition]}</strong> {HOST_HEALTH_NAMES[condition]}
         </button>

@@ -1,14 +1,11 @@
-/** Which hosts are shown, and by which label the map groups them. */
+/** Filter of the fleet, and the label that groups the map. */
 import controls from '../layout/controls.module.css';
 
 interface FleetFilterProps {
   filterText: string;
-  /** What is wrong with it. */
   problem?: string;
   label: string;
-  /** Those that hosts can be grouped by. */
   labels: readonly string[];
-  /** A name of the URL's query, and its new value. */
   onChange: (name: 'filter' | 'group', value: string) => void;
 }
 

@@ -1,4 +1,4 @@
-/** The fleet: what needs attention, every host on the map, and the same as a table. What is chosen stands in the URL. */
+/** Fleet page: issues, map and table of hosts. The URL contains filter and selection. */
 import { memo, useDeferredValue, useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import type { Host } from '../../shared/kube/fleet/host-types.js';
@@ -26,12 +26,12 @@ const HOSTS = '/apis/fleet.everynode.dev/v1/hosts';
 
 export function FleetPage() {
   const { objects, phase, error } = useLiveList<Host>(HOSTS);
-  // What a person does goes before what the fleet does.
+  // User input takes precedence over updates of the fleet.
   const hosts = useDeferredValue(objects);
   return (
     <PageShell>
       <h1>Fleet</h1>
-      {phase === 'refused' && <p role="alert">You may not see hosts: {error?.message}</p>}
+      {phase === 'refused' && <p role="alert">You are not allowed to list hosts: {error?.message}</p>}
       {phase === 'loading' && <p role="status">Loading hosts…</p>}
       {phase !== 'loading' && phase !== 'refused' && hosts.length === 0 && <NoHosts />}
       {hosts.length > 0 && <Fleet hosts={hosts} />}
@@ -39,21 +39,21 @@ export function FleetPage() {
   );
 }
 
-/** Drawn anew when hosts changed, and not when the page is told that they are about to. */
+/** Memoised: rendered when the hosts change, not on each deferred update. */
 const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
   const [params, set] = useUrlQuery();
   const filterText = params.get('filter') ?? '';
   const label = params.get('group') ?? '';
   const condition = HOST_HEALTH_STATES.find((each) => each === params.get('condition'));
-  const trouble = ISSUES.find((each) => each === params.get('trouble'));
+  const issue = ISSUES.find((each) => each === params.get('issue'));
   const columnNames = params.get('columns');
   const surroundings = useFleetContext();
 
   const filter = useMemo(() => hostFilter(filterText), [filterText]);
   const filtered = useMemo(() => hosts.filter(filter.matches), [hosts, filter]);
   const shown = useMemo(
-    () => withThese(filtered, condition, trouble, surroundings),
-    [filtered, condition, trouble, surroundings],
+    () => withThese(filtered, condition, issue, surroundings),
+    [filtered, condition, issue, surroundings],
   );
   const groups = useMemo(() => groupHosts(shown, label), [shown, label]);
   const [labelTally] = useState(() => new LabelCounts());
@@ -62,21 +62,21 @@ const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
   const counts = useMemo(() => tally.of(filtered, surroundings), [tally, filtered, surroundings]);
   const columns = useMemo(() => parseColumns(columnNames), [columnNames]);
   const sort = useMemo(() => parseSort(params.get('sort')), [params]);
-  const { chosen, names, hidden, choose } = useChosen(hosts, shown);
+  const { selected, names, hidden, select } = useSelected(hosts, shown);
 
   return (
     <>
       <IssueList
-        counts={counts.troubles}
+        counts={counts.issues}
         isFiltered={filterText !== ''}
-        chosen={trouble}
-        onChoose={(each) => set('trouble', each ?? '')}
+        selected={issue}
+        onSelect={(each) => set('issue', each ?? '')}
       />
       <FleetCounts
         total={filtered.length}
         counts={counts.conditions}
-        chosen={condition}
-        onChoose={(each) => set('condition', each ?? '')}
+        selected={condition}
+        onSelect={(each) => set('condition', each ?? '')}
       />
       <FleetFilter
         {...{ filterText, label, labels }}
@@ -84,46 +84,47 @@ const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
         onChange={set}
       />
       <section className={controls.card} aria-label="Map">
-        {shown.length === 0 ? <p role="status">No host fits.</p> : <FleetMap groups={groups} />}
+        {shown.length === 0 ? <p role="status">No hosts match.</p> : <FleetMap groups={groups} />}
       </section>
       <TableSettings columns={columns} labels={labels} onColumns={(text) => set('columns', text)} />
       <HostTable
-        {...{ columns, sort, chosen }}
+        {...{ columns, sort, selected }}
         hosts={shown}
         onSort={(text) => set('sort', text)}
-        onChoose={choose}
+        onSelect={select}
       />
-      <BulkBar names={names} hidden={hidden} onClear={() => choose(new Set())} />
+      <BulkBar names={names} hidden={hidden} onClear={() => select(new Set())} />
     </>
   );
 });
 
-/** Chosen hosts, as far as they are still there. */
-function useChosen(hosts: readonly Host[], shown: readonly Host[]) {
-  const [chosen, choose] = useState<ReadonlySet<string>>(new Set());
+function useSelected(hosts: readonly Host[], shown: readonly Host[]) {
+  const [selected, select] = useState<ReadonlySet<string>>(new Set());
   const mayChange = useIsAllowed(ACCESS.changeNodes);
   const mayRevoke = useIsAllowed(ACCESS.revoke);
   const names = useMemo(
     () =>
-      chosen.size === 0 ? [] : hosts.map(({ metadata }) => metadata.name).filter((name) => chosen.has(name)),
-    [hosts, chosen],
+      selected.size === 0
+        ? []
+        : hosts.map(({ metadata }) => metadata.name).filter((name) => selected.has(name)),
+    [hosts, selected],
   );
-  const visible = shown.filter(({ metadata }) => chosen.has(metadata.name)).length;
+  const visible = shown.filter(({ metadata }) => selected.has(metadata.name)).length;
   const isOffered = mayChange || mayRevoke;
-  return { chosen: isOffered ? chosen : undefined, names, hidden: names.length - visible, choose };
+  return { selected: isOffered ? selected : undefined, names, hidden: names.length - visible, select };
 }
 
 function withThese(
   hosts: readonly Host[],
   condition: HostHealth | undefined,
-  trouble: Issue | undefined,
+  issue: Issue | undefined,
   surroundings: FleetContext,
 ): readonly Host[] {
-  if (condition === undefined && trouble === undefined) return hosts;
+  if (condition === undefined && issue === undefined) return hosts;
   return hosts.filter(
     (host) =>
       (condition === undefined || hostHealth(host) === condition) &&
-      (trouble === undefined || issuesOf(host, surroundings).includes(trouble)),
+      (issue === undefined || issuesOf(host, surroundings).includes(issue)),
   );
 }
 
@@ -135,11 +136,11 @@ function NoHosts() {
       <p>
         {mayMake ? (
           <>
-            <Link href="/onboarding">Make a join line</Link>, type it on a host, and the host appears here by
-            itself. <code>everynode token create</code> prints one as well.
+            <Link href="/onboarding">Create a join command</Link>and run it on a host. The host appears here
+            once it has joined. <code>everynode token create</code> also prints one.
           </>
         ) : (
-          'A host appears here by itself once it has joined; whoever may create Secrets in kube-system can make the line for that.'
+          'Hosts appear here once they have joined. You are not allowed to create join commands; this needs permission to create Secrets in kube-system.'
         )}
       </p>
     </section>

@@ -1,4 +1,4 @@
-/** Which hosts a person means: words in names, and label selectors as kubectl takes them. */
+/** Filter of hosts: a part of the name, or a label selector in kubectl's syntax. */
 import type { Host } from '../../shared/kube/fleet/host-types.js';
 import {
   type Matcher,
@@ -8,14 +8,14 @@ import {
 
 interface HostFilter {
   matches(host: Host): boolean;
-  /** What is wrong with the text; it then matches nothing by labels. */
+  /** Syntax error of the selector. No host matches then. */
   problem?: string;
 }
 
-/** Names consist of these; what has anything else is a selector, and so is a label's bare key that no name contains. */
+/** Characters of host names. Any other text is parsed as a label selector. */
 const PART_OF_A_NAME = /^[a-z0-9.-]*$/;
 
-/** `site=hamburg,hardware in (nuc, pi)`, or `kiosk-12`. */
+/** Parses `site=hamburg,hardware in (nuc, pi)`, or `kiosk-12`. */
 export function hostFilter(text: string): HostFilter {
   const trimmed = text.trim();
   if (PART_OF_A_NAME.test(trimmed)) return { matches: ({ metadata }) => metadata.name.includes(trimmed) };

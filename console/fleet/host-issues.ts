@@ -1,13 +1,13 @@
-/** What of the fleet needs a person first: counts by kind of trouble, each with where to look. Pure. */
+/** Issues of hosts and rollouts that need an operator. Pure. */
 import type { Host } from '../../shared/kube/fleet/host-types.js';
 import type { Rollout, RolloutPhase } from '../../shared/kube/rollouts/rollout-types.js';
 import { hostHealth } from './host-health.js';
 
-/** Kinds of trouble, the worst first. */
+/** Kinds of issues, most severe first. */
 export const ISSUES = [
   'failing',
   'notReady',
-  'dark',
+  'offline',
   'rollouts',
   'disk',
   'pressure',
@@ -18,25 +18,24 @@ export const ISSUES = [
 
 export type Issue = (typeof ISSUES)[number];
 
-/** As people read them; the number stands before. */
-const TROUBLE_NAMES: Readonly<Record<Issue, string>> = {
+/** Labels, shown after the number of hosts. */
+const ISSUE_NAMES: Readonly<Record<Issue, string>> = {
   failing: 'with failing Pods',
   notReady: 'not ready',
-  dark: 'dark',
-  rollouts: 'rollouts that stand still',
-  disk: 'short of disk',
-  pressure: 'short of memory or processes',
-  certificates: 'whose certificate ends soon',
-  clock: 'whose clock is wrong',
+  offline: 'offline',
+  rollouts: 'stalled rollouts',
+  disk: 'under disk pressure',
+  pressure: 'under memory or PID pressure',
+  certificates: 'with an expiring certificate',
+  clock: 'with a wrong clock',
   skew: 'with another version than the coordinator',
 };
 
-/** What stands behind the number. */
-export function issueName(trouble: Issue, count: number): string {
-  return trouble === 'rollouts' && count === 1 ? 'rollout that stands still' : TROUBLE_NAMES[trouble];
+export function issueName(issue: Issue, count: number): string {
+  return issue === 'rollouts' && count === 1 ? 'stalled rollout' : ISSUE_NAMES[issue];
 }
 
-/** Agents renew theirs long before: what is this near its end has not been renewed. */
+/** Agents renew certificates long before this. A certificate this close to its expiry has not been renewed. */
 const ENDS_SOON_MS = 14 * 24 * 3_600_000;
 
 const STANDS_STILL: ReadonlySet<RolloutPhase> = new Set([
@@ -47,20 +46,18 @@ const STANDS_STILL: ReadonlySet<RolloutPhase> = new Set([
   'Frozen',
 ]);
 
-/** What a host's trouble is judged by besides the host. */
 export interface FleetContext {
-  /** ms since the epoch. */
   now: number;
-  /** The coordinator's, as agents name theirs: `v0.1.0`; "" = not known. */
+  /** The coordinator's version in the format of agents, such as `v0.1.0`. Empty if unknown. */
   version: string;
 }
 
-/** What a host suffers from, the worst first. One that is dark may have more, and nobody knows. */
+/** Returns the issues of a host, most severe first. An offline host may have more issues than are known. */
 export function issuesOf(host: Host, { now, version }: FleetContext): Issue[] {
   const { pressures, agentVersion, certificateEnds, clockSkew } = host.status;
   const condition = hostHealth(host);
   const found: Issue[] = [];
-  if (condition === 'failing' || condition === 'notReady' || condition === 'dark') found.push(condition);
+  if (condition === 'failing' || condition === 'notReady' || condition === 'offline') found.push(condition);
   if (pressures.includes('DiskPressure')) found.push('disk');
   if (pressures.some((pressure) => pressure !== 'DiskPressure')) found.push('pressure');
   if (certificateEnds !== undefined && Date.parse(certificateEnds) - now < ENDS_SOON_MS)
@@ -70,12 +67,12 @@ export function issuesOf(host: Host, { now, version }: FleetContext): Issue[] {
   return found;
 }
 
-/** Those that wait for a person. */
+/** Returns the rollouts that wait for an operator. */
 export function stalledRollouts(rollouts: readonly Rollout[]): Rollout[] {
   return rollouts.filter(({ status }) => status && STANDS_STILL.has(status.phase));
 }
 
-/** `v1.35.0+everynode.0.1.0` → `v0.1.0`; "" for anything else. */
+/** Converts `v1.35.0+everynode.0.1.0` to `v0.1.0`. Returns an empty string for any other text. */
 export function coordinatorVersion(gitVersion: string): string {
   const [, program] = /\+everynode\.(.+)$/.exec(gitVersion) ?? [];
   return program === undefined ? '' : `v${program}`;

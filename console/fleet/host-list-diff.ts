@@ -1,32 +1,32 @@
-/** What came and went between two pictures of the fleet: who keeps a sum of it looks at ten hosts then and not at ten thousand. */
+/** Difference of two versions of the fleet, so that updates cost as many steps as there are changes. */
 import type { Host } from '../../shared/kube/fleet/host-types.js';
 
-/** A host that changed is in both: as it was, and as it is. */
+/** A changed host is in both lists, with its old and its new version. */
 interface HostDifference {
-  gone: readonly Host[];
-  come: readonly Host[];
+  removed: readonly Host[];
+  added: readonly Host[];
 }
 
-/** Both pictures are in order of names; what did not change is the same object in both. Pure. */
+/** Both arguments must be sorted by name. Unchanged hosts must be the same objects. Pure. */
 export function diffHosts(before: readonly Host[], after: readonly Host[]): HostDifference {
-  const gone: Host[] = [];
-  const come: Host[] = [];
+  const removed: Host[] = [];
+  const added: Host[] = [];
   let left = 0;
   let right = 0;
   while (left < before.length || right < after.length) {
     const old = before[left];
-    const young = after[right];
-    const order = compareNames(old, young);
+    const current = after[right];
+    const order = compareNames(old, current);
     if (old && order <= 0) left += 1;
-    if (young && order >= 0) right += 1;
-    if (old === young) continue;
-    if (old && order <= 0) gone.push(old);
-    if (young && order >= 0) come.push(young);
+    if (current && order >= 0) right += 1;
+    if (old === current) continue;
+    if (old && order <= 0) removed.push(old);
+    if (current && order >= 0) added.push(current);
   }
-  return { gone, come };
+  return { removed, added };
 }
 
-/** Behind the last one there is only more of the other. */
+/** At the end of one list, all hosts of the other one added next. */
 function compareNames(a: Host | undefined, b: Host | undefined): number {
   if (a === b) return 0;
   if (!a) return 1;

@@ -1,4 +1,4 @@
-/** What needs a person first, with how many; a press shows those hosts, or the rollouts. */
+/** Issues with the number of affected hosts. A click filters the fleet, or opens the rollouts. */
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
@@ -20,52 +20,49 @@ const ROLLOUTS = '/apis/fleet.everynode.dev/v1/rollouts';
 const MINUTE_MS = 60_000;
 
 interface AttentionListProps {
-  /** Of hosts. */
   counts: Readonly<Record<Issue, number>>;
-  /** Others are left out of account. */
+  /** True if a filter excludes hosts. */
   isFiltered: boolean;
-  chosen: Issue | undefined;
-  onChoose: (trouble: Issue | undefined) => void;
+  selected: Issue | undefined;
+  onSelect: (issue: Issue | undefined) => void;
 }
 
-export function IssueList({ counts: ofHosts, isFiltered, chosen, onChoose }: AttentionListProps) {
+export function IssueList({ counts: ofHosts, isFiltered, selected, onSelect }: AttentionListProps) {
   const { objects: rollouts } = useLiveList<Rollout>(ROLLOUTS);
-  const [isPointedAt, setPointedAt] = useState(false);
+  const [isHovered, setHovered] = useState(false);
   const counts = { ...ofHosts, rollouts: stalledRollouts(rollouts).length };
-  const present = ISSUES.filter((trouble) => counts[trouble] > 0 || trouble === chosen);
-  // What is about to be pressed stays where it is.
-  const shown = useFrozenValue(present, isPointedAt);
+  const present = ISSUES.filter((issue) => counts[issue] > 0 || issue === selected);
+  // Items must not move while the user points at them.
+  const shown = useFrozenValue(present, isHovered);
   return (
     <section
       className={controls.card}
       aria-label="Needs attention"
-      onPointerEnter={() => setPointedAt(true)}
-      onPointerLeave={() => setPointedAt(false)}
+      onPointerEnter={() => setHovered(true)}
+      onPointerLeave={() => setHovered(false)}
     >
       <h2>Needs attention</h2>
       {shown.length === 0 && (
         <p className={controls.dim}>
-          {isFiltered
-            ? 'Nothing among the hosts that fit the filter.'
-            : 'Nothing. All hosts do what they should.'}
+          {isFiltered ? 'No issues among the hosts that match the filter.' : 'No issues.'}
         </p>
       )}
       <ul className={classes.list}>
-        {shown.map((trouble) => (
-          <li key={trouble}>
-            {trouble === 'rollouts' ? (
-              <Link href="/rollouts" className={classes.item} data-trouble={trouble}>
-                <strong>{counts[trouble]}</strong> {issueName(trouble, counts[trouble])}
+        {shown.map((issue) => (
+          <li key={issue}>
+            {issue === 'rollouts' ? (
+              <Link href="/rollouts" className={classes.item} data-issue={issue}>
+                <strong>{counts[issue]}</strong> {issueName(issue, counts[issue])}
               </Link>
             ) : (
               <button
                 type="button"
                 className={classes.item}
-                data-trouble={trouble}
-                aria-pressed={trouble === chosen}
-                onClick={() => onChoose(trouble === chosen ? undefined : trouble)}
+                data-issue={issue}
+                aria-pressed={issue === selected}
+                onClick={() => onSelect(issue === selected ? undefined : issue)}
               >
-                <strong>{counts[trouble]}</strong> {issueName(trouble, counts[trouble])}
+                <strong>{counts[issue]}</strong> {issueName(issue, counts[issue])}
               </button>
             )}
           </li>
@@ -75,7 +72,7 @@ export function IssueList({ counts: ofHosts, isFiltered, chosen, onChoose }: Att
   );
 }
 
-/** The time, each minute anew, and the coordinator's version. */
+/** Returns the current time, updated every minute, and the coordinator's version. */
 export function useFleetContext(): FleetContext {
   const [now, setNow] = useState(Date.now);
   const [version, setVersion] = useState('');
@@ -84,12 +81,12 @@ export function useFleetContext(): FleetContext {
     useCallback(() => setNow(Date.now()), []),
   );
   useEffect(() => {
-    const leave = new AbortController();
-    void callApi<{ gitVersion?: string }>('/version', { signal: leave.signal }).then(
+    const abort = new AbortController();
+    void callApi<{ gitVersion?: string }>('/version', { signal: abort.signal }).then(
       ({ gitVersion = '' }) => setVersion(coordinatorVersion(gitVersion)),
       () => undefined,
     );
-    return () => leave.abort();
+    return () => abort.abort();
   }, []);
   return useMemo(() => ({ now, version }), [now, version]);
 }

@@ -1,20 +1,20 @@
-/** Changes of a condition as the stretches of time in between. Pure. */
+/** Converts condition changes to intervals of constant status. Pure. */
 import type { ConditionChange } from '../../shared/kube/fleet/host-reading-types.js';
 
-/** `from` and `to` are parts of the span, in [0, 1]. */
+/** `from` and `to` are fractions of the time span, in [0, 1]. */
 interface Stretch {
   from: number;
   to: number;
   status: string;
 }
 
-/** The condition as it is now; `since` in ms. */
+/** The current status. `since` is in milliseconds. */
 export interface CurrentStatus {
   status: string;
   since: number;
 }
 
-/** From `start` to `end` (ms), as far as it is known: what was before the first thing that is told is left out. */
+/** Returns the intervals from `start` to `end` (milliseconds). Omits the time before the first known status. */
 export function conditionIntervals(
   changes: readonly ConditionChange[],
   present: CurrentStatus,

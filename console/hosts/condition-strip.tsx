@@ -1,7 +1,7 @@
-/** One condition over the last day, as a strip: a part for each stretch of one status. */
+/** Timeline of one condition over the last day, coloured by status. */
 
 import type { ConditionChange } from '../../shared/kube/fleet/host-reading-types.js';
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import { type CurrentStatus, conditionIntervals } from './condition-intervals.js';
 import classes from './condition-strip.module.css';
 
@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 interface ConditionStripProps {
   type: string;
   present: CurrentStatus;
-  /** Of this condition, the oldest first. */
+  /** Changes of this condition, oldest first. */
   changes: readonly ConditionChange[];
 }
 
@@ -27,7 +27,7 @@ export function ConditionStrip({ type, present, changes }: ConditionStripProps) 
       viewBox="0 0 1 1"
       preserveAspectRatio="none"
       role="img"
-      aria-label={`${words} in the last day`}
+      aria-label={`${words} during the last day`}
     >
       {stretches.map(({ from, to, status: each }) => (
         <rect key={from} data-status={isGood(type, each)} x={from} width={to - from} height="1" />
@@ -36,7 +36,7 @@ export function ConditionStrip({ type, present, changes }: ConditionStripProps) 
   );
 }
 
-/** `Ready` and `Connected` are well when they are true, pressures when they are not. */
+/** `Ready` and `Connected` are good when True, pressure conditions when False. */
 function isGood(type: string, status: string): 'good' | 'bad' | 'unknown' {
   if (status === 'Unknown') return 'unknown';
   const isWanted = type === 'Ready' || type === 'Connected';

@@ -1,4 +1,4 @@
-/** Emptying a host as `kubectl drain --ignore-daemonsets` does: it is cordoned, and its Pods are evicted one by one. */
+/** Drains a host like `kubectl drain --ignore-daemonsets`: cordons it and evicts its Pods one by one. */
 import { controllerOf } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import { ApiCallError, requestApi } from '../api/api-call.js';
@@ -7,15 +7,13 @@ import { changeNode } from '../api/node-writes.js';
 const MIRROR = 'kubernetes.io/config.mirror';
 const OVER: ReadonlySet<string | undefined> = new Set(['Succeeded', 'Failed']);
 
-/** What becomes of the Pods of a host that is drained. */
+/** The Pods of a host that is drained. */
 interface DrainPlan {
-  /** To be evicted. */
   evict: Pod[];
-  /** DaemonSets' Pods, which would come back at once, and static ones, which only the host can end: they stay. */
+  /** Pods that are not evicted: those of DaemonSets would be recreated, static ones only end on the host. */
   stay: Pod[];
 }
 
-/** Pure. */
 export function planDrain(pods: readonly Pod[]): DrainPlan {
   const stays = ({ metadata }: Pod) =>
     controllerOf(metadata)?.kind === 'DaemonSet' || metadata.annotations?.[MIRROR] !== undefined;
@@ -23,7 +21,7 @@ export function planDrain(pods: readonly Pod[]): DrainPlan {
   return { evict: running.filter((pod) => !stays(pod)), stay: running.filter(stays) };
 }
 
-/** Cordons and asks for each eviction. Rejects when some were refused. */
+/** Cordons the Node and evicts the Pods. Rejects if some evictions were rejected. */
 export async function drain(node: string, { evict }: DrainPlan): Promise<void> {
   await changeNode(node, { unschedulable: true });
   const refused: string[] = [];
@@ -32,7 +30,7 @@ export async function drain(node: string, { evict }: DrainPlan): Promise<void> {
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } };
     await requestApi(`/api/v1/namespaces/${namespace}/pods/${name}/eviction`, { method: 'POST', body }).catch(
       (error: unknown) => {
-        // Gone meanwhile: as it was meant to be.
+        // A Pod that is already deleted needs no eviction.
         if (!(error instanceof ApiCallError && error.code === 404)) refused.push(`${name}: ${error}`);
       },
     );

@@ -1,4 +1,4 @@
-/** A label or taint as a chip, and the field that makes another. */
+/** Chips for labels and taints, and the field to add one. */
 import { type FormEvent, useState } from 'react';
 import controls from '../layout/controls.module.css';
 import type { DraftRow } from './node-draft.js';
@@ -6,32 +6,30 @@ import type { DraftRow } from './node-draft.js';
 interface ChipProps {
   text: string;
   state: DraftRow['state'];
-  /** What it is, for buttons' names. */
+  /** Name of the label or taint, for screen readers. */
   name: string;
-  /** Absent: it is only shown. */
   onRemove?: () => void;
-  /** Takes its removal back. */
   onKeep?: () => void;
 }
 
 const MARKS: Readonly<Record<DraftRow['state'], string>> = {
-  stays: '',
+  unchanged: '',
   new: 'new',
   changed: 'changed',
-  goes: 'goes',
+  removed: 'removed',
 };
 
 export function EditChip({ text, state, name, onRemove, onKeep }: ChipProps) {
   return (
     <li data-state={state}>
       <code>{text}</code>
-      {state !== 'stays' && <small>{MARKS[state]}</small>}
-      {onRemove && state !== 'goes' && (
+      {state !== 'unchanged' && <small>{MARKS[state]}</small>}
+      {onRemove && state !== 'removed' && (
         <button type="button" aria-label={`Remove ${name}`} onClick={onRemove}>
           ×
         </button>
       )}
-      {onKeep && state === 'goes' && (
+      {onKeep && state === 'removed' && (
         <button type="button" aria-label={`Keep ${name}`} onClick={onKeep}>
           ↺
         </button>
@@ -44,7 +42,7 @@ interface AddTextProps {
   label: string;
   hint: string;
   act: string;
-  /** False: the text is not good, and stays. */
+  /** Returns false for an invalid text, which then stays in the field. */
   onAdd: (text: string) => boolean;
 }
 

@@ -1,10 +1,10 @@
-/** What one can do with a host: cordon, drain, take it into maintenance, remove it. What one may not do is not there. */
+/** Actions on a host: cordon, drain, maintenance, removal. Actions without permission are hidden. */
 
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { MAINTENANCE_TAINT, taintText } from '../../shared/kube/nodes/node-change.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import { ACCESS, useIsAllowed } from '../api/access-checks.js';
 import { ApiCallError } from '../api/api-call.js';
@@ -55,8 +55,8 @@ export function HostActions({ node, pods }: { node: Node; pods: readonly Pod[] }
       {isDraining && isCordoned && (
         <p role="status" aria-label="Drain">
           {plan.evict.length > 0
-            ? `Draining: ${plan.evict.length} Pods to go (${plan.evict.map(({ metadata }) => metadata.name).join(', ')}).`
-            : `Drained: nothing is left but ${plan.stay.length} Pods of DaemonSets and static ones.`}
+            ? `Draining: ${plan.evict.length} Pods left (${plan.evict.map(({ metadata }) => metadata.name).join(', ')}).`
+            : `Drained: only ${plan.stay.length} Pods of DaemonSets and static Pods are left.`}
         </p>
       )}
       {question && <ConfirmDialog question={question} onClose={() => setQuestion(undefined)} />}
@@ -67,8 +67,8 @@ export function HostActions({ node, pods }: { node: Node; pods: readonly Pod[] }
 function cordonQuestion({ metadata: { name } }: Node, unschedulable: boolean): Confirmation {
   const verb = unschedulable ? 'Cordon' : 'Uncordon';
   const text = unschedulable
-    ? 'Pods that are there stay, and those of DaemonSets are made all the same; others are not scheduled to it.'
-    : 'Pods may be scheduled to it again.';
+    ? 'Running Pods are not affected. DaemonSets can still create Pods on the host; other Pods cannot be scheduled.'
+    : 'Pods can be scheduled on the host again.';
   return {
     title: `${verb} ${name}?`,
     text: (
@@ -88,7 +88,7 @@ function cordonQuestion({ metadata: { name } }: Node, unschedulable: boolean): C
 function drainQuestion(
   { metadata: { name } }: Node,
   plan: ReturnType<typeof planDrain>,
-  onBegun: () => void,
+  onStarted: () => void,
 ): Confirmation {
   const { evict, stay } = plan;
   return {
@@ -96,13 +96,13 @@ function drainQuestion(
     text: (
       <>
         <p>
-          It is cordoned, and {countText(evict.length, 'Pod is', 'Pods are')} evicted.{' '}
+          The host is cordoned and {countText(evict.length, 'Pod is', 'Pods are')} evicted.{' '}
           {countText(
             stay.length,
-            'Pod of DaemonSets or a static one stays',
-            'Pods of DaemonSets and static ones stay',
+            'Pod of a DaemonSet or static Pod stays',
+            'Pods of DaemonSets and static Pods stay',
           )}
-          ; Maintenance makes them go as well.
+          ; use Maintenance to stop the Pods of DaemonSets as well.
         </p>
         <CopyCommand text={`kubectl drain ${name} --ignore-daemonsets --delete-emptydir-data --force`} />
       </>
@@ -110,33 +110,33 @@ function drainQuestion(
     act: 'Drain',
     reason: 'none',
     perform: async () => {
-      onBegun();
+      onStarted();
       await drain(name, plan);
     },
   };
 }
 
-function maintenanceQuestion({ metadata: { name } }: Node, begins: boolean): Confirmation {
-  const change = begins
+function maintenanceQuestion({ metadata: { name } }: Node, starts: boolean): Confirmation {
+  const change = starts
     ? { unschedulable: true, taints: { add: [MAINTENANCE_TAINT] } }
     : { unschedulable: false, taints: { remove: [MAINTENANCE_TAINT] } };
-  const taint = `${taintText(MAINTENANCE_TAINT)}${begins ? '' : '-'}`;
+  const taint = `${taintText(MAINTENANCE_TAINT)}${starts ? '' : '-'}`;
   return {
-    title: begins ? `Take ${name} into maintenance?` : `End the maintenance of ${name}?`,
+    title: starts ? `Start maintenance of ${name}?` : `End maintenance of ${name}?`,
     text: (
       <>
         <p>
-          {begins
-            ? 'It is cordoned and tainted: all Pods go that do not tolerate that, until the maintenance is ended.'
-            : 'Cordon and taint are taken away; Pods of DaemonSets come back.'}
+          {starts
+            ? 'Cordons and taints the host. All Pods that do not tolerate the taint are evicted until maintenance ends.'
+            : 'Removes cordon and taint. DaemonSets create their Pods again.'}
         </p>
         <HostEffectText hosts={[name]} change={change} />
         <CopyCommand
-          text={`kubectl ${begins ? 'cordon' : 'uncordon'} ${name} && kubectl taint node ${name} ${taint}`}
+          text={`kubectl ${starts ? 'cordon' : 'uncordon'} ${name} && kubectl taint node ${name} ${taint}`}
         />
       </>
     ),
-    act: begins ? 'Begin maintenance' : 'End maintenance',
+    act: starts ? 'Start maintenance' : 'End maintenance',
     reason: 'none',
     perform: async () => {
       await changeNode(name, change);
@@ -150,10 +150,10 @@ function removeQuestion({ metadata: { name } }: Node, mayRevoke: boolean, onGone
     text: (
       <>
         <p>
-          The host leaves the fleet, and its Pods with it.{' '}
+          The host and its Pods are removed from the fleet.{' '}
           {mayRevoke
-            ? 'Its key is barred: it comes back only by joining anew, with an empty data directory. This cannot be undone.'
-            : 'You may not bar its key: while its agent runs, it comes back.'}
+            ? 'Its key is barred. To rejoin, the host needs an empty data directory. This cannot be undone.'
+            : 'You are not allowed to bar its key, so the host will rejoin while its agent is running.'}
         </p>
         <CopyCommand
           text={`${mayRevoke ? `everynode node revoke ${name} && ` : ''}kubectl delete node ${name}`}
@@ -170,7 +170,7 @@ function removeQuestion({ metadata: { name } }: Node, mayRevoke: boolean, onGone
   };
 }
 
-/** Who has no credential any more cannot come back either. */
+/** A host without a credential cannot reconnect, so there is nothing to revoke. */
 function unlessMissing(error: unknown): void {
   if (!(error instanceof ApiCallError && error.code === 404)) throw error;
 }

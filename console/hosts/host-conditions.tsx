@@ -1,8 +1,8 @@
-/** A host's conditions as they are, and how they changed since the coordinator's start. */
+/** Conditions of a host and their changes since the coordinator's start. */
 import type { ConditionChange } from '../../shared/kube/fleet/host-reading-types.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
+import { TableCard } from '../layout/list-table.js';
 import table from '../layout/table.module.css';
-import { TableCard } from '../layout/table-card.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { ConditionStrip } from './condition-strip.js';
 
@@ -16,8 +16,8 @@ export function Conditions({ node, changes }: ConditionsProps) {
   return (
     <TableCard label="Conditions">
       <h2>Conditions</h2>
-      {conditions.length === 0 && <p>Its agent has never said anything.</p>}
-      <table className={`${table.table} ${table.told}`}>
+      {conditions.length === 0 && <p>The agent has not reported yet.</p>}
+      <table className={`${table.table} ${table.details}`}>
         <tbody>
           {conditions.map(({ type, status, reason, message, lastTransitionTime }) => (
             <tr key={type}>
@@ -40,11 +40,11 @@ export function Conditions({ node, changes }: ConditionsProps) {
       {changes.length > 0 && (
         <details>
           <summary>
-            <strong>{changes.length}</strong> {changes.length === 1 ? 'change' : 'changes'}, the newest first
+            <strong>{changes.length}</strong> {changes.length === 1 ? 'change' : 'changes'}, newest first
           </summary>
           <ul>
             {[...changes].reverse().map(({ time, type, status, reason, message }, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: two changes may be alike to the second
+              // biome-ignore lint/suspicious/noArrayIndexKey: two changes can be equal
               <li key={index}>
                 <RelativeTime at={time} /> {type} became {status}
                 {reason && ` (${reason})`}

@@ -1,13 +1,13 @@
-/** One host: what it says of itself, its Pods, what happened on it, and why a DaemonSet is not on it. */
+/** Page of a host: facts, Pods, conditions, Events and the reasons of each DaemonSet. */
 import { Link, useParams } from 'wouter';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import { ACCESS, useAreChecksLoaded } from '../api/access-checks.js';
 import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
+import { TableCard } from '../layout/list-table.js';
 import { PageShell } from '../layout/shell/page-shell.js';
 import table from '../layout/table.module.css';
-import { TableCard } from '../layout/table-card.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { HostTimes } from '../layout/time/host-times.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
@@ -21,7 +21,7 @@ import { LoadCharts } from './load-charts.js';
 import { NodeEditor } from './node-editor.js';
 import { useHostReadings } from './use-host-readings.js';
 
-/** Which of it is shown follows from rights. */
+/** Permissions on which the layout depends. */
 const OFFERED = [ACCESS.changeNodes, ACCESS.evict, ACCESS.deleteNodes, ACCESS.revoke];
 
 export function HostPage() {
@@ -38,14 +38,16 @@ export function HostPage() {
       </p>
       <h1>{name}</h1>
       {(nodes.phase === 'loading' || !isKnown) && <p role="status">Loading…</p>}
-      {nodes.phase === 'refused' && <p role="alert">You may not see this host: {nodes.error?.message}</p>}
-      {nodes.phase === 'live' && !node && <p>There is no host of this name. It may have been removed.</p>}
+      {nodes.phase === 'refused' && (
+        <p role="alert">You are not allowed to read this host: {nodes.error?.message}</p>
+      )}
+      {nodes.phase === 'live' && !node && <p>This host does not exist. It may have been removed.</p>}
       {node && isKnown && (
         <HostTimes {...(node.metadata.labels ? { labels: node.metadata.labels } : {})}>
           <Facts node={node} pods={pods.objects} />
           <NodeEditor node={node} />
           <LinkQuality node={node} readings={readings} meters={meters} />
-          {problem && <p>Load and link cannot be shown: {problem}</p>}
+          {problem && <p>Load and link are not available: {problem}</p>}
           {!problem && <LoadCharts readings={readings} />}
           <Conditions node={node} changes={readings?.changes ?? []} />
           <Pods pods={pods.objects} />
@@ -75,7 +77,7 @@ function Facts({ node, pods }: { node: Node; pods: readonly Pod[] }) {
         {facts.map(([term, value]) => (
           <div key={term}>
             <dt className={controls.dim}>{term}</dt>
-            <dd>{value || 'not told'}</dd>
+            <dd>{value || 'unknown'}</dd>
           </div>
         ))}
       </dl>
@@ -89,7 +91,7 @@ function Pods({ pods }: { pods: readonly Pod[] }) {
   return (
     <TableCard label="Pods">
       <h2>Pods</h2>
-      {sorted.length === 0 && <p>None are bound to this host.</p>}
+      {sorted.length === 0 && <p>No Pods on this host.</p>}
       <table className={table.table}>
         <tbody>
           {sorted.map((pod) => (

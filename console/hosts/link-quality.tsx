@@ -1,4 +1,4 @@
-/** How the host's link does: since when it is heard or not, round trip, reconnects, and what it carries. */
+/** Link of a host: connection state, round-trip time, reconnects and traffic. */
 import { lazy, Suspense } from 'react';
 import type { BytesByCause, HostMeters, LinkCause } from '../../shared/kube/fleet/host-meter-types.js';
 import type { HostReadings } from '../../shared/kube/fleet/host-reading-types.js';
@@ -17,7 +17,7 @@ interface LinkQualityProps {
 }
 
 export function LinkQuality({ node, readings, meters }: LinkQualityProps) {
-  const { zone, isTold } = useHostZone();
+  const { zone, inHostZone } = useHostZone();
   const connected = node.status?.conditions?.find(({ type }) => type === 'Connected');
   const isUp = connected?.status === 'True';
   const trips = readings?.recent.roundTripMs.filter((value) => value !== null) ?? [];
@@ -40,11 +40,11 @@ export function LinkQuality({ node, readings, meters }: LinkQualityProps) {
             'never seen'
           )}
         </Fact>
-        <Fact term="Heard last">
+        <Fact term="Last contact">
           {readings?.lastContactTime ? (
             <RelativeTime at={readings.lastContactTime} />
           ) : (
-            'not since the coordinator began'
+            'not since the start of the coordinator'
           )}
         </Fact>
         <Fact term="Round trip">{last === undefined ? 'not measured yet' : `${last} ms`}</Fact>
@@ -55,7 +55,7 @@ export function LinkQuality({ node, readings, meters }: LinkQualityProps) {
             </Fact>
             <Fact term="Carries">
               {meters.link.bytesPerDay === undefined
-                ? 'known in a minute'
+                ? 'available in a minute'
                 : `${amount(meters.link.bytesPerDay)} a day`}
             </Fact>
           </>
@@ -65,7 +65,7 @@ export function LinkQuality({ node, readings, meters }: LinkQualityProps) {
       {readings && trips.length > 1 && (
         <Suspense fallback={<p role="status">Loading the chart…</p>}>
           <LineChart
-            {...(isTold && zone ? { timeZone: zone } : {})}
+            {...(inHostZone && zone ? { timeZone: zone } : {})}
             label={`Round trip ${last} ms, at most ${Math.max(...trips)} ms in the last hour.`}
             times={readings.recent.times}
             lines={[{ name: 'Round trip', values: readings.recent.roundTripMs }]}
@@ -90,7 +90,7 @@ function Fact({ term, children }: { term: string; children: React.ReactNode }) {
   );
 }
 
-/** `heartbeats 12.3 kB, status 1.9 kB`: what has crossed since it is counted. */
+/** Shows the traffic by cause, such as `heartbeats 12.3 kB, status 1.9 kB`. */
 function Causes({ up, down }: { up: BytesByCause; down: BytesByCause }) {
   const causes = (Object.keys(up) as LinkCause[])
     .map((cause) => ({ cause, bytes: up[cause] + down[cause] }))
@@ -104,7 +104,7 @@ function Causes({ up, down }: { up: BytesByCause; down: BytesByCause }) {
   );
 }
 
-/** In thousands, as tariffs count. */
+/** Decimal units, like mobile tariffs. */
 function amount(bytes: number): string {
   if (bytes < 1e3) return `${bytes} B`;
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;

@@ -1,4 +1,4 @@
-/** How busy the host was: processors, memory and disk, of the last hour or the last day. */
+/** Charts of CPU, memory and disk usage for the last hour or day. */
 import { lazy, Suspense } from 'react';
 import type { HostReadings, ReadingSeries } from '../../shared/kube/fleet/host-reading-types.js';
 import controls from '../layout/controls.module.css';
@@ -17,9 +17,9 @@ const CHANNELS = [
   ['disk', 'Disk'],
 ] as const;
 
-/** Which span stands in the URL. */
+/** The URL contains the time span. */
 export function LoadCharts({ readings }: { readings: HostReadings | undefined }) {
-  const { zone, isTold } = useHostZone();
+  const { zone, inHostZone } = useHostZone();
   const [query, setQuery] = useUrlQuery();
   const span = query.get('span') === 'day' ? 'day' : 'hour';
   const series = span === 'day' ? readings?.day : readings?.recent;
@@ -43,14 +43,13 @@ export function LoadCharts({ readings }: { readings: HostReadings | undefined })
       {!series && <p role="status">Loading…</p>}
       {series && series.times.length === 0 && (
         <p>
-          Nothing yet: a host tells of its load about once a minute, and it is kept in the coordinator's
-          memory alone, since its start.
+          No data yet. Hosts report their load about once a minute. The coordinator keeps it only in memory.
         </p>
       )}
       {series && series.times.length > 0 && (
         <Suspense fallback={<p role="status">Loading the chart…</p>}>
           <LineChart
-            {...(isTold && zone ? { timeZone: zone } : {})}
+            {...(inHostZone && zone ? { timeZone: zone } : {})}
             label={`${CHANNELS.map(([channel, name]) => wordsOf(name, series[channel])).join('; ')}.`}
             times={series.times}
             lines={CHANNELS.map(([channel, name]) => ({ name, values: series[channel] }))}
@@ -60,7 +59,7 @@ export function LoadCharts({ readings }: { readings: HostReadings | undefined })
           />
           <p className={controls.dim}>
             {CHANNELS.map(([channel, name]) => wordsOf(name, series[channel])).join('; ')}. Each point is the
-            highest of {series.stepSeconds / 60 === 1 ? 'a minute' : `${series.stepSeconds / 60} minutes`}.
+            maximum of {series.stepSeconds / 60 === 1 ? 'a minute' : `${series.stepSeconds / 60} minutes`}.
           </p>
         </Suspense>
       )}
@@ -72,10 +71,10 @@ function percent(part: number): string {
   return `${Math.round(part * 100)} %`;
 }
 
-/** `Processors 12 %, at most 40 %`. */
+/** Formats `Processors 12 %, at most 40 %`. */
 function wordsOf(name: string, values: ReadingSeries['cpu']): string {
   const known = values.filter((value) => value !== null);
   const last = known.at(-1);
-  if (last === undefined) return `${name} not told`;
+  if (last === undefined) return `${name} unknown`;
   return `${name} ${percent(last)}, at most ${percent(Math.max(...known))}`;
 }

@@ -1,29 +1,25 @@
-/** Labels and taints of a host as they are being edited: nothing is written until it is saved. */
+/** Unsaved edits of a host's labels and taints. */
 
 import { isSameTaint, type NodeChange, taintText } from '../../shared/kube/nodes/node-change.js';
 import type { Node, Taint } from '../../shared/kube/nodes/node-types.js';
-import { isLabelKey, isLabelValue } from '../../shared/kube/objects/label-syntax.js';
-import { ownValue } from '../../shared/kube/objects/own-value.js';
+import { isLabelKey, isLabelValue, ownValue } from '../../shared/kube/objects/label-syntax.js';
 
-/** What is to change. Empty: nothing. */
 interface NodeDraft {
   labels: Readonly<Record<string, string | null>>;
-  /** Those to set. */
   added: readonly Taint[];
-  /** Those to take away. */
   removed: readonly Taint[];
 }
 
 export const NO_DRAFT: NodeDraft = { labels: {}, added: [], removed: [] };
 
-/** How one label or taint stands. */
+/** A label or taint with its state in the draft. */
 export interface DraftRow {
   key: string;
   text: string;
-  state: 'stays' | 'new' | 'changed' | 'goes';
+  state: 'unchanged' | 'new' | 'changed' | 'removed';
 }
 
-/** Sets or takes away a label; what is so already is no change. Pure. */
+/** Sets or removes a label. Drops the edit if it changes nothing. Pure. */
 export function withLabel(
   draft: NodeDraft,
   { metadata }: Node,
@@ -35,7 +31,6 @@ export function withLabel(
   return { ...draft, labels: isSo ? others : { ...others, [key]: value } };
 }
 
-/** Sets a taint. Pure. */
 export function withTaint(draft: NodeDraft, { spec }: Node, taint: Taint): NodeDraft {
   const added = draft.added.filter((each) => !isSameTaint(each, taint));
   const removed = draft.removed.filter((each) => !isSameTaint(each, taint));
@@ -43,19 +38,17 @@ export function withTaint(draft: NodeDraft, { spec }: Node, taint: Taint): NodeD
   return { ...draft, added: isSo ? added : [...added, taint], removed };
 }
 
-/** Takes a taint away. Pure. */
 export function withoutTaint(draft: NodeDraft, { spec }: Node, taint: Taint): NodeDraft {
   const added = draft.added.filter((each) => !isSameTaint(each, taint));
   const isThere = spec?.taints?.some((each) => isSameTaint(each, taint));
   return { ...draft, added, removed: isThere ? [...draft.removed, taint] : draft.removed };
 }
 
-/** Back to what is. */
 export function withTaintKept(draft: NodeDraft, taint: Taint): NodeDraft {
   return { ...draft, removed: draft.removed.filter((each) => !isSameTaint(each, taint)) };
 }
 
-/** The draft as a change; undefined when it changes nothing. */
+/** Returns the draft as a change, or undefined if it is empty. */
 export function changeOfDraft({ labels, added, removed }: NodeDraft): NodeChange | undefined {
   const hasLabels = Object.keys(labels).length > 0;
   const hasTaints = added.length + removed.length > 0;
@@ -68,18 +61,18 @@ export function changeOfDraft({ labels, added, removed }: NodeDraft): NodeChange
   };
 }
 
-/** Labels as they are and as they will be, by key. */
+/** Returns the current and the pending labels, sorted by key. */
 export function labelRows({ metadata: { labels = {} } }: Node, draft: NodeDraft): DraftRow[] {
   const keys = [...new Set([...Object.keys(labels), ...Object.keys(draft.labels)])].sort();
   return keys.flatMap((key): DraftRow[] => {
     const [is, will] = [ownValue(labels, key), ownValue(draft.labels, key)];
-    if (will === undefined) return [{ key, text: labelText(key, is ?? ''), state: 'stays' }];
-    if (will === null) return is === undefined ? [] : [{ key, text: labelText(key, is), state: 'goes' }];
+    if (will === undefined) return [{ key, text: labelText(key, is ?? ''), state: 'unchanged' }];
+    if (will === null) return is === undefined ? [] : [{ key, text: labelText(key, is), state: 'removed' }];
     return [{ key, text: labelText(key, will), state: is === undefined ? 'new' : 'changed' }];
   });
 }
 
-/** `site=kiel` or `gpu`; undefined for what is no label. */
+/** Parses `site=kiel` or `gpu`. Returns undefined for an invalid label. */
 export function parseLabel(text: string): [key: string, value: string] | undefined {
   const trimmed = text.trim();
   const at = trimmed.indexOf('=');
@@ -87,7 +80,6 @@ export function parseLabel(text: string): [key: string, value: string] | undefin
   return isLabelKey(key) && isLabelValue(value) ? [key, value] : undefined;
 }
 
-/** As kubectl would be told. */
 export function commandsOf(name: string, { labels, added, removed }: NodeDraft): string[] {
   const words = Object.entries(labels).map(([key, value]) =>
     value === null ? `${key}-` : `${key}=${value}`,

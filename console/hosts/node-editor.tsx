@@ -1,8 +1,8 @@
-/** A host's labels and taints, edited in place: what would come and go is shown before anything is saved. */
+/** Editor for a host's labels and taints, with a preview of the effect on Pods. */
 import { useState } from 'react';
 import { isSameTaint, type NodeChange, parseTaint, taintText } from '../../shared/kube/nodes/node-change.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
-import { ownValue } from '../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../shared/kube/objects/label-syntax.js';
 import { ACCESS, useIsAllowed } from '../api/access-checks.js';
 import { changeNode } from '../api/node-writes.js';
 import controls from '../layout/controls.module.css';
@@ -43,7 +43,7 @@ export function NodeEditor({ node }: { node: Node }) {
     setBusy(false);
   };
   const add = <T,>(parsed: T | undefined, what: string, take: (value: T) => void): boolean => {
-    setProblem(parsed === undefined ? `That is no ${what}.` : '');
+    setProblem(parsed === undefined ? `Invalid ${what}.` : '');
     if (parsed !== undefined) take(parsed);
     return parsed !== undefined;
   };
@@ -74,7 +74,7 @@ export function NodeEditor({ node }: { node: Node }) {
           hint="site=hamburg"
           act="Set label"
           onAdd={(text) =>
-            add(parseLabel(text), 'label, as site=hamburg', ([key, value]) =>
+            add(parseLabel(text), 'label; example: site=hamburg', ([key, value]) =>
               setDraft(withLabel(draft, node, key, value)),
             )
           }
@@ -88,7 +88,7 @@ export function NodeEditor({ node }: { node: Node }) {
           hint="repair=yes:NoSchedule"
           act="Set taint"
           onAdd={(text) =>
-            add(parseTaint(text), 'taint, as repair=yes:NoSchedule', (taint) =>
+            add(parseTaint(text), 'taint; example: repair=yes:NoSchedule', (taint) =>
               setDraft(withTaint(draft, node, taint)),
             )
           }
@@ -118,7 +118,7 @@ interface IfSavedProps {
 function IfSaved({ name, draft, change }: IfSavedProps) {
   return (
     <>
-      <h3>If you save</h3>
+      <h3>Preview</h3>
       <HostEffectText hosts={[name]} change={change} />
       {commandsOf(name, draft).map((text) => (
         <CopyCommand key={text} text={text} />
@@ -151,7 +151,6 @@ type Draft = typeof NO_DRAFT;
 interface TaintsProps {
   node: Node;
   draft: Draft;
-  /** Absent: they are only shown. */
   onChange: ((draft: Draft) => void) | undefined;
 }
 
@@ -168,7 +167,7 @@ function Taints({ node, draft, onChange }: TaintsProps) {
           <EditChip
             key={`${taint.key}:${taint.effect}`}
             text={taintText(other ?? taint)}
-            state={isGoing ? 'goes' : other ? 'changed' : 'stays'}
+            state={isGoing ? 'removed' : other ? 'changed' : 'unchanged'}
             name={`taint ${taint.key}`}
             {...(onChange
               ? {

@@ -1,22 +1,22 @@
-/** How a host has done of late, asked anew while the page is looked at. */
+/** Polls recent readings of a host. */
 import { useCallback, useEffect, useState } from 'react';
 import type { HostMeters } from '../../shared/kube/fleet/host-meter-types.js';
 import type { HostReadings } from '../../shared/kube/fleet/host-reading-types.js';
 import { ApiCallError, callApi } from '../api/api-call.js';
 import { useInterval } from '../api/live-list.js';
 
-/** A reading comes about every minute. */
+/** New readings arrive about once a minute. */
 const ASK_AGAIN_MS = 15_000;
 
 interface Readings {
   readings?: HostReadings;
-  /** Absent for a host that has not connected since the coordinator's start. */
+  /** Absent if the host has not connected since the coordinator's start. */
   meters?: HostMeters;
-  /** Why nothing is shown, in the coordinator's words. */
+  /** The error message, if nothing can be shown. */
   problem?: string;
 }
 
-/** Of the host `name`: what was shown stays while the coordinator is away; a refusal is told as the `problem`. */
+/** Polls the readings of a host. The last ones remain while the coordinator is unreachable. */
 export function useHostReadings(name: string): Readings {
   const [shown, setShown] = useState<Readings>({});
   const ask = useCallback(
@@ -29,7 +29,7 @@ export function useHostReadings(name: string): Readings {
         const meters = await callApi<HostMeters>(`${path}/meters`, options).catch(() => undefined);
         setShown({ readings, ...(meters ? { meters } : {}) });
       } catch (error) {
-        // The page's own watch tells of a coordinator that is away; what was shown stays.
+        // The banner of the page reports an unreachable coordinator.
         const isRefusal = error instanceof ApiCallError && error.code !== 0;
         if (isRefusal) setShown({ problem: error.message });
       }
@@ -37,9 +37,9 @@ export function useHostReadings(name: string): Readings {
     [name],
   );
   useEffect(() => {
-    const leave = new AbortController();
-    void ask(leave.signal);
-    return () => leave.abort();
+    const abort = new AbortController();
+    void ask(abort.signal);
+    return () => abort.abort();
   }, [ask]);
   useInterval(
     ASK_AGAIN_MS,

@@ -1,21 +1,20 @@
-/** Asks before something that touches hosts; says how many. The browser's own dialog: it holds the focus and hears Escape. */
+/** Confirmation of an action. The browser's modal dialog traps the focus and handles Escape. */
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import classes from './confirm-dialog.module.css';
 import controls from './controls.module.css';
 
 export interface Confirmation {
   title: string;
-  /** What will happen, to how many hosts. */
+  /** The effect, with the number of affected hosts. */
   text: ReactNode;
-  /** On the button that does it. */
   act: string;
-  /** Whether a reason must, may, or need not be given. */
+  /** Whether a reason is required, optional or not asked for. */
   reason: 'needed' | 'welcome' | 'none';
-  /** Rejects with an error to show. */
+  /** Rejects with an error that is shown in the dialog. */
   perform: (reason: string) => Promise<void>;
 }
 
-/** `onClose` is called when it was done or given up. */
+/** `onClose` is called after the action or a cancellation. */
 export function ConfirmDialog({ question, onClose }: { question: Confirmation; onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -42,7 +41,7 @@ export function ConfirmDialog({ question, onClose }: { question: Confirmation; o
       <div>{question.text}</div>
       {question.reason !== 'none' && (
         <label className={controls.field}>
-          Why {question.reason === 'needed' ? '(needed)' : '(others will read it)'}
+          Why {question.reason === 'needed' ? '(needed)' : '(optional, visible to others)'}
           <input
             className={controls.input}
             value={reason}

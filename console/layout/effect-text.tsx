@@ -1,9 +1,9 @@
-/** What a change of hosts would do to Pods, in words: asked before anything is saved. */
+/** Preview of the Pods that a change of hosts would start and stop. */
 
 import { useEffect, useState } from 'react';
 import type { DaemonSetEffect, HostEffect } from '../../shared/kube/fleet/host-effect-types.js';
 import type { NodeChange } from '../../shared/kube/nodes/node-change.js';
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import { ACCESS, useIsAllowed } from '../api/access-checks.js';
 import { fetchHostEffect } from '../api/node-writes.js';
 import controls from './controls.module.css';
@@ -13,25 +13,25 @@ interface EffectTextProps {
   change: NodeChange;
 }
 
-/** Asks anew for each other change. Says so where the person may not ask. */
+/** Reloads for each change. Shows a notice if the user has no permission. */
 export function HostEffectText({ hosts, change }: EffectTextProps) {
   const mayAsk = useIsAllowed(ACCESS.foresee);
-  const asked = JSON.stringify({ hosts, change });
-  const [answer, setAnswer] = useState<{ asked: string; effect?: HostEffect; problem?: string }>();
+  const requested = JSON.stringify({ hosts, change });
+  const [answer, setAnswer] = useState<{ requested: string; effect?: HostEffect; problem?: string }>();
   useEffect(() => {
     if (!mayAsk) return;
-    const leave = new AbortController();
-    const wish = JSON.parse(asked) as EffectTextProps;
-    fetchHostEffect(wish.hosts, wish.change, leave.signal).then(
-      (effect) => setAnswer({ asked, effect }),
+    const abort = new AbortController();
+    const request = JSON.parse(requested) as EffectTextProps;
+    fetchHostEffect(request.hosts, request.change, abort.signal).then(
+      (effect) => setAnswer({ requested, effect }),
       (error: unknown) => {
-        if (!leave.signal.aborted) setAnswer({ asked, problem: String(error) });
+        if (!abort.signal.aborted) setAnswer({ requested, problem: String(error) });
       },
     );
-    return () => leave.abort();
-  }, [asked, mayAsk]);
-  if (!mayAsk) return <p className={controls.dim}>You may not ask which Pods would come and go.</p>;
-  if (answer?.asked !== asked) return <p role="status">Looking which Pods would come and go…</p>;
+    return () => abort.abort();
+  }, [requested, mayAsk]);
+  if (!mayAsk) return <p className={controls.dim}>You are not allowed to preview this change.</p>;
+  if (answer?.requested !== requested) return <p role="status">Loading the preview…</p>;
   if (!answer.effect) return <p role="alert">{answer.problem}</p>;
   return <Effect effect={answer.effect} />;
 }
@@ -40,7 +40,7 @@ function Effect({ effect: { daemonSets, evicted, missing, unreadable = 0 } }: { 
   const changes = daemonSets.length > 0 || evicted > 0 || unreadable > 0;
   return (
     <div role="status" aria-label="Effect">
-      {!changes && <p>No Pod comes or goes.</p>}
+      {!changes && <p>No Pods start or stop.</p>}
       {changes && (
         <ul>
           {daemonSets.map((each) => (
@@ -53,17 +53,19 @@ function Effect({ effect: { daemonSets, evicted, missing, unreadable = 0 } }: { 
           ))}
           {unreadable > 0 && (
             <li>
-              {countText(unreadable, 'more DaemonSet changes, which', 'more DaemonSets change, which')} you
-              are not allowed to read.
+              {countText(unreadable, 'more DaemonSet changes that', 'more DaemonSets change that')} you are
+              not allowed to read.
             </li>
           )}
           {evicted > 0 && (
-            <li>{countText(evicted, 'Pod of no DaemonSet is', 'Pods of no DaemonSet are')} driven out.</li>
+            <li>
+              {countText(evicted, 'Pod without a DaemonSet is', 'Pods without a DaemonSet are')} evicted.
+            </li>
           )}
         </ul>
       )}
       {missing.length > 0 && (
-        <p>{countText(missing.length, 'of the hosts is', 'of the hosts are')} there no more.</p>
+        <p>{countText(missing.length, 'of the hosts does', 'of the hosts do')} not exist.</p>
       )}
     </div>
   );
@@ -71,8 +73,8 @@ function Effect({ effect: { daemonSets, evicted, missing, unreadable = 0 } }: { 
 
 function countsOf({ starts, startsOn, stops, stopsOn }: DaemonSetEffect): string {
   const parts = [
-    starts > 0 && `${countText(starts, 'Pod comes', 'Pods come')} (${namesOf(startsOn, starts)})`,
-    stops > 0 && `${countText(stops, 'Pod goes', 'Pods go')} (${namesOf(stopsOn, stops)})`,
+    starts > 0 && `${countText(starts, 'Pod starts', 'Pods start')} (${namesOf(startsOn, starts)})`,
+    stops > 0 && `${countText(stops, 'Pod stops', 'Pods stop')} (${namesOf(stopsOn, stops)})`,
   ];
   return parts.filter(Boolean).join(', ');
 }

@@ -1,14 +1,12 @@
-/** A list as a table within a card, which a phone scrolls sideways. */
+/** Tables in cards. They scroll horizontally if they are wider than the screen. */
 import type { ReactNode } from 'react';
+import controls from './controls.module.css';
+import { ScrollFrame } from './scroll-frame.js';
 import table from './table.module.css';
-import { TableCard } from './table-card.js';
 
 interface ListTableProps {
-  /** What it lists. */
   label: string;
-  /** Heads of the columns. */
   columns: readonly string[];
-  /** Rows. */
   children: ReactNode;
 }
 
@@ -28,5 +26,18 @@ export function ListTable({ label, columns, children }: ListTableProps) {
         <tbody>{children}</tbody>
       </table>
     </TableCard>
+  );
+}
+
+interface TableCardProps {
+  label: string;
+  children: ReactNode;
+}
+
+export function TableCard({ label, children }: TableCardProps) {
+  return (
+    <ScrollFrame className={`${controls.card} ${table.frame}`} label={label}>
+      {children}
+    </ScrollFrame>
   );
 }

@@ -1,12 +1,11 @@
-/** A part of a page that scrolls by itself, by mouse and by keyboard (WCAG 2.1.1). */
+/** Scrollable region that is reachable by mouse and keyboard (WCAG 2.1.1). */
 import type { ComponentProps } from 'react';
 
 type ScrollFrameProps = ComponentProps<'section'> & {
-  /** What it holds, for those who hear it. */
   label: string;
 };
 
 export function ScrollFrame({ label, ...rest }: ScrollFrameProps) {
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be reachable by keyboard
   return <section aria-label={label} tabIndex={0} {...rest} />;
 }

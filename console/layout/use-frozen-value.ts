@@ -1,9 +1,9 @@
-/** What is under the cursor does not jump: a value that stands still for as long as somebody points at what shows it. */
+/** Freezes a value while the user points at it, so that content does not move under the cursor. */
 import { useRef } from 'react';
 
-/** The newest `value`, or while `isHeld` the last one of before. */
-export function useFrozenValue<T>(value: T, isHeld: boolean): T {
+/** Returns `value`, or the last value before `isFrozen` became true. */
+export function useFrozenValue<T>(value: T, isFrozen: boolean): T {
   const last = useRef(value);
-  if (!isHeld) last.current = value;
+  if (!isFrozen) last.current = value;
   return last.current;
 }

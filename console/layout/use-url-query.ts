@@ -1,7 +1,7 @@
-/** What is chosen on a page, as it stands in its URL: a link that is sent on shows the same. */
+/** State in the URL, so that a shared link shows the same page. */
 import { useSearchParams } from 'wouter';
 
-/** The query, and how to set one of its names; an empty value takes the name out. */
+/** Returns the query and a setter for one parameter. An empty value removes the parameter. */
 export function useUrlQuery(): [query: URLSearchParams, set: (name: string, value: string) => void] {
   const [query, setQuery] = useSearchParams();
   const set = (name: string, value: string) =>

@@ -1,4 +1,4 @@
-/** Makes a join token in the browser: its secret half is known to nobody else, and only its hash is stored. */
+/** Creates a join token in the browser. The secret does not leave the browser; only its hash is stored. */
 import {
   DESCRIPTION_ANNOTATION,
   TOKEN_CHARACTERS,
@@ -7,13 +7,12 @@ import {
 } from '../../shared/kube/access/join-token-secret.js';
 import { requestApi } from '../api/api-call.js';
 
-/** Where tokens are. */
 export const TOKENS = '/api/v1/namespaces/kube-system/secrets';
 
 const ID_CHARACTERS = 6;
 const SECRET_CHARACTERS = 16;
 
-/** Stores a new token; answers it as `ID.SECRET`. Rejects with `CallError`. */
+/** Stores a new token and returns it as `ID.SECRET`. Rejects with `ApiCallError`. */
 export async function createJoinToken(grant: TokenGrant, description: string): Promise<string> {
   const id = randomText(ID_CHARACTERS);
   const secret = randomText(SECRET_CHARACTERS);
@@ -24,7 +23,7 @@ export async function createJoinToken(grant: TokenGrant, description: string): P
   return `${id}.${secret}`;
 }
 
-/** Each character as likely as any other: bytes beyond the last whole round are thrown away. */
+/** Rejection sampling: discards bytes that would make some characters more likely. */
 function randomText(length: number): string {
   const fair = 256 - (256 % TOKEN_CHARACTERS.length);
   let text = '';

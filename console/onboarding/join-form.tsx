@@ -1,4 +1,4 @@
-/** What a join line is to allow, and the line itself: shown once, for its secret is stored nowhere. */
+/** Form that creates a join command. It is shown once, because the token's secret is not stored. */
 import { type FormEvent, useId, useState } from 'react';
 import { type JoinAddress, joinCommand } from '../../shared/kube/access/join-command.js';
 import controls from '../layout/controls.module.css';
@@ -8,15 +8,15 @@ import { parseLabels } from './label-input.js';
 import classes from './onboarding.module.css';
 
 const HOUR_MS = 3_600_000;
-/** As kubeadm's default the second. */
+/** The second is the default, like kubeadm's. */
 const LIFETIMES: readonly [name: string, flag: string, ms: number | undefined][] = [
   ['1 hour', '1h', HOUR_MS],
   ['24 hours', '24h', 24 * HOUR_MS],
   ['7 days', '7d', 7 * 24 * HOUR_MS],
-  ['for ever', '0', undefined],
+  ['no expiry', '0', undefined],
 ];
 
-interface Wishes {
+interface JoinOptions {
   lifetime: string;
   labels: string;
   nodes: string;
@@ -24,24 +24,30 @@ interface Wishes {
   description: string;
 }
 
-const FIRST: Wishes = { lifetime: '24 hours', labels: '', nodes: '', isReusable: false, description: '' };
+const FIRST: JoinOptions = {
+  lifetime: '24 hours',
+  labels: '',
+  nodes: '',
+  isReusable: false,
+  description: '',
+};
 
 export function JoinForm({ address }: { address: JoinAddress }) {
-  const [wishes, setWishes] = useState(FIRST);
+  const [options, setOptions] = useState(FIRST);
   const [server, setServer] = useState(address.server);
   const [line, setLine] = useState('');
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
-  const set = (change: Partial<Wishes>) => setWishes({ ...wishes, ...change });
+  const set = (change: Partial<JoinOptions>) => setOptions({ ...options, ...change });
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setProblem('');
-    const { labels, problem: wrong } = parseLabels(wishes.labels);
+    const { labels, problem: wrong } = parseLabels(options.labels);
     if (wrong) return setProblem(wrong);
     setBusy(true);
     try {
-      setLine(joinCommand({ ...address, server }, await tokenFor(wishes, labels)));
+      setLine(joinCommand({ ...address, server }, await tokenFor(options, labels)));
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
     }
@@ -50,13 +56,13 @@ export function JoinForm({ address }: { address: JoinAddress }) {
 
   return (
     <section className={controls.card} aria-label="Join line">
-      <h2>Make a join line</h2>
+      <h2>Create a join command</h2>
       <form className={classes.form} onSubmit={(event) => void submit(event)}>
         <label className={controls.field}>
-          Good for
+          Valid for
           <select
             className={controls.input}
-            value={wishes.lifetime}
+            value={options.lifetime}
             onChange={(event) => set({ lifetime: event.target.value })}
           >
             {LIFETIMES.map(([name]) => (
@@ -65,37 +71,37 @@ export function JoinForm({ address }: { address: JoinAddress }) {
           </select>
         </label>
         <Text
-          label="Labels of its hosts"
+          label="Labels of the hosts"
           hint="site=kiel,hardware=nuc"
-          value={wishes.labels}
+          value={options.labels}
           onChange={(labels) => set({ labels })}
         />
         <Text
-          label="Names that may join"
+          label="Allowed names"
           hint="any; or kiosk-*,till-7"
-          value={wishes.nodes}
+          value={options.nodes}
           onChange={(nodes) => set({ nodes })}
         />
         <Text
-          label="What it is for"
-          hint="others see it in the list"
-          value={wishes.description}
+          label="Description"
+          hint="visible in the list"
+          value={options.description}
           onChange={(description) => set({ description })}
         />
         <Text label="Coordinator's address" hint={address.server} value={server} onChange={setServer} />
         <label className={classes.check}>
           <input
             type="checkbox"
-            checked={wishes.isReusable}
+            checked={options.isReusable}
             onChange={(event) => set({ isReusable: event.target.checked })}
           />
-          Any number of hosts may join by it
+          Allow any number of hosts
         </label>
         <button type="submit" className={controls.button} data-main disabled={isBusy}>
-          Make join line
+          Create join command
         </button>
       </form>
-      <CopyCommand text={commandOf(wishes)} />
+      <CopyCommand text={commandOf(options)} />
       {problem && (
         <p role="alert" className={controls.problem}>
           {problem}
@@ -104,8 +110,8 @@ export function JoinForm({ address }: { address: JoinAddress }) {
       {line && (
         <div role="status">
           <p>
-            Type this on the host{address.installer ? '' : ', which has the agent already'}. It is shown this
-            once; {wishes.isReusable ? 'any number of hosts' : 'one host'} may join by it.
+            Run this on the host{address.installer ? '' : ' (the agent must be installed)'}. It is shown only
+            once; {options.isReusable ? 'any number of hosts' : 'one host'} may join with it.
           </p>
           <CopyCommand text={line} />
         </div>
@@ -114,29 +120,29 @@ export function JoinForm({ address }: { address: JoinAddress }) {
   );
 }
 
-function lifetimeOf({ lifetime }: Wishes) {
+function lifetimeOf({ lifetime }: JoinOptions) {
   return LIFETIMES.find(([name]) => name === lifetime);
 }
 
-/** The same on the coordinator's own machine. */
-function commandOf(wishes: Wishes): string {
+/** Returns the equivalent command on the coordinator's machine. */
+function commandOf(options: JoinOptions): string {
   const quoted = (text: string) => `'${text.trim().replaceAll("'", "'\\''")}'`;
   const parts = [
-    `everynode token create --ttl ${lifetimeOf(wishes)?.[1] ?? '24h'}`,
-    wishes.isReusable && '--reusable',
-    wishes.labels && `--labels ${quoted(wishes.labels)}`,
-    wishes.nodes && `--nodes ${quoted(wishes.nodes)}`,
-    wishes.description && `--description ${quoted(wishes.description)}`,
+    `everynode token create --ttl ${lifetimeOf(options)?.[1] ?? '24h'}`,
+    options.isReusable && '--reusable',
+    options.labels && `--labels ${quoted(options.labels)}`,
+    options.nodes && `--nodes ${quoted(options.nodes)}`,
+    options.description && `--description ${quoted(options.description)}`,
   ];
   return parts.filter(Boolean).join(' ');
 }
 
-function tokenFor(wishes: Wishes, labels: Record<string, string>): Promise<string> {
-  const lifetime = lifetimeOf(wishes)?.[2];
-  const nodes = wishes.nodes.split(/[,\s]+/).filter(Boolean);
+function tokenFor(options: JoinOptions, labels: Record<string, string>): Promise<string> {
+  const lifetime = lifetimeOf(options)?.[2];
+  const nodes = options.nodes.split(/[,\s]+/).filter(Boolean);
   const expiresAtMs = lifetime === undefined ? undefined : Date.now() + lifetime;
-  const grant = { expiresAtMs, singleUse: !wishes.isReusable, nodes, labels };
-  return createJoinToken(grant, wishes.description.trim());
+  const grant = { expiresAtMs, singleUse: !options.isReusable, nodes, labels };
+  return createJoinToken(grant, options.description.trim());
 }
 
 interface TextProps {

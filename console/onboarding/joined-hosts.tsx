@@ -1,20 +1,21 @@
-/** Hosts as they join, the newest first. */
+/** Recently joined hosts, newest first. */
 
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import type { Host } from '../../shared/kube/fleet/host-types.js';
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import { useLiveList } from '../api/live-list.js';
 import { ListTable } from '../layout/list-table.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import classes from './onboarding.module.css';
 
 const HOSTS = '/apis/fleet.everynode.dev/v1/hosts';
-const MOST = 20;
+const MAX_ITEMS = 20;
 
 export function JoinedHosts() {
   const { objects, phase, error } = useLiveList<Host>(HOSTS);
-  // Clocks differ, and the API's times are whole seconds: what was there first is known by name.
+  // Hosts at the time when the page was opened. Compared by name, because clocks differ and timestamps only have
+  // seconds.
   const [present, setPresent] = useState<ReadonlySet<string>>();
   useEffect(() => {
     if (phase === 'live') setPresent((before) => before ?? new Set(objects.map(nameOf)));
@@ -22,13 +23,13 @@ export function JoinedHosts() {
   const newest = objects
     .filter(({ metadata }) => metadata.creationTimestamp)
     .sort((a, b) => joinedAt(b) - joinedAt(a) || (a.metadata.name < b.metadata.name ? -1 : 1))
-    .slice(0, MOST);
+    .slice(0, MAX_ITEMS);
   const since = present ? objects.filter((host) => !present.has(nameOf(host))).length : 0;
   return (
     <section className={classes.part} aria-label="Joined hosts">
-      <h2>Hosts as they join</h2>
+      <h2>Joined hosts</h2>
       {phase === 'loading' && <p role="status">Loading hosts…</p>}
-      {phase === 'refused' && <p role="alert">You may not see hosts: {error?.message}</p>}
+      {phase === 'refused' && <p role="alert">You are not allowed to list hosts: {error?.message}</p>}
       {phase === 'live' && (
         <p role="status">
           {countText(objects.length, 'host')} in the fleet, {since} joined since you opened this page.
@@ -52,7 +53,7 @@ export function JoinedHosts() {
   );
 }
 
-/** The uid too: a name may be joined anew. */
+/** Includes the uid, because a host can join again under the same name. */
 function nameOf({ metadata }: Host): string {
   return `${metadata.name} ${metadata.uid ?? ''}`;
 }
@@ -61,7 +62,7 @@ function joinedAt({ metadata }: Host): number {
   return Date.parse(metadata.creationTimestamp ?? '');
 }
 
-/** Without those that every host has. */
+/** Omits labels that every host has. */
 function ownLabels(labels: Readonly<Record<string, string>> = {}): string {
   return Object.entries(labels)
     .filter(([key]) => !key.includes('kubernetes.io/'))

@@ -1,13 +1,14 @@
-/** Labels as people type them. */
+/** Parses labels that a user typed. */
 import { isLabelKey, isLabelValue } from '../../shared/kube/objects/label-syntax.js';
 
-/** `site=kiel,hardware=nuc`; what is wrong with the text is told instead. Pure. */
+/** Parses `site=kiel,hardware=nuc`. Returns a problem for an invalid text. Pure. */
 export function parseLabels(text: string): { labels: Record<string, string>; problem?: string } {
   const labels: Record<string, string> = {};
   for (const item of text.split(/[,\s]+/).filter(Boolean)) {
     const at = item.indexOf('=');
     const [key, value] = at < 0 ? [item, ''] : [item.slice(0, at), item.slice(at + 1)];
-    if (!isLabelKey(key) || !isLabelValue(value)) return { labels, problem: `"${item}" is no label` };
+    if (!isLabelKey(key) || !isLabelValue(value))
+      return { labels, problem: `"${item}" is not a valid label` };
     labels[key] = value;
   }
   return { labels };

@@ -1,8 +1,7 @@
-/** Bringing hosts in: a line for them to type, those that wait for a person's word, and those that have joined. */
-import { useEffect, useState } from 'react';
+/** Onboarding page: join command, hosts that wait for approval, and joined hosts. */
 import type { JoinAddress } from '../../shared/kube/access/join-command.js';
 import { ACCESS, useAreChecksLoaded, useIsAllowed } from '../api/access-checks.js';
-import { callApi } from '../api/api-call.js';
+import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { JoinForm } from './join-form.js';
@@ -15,7 +14,7 @@ const JOIN_ADDRESS = '/apis/fleet.everynode.dev/v1/joinaddress';
 export function OnboardingPage() {
   const mayMake = useIsAllowed(ACCESS.makeTokens);
   const mayRead = useIsAllowed(ACCESS.readSecrets);
-  const { address, problem } = useJoinAddress();
+  const { answer: address, problem } = useApiResource<JoinAddress>(JOIN_ADDRESS, 'once');
   const isKnown = useAreChecksLoaded([ACCESS.makeTokens, ACCESS.readSecrets]);
   if (!isKnown || !(address || problem)) {
     return (
@@ -32,7 +31,8 @@ export function OnboardingPage() {
       {mayMake && address && <JoinForm address={address} />}
       {!mayMake && (
         <p className={controls.card}>
-          You may not make join lines: that takes the right to create Secrets in <code>kube-system</code>.
+          You are not allowed to create join commands. This needs permission to create Secrets in{' '}
+          <code>kube-system</code>.
         </p>
       )}
       <PendingHosts isAsked={address?.approval ?? false} />
@@ -40,17 +40,4 @@ export function OnboardingPage() {
       {mayRead && <TokenList />}
     </PageShell>
   );
-}
-
-function useJoinAddress(): { address: JoinAddress | undefined; problem: string } {
-  const [address, setAddress] = useState<JoinAddress>();
-  const [problem, setProblem] = useState('');
-  useEffect(() => {
-    const leave = new AbortController();
-    callApi<JoinAddress>(JOIN_ADDRESS, { signal: leave.signal }).then(setAddress, (error: unknown) => {
-      if (!leave.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
-    });
-    return () => leave.abort();
-  }, []);
-  return { address, problem };
 }

@@ -1,4 +1,4 @@
-/** Hosts that wait for a person's word, one at a time or many at once. */
+/** Hosts that wait for approval, with bulk approval. */
 
 import { useState } from 'react';
 import {
@@ -8,7 +8,7 @@ import {
   requestPhase,
   withApprovalDecision,
 } from '../../shared/kube/access/certificate-signing-request.js';
-import { countText } from '../../shared/kube/objects/count-text.js';
+import { countText } from '../../shared/kube/objects/meta.js';
 import { ACCESS, useIsAllowed } from '../api/access-checks.js';
 import { requestApi } from '../api/api-call.js';
 import { useLiveList } from '../api/live-list.js';
@@ -24,32 +24,32 @@ const PATH = `${REQUESTS}?fieldSelector=${encodeURIComponent(`spec.signerName=${
 
 type Decision = 'Approved' | 'Denied';
 
-/** `isAsked`: each new host waits, so an empty room is worth telling. */
+/** `isAsked` is true if new hosts need approval. The section is then also shown when it is empty. */
 export function PendingHosts({ isAsked }: { isAsked: boolean }) {
   const { objects, phase } = useLiveList<CertificateSigningRequest>(PATH);
   const mayDecide = useIsAllowed(ACCESS.approve);
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [question, setQuestion] = useState<Confirmation>();
   const waiting = objects.filter((each) => requestPhase(each) === 'pending');
   if (phase === 'refused' || (waiting.length === 0 && !isAsked && !question)) return null;
-  const picked = waiting.filter(({ metadata }) => chosen.has(metadata.name));
+  const picked = waiting.filter(({ metadata }) => selected.has(metadata.name));
   const toggle = (name: string) => {
-    const next = new Set(chosen);
+    const next = new Set(selected);
     if (!next.delete(name)) next.add(name);
-    setChosen(next);
+    setSelected(next);
   };
   return (
-    <section className={classes.part} aria-label="Waiting room">
+    <section className={classes.part} aria-label="Pending hosts">
       <h2>Waiting for approval</h2>
-      {waiting.length === 0 && <p>Nobody waits.</p>}
+      {waiting.length === 0 && <p>No hosts are waiting.</p>}
       {mayDecide && waiting.length > 0 && (
         <div className={controls.row}>
           <button
             type="button"
             className={controls.button}
-            onClick={() => setChosen(new Set(waiting.map(({ metadata }) => metadata.name)))}
+            onClick={() => setSelected(new Set(waiting.map(({ metadata }) => metadata.name)))}
           >
-            Choose all {waiting.length}
+            Select all {waiting.length}
           </button>
           {(['Approved', 'Denied'] as const).map((decision) => (
             <button
@@ -65,12 +65,12 @@ export function PendingHosts({ isAsked }: { isAsked: boolean }) {
         </div>
       )}
       {waiting.length > 0 && (
-        <ListTable label="Hosts that wait" columns={['Host', 'Asked', 'From', 'Why', 'By']}>
+        <ListTable label="Hosts waiting for approval" columns={['Host', 'Asked', 'From', 'Why', 'By']}>
           {waiting.map((each) => (
             <Row
               key={each.metadata.name}
               waiting={each}
-              {...(mayDecide ? { isChosen: chosen.has(each.metadata.name), onToggle: toggle } : {})}
+              {...(mayDecide ? { isSelected: selected.has(each.metadata.name), onToggle: toggle } : {})}
             />
           ))}
         </ListTable>
@@ -82,18 +82,18 @@ export function PendingHosts({ isAsked }: { isAsked: boolean }) {
 
 interface RowProps {
   waiting: CertificateSigningRequest;
-  isChosen?: boolean;
+  isSelected?: boolean;
   onToggle?: (name: string) => void;
 }
 
-function Row({ waiting, isChosen = false, onToggle }: RowProps) {
+function Row({ waiting, isSelected = false, onToggle }: RowProps) {
   const { annotations = {}, name, creationTimestamp } = waiting.metadata;
   return (
     <tr>
       <th scope="row">
         {onToggle ? (
           <label className={controls.row}>
-            <input type="checkbox" checked={isChosen} onChange={() => onToggle(name)} />
+            <input type="checkbox" checked={isSelected} onChange={() => onToggle(name)} />
             {nodeOf(waiting)}
           </label>
         ) : (
@@ -120,8 +120,8 @@ function questionFor(decision: Decision, waiting: readonly CertificateSigningReq
       <>
         <p>
           {decision === 'Approved'
-            ? 'They get their certificates and become nodes; Pods of DaemonSets start on them.'
-            : 'They are refused.'}
+            ? 'The hosts get certificates and become Nodes. DaemonSets start their Pods on them.'
+            : 'The hosts are rejected.'}
         </p>
         <p>{names.slice(0, 10).join(', ') + (names.length > 10 ? ` and ${names.length - 10} more` : '')}</p>
         <CopyCommand text={`everynode node ${verb.toLowerCase()} ${names.slice(0, 3).join(' ')}`} />

@@ -1,4 +1,4 @@
-/** Tokens by which hosts may still join, without their secrets. */
+/** List of join tokens, without their secrets. */
 import { useState } from 'react';
 import {
   TOKEN_SECRET_PREFIX,
@@ -29,9 +29,9 @@ export function TokenList() {
     <section className={classes.part} aria-label="Tokens">
       <h2>Tokens</h2>
       {phase === 'loading' && <p role="status">Loading tokens…</p>}
-      {phase === 'live' && tokens.length === 0 && <p>None: nobody can join.</p>}
+      {phase === 'live' && tokens.length === 0 && <p>None: no host can join.</p>}
       {tokens.length > 0 && (
-        <ListTable label="List of tokens" columns={['Token', 'Ends', 'Hosts', 'Names', 'For', '']}>
+        <ListTable label="Join tokens" columns={['Token', 'Ends', 'Hosts', 'Names', 'For', '']}>
           {tokens.map((token) => (
             <tr key={token.id}>
               <th scope="row">
@@ -63,7 +63,7 @@ export function TokenList() {
             title: `Revoke token ${revoked.id}?`,
             text: (
               <>
-                <p>Nobody joins by it any more. Hosts that have joined stay.</p>
+                <p>No further host can join with it. Joined hosts are not affected.</p>
                 <CopyCommand text={`everynode token revoke ${revoked.id}`} />
               </>
             ),

@@ -1,4 +1,4 @@
-/** Ctrl-K: one field to go anywhere and do what is about the person. A combobox as ARIA's practices have it. */
+/** Command palette (Ctrl-K): navigation and user actions. Implements ARIA's combobox pattern. */
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { KubeObject } from '../../shared/kube/objects/meta.js';
@@ -49,7 +49,7 @@ export function CommandPalette({ onClose, onHelp }: CommandPaletteProps) {
       <input
         className={classes.field}
         role="combobox"
-        aria-label="Go to a page, a host, a DaemonSet, a rollout"
+        aria-label="Go to a page, host, DaemonSet or rollout"
         aria-expanded="true"
         aria-controls={`${id}-list`}
         aria-activedescendant={items[chosen] ? `${id}-${chosen}` : undefined}
@@ -65,7 +65,7 @@ export function CommandPalette({ onClose, onHelp }: CommandPaletteProps) {
       />
       <div className={classes.list} id={`${id}-list`} role="listbox" aria-label="Where to">
         {items.map((item, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: keys are heard by the field, which has the focus
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the focused input handles the keys
           <div
             key={item.id}
             id={`${id}-${index}`}
@@ -84,22 +84,22 @@ export function CommandPalette({ onClose, onHelp }: CommandPaletteProps) {
   );
 }
 
-/** Asked once, when it opens. What one may not see is not offered. */
+/** Loads the objects once, when the palette opens. Kinds without permission are omitted. */
 function useObjects(): Objects {
   const [objects, setObjects] = useState(NOTHING);
   useEffect(() => {
-    const leave = new AbortController();
+    const abort = new AbortController();
     const list = (path: string) =>
-      callApi<{ items: KubeObject[] }>(path, { signal: leave.signal }).then(
+      callApi<{ items: KubeObject[] }>(path, { signal: abort.signal }).then(
         ({ items }) => items,
         () => [],
       );
     void Promise.all([list('/apis/apps/v1/daemonsets'), list('/apis/fleet.everynode.dev/v1/rollouts')]).then(
       ([daemonSets, rollouts]) => {
-        if (!leave.signal.aborted) setObjects({ daemonSets, rollouts });
+        if (!abort.signal.aborted) setObjects({ daemonSets, rollouts });
       },
     );
-    return () => leave.abort();
+    return () => abort.abort();
   }, []);
   return objects;
 }

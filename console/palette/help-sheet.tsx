@@ -1,4 +1,4 @@
-/** The sheet of shortcuts. */
+/** List of keyboard shortcuts. */
 import { useEffect, useRef, useState } from 'react';
 import controls from '../layout/controls.module.css';
 import { NAV_ITEMS } from '../layout/shell/navigation.js';
@@ -7,12 +7,12 @@ import classes from './help-sheet.module.css';
 import { areSingleKeysEnabled, setSingleKeys } from './single-keys.js';
 
 const KEYS: readonly [keys: string, what: string][] = [
-  ['Ctrl K, ⌘ K', 'Go to a page, a host, a DaemonSet, a rollout'],
+  ['Ctrl K, ⌘ K', 'Go to a page, host, DaemonSet or rollout'],
   ['?', 'This sheet'],
-  ['/', 'The filter of the fleet'],
+  ['/', 'Filter of the fleet'],
   ...NAV_ITEMS.map(({ key, name }): [string, string] => [`g ${key}`, name]),
-  ['Tab, Shift Tab', 'From one control to the next, and back'],
-  ['Escape', 'Close what asks'],
+  ['Tab, Shift Tab', 'Next or previous control'],
+  ['Escape', 'Close the dialog'],
 ];
 
 export function HelpSheet({ onClose }: { onClose: () => void }) {
@@ -43,7 +43,7 @@ export function HelpSheet({ onClose }: { onClose: () => void }) {
             setSingleKeys(event.target.checked);
           }}
         />
-        Shortcuts of single keys (?, /, g …)
+        Single-key shortcuts (?, /, g …)
       </label>
       <div className={controls.row}>
         <button type="button" className={controls.button} onClick={() => dialog.current?.close()}>

@@ -1,4 +1,4 @@
-/** The keyboard's ways: Ctrl-K, single keys where nobody types, and the sheet that lists them. */
+/** Keyboard shortcuts: Ctrl-K, and single keys outside of text fields. */
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { NAV_ITEMS } from '../layout/shell/navigation.js';
@@ -10,14 +10,14 @@ const CommandPalette = lazy(async () => ({
 }));
 const HelpSheet = lazy(async () => ({ default: (await import('./help-sheet.js')).HelpSheet }));
 
-/** After `g` the next key may take so long, ms. */
+/** Maximum delay between `g` and the next key, in milliseconds. */
 const SECOND_KEY_MS = 1_500;
 
 export function KeyboardShortcuts() {
   const [open, setOpen] = useState<'palette' | 'help'>();
   const [, navigate] = useLocation();
   useEffect(() => {
-    let wentAt = Number.NEGATIVE_INFINITY;
+    let prefixAt = Number.NEGATIVE_INFINITY;
     const onKey = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
         event.preventDefault();
@@ -28,8 +28,8 @@ export function KeyboardShortcuts() {
         return;
       if (document.querySelector('dialog[open]')) return;
       const place = NAV_ITEMS.find(({ key }) => key === event.key);
-      if (place && event.timeStamp - wentAt < SECOND_KEY_MS) navigate(place.path);
-      wentAt = event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY;
+      if (place && event.timeStamp - prefixAt < SECOND_KEY_MS) navigate(place.path);
+      prefixAt = event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY;
       if (event.key === '?') setOpen('help');
       if (event.key === '/') focusFilter(event);
     };
@@ -54,7 +54,7 @@ export function KeyboardShortcuts() {
   );
 }
 
-/** Whoever types means letters. */
+/** Returns true if the focus is in a text field, where single-key shortcuts must not fire. */
 function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&

@@ -1,4 +1,4 @@
-/** What the command palette offers for what was typed. Pure. */
+/** Items of the command palette for the typed text. Pure. */
 import type { KubeObject } from '../../shared/kube/objects/meta.js';
 import { NAV_ITEMS } from '../layout/shell/navigation.js';
 import { THEMES, type Theme } from '../layout/shell/theme-names.js';
@@ -9,19 +9,19 @@ export type PaletteItem = { id: string; text: string; hint: string } & (
   | { act: 'sign-out' | 'help' }
 );
 
-/** What is there to go to. */
+/** Objects and actions to offer. */
 export interface PaletteObjects {
   daemonSets: readonly KubeObject[];
   rollouts: readonly KubeObject[];
-  /** A certificate's session cannot be ended from here. */
+  /** False for a session by client certificate. */
   maySignOut: boolean;
 }
 
-const MOST = 12;
-/** What may be a host's name. */
+const MAX_ITEMS = 12;
+/** Syntax of host names. */
 const HOST_NAME = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/;
 
-/** Those that fit what was typed, best first. */
+/** Returns matching items, best first. */
 export function paletteItems(typed: string, objects: PaletteObjects): PaletteItem[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const fits = ({ text, hint }: PaletteItem) => {
@@ -31,7 +31,7 @@ export function paletteItems(typed: string, objects: PaletteObjects): PaletteIte
   const begins = ({ text }: PaletteItem) => text.toLowerCase().startsWith(words[0] ?? '');
   const found = everything(objects).filter(fits);
   const ordered = [...found.filter(begins), ...found.filter((item) => !begins(item))];
-  return [...ordered.slice(0, MOST), ...hostItems(typed.trim())];
+  return [...ordered.slice(0, MAX_ITEMS), ...hostItems(typed.trim())];
 }
 
 function everything({ daemonSets, rollouts, maySignOut }: PaletteObjects): PaletteItem[] {
@@ -56,14 +56,14 @@ function objectItem(what: string, place: string, { metadata }: KubeObject): Pale
   return { id: go, text: `${namespace}/${name}`, hint: what, go };
 }
 
-/** Hosts are too many to list: what was typed may be one, or a filter of them. */
+/** Hosts are too many to list. Offers the typed text as a host name and as a filter. */
 function hostItems(typed: string): PaletteItem[] {
   if (typed === '') return [];
   const filter = `/?filter=${encodeURIComponent(typed)}`;
   return [
     ...(HOST_NAME.test(typed)
-      ? [{ id: 'host', text: `Host ${typed}`, hint: 'go to it', go: `/hosts/${typed}` }]
+      ? [{ id: 'host', text: `Host ${typed}`, hint: 'open its page', go: `/hosts/${typed}` }]
       : []),
-    { id: 'filter', text: `Hosts that fit “${typed}”`, hint: 'fleet, filtered', go: filter },
+    { id: 'filter', text: `Hosts that match “${typed}”`, hint: 'fleet, filtered', go: filter },
   ];
 }

@@ -1,18 +1,18 @@
-/** A container's log as it is written: the last lines, searched, followed, downloaded. */
+/** Live log of a container with search, follow and download. */
 import { useEffect, useRef, useState } from 'react';
 import { ApiCallError } from '../api/api-call.js';
 import { readLines } from '../api/api-stream.js';
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/text/scrolled-text.js';
 
-/** Kept on the page; the download has all. */
-const MOST_LINES = 2_000;
+/** Maximum number of displayed lines. The download is complete. */
+const MAX_LINES = 2_000;
 
 interface PodLogProps {
   namespace: string;
   pod: string;
   container: string;
-  /** Of the attempt before, which has ended. */
+  /** Shows the log of the previous, terminated container. */
   isPrevious: boolean;
 }
 
@@ -25,19 +25,19 @@ export function ContainerLog({ namespace, pod, container, isPrevious }: PodLogPr
   const box = useRef<HTMLElement>(null);
 
   useEffect(() => {
-    const leave = new AbortController();
-    const add = (more: string[]) => setLines((before) => [...before, ...more].slice(-MOST_LINES));
-    follow(`${path}&follow=${!isPrevious}&tailLines=${MOST_LINES}`, add, leave.signal).catch(
+    const abort = new AbortController();
+    const add = (more: string[]) => setLines((before) => [...before, ...more].slice(-MAX_LINES));
+    follow(`${path}&follow=${!isPrevious}&tailLines=${MAX_LINES}`, add, abort.signal).catch(
       (error: unknown) => {
-        if (!leave.signal.aborted)
-          setProblem(error instanceof ApiCallError ? error.message : 'the log broke off');
+        if (!abort.signal.aborted)
+          setProblem(error instanceof ApiCallError ? error.message : 'the connection of the log was lost');
       },
     );
-    return () => leave.abort();
+    return () => abort.abort();
   }, [path, isPrevious]);
 
   const shown = search === '' ? lines : lines.filter((line) => line.includes(search));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each new line is to be seen
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scroll on each new line
   useEffect(() => {
     if (isFollowing && box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [shown, isFollowing]);

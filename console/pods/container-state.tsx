@@ -1,4 +1,4 @@
-/** One container: what it does now, why it ended the last time, and when it is started again. */
+/** State of a container: last exit and next restart. */
 import type { ContainerStateTerminated, ContainerStatus } from '../../shared/kube/pods/pod-types.js';
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/text/scrolled-text.js';
@@ -36,18 +36,18 @@ export function ContainerState({ status, restartPolicy }: ContainerStateProps) {
       )}
       {next && (
         <p>
-          The next start is due <RelativeTime at={next} />. Each failure doubles the pause, from 10 seconds up
-          to 5 minutes; ten minutes of running make it short again.
+          Next start <RelativeTime at={next} />. Each failure doubles the delay, from 10 seconds to 5 minutes.
+          It is reset after the container has run for ten minutes.
         </p>
       )}
-      {state?.terminated && <Ended words="It ended" end={state.terminated} />}
+      {state?.terminated && <Ended words="It exited" end={state.terminated} />}
       {restartCount > 0 && (
         <p>
           Restarted {restartCount === 1 ? 'once' : `${restartCount} times`}, by restart policy {restartPolicy}
           .
         </p>
       )}
-      {lastState?.terminated && <Ended words="Before that it ended" end={lastState.terminated} />}
+      {lastState?.terminated && <Ended words="Before that it exited" end={lastState.terminated} />}
     </section>
   );
 }
@@ -64,7 +64,7 @@ function Ended({ words, end }: { words: string; end: ContainerStateTerminated })
         )}
         .
       </p>
-      {end.message && <ScrolledText label="What it said last" text={end.message} wraps />}
+      {end.message && <ScrolledText label="Termination message" text={end.message} wraps />}
     </>
   );
 }

@@ -1,9 +1,9 @@
 /**
- * xterm.js under a Content-Security-Policy without `unsafe-inline`: it writes style elements and style attributes, which the policy
- * refuses; the same through the CSS object model is let pass.
+ * Makes xterm.js work under a Content-Security-Policy without `unsafe-inline`. Style elements and attributes are
+ * blocked by the policy, so they are replaced by the CSS object model.
  */
 
-/** What stands for a style element: its text becomes a constructed style sheet of the page. */
+/** Returns a replacement for a style element. Its text becomes a constructed style sheet. */
 function styleStandIn(): HTMLElement {
   const sheet = new CSSStyleSheet();
   const element = Document.prototype.createElement.call(document, 'meta');
@@ -16,7 +16,7 @@ function styleStandIn(): HTMLElement {
   return element;
 }
 
-/** Calls `open`; style elements that it makes are style sheets. (`documentOverride` does not reach xterm's viewport, 6.0.0.) */
+/** Calls `open` and replaces its style elements. xterm's `documentOverride` is incomplete (6.0.0). */
 export function withStrictStyles(open: () => void): void {
   allowStyledSpans();
   document.createElement = (name: string) =>
@@ -28,7 +28,7 @@ export function withStrictStyles(open: () => void): void {
   }
 }
 
-/** Cells of a colour of their own are made later, one by one (`DomRendererRowFactory`). */
+/** xterm creates coloured cells later, one by one (`DomRendererRowFactory`). */
 function allowStyledSpans(): void {
   HTMLSpanElement.prototype.setAttribute = function setAttribute(name: string, value: string): void {
     if (name === 'style') this.style.cssText = value;

@@ -1,23 +1,23 @@
-/** What happened to an object, the newest first. */
+/** Events of an object, newest first. */
 import type { KubeEvent } from '../../shared/kube/objects/event-types.js';
 import { useLiveList } from '../api/live-list.js';
+import { TableCard } from '../layout/list-table.js';
 import table from '../layout/table.module.css';
-import { TableCard } from '../layout/table-card.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 
-const MOST = 50;
+const MAX_ITEMS = 50;
 
-/** `about`: a field selector of events. `namespace`: of the object; absent for a host. */
+/** `about` is a field selector of Events. `namespace` is absent for hosts. */
 export function EventList({ about, namespace }: { about: string; namespace?: string }) {
   const place = namespace === undefined ? '/api/v1/events' : `/api/v1/namespaces/${namespace}/events`;
   const { objects, phase } = useLiveList<KubeEvent>(`${place}?fieldSelector=${encodeURIComponent(about)}`);
-  const events = [...objects].sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1)).slice(0, MOST);
+  const events = [...objects].sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1)).slice(0, MAX_ITEMS);
   if (phase === 'refused') return null;
   return (
     <TableCard label="Events">
       <h2>Events</h2>
-      {phase === 'live' && events.length === 0 && <p>None in the last hour.</p>}
-      <table className={`${table.table} ${table.told}`}>
+      {phase === 'live' && events.length === 0 && <p>No Events in the last hour.</p>}
+      <table className={`${table.table} ${table.details}`}>
         <tbody>
           {events.map((event) => (
             <tr key={event.metadata.uid}>

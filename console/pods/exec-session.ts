@@ -1,13 +1,10 @@
-/**
- * A command in a container, over the WebSocket that kubectl uses (`v5.channel.k8s.io`): frames that begin with the number of
- * their channel.
- */
+/** Runs a command over kubectl's WebSocket protocol (`v5.channel.k8s.io`): frames start with a channel number. */
 import type { Status } from '../../shared/kube/objects/api-status.js';
 
 const PROTOCOL = 'v5.channel.k8s.io';
 const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4 } as const;
-/** The hub takes frames of 64 KiB; a paste may be longer. */
-const MOST_BYTES = 32_768;
+/** The hub accepts frames of up to 64 KiB. Longer pastes are split. */
+const MAX_BYTES = 32_768;
 
 export interface ExecTarget {
   namespace: string;
@@ -19,11 +16,11 @@ export interface ExecTarget {
 interface ExecEvents {
   opened(): void;
   output(bytes: Uint8Array): void;
-  /** Called once, whatever happened: how the command ended, or why there is no telling. */
+  /** Called exactly once, with the result of the command or the reason why it is unknown. */
   ended(how: string): void;
 }
 
-/** One command with a terminal. It is hung up when the session is closed. */
+/** A command with a terminal. Closing the session hangs it up. */
 export class ExecSession {
   readonly #socket: WebSocket;
   readonly #events: ExecEvents;
@@ -42,11 +39,11 @@ export class ExecSession {
     this.#socket.onclose = () => events.ended(this.#outcome ?? this.#brokenOff());
   }
 
-  /** What is typed; dropped when the session is over. */
+  /** Sends typed text. Ignored after the end of the session. */
   write(text: string): void {
     const bytes = new TextEncoder().encode(text);
-    for (let at = 0; at < bytes.length; at += MOST_BYTES) {
-      this.#send(CHANNEL.stdin, bytes.subarray(at, at + MOST_BYTES));
+    for (let at = 0; at < bytes.length; at += MAX_BYTES) {
+      this.#send(CHANNEL.stdin, bytes.subarray(at, at + MAX_BYTES));
     }
   }
 
@@ -54,7 +51,7 @@ export class ExecSession {
     this.#send(CHANNEL.resize, new TextEncoder().encode(JSON.stringify({ Width: columns, Height: rows })));
   }
 
-  /** Leaves without a word: nobody is told of the end. */
+  /** Closes the session without calling `ended`. */
   close(): void {
     this.#socket.onclose = null;
     this.#socket.onmessage = null;
@@ -76,33 +73,33 @@ export class ExecSession {
     else if (channel === CHANNEL.stdout || channel === CHANNEL.stderr) this.#events.output(bytes);
   }
 
-  /** No status came: the host, or the way to it, is gone. */
+  /** The connection closed without a Status, so the host or the network failed. */
   #brokenOff(): string {
     return this.#wasOpen
-      ? 'The connection broke off: the host, or the way to it, is gone. What the command does there is unknown.'
-      : 'The coordinator did not open a connection.';
+      ? 'Connection lost: the host or the network failed. The command may still be running.'
+      : 'The coordinator could not open a connection.';
   }
 }
 
-/** Whoever opens a page for the user's session is at the coordinator itself. */
+/** The URL is on the origin of the page, so the session cookie is sent. */
 function urlOf({ namespace, pod, container, command }: ExecTarget): string {
   const query = new URLSearchParams({ container, stdin: 'true', stdout: 'true', tty: 'true' });
   for (const part of command) query.append('command', part);
   return `wss://${location.host}/api/v1/namespaces/${namespace}/pods/${pod}/exec?${query}`;
 }
 
-/** As shells and engines have them. */
+/** Exit codes of shells and container engines. */
 const EXPLAINED: Readonly<Record<string, string>> = {
-  126: ' The container has no such command, or may not run it.',
-  127: ' The container has no such command.',
+  126: ' The command was not found, or is not executable.',
+  127: ' The command was not found.',
 };
 
-/** The Status at the end of a command, in a sentence. */
+/** Formats the Status of a finished command as a sentence. */
 function outcomeOf(json: string): string {
   const { status, reason, message, details } = JSON.parse(json) as Status;
-  if (status === 'Success') return 'The command ended with exit code 0.';
+  if (status === 'Success') return 'The command exited with code 0.';
   const code = details?.causes?.find((cause) => cause.reason === 'ExitCode')?.message;
   if (reason === 'NonZeroExitCode' && code)
-    return `The command ended with exit code ${code}.${EXPLAINED[code] ?? ''}`;
-  return message ?? 'The command failed, and nothing says why.';
+    return `The command exited with code ${code}.${EXPLAINED[code] ?? ''}`;
+  return message ?? 'The command failed for an unknown reason.';
 }

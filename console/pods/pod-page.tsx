@@ -1,4 +1,4 @@
-/** One Pod: its containers, why they restarted, its events, and its log as it is written. */
+/** Page of a Pod: containers, restarts, Events, log and terminal. */
 import { type ReactNode, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
@@ -34,8 +34,8 @@ export function PodPage() {
       </p>
       <h1>{name}</h1>
       {phase === 'loading' && <p role="status">Loading…</p>}
-      {phase === 'refused' && <p role="alert">You may not see this Pod: {error?.message}</p>}
-      {phase === 'live' && !pod && <p>There is no such Pod any more. Its DaemonSet may have made another.</p>}
+      {phase === 'refused' && <p role="alert">You are not allowed to read this Pod: {error?.message}</p>}
+      {phase === 'live' && !pod && <p>This Pod does not exist. Its DaemonSet may have replaced it.</p>}
       {pod && (
         <OnItsHost node={pod.spec.nodeName ?? ''}>
           <Details pod={pod} />
@@ -68,7 +68,7 @@ function Details({ pod }: { pod: Pod }) {
       <section className={controls.card} aria-label="Containers">
         <h2>{podStatusSummary(pod)}</h2>
         {(pod.status?.message ?? '') !== '' && <p>{pod.status?.message}</p>}
-        {statuses.length === 0 && <p>Its host has not told of its containers yet.</p>}
+        {statuses.length === 0 && <p>The host has not reported the containers yet.</p>}
         {statuses.map((status) => (
           <ContainerState
             key={status.name}
@@ -98,7 +98,7 @@ function Details({ pod }: { pod: Pod }) {
               checked={isPrevious}
               onChange={(event) => setPrevious(event.target.checked)}
             />{' '}
-            Of the attempt before
+            Previous container
           </label>
         )}
         <ContainerLog

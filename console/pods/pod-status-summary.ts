@@ -1,7 +1,7 @@
-/** A Pod in one word, as kubectl's column STATUS has it for the usual cases. */
+/** Summary of a Pod's status, like kubectl's column STATUS in common cases. */
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 
-/** The first that fits: going, what a container waits for, not ready, the reason, the phase. */
+/** Returns the first that applies: Terminating, waiting reason, not ready, status reason, phase. */
 export function podStatusSummary({ metadata, status }: Pod): string {
   if (metadata.deletionTimestamp) return 'Terminating';
   const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];

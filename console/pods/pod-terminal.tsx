@@ -1,4 +1,4 @@
-/** The place of a terminal on a Pod's page: which container, which command; how it ended, and once more. */
+/** Terminal section of a Pod's page: selection of container and command, and the result. */
 import { type FormEvent, lazy, Suspense, useCallback, useState } from 'react';
 import controls from '../layout/controls.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
@@ -6,26 +6,25 @@ import { splitCommand } from './split-command.js';
 
 const Terminal = lazy(async () => ({ default: (await import('./terminal.js')).Terminal }));
 
-/** The shell of the image: bash where there is one. */
+/** Runs bash if the image has it, otherwise sh. */
 const SHELL = 'sh -c "exec $(command -v bash || echo sh)"';
 
 interface PodTerminalProps {
   namespace: string;
   pod: string;
-  /** Those that run. */
   containers: readonly string[];
 }
 
-/** `refused`: ended with nothing on its screen. */
+/** `refused`: ended without any output. */
 type Phase = 'closed' | 'opening' | 'open' | 'ended' | 'refused';
 
 export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
-  const [chosen, setChosen] = useState('');
+  const [selected, setSelected] = useState('');
   const [command, setCommand] = useState(SHELL);
   const [phase, setPhase] = useState<Phase>('closed');
   const [outcome, setOutcome] = useState('');
   const [count, setCount] = useState(0);
-  const container = containers.includes(chosen) ? chosen : (containers[0] ?? '');
+  const container = containers.includes(selected) ? selected : (containers[0] ?? '');
   const words = splitCommand(command);
 
   const open = (event: FormEvent) => {
@@ -43,9 +42,7 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
   return (
     <section className={controls.card} aria-label="Terminal">
       <h2>Terminal</h2>
-      {containers.length === 0 && !isRunning && (
-        <p>No container runs, so there is nothing to run a command in.</p>
-      )}
+      {containers.length === 0 && !isRunning && <p>No container is running.</p>}
       <form className={controls.row} onSubmit={open}>
         <label>
           In{' '}
@@ -53,7 +50,7 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
             className={controls.input}
             value={container}
             disabled={isRunning}
-            onChange={(event) => setChosen(event.target.value)}
+            onChange={(event) => setSelected(event.target.value)}
           >
             {containers.map((name) => (
               <option key={name}>{name}</option>
@@ -71,14 +68,14 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
           />
         </label>
         {isRunning ? (
-          // Keys: the same button under the same finger would submit.
+          // Different keys: React would otherwise reuse the button, and the click would submit the form.
           <button
             key="end"
             type="button"
             className={controls.button}
-            onClick={() => ended('It was hung up from here.', true)}
+            onClick={() => ended('Disconnected.', true)}
           >
-            Hang up
+            Disconnect
           </button>
         ) : (
           <button
@@ -94,7 +91,7 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
       <p role="status">
         {phase === 'opening' && 'Opening…'}
         {phase === 'open' &&
-          `Open in ${container}. Ctrl-C goes to the command; Shift-Tab leaves the terminal.`}
+          `Connected to ${container}. Ctrl-C is sent to the command; Shift-Tab leaves the terminal.`}
         {!isRunning && outcome}
       </p>
       {phase !== 'closed' && phase !== 'refused' && (
@@ -102,7 +99,7 @@ export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
           <Terminal
             key={count}
             target={{ namespace, pod, container, command: words }}
-            isHungUp={phase === 'ended'}
+            isDisconnected={phase === 'ended'}
             onOpened={opened}
             onEnded={ended}
           />

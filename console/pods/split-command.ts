@@ -1,6 +1,6 @@
-/** The words of a command as a person types it. Pure. */
+/** Splits a typed command into arguments. Pure. */
 
-/** `sh -c "a b"` → `sh`, `-c`, `a b`: quotes keep words together; nothing else of a shell is known. */
+/** Splits `sh -c "a b"` into `sh`, `-c` and `a b`. Supports quotes, but no other shell syntax. */
 export function splitCommand(command: string): string[] {
   const words = [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)];
   return words.map(([, double, single, plain]) => double ?? single ?? plain ?? '');

@@ -1,4 +1,4 @@
-/** A terminal in a container: xterm.js over `ExecSession`. Loaded when somebody opens one. */
+/** Terminal in a container: xterm.js over `ExecSession`. Loaded on demand. */
 import { FitAddon } from '@xterm/addon-fit';
 import { type ITheme, Terminal as Xterm } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
@@ -7,20 +7,18 @@ import { withStrictStyles } from './csp-styles.js';
 import { ExecSession, type ExecTarget } from './exec-session.js';
 import classes from './terminal.module.css';
 
-/** Lines that can be scrolled back to. */
 const SCROLLBACK = 5_000;
 
 interface TerminalProps {
   target: ExecTarget;
-  /** Ended from outside. */
-  isHungUp: boolean;
+  isDisconnected: boolean;
   onOpened: () => void;
-  /** Called once with how it ended, and whether there is anything to read on the screen. */
+  /** Called once with the result, and whether the command printed anything. */
   onEnded: (how: string, hasPrinted: boolean) => void;
 }
 
-/** One session; another one is another component (`key`). */
-export function Terminal({ target, isHungUp, onOpened, onEnded }: TerminalProps) {
+/** One session. A new session needs a new `key`. */
+export function Terminal({ target, isDisconnected, onOpened, onEnded }: TerminalProps) {
   const frame = useRef<HTMLElement>(null);
   const session = useRef<ExecSession>(null);
   const first = useRef({ target, onOpened, onEnded });
@@ -46,7 +44,7 @@ export function Terminal({ target, isHungUp, onOpened, onEnded }: TerminalProps)
       opened: () => {
         opened.resize(terminal.cols, terminal.rows);
         terminal.focus();
-        // xterm draws nothing while it is out of sight.
+        // xterm does not draw outside of the viewport.
         host.scrollIntoView({ block: 'nearest' });
         tell.onOpened();
       },
@@ -71,13 +69,13 @@ export function Terminal({ target, isHungUp, onOpened, onEnded }: TerminalProps)
     };
   }, []);
   useEffect(() => {
-    if (isHungUp) session.current?.close();
-  }, [isHungUp]);
+    if (isDisconnected) session.current?.close();
+  }, [isDisconnected]);
 
-  return <section ref={frame} className={classes.terminal} aria-label="Screen of the terminal" />;
+  return <section ref={frame} className={classes.terminal} aria-label="Terminal screen" />;
 }
 
-/** The console's own colours, as they are now. */
+/** Returns the current colours of the console. */
 function themeOf(element: HTMLElement): ITheme {
   const style = getComputedStyle(element);
   return {

@@ -1,4 +1,4 @@
-/** The hosts that failed first: why, and what their Pod said last. */
+/** Hosts that failed first, with reasons and the ends of their logs. */
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { REVISION_HASH_LABEL } from '../../shared/kube/daemonsets/daemonset-types.js';
@@ -10,14 +10,14 @@ import { CopyCommand } from '../layout/text/copy-command.js';
 import { ScrolledText } from '../layout/text/scrolled-text.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 
-/** Whose last lines are asked for at once; others when somebody opens them. */
-const OPEN_AT_FIRST = 2;
+/** Number of hosts whose log is loaded at once. Others are loaded when they are opened. */
+const INITIALLY_OPEN = 2;
 const LINES = 20;
 
 interface FailedHostsProps {
   namespace: string;
   daemonSet: string;
-  /** Hash of the revision that failed: what its hosts have been given since has other logs. */
+  /** Hash of the failed revision. Reverted hosts run other Pods, whose logs do not belong here. */
   revision: string;
   failures: readonly HostFailure[];
 }
@@ -26,7 +26,7 @@ export function FailedHostLogs({ namespace, daemonSet, revision, failures }: Fai
   if (failures.length === 0) return null;
   return (
     <section className={controls.card} aria-label="Failed hosts">
-      <h2>What failed first</h2>
+      <h2>First failures</h2>
       {failures.map(({ node, reason, message, time }, index) => (
         <article key={node}>
           <h3>
@@ -41,7 +41,7 @@ export function FailedHostLogs({ namespace, daemonSet, revision, failures }: Fai
             daemonSet={daemonSet}
             revision={revision}
             node={node}
-            isOpenAtFirst={index < OPEN_AT_FIRST}
+            isInitiallyOpen={index < INITIALLY_OPEN}
           />
         </article>
       ))}
@@ -54,20 +54,19 @@ interface LastLinesProps {
   daemonSet: string;
   revision: string;
   node: string;
-  isOpenAtFirst: boolean;
+  isInitiallyOpen: boolean;
 }
 
-function LastLines({ isOpenAtFirst, ...whose }: LastLinesProps) {
-  const [isOpen, setOpen] = useState(isOpenAtFirst);
+function LastLines({ isInitiallyOpen, ...whose }: LastLinesProps) {
+  const [isOpen, setOpen] = useState(isInitiallyOpen);
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>Last lines of its log</summary>
+      <summary>Last log lines</summary>
       {isOpen && <Lines {...whose} />}
     </details>
   );
 }
 
-/** The end of a log, and whose it is. */
 interface LogEnd {
   pod: string;
   container: string;
@@ -75,22 +74,22 @@ interface LogEnd {
   text: string;
 }
 
-function Lines({ namespace, daemonSet, revision, node }: Omit<LastLinesProps, 'isOpenAtFirst'>) {
+function Lines({ namespace, daemonSet, revision, node }: Omit<LastLinesProps, 'isInitiallyOpen'>) {
   const [end, setEnd] = useState<LogEnd>();
   const [problem, setProblem] = useState('');
   useEffect(() => {
-    const leave = new AbortController();
-    logEndOf({ namespace, daemonSet, revision, node }, leave.signal).then(setEnd, (error: unknown) => {
-      if (!leave.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
+    const abort = new AbortController();
+    logEndOf({ namespace, daemonSet, revision, node }, abort.signal).then(setEnd, (error: unknown) => {
+      if (!abort.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
     });
-    return () => leave.abort();
+    return () => abort.abort();
   }, [namespace, daemonSet, revision, node]);
   if (problem) return <p role="status">{problem}</p>;
   if (!end) return <p role="status">Loading…</p>;
   const { pod, container, isPrevious, text } = end;
   return (
     <>
-      <ScrolledText label={`Last lines of ${pod}`} text={text || 'It has printed nothing.'} wraps />
+      <ScrolledText label={`Last log lines of ${pod}`} text={text || 'The log is empty.'} wraps />
       <p>
         <Link href={`/pods/${namespace}/${pod}`}>{pod}</Link>
       </p>
@@ -101,9 +100,9 @@ function Lines({ namespace, daemonSet, revision, node }: Omit<LastLinesProps, 'i
   );
 }
 
-/** Of the container that does worst: of its ended attempt where the present one waits. Rejects with what a person can read. */
+/** Returns the log of the container in the worst state. Rejects with an error for the user. */
 async function logEndOf(
-  { namespace, daemonSet, revision, node }: Omit<LastLinesProps, 'isOpenAtFirst'>,
+  { namespace, daemonSet, revision, node }: Omit<LastLinesProps, 'isInitiallyOpen'>,
   signal: AbortSignal,
 ): Promise<LogEnd> {
   const pods = `/api/v1/namespaces/${namespace}/pods`;
@@ -115,7 +114,7 @@ async function logEndOf(
       labels?.[REVISION_HASH_LABEL] === revision &&
       ownerReferences?.some(({ kind, name }) => kind === 'DaemonSet' && name === daemonSet),
   );
-  if (!own) throw new Error('The Pod that failed is gone, and its log with it.');
+  if (!own) throw new Error('The failed Pod was deleted, and its log with it.');
   const statuses = [...(own.status?.initContainerStatuses ?? []), ...(own.status?.containerStatuses ?? [])];
   const worst = statuses.find(({ ready, state }) => !ready && !state?.terminated) ?? statuses.at(-1);
   const container = worst?.name ?? own.spec.containers[0]?.name ?? '';
@@ -126,7 +125,7 @@ async function logEndOf(
     const text = await (await requestApi(isPrevious ? `${path}&previous=true` : path, { signal })).text();
     return { pod, container, isPrevious, text };
   } catch (error) {
-    if (error instanceof ApiCallError) throw new Error(`Its log cannot be read: ${error.message}`);
+    if (error instanceof ApiCallError) throw new Error(`The log is not available: ${error.message}`);
     throw error;
   }
 }

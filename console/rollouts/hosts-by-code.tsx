@@ -1,4 +1,4 @@
-/** Hosts by their one reason code; a code's hosts are asked for when it is opened. */
+/** Hosts of a rollout by reason code. The hosts of a code are loaded when it is opened. */
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
@@ -11,8 +11,8 @@ interface RolloutHosts {
   hosts: readonly { node: string; sentence: string }[];
 }
 
-/** Asked for at once: what a person looks for first. */
-const OPEN_AT_FIRST: ReadonlySet<string> = new Set(['Failed']);
+/** Codes that are open initially. */
+const INITIALLY_OPEN: ReadonlySet<string> = new Set(['Failed']);
 
 interface HostsByCodeProps {
   rollout: Rollout;
@@ -39,7 +39,7 @@ interface CodeProps {
 }
 
 function Code({ rollout, code, count }: CodeProps) {
-  const [isOpen, setOpen] = useState(OPEN_AT_FIRST.has(code));
+  const [isOpen, setOpen] = useState(INITIALLY_OPEN.has(code));
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
@@ -50,7 +50,7 @@ function Code({ rollout, code, count }: CodeProps) {
   );
 }
 
-/** `count`: another one may be other hosts. */
+/** A changed `count` indicates other hosts. */
 function Hosts({ rollout, code, count }: CodeProps) {
   const { namespace = '', name } = rollout.metadata;
   const path = `${rolloutPath(namespace, name)}/hosts?code=${code}&limit=100`;
@@ -62,7 +62,7 @@ function Hosts({ rollout, code, count }: CodeProps) {
       {answer.hosts.map(({ node, sentence }) => (
         <li key={node}>
           <Link href={`/hosts/${node}`}>{node}</Link> {sentence}
-          <RolloutButtons rollout={rollout} offers={actionsOfHost(code, node)} />
+          <RolloutButtons rollout={rollout} actions={actionsOfHost(code, node)} />
         </li>
       ))}
     </ul>

@@ -1,9 +1,9 @@
-/** When hosts may be changed next, by their time zones: on the viewer's clock, and on theirs. */
+/** Next maintenance windows by time zone, in the viewer's and in the hosts' local time. */
 import { Link } from 'wouter';
 import type { CalendarZone, ChangeCalendar } from '../../shared/kube/fleet/change-calendar-types.js';
 import { useApiResource } from '../api/use-api-resource.js';
+import { TableCard } from '../layout/list-table.js';
 import table from '../layout/table.module.css';
-import { TableCard } from '../layout/table-card.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 
 const DAYS = 14;
@@ -11,11 +11,10 @@ const DAYS = 14;
 interface NextWindowsProps {
   namespace: string;
   policy: string;
-  /** Asked anew when it changes. */
   version: string;
 }
 
-/** Nothing where the policy lets everything be changed at any time, or may not be read. */
+/** Shows nothing if the policy has no windows, or if the user may not read it. */
 export function NextWindows({ namespace, policy, version }: NextWindowsProps) {
   const path = `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/rolloutpolicies/${policy}/calendar`;
   const { answer: calendar } = useApiResource<ChangeCalendar>(`${path}?days=${DAYS}`, version);
@@ -40,7 +39,7 @@ export function NextWindows({ namespace, policy, version }: NextWindowsProps) {
         </tbody>
       </table>
       <p>
-        <Link href="/calendar">All in the calendar</Link>
+        <Link href="/calendar">Show all in the calendar</Link>
       </p>
     </TableCard>
   );
@@ -68,7 +67,7 @@ function Zone({ zone: { zones, hosts, spans } }: { zone: CalendarZone }) {
   );
 }
 
-/** `in 3 hours (22:00 Europe/Berlin)`. */
+/** Formats `in 3 hours (22:00 Europe/Berlin)`. */
 function Moment({ at, zone }: { at: string; zone: string | undefined }) {
   const wall = (timeZone?: string) =>
     new Date(at).toLocaleString(undefined, {

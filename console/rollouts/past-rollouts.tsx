@@ -1,9 +1,9 @@
-/** The rollouts of a DaemonSet before this one: how each ended, how long it took, and why it failed. */
+/** Past rollouts of a DaemonSet: result, duration and cause of failure. */
 import { Link } from 'wouter';
 import { PAST_ROLLOUT_LABEL, type Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import { useLiveList } from '../api/live-list.js';
+import { TableCard } from '../layout/list-table.js';
 import table from '../layout/table.module.css';
-import { TableCard } from '../layout/table-card.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 
@@ -17,14 +17,14 @@ export function PastRollouts({ namespace, name }: { namespace: string; name: str
   return (
     <TableCard label="Past rollouts">
       <h2>Past rollouts</h2>
-      {phase === 'live' && past.length === 0 && <p>None: this is the first that a policy governs.</p>}
+      {phase === 'live' && past.length === 0 && <p>None: this is the first rollout by a policy.</p>}
       {past.length > 0 && (
         <table className={table.table}>
           <thead>
             <tr>
               <th scope="col">Revision</th>
               <th scope="col">Outcome</th>
-              <th scope="col">Begun</th>
+              <th scope="col">Started</th>
               <th scope="col">Took</th>
               <th scope="col">Hosts</th>
               <th scope="col">Why</th>
@@ -66,7 +66,7 @@ function Row({ rollout: { metadata, status } }: { rollout: Rollout }) {
   );
 }
 
-/** `4 min`, `3 h 20 min`. */
+/** Formats `4 min` or `3 h 20 min`. */
 function duration(ms: number): string {
   const minutes = Math.round(ms / 60_000);
   if (minutes < 1) return `${Math.max(Math.round(ms / 1000), 0)} s`;

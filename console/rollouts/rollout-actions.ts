@@ -1,5 +1,5 @@
-/** What a person may tell a rollout, and how it is told: an annotation, as kubectl would. */
-import { countText } from '../../shared/kube/objects/count-text.js';
+/** Actions on rollouts. They are sent as annotations, which kubectl can set as well. */
+import { countText } from '../../shared/kube/objects/meta.js';
 import { UPDATE_BLOCK_CODES, type UpdateBlockCode } from '../../shared/kube/rollouts/rollout-reason-codes.js';
 import type { Rollout, RolloutPhase, RolloutStatus } from '../../shared/kube/rollouts/rollout-types.js';
 import {
@@ -11,133 +11,129 @@ import {
 } from '../../shared/kube/rollouts/steering-requests.js';
 import { requestApi } from '../api/api-call.js';
 
-/** One thing that makes sense to do now. */
+/** An action that is possible now. */
 export interface RolloutAction {
   verb: SteeringVerb;
-  /** Value of the annotation: a wave; "true" where the verb is about the rollout. */
+  /** Value of the annotation: a wave or a node. "true" for actions on the whole rollout. */
   value: string;
-  /** On the button. */
   label: string;
-  /** What will happen to how many hosts. */
+  /** The effect, with the number of affected hosts. */
   consequence: string;
   needsReason: boolean;
 }
 
 export const ROLLOUTS = '/apis/fleet.everynode.dev/v1/rollouts';
 
-/** The path of one. */
 export function rolloutPath(namespace: string, name: string): string {
   return `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/rollouts/${name}`;
 }
 
-/** The path of the policies of a namespace. */
 export function policiesPath(namespace: string): string {
   return `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/rolloutpolicies`;
 }
 
 const OVER: ReadonlySet<RolloutPhase> = new Set(['Completed', 'RolledBack']);
 
-/** What is offered in a rollout's present state, the likeliest first. Pure. */
+/** Returns the possible actions for a rollout's state, most likely first. Pure. */
 export function actionsOfRollout(status: RolloutStatus): RolloutAction[] {
   const { phase, steering, aborted } = status;
-  const isHeld = steering?.paused === true || steering?.frozen === true;
+  const isBlocked = steering?.paused === true || steering?.frozen === true;
   const left = status.nodes - status.updated - status.failed - status.skipped;
-  const have = status.updated + status.failed;
-  const busy = status.codes?.UpdateLocked ?? 0;
-  const offers: (RolloutAction | false)[] = [
+  const updated = status.updated + status.failed;
+  const locked = status.codes?.UpdateLocked ?? 0;
+  const actions: (RolloutAction | false)[] = [
     phase === 'AwaitingApproval' && approval(status),
     (phase === 'Soaking' || phase === 'AwaitingHosts') && promotion(status),
     (status.outsideWindow ?? 0) > 0 &&
-      !isHeld &&
-      offer(
+      !isBlocked &&
+      action(
         'override-windows',
         ALL_TARGETS,
         'Override windows',
-        `No window or freeze period holds ${hosts(status.outsideWindow)} back any longer, nor anybody else, until the next template.`,
+        `Windows and freeze periods no longer block ${hosts(status.outsideWindow)}, or any other host, until the template changes.`,
       ),
-    busy > 0 &&
-      offer(
+    locked > 0 &&
+      action(
         'override-locks',
         ALL_TARGETS,
-        'Force busy hosts',
-        `${hosts(busy, "that says 'not now' has its turn", "that say 'not now' have their turn")} all the same.`,
+        'Override locks',
+        `${hosts(locked, 'with a local update lock is', 'with local update locks are')} updated anyway.`,
       ),
-    isHeld && offer('resume', 'true', 'Resume', `${hosts(left)} may be replaced again, wave by wave.`),
-    !isHeld &&
+    isBlocked && action('resume', 'true', 'Resume', `${hosts(left)} may be updated again, wave by wave.`),
+    !isBlocked &&
       !OVER.has(phase) &&
       phase !== 'Failed' &&
-      offer(
+      action(
         'pause',
         'true',
         'Pause',
-        `Nothing more is replaced; ${hosts(left, 'keeps what it has', 'keep what they have')}. New hosts are still served.`,
+        `No further Pod is replaced; ${hosts(left, 'keeps its current Pod', 'keep their current Pods')}. New hosts still get Pods.`,
       ),
-    !isHeld &&
+    !isBlocked &&
       !OVER.has(phase) &&
-      offer(
+      action(
         'freeze',
         'true',
         'Freeze',
-        `No Pod of this DaemonSet is made, replaced or deleted on any of ${hosts(status.nodes)}.`,
+        `No Pod of this DaemonSet is created, replaced or deleted on any of ${hosts(status.nodes)}.`,
       ),
     !OVER.has(phase) &&
       !aborted &&
-      offer(
+      action(
         'abort',
         'true',
         'Abort',
-        `${hosts(have, 'that has the new revision goes', 'that have the new revision go')} back to the last completed one. The new one is barred.`,
+        `${hosts(updated, 'with the new revision is', 'with the new revision are')} reverted to the last completed one. The new revision is barred.`,
       ),
     (phase === 'Failed' || phase === 'RolledBack' || aborted === true) &&
-      offer(
+      action(
         'retry',
         'true',
         'Try again',
-        `The revision that failed begins anew with the first wave, up to ${hosts(status.nodes)}.`,
+        `The failed revision is rolled out again from the first wave, to up to ${hosts(status.nodes)}.`,
       ),
   ];
-  return offers.filter((each) => each !== false);
+  return actions.filter((each) => each !== false);
 }
 
-/** Codes of hosts that had their turn, or are to have none; all others that keep an older Pod have yet to begin it. */
-const HAS_NO_TURN: ReadonlySet<UpdateBlockCode> = new Set(['Reverted', 'RolloutFailed', 'Skipped']);
-const AWAITS_ITS_TURN: ReadonlySet<string> = new Set(
-  UPDATE_BLOCK_CODES.filter((code) => !HAS_NO_TURN.has(code)),
-);
+/** Codes of hosts with an older Pod whose update was done or excluded. All others still wait for their update. */
+const NOT_PENDING: ReadonlySet<UpdateBlockCode> = new Set(['Reverted', 'RolloutFailed', 'Skipped']);
+const PENDING: ReadonlySet<string> = new Set(UPDATE_BLOCK_CODES.filter((code) => !NOT_PENDING.has(code)));
 
-/** What is offered for one host, by its reason code. Pure. */
+/** Returns the possible actions for a host, by its reason code. Pure. */
 export function actionsOfHost(code: string, node: string): RolloutAction[] {
-  const offers: (RolloutAction | false)[] = [
+  const actions: (RolloutAction | false)[] = [
     code === 'OutsideWindow' &&
-      offer(
+      action(
         'override-windows',
         node,
         `Override windows of ${node}`,
-        `No window or freeze period holds ${node} back until the next template.`,
+        `Windows and freeze periods do not block ${node} until the template changes.`,
       ),
     code === 'UpdateLocked' &&
-      offer('override-locks', node, `Force ${node}`, `${node} has its turn although it says 'not now'.`),
-    AWAITS_ITS_TURN.has(code) &&
-      offer('skip', node, `Skip ${node}`, `${node} keeps what it has, for this revision.`),
-    code === 'Skipped' && offer('unskip', node, `Take ${node} in again`, `${node} has its turn like others.`),
+      action('override-locks', node, `Force ${node}`, `${node} is updated despite its local update lock.`),
+    PENDING.has(code) &&
+      action('skip', node, `Skip ${node}`, `${node} keeps its current revision during this rollout.`),
+    code === 'Skipped' &&
+      action('unskip', node, `Include ${node} again`, `${node} is updated like other hosts.`),
   ];
-  return offers.filter((each) => each !== false);
+  return actions.filter((each) => each !== false);
 }
 
 function promotion({ waves, wave, phase }: RolloutStatus): RolloutAction {
   const next = nextWave({ waves, wave });
   const then = next
     ? `wave ${next.name} may open: ${hosts(next.nodes, 'is updated', 'are updated')}.`
-    : 'no wave is left.';
-  const though =
-    phase === 'Soaking' ? `Wave ${wave} is watched no longer` : `Nobody of wave ${wave} has been updated`;
-  return offer('promote', wave, `Promote ${wave}`, `${though}; ${then}`);
+    : 'there is no further wave.';
+  const first =
+    phase === 'Soaking' ? `The soak time of wave ${wave} ends` : `No host of wave ${wave} has been updated`;
+  return action('promote', wave, `Promote ${wave}`, `${first}; ${then}`);
 }
 
 function approval(status: RolloutStatus): RolloutAction | false {
   const next = nextWave(status);
   if (!next) return false;
-  return offer(
+  return action(
     'approve',
     next.name,
     `Approve ${next.name}`,
@@ -149,16 +145,16 @@ function nextWave({ waves, wave }: Pick<RolloutStatus, 'waves' | 'wave'>) {
   return waves[waves.findIndex(({ name }) => name === wave) + 1];
 }
 
-function offer(verb: SteeringVerb, value: string, label: string, consequence: string): RolloutAction {
+function action(verb: SteeringVerb, value: string, label: string, consequence: string): RolloutAction {
   return { verb, value, label, consequence, needsReason: NEEDS_REASON.has(verb) };
 }
 
-/** `one`, `many`: what is said of them. */
+/** `one` and `many` follow the noun. */
 function hosts(count: number, one = '', many = one): string {
   return countText(count, `host ${one}`, `hosts ${many}`).trimEnd();
 }
 
-/** Tells the rollout. Rejects with `CallError` when it may not be told so. */
+/** Sends the action. Rejects with `ApiCallError`. */
 export async function sendRolloutAction(
   rollout: Rollout,
   { verb, value }: RolloutAction,
@@ -176,7 +172,6 @@ export async function sendRolloutAction(
   });
 }
 
-/** The same as a command. */
 export function rolloutActionCommand(rollout: Rollout, { verb, value, needsReason }: RolloutAction): string {
   const { namespace = '', name } = rollout.metadata;
   const reason = needsReason ? ` ${REASON_ANNOTATION}='…'` : '';

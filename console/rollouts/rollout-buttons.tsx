@@ -1,4 +1,4 @@
-/** Buttons for what a person may tell a rollout now; each asks first. Nothing for who may not. */
+/** Buttons for actions on a rollout, with confirmation. Hidden without permission. */
 import { useState } from 'react';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import { useIsAllowed } from '../api/access-checks.js';
@@ -7,36 +7,46 @@ import controls from '../layout/controls.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { type RolloutAction, rolloutActionCommand, sendRolloutAction } from './rollout-actions.js';
 
-/** In the rollout's namespace. */
 const STEER = { verb: 'patch', group: 'fleet.everynode.dev', resource: 'rollouts' } as const;
 
-export function RolloutButtons({ rollout, offers }: { rollout: Rollout; offers: readonly RolloutAction[] }) {
-  const [asked, setAsked] = useState<RolloutAction>();
+export function RolloutButtons({
+  rollout,
+  actions,
+}: {
+  rollout: Rollout;
+  actions: readonly RolloutAction[];
+}) {
+  const [selected, setSelected] = useState<RolloutAction>();
   const { namespace = '' } = rollout.metadata;
   const maySteer = useIsAllowed({ ...STEER, namespace });
-  if (!maySteer || offers.length === 0) return null;
+  if (!maySteer || actions.length === 0) return null;
   return (
     <div className={controls.row}>
-      {offers.map((offer) => (
-        <button key={offer.verb} type="button" className={controls.button} onClick={() => setAsked(offer)}>
-          {offer.label}
+      {actions.map((action) => (
+        <button
+          key={action.verb}
+          type="button"
+          className={controls.button}
+          onClick={() => setSelected(action)}
+        >
+          {action.label}
         </button>
       ))}
-      {asked && (
+      {selected && (
         <ConfirmDialog
           question={{
-            title: `${asked.label}?`,
+            title: `${selected.label}?`,
             text: (
               <>
-                <p>{asked.consequence}</p>
-                <CopyCommand text={rolloutActionCommand(rollout, asked)} />
+                <p>{selected.consequence}</p>
+                <CopyCommand text={rolloutActionCommand(rollout, selected)} />
               </>
             ),
-            act: asked.label,
-            reason: asked.needsReason ? 'needed' : 'welcome',
-            perform: (reason) => sendRolloutAction(rollout, asked, reason),
+            act: selected.label,
+            reason: selected.needsReason ? 'needed' : 'welcome',
+            perform: (reason) => sendRolloutAction(rollout, selected, reason),
           }}
-          onClose={() => setAsked(undefined)}
+          onClose={() => setSelected(undefined)}
         />
       )}
     </div>

@@ -1,4 +1,4 @@
-/** One rollout: where each wave stands, what fails and why, and what a person can do about it now. */
+/** Page of a rollout: waves, failures and possible actions. */
 import { Link, useParams } from 'wouter';
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 import {
@@ -34,15 +34,15 @@ export function RolloutPage() {
       </p>
       <h1>{name}</h1>
       {phase === 'loading' && <p role="status">Loading…</p>}
-      {phase === 'refused' && <p role="alert">You may not see this: {error?.message}</p>}
+      {phase === 'refused' && <p role="alert">You are not allowed to read this: {error?.message}</p>}
       {phase === 'live' && !rollout && <p>There is no rollout of this DaemonSet.</p>}
-      {rollout && !rollout.status && <p>The controller has not looked at it yet.</p>}
-      {rollout?.status && <Standing rollout={rollout} status={rollout.status} />}
+      {rollout && !rollout.status && <p>The controller has not processed it yet.</p>}
+      {rollout?.status && <RolloutDetails rollout={rollout} status={rollout.status} />}
     </PageShell>
   );
 }
 
-function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus }) {
+function RolloutDetails({ rollout, status }: { rollout: Rollout; status: RolloutStatus }) {
   const { namespace = '', name, labels } = rollout.metadata;
   const past = labels?.[PAST_ROLLOUT_LABEL];
   const { objects } = useLiveList<RolloutPolicy>(
@@ -53,14 +53,14 @@ function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus
     <>
       {past && (
         <p>
-          This one is over: <Link href={`/rollouts/${namespace}/${past}`}>the present one of {past}</Link>
+          This rollout is over: <Link href={`/rollouts/${namespace}/${past}`}>current rollout of {past}</Link>
         </p>
       )}
       <section className={controls.card} aria-label="State" data-phase={status.phase}>
         <h2>{status.phase}</h2>
         <p role="status">{status.message}</p>
         <p className={controls.dim}>
-          Revision {status.revision} by policy {status.policy}, begun <RelativeTime at={status.startTime} />
+          Revision {status.revision} by policy {status.policy}, started <RelativeTime at={status.startTime} />
           {status.estimatedEndTime && !status.completionTime && (
             <>
               , {Date.parse(status.estimatedEndTime) < Date.now() ? 'was ' : ''}expected to end{' '}
@@ -73,10 +73,10 @@ function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus
             </>
           )}
         </p>
-        {!past && <RolloutButtons rollout={rollout} offers={actionsOfRollout(status)} />}
+        {!past && <RolloutButtons rollout={rollout} actions={actionsOfRollout(status)} />}
         <p>
-          <Link href={`/daemonsets/${namespace}/${past ?? name}`}>Its DaemonSet</Link>, with its revisions:
-          any of them can be rolled back to.
+          <Link href={`/daemonsets/${namespace}/${past ?? name}`}>Its DaemonSet</Link>with its revisions. You
+          can roll back to any of them.
         </p>
       </section>
       <section className={controls.card} aria-label="Waves">
@@ -125,8 +125,8 @@ function Requests({ status }: { status: RolloutStatus }) {
   const requests = requestsOfRevision(status).reverse();
   if (requests.length === 0) return null;
   return (
-    <section className={controls.card} aria-label="What people did">
-      <h2>What people did</h2>
+    <section className={controls.card} aria-label="Actions by operators">
+      <h2>Actions by operators</h2>
       <ul>
         {requests.map(({ id, verb, targets, user, reason, time }) => (
           <li key={id}>

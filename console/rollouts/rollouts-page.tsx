@@ -1,4 +1,4 @@
-/** All rollouts: those that need somebody first. */
+/** Page with all rollouts. Those that need an operator come first. */
 import { Link } from 'wouter';
 import {
   PAST_ROLLOUT_LABEL,
@@ -14,7 +14,7 @@ import { RelativeTime } from '../layout/time/relative-time.js';
 import { ROLLOUTS } from './rollout-actions.js';
 import { WaveBar } from './wave-bar.js';
 
-/** From what needs a person to what is over. */
+/** Sort order: rollouts that need an operator first, finished ones last. */
 const ORDER: readonly RolloutPhase[] = [
   'Failed',
   'AwaitingApproval',
@@ -30,18 +30,18 @@ const ORDER: readonly RolloutPhase[] = [
 
 export function RolloutsPage() {
   const { objects, phase, error } = useLiveList<Rollout>(ROLLOUTS);
-  // Past ones stand on the page of their DaemonSet.
+  // Past rollouts are shown on the page of the current one.
   const present = objects.filter(({ metadata }) => metadata.labels?.[PAST_ROLLOUT_LABEL] === undefined);
   const rollouts = present.sort((a, b) => rank(a) - rank(b) || (nameOf(a) < nameOf(b) ? -1 : 1));
   return (
     <PageShell>
       <h1>Rollouts</h1>
       {phase === 'loading' && <p role="status">Loading rollouts…</p>}
-      {phase === 'refused' && <p role="alert">You may not see rollouts: {error?.message}</p>}
+      {phase === 'refused' && <p role="alert">You are not allowed to list rollouts: {error?.message}</p>}
       {phase === 'live' && rollouts.length === 0 && (
         <p className={controls.card}>
-          No rollouts. A DaemonSet that a <code>RolloutPolicy</code> selects has one from its next change on;
-          all others roll out as in Kubernetes.
+          No rollouts. A DaemonSet that is selected by a <code>RolloutPolicy</code> gets one with its next
+          change. Other DaemonSets are updated like in Kubernetes.
         </p>
       )}
       {rollouts.length > 0 && (
@@ -64,7 +64,7 @@ function Row({ rollout }: { rollout: Rollout }) {
       <td>
         <Link href={`/rollouts/${namespace}/${name}`}>{nameOf(rollout)}</Link>
       </td>
-      <td>{status?.phase ?? 'not looked at yet'}</td>
+      <td>{status?.phase ?? 'not processed yet'}</td>
       <td>{status && <WaveBar counts={status} />}</td>
       <td>{status && <RelativeTime at={status.startTime} />}</td>
     </tr>

@@ -1,4 +1,4 @@
-/** How long the open wave is still watched: counted down where the policy may be read. */
+/** Countdown of the soak time. Needs permission to read the policy. */
 import { useCallback, useState } from 'react';
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 import type { RolloutStatus } from '../../shared/kube/rollouts/rollout-types.js';
@@ -24,7 +24,7 @@ export function SoakCountdown({
   const seconds = policy?.spec.waves?.find(({ name }) => name === wave)?.soakSeconds;
   const since = (
     <>
-      Wave {wave} is updated, and watched since <RelativeTime at={soakingSince} />.
+      Wave {wave} is updated and soaks since <RelativeTime at={soakingSince} />.
     </>
   );
   if (!seconds) return <p>{since}</p>;
@@ -32,14 +32,14 @@ export function SoakCountdown({
   return (
     <div>
       <p>
-        {since} {passed < seconds ? `${countdown(seconds - passed)} to go.` : 'Its time is over.'}
+        {since} {passed < seconds ? `${countdown(seconds - passed)} left.` : 'The soak time is over.'}
       </p>
       <progress max={seconds} value={Math.min(passed, seconds)} aria-label={`Soak of wave ${wave}`} />
     </div>
   );
 }
 
-/** `3725` → `1:02:05`. */
+/** Formats `3725` as `1:02:05`. */
 function countdown(seconds: number): string {
   const whole = Math.ceil(seconds);
   const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];

@@ -1,12 +1,12 @@
-/** How far the hosts of a wave are: a bar, and the same in words. */
+/** Progress of a wave as a bar and as text. */
 import type { RolloutCounts } from '../../shared/kube/rollouts/rollout-types.js';
 import classes from './wave-bar.module.css';
 
 const PARTS = [
   ['updated', 'updated'],
   ['failed', 'failed'],
-  ['deferred', 'dark'],
-  ['outsideWindow', 'outside their window'],
+  ['deferred', 'offline'],
+  ['outsideWindow', 'outside window'],
   ['skipped', 'skipped'],
 ] as const;
 

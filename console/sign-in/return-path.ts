@@ -1,14 +1,14 @@
-/** Who follows a link and has to sign in at an issuer first comes back to where the link led. */
+/** Restores the requested page after a sign-in at the issuer. */
 
 const STORED_AS = 'everynode-return';
 
-/** Called when the browser leaves for the issuer. */
+/** Called before the browser leaves for the issuer. */
 export function saveReturnPath(): void {
   if (new URLSearchParams(location.search).has('refused')) return;
   sessionStorage.setItem(STORED_AS, location.pathname + location.search);
 }
 
-/** Once; a path of the console alone. */
+/** Restores the path once. Only paths of the console are accepted. */
 export function restoreReturnPath(): void {
   const path = sessionStorage.getItem(STORED_AS);
   sessionStorage.removeItem(STORED_AS);

@@ -1,4 +1,4 @@
-/** Asks who one is, and for a token when nobody is signed in. */
+/** Loads the user, and shows the sign-in page without a session. */
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { ApiCallError, SIGNED_OUT } from '../api/api-call.js';
 import { loadUser } from '../api/signed-in-user.js';
@@ -6,29 +6,28 @@ import controls from '../layout/controls.module.css';
 import { restoreReturnPath } from './return-path.js';
 import { SignInPage } from './sign-in-page.js';
 
-type Standing = 'asking' | 'in' | 'out' | 'unreachable';
+type SessionState = 'asking' | 'in' | 'out' | 'unreachable';
 
-/** Shows `children` to those who are signed in. */
 export function SignInGate({ children }: { children: ReactNode }) {
-  const [standing, setStanding] = useState<Standing>('asking');
+  const [state, setState] = useState<SessionState>('asking');
   const ask = useCallback(async () => {
     try {
       await loadUser();
       restoreReturnPath();
-      setStanding('in');
+      setState('in');
     } catch (error) {
-      const isNobody = error instanceof ApiCallError && error.code === 401;
-      setStanding(isNobody ? 'out' : 'unreachable');
+      const isUnauthenticated = error instanceof ApiCallError && error.code === 401;
+      setState(isUnauthenticated ? 'out' : 'unreachable');
     }
   }, []);
   useEffect(() => void ask(), [ask]);
   useEffect(() => {
-    const leave = () => setStanding('out');
+    const leave = () => setState('out');
     addEventListener(SIGNED_OUT, leave);
     return () => removeEventListener(SIGNED_OUT, leave);
   }, []);
 
-  switch (standing) {
+  switch (state) {
     case 'asking':
       return <p role="status">Loading…</p>;
     case 'in':
@@ -38,7 +37,7 @@ export function SignInGate({ children }: { children: ReactNode }) {
     case 'unreachable':
       return (
         <main>
-          <p role="alert">The coordinator does not answer.</p>
+          <p role="alert">The coordinator is unreachable.</p>
           <button type="button" className={controls.button} onClick={() => void ask()}>
             Try again
           </button>

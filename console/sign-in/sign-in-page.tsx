@@ -1,4 +1,4 @@
-/** Signing in: with a token that the API takes, or at the issuer that the coordinator trusts. */
+/** Sign-in page: by token, or at the configured OpenID Connect issuer. */
 import { type FormEvent, useEffect, useId, useState } from 'react';
 import { signInErrorText } from '../../shared/kube/access/sign-in-errors.js';
 import { ApiCallError, requestApi } from '../api/api-call.js';
@@ -7,7 +7,7 @@ import controls from '../layout/controls.module.css';
 import { saveReturnPath } from './return-path.js';
 import classes from './sign-in-page.module.css';
 
-/** `onSignedIn` is called when the session stands. */
+/** `onSignedIn` is called when the session exists. */
 export function SignInPage({ onSignedIn }: { onSignedIn: () => void }) {
   const id = useId();
   const [token, setToken] = useState('');
@@ -24,7 +24,7 @@ export function SignInPage({ onSignedIn }: { onSignedIn: () => void }) {
       onSignedIn();
     } catch (error) {
       const isWrong = error instanceof ApiCallError && error.code === 401;
-      setProblem(isWrong ? 'The coordinator does not know this token.' : String(error));
+      setProblem(isWrong ? 'The coordinator rejected the token.' : String(error));
       setBusy(false);
     }
   };
@@ -46,7 +46,7 @@ export function SignInPage({ onSignedIn }: { onSignedIn: () => void }) {
             aria-describedby={`${id}-help`}
           />
           <p id={`${id}-help`} className={controls.dim}>
-            The one in your kubeconfig: <code>kubectl config view --minify --raw</code> shows it.
+            The token of your kubeconfig: <code>kubectl config view --minify --raw</code> shows it.
           </p>
         </div>
         {problem && (
@@ -58,34 +58,31 @@ export function SignInPage({ onSignedIn }: { onSignedIn: () => void }) {
           {isBusy ? 'Signing in…' : 'Sign in'}
         </button>
         {hasIssuer && (
-          // Not a link of this program: the coordinator answers it, and sends the browser to the issuer.
+          // A normal link outside of the router: the coordinator redirects it to the issuer.
           <a className={controls.button} href="/console/sign-in/oidc" onClick={saveReturnPath}>
             Sign in with your organisation
           </a>
         )}
-        <p className={controls.dim}>
-          With a client certificate in your browser you are signed in by it, and see no such page.
-        </p>
+        <p className={controls.dim}>With a client certificate in the browser no token is needed.</p>
       </form>
     </main>
   );
 }
 
-/** Why the coordinator sent the browser back from the issuer without a session. */
+/** Returns the error after a failed sign-in at the issuer. */
 function refusal(): string {
   return signInErrorText(new URLSearchParams(location.search).get('refused'));
 }
 
-/** Whether there is an issuer to sign in at. */
 function useHasIssuer(): boolean {
   const [hasIssuer, setHasIssuer] = useState(false);
   useEffect(() => {
-    const leave = new AbortController();
-    fetchSignInMethods(leave.signal).then(
+    const abort = new AbortController();
+    fetchSignInMethods(abort.signal).then(
       ({ oidc }) => setHasIssuer(oidc),
       () => undefined,
     );
-    return () => leave.abort();
+    return () => abort.abort();
   }, []);
   return hasIssuer;
 }

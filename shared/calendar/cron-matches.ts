@@ -1,16 +1,16 @@
-/** When a cron pattern matches in a time zone: the last time and the next. Times are ms since the epoch. */
+/** Finds the previous and next match of a cron pattern in a time zone. Times are milliseconds since the epoch. */
 import type { CronPattern } from './cron-pattern.js';
 import { dayOf, midnightOf, type TimeZone } from './time-zone.js';
 
 const DAY_MS = 86_400_000;
-/** Clocks are not changed by more: what lies further ahead on the wall is ahead. */
+/** Larger than any clock change. Local times further apart are in the order of their instants. */
 const MAX_CHANGE_MS = 3 * 3_600_000;
-/** A pattern that does not match within so many days never does: a 29th of February on a certain weekday takes 28 years. */
+/** Search limit. 29 February on a given weekday recurs after 28 years; no other pattern needs longer. */
 const HORIZON_DAYS = 28 * 366;
 
 /**
- * A time that the clocks skip matches at the skip. One that they show twice matches at the first, save for a pattern of
- * every hour, which matches at both and has no need of skipped ones.
+ * Returns the instants of one local time. A local time that clocks skip matches at the moment of the skip. A local time
+ * that occurs twice matches once, except for an hourly pattern: it matches both times, and never at skipped times.
  */
 function matchesAt(pattern: CronPattern, zone: TimeZone, wall: number): number[] {
   const instants = zone.instantsOf(wall);
@@ -18,13 +18,13 @@ function matchesAt(pattern: CronPattern, zone: TimeZone, wall: number): number[]
   return instants.filter((instant) => zone.wallAt(instant) === wall);
 }
 
-/** Of the day that begins at `midnight` on the wall, those times that `from` and `to`, on the wall, leave, in order. */
+/** Returns the matches on the day that starts at `midnight`, ascending. All arguments and results are local times. */
 function wallsOf(pattern: CronPattern, midnight: number, from: number, to: number): number[] {
   if (!pattern.matchesDay(dayOf(midnight))) return [];
   return pattern.times.map((seconds) => midnight + seconds * 1000).filter((at) => at >= from && at <= to);
 }
 
-/** The last match at or before `now`, if that is at most `lookBackMs` ago. */
+/** Returns the last match at or before `now`, or undefined if it is more than `lookBackMs` ago. */
 export function lastMatch(
   pattern: CronPattern,
   zone: TimeZone,
@@ -42,14 +42,14 @@ export function lastMatch(
   return undefined;
 }
 
-/** The first match after `now`; undefined for a pattern that never matches. */
+/** Returns the first match after `now`, or undefined if the pattern never matches. */
 export function nextMatch(pattern: CronPattern, zone: TimeZone, now: number): number | undefined {
   const from = zone.wallAt(now) - MAX_CHANGE_MS;
   const first = midnightOf(from);
   for (let midnight = first; midnight <= first + HORIZON_DAYS * DAY_MS; midnight += DAY_MS) {
     let next: number | undefined;
     for (const at of wallsOf(pattern, midnight, from, Number.POSITIVE_INFINITY)) {
-      // Clocks that are set back bring a later time of the wall before an earlier one.
+      // When clocks are set back, a later local time can be an earlier instant.
       if (next !== undefined && at > zone.wallAt(next) + MAX_CHANGE_MS) break;
       const [instant] = matchesAt(pattern, zone, at).filter((one) => one > now);
       if (instant !== undefined && (next === undefined || instant < next)) next = instant;

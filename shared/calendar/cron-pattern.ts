@@ -1,29 +1,29 @@
-/** Cron patterns: the only importer of node-cron. */
+/** Parses cron patterns. Only this file imports node-cron. */
 import { createTask, validateDetailed } from 'node-cron';
 
-/** A date of the calendar, wherever: `month` from 1. */
+/** A calendar date without a time zone. `month` starts at 1. */
 export interface CalendarDay {
   year: number;
   month: number;
   day: number;
 }
 
-/** A cron pattern as the days it matches and the times of these days. */
+/** A parsed cron pattern: the days that it matches, and the times of day. */
 export interface CronPattern {
   matchesDay(day: CalendarDay): boolean;
-  /** Seconds since midnight, ascending; at least one. */
+  /** Seconds since midnight, ascending. Never empty. */
   times: readonly number[];
-  /** It matches in each hour: a clock that is set back has it match again. */
+  /** True if the pattern matches in every hour, so that it also matches in an hour that clocks repeat. */
   everyHour: boolean;
 }
 
-/** What is wrong with a pattern, in words; [] = nothing. */
+/** Returns what is wrong with the pattern, or an empty list. */
 export function cronProblems(pattern: string): string[] {
   const { valid, errors } = validateDetailed(pattern);
-  return valid ? [] : errors.map(({ field, message }) => `is no cron pattern: ${field}: ${message}`);
+  return valid ? [] : errors.map(({ field, message }) => `is not a valid cron pattern: ${field}: ${message}`);
 }
 
-/** Throws an Error for what `cronProblems` objects to. */
+/** Throws an Error for a pattern that `cronProblems` rejects. */
 export function parseCron(pattern: string): CronPattern {
   const { fields, errors } = validateDetailed(pattern);
   if (!fields) throw new Error(errors.map(({ message }) => message).join('; '));
@@ -32,7 +32,8 @@ export function parseCron(pattern: string): CronPattern {
     .flatMap((minute) => fields.second.map((second) => minute + second))
     .sort((a, b) => a - b);
   const [first = 0] = times;
-  // Days are the library's own matter: last days, weekdays by number. A calendar is the same in any zone, so UTC's is asked.
+  // node-cron decides which days match, including last days and weekdays by number. Dates are the same in every zone,
+  // so the task runs in UTC.
   const task = createTask(pattern, () => undefined, { timezone: 'UTC' });
   void task.destroy();
   return {

@@ -1,24 +1,24 @@
-/** Moments as people write them: with an offset one for all, without one as the clocks on the wall show it. */
+/** Dates and times in manifests: an instant with an offset, otherwise local time. */
 import type { TimeZone } from './time-zone.js';
 
-/** `wall` as by `TimeZone.wallAt`. */
+/** `wall` is local time in the format of `TimeZone.wallAt`. */
 type DateInput = { instant: number } | { wall: number };
 
 const FORM = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?(Z|[+-]\d{2}:\d{2})?)?$/;
 
-/** `2026-12-18`, `2026-12-18T06:00`, with seconds, with `Z` or an offset; undefined for anything else. */
+/** Parses `2026-12-18`, `2026-12-18T06:00`, with seconds, `Z` or an offset. Returns undefined for any other text. */
 export function parseDateInput(text: string): DateInput | undefined {
   const [, date, time = '00:00', seconds = ':00', offset] = FORM.exec(text) ?? [];
   if (date === undefined) return undefined;
   const wall = Date.parse(`${date}T${time}${seconds}Z`);
-  // Date.parse takes the 31st of February for a day in March.
+  // Date.parse accepts 31 February and returns a day in March.
   if (Number.isNaN(wall) || new Date(Date.parse(`${date}T00:00:00Z`)).toISOString().slice(0, 10) !== date) {
     return undefined;
   }
   return offset === undefined ? { wall } : { instant: Date.parse(`${date}T${time}${seconds}${offset}`) };
 }
 
-/** Ms since the epoch. */
+/** Returns milliseconds since the epoch. */
 export function instantOfDateInput(zone: TimeZone, moment: DateInput): number {
   return 'instant' in moment ? moment.instant : zone.instantOf(moment.wall);
 }

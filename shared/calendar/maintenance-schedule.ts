@@ -1,9 +1,10 @@
 /**
- * When the Pods of a node may be replaced: the windows and freeze periods of a policy, on the node's own clocks. Nodes of
- * one zone share one answer. Pure; times are ms since the epoch.
+ * Maintenance schedules: when the Pods of a node may be replaced, by the windows and freeze periods of a policy in the
+ * node's time zone. Nodes of one zone share one schedule. Pure; times are milliseconds since the epoch.
  */
+
+import { ownValue } from '../kube/objects/label-syntax.js';
 import { toTimestamp } from '../kube/objects/meta.js';
-import { ownValue } from '../kube/objects/own-value.js';
 import { compileLabelSelector, type Labels } from '../kube/objects/selectors.js';
 import type {
   FreezePeriod,
@@ -15,39 +16,39 @@ import { type CronPattern, parseCron } from './cron-pattern.js';
 import { instantOfDateInput, parseDateInput } from './date-text.js';
 import { type TimeZone, timeZone, timeZoneOfLabel } from './time-zone.js';
 
-/** What a policy says of times. */
+/** The parts of a policy that depend on time. */
 export type MaintenanceScheduleSpec = Pick<RolloutPolicySpec, 'windows' | 'freezes'>;
 
-/** What a node may have done to it at one time. */
+/** The changes that are allowed on a node at one time. */
 export interface MaintenanceState {
-  /** A Pod may be replaced. */
+  /** True if a Pod may be replaced. */
   replace: boolean;
-  /** A Pod may be made where there is none. */
+  /** True if a Pod may be created where none exists. */
   create: boolean;
-  /** When this may change; absent: never, as far as can be seen. */
+  /** The next time at which this state may change. Absent if no change is foreseeable. */
   until?: number;
-  /** What forbids it, in words; "" when nothing does. */
+  /** The reason why replacement is not allowed, as a sentence. Empty if it is allowed. */
   why: string;
-  /** A freeze period forbids it, not merely a window that is closed. */
+  /** True if a freeze period is active. Absent if only the maintenance window is closed. */
   frozen?: true;
 }
 
-/** The hours of all nodes with the same zones, which `key` stands for. */
+/** The schedule of all nodes with the same time zones. `key` identifies these zones. */
 export interface MaintenanceSchedule {
   key: string;
   at(now: number): MaintenanceState;
 }
 
-/** Nothing restricts any node. */
-const ALL_HOURS: MaintenanceSchedule = { key: '', at: () => ({ replace: true, create: true, why: '' }) };
+/** The schedule without any restriction. */
+const UNRESTRICTED: MaintenanceSchedule = { key: '', at: () => ({ replace: true, create: true, why: '' }) };
 
-interface OwnWindow {
+interface LocalWindow {
   pattern: CronPattern;
   durationMs: number;
   zone: TimeZone;
 }
 
-interface OwnFreeze {
+interface LocalFreeze {
   from: number;
   to: number;
   everything: boolean;
@@ -56,14 +57,14 @@ interface OwnFreeze {
 
 const UTC = 'UTC';
 
-/** The zone of a window for a node; undefined: the node has no such window. */
+/** Returns the time zone of a window on this node, or undefined if the window does not apply to the node. */
 function zoneOf({ timeZone: name, timeZoneLabel }: MaintenanceWindow, labels: Labels): TimeZone | undefined {
   const own = timeZoneLabel === undefined ? undefined : ownValue(labels, timeZoneLabel);
   if (own !== undefined) return timeZoneOfLabel(own);
   return timeZoneLabel !== undefined && name === undefined ? undefined : timeZone(name ?? UTC);
 }
 
-/** The zone of a freeze period for a node: an unknown one must not thaw it, so UTC stands in. */
+/** Returns the time zone of a freeze period. An unknown zone is UTC; a typo must not disable the freeze. */
 function freezeZoneOf({ timeZone: name = UTC, timeZoneLabel }: FreezePeriod, labels: Labels): TimeZone {
   const own = timeZoneLabel === undefined ? undefined : timeZoneOfLabel(ownValue(labels, timeZoneLabel));
   const zone = own ?? timeZone(name) ?? timeZone(UTC);
@@ -71,41 +72,44 @@ function freezeZoneOf({ timeZone: name = UTC, timeZoneLabel }: FreezePeriod, lab
   return zone;
 }
 
-/** Tells the hours' class of a node by its labels. Throws an Error for what validation would have refused. */
+/** Returns a function from a node's labels to its schedule. Throws an Error for an invalid policy. */
 export function compileMaintenanceSchedules({
   windows = [],
   freezes = [],
 }: MaintenanceScheduleSpec): (labels: Labels | undefined) => MaintenanceSchedule {
-  if (windows.length === 0 && freezes.length === 0) return () => ALL_HOURS;
+  if (windows.length === 0 && freezes.length === 0) return () => UNRESTRICTED;
   const compiled = windows.map((window) => ({
     window,
     pattern: parseCron(window.schedule),
     selector: compileLabelSelector(window.nodeSelector ?? {}),
   }));
-  const classes = new Map<string, MaintenanceSchedule>();
+  const schedules = new Map<string, MaintenanceSchedule>();
   return (labels = {}) => {
     const zones = compiled.map(({ window, selector }) =>
       selector.matches(labels) ? zoneOf(window, labels) : undefined,
     );
-    const frozenBy = freezes.map((freeze) => freezeZoneOf(freeze, labels));
-    const key = [...zones, ...frozenBy].map((zone) => zone?.name ?? '-').join();
-    const present = classes.get(key);
+    const freezeZones = freezes.map((freeze) => freezeZoneOf(freeze, labels));
+    const key = [...zones, ...freezeZones].map((zone) => zone?.name ?? '-').join();
+    const present = schedules.get(key);
     if (present) return present;
-    const made = makeClass(
+    const schedule = createSchedule(
       key,
       windows.length > 0,
       compiled.flatMap(({ window, pattern }, index) => {
         const zone = zones[index];
         return zone ? [{ pattern, durationMs: window.durationSeconds * 1000, zone }] : [];
       }),
-      freezes.map((freeze, index) => ownFreeze(freeze, frozenBy[index])),
+      freezes.map((freeze, index) => localFreeze(freeze, freezeZones[index])),
     );
-    classes.set(key, made);
-    return made;
+    schedules.set(key, schedule);
+    return schedule;
   };
 }
 
-function ownFreeze({ from, to, scope, reason = '' }: FreezePeriod, zone: TimeZone | undefined): OwnFreeze {
+function localFreeze(
+  { from, to, scope, reason = '' }: FreezePeriod,
+  zone: TimeZone | undefined,
+): LocalFreeze {
   const [start, end] = [from, to].map((text) => {
     const moment = parseDateInput(text);
     return zone && moment ? instantOfDateInput(zone, moment) : Number.NaN;
@@ -118,28 +122,28 @@ function ownFreeze({ from, to, scope, reason = '' }: FreezePeriod, zone: TimeZon
   };
 }
 
-function makeClass(
+function createSchedule(
   key: string,
   hasWindows: boolean,
-  windows: readonly OwnWindow[],
-  freezes: readonly OwnFreeze[],
+  windows: readonly LocalWindow[],
+  freezes: readonly LocalFreeze[],
 ): MaintenanceSchedule {
   let last: { from: number; hours: MaintenanceState } | undefined;
   const at = (now: number): MaintenanceState => {
     const { from = 0, hours } = last ?? {};
     if (hours && now >= from && now < (hours.until ?? Number.POSITIVE_INFINITY)) return hours;
-    const found = hoursOf(now, hasWindows, windows, freezes);
+    const found = stateAt(now, hasWindows, windows, freezes);
     last = { from: now, hours: found };
     return found;
   };
   return { key, at };
 }
 
-function hoursOf(
+function stateAt(
   now: number,
   hasWindows: boolean,
-  windows: readonly OwnWindow[],
-  freezes: readonly OwnFreeze[],
+  windows: readonly LocalWindow[],
+  freezes: readonly LocalFreeze[],
 ): MaintenanceState {
   const frozen = freezes.filter(({ from, to }) => now >= from && now < to);
   const changes = freezes.flatMap(({ from, to }) => [from, to]).filter((at) => at > now);
@@ -156,30 +160,30 @@ function hoursOf(
     replace: isOpen && frozen.length === 0,
     create: !frozen.some(({ everything }) => everything),
     ...(until === undefined ? {} : { until }),
-    why: whyNot(frozen, isOpen, openings),
+    why: reasonOf(frozen, isOpen, openings),
     ...(frozen.length > 0 ? { frozen: true } : {}),
   };
 }
 
-function whyNot(frozen: readonly OwnFreeze[], isOpen: boolean, openings: readonly number[]): string {
+function reasonOf(frozen: readonly LocalFreeze[], isOpen: boolean, openings: readonly number[]): string {
   const [freeze] = frozen;
   if (freeze) {
     const reason = freeze.reason ? ` (${freeze.reason})` : '';
     return `a freeze period lasts until ${toTimestamp(freeze.to)}${reason}`;
   }
   if (isOpen) return '';
-  if (openings.length === 0) return 'no maintenance window is ever open for it';
+  if (openings.length === 0) return 'no maintenance window of the policy ever opens for it';
   return `its maintenance window opens at ${toTimestamp(Math.min(...openings))}`;
 }
 
-/** When a Pod may next be replaced, `now` included; undefined: not within what can be seen. */
+/** Returns the first time from `now` on at which a Pod may be replaced, or undefined if none is foreseeable. */
 export function nextReplacementTime(
   { at }: Pick<MaintenanceSchedule, 'at'>,
   now: number,
 ): number | undefined {
   let time = now;
-  // Each turn is one change; a year of nightly windows that a freeze covers has 730.
-  for (let turn = 0; turn < 1_000; turn += 1) {
+  // Each iteration is one state change. A year of nightly windows under one freeze has 730.
+  for (let change = 0; change < 1_000; change += 1) {
     const { replace, until } = at(time);
     if (replace) return time;
     if (until === undefined) return undefined;

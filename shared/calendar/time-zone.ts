@@ -1,36 +1,33 @@
-/** Clocks on the walls of time zones, daylight saving included. Times are ms since the epoch. */
+/** Time zones with daylight saving time. Times are milliseconds since the epoch. */
 import type { CalendarDay } from './cron-pattern.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** Of so many days a zone knows the offset; who looks decades ahead makes it forget. */
+/** Maximum number of cached daily offsets for each zone. The cache is cleared when it is full. */
 const MAX_DAYS = 4_000;
 
-/** One time zone. */
 export interface TimeZone {
   name: string;
-  /** What its clocks show at `instant`, as the ms since the epoch at which UTC's show it. */
+  /** Returns the local time at `instant`, encoded as the instant at which UTC clocks show the same. */
   wallAt(instant: number): number;
-  /**
-   * When its clocks first show `wall`, which is given as by `wallAt`. Where they skip it: the moment of the skip.
-   */
+  /** Returns the first instant of local time `wall` (format of `wallAt`). Skipped time: the moment of the skip. */
   instantOf(wall: number): number;
-  /** As `instantOf`, and when they show it a second time, where they do. */
+  /** Like `instantOf`, but returns both instants of a local time that occurs twice. */
   instantsOf(wall: number): number[];
 }
 
 const ZONES = new Map<string, TimeZone>();
 
-/** What is wrong with a name, in words; [] = nothing. */
+/** Returns what is wrong with the name, or an empty list. */
 export function timeZoneProblems(name: string): string[] {
-  return timeZone(name) ? [] : ['is not the name of a time zone that is known here, as Europe/Berlin or UTC'];
+  return timeZone(name) ? [] : ['is not a known time zone; use an IANA name such as Europe/Berlin or UTC'];
 }
 
-/** Undefined when there is no such zone. */
+/** Returns undefined for an unknown zone. */
 export function timeZone(name: string): TimeZone | undefined {
   const known = ZONES.get(name);
   if (known) return known;
-  // Offsets are accepted by some versions of Intl and not by others.
+  // Reject offsets such as `+01:00`: only some versions of Intl accept them.
   if (!/^[A-Za-z]/.test(name)) return undefined;
   try {
     const zone = makeZone(name);
@@ -41,18 +38,18 @@ export function timeZone(name: string): TimeZone | undefined {
   }
 }
 
-/** The zone that a label's value names: `Europe.Berlin`, for a label cannot hold the slash. */
+/** Returns the zone that a label's value names, such as `Europe.Berlin`. Label values cannot contain a slash. */
 export function timeZoneOfLabel(value: string | undefined): TimeZone | undefined {
   return value === undefined ? undefined : timeZone(value.replaceAll('.', '/'));
 }
 
-/** The date that a wall clock shows. */
+/** Returns the date of a local time. */
 export function dayOf(wall: number): CalendarDay {
   const date = new Date(wall);
   return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
 }
 
-/** Midnight on the wall clock, as by `wallAt`. */
+/** Returns the midnight before a local time, also as a local time. */
 export function midnightOf(wall: number): number {
   return Math.floor(wall / DAY_MS) * DAY_MS;
 }
@@ -77,7 +74,7 @@ function makeZone(name: string): TimeZone {
   };
   const wallAt = rememberingDays(shownAt);
   const instantsOf = (wall: number): number[] => {
-    // No zone is further from UTC than 14 hours, and none changes its clocks twice within a day.
+    // No zone is more than 14 hours from UTC, and no zone changes its clocks twice within a day.
     const offsets = [wall - DAY_MS, wall + DAY_MS].map((instant) => wallAt(instant) - instant);
     const candidates = [...new Set(offsets)].map((offset) => wall - offset).sort((a, b) => a - b);
     const shown = candidates.filter((instant) => wallAt(instant) === wall);
@@ -86,7 +83,7 @@ function makeZone(name: string): TimeZone {
   return { name, wallAt, instantsOf, instantOf: (wall) => instantsOf(wall)[0] ?? wall };
 }
 
-/** As `wallAt`, which takes a hundred times as long as an addition: asked only at the ends of days, and in those in which clocks are changed. */
+/** Caches offsets of days without a clock change: Intl is 100 times slower than an addition. */
 function rememberingDays(wallAt: (instant: number) => number): (instant: number) => number {
   const starts = new Map<number, number>();
   const offsetAtStart = (day: number): number => {
@@ -100,12 +97,12 @@ function rememberingDays(wallAt: (instant: number) => number): (instant: number)
   return (instant) => {
     const day = Math.floor(instant / DAY_MS);
     const offset = offsetAtStart(day);
-    // None changes its clocks twice within a day.
+    // The offset is constant within this day: no zone changes its clocks twice within a day.
     return offset === offsetAtStart(day + 1) ? instant + offset : wallAt(instant);
   };
 }
 
-/** The moment between two instants at which the clocks are put forward; they are on either side of it. */
+/** Returns the instant at which clocks are put forward. `before` and `after` are on either side of it. */
 function skipBetween(before: number, after: number, wallAt: (instant: number) => number): number {
   const offset = wallAt(before) - before;
   let low = Math.floor(before / MINUTE_MS) * MINUTE_MS;

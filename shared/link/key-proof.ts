@@ -1,30 +1,29 @@
 /**
- * Proof of a host's key inside the link's handshake, for a coordinator that does not see the host's TLS: a reverse proxy
- * ends it. The agent names its certificate in the upgrade; the answer carries a challenge; the first frame is the
- * signature over it. A challenge is good on its own connection, once.
+ * Proof of a host's key within the link's handshake, for a coordinator behind a reverse proxy that terminates TLS. The
+ * agent sends its certificate in the upgrade request. The response carries a challenge. The first frame is the
+ * signature of the challenge. A challenge is valid once, and only on its connection.
  */
 import { type KeyObject, sign, verify } from 'node:crypto';
 
-/** Request header of a link: the host's certificate, DER in base64. */
+/** Request header with the host's certificate, DER in base64. */
 export const CERTIFICATE_HEADER = 'everynode-certificate';
-/** Header of the answer where a proof is wanted: the challenge. */
+/** Response header with the challenge, if a proof is required. */
 export const CHALLENGE_HEADER = 'everynode-challenge';
 
-/** What is signed. */
 interface Challenge {
-  /** Whose fleet it is: a proof for one is none for another. */
+  /** Identifies the fleet, so that a signature is not valid for another one. */
   clusterUID: string;
   node: string;
-  /** Random, made for this connection. */
+  /** Random value of this connection. */
   nonce: string;
 }
 
-/** The signature: the whole first frame. `key`: PEM. */
+/** Returns the signature, which is the whole first frame. `key` is PEM. */
 export function signChallenge(key: string, challenge: Challenge): Buffer {
   return sign('sha256', textOf(challenge), key);
 }
 
-/** True for the signature of this challenge by the private half of `key`; whatever the bytes are, it does not throw. */
+/** Returns true if `proof` is a valid signature of the challenge by `key`. Does not throw for malformed bytes. */
 export function verifyChallenge(key: KeyObject, challenge: Challenge, proof: Uint8Array): boolean {
   try {
     return verify('sha256', textOf(challenge), key, proof);

@@ -1,40 +1,32 @@
-/** Which version and which features two ends speak. */
+/** Versions and features of the link protocol. */
 import { SUBPROTOCOL } from './messages/link-messages.js';
 
-/** The hub may `ask` for objects, and the agent answers with `returned`. */
+/** The hub may send `returnRequest`. The agent responds with `returned`. */
 export const RETURN_OBJECTS = 'returnObjects';
-
-/** The hub may tell which images to `prefetchImages`. */
-export const PINNED_IMAGES = 'prefetchImages';
-
-/** Pods may bear turns that the host carries out by itself, and it reports them as `turned`. */
+/** The hub may send `prefetchImages`. */
+export const PREFETCH_IMAGES = 'prefetchImages';
+/** Pods may carry handovers. The agent reports them as `handedOver`. */
 export const HOST_HANDOVERS = 'hostHandovers';
-
-/** A `desired` may hold ConfigMaps and Secrets beside Pods: those that the Pods name. */
+/** A `desired` message may contain the ConfigMaps and Secrets that Pods reference. */
 export const CONFIG_OBJECTS = 'configObjects';
-
-/** Streams go both ways, hosts run commands, and both ends tell what has arrived. */
+/** Streams in both directions, commands on hosts, and acknowledgements of received bytes. */
 export const CHANNELS = 'channels';
-
-/** The agent may `renew` its certificate, and the hub says what is `certified`. */
+/** The agent may `renew` its certificate. The hub responds with `certified`. */
 export const CERTIFICATES = 'certificates';
-
-/** The agent tells what it costs its host (`meters`). */
+/** The agent may send `meters`. */
 export const METERS = 'meters';
-
-/** The hub may tell the `pace` of the link; with one that compresses, messages may be. */
+/** The hub may send `heartbeatConfig`, which can allow compression. */
 export const HEARTBEAT_CONFIG = 'heartbeatConfig';
-
-/** The hub may tell the `time` again. */
+/** The hub may send `time` after the welcome. */
 export const TIME = 'time';
 
-/** Features this build knows beyond the plain version. A message kind added later is sent only if both ends name its feature. */
+/** All features of this build. A message of a feature is only sent if both ends name it. */
 export const FEATURES: readonly string[] = [
   'logs',
   RETURN_OBJECTS,
   CONFIG_OBJECTS,
   CHANNELS,
-  PINNED_IMAGES,
+  PREFETCH_IMAGES,
   HOST_HANDOVERS,
   CERTIFICATES,
   METERS,
@@ -42,12 +34,11 @@ export const FEATURES: readonly string[] = [
   TIME,
 ];
 
-/** The features both ends named. */
 export function commonFeatures(theirs: readonly string[]): string[] {
   return FEATURES.filter((feature) => theirs.includes(feature));
 }
 
-/** The subprotocol to speak out of those offered in `Sec-WebSocket-Protocol`, or undefined when none is known. */
+/** Returns the supported subprotocol among those offered in `Sec-WebSocket-Protocol`, or undefined. */
 export function chooseSubprotocol(offered: string | undefined): string | undefined {
   return offered?.split(',').some((each) => each.trim() === SUBPROTOCOL) ? SUBPROTOCOL : undefined;
 }

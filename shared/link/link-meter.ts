@@ -1,6 +1,7 @@
 /**
- * Counts what a link carries, by cause. Frames are counted as they are; what TLS, TCP and IP add is worked out, for no program is told:
- * on an idle link the sum is within a few percent of the network interface's own count.
+ * Counts the traffic of a link by cause. Frames are counted exactly. The overhead of TLS, TCP and IP is calculated,
+ * because programs cannot observe it. On an idle link the result is within a few percent of the network interface's
+ * counter.
  */
 import {
   type BytesByCause,
@@ -13,31 +14,31 @@ import type { FromAgent, FromHub, StreamRequest } from './messages/link-messages
 type Message = FromAgent | FromHub;
 type Kind = Message['kind'];
 
-/** RFC 8446, 5.2: header, content type and tag of a record of at most 16 KiB. */
+/** RFC 8446, 5.2: header, content type and tag of a record with at most 16 KiB. */
 const TLS_RECORD_BYTES = 22;
 const TLS_RECORD_ROOM = 16_384;
-/** IPv4 and TCP with time stamps: of each segment, and all of a bare acknowledgement. */
+/** IPv4 and TCP headers with timestamps: the overhead of a segment, and the size of an acknowledgement. */
 const SEGMENT_BYTES = 52;
 const SEGMENT_ROOM = 1_448;
-/** A segment in two is acknowledged by itself. */
+/** TCP acknowledges every second segment. */
 const SEGMENTS_AN_ACK = 2;
-/** RFC 6455, 5.2: what an agent sends is masked. */
+/** RFC 6455, 5.2: clients mask their frames. */
 const MASK_BYTES = 4;
 
-/** Handshakes as they were measured: TCP's own, TLS 1.3 with both ends' certificates, and resumed by a ticket. */
+/** Measured sizes: TCP handshake and TLS 1.3 with certificates of both ends, and with a resumption ticket. */
 const FULL_HANDSHAKE = { up: 1_400, down: 2_900 };
 const RESUMED_HANDSHAKE = { up: 1_200, down: 400 };
 
-/** The answer carries their acknowledgement. */
+/** Messages whose acknowledgement is part of the response segment. */
 const ANSWERED: ReadonlySet<Kind> = new Set<Kind>(['hello', 'status', 'desired', 'streamOpen']);
 
 const CAUSES: Partial<Record<Kind, LinkCause>> = {
   hello: 'connect',
   welcome: 'connect',
   goodbye: 'connect',
-  pace: 'connect',
+  heartbeatConfig: 'connect',
   applied: 'desired',
-  ask: 'desired',
+  returnRequest: 'desired',
   desired: 'desired',
   prefetchImages: 'desired',
   status: 'status',
@@ -53,7 +54,7 @@ const STREAM_CAUSES: Record<StreamRequest['type'], LinkCause> = {
   usage: 'other',
 };
 
-/** What a WebSocket frame of so many bytes puts on the wire in its own direction. */
+/** Returns the bytes on the wire for a WebSocket frame, in its own direction. */
 export function wireBytes(payloadBytes: number, direction: LinkDirection): number {
   const length = payloadBytes < 126 ? 0 : payloadBytes < 65_536 ? 2 : 8;
   const frame = 2 + length + (direction === 'up' ? MASK_BYTES : 0) + payloadBytes;
@@ -62,7 +63,7 @@ export function wireBytes(payloadBytes: number, direction: LinkDirection): numbe
   return encrypted + segmentsOf(encrypted) * SEGMENT_BYTES;
 }
 
-/** What the other end sends back to acknowledge that. */
+/** Returns the bytes of the TCP acknowledgements in the other direction. */
 export function acknowledgementBytes(wire: number): number {
   return Math.ceil(segmentsOf(wire) / SEGMENTS_AN_ACK) * SEGMENT_BYTES;
 }
@@ -71,7 +72,6 @@ function segmentsOf(bytes: number): number {
   return Math.ceil(bytes / SEGMENT_ROOM);
 }
 
-/** Sums, by direction and cause. */
 export class LinkBytes {
   readonly #sums = new Float64Array(LINK_CAUSES.length * 2);
 
@@ -84,13 +84,11 @@ export class LinkBytes {
     return this.#sums[indexOf(direction, cause)] ?? 0;
   }
 
-  /** All of one direction. */
   byCause(direction: LinkDirection): BytesByCause {
     const sums = LINK_CAUSES.map((cause) => [cause, this.of(direction, cause)]);
     return Object.fromEntries(sums) as BytesByCause;
   }
 
-  /** Both ways. */
   get total(): number {
     return this.#sums.reduce((sum, bytes) => sum + bytes, 0);
   }
@@ -100,19 +98,18 @@ function indexOf(direction: LinkDirection, cause: LinkCause): number {
   return LINK_CAUSES.indexOf(cause) + (direction === 'up' ? 0 : LINK_CAUSES.length);
 }
 
-/** The meter of one connection: adds what it carries to each of the sums. */
+/** The meter of one connection. It adds its traffic to each of the given counts. */
 export class LinkMeter {
   readonly #sums: readonly LinkBytes[];
-  /** Causes of the streams that are open. */
   readonly #streams = new Map<number, LinkCause>();
-  /** What was carried last by a stream: word of what has arrived names none. */
+  /** Cause of the last stream message. `streamArrived` names no stream, so it counts for this cause. */
   #lastStream: LinkCause = 'other';
 
   constructor(...sums: LinkBytes[]) {
     this.#sums = sums;
   }
 
-  /** The connection stands; of the upgrade, so many bytes of plain text were read and written by the end that counts. */
+  /** Counts the connection set-up. `upgrade` is the size of the HTTP upgrade in bytes of plain text. */
   connected(isResumed: boolean, upgrade: { up: number; down: number }): void {
     const handshake = isResumed ? RESUMED_HANDSHAKE : FULL_HANDSHAKE;
     for (const direction of ['up', 'down'] as const) {
@@ -124,7 +121,7 @@ export class LinkMeter {
     }
   }
 
-  /** A message crosses the link in a frame of so many bytes. */
+  /** Counts a message with a frame of this size. */
   message(direction: LinkDirection, message: Message, frameBytes: number): void {
     const cause = this.#causeOf(message);
     const wire = wireBytes(frameBytes, direction);
@@ -133,7 +130,7 @@ export class LinkMeter {
     this.#add(direction === 'up' ? 'down' : 'up', cause, acknowledgementBytes(wire));
   }
 
-  /** A ping crosses it, and its answer, which brings the payload back. */
+  /** Counts a ping and its pong, which echoes the payload. */
   heartbeat(from: LinkDirection = 'up', payloadBytes = 0): void {
     const back = from === 'up' ? 'down' : 'up';
     const answer = wireBytes(payloadBytes, back);

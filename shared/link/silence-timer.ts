@@ -1,4 +1,4 @@
-/** Notices a dead peer. Any byte counts as a sign of life: a 4 MiB frame may take minutes to arrive. */
+/** Detects a lost peer. Bytes within a frame count as activity, because a frame may take minutes. */
 import type { Clock, Timer } from '../process/time/clock.js';
 import { SILENCE_TIMEOUT_MS } from './messages/link-messages.js';
 
@@ -7,32 +7,32 @@ export class SilenceTimer {
   readonly #bytesRead: () => number;
   readonly #onSilence: () => void;
   #silenceMs = SILENCE_TIMEOUT_MS;
-  #heardAt: number;
+  #lastActivityAt: number;
   #seenBytes: number;
   #timer: Timer;
 
-  /** `bytesRead` counts what the socket took in so far; `onSilence` is called once, `SILENCE_MS` after the last byte or later, unless `allow` says otherwise. */
+  /** `bytesRead` counts bytes received so far. `onSilence` is called once, after the timeout without bytes. */
   constructor(clock: Clock, bytesRead: () => number, onSilence: () => void) {
     this.#clock = clock;
     this.#bytesRead = bytesRead;
     this.#onSilence = onSilence;
-    this.#heardAt = clock.monotonic();
+    this.#lastActivityAt = clock.monotonic();
     this.#seenBytes = bytesRead();
     this.#timer = this.#arm(SILENCE_TIMEOUT_MS);
   }
 
-  /** The peer was heard just now. Costs two assignments: called for each frame and ping. */
+  /** Records activity of the peer. Called for each frame and ping, so it only does two assignments. */
   recordActivity(): void {
-    this.#heardAt = this.#clock.monotonic();
+    this.#lastActivityAt = this.#clock.monotonic();
     this.#seenBytes = this.#bytesRead();
   }
 
-  /** Milliseconds since the peer was last heard. */
+  /** Returns the milliseconds since the last activity. */
   silentForMs(): number {
-    return this.#clock.monotonic() - this.#heardAt;
+    return this.#clock.monotonic() - this.#lastActivityAt;
   }
 
-  /** From now on, and counted from now, the peer may be silent for so long. */
+  /** Changes the timeout and restarts it. */
   setTimeoutMs(silenceMs: number): void {
     this.#silenceMs = silenceMs;
     this.recordActivity();

@@ -1,25 +1,24 @@
-/** Failures that a person can act on: one clear sentence and an exit code, never a stack trace. */
+/** Errors that a user can act on: one sentence and an exit code instead of a stack trace. */
 
-/** Exit codes of both programs. 1 is left to the unexpected. */
+/** Exit codes of both programs. 1 is reserved for unexpected errors. */
 export const EXIT_CODES = {
   unexpected: 1,
-  /** A wrong flag, setting or command. */
   usage: 2,
-  /** The machine refuses: port in use, directory not writable, no container engine. */
+  /** An obstacle on this machine: port in use, directory not writable, no container engine. */
   environment: 3,
-  /** Data on disk that is damaged, newer than this program, or in use by another. */
+  /** Data on disk that is damaged, from another version, or in use by another process. */
   data: 4,
-  /** The other side refuses: wrong token, other cluster, name taken. */
+  /** Rejected by the other side: wrong token, other cluster, name taken. */
   refused: 5,
-  /** What was watched has ended badly: a rollout that failed. */
+  /** The watched operation failed, such as a rollout. */
   failed: 6,
-  /** What was watched has not ended in time. */
+  /** The watched operation did not finish within the timeout. */
   unfinished: 7,
 } as const;
 
 export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES];
 
-/** Ends the program with `code` after saying `sentence`; thrown anywhere below `runProgram`. */
+/** Ends the program with `code` after printing `sentence`. Can be thrown anywhere below `runProgram`. */
 export class ExitError extends Error {
   constructor(
     readonly code: ExitCode,
@@ -29,7 +28,7 @@ export class ExitError extends Error {
     this.name = 'ExitError';
   }
 
-  /** Of another copy of this module too: a simulation lies beside the bundle that its program is. */
+  /** Also true for an error of another copy of this module: a bundled program and its simulation each contain one. */
   static override [Symbol.hasInstance](value: unknown): value is ExitError {
     return value instanceof Error && value.name === 'ExitError';
   }

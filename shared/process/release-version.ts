@@ -1,16 +1,20 @@
-/** Versions of releases: which texts are one, and which of two is the older. A version names a folder and a file, so nothing else may become one. */
+/** Release versions: the version of this program, validation and order. A version becomes part of a path, so the syntax is strict. */
+
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** Semantic versioning without build metadata, in lower case: https://semver.org. */
 const NUMBER = '(?:0|[1-9][0-9]{0,8})';
 const IDENTIFIER = '(?:0|[1-9][0-9]{0,8}|[0-9]{0,8}[a-z][0-9a-z]{0,15})';
 const PATTERN = new RegExp(`^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-${IDENTIFIER}(?:\\.${IDENTIFIER}){0,3})?$`);
 
-/** True for `1.2.3` and `1.2.3-rc.1`; false for everything that could leave its folder. */
+/** Returns true for `1.2.3` and `1.2.3-rc.1`. Returns false for any text that could be a path traversal. */
 export function isReleaseVersion(text: string): boolean {
   return PATTERN.test(text);
 }
 
-/** Negative if `one` is older than `other`, 0 if they are equal. Both must be versions. A pre-release is older than its release. */
+/** Returns a negative number if `one` is older, 0 if they are equal. A pre-release precedes its release. */
 export function compareVersions(one: string, other: string): number {
   const [core = '', suffix] = split(one);
   const [otherCore = '', otherSuffix] = split(other);
@@ -25,7 +29,7 @@ function split(version: string): [string, string?] {
   return at < 0 ? [version] : [version.slice(0, at), version.slice(at + 1)];
 }
 
-/** Numbers by value and before words, words by their letters; where one list is the beginning of the other, the shorter is older. */
+/** Compares dot-separated identifiers like semver: numbers before words. A prefix is older. */
 function compareIdentifiers(one: string, other: string): number {
   const [left, right] = [one.split('.'), other.split('.')];
   for (const [index, a] of left.entries()) {
@@ -39,3 +43,19 @@ function compareIdentifiers(one: string, other: string): number {
   }
   return left.length - right.length;
 }
+
+/** Set by the bundler, because a bundled program has no package.json. */
+declare const EVERYNODE_BUNDLE_VERSION: string | undefined;
+
+/** True if the program is one bundled file. */
+export const IS_BUNDLE: boolean = typeof EVERYNODE_BUNDLE_VERSION === 'string';
+
+/** Reads package.json, which is above dist/ in a clone and in an installed package. */
+function packageVersion(): string {
+  const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
+  return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
+}
+
+/** The version of both programs, which are released together. */
+export const VERSION: string =
+  typeof EVERYNODE_BUNDLE_VERSION === 'string' ? EVERYNODE_BUNDLE_VERSION : packageVersion();

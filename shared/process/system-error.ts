@@ -1,23 +1,23 @@
-/** Errors of the operating system that a user's input or the machine's state causes: a sentence for the user, no stack trace. */
+/** Errors caused by user input or the state of the machine: reported as a sentence without a stack trace. */
 
 import { EXIT_CODES, ExitError } from './exit-error.js';
 
-/** Causes by code. An error with any other code points at a mistake in the program. */
+/** Explanations by error code. Any other code indicates a bug in the program. */
 const CAUSES: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EADDRINUSE: 'the address is in use',
-  EADDRNOTAVAIL: 'this machine does not have the address',
-  EAI_AGAIN: 'the name cannot be resolved for now',
+  EADDRNOTAVAIL: 'this machine does not have this address',
+  EAI_AGAIN: 'the name cannot be resolved at the moment',
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was closed',
-  EDQUOT: 'the disk quota is used up',
-  EEXIST: 'it exists already',
-  EHOSTUNREACH: 'the host cannot be reached',
+  EDQUOT: 'the disk quota is exceeded',
+  EEXIST: 'it already exists',
+  EHOSTUNREACH: 'the host is unreachable',
   EISDIR: 'it is a directory',
   ELOOP: 'too many symbolic links',
   EMFILE: 'too many open files',
   ENAMETOOLONG: 'the name is too long',
-  ENETUNREACH: 'the network cannot be reached',
+  ENETUNREACH: 'the network is unreachable',
   ENOENT: 'no such file or directory',
   ENOSPC: 'no space left on the disk',
   ENOTDIR: 'a part of the path is not a directory',
@@ -25,10 +25,10 @@ const CAUSES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host name cannot be resolved',
   EPERM: 'operation not permitted',
   EROFS: 'the file system is read-only',
-  ETIMEDOUT: 'no answer in time',
+  ETIMEDOUT: 'timed out',
 };
 
-/** System calls in words that a user understands. */
+/** Descriptions of system calls for users. */
 const ACTIONS: Readonly<Record<string, string>> = {
   connect: 'connect to',
   getaddrinfo: 'resolve',
@@ -38,7 +38,6 @@ const ACTIONS: Readonly<Record<string, string>> = {
   lstat: 'read',
 };
 
-/** Fields of a Node.js SystemError. */
 interface SystemError extends Error {
   code: string;
   syscall: string;
@@ -48,14 +47,14 @@ interface SystemError extends Error {
   port?: number;
 }
 
-/** True for an error that the user's input or the machine's state causes. */
+/** Returns true for an error that is caused by user input or by the state of the machine. */
 export function isSystemError(error: unknown): error is SystemError {
   return (
     error instanceof Error && 'syscall' in error && Object.hasOwn(CAUSES, String(Reflect.get(error, 'code')))
   );
 }
 
-/** One sentence, or undefined for an error of any other kind. */
+/** Returns a sentence for a system error, or undefined for any other error. */
 export function systemErrorSentence(error: unknown): string | undefined {
   if (!isSystemError(error)) return undefined;
   const { syscall, path, hostname, address, port } = error;
@@ -64,7 +63,7 @@ export function systemErrorSentence(error: unknown): string | undefined {
   return `Cannot ${action}${subject ? ` ${subject}` : ''}: ${CAUSES[error.code]} (${error.code}).`;
 }
 
-/** Runs `body`; an error of the system becomes an `ExitError`, anything else passes. */
+/** Runs `body` and converts system errors to `ExitError`. Other errors are thrown unchanged. */
 export async function withSystemErrorsExplained(body: () => Promise<void>): Promise<void> {
   try {
     await body();

@@ -69,12 +69,12 @@ function suite(): void {
       const other = await open();
       await other.goto(`${server}/console/`);
       await other.getByRole('link', { name: 'Sign in with your organisation' }).click();
-      await other.getByText('You were not signed in').waitFor();
+      await other.getByText('Sign-in failed').waitFor();
       for (const key of Object.keys(wrong)) Reflect.deleteProperty(issuer.next, key);
     }
     const stolen = await open();
     await stolen.goto(`${server}/console/sign-in/oidc/callback?code=x&state=y`);
-    await stolen.getByText('this sign-in was not begun here').waitFor();
+    await stolen.getByText('the sign-in has expired, or did not start here').waitFor();
   });
 
   test('a client certificate in the browser signs in by itself, and only for pages of the console', async () => {
@@ -83,7 +83,7 @@ function suite(): void {
     const page = await open({ clientCertificates });
     await page.goto(`${server}/console/`);
     await page.getByText('berta', { exact: true }).waitFor();
-    await page.getByText('Signed in by this browser’s certificate').waitFor();
+    await page.getByText('Signed in by client certificate').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Sign out' }).count(), 0, 'it would end nothing');
     await page.getByRole('link', { name: 'node-1', exact: true }).waitFor();
     const foreign = await page.evaluate(`fetch('/api/v1/namespaces/default/configmaps', {

@@ -34,9 +34,9 @@ const IN_FRONT: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   columns: (page) => page.getByText('Columns', { exact: true }).click(),
   views: (page) => page.getByText('Views', { exact: true }).click(),
   bulk: async (page) => {
-    await page.getByLabel('Choose node-1', { exact: true }).check();
+    await page.getByLabel('Select node-1', { exact: true }).check();
     await page.getByRole('button', { name: 'Maintenance…' }).first().click();
-    await page.getByRole('dialog').getByText('1 Pod go').waitFor();
+    await page.getByRole('dialog').getByText('1 Pod stop').waitFor();
   },
 };
 
@@ -73,7 +73,7 @@ function suite(): void {
     assert.doesNotMatch(answered?.headers()['content-security-policy'] ?? '', /unsafe/);
     await page.getByLabel('Token').fill('wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText('The coordinator does not know this token.').waitFor();
+    await page.getByText('The coordinator rejected the token.').waitFor();
     assert.equal(await page.getByText('node-1').count(), 0);
   });
 
@@ -87,20 +87,20 @@ function suite(): void {
       { spec: {} },
     );
     const page = await bench.signedIn('', { token: status.token });
-    await page.getByText('You may not see hosts').waitFor();
+    await page.getByText('You are not allowed to list hosts').waitFor();
     assert.equal(await page.getByRole('link', { name: 'node-1', exact: true }).count(), 0);
   });
 
   test('the fleet: counts add up, a host that goes dark shows within a second, filters stay in the URL', async () => {
     const page = await bench.signedIn();
     await page.getByText(`${NODES} hosts`).waitFor();
-    await page.getByRole('button', { name: `${NODES} Well` }).waitFor();
+    await page.getByRole('button', { name: `${NODES} Healthy` }).waitFor();
     await runCommand(fleet, 'offline node-7');
-    await page.getByRole('button', { name: '1 Dark', exact: true }).click();
+    await page.getByRole('button', { name: '1 Offline', exact: true }).click();
     await page.getByRole('link', { name: 'node-7', exact: true }).waitFor();
-    assert.match(page.url(), /condition=dark/);
+    assert.match(page.url(), /condition=offline/);
     await runCommand(fleet, 'online node-7');
-    await page.getByRole('button', { name: '0 Dark', exact: true }).waitFor();
+    await page.getByRole('button', { name: '0 Offline', exact: true }).waitFor();
     await page.goto(`${server}/console/?filter=kubernetes.io/hostname%20in%20(node-3,node-4)`);
     await page.getByText('2 hosts').waitFor();
   });
@@ -109,7 +109,7 @@ function suite(): void {
     const page = await bench.signedIn('hosts/node-3');
     await page.getByLabel('New label').fill('site=hamburg');
     await page.getByRole('button', { name: 'Set label' }).click();
-    await page.getByText('No Pod comes or goes.').waitFor();
+    await page.getByText('No Pods start or stop.').waitFor();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('button', { name: 'Save' }).waitFor({ state: 'detached' });
     await page.getByText('site=hamburg', { exact: true }).waitFor();
@@ -141,7 +141,7 @@ function suite(): void {
     await signIn(page, `https://127.0.0.1:${wire.port}`, token);
     await page.getByText(`${NODES} hosts`).waitFor();
     wire.down();
-    await page.getByRole('alert').getByText('The coordinator does not answer').waitFor();
+    await page.getByRole('alert').getByText('The coordinator is unreachable').waitFor();
     await page.getByText(`${NODES} hosts`).waitFor();
     await wire.up();
     await page.getByRole('alert').waitFor({ state: 'detached' });
@@ -159,7 +159,7 @@ function suite(): void {
     await page.getByText('2 of 2 updated').waitFor();
     await page.getByRole('button', { name: 'Abort' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('2 hosts that have the new revision go back').waitFor();
+    await dialog.getByText('2 hosts with the new revision are reverted').waitFor();
     assert.ok(await dialog.getByRole('button', { name: 'Abort' }).isDisabled(), 'a reason is asked for');
     await dialog.getByLabel(/Why/).fill('tills print twice');
     await dialog.getByRole('button', { name: 'Abort' }).click();
@@ -205,7 +205,7 @@ function suite(): void {
         ['audit', 'Audit'],
         ['calendar', 'Calendar'],
         ['onboarding', 'Onboarding'],
-        ['nowhere', 'Nothing is here'],
+        ['nowhere', 'Page not found'],
       ];
       for (const [path, name] of pages) {
         await page.goto(`${server}/console/${path}`);

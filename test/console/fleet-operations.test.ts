@@ -43,13 +43,13 @@ function suite(): void {
   });
   const node = (name: string) => fleet.api.request<Node>('GET', `/api/v1/nodes/${name}`);
   const choose = async (page: Page, ...names: string[]) => {
-    for (const name of names) await page.getByLabel(`Choose ${name}`, { exact: true }).check();
+    for (const name of names) await page.getByLabel(`Select ${name}`, { exact: true }).check();
   };
 
   test('chosen hosts get a label together: its effect is told, one that is refused stays by itself, and it is undone', async () => {
     const page = await bench.signedIn('?sort=name');
     await choose(page, 'node-1', 'node-2', 'node-3');
-    await page.getByText('3 hosts chosen').waitFor();
+    await page.getByText('3 hosts selected').waitFor();
     const refused = JSON.stringify({
       kind: 'Status',
       reason: 'Forbidden',
@@ -62,10 +62,10 @@ function suite(): void {
         ? route.fulfill({ status: 403, contentType: 'application/json', body: refused })
         : route.continue(),
     );
-    await page.getByLabel('Label for the chosen hosts').fill('site=kiel');
+    await page.getByLabel('Label for the selected hosts').fill('site=kiel');
     await page.getByRole('button', { name: 'Label…' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('3 Pods come (node-1, node-2, node-3)').waitFor();
+    await dialog.getByText('3 Pods start (node-1, node-2, node-3)').waitFor();
     await dialog.getByRole('button', { name: 'Label 3 hosts' }).click();
     const progress = page.getByRole('region', { name: 'Progress' });
     await progress.getByText('2 of 3 done, 1 failed.').waitFor();
@@ -82,19 +82,19 @@ function suite(): void {
     const card = page.getByRole('region', { name: 'Labels and taints' });
     await card.getByLabel('New label').fill('site=kiel');
     await card.getByRole('button', { name: 'Set label' }).click();
-    await card.getByText('1 Pod come').waitFor();
+    await card.getByText('1 Pod start').waitFor();
     assert.equal((await node('node-4')).metadata.labels?.site, undefined, 'nothing is written yet');
     await card.getByRole('button', { name: 'Save' }).click();
     const pods = page.getByRole('region', { name: 'Pods' });
     await pods.getByRole('cell', { name: 'Running', exact: true }).waitFor();
     await card.getByLabel('New taint').fill('repair=yes:NoExecute');
     await card.getByRole('button', { name: 'Set taint' }).click();
-    await card.getByText('1 Pod go').waitFor();
+    await card.getByText('1 Pod stop').waitFor();
     await card.getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('button', { name: 'Maintenance' }).click();
-    await page.getByRole('dialog').getByText('1 Pod go').waitFor();
-    await page.getByRole('button', { name: 'Begin maintenance' }).click();
-    await pods.getByText('None are bound to this host.').waitFor();
+    await page.getByRole('dialog').getByText('1 Pod stop').waitFor();
+    await page.getByRole('button', { name: 'Start maintenance' }).click();
+    await pods.getByText('No Pods on this host.').waitFor();
     const { spec } = await node('node-4');
     assert.equal(spec?.unschedulable, true);
     assert.ok(spec?.taints?.some(({ key }) => key === 'fleet.everynode.dev/maintenance'));
@@ -113,7 +113,7 @@ function suite(): void {
     await page.getByRole('button', { name: 'Drain' }).click();
     await page.getByRole('dialog').getByText('1 Pod is evicted').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click();
-    await page.getByText('Drained: nothing is left').waitFor();
+    await page.getByText('Drained: only').waitFor();
     await page.getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('heading', { name: 'Fleet' }).waitFor();
@@ -131,9 +131,9 @@ function suite(): void {
   test('a join line joins a host, which shows as it joins; the waiting room lets hosts in, many at once', async () => {
     const page = await bench.signedIn('onboarding', { viewport: PHONE });
     await page.getByText('0 joined since').waitFor();
-    await page.getByLabel('Labels of its hosts').fill('site=bonn');
-    await page.getByLabel('Names that may join').fill('guest-*');
-    await page.getByRole('button', { name: 'Make join line' }).click();
+    await page.getByLabel('Labels of the hosts').fill('site=bonn');
+    await page.getByLabel('Allowed names').fill('guest-*');
+    await page.getByRole('button', { name: 'Create join command' }).click();
     const line = await page.locator('code', { hasText: 'everynode-agent --server' }).textContent();
     const text = tokenInLine(line ?? '');
     const guests = new SimulatedNodeFleet({
@@ -150,10 +150,10 @@ function suite(): void {
       await guests.stop();
     }
     for (const name of ['shelf-1', 'shelf-2']) await fileRequest(fleet, name);
-    await page.getByRole('button', { name: 'Choose all 2' }).click();
+    await page.getByRole('button', { name: 'Select all 2' }).click();
     await page.getByRole('button', { name: 'Approve 2' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Approve 2 hosts' }).click();
-    await page.getByRole('region', { name: 'Hosts that wait' }).waitFor({ state: 'detached' });
+    await page.getByRole('region', { name: 'Hosts waiting for approval' }).waitFor({ state: 'detached' });
     const { items } = await fleet.api.items<CertificateSigningRequest>(REQUESTS);
     assert.equal(items.filter(({ status }) => status?.conditions?.[0]?.type === 'Approved').length, 2);
   });
@@ -168,13 +168,13 @@ function suite(): void {
     await page.getByText('Revoke: 2 of 2 done.').waitFor();
     assert.equal(await page.getByRole('button', { name: /^Undo/ }).count(), 0);
     for (const name of ['node-11', 'node-12'])
-      await page.getByRole('row', { name: `Choose ${name} ${name} Dark` }).waitFor();
+      await page.getByRole('row', { name: `Select ${name} ${name} Offline` }).waitFor();
     await fileRequest(fleet, 'stranger');
     await page.goto(`${server}/console/onboarding`);
     await page.getByRole('checkbox', { name: 'stranger' }).check();
     await page.getByRole('button', { name: 'Deny 1' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Deny 1 host' }).click();
-    await page.getByRole('region', { name: 'Hosts that wait' }).waitFor({ state: 'detached' });
+    await page.getByRole('region', { name: 'Hosts waiting for approval' }).waitFor({ state: 'detached' });
     const { status } = await fleet.api.request<CertificateSigningRequest>('GET', `${REQUESTS}/stranger`);
     assert.equal(status?.conditions?.[0]?.type, 'Denied');
   });

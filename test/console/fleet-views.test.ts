@@ -33,10 +33,10 @@ function suite(): void {
   test('a host’s times are told on its own clocks to whom asks for them', async () => {
     await label('node-9', { tz: 'Asia.Tokyo', rack: 'A.1' });
     const page = await bench.signedIn('hosts/node-9', { timezoneId: 'America/New_York', locale: 'en-GB' });
-    await page.getByText('there (Asia/Tokyo)').waitFor();
+    await page.getByText('(Asia/Tokyo)').waitFor();
     const since = page.getByRole('region', { name: 'Link' }).locator('time').first();
     assert.match((await since.getAttribute('title')) ?? '', /GMT-[45]; there .* GMT\+9$/);
-    await page.getByLabel('Tell times on the host’s clocks').check();
+    await page.getByLabel('Show times in the host’s time zone').check();
     await page.waitForURL(/times=host/);
     await page
       .getByRole('region', { name: 'Link' })
@@ -69,7 +69,7 @@ function suite(): void {
     await page.getByRole('link', { name: 'node-1', exact: true }).waitFor();
     // Whether it may change Nodes, and bar keys.
     await reviews.answered(2);
-    assert.equal(await page.getByRole('checkbox', { name: /^Choose/ }).count(), 0);
+    assert.equal(await page.getByRole('checkbox', { name: /^Select/ }).count(), 0);
     await page.goto(`${server}/console/hosts/node-1`);
     await page.getByText('site=').or(page.getByText('kubernetes.io/hostname=node-1')).first().waitFor();
     // Beside those, whether it may delete the Node, and evict.
@@ -84,15 +84,15 @@ function suite(): void {
     await page.getByRole('link', { name: 'till', exact: true }).waitFor();
     assert.equal(await page.getByRole('link', { name: 'Create a DaemonSet' }).count(), 0);
     await page.goto(`${server}/console/onboarding`);
-    await page.getByText('You may not make join lines').waitFor();
+    await page.getByText('You are not allowed to create join commands').waitFor();
     assert.equal(await page.getByRole('region', { name: 'Tokens' }).count(), 0);
     await page.goto(`${server}/console/calendar`);
-    await page.getByText('You may not see policies').waitFor();
+    await page.getByText('You are not allowed to list policies').waitFor();
     const admin = await bench.signedIn('daemonsets');
     await admin.getByRole('link', { name: 'Create a DaemonSet' }).waitFor();
     const nobody = await accountToken(fleet, 'nobody-at-all');
     const other = await bench.signedIn('hosts/node-1', { token: nobody });
-    await other.getByText('You may not see this host').waitFor();
+    await other.getByText('You are not allowed to read this host').waitFor();
     assert.equal(await other.getByText('kubernetes.io/hostname').count(), 0);
   });
 
@@ -110,7 +110,7 @@ function suite(): void {
     const page = await bench.signedIn('calendar');
     await page.getByRole('heading', { name: 'Europe/Berlin, UTC · 1 host' }).waitFor();
     await page.getByRole('heading', { name: 'America/New_York, UTC · 1 host' }).waitFor();
-    await page.getByText('Now: frozen: nothing is replaced (a freeze period lasts until').first().waitFor();
+    await page.getByText('Now: frozen: no Pod is replaced (a freeze period lasts until').first().waitFor();
   });
 
   test('by keyboard alone: the palette, single keys, and the sheet that lists them', async () => {
@@ -176,8 +176,8 @@ function suite(): void {
       const { page } = await bench.visit();
       await signIn(page, access.server, access.token);
       await page.getByRole('heading', { name: 'No hosts yet' }).waitFor();
-      await page.getByRole('link', { name: 'Make a join line' }).click();
-      await page.getByRole('button', { name: 'Make join line' }).waitFor();
+      await page.getByRole('link', { name: 'Create a join command' }).click();
+      await page.getByRole('button', { name: 'Create join command' }).waitFor();
     } finally {
       await empty.stop();
     }

@@ -76,16 +76,16 @@ function suite(): void {
   test('what is done to all of them says how many it touches before it begins', () =>
     looking('?filter=site=site-3&sort=name', async (page) => {
       const bar = page.getByRole('region', { name: 'Chosen hosts' });
-      await page.getByRole('checkbox', { name: `Choose all ${OF_A_SITE}` }).check();
-      await bar.getByText(`${OF_A_SITE} hosts chosen`).waitFor();
+      await page.getByRole('checkbox', { name: `Select all ${OF_A_SITE}` }).check();
+      await bar.getByText(`${OF_A_SITE} hosts selected`).waitFor();
       await page.getByRole('searchbox', { name: 'Filter' }).fill('');
-      await page.getByRole('checkbox', { name: `Choose all ${HOSTS}` }).check();
-      await bar.getByText(`${HOSTS} hosts chosen`).waitFor();
+      await page.getByRole('checkbox', { name: `Select all ${HOSTS}` }).check();
+      await bar.getByText(`${HOSTS} hosts selected`).waitFor();
       await bar.getByRole('button', { name: 'Maintenance…' }).first().click();
       const dialog = page.getByRole('dialog', { name: `Maintenance: ${HOSTS} hosts?` });
       await dialog.getByText(`${HOSTS} Pods go`).waitFor();
       await dialog.getByRole('button', { name: 'Cancel' }).click();
-      await bar.getByRole('button', { name: 'Choose none' }).click();
+      await bar.getByRole('button', { name: 'Select none' }).click();
       await bar.waitFor({ state: 'detached' });
     }));
 

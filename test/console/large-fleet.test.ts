@@ -27,12 +27,12 @@ test('a thousand hosts: counts add up, few rows are drawn, filters select, what 
     const { page, problems } = await visit(browser);
     page.setDefaultTimeout(LIMIT_MS);
     await signIn(page, server, token, '?sort=name');
-    await page.getByRole('button', { name: `${NODES} Well` }).waitFor();
+    await page.getByRole('button', { name: `${NODES} Healthy` }).waitFor();
     const map = () => page.evaluate<string>('document.querySelector("canvas").toDataURL()');
     const allWell = await map();
     await runCommand(fleet, 'offline node-7');
-    await page.getByRole('button', { name: '1 Dark', exact: true }).waitFor();
-    await page.getByRole('button', { name: `${NODES - 1} Well` }).waitFor();
+    await page.getByRole('button', { name: '1 Offline', exact: true }).waitFor();
+    await page.getByRole('button', { name: `${NODES - 1} Healthy` }).waitFor();
     await until(async () => (await map()) !== allWell, { timeoutMs: LIMIT_MS, what: 'its cell to be drawn' });
     const withOneDark = await map();
     await page.reload();
@@ -40,11 +40,11 @@ test('a thousand hosts: counts add up, few rows are drawn, filters select, what 
     await until(isSame, { timeoutMs: LIMIT_MS, what: 'the map, drawn anew, to be the same' });
     await page
       .getByRole('region', { name: 'Needs attention' })
-      .getByRole('button', { name: '1 dark' })
+      .getByRole('button', { name: '1 offline' })
       .click();
     await page.getByRole('link', { name: 'node-7', exact: true }).waitFor();
     await runCommand(fleet, 'online node-7');
-    await page.getByRole('button', { name: `${NODES} Well` }).waitFor();
+    await page.getByRole('button', { name: `${NODES} Healthy` }).waitFor();
     await page.goto(`${server}/console/?sort=name`);
     await browseLargeFleet(page, {
       hosts: NODES,

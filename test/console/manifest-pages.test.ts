@@ -79,23 +79,23 @@ function suite(): void {
   test('a mistake is marked at its line as it is typed; what is right is planned, confirmed and stored', async () => {
     const page = await bench.signedIn('daemonsets/default/till?edit=manifest');
     const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
-    await page.getByText('The coordinator would take it.').waitFor();
+    await page.getByText('The manifest is valid.').waitFor();
     await rewrite(editor, (text) => text.replace('image: till:1', 'imag: till:1'));
     const problems = page.getByRole('alert', { name: 'Problems' });
     const line = (await textOf(editor)).split('\n').findIndex((each) => each.includes('imag: till:1')) + 1;
     await problems.getByText(`Line ${line}: unknown field "spec.template.spec.containers[0].imag"`).waitFor();
-    assert.ok(await page.getByRole('button', { name: 'Show what would change' }).isDisabled());
+    assert.ok(await page.getByRole('button', { name: 'Preview changes' }).isDisabled());
     await rewrite(editor, (text) => text.replace('imag: till:1', 'image: till:2'));
-    await page.getByText('The coordinator would take it.').waitFor();
-    await page.getByRole('button', { name: 'Show what would change' }).click();
-    await page.getByLabel('Differences of the manifest').getByText('added: ').waitFor();
+    await page.getByText('The manifest is valid.').waitFor();
+    await page.getByRole('button', { name: 'Preview changes' }).click();
+    await page.getByLabel('Changes of the manifest').getByText('added: ').waitFor();
     await page.getByText(`default/till on ${NODES} hosts: ${NODES} are replaced`).waitFor();
     assert.deepEqual(await violationsOf(page), []);
     assert.equal((await till()).spec.template.spec.containers[0]?.image, 'till:1', 'nothing is stored yet');
     await page.getByRole('button', { name: 'Apply' }).click();
     await page.getByRole('dialog').getByText(`${NODES} hosts change`).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click();
-    await page.getByText('It is stored, and on its way to the hosts.').waitFor();
+    await page.getByText('Saved. The hosts are being updated.').waitFor();
     assert.equal((await till()).spec.template.spec.containers[0]?.image, 'till:2');
   });
 
@@ -104,9 +104,9 @@ function suite(): void {
     const difference = page.getByLabel('From revision 1 to 2');
     await difference.getByText('till:1').waitFor();
     await difference.getByText('till:2').waitFor();
-    await page.getByRole('button', { name: 'Go back to 1' }).click();
+    await page.getByRole('button', { name: 'Roll back to 1' }).click();
     await page.getByRole('dialog').getByText(`${NODES} hosts`).waitFor();
-    await page.getByRole('dialog').getByRole('button', { name: 'Go back to 1' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Roll back to 1' }).click();
     await until(async () => (await till()).spec.template.spec.containers[0]?.image === 'till:1', {
       ...LIMITS,
       what: 'the first revision again',
@@ -116,18 +116,18 @@ function suite(): void {
   test('two who edit at once lose nothing: the later one sees what the other did, and takes both', async () => {
     const page = await bench.signedIn('daemonsets/default/till?edit=manifest');
     const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
-    await page.getByText('The coordinator would take it.').waitFor();
+    await page.getByText('The manifest is valid.').waitFor();
     await rewrite(editor, (text) => text.replace(/^spec:$/m, 'spec:\n  minReadySeconds: 1'));
     await fleet.api.request('PATCH', TILL, { spec: { revisionHistoryLimit: 7 } }, MERGE);
-    await page.getByRole('button', { name: 'Show what would change' }).click();
+    await page.getByRole('button', { name: 'Preview changes' }).click();
     const conflict = page.getByRole('alert', { name: 'Conflict' });
     await conflict.getByText('revisionHistoryLimit: 7').waitFor();
-    await conflict.getByRole('button', { name: 'Take both changes' }).click();
-    await page.getByText('The coordinator would take it.').waitFor();
-    await page.getByRole('button', { name: 'Show what would change' }).click();
+    await conflict.getByRole('button', { name: 'Merge both changes' }).click();
+    await page.getByText('The manifest is valid.').waitFor();
+    await page.getByRole('button', { name: 'Preview changes' }).click();
     await page.getByRole('button', { name: 'Apply' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click();
-    await page.getByText('It is stored').waitFor();
+    await page.getByText('Saved.').waitFor();
     const { spec } = await till();
     assert.deepEqual([spec.minReadySeconds, spec.revisionHistoryLimit], [1, 7]);
   });
@@ -135,9 +135,9 @@ function suite(): void {
   test('a DaemonSet is made from a phone', async () => {
     const page = await bench.signedIn('daemonsets/new', { viewport: PHONE });
     const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
-    await page.getByText('The coordinator would take it.').waitFor();
+    await page.getByText('The manifest is valid.').waitFor();
     await rewrite(editor, (text) => text.replaceAll('my-daemon', 'lamp'));
-    await page.getByRole('button', { name: 'Show what would change' }).click();
+    await page.getByRole('button', { name: 'Preview changes' }).click();
     await page.getByText(`${NODES} start`).waitFor();
     assert.deepEqual(await violationsOf(page), []);
     await page.getByRole('button', { name: 'Create' }).click();
@@ -157,7 +157,7 @@ function suite(): void {
     };
     const screen = page.locator('.xterm-rows');
     await run('size');
-    await page.getByText('Open in main').waitFor();
+    await page.getByText('Connected to main').waitFor();
     await page.keyboard.press('Enter');
     const lines = page.locator('.xterm-rows > div').filter({ hasText: /\d+ \d+/ });
     const sizeShown = async () =>
@@ -175,9 +175,9 @@ function suite(): void {
       { ...LIMITS, what: 'a wider terminal' },
     );
     assert.deepEqual(await violationsOf(page), []);
-    await page.getByRole('button', { name: 'Hang up' }).click();
+    await page.getByRole('button', { name: 'Disconnect' }).click();
     await run('nothing-of-this-name');
-    await page.getByText('The command ended with exit code 127.').waitFor();
+    await page.getByText('The command exited with code 127.').waitFor();
     // A colour of its own is a style that the policy would refuse as an attribute.
     await run(`echo "\u001b[38;2;255;100;0mwarm\u001b[0m"`);
     const warm = screen.getByText('warm');
@@ -193,9 +193,9 @@ function suite(): void {
     const page = await bench.signedIn(`pods/default/${pod}`);
     await page.getByLabel('run').fill('cat');
     await page.getByRole('button', { name: 'Open a terminal' }).click();
-    await page.getByText('Open in main').waitFor();
+    await page.getByText('Connected to main').waitFor();
     await runCommand(fleet, `offline ${node}`);
-    await page.getByText('The connection broke off').waitFor();
+    await page.getByText('Connection lost').waitFor();
     await page.getByRole('button', { name: 'Open another' }).click();
     await page.getByText(`node ${node}`).or(page.getByText('not connected')).first().waitFor();
     await runCommand(fleet, `online ${node}`);
@@ -244,10 +244,10 @@ function suite(): void {
     await until(told, { ...LIMITS, what: 'a reading' });
     await page.getByRole('img', { name: /^Processors \d+ %, at most \d+ %; Memory \d+ %/ }).waitFor();
     await page.getByRole('button', { name: 'The last day' }).click();
-    await page.getByText('Each point is the highest of 10 minutes.').waitFor();
+    await page.getByText('Each point is the maximum of 10 minutes.').waitFor();
     await page.getByText('connected, since').waitFor();
     await page.getByText(/^For .*connect \d/).waitFor();
-    await page.getByText(/changes?, the newest first/).click();
+    await page.getByText(/changes?, newest first/).click();
     await page.getByRole('listitem').getByText('Connected became True').first().waitFor();
     assert.deepEqual(await violationsOf(page), []);
   });

@@ -66,13 +66,13 @@ function suite(): void {
     await code('WaitingForApproval').click();
     const skip = hosts.getByRole('button', { name: /^Skip node-/ }).first();
     const name = ((await skip.textContent()) ?? '').replace('Skip ', '');
-    await steer(`Skip ${name}`, /keeps what it has, for this revision/, 'AwaitingApproval');
+    await steer(`Skip ${name}`, /keeps its current revision during this rollout/, 'AwaitingApproval');
     await code('Skipped').click();
-    await steer(`Take ${name} in again`, /has its turn like others/, 'AwaitingApproval');
+    await steer(`Include ${name} again`, /is updated like other hosts/, 'AwaitingApproval');
     await code('Skipped').waitFor({ state: 'detached' });
     await steer('Freeze', new RegExp(`deleted on any of ${NODES} hosts`), 'Frozen');
     await steer('Resume', /2 hosts may be replaced again/, 'AwaitingApproval');
-    await steer('Abort', /1 host that has the new revision goes back/, 'RolledBack');
+    await steer('Abort', /1 host with the new revision is reverted/, 'RolledBack');
     await steer('Try again', new RegExp(`up to ${NODES} hosts`), 'AwaitingApproval');
     await steer('Approve second', /Wave second opens: 2 hosts are updated/, 'Completed');
     const { items } = await fleet.api.items<Pod>(`/api/v1/namespaces/default/pods?labelSelector=app%3Dsign`);
@@ -102,7 +102,7 @@ function suite(): void {
     });
     await fleet.api.request('PATCH', TILL, { spec: { template: release('till:3') } }, MERGE);
     const page = await bench.signedIn('rollouts/default/till', { viewport: PHONE });
-    await page.getByText(/\d+:\d\d to go\./).waitFor();
+    await page.getByText(/\d+:\d\d left\./).waitFor();
     await page.getByRole('row', { name: /^Asia\/Tokyo 1 / }).waitFor();
     const steer = async (what: string, consequence: string, then: string) => {
       await page.getByRole('button', { name: what, exact: true }).click();
@@ -117,17 +117,17 @@ function suite(): void {
     await fleet.api.request('PATCH', TILL, { spec: { template: bad } }, MERGE);
     const failed = page.getByRole('region', { name: 'Failed hosts' });
     await failed.getByText('CrashLoopBackOff').first().waitFor();
-    await failed.getByLabel(/^Last lines of till-/).waitFor();
+    await failed.getByLabel(/^Last log lines of till-/).waitFor();
     const action = { spec: { failureBudget: { action: 'RollBack' } } };
     await fleet.api.request('PATCH', `${POLICIES}/gentle`, action, MERGE);
     await page.getByRole('heading', { name: 'RolledBack', exact: true }).waitFor();
     await page.reload();
-    await failed.getByText('The Pod that failed is gone, and its log with it.').first().waitFor();
+    await failed.getByText('The failed Pod was deleted, and its log with it.').first().waitFor();
     const past = page.getByRole('region', { name: 'Past rollouts' });
     await past.getByText('Superseded').waitFor();
     assert.deepEqual(await violationsOf(page), []);
     await past.getByRole('link').first().click();
-    await page.getByText('This one is over').waitFor();
+    await page.getByText('This rollout is over').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Abort' }).count(), 0, 'what is over is not steered');
   });
 }

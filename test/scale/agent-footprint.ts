@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SMALL_HEAP_FLAGS } from '../../shared/process/service/small-heap.js';
+import { SMALL_HEAP_FLAGS } from '../../shared/process/service/child-program.js';
 import { cpuMeter, memoryMegabytes } from '../bench/process-memory.js';
 import { freePort } from '../harness/basics/free-port.js';
 import { pause, until } from '../harness/basics/wait-until.js';

@@ -1,6 +1,6 @@
 /** What `fieldRef` and `resourceFieldRef` resolve to (pkg/fieldpath, pkg/api/v1/resource). */
 
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { parseQuantity, type Quantity } from '../../../shared/kube/objects/quantity.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 import { goQuote } from './go-quote.js';

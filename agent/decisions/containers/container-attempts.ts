@@ -1,7 +1,7 @@
 /** Reads the attempts of a Pod's containers out of what the engine shows. */
 
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
 import type { ContainerStateTerminated } from '../../../shared/kube/pods/pod-types.js';
 import type { ObservedContainer } from '../../runtime/runtime-driver.js';
 import { BOOT_LABEL, backoffOf } from '../container-spec/container-labels.js';

@@ -1,6 +1,7 @@
 /** One container's status as a kubelet words it (pkg/kubelet/kubelet_pods.go convertToAPIContainerStatuses). */
+
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
 import type {
   Container,
   ContainerState,

@@ -1,6 +1,6 @@
 /** What one container of a Pod needs next, its turn having come. */
 
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { Container } from '../../../shared/kube/pods/pod-types.js';
 import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
 import { imageRetryState } from '../images/image-backoff.js';

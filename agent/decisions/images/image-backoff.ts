@@ -1,7 +1,7 @@
 /** When an image that could not be had is asked for again (pkg/kubelet/images image_manager.go). */
+import { backoffMs } from '../../../shared/kube/objects/backoff.js';
 
-const INITIAL_IMAGE_BACKOFF_MS = 10_000;
-const MAX_IMAGE_BACKOFF_MS = 300_000;
+const BACKOFF = { firstMs: 10_000, maxMs: 300_000 };
 
 /** An image that could not be had. Times in ms since the epoch. */
 export interface ImageFailure {
@@ -29,10 +29,10 @@ interface ImageWait {
  */
 export function imageRetryState(image: string, failure: ImageFailure, now: number): ImageWait {
   if (failure.reason !== 'ErrImagePull') {
-    const retryAt = failure.failedAt + INITIAL_IMAGE_BACKOFF_MS;
+    const retryAt = failure.failedAt + BACKOFF.firstMs;
     return { reason: failure.reason, message: failure.message, retryAt, nextChangeAt: retryAt };
   }
-  const delayMs = Math.min(INITIAL_IMAGE_BACKOFF_MS * 2 ** (failure.failures - 1), MAX_IMAGE_BACKOFF_MS);
+  const delayMs = backoffMs(failure.failures - 1, BACKOFF);
   const retryAt = failure.failedAt + delayMs;
   const shownUntil = failure.failedAt + delayMs / 2;
   if (now < shownUntil) {

@@ -1,5 +1,5 @@
 /** Image names, so that a short one means the same on every engine (distribution/reference ParseNormalizedNamed). */
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 
 const DEFAULT_DOMAIN = 'docker.io';
 const IMAGE_ID = /^(sha256:)?[0-9a-f]{64}$/;

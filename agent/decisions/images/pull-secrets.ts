@@ -1,6 +1,6 @@
 /** The credentials that a Pod brings along by `imagePullSecrets` (pkg/kubelet getPullSecretsForPod, pkg/credentialprovider/secrets). */
 
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { configTexts, type FindConfig } from '../container-spec/config-lookup.js';
 import { type Keyring, parseDockerConfig } from './registry-credentials.js';

@@ -1,6 +1,6 @@
 /** Creates the sandbox and the containers of one Pod, with all that their configuration is worked out from. */
 
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 import { isolationShortfalls } from '../../decisions/admission/isolation-shortfall.js';
 import { containerConfig, sandboxConfig } from '../../decisions/container-spec/container-config.js';

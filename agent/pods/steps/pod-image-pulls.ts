@@ -1,6 +1,6 @@
 /** Gets the images of one Pod's containers, with the words of a kubelet. */
 
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { ImageFailure } from '../../decisions/images/image-backoff.js';
 import { missingSecretsText, pullSecrets } from '../../decisions/images/pull-secrets.js';

@@ -1,6 +1,6 @@
 /** Performs the steps that `nextAction` names, for one Pod. Each ends where a later look can go on from. */
 
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { AssignedPod } from '../../decisions/pods/assigned-pod.js';
 import { findContainer } from '../../decisions/pods/pod-containers.js';

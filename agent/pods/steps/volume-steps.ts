@@ -1,4 +1,5 @@
 /** Makes the volumes of one Pod ready, keeps their files up to date and takes them away. */
+import { backoffMs } from '../../../shared/kube/objects/backoff.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { FileFacts } from '../../decisions/container-spec/volume-files.js';
 import type { StepFailure } from '../../decisions/pods/pod-view.js';
@@ -7,8 +8,7 @@ import type { PodReporter } from '../pod-reporter.js';
 import type { PodWorkerDeps } from '../pod-worker-deps.js';
 import type { PodWorkerState } from '../pod-worker-state.js';
 
-const FIRST_RETRY_MS = 500;
-const MAX_RETRY_MS = 122_000;
+const RETRY = { firstMs: 500, maxMs: 122_000 };
 
 export class VolumeSteps {
   readonly #host: Pick<PodWorkerDeps, 'volumes' | 'clock' | 'tokens'>;
@@ -64,7 +64,7 @@ export class VolumeSteps {
       return undefined;
     } catch (error) {
       if (!(error instanceof VolumeError)) throw error;
-      const delay = isOutdated() ? 0 : Math.min(FIRST_RETRY_MS * 2 ** this.#failures, MAX_RETRY_MS);
+      const delay = isOutdated() ? 0 : backoffMs(this.#failures, RETRY);
       this.#failures += 1;
       const { message } = error;
       this.#reporter.event(pod, { type: 'Warning', reason: 'FailedMount', message });

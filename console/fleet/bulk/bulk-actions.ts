@@ -1,4 +1,4 @@
-/** What can be done to many hosts at once, as data. */
+/** Bulk actions on hosts, as data. */
 
 import {
   MAINTENANCE_TAINT,
@@ -10,28 +10,27 @@ import { isLabelKey, isLabelValue } from '../../../shared/kube/objects/label-syn
 
 export interface BulkAction {
   id: string;
-  /** On its button. */
   name: string;
-  /** What has to be typed for it, as an example; absent: nothing. */
+  /** Example of the input. Absent if the action needs none. */
   hint?: string;
-  /** The change; `text`: what was typed. Undefined for a text that does not fit. Absent for what is no change of Nodes. */
+  /** Returns the change for the typed text, or undefined if invalid. Absent for actions without a change of Nodes. */
   change?: (text: string) => NodeChange | undefined;
-  /** What will be, in a sentence. */
+  /** The effect, as a sentence. */
   effect: string;
-  /** As kubectl would be told; NAMES stands for the hosts. */
+  /** Returns the equivalent kubectl command for the hosts `names`. */
   command: (text: string, names: string) => string;
 }
 
 const MAINTENANCE = taintText(MAINTENANCE_TAINT);
 
-/** In the order in which they are offered. */
+/** In display order. */
 export const NODE_ACTIONS: readonly BulkAction[] = [
   {
     id: 'label',
     name: 'Label',
-    hint: 'site=kiel, or site- to take it away',
+    hint: 'site=kiel, or site- to remove it',
     change: labelChange,
-    effect: 'The label is set, or taken away.',
+    effect: 'Sets or removes the label.',
     command: (text, names) => `kubectl label nodes --overwrite ${names} ${text.trim()}`,
   },
   {
@@ -39,52 +38,53 @@ export const NODE_ACTIONS: readonly BulkAction[] = [
     name: 'Taint',
     hint: 'repair=yes:NoSchedule, or repair:NoSchedule-',
     change: taintChange,
-    effect: 'The taint is set, or taken away.',
+    effect: 'Sets or removes the taint.',
     command: (text, names) => `kubectl taint nodes --overwrite ${names} ${text.trim()}`,
   },
   {
     id: 'cordon',
     name: 'Cordon',
     change: () => ({ unschedulable: true }),
-    effect: 'Pods that are there stay, and those of DaemonSets are made all the same.',
+    effect:
+      'Running Pods are not affected. DaemonSets can still create Pods on cordoned hosts; other Pods cannot be scheduled.',
     command: (_, names) => `kubectl cordon ${names}`,
   },
   {
     id: 'uncordon',
     name: 'Uncordon',
     change: () => ({ unschedulable: false }),
-    effect: 'Pods may be scheduled to them again.',
+    effect: 'Pods can be scheduled on these hosts again.',
     command: (_, names) => `kubectl uncordon ${names}`,
   },
   {
     id: 'maintenance',
     name: 'Maintenance',
     change: () => ({ unschedulable: true, taints: { add: [MAINTENANCE_TAINT] } }),
-    effect: 'They are cordoned and tainted: all Pods go that do not tolerate it, until it is ended.',
+    effect:
+      'Cordons and taints the hosts. All Pods that do not tolerate the taint are evicted until maintenance ends.',
     command: (_, names) => `kubectl cordon ${names} && kubectl taint nodes ${names} ${MAINTENANCE}`,
   },
   {
     id: 'end-maintenance',
     name: 'End maintenance',
     change: () => ({ unschedulable: false, taints: { remove: [MAINTENANCE_TAINT] } }),
-    effect: 'Cordon and taint are taken away; Pods of DaemonSets come back.',
+    effect: 'Removes cordon and taint. DaemonSets create their Pods again.',
     command: (_, names) => `kubectl uncordon ${names} && kubectl taint nodes ${names} ${MAINTENANCE}-`,
   },
 ];
 
-/** Bars keys. */
 export const REVOKE: BulkAction = {
   id: 'revoke',
   name: 'Revoke',
   effect:
-    'Their links are closed and their keys barred. To return, a host joins again with an empty data directory, after its Node was deleted or under another name. Their containers run on. This cannot be undone.',
+    'Closes the links of the hosts and bars their keys. To rejoin, a host needs an empty data directory, and its Node must be deleted or renamed. Running containers continue. This cannot be undone.',
   command: (_, names) => `for host in ${names}; do everynode node revoke $host; done`,
 };
 
 function labelChange(text: string): NodeChange | undefined {
   const [, key = '', sign, value = ''] = /^([^=\s]+?)(?:(=)(.*)|-)?$/.exec(text.trim()) ?? [];
   const takesAway = sign === undefined && text.trim().endsWith('-');
-  // As kubectl: an empty value is said by `=`.
+  // Like kubectl: an empty value needs the `=`.
   if (sign === undefined && !takesAway) return undefined;
   if (!isLabelKey(key) || !isLabelValue(value)) return undefined;
   return { labels: { [key]: takesAway ? null : value } };

@@ -1,7 +1,7 @@
-/** What is done to the chosen hosts: offered with their number, asked, told as it goes, and undone where that can be. */
+/** Actions on the selected hosts: confirmation, progress and undo. */
 
 import { useState } from 'react';
-import { countText } from '../../../shared/kube/objects/count-text.js';
+import { countText } from '../../../shared/kube/objects/meta.js';
 import { ACCESS, useIsAllowed } from '../../api/access-checks.js';
 import { ApiCallError } from '../../api/api-call.js';
 import { changeNode, revokeNode } from '../../api/node-writes.js';
@@ -15,14 +15,12 @@ import { BulkProgress } from './bulk-progress.js';
 import { type BulkState, runBulk } from './bulk-run.js';
 
 interface BulkBarProps {
-  /** Names of the chosen hosts. */
   names: readonly string[];
-  /** How many of them the table does not show at the moment. */
+  /** Number of selected hosts that the table does not show. */
   hidden: number;
   onClear: () => void;
 }
 
-/** What runs, or has run. */
 interface Work {
   title: string;
   state: BulkState;
@@ -30,8 +28,8 @@ interface Work {
   undo?: () => void;
 }
 
-/** What one host's part answers: how to undo it. */
-type Deed = (name: string) => Promise<(() => Promise<unknown>) | undefined>;
+/** Performs the action on one host. Resolves with a function that undoes it, if possible. */
+type HostTask = (name: string) => Promise<(() => Promise<unknown>) | undefined>;
 
 export function BulkBar({ names, hidden, onClear }: BulkBarProps) {
   const mayChange = useIsAllowed(ACCESS.changeNodes);
@@ -40,20 +38,20 @@ export function BulkBar({ names, hidden, onClear }: BulkBarProps) {
   const [work, setWork] = useState<Work>();
   const actions = [...(mayChange ? NODE_ACTIONS : []), ...(mayRevoke ? [REVOKE] : [])];
 
-  const start = async (title: string, targets: readonly string[], deed: Deed) => {
-    const leave = new AbortController();
-    const stop = () => leave.abort();
+  const start = async (title: string, targets: readonly string[], task: HostTask) => {
+    const abort = new AbortController();
+    const stop = () => abort.abort();
     const undone = await runBulk({
       names: targets,
-      act: deed,
-      patience,
+      act: task,
+      retryDelay,
       onProgress: (state) => setWork({ title, state, stop }),
-      signal: leave.signal,
+      signal: abort.signal,
     });
     const ways = new Map(undone.map(({ name, undo }) => [name, undo]));
     if (![...ways.values()].some(Boolean)) return;
     const undo = () => {
-      const back: Deed = async (name) => {
+      const back: HostTask = async (name) => {
         await ways.get(name)?.();
         return undefined;
       };
@@ -64,7 +62,7 @@ export function BulkBar({ names, hidden, onClear }: BulkBarProps) {
   const ask = (action: BulkAction, text: string) => {
     const targets = [...names];
     setQuestion(
-      questionFor(action, text, targets, () => void start(action.name, targets, deedOf(action, text))),
+      questionFor(action, text, targets, () => void start(action.name, targets, taskFor(action, text))),
     );
   };
 
@@ -73,14 +71,14 @@ export function BulkBar({ names, hidden, onClear }: BulkBarProps) {
       {names.length > 0 && (
         <section className={classes.bar} aria-label="Chosen hosts">
           <p role="status">
-            <strong>{countText(names.length, 'host')}</strong> chosen
-            {hidden > 0 && `, ${hidden} of them not shown`}
+            <strong>{countText(names.length, 'host')}</strong> selected
+            {hidden > 0 && `, ${hidden} of them hidden by the filter`}
           </p>
           {actions.map((action) => (
             <ActionButton key={action.id} action={action} onAsk={(text) => ask(action, text)} />
           ))}
           <button type="button" className={controls.button} onClick={onClear}>
-            Choose none
+            Clear selection
           </button>
         </section>
       )}
@@ -110,7 +108,7 @@ function ActionButton({ action, onAsk }: { action: BulkAction; onAsk: (text: str
     >
       <input
         className={controls.input}
-        aria-label={`${action.name} for the chosen hosts`}
+        aria-label={`${action.name} for the selected hosts`}
         placeholder={action.hint}
         aria-invalid={text !== '' && !isGood}
         autoComplete="off"
@@ -129,7 +127,7 @@ function questionFor(
   action: BulkAction,
   text: string,
   targets: readonly string[],
-  begin: () => void,
+  start: () => void,
 ): Confirmation {
   const change = action.change?.(text);
   const some = targets.slice(0, 3).join(' ') + (targets.length > 3 ? ' …' : '');
@@ -144,12 +142,12 @@ function questionFor(
     ),
     act: `${action.name} ${countText(targets.length, 'host')}`,
     reason: 'none',
-    // It goes on behind the dialog, where it can be watched and stopped.
-    perform: async () => begin(),
+    // The action continues after the dialog closes. The progress bar can stop it.
+    perform: async () => start(),
   };
 }
 
-function deedOf(action: BulkAction, text: string): Deed {
+function taskFor(action: BulkAction, text: string): HostTask {
   const change = action.change?.(text);
   if (!change) {
     return async (name) => {
@@ -163,8 +161,8 @@ function deedOf(action: BulkAction, text: string): Deed {
   };
 }
 
-/** Asked to wait, or nobody there: the same again in a moment. */
-function patience(error: unknown): number | undefined {
+/** Returns the delay before a retry if the coordinator is overloaded or unreachable. */
+function retryDelay(error: unknown): number | undefined {
   if (!(error instanceof ApiCallError)) return undefined;
   return error.code === 429 || error.code === 503 || error.code === 0 ? 1_000 : undefined;
 }

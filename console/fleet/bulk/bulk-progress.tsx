@@ -1,15 +1,15 @@
-/** How far something that is done to many hosts has come, what failed, and the way back. */
+/** Progress, failures and undo of a bulk action. */
 import controls from '../../layout/controls.module.css';
 import classes from './bulk-bar.module.css';
 import type { BulkState } from './bulk-run.js';
 
-const MOST_SHOWN = 20;
+const MAX_SHOWN = 20;
 
 interface BulkProgressProps {
   title: string;
   state: BulkState;
   stop: () => void;
-  /** Absent while it goes on, and where there is no way back. */
+  /** Absent while the action runs, and if it cannot be undone. */
   undo?: () => void;
   onDismiss: () => void;
 }
@@ -21,18 +21,18 @@ export function BulkProgress({ title, state, stop, undo, onDismiss }: BulkProgre
     <section className={controls.card} aria-label="Progress">
       <p role="status">
         {title}: {done} of {total} done{failed.length > 0 && `, ${failed.length} failed`}
-        {isOver && left > 0 && `, ${left} not begun`}
+        {isOver && left > 0 && `, ${left} not started`}
         {isOver && '.'}
       </p>
       <progress className={classes.progress} value={done + failed.length} max={total} aria-label={title} />
       {failed.length > 0 && (
         <ul>
-          {failed.slice(0, MOST_SHOWN).map(({ name, problem }) => (
+          {failed.slice(0, MAX_SHOWN).map(({ name, problem }) => (
             <li key={name}>
               <strong>{name}</strong> {problem}
             </li>
           ))}
-          {failed.length > MOST_SHOWN && <li>and {failed.length - MOST_SHOWN} more</li>}
+          {failed.length > MAX_SHOWN && <li>and {failed.length - MAX_SHOWN} more</li>}
         </ul>
       )}
       <div className={controls.row}>

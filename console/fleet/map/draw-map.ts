@@ -1,4 +1,4 @@
-/** Draws the map of the fleet. */
+/** Draws the fleet map. */
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import { type HostHealth, hostHealth } from '../host-health.js';
 import type { MapColours } from './map-colours.js';
@@ -6,20 +6,18 @@ import { hasSameLayout, type MapLayout } from './map-layout.js';
 
 const GAP_PX = 2;
 const TITLE_BASE_PX = 16;
-/** Those who do not tell red from green see a mark in what needs them. */
-const MARKED: ReadonlySet<HostHealth> = new Set(['failing', 'notReady', 'dark']);
+/** Cells with a mark, so that red-green colour blindness does not hide hosts that need attention. */
+const MARKED: ReadonlySet<HostHealth> = new Set(['failing', 'notReady', 'offline']);
 
-/** All that a picture depends on. */
 export interface DrawnMap {
   plan: MapLayout<Host>;
-  /** px */
   width: number;
   colours: MapColours;
-  /** Of the screen's pixels to those of the page. */
+  /** Device pixels for each CSS pixel. */
   ratio: number;
 }
 
-/** Makes of the picture `before` the one of `wanted`: draws the cells whose colour is another, or everything when places are others. */
+/** Updates the canvas from the drawing `before` to `wanted`. Only redraws changed cells if the layout is the same. */
 export function drawMap(canvas: HTMLCanvasElement, wanted: DrawnMap, before?: DrawnMap): void {
   const context = canvas.getContext('2d');
   if (!context) return;
@@ -45,7 +43,7 @@ export function drawMap(canvas: HTMLCanvasElement, wanted: DrawnMap, before?: Dr
   }
 }
 
-/** Empties it, `width` px wide, sharp on any screen. */
+/** Clears the canvas and sets its size in device pixels. */
 function begin(
   canvas: HTMLCanvasElement,
   context: CanvasRenderingContext2D,

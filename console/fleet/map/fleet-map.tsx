@@ -1,4 +1,4 @@
-/** Every host as one cell. Drawn, for ten thousand elements would not be smooth; the table says the same to a screen reader. */
+/** Fleet map on a canvas, because ten thousand elements are too slow. Screen readers use the table. */
 import { type MouseEvent, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
@@ -20,7 +20,7 @@ export function FleetMap({ groups }: { groups: readonly MapGroup<Host>[] }) {
   const colours = useMapColours();
   const drawn = useRef<DrawnMap>(undefined);
 
-  // Before it is seen: the canvas takes its height by this, and pushes what stands below.
+  // Before the first paint: the drawing sets the height of the canvas, which moves the content below.
   useLayoutEffect(() => {
     if (!canvas.current || width === 0) return;
     const wanted = { plan, width, colours, ratio: devicePixelRatio };
@@ -35,7 +35,7 @@ export function FleetMap({ groups }: { groups: readonly MapGroup<Host>[] }) {
         ref={canvas}
         className={classes.canvas}
         role="img"
-        aria-label="Map of the fleet; the table lists the same hosts"
+        aria-label="Fleet map; the table lists the same hosts"
         onMouseMove={(event) => setHovered(under(event))}
         onMouseLeave={() => setHovered(undefined)}
         onClick={(event) => {

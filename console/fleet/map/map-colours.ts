@@ -1,33 +1,32 @@
-/** The theme's colours as a canvas takes them: it knows no variables and no `light-dark()`. */
+/** Theme colours for the canvas, which supports neither CSS variables nor `light-dark()`. */
 import { useEffect, useState } from 'react';
 import type { HostHealth } from '../host-health.js';
 
-/** The theme's variable of each. */
 const VARIABLES = {
   failing: '--ill',
   notReady: '--ill',
-  dark: '--dark',
+  offline: '--offline',
   pressure: '--busy',
   cordoned: '--off',
-  well: '--well',
+  healthy: '--well',
   text: '--text',
   page: '--page',
 } as const satisfies Record<HostHealth | 'text' | 'page', string>;
 
 export type MapColours = Readonly<Record<keyof typeof VARIABLES, string>>;
 
-/** Read anew when the theme changes, and not with each drawing: asking makes the browser lay the page out. */
+/** Updated only when the theme changes: reading computed styles forces a layout. */
 export function useMapColours(): MapColours {
   const [colours, setColours] = useState(readColours);
   useEffect(() => {
     const read = () => setColours(readColours());
     const system = matchMedia('(prefers-color-scheme: dark)');
-    const chosen = new MutationObserver(read);
+    const observer = new MutationObserver(read);
     system.addEventListener('change', read);
-    chosen.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    observer.observe(document.documentElement, { attributeFilter: ['data-theme'] });
     return () => {
       system.removeEventListener('change', read);
-      chosen.disconnect();
+      observer.disconnect();
     };
   }, []);
   return colours;

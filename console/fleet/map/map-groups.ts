@@ -1,13 +1,13 @@
-/** Hosts by the value of a label, for the map. */
+/** Groups hosts by a label, for the map. */
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { MapGroup } from './map-layout.js';
 
 const WITHOUT = 'without this label';
-/** As people count: site-2 before site-10. */
+/** Natural order: site-2 before site-10. */
 const { compare } = new Intl.Collator(undefined, { numeric: true });
 
-/** Groups in order of their names, those without the label last; hosts stay in the order they are given in, so nothing jumps. */
+/** Returns groups sorted by name, the one without the label last. Hosts keep their order. */
 export function groupHosts(hosts: readonly Host[], label: string): MapGroup<Host>[] {
   if (label === '') return [{ name: 'All hosts', hosts }];
   const groups = new Map<string | undefined, Host[]>();

@@ -1,4 +1,4 @@
-/** Where each host stands on the map: groups one below the other, cells in rows, as large as there is room. */
+/** Layout of the fleet map: groups with rows of cells. The cell size depends on the number of hosts. */
 
 export interface MapGroup<T> {
   name: string;
@@ -6,23 +6,21 @@ export interface MapGroup<T> {
 }
 
 interface PlacedGroup<T> extends MapGroup<T> {
-  /** Of the title, in px. */
   top: number;
-  /** Of the first row of cells. */
   cellsTop: number;
 }
 
 export interface MapLayout<T> {
   groups: PlacedGroup<T>[];
   columns: number;
-  /** Side of a cell with the gap behind it, in px. */
+  /** Size of a cell including its gap, in pixels. */
   pitch: number;
   height: number;
 }
 
 const TITLE_PX = 24;
 const GROUP_GAP_PX = 10;
-/** Cells of more hosts are smaller: ten thousand fit some screens. */
+/** Cell sizes by number of hosts. Ten thousand hosts fit on a few screens. */
 const PITCHES: readonly [upTo: number, pitch: number][] = [
   [100, 28],
   [1_000, 20],
@@ -30,7 +28,7 @@ const PITCHES: readonly [upTo: number, pitch: number][] = [
   [Number.POSITIVE_INFINITY, 11],
 ];
 
-/** Lays `groups` out in `width` px. Pure. */
+/** Computes the layout of `groups` for a width in pixels. Pure. */
 export function layOutMap<T>(groups: readonly MapGroup<T>[], width: number): MapLayout<T> {
   const total = groups.reduce((sum, { hosts }) => sum + hosts.length, 0);
   const pitch = PITCHES.find(([upTo]) => total <= upTo)?.[1] ?? 11;
@@ -45,7 +43,7 @@ export function layOutMap<T>(groups: readonly MapGroup<T>[], width: number): Map
   return { groups: placed, columns, pitch, height: top };
 }
 
-/** Whether each cell and each title stands where it stood. Pure. */
+/** Returns true if all cells and titles have the same positions. Pure. */
 export function hasSameLayout<T>(a: MapLayout<T>, b: MapLayout<T>): boolean {
   if (a.columns !== b.columns || a.pitch !== b.pitch || a.groups.length !== b.groups.length) return false;
   return a.groups.every(({ name, hosts }, index) => {
@@ -54,7 +52,7 @@ export function hasSameLayout<T>(a: MapLayout<T>, b: MapLayout<T>): boolean {
   });
 }
 
-/** The host at a point of the map; undefined between cells' rows and groups. */
+/** Returns the host at a point of the map, or undefined between cells and groups. */
 export function hostAt<T>({ groups, columns, pitch }: MapLayout<T>, x: number, y: number): T | undefined {
   const group = groups.findLast(({ cellsTop }) => y >= cellsTop);
   const column = Math.floor(x / pitch);

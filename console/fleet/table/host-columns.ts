@@ -1,20 +1,20 @@
-/** What the table of hosts can show, and how it is named in the URL. */
+/** Columns of the host table, and their representation in the URL. */
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { HOST_HEALTH_NAMES, HOST_HEALTH_STATES, hostHealth } from '../host-health.js';
 
 export interface HostColumn {
-  /** In the URL: `name`, or `label:site`. */
+  /** Id in the URL: `name`, or `label:site`. */
   id: string;
   name: string;
-  /** What rows are ordered by. */
+  /** Sort key. */
   order: (host: Host) => string | number;
   text: (host: Host) => string;
 }
 
 const DAY_MS = 86_400_000;
 
-/** In the order in which they are offered. */
+/** In display order. */
 export const COLUMNS: readonly HostColumn[] = [
   { id: 'name', name: 'Name', order: ({ metadata }) => metadata.name, text: ({ metadata }) => metadata.name },
   {
@@ -36,10 +36,10 @@ export const COLUMNS: readonly HostColumn[] = [
     text: ({ status }) => `${status.pods.ready}/${status.pods.total}`,
   },
   {
-    id: 'trouble',
-    name: 'Trouble',
-    order: (host) => troubleOf(host),
-    text: (host) => troubleOf(host),
+    id: 'issue',
+    name: 'Issue',
+    order: (host) => issueOf(host),
+    text: (host) => issueOf(host),
   },
   {
     id: 'version',
@@ -73,16 +73,15 @@ export const COLUMNS: readonly HostColumn[] = [
   },
 ];
 
-const FIRST_SHOWN = ['name', 'condition', 'since', 'pods', 'trouble'];
+const FIRST_SHOWN = ['name', 'condition', 'since', 'pods', 'issue'];
 const LABEL = 'label:';
 
-/** The column of a label. */
 export function labelColumn(key: string): HostColumn {
   const value = ({ metadata }: Host) => ownValue(metadata.labels, key) ?? '';
   return { id: LABEL + key, name: key, order: value, text: value };
 }
 
-/** Those that the URL names, in its order; the usual ones when it names none. The name is always there. Pure. */
+/** Returns the columns in the URL, or the default ones. Always contains the name. Pure. */
 export function parseColumns(text: string | null): HostColumn[] {
   const ids = text ? text.split(',') : FIRST_SHOWN;
   const found = ids.flatMap((id) => {
@@ -93,7 +92,7 @@ export function parseColumns(text: string | null): HostColumn[] {
   return [...COLUMNS.filter(({ id }) => id === 'name'), ...others];
 }
 
-/** As the URL has them; "" for the usual ones. */
+/** Returns the columns for the URL. Empty for the default ones. */
 export function columnsText(columns: readonly HostColumn[]): string {
   const text = columns.map(({ id }) => id).join(',');
   return text === FIRST_SHOWN.join(',') ? '' : text;
@@ -104,22 +103,22 @@ export interface Sort {
   down: boolean;
 }
 
-/** `since`, or `-since` for the other way round; by condition when the URL says nothing. */
+/** Parses `since`, or `-since` for descending order. Default: by health. */
 export function parseSort(text: string | null): Sort {
   if (!text) return { column: 'condition', down: false };
   return text.startsWith('-') ? { column: text.slice(1), down: true } : { column: text, down: false };
 }
 
-/** The sort after a press on a column's head, as the URL has it. */
+/** Returns the sort order for the URL after a click on a column header. */
 export function toggledSort({ column, down }: Sort, id: string): string {
   return column === id && !down ? `-${id}` : id;
 }
 
-function troubleOf({ status }: Host): string {
+function issueOf({ status }: Host): string {
   return status.failing[0]?.message ?? status.pressures[0] ?? status.message ?? status.clockSkew ?? '';
 }
 
-/** With the day where it is not today's. */
+/** Includes the date unless the time is within the last 24 hours. */
 function momentText(at: string | undefined): string {
   if (!at) return '';
   const date = new Date(at);

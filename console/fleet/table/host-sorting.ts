@@ -1,4 +1,4 @@
-/** The fleet in the order of a column, kept up with what changes: only what changed looks for its place. */
+/** Incremental sorting of the fleet: only changed hosts are moved. */
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import { diffHosts } from '../host-list-diff.js';
 import { COLUMNS, type HostColumn, type Sort } from './host-columns.js';
@@ -10,23 +10,23 @@ interface Entry {
 
 type Compare = (a: Entry, b: Entry) => number;
 
-/** Remembers the last picture; what it answers depends on its arguments alone. */
+/** Caches the last result. The result only depends on the arguments. */
 export class HostSorting {
   #hosts: readonly Host[] = [];
   #entries: readonly Entry[] = [];
   #order: HostColumn['order'] | undefined;
   #down = false;
 
-  /** `hosts` are in order of their names, and equal ones stay so; of a column that there is not, all are equal. */
+  /** `hosts` must be sorted by name, which orders equal keys. An unknown column changes nothing. */
   of(hosts: readonly Host[], columns: readonly HostColumn[], { column, down }: Sort): readonly Host[] {
     const order = [...columns, ...COLUMNS].find(({ id }) => id === column)?.order;
     if (!order) return hosts;
     if (order !== this.#order || down !== this.#down) this.#forget(order, down);
-    const { gone, come } = diffHosts(this.#hosts, hosts);
-    const left = new Set(gone);
+    const { removed, added: newHosts } = diffHosts(this.#hosts, hosts);
+    const left = new Set(removed);
     const compare = comparison(down);
     const kept = left.size > 0 ? this.#entries.filter(({ host }) => !left.has(host)) : this.#entries;
-    const added = come.map((host) => ({ host, key: order(host) })).sort(compare);
+    const added = newHosts.map((host) => ({ host, key: order(host) })).sort(compare);
     this.#entries = merged(kept, added, compare);
     this.#hosts = hosts;
     return this.#entries.map(({ host }) => host);

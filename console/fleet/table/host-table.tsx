@@ -1,4 +1,4 @@
-/** Hosts in rows, sortable and choosable; only the rows on the screen exist. While somebody points at them, they keep their places. */
+/** Virtualised table of hosts with sorting and selection. Rows do not move while the user points at the table. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
@@ -16,15 +16,15 @@ interface HostTableProps {
   columns: readonly HostColumn[];
   sort: Sort;
   onSort: (sort: string) => void;
-  /** Names of those that are chosen; absent: nothing can be done with them, so none can be. */
-  chosen?: ReadonlySet<string> | undefined;
-  onChoose: (names: ReadonlySet<string>) => void;
+  /** Names of the selected hosts. Absent if the user may not perform any action. */
+  selected?: ReadonlySet<string> | undefined;
+  onSelect: (names: ReadonlySet<string>) => void;
 }
 
-export function HostTable({ hosts, columns, sort, onSort, chosen, onChoose }: HostTableProps) {
+export function HostTable({ hosts, columns, sort, onSort, selected, onSelect }: HostTableProps) {
   const frame = useRef<HTMLDivElement>(null);
-  const [isPointedAt, setPointedAt] = useState(false);
-  const rows = useRows(hosts, columns, sort, isPointedAt);
+  const [isHovered, setHovered] = useState(false);
+  const rows = useRows(hosts, columns, sort, isHovered);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => frame.current,
@@ -34,32 +34,32 @@ export function HostTable({ hosts, columns, sort, onSort, chosen, onChoose }: Ho
   const shown = virtual.getVirtualItems();
   const above = shown[0]?.start ?? 0;
   const below = virtual.getTotalSize() - (shown.at(-1)?.end ?? 0);
-  const width = columns.length + (chosen ? 1 : 0);
+  const width = columns.length + (selected ? 1 : 0);
   const all =
-    chosen !== undefined && rows.length > 0 && rows.every(({ metadata }) => chosen.has(metadata.name));
+    selected !== undefined && rows.length > 0 && rows.every(({ metadata }) => selected.has(metadata.name));
   const toggle = (name: string) => {
-    const next = new Set(chosen);
+    const next = new Set(selected);
     if (!next.delete(name)) next.add(name);
-    onChoose(next);
+    onSelect(next);
   };
   return (
     <ScrollFrame
       ref={frame}
       className={classes.frame}
       label="Hosts"
-      onPointerEnter={() => setPointedAt(true)}
-      onPointerLeave={() => setPointedAt(false)}
+      onPointerEnter={() => setHovered(true)}
+      onPointerLeave={() => setHovered(false)}
     >
       <table className={classes.table} aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
-            {chosen && (
+            {selected && (
               <th scope="col" className={classes.check}>
                 <input
                   type="checkbox"
-                  aria-label={`Choose all ${rows.length}`}
+                  aria-label={`Select all ${rows.length}`}
                   checked={all}
-                  onChange={() => onChoose(new Set(all ? [] : rows.map(({ metadata }) => metadata.name)))}
+                  onChange={() => onSelect(new Set(all ? [] : rows.map(({ metadata }) => metadata.name)))}
                 />
               </th>
             )}
@@ -78,12 +78,12 @@ export function HostTable({ hosts, columns, sort, onSort, chosen, onChoose }: Ho
             const host = rows[index];
             if (!host) return null;
             const { name } = host.metadata;
-            const isChosen = chosen?.has(name);
+            const isSelected = selected?.has(name);
             return (
               <Row
                 key={name}
                 {...{ host, columns, index }}
-                {...(isChosen === undefined ? {} : { isChosen, onToggle: toggle })}
+                {...(isSelected === undefined ? {} : { isSelected, onToggle: toggle })}
               />
             );
           })}
@@ -94,19 +94,19 @@ export function HostTable({ hosts, columns, sort, onSort, chosen, onChoose }: Ho
   );
 }
 
-/** Sorted; while `isHeld` in the order of before, with those that are gone left out and new ones at the end. */
+/** Returns the sorted hosts. `isFrozen` keeps the previous order: deleted hosts are removed, new ones appended. */
 function useRows(
   hosts: readonly Host[],
   columns: readonly HostColumn[],
   sort: Sort,
-  isHeld: boolean,
+  isFrozen: boolean,
 ): readonly Host[] {
   const [order] = useState(() => new HostSorting());
   const sorted = useMemo(() => order.of(hosts, columns, sort), [order, hosts, columns, sort]);
-  const heldSort = `${sort.column} ${sort.down}`;
-  const last = useFrozenValue({ sort: heldSort, hosts: sorted }, isHeld);
+  const frozenSort = `${sort.column} ${sort.down}`;
+  const last = useFrozenValue({ sort: frozenSort, hosts: sorted }, isFrozen);
   return useMemo(() => {
-    if (last.hosts === sorted || last.sort !== heldSort) return sorted;
+    if (last.hosts === sorted || last.sort !== frozenSort) return sorted;
     const left = new Map(sorted.map((host) => [host.metadata.name, host]));
     const kept: Host[] = [];
     for (const { metadata } of last.hosts) {
@@ -115,18 +115,18 @@ function useRows(
       left.delete(metadata.name);
     }
     return [...kept, ...left.values()];
-  }, [last, sorted, heldSort]);
+  }, [last, sorted, frozenSort]);
 }
 
 interface RowProps {
   host: Host;
   columns: readonly HostColumn[];
   index: number;
-  isChosen?: boolean;
+  isSelected?: boolean;
   onToggle?: (name: string) => void;
 }
 
-function Row({ host, columns, index, isChosen = false, onToggle }: RowProps) {
+function Row({ host, columns, index, isSelected = false, onToggle }: RowProps) {
   const { name } = host.metadata;
   return (
     <tr aria-rowindex={index + 2}>
@@ -134,8 +134,8 @@ function Row({ host, columns, index, isChosen = false, onToggle }: RowProps) {
         <td className={classes.check}>
           <input
             type="checkbox"
-            aria-label={`Choose ${name}`}
-            checked={isChosen}
+            aria-label={`Select ${name}`}
+            checked={isSelected}
             onChange={() => onToggle(name)}
           />
         </td>

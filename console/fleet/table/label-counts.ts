@@ -1,19 +1,19 @@
-/** Which labels tell hosts apart, kept up with what changes. */
+/** Labels that distinguish hosts, counted incrementally. */
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import { diffHosts } from '../host-list-diff.js';
 
-/** Remembers the last picture; what it answers depends on its argument alone. */
+/** Caches the last fleet. The result only depends on the argument. */
 export class LabelCounts {
   #hosts: readonly Host[] = [];
-  /** How many hosts have each value of each label. */
+  /** Number of hosts by label key and value. */
   readonly #values = new Map<string, Map<string, number>>();
   #keys: readonly string[] = [];
 
-  /** Keys with more than one value, and fewer values than hosts: the same array as long as they are the same. `hosts` in order of their names. */
+  /** Returns keys with several values, but fewer than hosts. `hosts` must be sorted by name. */
   of(hosts: readonly Host[]): readonly string[] {
-    const { gone, come } = diffHosts(this.#hosts, hosts);
-    for (const host of gone) this.#count(host, -1);
-    for (const host of come) this.#count(host, 1);
+    const { removed, added } = diffHosts(this.#hosts, hosts);
+    for (const host of removed) this.#count(host, -1);
+    for (const host of added) this.#count(host, 1);
     this.#hosts = hosts;
     const keys = [...this.#values]
       .filter(([, { size }]) => size > 1 && size < Math.max(hosts.length, 2))

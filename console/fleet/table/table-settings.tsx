@@ -1,4 +1,4 @@
-/** Which columns the table has, and views that were saved: what is chosen stands in the URL, names of views in this browser. */
+/** Column selection and saved views. The URL contains the columns; views are stored in the browser. */
 import { type FormEvent, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import controls from '../../layout/controls.module.css';
@@ -8,7 +8,7 @@ import classes from './table-settings.module.css';
 
 interface TableSettingsProps {
   columns: readonly HostColumn[];
-  /** Label keys that may be columns. */
+  /** Label keys that can be columns. */
   labels: readonly string[];
   onColumns: (text: string) => void;
 }
@@ -48,7 +48,6 @@ const STORED_AS = 'everynode-views';
 
 interface SavedView {
   name: string;
-  /** The query of the URL. */
   query: string;
 }
 
@@ -71,7 +70,9 @@ function SavedViews() {
     <details className={classes.menu}>
       <summary className={controls.button}>Views</summary>
       <div className={classes.views}>
-        {views.length === 0 && <p>None saved in this browser. The URL is the view: it can be sent on.</p>}
+        {views.length === 0 && (
+          <p>No saved views in this browser. The URL contains the view and can be shared.</p>
+        )}
         <ul>
           {views.map((view) => (
             <li key={view.name}>
@@ -112,7 +113,7 @@ function SavedViews() {
   );
 }
 
-/** What another version, or a person, left there is no view. */
+/** Ignore invalid entries, which another version or a user may have stored. */
 function readViews(): SavedView[] {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(STORED_AS) ?? '[]');

@@ -1,9 +1,8 @@
-/** Where one can go, in the order in which it is offered. */
+/** Items of the navigation, in display order. */
 
 export interface NavItem {
   path: string;
   name: string;
-  /** Pressed after `g`. */
   key: string;
 }
 

@@ -1,13 +1,13 @@
-/** A link that leads nowhere (any more). */
+/** Page for unknown URLs. */
 import { Link } from 'wouter';
 import { PageShell } from './page-shell.js';
 
 export function NotFoundPage() {
   return (
     <PageShell>
-      <h1>Nothing is here</h1>
+      <h1>Page not found</h1>
       <p>
-        The address may be mistyped, or what it showed was removed. <Link href="/">Go to the fleet</Link>
+        The URL is wrong, or the object was removed. <Link href="/">Go to the fleet</Link>
       </p>
     </PageShell>
   );

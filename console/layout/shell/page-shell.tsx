@@ -1,4 +1,4 @@
-/** What stands around every page: where one can go, and whether the coordinator is there. */
+/** Layout of all pages: navigation, and a banner while the coordinator is unreachable. */
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useRoute } from 'wouter';
 import { useIsCoordinatorLost } from '../../api/coordinator-contact.js';
@@ -6,13 +6,13 @@ import { NAV_ITEMS, type NavItem as PlaceOf } from './navigation.js';
 import classes from './page-shell.module.css';
 import { UserMenu } from './user-menu.js';
 
-/** Told to the window by whoever wants the command palette open. */
+/** Window event that opens the command palette. */
 export const OPEN_PALETTE = 'everynode-palette';
 
 function Place({ place: { path, name } }: { place: PlaceOf }) {
   const [isHere] = useRoute(path);
   const item = useRef<HTMLLIElement>(null);
-  // A phone shows some of the places at a time.
+  // On phones the navigation scrolls horizontally.
   useEffect(() => {
     if (isHere) item.current?.scrollIntoView({ block: 'nearest', inline: 'center' });
   }, [isHere]);
@@ -25,7 +25,7 @@ function Place({ place: { path, name } }: { place: PlaceOf }) {
   );
 }
 
-/** A coordinator that is lost is told at the top, and comes back by itself. */
+/** Shows a banner while the coordinator is unreachable. */
 export function PageShell({ children }: { children: ReactNode }) {
   const isLost = useIsCoordinatorLost();
   return (
@@ -35,7 +35,8 @@ export function PageShell({ children }: { children: ReactNode }) {
       </a>
       {isLost && (
         <div className={classes.banner} role="alert">
-          The coordinator does not answer. Hosts run on; what is shown here may be old. Trying again…
+          The coordinator is unreachable. Hosts keep running. The data on this page may be outdated.
+          Reconnecting…
         </div>
       )}
       <div className={classes.shell}>

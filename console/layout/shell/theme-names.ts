@@ -1,5 +1,5 @@
-/** The themes that there are. */
+/** Names of the themes. */
 
-export const THEMES = ['as the system', 'light', 'dark'] as const;
+export const THEMES = ['system default', 'light', 'dark'] as const;
 
 export type Theme = (typeof THEMES)[number];

@@ -1,4 +1,4 @@
-/** What is about the person: who one is, the theme of this browser, and leaving. */
+/** User menu: name, theme and sign-out. */
 import { useEffect, useState } from 'react';
 import { requestApi } from '../../api/api-call.js';
 import { isSignedInByCertificate, userName } from '../../api/signed-in-user.js';
@@ -26,9 +26,7 @@ export function UserMenu() {
         ))}
       </select>
       {isSignedInByCertificate() ? (
-        <p className={classes.certified}>
-          Signed in by this browser’s certificate: closing the browser ends it.
-        </p>
+        <p className={classes.certified}>Signed in by client certificate. Close the browser to sign out.</p>
       ) : (
         <button type="button" className={controls.button} onClick={() => void signOut()}>
           Sign out
@@ -38,7 +36,7 @@ export function UserMenu() {
   );
 }
 
-/** Ends the session. Not for whom the browser shows a certificate: they would be signed in by it again. */
+/** Ends the session. Not offered with a client certificate, because the browser would sign in again at once. */
 export async function signOut(): Promise<void> {
   await requestApi('/console/session', { method: 'DELETE' });
   location.assign('/console/');

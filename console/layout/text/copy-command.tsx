@@ -1,4 +1,4 @@
-/** The kubectl command that does the same as the page, to copy. */
+/** Shows the equivalent command, with a button to copy it. */
 import { useState } from 'react';
 import controls from '../controls.module.css';
 import classes from './copy-command.module.css';

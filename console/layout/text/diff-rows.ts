@@ -1,13 +1,13 @@
-/** Lines of a difference as they stand beside each other. */
+/** Rows of a side-by-side comparison. */
 
-/** One row; a side is absent where the other has a line more. */
+/** One row. A side is absent if the other one has more lines. */
 interface PairedLine {
   before?: string;
   after?: string;
   isSame: boolean;
 }
 
-/** Of lines as a patch has them (` same`, `-before`, `+after`): what was taken away stands beside what came for it. Pure. */
+/** Converts lines of a patch (` same`, `-before`, `+after`) to rows. Pairs removed with added lines. Pure. */
 export function diffRows(lines: readonly string[]): PairedLine[] {
   const rows: PairedLine[] = [];
   let removed: string[] = [];

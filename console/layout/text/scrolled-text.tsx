@@ -1,13 +1,11 @@
-/** Text that scrolls within its own frame. */
+/** Text in a scrollable region. */
 import type { RefObject } from 'react';
 import { ScrollFrame } from '../scroll-frame.js';
 import classes from './scrolled-text.module.css';
 
 interface ScrolledTextProps {
-  /** What it is, for those who hear it. */
   label: string;
   text: string;
-  /** Lines break where the frame ends. */
   wraps?: boolean;
   frame?: RefObject<HTMLElement | null>;
 }

@@ -1,29 +1,25 @@
-/** Two texts beside each other: the lines that differ, with a few around them. What differs is told by sign as well as by colour. */
+/** Side-by-side comparison of two texts: changed lines with context. Changes are marked by sign and colour. */
 import { structuredPatch } from 'diff';
 import { ScrollFrame } from '../scroll-frame.js';
 import { diffRows } from './diff-rows.js';
 import classes from './side-by-side-diff.module.css';
 
 interface Side {
-  /** What it is called. */
   name: string;
   text: string;
 }
 
 interface SideBySideProps {
-  /** What is compared, for those who hear it. */
   label: string;
   before: Side;
   after: Side;
 }
 
-/** Lines around each change that are shown as well. */
 const CONTEXT = 4;
 
-/** Says so where nothing differs. */
 export function SideBySideDiff({ label, before, after }: SideBySideProps) {
   const { hunks } = structuredPatch('', '', before.text, after.text, '', '', { context: CONTEXT });
-  if (hunks.length === 0) return <p>Nothing differs.</p>;
+  if (hunks.length === 0) return <p>No differences.</p>;
   const rows = hunks.flatMap(({ lines }) => diffRows(lines)).map((row, number) => ({ ...row, number }));
   return (
     <ScrollFrame className={classes.frame} label={label}>
@@ -50,7 +46,7 @@ export function SideBySideDiff({ label, before, after }: SideBySideProps) {
 interface LineProps {
   text: string | undefined;
   sign: string;
-  /** Absent: it is the same on both sides. */
+  /** Absent for an unchanged line. */
   part: 'added' | 'removed' | undefined;
 }
 

@@ -1,16 +1,14 @@
-/** Two texts as the lines that differ, with a few around them; added and removed are told by sign as well as by colour. */
+/** Comparison of two texts: changed lines with context. Changes are marked by sign and colour. */
 import { structuredPatch } from 'diff';
 import { ScrollFrame } from '../scroll-frame.js';
 import classes from './text-diff.module.css';
 
 interface TextDifferenceProps {
-  /** What is compared, for those who hear it. */
   label: string;
   before: string;
   after: string;
 }
 
-/** Lines around each change that are shown as well. */
 const CONTEXT = 3;
 
 const SIGNS: Readonly<Record<string, { part: string; word: string }>> = {
@@ -18,10 +16,9 @@ const SIGNS: Readonly<Record<string, { part: string; word: string }>> = {
   '-': { part: 'removed', word: 'removed' },
 };
 
-/** Says so where nothing differs. */
 export function TextDiff({ label, before, after }: TextDifferenceProps) {
   const { hunks } = structuredPatch('', '', before, after, '', '', { context: CONTEXT });
-  if (hunks.length === 0) return <p>Nothing differs.</p>;
+  if (hunks.length === 0) return <p>No differences.</p>;
   return (
     <ScrollFrame className={classes.frame} label={label}>
       {hunks.map(({ oldStart, newStart, lines }) => (
@@ -32,7 +29,7 @@ export function TextDiff({ label, before, after }: TextDifferenceProps) {
               <div key={number} className={classes.line} data-part={sign?.part}>
                 <span className={classes.sign}>
                   {sign ? line.charAt(0) : ' '}
-                  {sign && <span className={classes.heard}>{sign.word}: </span>}
+                  {sign && <span className={classes.visuallyHidden}>{sign.word}: </span>}
                 </span>
                 {line.slice(1)}
               </div>

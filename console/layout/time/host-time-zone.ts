@@ -1,9 +1,9 @@
-/** The time zone in which a host stands, as its labels tell. */
+/** Time zone of a host, from its labels. */
 
-/** `Europe.Berlin`, `America.Argentina.Salta`: a label cannot hold the slash. */
+/** Label values such as `Europe.Berlin` or `America.Argentina.Salta`, which cannot contain a slash. */
 const AREA_AND_PLACE = /^[A-Z][A-Za-z]+(\.[A-Z][\w-]+)+$/;
 
-/** The name of the first zone among the labels' values, in order of their keys; undefined: none tells. Pure. */
+/** Returns the first label value that is a time zone, in the order of keys, or undefined. Pure. */
 export function hostTimeZone(labels: Readonly<Record<string, string>> = {}): string | undefined {
   return Object.keys(labels)
     .sort()
@@ -21,7 +21,7 @@ function isZone(name: string): boolean {
   }
 }
 
-/** `22 Nov 2026, 15:12:03 GMT+1`, on the clocks of that zone; of the viewer's when absent. */
+/** Formats `22 Nov 2026, 15:12:03 GMT+1` in the given time zone, or in the viewer's. */
 export function exactTimeText(at: string, timeZone?: string): string {
   return new Date(at).toLocaleString(undefined, {
     ...{ day: 'numeric', month: 'short', year: 'numeric' },

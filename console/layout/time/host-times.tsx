@@ -1,4 +1,4 @@
-/** Moments of a host: told as how long ago they were, or on the host's own clocks where its labels say in which zone it stands. */
+/** Display of times: relative, or in the host's time zone if its labels contain one. */
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
 import { useInterval } from '../../api/live-list.js';
 import controls from '../controls.module.css';
@@ -6,41 +6,44 @@ import { useUrlQuery } from '../use-url-query.js';
 import { hostTimeZone } from './host-time-zone.js';
 
 interface Zone {
-  /** Where the host stands; absent: it is not known, or no host is meant. */
+  /** Time zone of the host. Absent if unknown. */
   zone?: string;
-  /** Whether moments are told on its clocks. */
-  isTold: boolean;
+  /** True if times are shown in the host's zone. */
+  inHostZone: boolean;
 }
 
-const HostZone = createContext<Zone>({ isTold: false });
+const HostZone = createContext<Zone>({ inHostZone: false });
 
 const MINUTE_MS = 60_000;
 
-/** The zone of the host within whose `HostTimes` this is, and whether times are told in it. */
+/** Returns the time zone of the surrounding `HostTimes`. */
 export function useHostZone(): Zone {
   return useContext(HostZone);
 }
 
-/** Offers the host's clocks for all that is told in `children`. What is chosen stands in the URL. */
+/** Offers to show all times in `children` in the host's zone. The URL contains the choice. */
 export function HostTimes({ labels, children }: { labels?: Record<string, string>; children: ReactNode }) {
   const [query, setQuery] = useUrlQuery();
   const zone = useMemo(() => hostTimeZone(labels), [labels]);
-  const isTold = zone !== undefined && query.get('times') === 'host';
-  const told = useMemo(() => (zone === undefined ? { isTold } : { zone, isTold }), [zone, isTold]);
+  const inHostZone = zone !== undefined && query.get('times') === 'host';
+  const value = useMemo(
+    () => (zone === undefined ? { inHostZone } : { zone, inHostZone }),
+    [zone, inHostZone],
+  );
   return (
-    <HostZone value={told}>
+    <HostZone value={value}>
       {zone !== undefined && (
         <div className={controls.row}>
           <span>
-            It is <TimeThere zone={zone} /> there ({zone}).
+            Local time of the host: <TimeThere zone={zone} /> ({zone}).
           </span>
           <label>
             <input
               type="checkbox"
-              checked={isTold}
+              checked={inHostZone}
               onChange={({ target }) => setQuery('times', target.checked ? 'host' : '')}
             />{' '}
-            Tell times on the host’s clocks
+            Show times in the host’s time zone
           </label>
         </div>
       )}

@@ -1,4 +1,4 @@
-/** A moment as `4 minutes ago`, with the exact time in the viewer's zone behind it; or as the clocks of a host tell it. */
+/** Shows a time as `4 minutes ago` with the exact time as a tooltip, or as local time of the host. */
 import { useCallback, useState } from 'react';
 import { useInterval } from '../../api/live-list.js';
 import { exactTimeText } from './host-time-zone.js';
@@ -13,24 +13,24 @@ const UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
 const FORMAT = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 const TICK_MS = 1_000;
 
-/** `-90_000` → `1 minute ago`. */
+/** Formats `-90_000` as `1 minute ago`. */
 function relativeText(differenceMs: number): string {
   const seconds = Math.round(differenceMs / 1_000);
   const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
   return FORMAT.format(Math.trunc(seconds / size), unit);
 }
 
-/** Renews itself each second while it is on the screen. */
+/** Updated every second while mounted. */
 export function RelativeTime({ at }: { at: string }) {
   const [now, setNow] = useState(Date.now);
-  const { zone, isTold } = useHostZone();
+  const { zone, inHostZone } = useHostZone();
   useInterval(
     TICK_MS,
     useCallback(() => setNow(Date.now()), []),
   );
   return (
     <time dateTime={at} title={exactTimeText(at) + (zone ? `; there ${exactTimeText(at, zone)}` : '')}>
-      {isTold ? exactTimeText(at, zone) : relativeText(Date.parse(at) - now)}
+      {inHostZone ? exactTimeText(at, zone) : relativeText(Date.parse(at) - now)}
     </time>
   );
 }

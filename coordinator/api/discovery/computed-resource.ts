@@ -1,5 +1,5 @@
 /** Describes a resource of the group `fleet.everynode.dev` that is computed at each request. */
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import type { DiscoveredResource } from './discovery-documents.js';
 
 /** Cluster-scoped and without subresources. */

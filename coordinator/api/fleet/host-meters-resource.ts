@@ -13,7 +13,7 @@ import {
 } from '../../../shared/kube/fleet/host-meter-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import { countText } from '../../../shared/kube/objects/count-text.js';
+import { countText } from '../../../shared/kube/objects/meta.js';
 import type { ObjectRecord } from '../../registry/registry.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
 import { type ApiResponse, ok } from '../http/api-response.js';

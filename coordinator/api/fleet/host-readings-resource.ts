@@ -1,7 +1,7 @@
 /** `hosts/NAME/readings` of `fleet.everynode.dev/v1`: how a host has done of late. */
 
 import type { HostReadings } from '../../../shared/kube/fleet/host-reading-types.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
 import { type ApiResponse, ok } from '../http/api-response.js';
 import { hostNotFound } from './host-not-found.js';

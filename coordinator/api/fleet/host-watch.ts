@@ -1,7 +1,7 @@
 /** The watch of hosts: lines of JSON, made of what the board of hosts tells. */
 import type { Writable } from 'node:stream';
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
 import type { ApiResponse } from '../http/api-response.js';
 import { inChunks, ReaderStalled, writePaced } from '../http/paced-writer.js';

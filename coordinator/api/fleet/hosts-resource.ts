@@ -4,7 +4,7 @@
  */
 
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../../kinds/table-column.js';
 import type { DiscoveredResource } from '../discovery/discovery-documents.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';

@@ -1,7 +1,7 @@
 /** `GET /apis/fleet.everynode.dev/v1/joinaddress`: what a join line says besides the token, for whoever may make tokens. */
 import { createHash, X509Certificate } from 'node:crypto';
 import type { JoinAddress } from '../../../shared/kube/access/join-command.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { publicKeyHash } from '../../../shared/link/public-key-hash.js';
 import { computedResource } from '../discovery/computed-resource.js';
 import type { ApiDeps } from '../http/api-context.js';

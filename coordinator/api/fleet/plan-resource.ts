@@ -2,7 +2,7 @@
 
 import type { PlanRequest } from '../../../shared/kube/fleet/plan-types.js';
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { readRights } from '../auth/read-rights.js';
 import { requiredBody } from '../bodies/write-body.js';
 import { computedResource } from '../discovery/computed-resource.js';

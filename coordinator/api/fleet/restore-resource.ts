@@ -2,7 +2,7 @@
  * `/apis/fleet.everynode.dev/v1/restore`: GET says whether the store was restored and nobody has confirmed it yet, POST confirms.
  * Until then every write is answered with a warning.
  */
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { computedResource } from '../discovery/computed-resource.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
 import { type ApiResponse, ok } from '../http/api-response.js';

@@ -4,7 +4,7 @@
  */
 
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { computedResource } from '../discovery/computed-resource.js';
 import type { DiscoveredResource } from '../discovery/discovery-documents.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';

@@ -2,8 +2,8 @@
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { Status } from '../../../shared/kube/objects/api-status.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
 import { nodeKind } from '../../kinds/index.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { DeleteResult, ObjectRecord, Patch } from '../../registry/registry.js';

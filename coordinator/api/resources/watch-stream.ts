@@ -4,7 +4,7 @@ import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
-import { every } from '../../../shared/process/time/every.js';
+import { every } from '../../../shared/process/time/clock.js';
 import type { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import type { ObjectRecord, RegistryWatch, WatchEvent } from '../../registry/registry.js';

@@ -4,7 +4,7 @@ import { Agent } from 'node:https';
 import { homedir } from 'node:os';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { isNotFound } from '../../../shared/kube/objects/api-status.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { defaultDataDir } from '../../coordinator-settings.js';
 import { type ApiClient, createApiClient } from './api-http-client.js';
 

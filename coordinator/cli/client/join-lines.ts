@@ -1,7 +1,7 @@
 /** Join lines for hosts, from the coordinator's API. */
 
 import { type JoinAddress, joinCommand } from '../../../shared/kube/access/join-command.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import type { ApiClient } from './api-client.js';
 import { withHost } from './reachable-server.js';
 

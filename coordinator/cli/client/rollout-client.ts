@@ -2,7 +2,7 @@
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { orUndefined } from '../../../shared/kube/objects/api-status.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { PAST_ROLLOUT_LABEL, type Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 import {
   REASON_ANNOTATION,

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printLine } from '../../../shared/process/output/terminal-output.js';
 import { connect } from '../client/api-client.js';

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { printLine } from '../../../shared/process/output/terminal-output.js';
-import { VERSION } from '../../../shared/process/program-version.js';
+import { VERSION } from '../../../shared/process/release-version.js';
 
 /** Adds the command. */
 export function versionCommand(program: Command): void {

@@ -1,7 +1,7 @@
 /** `everynode why ds/NAME [node/NAME]`: the reason on one node, or counts over the fleet, from the API. */
 
 import type { Command } from 'commander';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printDocument, printLine } from '../../../shared/process/output/terminal-output.js';
 import type { FleetReasonsDocument, NodeReasonDocument } from '../../api/fleet/why-resource.js';

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printErrorLine } from '../../../shared/process/output/terminal-output.js';
-import { SMALL_HEAP_FLAGS } from '../../../shared/process/service/small-heap.js';
+import { SMALL_HEAP_FLAGS } from '../../../shared/process/service/child-program.js';
 
 const AGENT_PROGRAM = fileURLToPath(new URL('../../../agent/everynode-agent.cjs', import.meta.url));
 

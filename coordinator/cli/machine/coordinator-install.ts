@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printLine } from '../../../shared/process/output/terminal-output.js';
-import { VERSION } from '../../../shared/process/program-version.js';
+import { VERSION } from '../../../shared/process/release-version.js';
 import {
   commandSucceeds,
   installFile,

@@ -6,7 +6,7 @@ import {
   type Plan,
   type PlannedHost,
 } from '../../../shared/kube/fleet/plan-types.js';
-import { countText } from '../../../shared/kube/objects/count-text.js';
+import { countText } from '../../../shared/kube/objects/meta.js';
 import { spanText } from '../../decisions/plan/plan-sentence.js';
 
 const VERDICTS: Readonly<Record<Plan['verdict'], string>> = {

@@ -10,9 +10,8 @@ import {
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Namespace } from '../../../shared/kube/objects/config-types.js';
-import { countText } from '../../../shared/kube/objects/count-text.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
+import { countText, FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
 import type { ServiceAccount } from '../../../shared/kube/objects/service-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';

@@ -1,7 +1,7 @@
 /** Who says whose turn it is in a rehearsal: upstream's rolling update, or a policy's waves. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { countText } from '../../../shared/kube/objects/count-text.js';
+import { countText } from '../../../shared/kube/objects/meta.js';
 import type { RolloutReasonCode } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
 import { chooseReplacements } from '../../decisions/daemonsets/rolling-update.js';
 import { isRollingUpdate } from '../../decisions/daemonsets/update-strategy.js';

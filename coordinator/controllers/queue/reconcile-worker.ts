@@ -1,6 +1,7 @@
 /** Reconciles keys of a queue: the one place for retries, back-off and reading one's own writes. */
 
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { backoffMs } from '../../../shared/kube/objects/backoff.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
@@ -9,8 +10,7 @@ import type { Informers } from '../../informers/informer.js';
 import { type QueueObserver, WorkQueue } from './work-queue.js';
 
 /** client-go's default per-item back-off: 5 ms doubling up to 1000 s. */
-const RETRY_BASE_MS = 5;
-const RETRY_MAX_MS = 1_000_000;
+const RETRY = { firstMs: 5, maxMs: 1_000_000 };
 
 /** What one reconcile tells the worker about what it did. */
 export interface ReconcileContext {
@@ -102,7 +102,7 @@ export class Worker {
   #retry(key: string, error: unknown): void {
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, failures + 1);
-    const delayMs = Math.min(RETRY_BASE_MS * 2 ** failures, RETRY_MAX_MS);
+    const delayMs = backoffMs(failures, RETRY);
     // A refusal says all in its words; of anything else the place matters as well.
     const why = error instanceof ApiError ? { reason: error.reason, message: error.message } : { err: error };
     this.#log.warn({ key, ...why, delayMs }, 'reconcile failed, will retry');

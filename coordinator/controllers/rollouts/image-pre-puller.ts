@@ -9,8 +9,8 @@ import {
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError, isNotFound } from '../../../shared/kube/objects/api-status.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { refText } from '../../../shared/kube/objects/meta.js';
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
 import { prePullAnnotation } from '../../../shared/kube/rollouts/pre-pull-annotations.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';

@@ -8,8 +8,7 @@ import type {
 } from '../../../shared/kube/fleet/host-effect-types.js';
 import { changedNode, type NodeChange } from '../../../shared/kube/nodes/node-change.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
-import { controllerOf } from '../../../shared/kube/objects/meta.js';
+import { controllerOf, FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';

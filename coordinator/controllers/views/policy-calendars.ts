@@ -9,8 +9,7 @@ import type {
   ChangeCalendar,
 } from '../../../shared/kube/fleet/change-calendar-types.js';
 import { notFound } from '../../../shared/kube/objects/api-status.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
-import { type ObjectRef, toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { FLEET_GROUP, type ObjectRef, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Labels } from '../../../shared/kube/objects/selectors.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Clock } from '../../../shared/process/time/clock.js';

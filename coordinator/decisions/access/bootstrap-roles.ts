@@ -9,7 +9,7 @@ import {
   type Role,
   type RoleBinding,
 } from '../../../shared/kube/access/rbac-types.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 
 const LABELS = { 'kubernetes.io/bootstrapping': 'rbac-defaults' };
 /** `"false"` on an object keeps the next start from mending it. */

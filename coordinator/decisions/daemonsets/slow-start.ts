@@ -1,4 +1,5 @@
 /** How many Pods of a DaemonSet may be created at once after a create failed (pkg/controller slowStartBatch). */
+import { backoffMs } from '../../../shared/kube/objects/backoff.js';
 
 /** Undefined stands for: nothing failed lately, no limit. */
 export interface SlowStart {
@@ -10,15 +11,14 @@ export interface SlowStart {
   notBefore: number;
 }
 
-const FIRST_WAIT_MS = 5;
-const LONGEST_WAIT_MS = 1_000_000;
+const BACKOFF = { firstMs: 5, maxMs: 1_000_000 };
 /** Upstream's burst: from here on there is no limit worth keeping. */
 const FULL_SPEED = 250;
 
 /** After a refused create: one at a time, and not before a wait that doubles. */
 export function afterRefusal(state: SlowStart | undefined, now: number): SlowStart {
   const failures = (state?.failures ?? 0) + 1;
-  const wait = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), LONGEST_WAIT_MS);
+  const wait = backoffMs(failures - 1, BACKOFF);
   return { limit: 1, failures, notBefore: now + wait };
 }
 

@@ -5,7 +5,7 @@
  * one hello and not in the next.
  */
 import type { Node, Taint } from '../../../shared/kube/nodes/node-types.js';
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { isLifecycleTaint } from './node-taints.js';
 
 /** On a Node: what its host last asked for, and which of that its registration added. */

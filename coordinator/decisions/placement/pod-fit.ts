@@ -1,7 +1,7 @@
 /** Whether a Pod goes onto a node, and why not in the scheduler's words (pkg/scheduler/framework/plugins). */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { hostPorts, portsConflict } from '../../../shared/kube/pods/host-ports.js';
 import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import { matchesNodeAffinity } from './node-affinity.js';

@@ -1,6 +1,6 @@
 /** What Pods take up on a node: requests, host ports, places. */
 
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { milliCpu, wholeUnits } from '../../../shared/kube/objects/quantity.js';
 import { type HostPort, hostPorts } from '../../../shared/kube/pods/host-ports.js';
 import type { Container, PodSpec, ResourceList } from '../../../shared/kube/pods/pod-types.js';

@@ -2,7 +2,7 @@
 
 import type { DaemonSetPlan, HostAction, PlannedHost } from '../../../shared/kube/fleet/plan-types.js';
 import { HOST_ACTIONS } from '../../../shared/kube/fleet/plan-types.js';
-import { countText } from '../../../shared/kube/objects/count-text.js';
+import { countText } from '../../../shared/kube/objects/meta.js';
 
 /** Of one host, and of several. */
 const VERBS: Readonly<Record<HostAction, [one: string, many: string]>> = {

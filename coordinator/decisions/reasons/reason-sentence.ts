@@ -1,6 +1,6 @@
 /** A reason as one sentence for a tired person on call: what, why, what to do. */
 
-import { countText } from '../../../shared/kube/objects/count-text.js';
+import { countText } from '../../../shared/kube/objects/meta.js';
 import { HOLD_MESSAGES } from './hold-messages.js';
 import { type CreateRefusal, type Reason, type ReasonCode, refusalText } from './reason-code.js';
 import type { ReasonMessage, ReasonSubject } from './reason-wording.js';

@@ -1,5 +1,5 @@
 /** Whether more hosts have failed than a policy allows. */
-import { countText } from '../../../shared/kube/objects/count-text.js';
+import { countText } from '../../../shared/kube/objects/meta.js';
 import type { FailureBudget } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import { type RolloutInput, type RolloutMemory, sum, type WaveCounts } from './rollout-memory.js';
 import { scaledAmount } from './wave-plan.js';

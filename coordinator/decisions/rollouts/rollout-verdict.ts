@@ -1,6 +1,5 @@
 /** How far a rollout by waves may go: which wave is open, and why no more. Pure; the controller performs it. */
-import { countText } from '../../../shared/kube/objects/count-text.js';
-import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { countText, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
 import { exceededBudget } from './failure-budget.js';
 import {

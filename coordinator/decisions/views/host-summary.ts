@@ -3,8 +3,7 @@
 import type { FailingPod, Host, HostState, HostStatus } from '../../../shared/kube/fleet/host-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { type Condition, findCondition } from '../../../shared/kube/objects/conditions.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
-import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { FLEET_GROUP, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { CLOCK_SKEWED } from '../nodes/clock-skew.js';
 import { linkDown } from '../nodes/link-end.js';

@@ -141,7 +141,7 @@ export class DesiredSender {
       this.#strangers.set(uid, true);
       this.#unanswered.add(uid);
     }
-    if (uids.length > 0) this.#send({ kind: 'ask', uids });
+    if (uids.length > 0) this.#send({ kind: 'returnRequest', uids });
     return this.#unanswered.size > 0;
   }
 

@@ -3,7 +3,7 @@
  * as the quantity `NaN`, would otherwise break `kubectl get nodes` and `kubectl top nodes` for everybody.
  */
 import type { NodeStatus } from '../../../shared/kube/nodes/node-types.js';
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { nodeKind } from '../../kinds/index.js';
 import { checkFields } from '../../kinds/schema/check-fields.js';
 

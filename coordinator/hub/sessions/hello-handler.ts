@@ -5,7 +5,7 @@ import { isConfigObject } from '../../../shared/kube/pods/config-reference.js';
 import {
   CONFIG_OBJECTS,
   commonFeatures,
-  PINNED_IMAGES,
+  PREFETCH_IMAGES,
   RETURN_OBJECTS,
 } from '../../../shared/link/link-features.js';
 import {
@@ -166,7 +166,7 @@ export class HelloHandler {
       () => this.#parts.resync.desiredStateSettled(session),
     );
     session.becomeLive(hello.instanceID, commonFeatures(hello.features), sender);
-    const heldImages = hello.features.includes(PINNED_IMAGES) ? [] : undefined;
+    const heldImages = hello.features.includes(PREFETCH_IMAGES) ? [] : undefined;
     const entry: LiveSession = { session, nodeUid: node.metadata.uid, offsetMs, prefetchImages: heldImages };
     live.set(session.node, entry);
     const ca = this.#parts.authority.trustBundleToResend();

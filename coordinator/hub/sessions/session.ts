@@ -119,7 +119,7 @@ export class Session {
   /** From now on the link keeps this pace, if the agent can. */
   setPace(pace: HeartbeatConfig): void {
     if (this.#state.phase !== 'live' || !this.#state.features.includes(HEARTBEAT_CONFIG)) return;
-    this.send({ kind: 'pace', ...pace });
+    this.send({ kind: 'heartbeatConfig', ...pace });
     this.#pace = pace;
     this.#socket.setPace(pace);
   }

@@ -1,8 +1,7 @@
 /** What each node's link carries and its agent costs, counted since this coordinator first saw it: in memory alone. */
 
 import type { AgentUsage, HostMeters, LinkTraffic } from '../../../shared/kube/fleet/host-meter-types.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
-import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { FLEET_GROUP, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { LinkBytes, LinkMeter } from '../../../shared/link/link-meter.js';
 import type { MetersReport } from '../../../shared/link/messages/link-messages.js';
 import type { Clock } from '../../../shared/process/time/clock.js';

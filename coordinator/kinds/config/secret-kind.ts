@@ -1,6 +1,6 @@
 /** v1 Secret. */
 import type { Secret } from '../../../shared/kube/objects/config-types.js';
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { FieldError, Kind } from '../kind.js';
 import { STANDARD_VERBS } from '../kind.js';
 import { AGE_COLUMN, column, NAME_COLUMN } from '../table-column.js';

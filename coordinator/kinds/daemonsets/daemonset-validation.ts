@@ -6,7 +6,7 @@ import type {
   DaemonSetUpdateStrategy,
   RollingUpdateDaemonSet,
 } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import type { IntOrString } from '../../../shared/kube/objects/int-or-string.js';
+import type { IntOrString } from '../../../shared/kube/objects/meta.js';
 import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
 import type { FieldError } from '../kind.js';
 import { validatePodTemplate } from '../pods/spec-validation/pod-spec-validation.js';

@@ -3,7 +3,7 @@
  * compares this table with the schema, so that a new field needs a decision. To support a field, remove it from `none`.
  */
 
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { Container, PodSpec } from '../../../shared/kube/pods/pod-types.js';
 
 /**

@@ -1,5 +1,5 @@
 /** fleet.everynode.dev/v1 Rollout: the controller writes it, users steer it with annotations. */
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 import { durationText } from '../duration-text.js';
 import type { Kind } from '../kind.js';

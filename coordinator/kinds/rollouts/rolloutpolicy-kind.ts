@@ -1,5 +1,5 @@
 /** fleet.everynode.dev/v1 RolloutPolicy. */
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import {
   REST_WAVE,
   type RolloutPolicy,

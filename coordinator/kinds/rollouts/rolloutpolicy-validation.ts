@@ -1,5 +1,5 @@
 /** Validation of a RolloutPolicy: waves, failure budget, image prefetching and handovers. */
-import type { IntOrString } from '../../../shared/kube/objects/int-or-string.js';
+import type { IntOrString } from '../../../shared/kube/objects/meta.js';
 import {
   type FailureBudget,
   REST_WAVE,

@@ -2,8 +2,9 @@
  * Compares a JSON object with its schema. Unknown fields and wrong types are reported in the wording of Go's decoder,
  * like upstream's 400 BadRequest.
  */
+
+import { isTimeText } from '../../../shared/kube/objects/meta.js';
 import { parseQuantity } from '../../../shared/kube/objects/quantity.js';
-import { isTimeText } from '../../../shared/kube/objects/rfc3339-time.js';
 import { referencedName, resolved, type Schema } from './schema-definitions.js';
 
 /** Both lists are in the order of the object's fields. */

@@ -1,6 +1,6 @@
 /** Admission checks that need more than the written object, like upstream's admission plugins. */
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { Kind } from '../../kinds/kind.js';
 import { validateNodeTargets } from '../../kinds/rollouts/rollout-requests.js';

@@ -1,4 +1,4 @@
-/** audit.k8s.io/v1 Event at the level Metadata: one request, by whom, from where, with what result. Never a body. */
+/** audit.k8s.io/v1 Event at level Metadata: user, source address, request and result. Bodies are never recorded. */
 import type { Timestamp } from '../objects/meta.js';
 import type { UserInfo } from './rbac-types.js';
 
@@ -8,7 +8,7 @@ export interface AuditEvent {
   level: 'Metadata';
   auditID: string;
   stage: 'ResponseComplete';
-  /** The path without its query: a command or a selector may hold what is nobody's business. */
+  /** Path without the query: a command or selector in the query may be confidential. */
   requestURI: string;
   verb: string;
   user: Pick<UserInfo, 'username' | 'uid' | 'groups' | 'extra'>;
@@ -26,6 +26,6 @@ export interface AuditEvent {
   responseStatus: { metadata: Record<string, never>; code: number; reason?: string };
   requestReceivedTimestamp: Timestamp;
   stageTimestamp: Timestamp;
-  /** `authorization.k8s.io/decision` and `…/reason`, as upstream. */
+  /** `authorization.k8s.io/decision` and `…/reason`, like kube-apiserver. */
   annotations?: Record<string, string>;
 }

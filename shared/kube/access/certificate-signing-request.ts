@@ -1,18 +1,18 @@
-/** certificates.k8s.io/v1 CertificateSigningRequest: a key that asks to be certified, and what became of it. */
+/** certificates.k8s.io/v1 CertificateSigningRequest. */
 import type { KubeObject, Timestamp } from '../objects/meta.js';
 
 /** Signs client certificates of nodes. */
 export const KUBELET_CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client-kubelet';
-/** Signs client certificates of people and programs. */
+/** Signs client certificates of users and programs. */
 export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 
 /**
- * Annotation: what the host gets with its name, in JSON. Written by the hub when it files the request, kept by the kind whoever
- * else writes, and believed of requests that the hub filed.
+ * Annotation: the rights that the host receives together with its name, in JSON. The hub writes it when it files the
+ * request. The registry preserves it on writes by others, and the signer trusts it only on requests that the hub filed.
  */
 export const JOIN_RIGHTS_ANNOTATION = 'everynode.dev/join-rights';
 
-/** Annotation of a request that the hub filed for a host: the Node's name, by which people are asked to let it in. */
+/** Annotation on requests that the hub filed: the Node's name, which is shown to the operator who approves. */
 export const REQUESTED_NODE_ANNOTATION = 'everynode.dev/node';
 
 export interface CertificateSigningRequestCondition {
@@ -32,7 +32,7 @@ export interface CertificateSigningRequestSpec {
   /** At least 600. */
   expirationSeconds?: number;
   usages?: string[];
-  /** Who asked: written by the server. */
+  /** The requesting user. Set by the server. */
   username?: string;
   uid?: string;
   groups?: string[];
@@ -50,10 +50,9 @@ export interface CertificateSigningRequest extends KubeObject {
   status?: CertificateSigningRequestStatus;
 }
 
-/** How a request stands. */
 export type RequestPhase = 'pending' | 'approved' | 'denied' | 'failed' | 'issued';
 
-/** A refusal outlasts an approval; a certificate that was issued stays issued. */
+/** Denial takes precedence over approval. A request with a certificate stays `issued`. */
 export function requestPhase({ status }: Pick<CertificateSigningRequest, 'status'>): RequestPhase {
   const has = (type: string) => status?.conditions?.some((each) => each.type === type) ?? false;
   if (has('Denied')) return 'denied';
@@ -62,7 +61,7 @@ export function requestPhase({ status }: Pick<CertificateSigningRequest, 'status
   return has('Approved') ? 'approved' : 'pending';
 }
 
-/** A person's word on a request, as `PUT …/approval` takes it. `by`: who says so; `time`: when. */
+/** Returns the body for `PUT …/approval`: the request with the decision of operator `by`. */
 export function withApprovalDecision(
   request: CertificateSigningRequest,
   type: 'Approved' | 'Denied',

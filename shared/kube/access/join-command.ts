@@ -1,26 +1,26 @@
-/** fleet.everynode.dev/v1 JoinAddress: what a host that is to join must be told besides its token. Nothing of it is secret. */
+/** fleet.everynode.dev/v1 JoinAddress: the data that a joining host needs besides its token. None of it is secret. */
 
 export interface JoinAddress {
   kind: 'JoinAddress';
   apiVersion: string;
-  /** `https://HOST:PORT` as other hosts reach it. */
+  /** `https://HOST:PORT` at which other hosts reach the coordinator. */
   server: string;
-  /** Lower-case hex SHA-256 of the authority's public key: the last part of a token. */
+  /** Lower-case hex SHA-256 of the CA's public key. It is the last part of a token. */
   authorityHash: string;
-  /** How a host without the agent gets it from the coordinator; absent where the coordinator has no release to give. */
+  /** Download of the agent from the coordinator. Absent if the coordinator has no release to serve. */
   installer?: {
-    /** Path of the script on the server. */
+    /** Path of the install script on the server. */
     path: string;
-    /** Base64 SHA-256 of the public key that the coordinator serves with, as curl pins it. */
+    /** Base64 SHA-256 of the coordinator's public key, for curl's `--pinnedpubkey`. */
     pin: string;
   };
-  /** True when each new host waits for a person's word. */
+  /** True if an operator must approve each new host. */
   approval: boolean;
 }
 
 /**
- * The line to type on the host. `token`: `ID.SECRET`. No program gets the token as an argument: every user of the host could read
- * it, and sudo would log it. `echo` is part of the shell and writes the token into a pipe.
+ * Returns the command that joins a host. `token` is `ID.SECRET`. The token is never an argument of a program: every
+ * user of the host could read it in the process list, and sudo would log it. `echo` is built into the shell.
  */
 export function joinCommand({ server, authorityHash, installer }: JoinAddress, token: string): string {
   const whole = `${token}.${authorityHash}`;

@@ -1,4 +1,4 @@
-/** Join tokens as they are stored: Secrets of upstream's type and name, so that `kubectl get secret` shows what people know. */
+/** Join tokens as Secrets with the type and name of kubeadm's bootstrap tokens. */
 
 import { ENROLMENT_NAMESPACE } from '../nodes/node-credential-secret.js';
 import type { Secret } from '../objects/config-types.js';
@@ -6,27 +6,27 @@ import { toTimestamp } from '../objects/meta.js';
 
 export const TOKEN_SECRET_TYPE = 'bootstrap.kubernetes.io/token';
 export const TOKEN_SECRET_PREFIX = 'bootstrap-token-';
-/** Annotation: what a person said the token is for. */
+/** Annotation: the token's purpose, as its creator described it. */
 export const DESCRIPTION_ANNOTATION = 'everynode.dev/description';
 
-/** Of an id (6) and a secret (16): what either may consist of. */
+/** Characters of a token's id (6 characters) and secret (16 characters). */
 export const TOKEN_CHARACTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
-/** What a token lets a host do. */
+/** The rights that a token grants to a joining host. */
 export interface TokenGrant {
-  /** ms since the epoch; for ever when absent. */
+  /** Milliseconds since the epoch. Absent: the token does not expire. */
   expiresAtMs?: number | undefined;
-  /** True when it joins one host and no other. */
+  /** True if only one host may join. */
   singleUse?: boolean;
-  /** Names, or patterns with `*`, that hosts may join under; any when absent. */
+  /** Allowed node names, or patterns with `*`. Absent: any name. */
   nodes?: readonly string[];
-  /** Labels that the host's Node gets when it registers, whatever the host says. */
+  /** Labels that the Node receives at registration. They override labels that the host requests. */
   labels?: Readonly<Record<string, string>>;
-  /** True when a host may give itself every label, protected ones too. */
+  /** True if the host may set any label on its Node, including protected ones. */
   anyLabels?: boolean;
 }
 
-/** The Secret that makes a token valid. `secretHash`: SHA-256 of its secret half in lower-case hex; the half itself is stored nowhere. */
+/** Returns the Secret of a token. Only the hex SHA-256 of the token's secret is stored. */
 export function tokenSecretOf(id: string, secretHash: string, grant: TokenGrant): Secret {
   const { expiresAtMs, singleUse, nodes, labels, anyLabels } = grant;
   const optional = {
@@ -48,19 +48,19 @@ export function tokenSecretOf(id: string, secretHash: string, grant: TokenGrant)
   };
 }
 
-/** What people are told of a stored token. */
+/** A stored token as shown to users. */
 export interface TokenSummary {
   id: string;
-  /** RFC 3339; "" = never. */
+  /** RFC 3339. Empty: never. */
   expires: string;
-  /** How many hosts it still joins. */
+  /** Number of hosts that may still join. */
   uses: 'any' | '1' | '0';
-  /** Patterns, comma-separated; `*` = any. */
+  /** Comma-separated patterns. `*` means any name. */
   nodes: string;
   description: string;
 }
 
-/** Of a Secret of this type. */
+/** Returns the summary of a token's Secret. */
 export function tokenSummary({ data = {}, metadata }: Pick<Secret, 'data' | 'metadata'>): TokenSummary {
   const isSingle = decoded(data['single-use']) === 'true';
   return {
@@ -72,7 +72,7 @@ export function tokenSummary({ data = {}, metadata }: Pick<Secret, 'data' | 'met
   };
 }
 
-/** Of UTF-8; `btoa` alone refuses what is not Latin-1. */
+/** Encodes UTF-8. `btoa` alone throws for characters outside Latin-1. */
 function base64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }
@@ -81,7 +81,7 @@ function decoded(value: string | undefined): string {
   try {
     return atob(value ?? '');
   } catch {
-    // A token made by hand may hold anything.
+    // A token that was created by hand can contain anything.
     return '';
   }
 }

@@ -1,4 +1,4 @@
-/** rbac.authorization.k8s.io/v1, and who is asking. */
+/** rbac.authorization.k8s.io/v1 types, and the attributes of an access check. */
 
 import type { KubeObject } from '../objects/meta.js';
 import type { LabelSelector } from '../objects/selectors.js';
@@ -13,10 +13,9 @@ export interface PolicyRule {
   nonResourceURLs?: string[];
 }
 
-/** Role and ClusterRole. */
 export interface Role extends KubeObject {
   rules?: PolicyRule[];
-  /** ClusterRoles alone: `rules` are those of the ClusterRoles that one of the selectors matches. */
+  /** ClusterRoles only: `rules` are the union of the rules of all selected ClusterRoles. */
   aggregationRule?: { clusterRoleSelectors?: LabelSelector[] };
 }
 
@@ -27,13 +26,11 @@ export interface Subject {
   namespace?: string;
 }
 
-/** RoleBinding and ClusterRoleBinding. */
 export interface RoleBinding extends KubeObject {
   roleRef?: { apiGroup?: string; kind?: string; name?: string };
   subjects?: Subject[];
 }
 
-/** authentication.k8s.io/v1 UserInfo. */
 export interface UserInfo {
   readonly username: string;
   readonly uid?: string;
@@ -41,20 +38,20 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What someone wants to do to a resource. `group` and `namespace` are "" for the core group and for the cluster's scope. */
+/** Access to a resource. `group` is empty for the core group, `namespace` for cluster scope. */
 export interface ResourceAccess {
   verb: string;
   group: string;
   resource: string;
   subresource: string;
   namespace: string;
-  /** "" = none in particular. */
+  /** Empty: no particular object. */
   name: string;
-  /** Of a list of Pods: the node that it selects. */
+  /** For lists of Pods: the node that the field selector selects. */
   nodeName?: string;
 }
 
-/** What someone wants to do to a path that is no resource. */
+/** Access to a path that is not a resource. */
 export interface PathAccess {
   /** Lower-case HTTP method. */
   verb: string;

@@ -1,24 +1,24 @@
-/** Why somebody was not signed in to the console at the issuer: a word in the address, and what the page says for it. */
+/** Errors of OpenID Connect sign-ins. The coordinator puts the code into the URL; the console shows the text. */
 
-/** For the person. What the issuer itself said is in the coordinator's log: an address can be made up by anybody. */
+/** Texts for the user. Details of the issuer are only logged, because anyone can forge a URL. */
 export const SIGN_IN_ERRORS = {
-  NotBegun: 'this sign-in was not begun here, or is over',
-  Host: 'the Host header is not of the form HOST:PORT',
-  Unreachable: 'the issuer cannot be reached',
-  Busy: 'too many people are signing in at this moment: try again',
-  Undiscovered: 'the issuer does not say where to sign in',
-  Issuer: 'the issuer refused it: the log of the coordinator says how',
-  NoCode: 'the issuer sent no code',
-  NoToken: 'the issuer gave no ID token: is the scope openid missing?',
-  OtherSignIn: 'the ID token is for another sign-in',
-  NotAccepted: 'the coordinator does not accept the ID token: its log says why',
+  NotBegun: 'the sign-in has expired, or did not start here: try again',
+  Host: 'the Host header must be HOST:PORT',
+  Unreachable: 'the issuer is unreachable',
+  Busy: 'too many concurrent sign-ins: try again later',
+  Undiscovered: 'the issuer does not publish its sign-in address',
+  Issuer: "the issuer rejected the sign-in: see the coordinator's log",
+  NoCode: 'the issuer returned no authorization code',
+  NoToken: 'the issuer returned no ID token: check that the scope openid is allowed',
+  OtherSignIn: 'the ID token belongs to another sign-in',
+  NotAccepted: 'the coordinator rejected the ID token: see its log',
 } as const;
 
 export type SignInError = keyof typeof SIGN_IN_ERRORS;
 
-/** What the page says for the word of its address; nothing of a word that is none of ours. */
+/** Returns the text for the code in the URL. Returns a generic text for an unknown code, and an empty one for null. */
 export function signInErrorText(word: string | null): string {
   if (word === null) return '';
   const known = Object.entries(SIGN_IN_ERRORS).find(([reason]) => reason === word);
-  return known ? `You were not signed in: ${known[1]}.` : 'You were not signed in.';
+  return known ? `Sign-in failed: ${known[1]}.` : 'Sign-in failed.';
 }

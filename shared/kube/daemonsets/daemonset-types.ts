@@ -1,16 +1,15 @@
 /** apps/v1 DaemonSet and ControllerRevision. */
 import type { Condition } from '../objects/conditions.js';
-import type { IntOrString } from '../objects/int-or-string.js';
-import type { KubeObject } from '../objects/meta.js';
+import type { IntOrString, KubeObject } from '../objects/meta.js';
 import type { LabelSelector } from '../objects/selectors.js';
 import type { PodTemplateSpec } from '../pods/pod-types.js';
 
-export type { IntOrString } from '../objects/int-or-string.js';
+export type { IntOrString } from '../objects/meta.js';
 
 export interface RollingUpdateDaemonSet {
   /** Pods that may be unavailable at once: a number, or a percentage of desired rounded up. */
   maxUnavailable?: IntOrString;
-  /** Pods that may exist above one a node while updating: a number, or a percentage of desired rounded up. */
+  /** Additional Pods during an update, at most one for each node: a number, or a percentage rounded up. */
   maxSurge?: IntOrString;
 }
 
@@ -46,14 +45,14 @@ export interface DaemonSet extends KubeObject {
 }
 
 export interface ControllerRevision extends KubeObject {
-  /** A strategic merge patch for the owner; opaque to the API. */
+  /** A strategic merge patch for the owner. Opaque to the API. */
   data?: unknown;
   revision: number;
 }
 
-/** Label on Pods and ControllerRevisions: which revision of the template made them. */
+/** Label on Pods and ControllerRevisions: the template's revision. */
 export const REVISION_HASH_LABEL = 'controller-revision-hash';
-/** Label on Pods: the DaemonSet's template generation when they were made. */
+/** Label on Pods: the DaemonSet's template generation at creation. */
 export const TEMPLATE_GENERATION_LABEL = 'pod-template-generation';
-/** Annotation on DaemonSets that counts changes of the template; set by the server. */
+/** Annotation on DaemonSets, set by the server: counts template changes. */
 export const TEMPLATE_GENERATION_ANNOTATION = 'deprecated.daemonset.template.generation';

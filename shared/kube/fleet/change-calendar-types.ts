@@ -1,23 +1,23 @@
-/** fleet.everynode.dev/v1 ChangeCalendar: when a RolloutPolicy lets what it governs be changed. Computed, stored nowhere. */
+/** fleet.everynode.dev/v1 ChangeCalendar: when a RolloutPolicy allows changes. Computed, never stored. */
 import type { Timestamp } from '../objects/meta.js';
 
 export interface CalendarSpan {
   from: Timestamp;
   to: Timestamp;
-  /** `replace`: Pods may be replaced; `create`: made only where there are none; `nothing`: neither. */
+  /** `replace`: Pods may be replaced. `create`: only new Pods are allowed. `nothing`: neither is allowed. */
   may: 'replace' | 'create' | 'nothing';
-  /** A freeze period says so, not merely a window that is closed. */
+  /** True if a freeze period is the cause. Absent if only the window is closed. */
   frozen?: true;
-  /** Why not, in words. */
+  /** The reason why changes are not allowed, as a sentence. */
   why?: string;
 }
 
-/** Hosts whose windows and freezes fall on the same time zones. */
+/** Hosts whose windows and freeze periods use the same time zones. */
 export interface CalendarZone {
-  /** Names of these zones; [] where no window concerns the hosts, or the policy has none. */
+  /** Names of these zones. Empty if no window applies to the hosts, or if the policy has none. */
   zones: string[];
   hosts: number;
-  /** Without a gap, in order. */
+  /** In order and without gaps. */
   spans: CalendarSpan[];
 }
 
@@ -25,12 +25,11 @@ export interface ChangeCalendar {
   kind: 'ChangeCalendar';
   apiVersion: string;
   policy: { namespace: string; name: string };
-  /** Names of the DaemonSets that it governs. */
   daemonSets: string[];
   from: Timestamp;
   to: Timestamp;
-  /** The policy is paused or frozen whatever its hours. */
+  /** Set if the whole policy is paused or frozen, regardless of its schedule. */
   held?: 'paused' | 'frozen';
-  /** Those with the most hosts first. */
+  /** Zones with the most hosts first. */
   zones: CalendarZone[];
 }

@@ -1,21 +1,20 @@
-/** fleet.everynode.dev/v1 HostEffect: which Pods would come and go if hosts were changed so. Answered by the API, stored nowhere. */
+/** fleet.everynode.dev/v1 HostEffect: a preview of Pods that a change of hosts starts and stops. Never stored. */
 import type { NodeChange } from '../nodes/node-change.js';
 
-/** What is asked for. */
 export interface HostEffectRequest {
   /** Names of hosts. */
   hosts: readonly string[];
   change: NodeChange;
 }
 
-/** What becomes of one DaemonSet on these hosts. */
+/** The effect on one DaemonSet. */
 export interface DaemonSetEffect {
   namespace: string;
   name: string;
-  /** Hosts that get a Pod of it; at most ten are named. */
+  /** Number of hosts that get a Pod. At most ten are named in `startsOn`. */
   starts: number;
   startsOn: string[];
-  /** Hosts that lose theirs. */
+  /** Number of hosts that lose their Pod. */
   stops: number;
   stopsOn: string[];
 }
@@ -23,14 +22,14 @@ export interface DaemonSetEffect {
 export interface HostEffect {
   kind: 'HostEffect';
   apiVersion: string;
-  /** How many of the hosts exist. */
+  /** Number of requested hosts that exist. */
   hosts: number;
-  /** Those that do not. */
+  /** Names of requested hosts that do not exist. */
   missing: string[];
-  /** Those that it changes anything for, by namespace and name. */
+  /** DaemonSets with a change, sorted by namespace and name. */
   daemonSets: DaemonSetEffect[];
-  /** Number of further DaemonSets with changes, which the caller is not allowed to read; absent: none. */
+  /** Number of further affected DaemonSets that the caller is not allowed to read. Absent if there are none. */
   unreadable?: number;
-  /** Pods of no DaemonSet that a NoExecute taint drives out, at once or when their toleration ends. */
+  /** Number of Pods without a DaemonSet that a NoExecute taint evicts, at once or when their toleration expires. */
   evicted: number;
 }

@@ -1,11 +1,11 @@
-/** How a host has done of late: how busy it was, how its link was, and which of its conditions changed. In memory alone. */
+/** Recent load, link quality and condition changes of a host. Kept only in memory. */
 import type { KubeObject, Timestamp } from '../objects/meta.js';
 
-/** Columns of equal length, the oldest first; null where the host told nothing. Parts of the whole are in [0, 1]. */
+/** Columns of equal length, oldest first. Null where the host reported nothing. Utilisation is in [0, 1]. */
 export interface ReadingSeries {
-  /** Each value is the highest of so many seconds. */
+  /** Each value is the maximum of an interval of this many seconds. */
   stepSeconds: number;
-  /** When these began, seconds since the epoch. */
+  /** Start of each interval, in seconds since the epoch. */
   times: number[];
   cpu: (number | null)[];
   memory: (number | null)[];
@@ -13,11 +13,10 @@ export interface ReadingSeries {
   roundTripMs: (number | null)[];
 }
 
-/** One condition of a host that has changed. */
 export interface ConditionChange {
   time: Timestamp;
   type: string;
-  /** The status before; absent where the condition is new. */
+  /** The previous status. Absent if the condition is new. */
   from?: string;
   status: string;
   reason: string;
@@ -26,12 +25,12 @@ export interface ConditionChange {
 
 /** `fleet.everynode.dev/v1`, `hosts/NAME/readings`. */
 export interface HostReadings extends KubeObject {
-  /** When the host was heard last; absent where it was not since the coordinator's start. */
+  /** Time of the last contact. Absent if the host has not connected since the coordinator's start. */
   lastContactTime?: Timestamp;
   /** The last hour. */
   recent: ReadingSeries;
   /** The last day. */
   day: ReadingSeries;
-  /** The oldest first, since the coordinator's start, at most 64. */
+  /** Oldest first, since the coordinator's start, at most 64. */
   changes: ConditionChange[];
 }

@@ -1,14 +1,16 @@
-/** A host at a glance, as the fleet's map shows it: computed of its Node and its Pods, stored nowhere. */
+/** fleet.everynode.dev/v1 Host: a summary of a Node and its Pods for the fleet map. Computed, never stored. */
 import type { KubeObject, Timestamp } from '../objects/meta.js';
 
 /**
- * `Ready`: connected and ready. `Disconnected`: the link to its agent is down, for less than the grace period, or the coordinator
- * has not heard it since its own start. `Unknown`: for longer. `NotReady`: its agent says that it cannot run Pods, or has never
- * said anything.
+ * - `Ready`: connected and ready.
+ * - `Disconnected`: the link is down for less than the grace period, or the host has not connected since the
+ *   coordinator's start.
+ * - `Unknown`: the link is down for longer than the grace period.
+ * - `NotReady`: the agent reports that it cannot run Pods, or has never reported.
  */
 export type HostState = 'Ready' | 'Disconnected' | 'Unknown' | 'NotReady';
 
-/** A Pod that does not do its work, and why in one sentence. */
+/** A Pod that does not work, with the reason as a sentence. */
 export interface FailingPod {
   namespace: string;
   name: string;
@@ -17,25 +19,24 @@ export interface FailingPod {
 
 export interface HostStatus {
   state: HostState;
-  /** Since when. */
   since?: Timestamp;
-  /** What its agent says of it while it is not ready; while it is not heard, why. */
+  /** The reason, while the host is not ready or not connected. */
   message?: string;
-  /** Conditions such as `DiskPressure` that are True. */
+  /** Types of pressure conditions that are True, such as `DiskPressure`. */
   pressures: string[];
   unschedulable: boolean;
   taints: number;
   pods: { total: number; ready: number; failing: number };
-  /** At most three of those that fail. */
+  /** At most three failing Pods. */
   failing: FailingPod[];
   agentVersion: string;
-  /** When the newest certificate of its agent ends; absent where it has none. Agents renew theirs long before. */
+  /** Expiry of the agent's newest certificate, which agents renew long before. Absent if it has none. */
   certificateEnds?: Timestamp;
-  /** How wrong its clock is, in one sentence (condition `ClockSkewed`); absent while it is right. */
+  /** The clock error as a sentence (condition `ClockSkewed`). Absent while the clock is right. */
   clockSkew?: string;
 }
 
-/** `fleet.everynode.dev/v1` Host; its metadata is the Node's name, uid, labels and creation. */
+/** Its metadata holds the Node's name, uid, labels and creation time. */
 export interface Host extends KubeObject {
   status: HostStatus;
 }

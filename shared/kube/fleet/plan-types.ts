@@ -1,73 +1,73 @@
-/** fleet.everynode.dev/v1 Plan: what would happen if manifests were applied. Answered by the API, stored nowhere. */
+/** fleet.everynode.dev/v1 Plan: a preview of applying manifests. Computed on request, never stored. */
 
 /**
- * - `start`: the host gets its first Pod. `stop`: its Pod goes, and none follows. `replace`: one Pod follows another.
- * - `wait`: the host would change, and does not until a person, or the host itself, lets it.
- * - `keep`: it runs what it should. `none`: it runs nothing, and need not.
+ * - `start`: the host gets its first Pod.
+ * - `stop`: the host's Pod is deleted without a replacement.
+ * - `replace`: the host's Pod is replaced.
+ * - `wait`: the host must change, but is blocked until an operator or the host itself allows the change.
+ * - `keep`: the host already runs the desired Pod.
+ * - `none`: the host runs no Pod and needs none.
  */
 export const HOST_ACTIONS = ['start', 'stop', 'replace', 'wait', 'keep', 'none'] as const;
 
-/** One of `HOST_ACTIONS`. */
 export type HostAction = (typeof HOST_ACTIONS)[number];
 
-/** Actions by which a host changes, now or when it is let. */
+/** Actions that change a host, at once or later. */
 export const CHANGING_ACTIONS: readonly HostAction[] = ['start', 'stop', 'replace', 'wait'];
 
 export interface PlannedHost {
   node: string;
   action: HostAction;
-  /** The reason code that the host has the moment after the apply. */
+  /** The host's reason code directly after the apply. */
   code: string;
-  /** The same in words; absent where the code says it all. */
+  /** Details of the code as a sentence. Absent if the code is sufficient. */
   message?: string;
   /** Absent without a policy, and on hosts that are not eligible. */
   wave?: string;
-  /** From the apply until the first Pod there is made or stopped; absent where none is. */
+  /** Time from the apply until the first Pod on the host is created or deleted. Absent if there is none. */
   startSeconds?: number;
-  /** From the apply until the host is done; absent where that cannot be foreseen. */
+  /** Time from the apply until the host is done. Absent if that is not foreseeable. */
   endSeconds?: number;
 }
 
 export interface PlannedWave {
   name: string;
-  /** Eligible hosts in it, and those of them that change. */
+  /** Number of eligible hosts in the wave, and number of those that change. */
   nodes: number;
   changes: number;
-  /** From the apply until its first host changes, and until its last is done; absent where none does. */
+  /** Time from the apply until the first host changes and until the last one is done. Absent if no host changes. */
   startSeconds?: number;
   endSeconds?: number;
-  /** It opens only when somebody approves: times from here on suppose that this happens at once. */
+  /** True if the wave needs a manual approval. Times of this and later waves assume that it is given at once. */
   needsApproval?: boolean;
 }
 
 export interface DaemonSetPlan {
   namespace: string;
   name: string;
-  /** What becomes of the object itself. */
+  /** The change of the DaemonSet object. */
   change: 'Create' | 'Update' | 'None';
-  /** Hash of the template after the apply; `previous`: before, where that is another. */
+  /** Hash of the template after the apply. `previousRevision` is the hash before, if it differs. */
   revision: string;
   previousRevision?: string;
-  /** The policy that governs it after the apply. */
   policy?: string;
-  /** All of it in one line. */
+  /** Summary in one line. */
   sentence: string;
   counts: Record<HostAction, number>;
-  /** Hosts by reason code, the moment after the apply: they add up to the fleet. */
+  /** Number of hosts by reason code directly after the apply. The sum is the size of the fleet. */
   reasons: { code: string; count: number }[];
-  /** In order; [] without a policy. */
+  /** In order. Empty without a policy. */
   waves: PlannedWave[];
-  /** From the apply until the last host is done; absent where nothing changes. */
+  /** Time from the apply until the last host is done. Absent if nothing changes. */
   endSeconds?: number;
-  /** What the times suppose. */
+  /** Assumptions behind the times. */
   assumptions: string[];
-  /** Why the change would not come to its end by itself; absent: it would. */
+  /** Why the change would not complete without an operator. Absent if it would. */
   blockedBy?: string;
-  /** By name. */
   hosts: PlannedHost[];
 }
 
-/** A manifest that the API would not take. */
+/** A manifest that the API would reject. */
 interface RefusedManifest {
   kind: string;
   name: string;
@@ -77,19 +77,19 @@ interface RefusedManifest {
 export interface Plan {
   kind: 'Plan';
   apiVersion: string;
-  /** `Blocked`: something is refused, or would not come to its end by itself. */
+  /** `Blocked`: a manifest is rejected, or a change would not complete without an operator. */
   verdict: 'NoChange' | 'Changes' | 'Blocked';
   daemonSets: DaemonSetPlan[];
   refused: RefusedManifest[];
-  /** What the API would warn of, and manifests that change nothing on hosts. */
+  /** Warnings of the API, and manifests that change nothing on hosts. */
   notes: string[];
 }
 
-/** What a plan is asked for with: manifests as `kubectl apply` would send them, each with its apiVersion and kind. */
+/** Manifests to preview, as `kubectl apply` sends them, each with apiVersion and kind. */
 export interface PlanRequest {
   manifests: unknown[];
-  /** Where a manifest names no namespace. */
+  /** Namespace of manifests that name none. */
   namespace?: string;
-  /** `replace`: as `kubectl replace` would, so what a manifest does not name goes. Absent: `apply`. */
+  /** `replace` works like `kubectl replace`: fields that a manifest omits are removed. Default: `apply`. */
   mode?: 'apply' | 'replace';
 }

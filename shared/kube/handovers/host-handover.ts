@@ -1,6 +1,7 @@
 /**
- * A turn that a host carries out by itself: written on the Pod that is to be replaced, so that it reaches the host, its
- * disk and a backup with that Pod. The host begins it when it may, tells the hub, and can undo it alone.
+ * Handover: the host replaces a Pod on its own, even while it is offline. The handover is stored as an annotation on
+ * the old Pod, so it reaches the host, its disk and backups together with that Pod. The host starts it when it is
+ * allowed to, reports it to the hub, and can revert it without the hub.
  */
 
 import { REVISION_HASH_LABEL } from '../daemonsets/daemonset-types.js';
@@ -9,30 +10,30 @@ import { controllerOf, type Timestamp } from '../objects/meta.js';
 import type { Pod } from '../pods/pod-types.js';
 
 /**
- * On a Pod that is to be replaced: a `HostHandover` in JSON. Written and taken away by the DaemonSet's controller alone: the Pod's
- * kind refuses it to everybody else, for a successor is run as it stands there, unasked whether its writer may make it.
+ * Annotation on the old Pod: a `HostHandover` in JSON. The host runs the successor without a further permission check.
+ * Therefore only the DaemonSet controller may write the annotation; Pod validation rejects it from all other clients.
  */
 export const HANDOVER_ANNOTATION = 'fleet.everynode.dev/handover';
-/** Reason of `HANDOVER_CONDITION` by which a host says that it knows that its turn was taken back, and will not begin it. */
+/** Reason of `HANDOVER_CONDITION`: the host acknowledges that the handover was withdrawn, and will not start it. */
 export const WITHDRAWN = 'Withdrawn';
-/** Condition of such a Pod, always False: why its host has not begun the turn yet, by `TurnWait`. */
+/** Condition of the old Pod, always False. Its reason is a `HandoverBlockReason`. */
 export const HANDOVER_CONDITION = 'fleet.everynode.dev/HandoverStarted';
-/** Condition of a successor that has something to prove: False until its host has confirmed it. */
+/** Condition of a successor that must be confirmed. False until its host confirms it. */
 export const CONFIRMED_CONDITION = 'fleet.everynode.dev/Confirmed';
-/** Condition of a successor whose host runs the predecessor's containers again, by `RevertReason`. */
+/** Condition of a successor whose host runs the predecessor's containers again. The reason is a `RevertReason`. */
 export const REVERTED_CONDITION = 'fleet.everynode.dev/Reverted';
-/** Reason of its Ready=False, and what a rollout calls it. */
+/** Reason of the successor's Ready=False condition and of the rollout's host failure. */
 export const REVERTED_BY_HOST = 'RevertedByHost';
 
-/** Reason of PodReadyToStartContainers=False of a Pod that may not begin yet: its host still runs the one before it. */
+/** Reason of PodReadyToStartContainers=False while the host still runs the predecessor. */
 export const WAITS_FOR_PREDECESSOR = 'WaitsForPredecessor';
 
-/** True when `now` says why the host waits with another turn than the one that was taken back before: its time begins anew. */
+/** Returns true if `now` is about a later handover than `before`. Its transition time must then start again. */
 export function isDifferentHandover(before: Condition, now: Condition): boolean {
   return now.type === HANDOVER_CONDITION && before.reason === WITHDRAWN && now.reason !== WITHDRAWN;
 }
 
-/** Why a host waits with a turn: a reason of `HANDOVER_CONDITION`. `InsufficientResources`: it was not even given one, and no condition says so. */
+/** Reasons of `HANDOVER_CONDITION`, except `InsufficientResources`: no handover is written then. */
 export type HandoverBlockReason =
   | 'UpdateLocked'
   | 'OutsideWindow'
@@ -40,113 +41,113 @@ export type HandoverBlockReason =
   | 'NoTrustedTime'
   | 'InsufficientResources';
 
-/** Why a host went back. */
 export type RevertReason = 'NotReady' | 'LinkLost' | 'HostRebooted';
 
-/** From when until when, by the hub's time. The end does not belong to it. */
+/** A time span by the hub's clock. `until` is exclusive. */
 export interface HandoverWindow {
   from: Timestamp;
   until: Timestamp;
 }
 
 export interface HostHandover {
-  /** Takes the place of the Pod that bears the turn: whole, with the name and uid that it is to have. */
+  /** The complete Pod that replaces the annotated one, with its final name and uid. */
   successor: Pod;
-  /** When it may begin; absent: at any time. What has begun is finished. */
+  /** When the handover may start. Absent: at any time. A started handover is finished even after its window. */
   windows?: HandoverWindow[];
-  /** How long the successor has, from when it could begin, to become ready and to keep the host's link, or the host goes back; absent: it never does. */
+  /** Time for the successor to become ready and keep the link; then the host reverts. Absent: never. */
   confirmSeconds?: number;
-  /** How long the host may say 'not now'; absent: it is not asked. */
+  /** How long a local update lock may delay the handover. Absent: locks are ignored. */
   maxLockSeconds?: number;
-  /** Who overrides the host's 'not now', and why. */
+  /** The user who overrides the local update lock, and the reason. */
   forcedBy?: string;
 }
 
-/** What stands in a turn's place while it is taken back, until its host has said that it knows. */
-interface WithdrawnTurn {
-  /** Name of the successor that is not to come. */
+/** Replaces the handover in the annotation after a withdrawal, until the host acknowledges it. */
+interface WithdrawnHandover {
+  /** Name of the successor that must not start. */
   withdrawn: string;
-  /** Its revision: the host may have begun, and what it then has is of that one. Absent in turns that were taken back before this was kept. */
+  /** Revision of the successor. The host may have started the handover already, and then runs this revision. */
   revision?: string;
 }
 
-const turns = new WeakMap<Pod, HostHandover | undefined>();
+const parsedHandovers = new WeakMap<Pod, HostHandover | undefined>();
 
 /**
- * The turn that stands on the Pod; undefined where there is none, none that can be read, or one whose successor could not take
- * this Pod's place (`isSuccessorOf`). Objects are shared: each is parsed once.
+ * Returns the handover on the Pod. Returns undefined if there is none, if it is unreadable, or if its successor may not
+ * replace this Pod (`isSuccessorOf`). Objects are shared and immutable, so each is parsed once.
  */
 export function handoverOf(pod: Pod): HostHandover | undefined {
   const text = handoverAnnotationOf(pod);
   if (text === undefined) return undefined;
-  if (!turns.has(pod)) turns.set(pod, parse(pod, text));
-  return turns.get(pod);
+  if (!parsedHandovers.has(pod)) parsedHandovers.set(pod, parse(pod, text));
+  return parsedHandovers.get(pod);
 }
 
-/** The turn as it stands there, to be compared. */
+/** Returns the raw annotation, for comparisons. */
 export function handoverAnnotationOf({ metadata }: Pod): string | undefined {
   return metadata.annotations?.[HANDOVER_ANNOTATION];
 }
 
 function parse(pod: Pod, text: string): HostHandover | undefined {
   try {
-    const turn = JSON.parse(text) as HostHandover;
-    const { metadata, spec } = turn.successor;
-    const isWhole = metadata.uid && metadata.name && Array.isArray(spec.containers);
-    return isWhole && isSuccessorOf(pod, turn.successor) ? turn : undefined;
+    const handover = JSON.parse(text) as HostHandover;
+    const { metadata, spec } = handover.successor;
+    const isComplete = metadata.uid && metadata.name && Array.isArray(spec.containers);
+    return isComplete && isSuccessorOf(pod, handover.successor) ? handover : undefined;
   } catch {
-    // Somebody else's writing: the Pod stays as it is.
+    // Ignore a value that another client wrote: the Pod is not replaced.
     return undefined;
   }
 }
 
-/** Of the same namespace, node and controller, as all that a DaemonSet makes to replace its Pod. */
+/** A valid successor has the namespace, node and controller of the old Pod. */
 function isSuccessorOf(old: Pod, { metadata, spec }: Pod): boolean {
-  const maker = controllerOf(old.metadata)?.uid;
+  const controllerUid = controllerOf(old.metadata)?.uid;
   return (
     metadata.namespace === old.metadata.namespace &&
     spec.nodeName !== undefined &&
     spec.nodeName === old.spec.nodeName &&
-    maker !== undefined &&
-    controllerOf(metadata)?.uid === maker
+    controllerUid !== undefined &&
+    controllerOf(metadata)?.uid === controllerUid
   );
 }
 
-/** The Pods whose objects and images the host needs: this one, and the one that is to take its place. */
+/** Returns the Pods whose ConfigMaps, Secrets and images the host needs: this Pod and its successor. */
 export function withSuccessor(pod: Pod): Pod[] {
-  const turn = handoverOf(pod);
-  return turn ? [pod, turn.successor] : [pod];
+  const handover = handoverOf(pod);
+  return handover ? [pod, handover.successor] : [pod];
 }
 
-/** The text by which a turn is taken back. It may have begun by then: until the host has spoken nobody knows. */
+/** Returns the annotation that withdraws a handover. The host may have started it already. */
 export function withdrawalAnnotationFor({ successor }: HostHandover): string {
   const revision = successor.metadata.labels?.[REVISION_HASH_LABEL];
-  const withdrawn: WithdrawnTurn = {
+  const withdrawn: WithdrawnHandover = {
     withdrawn: successor.metadata.name,
     ...(revision === undefined ? {} : { revision }),
   };
   return JSON.stringify(withdrawn);
 }
 
-/** The turn that was taken back from this Pod's host, and stands there until that has said that it knows. */
-export function withdrawnHandoverOf(pod: Pod): WithdrawnTurn | undefined {
+/** Returns the withdrawal that the Pod's host has not acknowledged yet. */
+export function withdrawnHandoverOf(pod: Pod): WithdrawnHandover | undefined {
   const text = handoverAnnotationOf(pod);
   if (text === undefined) return undefined;
   try {
-    const turn = JSON.parse(text) as Partial<WithdrawnTurn>;
-    return typeof turn.withdrawn === 'string' ? { ...turn, withdrawn: turn.withdrawn } : undefined;
+    const handover = JSON.parse(text) as Partial<WithdrawnHandover>;
+    return typeof handover.withdrawn === 'string'
+      ? { ...handover, withdrawn: handover.withdrawn }
+      : undefined;
   } catch {
-    // Somebody else's writing.
+    // Ignore a value that another client wrote.
     return undefined;
   }
 }
 
-/** Name of its successor. */
 export function withdrawnSuccessorOf(pod: Pod): string | undefined {
   return withdrawnHandoverOf(pod)?.withdrawn;
 }
 
-/** Message of `HANDOVER_CONDITION` for `WITHDRAWN`: a name of its own for each turn, so that no host's word on one counts for the next. */
+/** Message for reason `WITHDRAWN`. It names the successor, so that it cannot acknowledge a later handover. */
 export function withdrawnMessage(successor: string): string {
-  return `the turn to ${successor} was taken back`;
+  return `the handover to ${successor} was withdrawn`;
 }

@@ -1,45 +1,43 @@
-/** How often a host shows life on its link, and what it saves: by a label of its Node, or an annotation. */
-import { FLEET_GROUP } from '../objects/fleet-group.js';
+/** Heartbeats and traffic savings of a host's link, configured by a label or annotation of its Node. */
+import { FLEET_GROUP } from '../objects/meta.js';
 
-/** Label of a Node whose link is paid for by the byte: `metered`. A host gives it to itself with `lowData`. */
+/** Label of a Node; `metered` marks a link billed by volume. Agents with `lowData` set it themselves. */
 export const LINK_LABEL = `${FLEET_GROUP}/link`;
 export const METERED = 'metered';
 
-/** Annotation of a Node: seconds between heartbeats, from 1 to 3600, whatever the label says. */
+/** Annotation of a Node: seconds between heartbeats, from 1 to 3600. It overrides the label. */
 export const HEARTBEAT_ANNOTATION = `${FLEET_GROUP}/heartbeat-seconds`;
 
 export interface HeartbeatConfig {
-  /** Between two heartbeats. */
   heartbeatMs: number;
-  /** Silence after which the other end counts as gone. */
+  /** Time without received bytes after which the connection counts as lost. */
   silenceMs: number;
-  /** How long what changed waits for what else changes; 0: not at all. */
+  /** Time for which changes are collected before they are sent. 0: changes are sent at once. */
   batchMs: number;
-  /** Messages may be compressed. */
   compress: boolean;
 }
 
-const BEAT_MS = 10_000;
-/** A heartbeat may be late by half. */
-const SILENT_BEATS = 1.5;
+const HEARTBEAT_MS = 10_000;
+/** A heartbeat may be late by half an interval. */
+const SILENT_HEARTBEATS = 1.5;
 
-/** Carriers drop mappings of silent connections after some minutes; below that, each heartbeat is money. */
-const METERED_BEAT_MS = 120_000;
-const METERED_MERGE_MS = 10_000;
+/** Mobile carriers drop NAT mappings after some minutes of silence. A shorter interval only costs traffic. */
+const METERED_HEARTBEAT_MS = 120_000;
+const METERED_BATCH_MS = 10_000;
 
-/** Of a link of which nothing else is said. */
-export const STANDARD_HEARTBEAT: HeartbeatConfig = paced(BEAT_MS, false);
+/** Configuration of links without label and annotation. */
+export const STANDARD_HEARTBEAT: HeartbeatConfig = configOf(HEARTBEAT_MS, false);
 
-function paced(heartbeatMs: number, isMetered: boolean): HeartbeatConfig {
+function configOf(heartbeatMs: number, isMetered: boolean): HeartbeatConfig {
   return {
     heartbeatMs: heartbeatMs,
-    silenceMs: heartbeatMs * SILENT_BEATS,
-    batchMs: isMetered ? METERED_MERGE_MS : 0,
+    silenceMs: heartbeatMs * SILENT_HEARTBEATS,
+    batchMs: isMetered ? METERED_BATCH_MS : 0,
     compress: isMetered,
   };
 }
 
-/** What a Node's label and annotation ask for. An annotation that is no such number counts as absent. */
+/** Returns the configuration that the Node's label and annotation request. An invalid annotation is ignored. */
 export function heartbeatConfigOf({
   labels,
   annotations,
@@ -50,17 +48,17 @@ export function heartbeatConfigOf({
   const isMetered = labels?.[LINK_LABEL] === METERED;
   const seconds = parseHeartbeatSeconds(annotations?.[HEARTBEAT_ANNOTATION]);
   const heartbeatMs = seconds === undefined ? undefined : seconds * 1_000;
-  return paced(heartbeatMs ?? (isMetered ? METERED_BEAT_MS : BEAT_MS), isMetered);
+  return configOf(heartbeatMs ?? (isMetered ? METERED_HEARTBEAT_MS : HEARTBEAT_MS), isMetered);
 }
 
-/** The annotation's number; undefined when it is none from 1 to 3600. */
+/** Returns the annotation's number, or undefined if it is not an integer from 1 to 3600. */
 export function parseHeartbeatSeconds(text: string | undefined): number | undefined {
   if (text === undefined || !/^\d{1,4}$/.test(text)) return undefined;
   const seconds = Number(text);
   return seconds >= 1 && seconds <= 3_600 ? seconds : undefined;
 }
 
-/** The grace stretches with the heartbeats: so many may be missed, as on any other link. `fleetGraceMs` is that of a standard one. */
+/** Scales the fleet's grace period, so that every link may miss the same number of heartbeats. */
 export function scaledGraceMs({ heartbeatMs }: HeartbeatConfig, fleetGraceMs: number): number {
-  return Math.max(fleetGraceMs, Math.round((fleetGraceMs / BEAT_MS) * heartbeatMs));
+  return Math.max(fleetGraceMs, Math.round((fleetGraceMs / HEARTBEAT_MS) * heartbeatMs));
 }

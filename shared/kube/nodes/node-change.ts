@@ -1,26 +1,25 @@
-/** What a person changes at one host or at many, as data: what shows its effect and what writes it cannot differ. */
+/** A change of Nodes as data. The preview and the write use the same data, so they cannot differ. */
 
-import { ownValue } from '../objects/own-value.js';
+import { ownValue } from '../objects/label-syntax.js';
 import type { Node, Taint, TaintEffect } from './node-types.js';
 
-/** What tells a Node's taints apart. */
+/** The identity of a taint: a Node has at most one taint of a key and effect. */
 type TaintKey = Pick<Taint, 'key' | 'effect'>;
 
 export interface NodeChange {
-  /** Values to set; null takes the label away. */
+  /** Values to set. Null removes the label. */
   labels?: Readonly<Record<string, string | null>>;
   taints?: {
-    /** In the place of one of the same key and effect. */
+    /** Replaces an existing taint of the same key and effect. */
     add?: readonly Taint[];
     remove?: readonly TaintKey[];
   };
   unschedulable?: boolean;
 }
 
-/** Marks hosts that somebody works on: Pods that do not tolerate it go, DaemonSets' too, until it is taken away. */
+/** Marks a host under maintenance. Pods that do not tolerate it are evicted, including Pods of DaemonSets. */
 export const MAINTENANCE_TAINT: Taint = { key: 'fleet.everynode.dev/maintenance', effect: 'NoExecute' };
 
-/** The labels after a change. Pure. */
 export function labelsAfter(
   labels: Readonly<Record<string, string>> = {},
   { labels: changed = {} }: NodeChange,
@@ -29,7 +28,7 @@ export function labelsAfter(
   return Object.fromEntries(merged.filter((entry): entry is [string, string] => entry[1] !== null));
 }
 
-/** The taints after a change, those that stay first. Pure. */
+/** Returns the taints after the change. Unchanged taints come first. Pure. */
 export function taintsAfter(taints: readonly Taint[] = [], { taints: changed = {} }: NodeChange): Taint[] {
   const { add = [], remove = [] } = changed;
   const gone = [...add, ...remove];
@@ -37,7 +36,6 @@ export function taintsAfter(taints: readonly Taint[] = [], { taints: changed = {
   return [...kept, ...add];
 }
 
-/** The Node as the change leaves it; the one given is not touched. */
 export function changedNode(node: Node, change: NodeChange): Node {
   const { unschedulable = node.spec?.unschedulable } = change;
   return {
@@ -51,7 +49,7 @@ export function changedNode(node: Node, change: NodeChange): Node {
   };
 }
 
-/** The change that brings the Node back to where it was before `change`, of what `change` touches and nothing else. */
+/** Returns the change that undoes `change` on this Node. It touches nothing else. */
 export function inverseChange({ metadata, spec }: Node, change: NodeChange): NodeChange {
   const { add = [], remove = [] } = change.taints ?? {};
   const taints = spec?.taints ?? [];
@@ -73,21 +71,19 @@ export function inverseChange({ metadata, spec }: Node, change: NodeChange): Nod
   };
 }
 
-/** A Node has one taint of a key and effect. */
 export function isSameTaint(a: TaintKey, b: TaintKey): boolean {
   return a.key === b.key && a.effect === b.effect;
 }
 
 const TAINT = /^([^=:]+)(?:=([^:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)$/;
 
-/** `key=value:Effect` as kubectl takes it; undefined for anything else. */
+/** Parses kubectl's `key=value:Effect`. Returns undefined for any other text. */
 export function parseTaint(text: string): Taint | undefined {
   const [, key, value, effect] = TAINT.exec(text.trim()) ?? [];
   if (key === undefined || effect === undefined) return undefined;
   return { key, ...(value ? { value } : {}), effect: effect as TaintEffect };
 }
 
-/** `key=value:Effect`. */
 export function taintText({ key, value, effect }: Taint): string {
   return `${key}${value ? `=${value}` : ''}:${effect}`;
 }

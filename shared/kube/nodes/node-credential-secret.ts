@@ -1,16 +1,14 @@
-/** The Secret that holds what a node's agent proves itself by, as those write it who revoke it. */
+/** The Secret with the credential of a node's agent, and its revocation. */
 
-/** Where it is. */
 export const ENROLMENT_NAMESPACE = 'kube-system';
 
 const CREDENTIAL_SECRET_PREFIX = 'node-credential-';
 
-/** Its name. */
 export function credentialSecretName(node: string): string {
   return `${CREDENTIAL_SECRET_PREFIX}${node}`;
 }
 
-/** The node whose credential a Secret is; undefined for any other Secret. */
+/** Returns the node of a credential Secret, or undefined for any other Secret. */
 export function nodeOfCredential({
   namespace,
   name,
@@ -22,14 +20,14 @@ export function nodeOfCredential({
   return isCredential ? name.slice(CREDENTIAL_SECRET_PREFIX.length) : undefined;
 }
 
-/** `data` without the node's key, which is barred from then on. Values are base64, as in Secrets. */
+/** Returns `data` with the node's key removed and its hash added to the revoked ones. Values are base64. */
 export function revokedData(data: Readonly<Record<string, string>>): Record<string, string> {
   const { key, 'not-after': _end, labels: _labels, 'any-labels': _any, ...others } = data;
   const barred = [...listIn(data.revoked), ...listIn(key)];
   return { ...others, revoked: btoa([...new Set(barred)].join(',')) };
 }
 
-/** What of a credential was revoked: hashes in hex. */
+/** Returns the hex hashes of all revoked keys of a credential. */
 export function revokedKeyHashes(data: Readonly<Record<string, string>> | undefined): string[] {
   return listIn(data?.revoked);
 }

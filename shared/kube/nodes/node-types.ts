@@ -4,8 +4,8 @@ import type { KubeObject, Timestamp } from '../objects/meta.js';
 import type { ResourceList } from '../pods/pod-types.js';
 
 /**
- * Annotation, after a restore alone: the epoch in which the Node's host has said what it runs, written by the hub alone. Until that is
- * the present epoch, the Pods that the store has of it may be too few.
+ * Annotation, set by the hub only after a restore: the store epoch in which the host last reported its Pods. While it
+ * differs from the current epoch, the store may lack Pods that run on the host.
  */
 export const RESYNCED_IN_EPOCH = 'everynode.dev/resynced-in-epoch';
 
@@ -57,7 +57,7 @@ export interface NodeStatus {
   conditions?: Condition[];
   addresses?: NodeAddress[];
   nodeInfo?: NodeSystemInfo;
-  /** Images that the host holds ahead of Pods, as they name them. */
+  /** Images that the host keeps for future Pods, named as Pods name them. */
   images?: NodeImage[];
   daemonEndpoints?: unknown;
 }

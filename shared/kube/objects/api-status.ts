@@ -1,7 +1,4 @@
-/**
- * The Status object and the only error the API's inside throws.
- * Reasons, codes and message forms follow k8s.io/apimachinery api/errors.
- */
+/** The Status object and `ApiError`, as in k8s.io/apimachinery api/errors. The API throws no other error. */
 
 export type StatusReason =
   | 'BadRequest'
@@ -21,7 +18,7 @@ export type StatusReason =
   | 'InternalError'
   | 'ServiceUnavailable'
   | 'Timeout'
-  /** A command in a container ended so; never an answer to a request. */
+  /** Exit of a command in a container. Never a response to a request. */
   | 'NonZeroExitCode';
 
 export interface StatusCause {
@@ -52,7 +49,7 @@ export interface Status {
   code?: number;
 }
 
-/** Enough of a kind to word an error about it. */
+/** The names of a kind that error messages need. */
 export interface ResourceNames {
   group: string;
   resource: string;
@@ -81,7 +78,7 @@ const CODES: Record<StatusReason, number> = {
 };
 
 /**
- * Reasons whose constructors in apimachinery pkg/api/errors always set `details`. Clients read its fields without a
+ * Reasons whose constructors in apimachinery pkg/api/errors always set `details`. Clients access its fields without a
  * check: `kubectl debug` crashes on a 404 without `details`.
  */
 const WITH_DETAILS: ReadonlySet<StatusReason> = new Set([
@@ -96,7 +93,7 @@ const WITH_DETAILS: ReadonlySet<StatusReason> = new Set([
   'Timeout',
 ]);
 
-/** A refusal that a client is to see. `code` is the HTTP status. */
+/** An error that is sent to the client. `code` is the HTTP status. */
 export class ApiError extends Error {
   readonly reason: StatusReason;
   readonly code: number;
@@ -110,7 +107,6 @@ export class ApiError extends Error {
     this.details = details;
   }
 
-  /** The Status object for the wire. */
   toStatus(): Status {
     const details = this.details ?? (WITH_DETAILS.has(this.reason) ? {} : undefined);
     return {
@@ -155,7 +151,7 @@ export async function orUndefined<T>(read: () => Promise<T>): Promise<T | undefi
   }
 }
 
-/** `daemonsets.apps` or `pods`: a resource as error messages name it. */
+/** Returns the name of a resource in error messages: `daemonsets.apps` or `pods`. */
 export function qualifiedResource(names: Pick<ResourceNames, 'group' | 'resource'>): string {
   return names.group ? `${names.resource}.${names.group}` : names.resource;
 }
@@ -185,7 +181,7 @@ export function conflict(names: ResourceNames, name: string, detail: string = OB
   return new ApiError('Conflict', message, detailsOf(names, name));
 }
 
-/** 422 with one cause a field error; `DaemonSet.apps "x" is invalid: …`. */
+/** 422 with one cause for each field error; `DaemonSet.apps "x" is invalid: …`. */
 export function invalid(names: ResourceNames, name: string, causes: StatusCause[]): ApiError {
   const kind = names.group ? `${names.kind}.${names.group}` : names.kind;
   const texts = causes.map((cause) => `${cause.field}: ${cause.message}`);
@@ -205,12 +201,10 @@ export function internalError(detail: string): ApiError {
   });
 }
 
-/** 504 `Timeout: <detail>`. */
 export function timedOut(detail: string): ApiError {
   return new ApiError('Timeout', `Timeout: ${detail}`);
 }
 
-/** 400 with a free message. */
 export function badRequest(message: string): ApiError {
   return new ApiError('BadRequest', message);
 }

@@ -1,16 +1,16 @@
-/** Quantities as Kubernetes writes them back (k8s.io/apimachinery api/resource CanonicalizeBytes). */
+/** Canonical form of quantities (k8s.io/apimachinery api/resource CanonicalizeBytes). */
 import type { Quantity } from './quantity.js';
 
 const FORM = /^([+-]?)([0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]+)|([KMGTPE]i)|([numkMGTPE]?))$/;
 const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
-/** Longer texts and larger exponents stay as they are: computing `1e100000000` digit by digit takes minutes. */
-const MOST_CHARACTERS = 64;
-const MOST_EXPONENT = 100;
+/** Longer texts and larger exponents are returned unchanged: expanding `1e100000000` takes minutes. */
+const MAX_CHARACTERS = 64;
+const MAX_EXPONENT = 100;
 const SMALLEST_EXPONENT = -9;
 const LARGEST_EXPONENT = 18;
 
-/** `digits` × 10^exponent with an exponent that has a suffix, and as few digits as that allows. */
+/** Rewrites `digits` × 10^exponent with an exponent that has a suffix and as few digits as possible. */
 function shortened(digits: bigint, exponent: number): { digits: bigint; exponent: number } {
   if (digits === 0n) return { digits, exponent: 0 };
   let [mantissa, power] = [digits, exponent];
@@ -20,7 +20,7 @@ function shortened(digits: bigint, exponent: number): { digits: bigint; exponent
   }
   const wanted = Math.min(Math.max(Math.floor(power / 3) * 3, SMALLEST_EXPONENT), LARGEST_EXPONENT);
   if (power >= wanted) return { digits: mantissa * 10n ** BigInt(power - wanted), exponent: wanted };
-  // Nothing is smaller than a nano: round up.
+  // The smallest unit is nano. Round up.
   const step = 10n ** BigInt(wanted - power);
   return { digits: (mantissa + step - 1n) / step, exponent: wanted };
 }
@@ -35,7 +35,7 @@ function exponentText(digits: bigint, exponent: number): string {
   return short.exponent === 0 ? `${short.digits}` : `${short.digits}e${short.exponent}`;
 }
 
-/** `digits` × 10^-decimals × 1024^power; below 1024 it is written without a suffix of two letters. */
+/** Formats `digits` × 10^-decimals × 1024^power. Values below 1024 get no binary suffix. */
 function binaryText(digits: bigint, decimals: number, power: number): string {
   const numerator = digits * 1024n ** BigInt(power);
   const denominator = 10n ** BigInt(decimals);
@@ -49,13 +49,13 @@ function binaryText(digits: bigint, decimals: number, power: number): string {
   return `${whole}${BINARY_SUFFIXES[suffix]}`;
 }
 
-/** `0.5` → `500m`, `1024Mi` → `1Gi`: the one way of writing this quantity. What is no quantity stays as it is. */
+/** Returns the canonical form: `0.5` becomes `500m`, `1024Mi` becomes `1Gi`. Invalid texts are unchanged. */
 export function canonicalQuantity(quantity: Quantity): string {
   const text = String(quantity);
-  if (text.length > MOST_CHARACTERS) return text;
+  if (text.length > MAX_CHARACTERS) return text;
   const [, sign, whole = '', fraction = '', exponent, binary, decimal = ''] = FORM.exec(text) ?? [];
   if (whole === '' && fraction === '') return text;
-  if (Math.abs(Number(exponent ?? 0)) > MOST_EXPONENT) return text;
+  if (Math.abs(Number(exponent ?? 0)) > MAX_EXPONENT) return text;
   const digits = BigInt(whole + fraction);
   const minus = sign === '-' && digits > 0n ? '-' : '';
   const decimals = fraction.length;

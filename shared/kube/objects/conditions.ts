@@ -2,7 +2,7 @@ import type { Timestamp } from './meta.js';
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown';
 
-/** The common shape of Node, Pod and DaemonSet conditions. */
+/** The common fields of Node, Pod and DaemonSet conditions. */
 export interface Condition {
   type: string;
   status: ConditionStatus;
@@ -14,7 +14,6 @@ export interface Condition {
   observedGeneration?: number;
 }
 
-/** The condition of this type, if present. */
 export function findCondition(
   conditions: readonly Condition[] | undefined,
   type: string,
@@ -22,14 +21,13 @@ export function findCondition(
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** True when the condition of this type has status "True". */
 export function isConditionTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
   return findCondition(conditions, type)?.status === 'True';
 }
 
 /**
- * The list with `next` in place of the condition of its type, other types untouched and in order.
- * `lastTransitionTime` is kept when the status did not change, else it is `now` unless `next` names one.
+ * Returns the list with the condition of `next`'s type replaced; the order of other conditions is preserved.
+ * `lastTransitionTime` is kept if the status did not change. Otherwise it is the time in `next`, or `now`.
  */
 export function withCondition(
   conditions: readonly Condition[] | undefined,

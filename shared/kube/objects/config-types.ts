@@ -17,7 +17,7 @@ export interface ConfigMap extends KubeObject {
 export interface Secret extends KubeObject {
   /** Base64 values. */
   data?: Record<string, string>;
-  /** Write-only plain values, folded into `data` by the server. */
+  /** Plain values in requests. The server moves them into `data`. */
   stringData?: Record<string, string>;
   type?: string;
   immutable?: boolean;

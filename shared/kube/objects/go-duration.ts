@@ -1,9 +1,9 @@
-/** Durations as Go and Kubernetes write them: `40s`, `1m30s`, `36h`, `1.5h`, `500ms` (Go time.ParseDuration). */
+/** Durations in the format of Go and Kubernetes: `40s`, `1m30s`, `36h`, `1.5h`, `500ms` (Go time.ParseDuration). */
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 const PART = /(\d+(?:\.\d+)?)(ms|s|m|h)/y;
 
-/** Milliseconds, or undefined when the text is no duration. `0` needs no unit; there are no days and no negative ones. */
+/** Returns milliseconds, or undefined if invalid. `0` needs no unit. There are no days or negative durations. */
 export function parseGoDuration(text: string): number | undefined {
   if (text === '0') return 0;
   if (text === '') return undefined;
@@ -17,7 +17,7 @@ export function parseGoDuration(text: string): number | undefined {
   return Math.round(sum);
 }
 
-/** The same, for what a user sets: throws an Error that says what is expected. */
+/** Parses a duration that a user entered. Throws an Error that names the expected format. */
 export function readDuration(text: string, minMs = 0): number {
   const ms = parseGoDuration(text);
   if (ms === undefined) throw new Error('must be a duration such as 40s, 1m30s or 36h');
@@ -25,7 +25,7 @@ export function readDuration(text: string, minMs = 0): number {
   return ms;
 }
 
-/** `90000` as `1m30s`, the way Go prints it. Whole milliseconds. */
+/** Formats whole milliseconds like Go: `90000` becomes `1m30s`. */
 export function goDurationText(ms: number): string {
   if (ms === 0) return '0s';
   if (ms < 1_000) return `${ms}ms`;

@@ -1,9 +1,9 @@
-/** What may be a label's key and value (k8s.io/apimachinery util/validation). */
+/** Labels: syntax of keys and values (k8s.io/apimachinery util/validation), and safe lookups. */
 
 const NAME = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** True for `name` or `dns.prefix/name`: a name of at most 63 characters, a prefix of at most 253 (IsQualifiedName). */
+/** Returns true for `name` (at most 63 characters) or `dns.prefix/name` (prefix at most 253) (IsQualifiedName). */
 export function isLabelKey(key: string): boolean {
   const parts = key.split('/');
   const name = parts.at(-1) ?? '';
@@ -12,12 +12,20 @@ export function isLabelKey(key: string): boolean {
   return prefix === undefined || isSubdomain(prefix);
 }
 
-/** True for what most objects, nodes among them, may be called (IsDNS1123Subdomain). */
+/** Returns true for a valid name of most kinds, Nodes included (IsDNS1123Subdomain). */
 export function isSubdomain(name: string): boolean {
   return name.length <= 253 && SUBDOMAIN.test(name);
 }
 
-/** True for the empty string or at most 63 characters of a label value (IsValidLabelValue). */
+/** Returns true for a valid label value: empty, or at most 63 characters (IsValidLabelValue). */
 export function isLabelValue(value: string): boolean {
   return value === '' || (value.length <= 63 && NAME.test(value));
+}
+
+/**
+ * Returns the value of the map's own key, for maps with untrusted keys. Plain objects inherit keys: without this check
+ * `labels['constructor']` is a function even if no such label exists.
+ */
+export function ownValue<T>(map: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
+  return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 }

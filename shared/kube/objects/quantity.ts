@@ -1,6 +1,6 @@
 /** Resource quantities: `100m`, `200Mi`, `1.5`, `1e3` (k8s.io/apimachinery api/resource). */
 
-/** A quantity as written in a manifest; numbers appear where YAML had no quotes. */
+/** A quantity in a manifest. YAML without quotes produces numbers. */
 export type Quantity = string | number;
 
 const SUFFIXES: Record<string, number> = {
@@ -22,15 +22,12 @@ const SUFFIXES: Record<string, number> = {
   Ei: 2 ** 60,
 };
 
-/** Upstream cuts larger values off here (`maxAllowed`, the largest int64). */
+/** Upstream clamps larger values to the largest int64 (`maxAllowed`). */
 const LARGEST = 2 ** 63 - 1;
 
 const FORM = /^([+-]?(?:\d+\.?\d*|\.\d+))(?:([eE][+-]?\d+)|([numkMGTPE]|[KMGTPE]i)?)$/;
 
-/**
- * The quantity as a finite number of its base unit (cores, bytes); undefined for a text that is not a quantity, such as
- * `NaN`, `Infinity`, `0x10` or an empty one.
- */
+/** Returns a finite number of base units (cores, bytes), or undefined for invalid texts such as `NaN`. */
 export function parseQuantity(quantity: Quantity | undefined): number | undefined {
   if (quantity === undefined) return undefined;
   const match = FORM.exec(String(quantity));
@@ -39,12 +36,12 @@ export function parseQuantity(quantity: Quantity | undefined): number | undefine
   return Math.min(Math.max(value, -LARGEST), LARGEST);
 }
 
-/** CPU cores as whole millicores, rounded up as the scheduler does; absent or unreadable = 0. */
+/** Returns whole millicores, rounded up like the scheduler does. Absent or invalid quantities count as 0. */
 export function milliCpu(quantity: Quantity | undefined): number {
   return Math.ceil(Number(((parseQuantity(quantity) ?? 0) * 1000).toFixed(6)));
 }
 
-/** Bytes (or any counted resource) as a whole number, rounded up; absent or unreadable = 0. */
+/** Returns whole units of a quantity such as bytes, rounded up. Absent or invalid quantities count as 0. */
 export function wholeUnits(quantity: Quantity | undefined): number {
   return Math.ceil(Number((parseQuantity(quantity) ?? 0).toFixed(6)));
 }

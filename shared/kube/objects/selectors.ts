@@ -1,8 +1,5 @@
-/**
- * Label and field selectors: their text form (k8s.io/apimachinery labels.Parse, fields.ParseSelector)
- * and the structured LabelSelector of workloads.
- */
-import { ownValue } from './own-value.js';
+/** Label and field selectors as text (apimachinery labels.Parse, fields.ParseSelector), and LabelSelector. */
+import { ownValue } from './label-syntax.js';
 
 export interface LabelSelectorRequirement {
   key: string;
@@ -25,7 +22,7 @@ interface Requirement {
   values: readonly string[];
 }
 
-/** A compiled selector. `empty` says that it selects everything. */
+/** A compiled selector. `empty` is true if it selects everything. */
 export interface Matcher {
   matches(labels: Labels | undefined): boolean;
   readonly empty: boolean;
@@ -60,8 +57,8 @@ const STRUCTURED_OPERATORS: Record<string, Operator> = {
 };
 
 /**
- * Compiles a workload's LabelSelector. An absent selector matches nothing, an empty one everything
- * (meta/v1 LabelSelectorAsSelector); a requirement with an unknown operator matches nothing.
+ * Compiles a workload's LabelSelector. An absent selector matches nothing, an empty one everything (meta/v1
+ * LabelSelectorAsSelector). A requirement with an unknown operator matches nothing.
  */
 export function compileLabelSelector(selector: LabelSelector | undefined | null): Matcher {
   if (!selector) return { empty: false, matches: () => false };
@@ -78,7 +75,7 @@ export function compileLabelSelector(selector: LabelSelector | undefined | null)
   return compile(requirements);
 }
 
-/** A selector text that cannot be read; `message` is what a client is told. */
+/** An invalid selector. `message` is sent to the client. */
 export class SelectorSyntaxError extends Error {}
 
 const SET_FORM = /^([^\s=!,()]+)\s+(in|notin)\s*\(([^)]*)\)$/;
@@ -119,7 +116,7 @@ export interface FieldRequirement {
   negated: boolean;
 }
 
-/** Reads the text of `?fieldSelector=`. Throws `SelectorSyntaxError`. */
+/** Parses the text of `?fieldSelector=`. Throws `SelectorSyntaxError`. */
 export function parseFieldSelector(text: string): FieldRequirement[] {
   return text
     .split(',')

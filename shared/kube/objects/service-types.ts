@@ -1,6 +1,5 @@
-/** Service, which is stored for charts and for later without effect yet, and ServiceAccount. */
-import type { IntOrString } from './int-or-string.js';
-import type { KubeObject } from './meta.js';
+/** Service and ServiceAccount. Services are stored for compatibility with charts, and have no effect yet. */
+import type { IntOrString, KubeObject } from './meta.js';
 
 export interface ServicePort {
   name?: string;
@@ -28,6 +27,6 @@ export interface Service extends KubeObject {
 export interface ServiceAccount extends KubeObject {
   secrets?: { name?: string }[];
   imagePullSecrets?: { name?: string }[];
-  /** Whether its Pods get a token; absent = they do. */
+  /** False: Pods of this account get no token. Default: true. */
   automountServiceAccountToken?: boolean;
 }

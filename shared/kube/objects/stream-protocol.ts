@@ -1,7 +1,7 @@
 /**
- * Watches and logs over a WebSocket, for the console. A browser keeps six connections to one server for all its tabs together, and an
- * answer by HTTP that goes on would take one of them for good.
+ * Subprotocol for watches and logs over a WebSocket, for the console. Browsers limit HTTP connections to six for each
+ * server and all tabs; each watch over HTTP would occupy one of them permanently.
  */
 
-/** Binary messages are the bytes that the same GET would answer; one of text is the Status of a refusal, and the last. */
+/** Binary messages carry the body of the same GET. A text message carries the Status of an error and is the last. */
 export const STREAM_PROTOCOL = 'stream.everynode.dev.v1';

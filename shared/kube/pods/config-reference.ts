@@ -1,10 +1,9 @@
-/** The ConfigMaps and Secrets that a Pod names: its host gets these and no others. */
+/** ConfigMaps and Secrets that a Pod references. Its host receives these and no others. */
 import type { ConfigMap, Secret } from '../objects/config-types.js';
 import type { KubeObject } from '../objects/meta.js';
 import type { Container, Pod } from './pod-types.js';
 import type { Volume, VolumeProjection } from './volume-types.js';
 
-/** Names one ConfigMap or Secret. */
 export interface ConfigReference {
   kind: 'ConfigMap' | 'Secret';
   namespace: string;
@@ -13,22 +12,20 @@ export interface ConfigReference {
 
 type Named = Omit<ConfigReference, 'namespace'>;
 
-/** One text a reference, `Secret/default/token`, for maps and sets. */
+/** Returns a key for maps and sets, such as `Secret/default/token`. */
 export function configKey({ kind, namespace, name }: ConfigReference): string {
   return `${kind}/${namespace}/${name}`;
 }
 
-/** True for an object that Pods can name in this way. */
 export function isConfigObject(object: KubeObject): object is ConfigMap | Secret {
   return object.kind === 'ConfigMap' || object.kind === 'Secret';
 }
 
-/** The reference that finds this ConfigMap or Secret. */
 export function configReferenceTo({ kind, metadata }: KubeObject): ConfigReference {
   return { kind: kind as ConfigReference['kind'], namespace: metadata.namespace ?? '', name: metadata.name };
 }
 
-/** Everything the Pod names, each once, optional or not: environment, volumes and pull secrets (pkg/api/v1/pod VisitPodSecretNames). */
+/** Returns all references of the Pod, optional ones included (pkg/api/v1/pod VisitPodSecretNames). */
 export function configReferences(pod: Pick<Pod, 'metadata' | 'spec'>): ConfigReference[] {
   const { spec, metadata } = pod;
   const containers = [

@@ -1,14 +1,14 @@
-/** Ports on a host's own addresses that Pods take. */
+/** Host ports of Pods. */
 import type { PodSpec } from './pod-types.js';
 
-/** `0.0.0.0` is every address. */
+/** `0.0.0.0` means all addresses. */
 export interface HostPort {
   protocol: string;
   ip: string;
   port: number;
 }
 
-/** Ports that containers want on the host, sidecars included. */
+/** Returns the host ports of all containers, sidecars included. */
 export function hostPorts(spec: PodSpec): HostPort[] {
   const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
   return [...spec.containers, ...sidecars].flatMap((container) =>
@@ -22,7 +22,7 @@ export function hostPorts(spec: PodSpec): HostPort[] {
   );
 }
 
-/** Whether two host ports cannot both be bound (pkg/scheduler/framework HostPortInfo.CheckConflict). */
+/** Returns true if the two ports cannot both be bound (pkg/scheduler/framework HostPortInfo.CheckConflict). */
 export function portsConflict(a: HostPort, b: HostPort): boolean {
   if (a.port !== b.port || a.protocol !== b.protocol) return false;
   return a.ip === b.ip || a.ip === '0.0.0.0' || b.ip === '0.0.0.0';

@@ -1,11 +1,10 @@
-/** Defaults of Pods and Pod templates (`pkg/apis/core/v1/defaults.go`). All in place, all stable. */
+/** Sets defaults of Pods and Pod templates in place (`pkg/apis/core/v1/defaults.go`). Idempotent. */
 
-import { defaultPullPolicy } from './image-pull-policy.js';
 import type { Container, Pod, PodSpec, PodTemplateSpec } from './pod-types.js';
 import type { Handler, Probe } from './probe-types.js';
 import { setVolumeDefaults } from './volume-defaults.js';
 
-/** Seconds that a Pod has for a graceful end when it names none. */
+/** Termination grace period of a Pod that names none. */
 export const DEFAULT_GRACE_SECONDS = 30;
 
 /** Regular, init and ephemeral containers. */
@@ -46,7 +45,7 @@ function setContainerDefaults(container: Container): void {
   setHandlerDefaults(container.lifecycle?.preStop);
 }
 
-/** The older field follows the newer one; either may be given. */
+/** `serviceAccount` is the deprecated name of `serviceAccountName`. Either may be set; both get the same value. */
 function matchServiceAccounts(spec: PodSpec): void {
   const name = spec.serviceAccountName || spec.serviceAccount;
   if (!name) return;
@@ -66,27 +65,27 @@ function setPodSpecDefaults(spec: PodSpec): void {
   for (const container of everyContainer(spec)) setContainerDefaults(container);
 }
 
-/** A template gets no more than its spec's defaults: requests and host ports are for real Pods only. */
+/** Templates only get the defaults of the spec. Resource requests and host ports are only set on Pods. */
 export function setPodTemplateDefaults(template: PodTemplateSpec): void {
   template.spec ??= { containers: [] };
   setPodSpecDefaults(template.spec);
 }
 
-/** On the host's network a port is open on the host by itself. */
+/** In the host's network namespace every container port is a host port. */
 function setHostPorts(spec: PodSpec): void {
   for (const container of [...spec.containers, ...(spec.initContainers ?? [])]) {
     for (const port of container.ports ?? []) port.hostPort ||= port.containerPort;
   }
 }
 
-/** A limit without a request is a request of the same. */
+/** A limit without a request implies a request of the same amount. */
 function setRequestsFromLimits(container: Container): void {
   const { limits, requests } = container.resources ?? {};
   if (!limits) return;
   container.resources = { ...container.resources, requests: { ...limits, ...requests } };
 }
 
-/** A Pod's defaults: those of its spec, requests from limits, host ports, service links. */
+/** Sets all defaults of a Pod: spec, requests from limits, host ports and service links. */
 export function setPodDefaults(pod: Pod): void {
   pod.spec ??= { containers: [] };
   setPodSpecDefaults(pod.spec);
@@ -95,4 +94,24 @@ export function setPodDefaults(pod: Pod): void {
   for (const container of [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]) {
     setRequestsFromLimits(container);
   }
+}
+
+/** Default of `imagePullPolicy` (`pkg/util/parsers`). */
+
+const REPOSITORY =
+  /^(?:[a-zA-Z0-9._-]+(?::\d+)?\/)?[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*$/;
+
+/** Returns the tag, or `latest` without tag and digest. Undefined for a digest alone or an invalid name. */
+function tagOf(image: string): string | undefined {
+  const [name = '', digest] = image.split('@');
+  const colon = name.lastIndexOf(':');
+  const tagged = colon > name.lastIndexOf('/');
+  if (!REPOSITORY.test(tagged ? name.slice(0, colon) : name)) return undefined;
+  if (tagged) return name.slice(colon + 1);
+  return digest === undefined ? 'latest' : undefined;
+}
+
+/** Returns the default of `imagePullPolicy` (`pkg/util/parsers`). */
+export function defaultPullPolicy(image: string): 'Always' | 'IfNotPresent' {
+  return tagOf(image) === 'latest' ? 'Always' : 'IfNotPresent';
 }

@@ -1,4 +1,4 @@
-/** Where a Pod may run: what it says of nodes, and of other Pods on them. */
+/** Placement fields of a Pod: tolerations, node affinity, Pod affinity and topology spread. */
 import type { LabelSelector } from '../objects/selectors.js';
 
 export interface Toleration {
@@ -6,7 +6,7 @@ export interface Toleration {
   operator?: string;
   value?: string;
   effect?: string;
-  /** How long a NoExecute taint is borne; absent = for ever. */
+  /** How long a NoExecute taint is tolerated. Absent: forever. */
   tolerationSeconds?: number;
 }
 
@@ -39,7 +39,7 @@ export interface PodAffinityTerm {
   mismatchLabelKeys?: string[];
 }
 
-/** Affinity and anti-affinity between Pods have one shape. */
+/** Pod affinity and Pod anti-affinity have the same fields. */
 export interface PodAffinity {
   requiredDuringSchedulingIgnoredDuringExecution?: PodAffinityTerm[];
   preferredDuringSchedulingIgnoredDuringExecution?: { weight: number; podAffinityTerm: PodAffinityTerm }[];

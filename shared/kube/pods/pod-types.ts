@@ -1,4 +1,4 @@
-/** The v1 Pod: the fields that placement, the agent and the tables read. Others pass through untouched. */
+/** The v1 Pod. Declares only the fields that this program reads; all others are preserved. */
 import type { Condition } from '../objects/conditions.js';
 import type { KubeObject, ObjectMeta, Timestamp } from '../objects/meta.js';
 import type { Quantity } from '../objects/quantity.js';
@@ -35,7 +35,7 @@ export interface KeySelector {
   optional?: boolean;
 }
 
-/** Exactly one member is set. */
+/** Exactly one field is set. */
 export interface EnvVarSource {
   fieldRef?: ObjectFieldSelector;
   resourceFieldRef?: ResourceFieldSelector;
@@ -140,7 +140,7 @@ export interface PodSpec {
   hostNetwork?: boolean;
   hostPID?: boolean;
   hostIPC?: boolean;
-  /** False: users in the containers are none of the host's. */
+  /** False: the containers run in a user namespace of their own. */
   hostUsers?: boolean;
   hostname?: string;
   affinity?: Affinity;
@@ -150,7 +150,7 @@ export interface PodSpec {
   automountServiceAccountToken?: boolean;
   priorityClassName?: string;
   priority?: number;
-  /** Older name of serviceAccountName; the server keeps both the same. */
+  /** Deprecated name of serviceAccountName. The server keeps both equal. */
   serviceAccount?: string;
   preemptionPolicy?: string;
   runtimeClassName?: string;
@@ -190,7 +190,7 @@ export interface ContainerStateTerminated {
   containerID?: string;
 }
 
-/** At most one member is set; none means waiting without a reason, as upstream. */
+/** At most one field is set. No field means waiting without a reason, like upstream. */
 export interface ContainerState {
   waiting?: ContainerStateWaiting;
   running?: ContainerStateRunning;
@@ -237,12 +237,12 @@ export interface Pod extends KubeObject {
   status?: PodStatus;
 }
 
-/** True for a Pod whose containers have ended for good (Succeeded or Failed). */
+/** Returns true for a Pod whose containers have all terminated permanently (Succeeded or Failed). */
 export function isPodTerminal(pod: Pick<Pod, 'status'>): boolean {
   return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 }
 
-/** The node a Pod is bound to, else the one its affinity pins it to (pkg/controller/daemon/util GetTargetNodeName). */
+/** Returns the Pod's node, or the one that its affinity names (pkg/controller/daemon/util GetTargetNodeName). */
 export function targetNodeOf(pod: Pick<Pod, 'spec'>): string | undefined {
   if (pod.spec.nodeName) return pod.spec.nodeName;
   const required = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;

@@ -1,5 +1,5 @@
 /** Probes and lifecycle hooks of containers. */
-import type { IntOrString } from '../objects/int-or-string.js';
+import type { IntOrString } from '../objects/meta.js';
 
 export interface HTTPGetAction {
   path?: string;
@@ -9,7 +9,7 @@ export interface HTTPGetAction {
   httpHeaders?: { name: string; value: string }[];
 }
 
-/** What a probe or a hook does: exactly one member is set. */
+/** The action of a probe or hook. Exactly one field is set. */
 export interface Handler {
   exec?: { command?: string[] };
   httpGet?: HTTPGetAction;

@@ -1,4 +1,4 @@
-/** The Pod's QoS class (pkg/apis/core/v1/helper/qos). */
+/** QoS class of a Pod (pkg/apis/core/v1/helper/qos). */
 
 import { parseQuantity } from '../objects/quantity.js';
 import type { Container, PodSpec } from './pod-types.js';
@@ -17,7 +17,7 @@ function isGuaranteed(container: Container): boolean {
   });
 }
 
-/** `Guaranteed` when every container limits CPU and memory to what it requests, `BestEffort` when none names either. */
+/** Returns `Guaranteed` if all CPU and memory limits equal the requests, `BestEffort` if none is set. */
 export function qualityOfService(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const containers = [...spec.containers, ...(spec.initContainers ?? [])];
   const named = containers.some((container) =>

@@ -1,11 +1,11 @@
 /** Defaults of volumes (`pkg/apis/core/v1/defaults.go`). */
 import type { Volume } from './volume-types.js';
 
-/** 0644 in the decimal form that JSON carries. */
+/** 0644. JSON carries it as a decimal number. */
 const FILE_MODE = 0o644;
 const TOKEN_LIFETIME_SECONDS = 3600;
 
-/** Fields that a source gets when it lacks them, for sources that the store only keeps. */
+/** Default fields by volume source. Also for sources that are stored but not supported. */
 const SOURCE_DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   azureDisk: { cachingMode: 'ReadWrite', fsType: 'ext4', kind: 'Shared', readOnly: false },
   configMap: { defaultMode: FILE_MODE },
@@ -37,7 +37,7 @@ function setProjectionDefaults(volume: Volume): void {
   }
 }
 
-/** A volume that names no source is an emptyDir. */
+/** Sets the defaults of a volume. A volume without a source becomes an emptyDir. */
 export function setVolumeDefaults(volume: Volume): void {
   if (Object.keys(volume).every((field) => field === 'name')) volume.emptyDir = {};
   for (const [source, defaults] of Object.entries(SOURCE_DEFAULTS)) {

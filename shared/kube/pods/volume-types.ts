@@ -11,7 +11,7 @@ export interface EmptyDirVolumeSource {
   sizeLimit?: Quantity;
 }
 
-/** One key of a ConfigMap or Secret as a file; `mode` in its decimal value. */
+/** One key of a ConfigMap or Secret as a file. `mode` is decimal. */
 export interface KeyToPath {
   key: string;
   path: string;
@@ -55,7 +55,7 @@ export interface DownwardAPIVolumeSource {
   defaultMode?: number;
 }
 
-/** One source of a projected volume; exactly one member is set. */
+/** One source of a projected volume. Exactly one field is set. */
 export interface VolumeProjection {
   secret?: { name?: string; items?: KeyToPath[]; optional?: boolean };
   configMap?: { name?: string; items?: KeyToPath[]; optional?: boolean };
@@ -78,7 +78,7 @@ export interface Volume {
   configMap?: ConfigMapVolumeSource;
   downwardAPI?: DownwardAPIVolumeSource;
   projected?: ProjectedVolumeSource;
-  /** Every other source; the schema knows its fields. */
+  /** All other sources. The schema validates their fields. */
   [source: string]: unknown;
 }
 

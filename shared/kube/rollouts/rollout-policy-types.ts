@@ -1,106 +1,108 @@
 /** fleet.everynode.dev/v1 RolloutPolicy: how the DaemonSets of a namespace are rolled out. */
-import type { IntOrString } from '../objects/int-or-string.js';
-import type { KubeObject } from '../objects/meta.js';
+import type { IntOrString, KubeObject } from '../objects/meta.js';
 import type { LabelSelector } from '../objects/selectors.js';
 
-/** The wave of all nodes that no other takes. */
+/** Name of the implicit last wave: all nodes that belong to no other wave. */
 export const REST_WAVE = 'rest';
 
-/** Nodes that are updated together. */
+/** Nodes that are updated at the same time. */
 export interface RolloutWave {
   name: string;
-  /** Of the nodes that no earlier wave has; absent: any. */
+  /** Selects among the nodes that belong to no earlier wave. Absent: all of them. */
   nodeSelector?: LabelSelector;
-  /** How many of these: a number, or a percentage of all eligible nodes, rounded up; absent: all. */
+  /** Size of the wave: a number, or a percentage of all eligible nodes, rounded up. Absent: all selected nodes. */
   nodes?: IntOrString;
-  /** How many may be without their Pod at once: a number, or a percentage of the wave; absent: what the DaemonSet says. */
+  /** Nodes without an available Pod at once: a number, or a percentage of the wave. Default: the DaemonSet's. */
   maxUnavailable?: IntOrString;
-  /** Hosts of this wave that may fail: a number, or a percentage of the wave, rounded down; absent: only the whole counts. */
+  /** Hosts of this wave that may fail: a number, or a percentage rounded down. Absent: no own limit. */
   maxFailed?: IntOrString;
-  /** How long the wave must stay well, once it is updated, before the next opens. */
+  /** How long the updated wave must stay available before the next wave opens. */
   soakSeconds?: number;
-  /** `Manual`: the wave waits for `APPROVE_ANNOTATION`. */
+  /** `Manual`: the wave does not open before the annotation `approve` names it. */
   approval?: 'Automatic' | 'Manual';
-  /** `Same`, the default: a part is drawn the same for each revision, as far as health allows; `Anew`: by another lot each time. */
+  /**
+   * How the nodes of a partial wave are selected. `Same` (default): the same nodes for every revision, except for
+   * unhealthy ones. `Reshuffled`: a new random selection for every revision.
+   */
   draw?: 'Same' | 'Reshuffled';
 }
 
-/** Hosts that may fail: above it the rollout stops. */
+/** Number of hosts that may fail before the rollout stops. */
 export interface FailureBudget {
   /** A number, or a percentage of all eligible nodes, rounded down. */
   maxFailed?: IntOrString;
-  /** Only hosts that failed within so many seconds count; absent: all that have. */
+  /** Only failures within this period count. Absent: all failures. */
   withinSeconds?: number;
-  /** A new Pod that is not available so long after its host could begin with it has failed. */
+  /** A Pod counts as failed if it is not available after this time. The time starts when its host could start it. */
   progressDeadlineSeconds?: number;
-  /** `RollBack`: beyond the budget the hosts that have the revision are given the last one that was completed. */
+  /** `RollBack`: when the budget is exceeded, updated hosts get the last completed revision again. */
   action?: 'Pause' | 'RollBack';
 }
 
-/** When Pods may be replaced. */
+/** A period in which Pods may be replaced. */
 export interface MaintenanceWindow {
-  /** A cron pattern as node-cron reads it: the window opens whenever it matches. */
+  /** A cron pattern in node-cron's syntax. The window opens at each match. */
   schedule: string;
-  /** It closes so much later, by the steady clock. */
+  /** Length of the window in elapsed time. Clock changes do not affect it. */
   durationSeconds: number;
-  /** The zone of `schedule`, as the IANA names it. With `timeZoneLabel`, that of nodes without the label. Absent: UTC. */
+  /** IANA time zone of `schedule`. With `timeZoneLabel`, it only applies to nodes without the label. Default: UTC. */
   timeZone?: string;
-  /** Label of the nodes that names their own zone, `.` for `/`: `Europe.Berlin`. A node without it has no such window. */
+  /** Node label with the node's zone, `.` for `/`. Without `timeZone`, nodes without it have no such window. */
   timeZoneLabel?: string;
-  /** Whose window it is; absent: every node's. */
+  /** Nodes to which the window applies. Absent: all nodes. */
   nodeSelector?: LabelSelector;
 }
 
-/** When Pods may not be replaced, whatever the windows say. */
+/** A period in which Pods may not be replaced. It overrides windows. */
 export interface FreezePeriod {
-  /** Its first moment: `2026-12-18T00:00:00` on the clocks of the zone, or with `Z` or `+01:00` one for all. */
+  /** Start: local time such as `2026-12-18T00:00:00`, or an instant with `Z` or an offset. */
   from: string;
-  /** The first moment after it, in the same forms. */
+  /** End of the period, exclusive, in the same format. */
   to: string;
   reason?: string;
-  /** As a window's. */
+  /** Like `MaintenanceWindow.timeZone`. */
   timeZone?: string;
-  /** As a window's; for a node without the label `timeZone` counts, or UTC. */
+  /** Like `MaintenanceWindow.timeZoneLabel`, but nodes without the label use `timeZone`, or UTC. */
   timeZoneLabel?: string;
-  /** `Replacements`, the default: new hosts are served; `Everything`: as `frozen`. */
+  /** `Replacements` (default): Pods are still created on new hosts. `Everything`: like `frozen`. */
   scope?: 'Replacements' | 'Everything';
 }
 
-/** Fetching the next image ahead of its turn. */
+/** Pulls the next revision's images before a host is updated. */
 export interface PrePull {
-  /** So long before a window opens; without windows at once, when the template has changed. 3600 when not given. */
+  /** How long before a window the pulls start; without windows, at once on a change. Default: 3600. */
   aheadSeconds?: number;
-  /** Hosts that fetch at once: a number, or a percentage of the eligible nodes, rounded up. 10 when not given. */
+  /** Hosts that pull at once: a number, or a percentage of the eligible nodes, rounded up. Default: 10. */
   maxParallel?: IntOrString;
-  /** What all hosts together take, on average: each that begins is followed by the time for its bytes. Absent: as fast as it goes. */
+  /** Average bandwidth of all hosts together, kept by pauses between their starts. Absent: unlimited. */
   bytesPerSecond?: number;
-  /** The same of the hosts of each site, by the label `spreadBy`. */
+  /** Limits for the hosts of each site (label `spreadBy`). */
   perSite?: { maxParallel?: number; bytesPerSecond?: number };
 }
 
 export interface RolloutPolicySpec {
-  /** Which DaemonSets of the namespace, by their labels. */
+  /** Selects DaemonSets of the namespace by label. */
   selector: LabelSelector;
-  /** While true nothing is replaced; new hosts are served. */
+  /** True: no Pod is replaced. Pods are still created on new hosts. */
   paused?: boolean;
-  /** While true no Pod is created, replaced or deleted. */
+  /** True: no Pod is created, replaced or deleted. */
   frozen?: boolean;
-  /** In order. What no wave takes comes last, as a wave named `rest`. */
+  /** In order. All remaining nodes form a last wave named `rest`. */
   waves?: RolloutWave[];
   failureBudget?: FailureBudget;
-  /** Absent or empty: always. */
+  /** Absent or empty: Pods may be replaced at any time. */
   windows?: MaintenanceWindow[];
   freezes?: FreezePeriod[];
-  /** Label whose values are sites: those of a wave that comes before others are drawn from as many as there are. */
+  /** Node label that names a site. Partial waves are spread over as many sites as possible. */
   spreadBy?: string;
-  /** Hosts that were out of contact at their turn and are back after the rollout was completed. */
+  /** Limits hosts that were offline during the rollout and are updated after its completion. */
   catchUp?: { maxParallel?: IntOrString };
   prePull?: PrePull;
-  /** The host puts the previous revision back by itself when the new one is not ready, or the coordinator not reached, by then. */
+  /** Deadline for the new Pod to be ready and the coordinator reachable. After it the host reverts on its own. */
   confirm?: { deadlineSeconds?: number };
-  /** How long a busy host may put its turn off. */
+  /** How long a local update lock may delay the update of a host. */
   updateLock?: { maxSeconds?: number };
-  /** How many past rollouts of a DaemonSet are kept; 10 when not given. */
+  /** Number of past rollouts to keep for each DaemonSet. Default: 10. */
   rolloutHistoryLimit?: number;
 }
 

@@ -1,6 +1,6 @@
-/** The reason codes of hosts in a rollout by waves, as `status.codes` counts them and `why` names them. */
+/** Reason codes of hosts in a rollout. `status.codes` counts hosts by code, and `everynode why` prints them. */
 
-/** Why a host keeps an older Pod: `why` names these, too. `RolloutPaused` and `RolloutFailed` are its first names for them. */
+/** Codes of hosts that keep an older Pod. Also printed by `everynode why`. */
 export const UPDATE_BLOCK_CODES = [
   'Reverted',
   'Budget',
@@ -19,10 +19,9 @@ export const UPDATE_BLOCK_CODES = [
   'DeferredOffline',
 ] as const;
 
-/** One of `HOLD_CODES`. */
 export type UpdateBlockCode = (typeof UPDATE_BLOCK_CODES)[number];
 
-/** Every code, in the order in which a fleet's are listed. They are part of the API: one may be added, none renamed. */
+/** All codes in display order. */
 export const ROLLOUT_REASON_CODES = [
   'Updated',
   'Soaking',
@@ -34,8 +33,12 @@ export const ROLLOUT_REASON_CODES = [
 ] as const;
 
 /**
- * One of `ROLLOUT_CODES`. Besides those that hold a host: `Updated`: it has the revision, and is well. `Soaking`: the
- * same, while its wave is watched. `Updating`: its Pod is being replaced. `Failed`: it took the revision and is not well.
- * `RollingBack`: it is to be given the earlier one. `NotEligible`: it has no part in the rollout.
+ * Codes besides `UPDATE_BLOCK_CODES`:
+ * - `Updated`: the host runs the revision and its Pod is available.
+ * - `Soaking`: like `Updated`, while the wave soaks.
+ * - `Updating`: the host's Pod is being replaced.
+ * - `Failed`: the host runs the revision and its Pod is not available.
+ * - `RollingBack`: the host is about to get the previous revision.
+ * - `NotEligible`: the DaemonSet does not run on the host.
  */
 export type RolloutReasonCode = (typeof ROLLOUT_REASON_CODES)[number];

@@ -1,6 +1,7 @@
-/** fleet.everynode.dev/v1 Rollout: how far a DaemonSet is on its way to its newest revision. */
-import { FLEET_GROUP } from '../objects/fleet-group.js';
+/** fleet.everynode.dev/v1 Rollout: the progress of a DaemonSet to its newest revision. */
+
 import type { KubeObject, Timestamp } from '../objects/meta.js';
+import { FLEET_GROUP } from '../objects/meta.js';
 import type { SteeringRequest } from './steering-requests.js';
 
 export type RolloutPhase =
@@ -14,122 +15,120 @@ export type RolloutPhase =
   | 'Failed'
   | 'RolledBack'
   | 'Completed'
-  /** Of a past rollout: another revision came, or its policy went, before it ended. */
+  /** Past rollouts only: it was replaced by a newer revision, or its policy was deleted. */
   | 'Superseded';
 
-/** Nodes by where they stand, each in one count at most. What is left is yet to be updated, or on its way. */
+/** Number of nodes by state, each in at most one count. The others are not updated yet, or in progress. */
 export interface RolloutCounts {
   nodes: number;
   updated: number;
-  /** They took the revision and were not well; where it was barred for that, also once they have their earlier revision again. */
+  /** Nodes whose new Pod failed. If the revision was barred for that, nodes stay in this count after their revert. */
   failed: number;
-  /** Out of contact since before their turn. */
+  /** Nodes that have been offline since before their update was due. */
   deferred: number;
-  /** Their turn has come, their window has not. */
+  /** Nodes whose update is due, but whose maintenance window is closed. */
   outsideWindow: number;
-  /** Taken out by a person. */
+  /** Nodes that an operator excluded. */
   skipped: number;
 }
 
 interface WaveStatus extends RolloutCounts {
   name: string;
-  /** Their Pod is being replaced, or they go back. */
+  /** Nodes whose Pod is being replaced or reverted. */
   inProgress?: number;
 }
 
-/** What the controller has taken in of the requests, and still holds to. */
+/** The effect of handled requests. */
 export interface SteeringStatus {
-  /** Requests up to this id have been taken in. */
+  /** Id of the last handled request. */
   handled: number;
-  /** The latest of them, oldest first: who did what, and why. At most 20. */
+  /** The latest handled requests, oldest first. At most 20. */
   requests?: SteeringRequest[];
-  /** Waves that may open. */
+  /** Waves that are approved. */
   approved?: string[];
-  /** Waves that need not soak. */
+  /** Waves whose soak time was ended. */
   promoted?: string[];
   skipped?: string[];
-  /** Nodes that no window holds back; `*`: all. */
+  /** Nodes that ignore windows. `*`: all. */
   overridden?: string[];
-  /** Busy nodes that have their turn all the same; `*`: all. */
+  /** Nodes that ignore local update locks. `*`: all. */
   forced?: string[];
   paused?: boolean;
   frozen?: boolean;
 }
 
-/** Why one host failed. */
+/** The failure of one host. */
 export interface HostFailure {
   node: string;
   /** `CrashLoopBackOff`, `ErrImagePull` …, `HostLost` or `NotAvailableInTime`. */
   reason: string;
   message?: string;
-  /** When it was seen first. */
   time: Timestamp;
 }
 
 export interface RolloutStatus extends RolloutCounts {
-  /** Hash of the revision on its way. */
   revision: string;
   /** Its number in `kubectl rollout history`. */
   revisionNumber?: number;
   /** Name of the policy. */
   policy: string;
   phase: RolloutPhase;
-  /** The last wave that is open. */
+  /** The last open wave. */
   wave: string;
   message: string;
   waves: WaveStatus[];
-  /** All nodes of the fleet by reason code, eligible or not: each stands in one count. */
+  /** Number of nodes by reason code, for the whole fleet. Each node is in exactly one count. */
   codes?: Record<string, number>;
-  /** When it will have ended, supposing that approvals still to come are given at once; absent where only a person can go on. */
+  /** Estimated end, assuming that pending approvals are given at once. Absent if the rollout needs an operator. */
   estimatedEndTime?: Timestamp;
   startTime: Timestamp;
-  /** Since when the open wave is updated and well. */
+  /** Time since which the open wave is updated and available. */
   soakingSince?: Timestamp;
   completionTime?: Timestamp;
-  /** When it was over: completed, rolled back, or stopped by its failures. */
+  /** End of the rollout: completed, rolled back, or stopped by failures. */
   endTime?: Timestamp;
-  /** The first hosts that failed, at most 10. */
+  /** The first failures, at most 10. */
   failures?: HostFailure[];
-  /** While the revision is barred: names of hosts that failed, also of those that went back; at most 500. */
+  /** While the revision is barred: names of hosts that failed, including reverted ones. At most 500. */
   failedNodes?: string[];
-  /** Since completion every host has followed, or failed. */
+  /** True if every host has been updated or has failed since completion. */
   caughtUp?: boolean;
-  /** When a person had a barred revision tried again. */
+  /** Time at which an operator requested another try of a barred revision. */
   retryTime?: Timestamp;
-  /** When the first window opens of those that hold hosts back. */
+  /** Earliest opening of the windows that block hosts. */
   nextWindowTime?: Timestamp;
-  /** Why the revision failed. It is not tried again. */
+  /** Why the revision failed. It is barred until an operator retries it. */
   failure?: string;
-  /** A person ended it: the hosts that have the revision go back. */
+  /** True if an operator aborted the rollout. Updated hosts are being reverted. */
   aborted?: boolean;
-  /** All hosts that had the revision have gone back: the phase stays `RolledBack`. */
+  /** True if all updated hosts have been reverted. The phase stays `RolledBack`. */
   rolledBack?: boolean;
-  /** Hash of the last revision that was completed: that of hosts whose wave is not open. It may be the one on its way, again. */
+  /** Hash of the last completed revision, which hosts outside the open waves run. It can equal the target revision. */
   stableRevision?: string;
   steering?: SteeringStatus;
 }
 
-/** On a past Rollout: the name of its DaemonSet. */
+/** Label of past Rollouts: the name of the DaemonSet. */
 export const PAST_ROLLOUT_LABEL = `${FLEET_GROUP}/past-rollout-of`;
 
-/** One DaemonSet on its way to one revision; of the DaemonSet's own name, past ones of that and their revision's number. */
+/** The rollout of one revision. The current one has the name of its DaemonSet; past ones append the revision number. */
 export interface Rollout extends KubeObject {
-  /** Written by admission alone. */
+  /** Written only by admission. */
   spec?: {
-    /** What people asked for and the controller may not have taken in yet, oldest first. */
+    /** Requests that the controller may not have handled yet, oldest first. */
     requests?: SteeringRequest[];
   };
   status?: RolloutStatus;
 }
 
-/** What people asked of this very rollout, oldest first: the record goes on over those that follow each other. */
+/** Returns the requests to this rollout, oldest first, without those to earlier rollouts of the DaemonSet. */
 export function requestsOfRevision({
   revision,
   startTime,
   retryTime,
   steering,
 }: RolloutStatus): SteeringRequest[] {
-  // A retry begins anew, and what was asked before it belongs to it all the same.
+  // A retry resets `startTime`, but earlier requests for the same revision still belong to the rollout.
   const isOwn = (request: SteeringRequest) =>
     request.revision === revision && (retryTime !== undefined || request.time >= startTime);
   return (steering?.requests ?? []).filter(isOwn);

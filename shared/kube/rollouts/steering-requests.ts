@@ -1,17 +1,21 @@
-/** What people tell a rollout to do, by annotations of the Rollout; admission turns them into requests that carry their names. */
-import { FLEET_GROUP } from '../objects/fleet-group.js';
+/** Requests of operators to a rollout: annotations that admission converts to entries with the user's name. */
+
 import type { Timestamp } from '../objects/meta.js';
+import { FLEET_GROUP } from '../objects/meta.js';
 
 /**
- * Each is an annotation `fleet.everynode.dev/VERB`. Its value names waves (`approve`, `promote`), nodes (`skip`, `unskip`,
- * `override-windows`, `override-locks`) or nothing, `*` all; several are parted by commas.
+ * Each verb is an annotation `fleet.everynode.dev/VERB`. Its value is a comma-separated list of waves (`approve`,
+ * `promote`) or nodes (`skip`, `unskip`, `override-windows`, `override-locks`). `*` means all. Other verbs take no
+ * value.
  *
- * - `approve`: the wave may open. `promote`: the open wave has been watched long enough.
- * - `pause`, `freeze`, `resume`: as the policy's fields, for this DaemonSet alone.
- * - `abort`: hosts that have the revision go back; it is barred. `retry`: it is barred no more.
- * - `skip`: these hosts keep what they have; `unskip`: no longer.
- * - `override-windows`: windows and freeze periods hold nobody of these back, until the rollout ends.
- * - `override-locks`: these busy hosts have their turn all the same.
+ * - `approve`: allows the wave to open.
+ * - `promote`: ends the soak time of the open wave.
+ * - `pause`, `freeze`, `resume`: like the policy's fields, for this DaemonSet only.
+ * - `abort`: reverts updated hosts and bars the revision.
+ * - `retry`: lifts the bar and starts the rollout again.
+ * - `skip`: the hosts keep their current revision. `unskip` reverses it.
+ * - `override-windows`: windows and freeze periods do not apply to these hosts until the rollout ends.
+ * - `override-locks`: local update locks of these hosts are ignored.
  */
 export const STEERING_VERBS = [
   'approve',
@@ -27,10 +31,9 @@ export const STEERING_VERBS = [
   'override-locks',
 ] as const;
 
-/** One of `STEERING_VERBS`. */
 export type SteeringVerb = (typeof STEERING_VERBS)[number];
 
-/** Those that nobody may use without saying why. */
+/** Verbs that require `REASON_ANNOTATION`. */
 export const NEEDS_REASON: ReadonlySet<SteeringVerb> = new Set([
   'abort',
   'retry',
@@ -38,28 +41,27 @@ export const NEEDS_REASON: ReadonlySet<SteeringVerb> = new Set([
   'override-locks',
 ]);
 
-/** The annotation of a verb. */
+/** Returns the annotation key of a verb. */
 export function steeringAnnotation(verb: SteeringVerb): string {
   return `${FLEET_GROUP}/${verb}`;
 }
 
-/** Beside a verb: why. */
+/** Annotation with the reason, set together with a verb. */
 export const REASON_ANNOTATION = `${FLEET_GROUP}/reason`;
 
-/** All that a verb may name. */
+/** Value that means all waves or all nodes. */
 export const ALL_TARGETS = '*';
 
-/** One thing asked of one rollout, as admission has recorded it. */
+/** A request as recorded by admission. */
 export interface SteeringRequest {
-  /** Counts up within the Rollout. */
+  /** Increases within the Rollout. */
   id: number;
   verb: SteeringVerb;
-  /** What the verb is about; absent: the rollout. */
+  /** Waves or nodes. Absent: the whole rollout. */
   targets?: string[];
   reason?: string;
-  /** Who asked, by the credentials of the request. */
   user: string;
   time: Timestamp;
-  /** The revision that was on its way then. */
+  /** The target revision at that time. */
   revision?: string;
 }

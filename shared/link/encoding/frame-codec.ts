@@ -1,4 +1,4 @@
-/** Frames to typed messages and back. Nothing decoded leaves this file unchecked. */
+/** Encodes messages to frames and decodes frames to messages. Every decoded message is validated. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { Packr } from 'msgpackr';
 import { type FromAgent, type FromHub, MAX_FRAME_BYTES } from '../messages/link-messages.js';
@@ -6,7 +6,7 @@ import { checkStructure } from './frame-structure.js';
 import { FROM_AGENT, FROM_HUB } from './message-schemas.js';
 import { ProtocolError, type Schema, validate } from './schema-combinators.js';
 
-// Plain maps and no extension types: what another msgpack library would write and read as well.
+// Plain maps without extension types, so that any msgpack library can read and write the frames.
 const packr = new Packr({
   useRecords: false,
   variableMapSize: true,
@@ -17,14 +17,14 @@ const packr = new Packr({
 
 type Message = FromAgent | FromHub;
 
-/** First byte of a compressed frame: no msgpack begins with it. */
+/** First byte of a compressed frame. msgpack never uses this byte. */
 const COMPRESSED = 0xc1;
-/** Below that, compressing saves less than a segment's header. */
-const LEAST_COMPRESSED_BYTES = 128;
-/** What grows more when it is unpacked was made to harm. */
-const MOST_GROWTH = 100;
+/** Smaller frames are not compressed: the gain is less than the header of a TCP segment. */
+const MIN_COMPRESSED_BYTES = 128;
+/** Maximum compression ratio. A frame with a higher ratio is treated as a decompression bomb. */
+const MAX_GROWTH = 100;
 
-/** The frame of a message, compressed where that is asked for and pays. Throws `ProtocolError` when it would be larger than a frame may be. */
+/** Encodes a message, compressed if requested and smaller. Throws `ProtocolError` above the frame limit. */
 export function encodeMessage(message: Message, { compress = false } = {}): Buffer {
   const plain = packr.pack(message);
   const frame = compress ? compressed(plain) : plain;
@@ -35,27 +35,27 @@ export function encodeMessage(message: Message, { compress = false } = {}): Buff
 }
 
 function compressed(frame: Buffer): Buffer {
-  if (frame.length < LEAST_COMPRESSED_BYTES || frame.length > MAX_FRAME_BYTES) return frame;
+  if (frame.length < MIN_COMPRESSED_BYTES || frame.length > MAX_FRAME_BYTES) return frame;
   const smaller = Buffer.concat([Buffer.of(COMPRESSED), deflateRawSync(frame)]);
-  const grows = frame.length > smaller.length * MOST_GROWTH;
+  const grows = frame.length > smaller.length * MAX_GROWTH;
   return smaller.length < frame.length && !grows ? smaller : frame;
 }
 
 function uncompressed(frame: Buffer): Buffer {
-  const maxOutputLength = Math.min(MAX_FRAME_BYTES, frame.length * MOST_GROWTH);
+  const maxOutputLength = Math.min(MAX_FRAME_BYTES, frame.length * MAX_GROWTH);
   try {
     return inflateRawSync(frame.subarray(1), { maxOutputLength });
   } catch {
-    throw new ProtocolError('frame cannot be uncompressed, or is too large then');
+    throw new ProtocolError('frame cannot be decompressed, or is too large when decompressed');
   }
 }
 
-/** What an agent sent. Throws `ProtocolError` for anything that is not a whole message of this version. */
+/** Decodes a message from an agent. Throws `ProtocolError` for any invalid frame. */
 export function decodeFromAgent(frame: Buffer): FromAgent {
   return decode<FromAgent>(frame, FROM_AGENT);
 }
 
-/** What the hub sent. Throws `ProtocolError` for anything that is not a whole message of this version. */
+/** Decodes a message from the hub. Throws `ProtocolError` for any invalid frame. */
 export function decodeFromHub(frame: Buffer): FromHub {
   return decode<FromHub>(frame, FROM_HUB);
 }

@@ -1,18 +1,18 @@
-/** What a host answers when it is asked what it uses. */
+/** Schema of the resource usage that a host reports on request. */
 import type { HostUsage, ResourceUse } from '../messages/link-messages.js';
 import { integer, list, record, type Schema, text } from './schema-combinators.js';
 
-/** The end of year 9999, after which a time has no text that clients decode. */
+/** End of the year 9999. Clients cannot decode later times. */
 const LAST_TIME_MS = 253_402_300_799_999;
-/** 285 years; a client's duration ends after 292. */
-const LONGEST_WINDOW_MS = 9e12;
+/** 285 years. A Go duration overflows after 292 years. */
+const MAX_WINDOW_MS = 9e12;
 /** A million cores. */
-const MOST_CPU_MICRO = 1e12;
+const MAX_CPU_MICRO = 1e12;
 
 const use = {
   timeMs: integer(0, LAST_TIME_MS),
-  windowMs: integer(1, LONGEST_WINDOW_MS),
-  cpuMicro: integer(0, MOST_CPU_MICRO),
+  windowMs: integer(1, MAX_WINDOW_MS),
+  cpuMicro: integer(0, MAX_CPU_MICRO),
   memoryBytes: integer(0),
 };
 const name = text(253);
@@ -27,7 +27,7 @@ const hostUsage: Schema<HostUsage> = record<HostUsage>({
   ),
 });
 
-/** Its JSON as it came. Throws `ProtocolError` or SyntaxError for anything else. */
+/** Parses the usage. Throws `ProtocolError` or SyntaxError if it is invalid. */
 export function parseHostUsage(json: string): HostUsage {
   return hostUsage(JSON.parse(json), 'usage');
 }

@@ -1,4 +1,4 @@
-/** What each message must look like: every field, its type and its limit. */
+/** Schema of each message: all fields with type and limit. */
 
 import {
   type AttachStreamRequest,
@@ -41,7 +41,7 @@ const MAX_MIRRORS = 500;
 const uid = text(128);
 const id = integer(0);
 const timeMs = integer(-8.64e15, 8.64e15);
-/** Bytes or milliseconds since a process began. */
+/** Bytes or milliseconds since the start of a process. */
 const amount = integer(0);
 const durationMs = integer(0, 2 ** 31);
 const features = list(text(64), 100);
@@ -79,7 +79,6 @@ const returnedObject = record<ReturnedObject>({
   mac: optional(seal),
 });
 
-/** What an agent may say. */
 export const FROM_AGENT: { [K in FromAgent['kind']]: Schema<Of<K>> } = {
   hello: record<Of<'hello'>>({
     kind: oneOf('hello'),
@@ -152,7 +151,7 @@ const streamRequest = tagged<StreamRequest>({
   exec: record<ExecStreamRequest>({
     type: oneOf('exec'),
     ...process,
-    // As long as a kernel takes one argument (MAX_ARG_STRLEN).
+    // The kernel's limit for one argument (MAX_ARG_STRLEN).
     command: list(text(131_072), 4_096),
   }),
   attach: record<AttachStreamRequest>({ type: oneOf('attach'), ...process }),
@@ -160,7 +159,6 @@ const streamRequest = tagged<StreamRequest>({
   usage: record<UsageStreamRequest>({ type: oneOf('usage') }),
 });
 
-/** What the hub may say. */
 export const FROM_HUB: { [K in FromHub['kind']]: Schema<Of<K>> } = {
   welcome: record<Of<'welcome'>>({
     kind: oneOf('welcome'),
@@ -180,8 +178,8 @@ export const FROM_HUB: { [K in FromHub['kind']]: Schema<Of<K>> } = {
     }),
     bearerToken: optional(text(128)),
   }),
-  pace: record<Of<'pace'>>({
-    kind: oneOf('pace'),
+  heartbeatConfig: record<Of<'heartbeatConfig'>>({
+    kind: oneOf('heartbeatConfig'),
     heartbeatMs: integer(1, 2 ** 31),
     silenceMs: integer(1, 2 ** 31),
     batchMs: durationMs,
@@ -203,7 +201,7 @@ export const FROM_HUB: { [K in FromHub['kind']]: Schema<Of<K>> } = {
     ),
     removed: list(uid),
   }),
-  ask: record<Of<'ask'>>({ kind: oneOf('ask'), uids: list(uid) }),
+  returnRequest: record<Of<'returnRequest'>>({ kind: oneOf('returnRequest'), uids: list(uid) }),
   prefetchImages: record<Of<'prefetchImages'>>({
     kind: oneOf('prefetchImages'),
     images: list(text(1_024), 100),

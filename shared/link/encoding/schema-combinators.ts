@@ -1,10 +1,9 @@
 /**
- * Shapes: what a decoded value must look like to become a typed one.
- * A shape answers a value made of known fields only, so nothing unforeseen travels further, or throws `ProtocolError`. It answers
- * the very value that it was given where there is nothing else in it: most of what is said is as it should be.
+ * Schemas for decoded values. A schema returns a value with only the known fields, or throws `ProtocolError`. To save
+ * allocations, it returns its argument if there is nothing to remove.
  */
 
-/** A frame that this version of the protocol does not allow. The message names the place and is fit to be sent to the peer. */
+/** A frame that violates the protocol. The message names the field, and is safe to send to the peer. */
 export class ProtocolError extends Error {
   constructor(message: string) {
     super(message);
@@ -12,93 +11,89 @@ export class ProtocolError extends Error {
   }
 }
 
-/** `path` names the value in errors, e.g. `status.pods[3].uid`; without one none is made for the values within. */
+/** `path` names the value in errors, such as `status.pods[3].uid`. Without it no paths are built. */
 export type Schema<T> = (value: unknown, path?: string) => T;
 
-/** What `shape` answers. Paths are only made for a value that is refused: it is looked at a second time then. */
-export function validate<T>(shape: Schema<T>, value: unknown, path: string): T {
+/** Validates a value. Paths are expensive, so they are only built in a second pass after a failure. */
+export function validate<T>(schema: Schema<T>, value: unknown, path: string): T {
   try {
-    return shape(value);
+    return schema(value);
   } catch (error) {
-    if (error instanceof ProtocolError) return shape(value, path);
+    if (error instanceof ProtocolError) return schema(value, path);
     throw error;
   }
 }
 
-/** A list never holds more items than a node could have objects; a map no more than an object may have labels. */
+/** Limits of lists and maps: more than the objects of a node, and more than the labels of an object. */
 const MAX_ITEMS = 20_000;
 const MAX_KEYS = 1_000;
 
-function refuse(path: string | undefined, expected: string): never {
+function fail(path: string | undefined, expected: string): never {
   throw new ProtocolError(`${path ?? 'value'}: expected ${expected}`);
 }
 
-/** A string of at most `max` UTF-16 units. */
+/** A string of at most `max` UTF-16 code units. */
 export function text(max: number): Schema<string> {
   return (value, path) =>
-    typeof value === 'string' && value.length <= max ? value : refuse(path, `a string up to ${max} long`);
+    typeof value === 'string' && value.length <= max ? value : fail(path, `a string up to ${max} long`);
 }
 
-/** A whole number that JavaScript holds exactly, between the bounds. */
+/** A safe integer within the bounds. */
 export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Schema<number> {
   return (value, path) =>
     Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max
       ? Number(value)
-      : refuse(path, `a whole number from ${min} to ${max}`);
+      : fail(path, `a whole number from ${min} to ${max}`);
 }
 
-/** True or false. */
 export const flag: Schema<boolean> = (value, path) =>
-  typeof value === 'boolean' ? value : refuse(path, 'true or false');
+  typeof value === 'boolean' ? value : fail(path, 'true or false');
 
 /** One of the given strings. */
 export function oneOf<T extends string>(...allowed: readonly T[]): Schema<T> {
-  return (value, path) => allowed.find((item) => item === value) ?? refuse(path, allowed.join(', '));
+  return (value, path) => allowed.find((item) => item === value) ?? fail(path, allowed.join(', '));
 }
 
-/** A map that says by its `type` which of these it is. */
+/** A map whose field `type` selects one of the schemas. */
 export function tagged<T extends { type: string }>(
-  shapes: {
+  schemas: {
     [K in T['type']]: Schema<Extract<T, { type: K }>>;
   },
 ): Schema<T> {
-  const types = Object.keys(shapes) as T['type'][];
+  const types = Object.keys(schemas) as T['type'][];
   return (value, path) => {
-    if (!isMap(value)) refuse(path, 'a map');
+    if (!isMap(value)) fail(path, 'a map');
     const type = oneOf(...types)(value.type, path && `${path}.type`);
-    return shapes[type](value, path);
+    return schemas[type](value, path);
   };
 }
 
-/** At most `max` bytes. */
 export function bytes(max: number): Schema<Uint8Array> {
   return (value, path) =>
-    value instanceof Uint8Array && value.length <= max ? value : refuse(path, `at most ${max} bytes`);
+    value instanceof Uint8Array && value.length <= max ? value : fail(path, `at most ${max} bytes`);
 }
 
-/** The value, or undefined when it is absent or null. */
-export function optional<T>(shape: Schema<T>): Schema<T | undefined> {
-  return (value, path) => (value === undefined || value === null ? undefined : shape(value, path));
+/** Undefined for an absent value and for null. */
+export function optional<T>(schema: Schema<T>): Schema<T | undefined> {
+  return (value, path) => (value === undefined || value === null ? undefined : schema(value, path));
 }
 
-/** A list of such items. */
 export function list<T>(item: Schema<T>, max: number = MAX_ITEMS): Schema<T[]> {
   return (value, path) => {
-    if (!Array.isArray(value) || value.length > max) refuse(path, `a list of at most ${max}`);
-    let made: T[] | undefined;
+    if (!Array.isArray(value) || value.length > max) fail(path, `a list of at most ${max}`);
+    let copy: T[] | undefined;
     for (let index = 0; index < value.length; index += 1) {
-      const taken = item(value[index], path && `${path}[${index}]`);
-      if (made) made.push(taken);
-      else if (taken !== value[index]) made = [...(value.slice(0, index) as T[]), taken];
+      const valid = item(value[index], path && `${path}[${index}]`);
+      if (copy) copy.push(valid);
+      else if (valid !== value[index]) copy = [...(value.slice(0, index) as T[]), valid];
     }
-    return made ?? (value as T[]);
+    return copy ?? (value as T[]);
   };
 }
 
-/** Exactly two items. */
 export function pair<A, B>(first: Schema<A>, second: Schema<B>): Schema<[A, B]> {
   return (value, path) => {
-    if (!Array.isArray(value) || value.length !== 2) refuse(path, 'a pair');
+    if (!Array.isArray(value) || value.length !== 2) fail(path, 'a pair');
     const at = (index: number) => path && `${path}[${index}]`;
     return [first(value[0], at(0)), second(value[1], at(1))];
   };
@@ -108,35 +103,35 @@ function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** Free keys with values of one shape, e.g. labels. */
+/** A map with arbitrary keys and valid values, such as labels. */
 export function mapOf<T>(item: Schema<T>): Schema<Record<string, T>> {
   return (value, path) => {
-    if (!isMap(value)) refuse(path, 'a map');
+    if (!isMap(value)) fail(path, 'a map');
     const entries = Object.entries(value);
-    if (entries.length > MAX_KEYS) refuse(path, `at most ${MAX_KEYS} keys`);
+    if (entries.length > MAX_KEYS) fail(path, `at most ${MAX_KEYS} keys`);
     const at = (key: string) => path && `${path}.${key}`;
     return Object.fromEntries(entries.map(([key, each]) => [key, item(each, at(key))]));
   };
 }
 
-/** A map of known fields; unknown ones are left out. Every field of `T` must be given a shape. */
+/** A map with known fields. Unknown fields are removed. Every field of `T` needs a schema. */
 export function record<T extends object>(fields: { [K in keyof T]-?: Schema<T[K]> }): Schema<T> {
-  const shapes = Object.entries(fields) as [string, Schema<unknown>][];
-  const known = shapes.map(([name, shape]) => ({ name, shape }));
-  const names = shapes.map(([name]) => name);
+  const schemas = Object.entries(fields) as [string, Schema<unknown>][];
+  const known = schemas.map(([name, schema]) => ({ name, schema }));
+  const names = schemas.map(([name]) => name);
   return (value, path) => {
-    if (!isMap(value)) refuse(path, 'a map');
-    let made: Record<string, unknown> | undefined;
+    if (!isMap(value)) fail(path, 'a map');
+    let copy: Record<string, unknown> | undefined;
     let present = 0;
     for (let index = 0; index < known.length; index += 1) {
-      const { name, shape } = known[index] as (typeof known)[number];
+      const { name, schema } = known[index] as (typeof known)[number];
       const given = value[name];
-      const field = shape(given, within(path, name));
-      if (field !== given) made ??= only(names.slice(0, index), value);
-      if (made) put(made, name, field);
+      const field = schema(given, within(path, name));
+      if (field !== given) copy ??= pick(names.slice(0, index), value);
+      if (copy) put(copy, name, field);
       else if (given !== undefined) present += 1;
     }
-    return (made ?? (Object.keys(value).length === present ? value : only(names, value))) as T;
+    return (copy ?? (Object.keys(value).length === present ? value : pick(names, value))) as T;
   };
 }
 
@@ -149,9 +144,8 @@ function put(into: Record<string, unknown>, name: string, field: unknown): void 
   if (field !== undefined) into[name] = field;
 }
 
-/** Those fields of the map that are there. */
-function only(names: readonly string[], value: Record<string, unknown>): Record<string, unknown> {
-  const made: Record<string, unknown> = {};
-  for (const name of names) put(made, name, value[name]);
-  return made;
+function pick(names: readonly string[], value: Record<string, unknown>): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (const name of names) put(copy, name, value[name]);
+  return copy;
 }

@@ -1,4 +1,4 @@
-/** Shapes of what an agent says about its Node and Pods. What passes here is safe to store and to print. */
+/** Schemas of Node and Pod status. Valid values are safe to store and to print. */
 
 import type {
   NodeAddress,
@@ -8,7 +8,7 @@ import type {
   Taint,
 } from '../../kube/nodes/node-types.js';
 import type { Condition } from '../../kube/objects/conditions.js';
-import { isTimeText } from '../../kube/objects/rfc3339-time.js';
+import { isTimeText } from '../../kube/objects/meta.js';
 import type {
   ContainerState,
   ContainerStateRunning,
@@ -29,22 +29,22 @@ import {
   text,
 } from './schema-combinators.js';
 
-/** The largest int32: clients refuse to decode a whole list that holds a larger number in such a field. */
+/** The largest int32. Clients reject a whole list if one such field holds a larger number. */
 export const MAX_INT32 = 2 ** 31 - 1;
 
-/** Names of objects, containers, reasons and the like. */
+/** Names of objects, containers and reasons. */
 export const name: Schema<string> = text(253);
-/** Images, digests, ids. */
+/** Images, digests and ids. */
 const reference = text(1_024);
-/** Termination messages go up to 4 KiB a container. */
+/** Termination messages have up to 4 KiB for each container. */
 const message = text(8_192);
 
 const shortText = text(32);
 
-/** The time that passed last: a report names few, and those of a crowd are the same seconds. One text stands for all of them. */
+/** Cache of the last valid time. Reports repeat the same few times, so one check and one string serve many of them. */
 let lastTime: string | undefined;
 
-/** An RFC 3339 time in UTC that the calendar knows. */
+/** A valid RFC 3339 time in UTC. */
 export const timestamp: Schema<string> = (value, path) => {
   if (lastTime !== undefined && value === lastTime) return lastTime;
   const written = shortText(value, path);
@@ -54,7 +54,7 @@ export const timestamp: Schema<string> = (value, path) => {
   return written;
 };
 
-/** Not part of the protocol here: dropped. */
+/** Drops a field that is not part of the protocol. */
 const nothing: Schema<undefined> = () => undefined;
 
 const conditionFields = {

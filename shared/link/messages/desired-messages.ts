@@ -1,55 +1,56 @@
-/** What a node is to hold, on its way down, and what goes back up of it. */
+/** Messages about desired state. */
 
-/** What an agent holds of one object: its uid, and the digest of the bytes given, "" when only the engine has it. */
+/** An object on the agent, with the digest of its bytes. Empty if only the container engine knows the Pod. */
 export type ObjectDigest = [uid: string, digest: string];
 
-/** The hub's word that it gave these bytes to this node. Agents keep it and understand nothing of it. */
+/** HMAC with which the hub can verify later that it sent these bytes to this node. Opaque to agents, which store it. */
 export interface ObjectMac {
-  /** Era and revision at which the object was given. */
+  /** Epoch and store revision at which the object was sent. */
   epoch: string;
   revision: number;
-  /** Keyed hash over node, epoch, revision, uid and bytes, base64url. */
+  /** HMAC over node, epoch, revision, uid and bytes, base64url. */
   tag: string;
 }
 
-/** One object that the node is to hold. `object` is its JSON (no status, managedFields, resourceVersion). */
+/** One object of the node's desired state. `object` is its JSON without status, managedFields and resourceVersion. */
 export interface DesiredObject {
   uid: string;
   digest: string;
-  /** Absent: a Pod. Others only with feature `configObjects`, and before the Pods that name them. */
+  /** Absent for a Pod. Other kinds need feature `configObjects` and precede the Pods that use them. */
   kind?: 'ConfigMap' | 'Secret';
-  /** UTF-8 JSON bytes. Encoded once, whoever receives them. */
+  /** UTF-8 JSON bytes. Encoded once for all nodes. */
   object: Uint8Array;
-  /** Kept with the object, for a day when the store has lost it. */
+  /** The agent stores it with the object, for a later restore of the store from an older backup. */
   mac?: ObjectMac;
 }
 
-/** A difference, whole by itself: a large one comes as several, each sent when the one before was applied. */
+/** A change of the desired state. Large changes are split, and each part is sent after the previous one. */
 export interface Desired {
   kind: 'desired';
   id: number;
   revision: number;
   set: DesiredObject[];
-  /** Uids of objects to stop and drop. */
+  /** Uids of objects to delete. Pods are stopped first. */
   removed: string[];
 }
 
-/** Feature `returnObjects`: after a restore, uids that the host holds and the store has lost. */
+/** Feature `returnObjects`: after a restore, uids of objects that the host has and the store lost. */
 export interface ReturnRequest {
-  kind: 'ask';
+  kind: 'returnRequest';
   uids: string[];
 }
 
 /**
- * Feature `prefetchImages`: the images that the node is to have before any Pod asks for them, as Pods name them. The whole
- * list each time; the agent pulls what it lacks and removes none of them. Nothing is answered.
+ * Feature `prefetchImages`: images that the node should have before a Pod needs them, named as Pods name them. Each
+ * message carries the whole list. The agent pulls missing images and protects all of them from garbage collection. Not
+ * acknowledged.
  */
-export interface PinnedImages {
+export interface PrefetchImages {
   kind: 'prefetchImages';
   images: string[];
 }
 
-/** Answers an `ask` for one uid: the bytes as they were given, with their seal; without, the host has none. */
+/** The bytes of a requested uid as they were sent, with their HMAC. Without `object`: unknown to the host. */
 export interface ReturnedObject {
   uid: string;
   object?: Uint8Array;
@@ -58,6 +59,6 @@ export interface ReturnedObject {
 
 export interface Applied {
   kind: 'applied';
-  /** The `desired` that is now on disk. */
+  /** Id of the `desired` message, which is now on disk. */
   id: number;
 }

@@ -1,22 +1,21 @@
-/** How a host joins: what it posts, and what it is answered. */
+/** Requests and responses of a join. */
 
 /**
- * POST body of a join. A taken name is 409, a wrong token 401.
- * The agent makes its key and sends a request for a certificate, so a join whose answer was lost can be repeated.
+ * Body of the POST request. Response 409: the name is taken. Response 401: the token is invalid. The agent generates
+ * its key itself, so it can repeat a request whose response was lost.
  */
 export interface JoinRequest {
   node: string;
   /** PKCS #10 in PEM, for `O=system:nodes, CN=system:node:NAME`. */
   csr: string;
-  /** What the host will register with, for people who decide on many at once. */
+  /** Labels that the host will register with. Shown to the operator who approves. */
   labels?: Record<string, string>;
 }
 
-/** Answer 202 to a join, or to a host whose certificate has expired: a person has to decide. The same request, later, asks again. */
+/** Response 202: an operator must approve the join or renewal. The agent repeats its request. */
 export interface PendingJoinResponse {
-  /** Name of the CertificateSigningRequest. */
   request: string;
-  /** For people. */
+  /** Text for the operator of the host. */
   message: string;
 }
 
@@ -25,8 +24,8 @@ export interface JoinResponse {
   clusterUID: string;
   /** PEM, for the key of the request. */
   certificate: string;
-  /** PEM of the authorities by which to know the coordinator from now on. */
+  /** PEM of the CA certificates that the agent must trust from now on. */
   ca: string;
-  /** The hub's word that it took this key, to be sent as JOIN_SEAL_HEADER: a store restored from before the join believes it. */
+  /** HMAC that proves the join to a store restored from an older backup. Sent in JOIN_MAC_HEADER. */
   joinMac?: string;
 }

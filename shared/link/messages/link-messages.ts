@@ -1,13 +1,21 @@
 /**
- * Every message of the agent link and every limit: the protocol's only definition, one file a topic.
- * WebSocket over TLS at `/link`, subprotocol `everynode.v1`, one msgpack map a binary frame.
- * The host's steady clock is its wall clock when the agent started plus monotonic time since: it never jumps.
- * Within a version unknown fields are ignored; new message kinds are sent only after both ends named the feature.
+ * The messages and limits of the agent link, with one file for each topic. Transport: WebSocket over TLS at `/link`,
+ * subprotocol `everynode.v1`, one msgpack map in each binary frame. `hostTimeMs` is the host's wall clock at the
+ * agent's start plus elapsed monotonic time, so it never jumps. Unknown fields are ignored. A new kind of message is
+ * only sent if both ends named its feature.
  */
-import type { CertificateIssued, RenewCertificate } from './certificate-messages.js';
-import type { Applied, Desired, PinnedImages, ReturnRequest } from './desired-messages.js';
+
+import type { Applied, Desired, PrefetchImages, ReturnRequest } from './desired-messages.js';
 import type { EventsReport, MetersReport, StatusAck, StatusReport } from './report-messages.js';
-import type { ClockChange, Goodbye, HeartbeatConfigChange, Hello, Welcome } from './session-messages.js';
+import type {
+  CertificateIssued,
+  ClockChange,
+  Goodbye,
+  HeartbeatConfigChange,
+  Hello,
+  RenewCertificate,
+  Welcome,
+} from './session-messages.js';
 import type {
   StreamArrived,
   StreamClose,
@@ -17,7 +25,6 @@ import type {
   StreamStarted,
 } from './stream-messages.js';
 
-export * from './certificate-messages.js';
 export * from './desired-messages.js';
 export * from './join-messages.js';
 export * from './link-limits.js';
@@ -44,7 +51,7 @@ export type FromHub =
   | ClockChange
   | Desired
   | ReturnRequest
-  | PinnedImages
+  | PrefetchImages
   | StatusAck
   | Goodbye
   | CertificateIssued

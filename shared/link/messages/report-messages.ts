@@ -1,4 +1,4 @@
-/** What a host says of itself and its Pods, on its way up. */
+/** Reports of a host about itself and its Pods. */
 
 import type { NodeStatus } from '../../kube/nodes/node-types.js';
 import type { ObjectReference } from '../../kube/objects/event-types.js';
@@ -6,7 +6,7 @@ import type { Timestamp } from '../../kube/objects/meta.js';
 import type { PodStatus } from '../../kube/pods/pod-types.js';
 import type { ReturnedObject } from './desired-messages.js';
 
-/** Timestamps in it are by the host's steady clock; the hub shifts them into its own time (`hub/reports/host-time.ts`). */
+/** Timestamps are by the host's monotonic clock. The hub converts them to its own time (`hub/reports/host-time.ts`). */
 export interface PodReport {
   uid: string;
   namespace: string;
@@ -14,59 +14,58 @@ export interface PodReport {
   status: PodStatus;
 }
 
-/** Names a Pod that is fully stopped and may leave the store. */
+/** A Pod that has stopped completely and may be deleted from the store. */
 export interface RemovedPod {
   uid: string;
   namespace: string;
   name: string;
 }
 
-/** A static Pod of the host, to be shown in the API by a mirror that the hub makes under a uid of its own. */
+/** A static Pod of the host. The hub creates a mirror Pod with another uid for it. */
 export interface MirrorPod {
-  /** What the host calls it: reports, Events and streams of the Pod go by this uid on the link. */
+  /** The static Pod's uid. Reports, Events and streams use it on the link. */
   uid: string;
-  /** UTF-8 JSON bytes. */
   object: Uint8Array;
 }
 
 /**
- * Feature `hostHandovers`: a Pod that has taken another's place by the turn that stood on that one. Said until acknowledged; a
- * `desired` with the successor, or `gone` for it, follows.
+ * Feature `hostHandovers`: a Pod that replaced another one by a handover. Repeated until it is acknowledged. The hub
+ * then sends a `desired` message that contains or removes the successor.
  */
 export interface HandedOverPod {
   uid: string;
-  /** The Pod that bore the turn, as it was given. */
+  /** The replaced Pod, as the hub sent it. */
   predecessor: ReturnedObject;
 }
 
-/** A session's first reports name every Pod and the Node; later ones only what changed. */
+/** The first reports of a session contain the Node and every Pod. Later ones contain only changes. */
 export interface StatusReport {
   kind: 'status';
   id: number;
   hostTimeMs: number;
-  /** The host's wall clock now, ms. */
+  /** The host's wall clock in milliseconds. */
   wallTimeMs?: number;
   node?: NodeStatus;
   pods: PodReport[];
   removed: RemovedPod[];
-  /** Only what was asked for in this session. */
+  /** Only objects that the hub requested in this session. */
   returned?: ReturnedObject[];
   handedOver?: HandedOverPod[];
-  /** All static Pods of the host; absent when they are what was said last in this session. */
+  /** All static Pods of the host. Absent if unchanged within this session. */
   mirrors?: MirrorPod[];
-  /** Uids of Pods that only the engine knows and that it showed after the hello: it was down, or slow to tell. */
+  /** Uids of Pods that only the container engine knows, if it reported them after the hello. */
   foundUids?: string[];
 }
 
 export interface StatusAck {
   kind: 'statusAck';
-  /** Committed to the store. */
+  /** Id of the report, which is now in the store. */
   id: number;
 }
 
 /**
- * An Event as an agent tells it: on its own Node or on a Pod bound to it. `count` is how often since the last report;
- * the hub's recorder takes a report for one occurrence, at the time it came.
+ * An Event about the agent's own Node or a Pod bound to it. `count` counts occurrences since the last report. The hub
+ * records each report as one occurrence at the time of its arrival.
  */
 export interface ReportedEvent {
   involvedObject: ObjectReference;
@@ -78,21 +77,19 @@ export interface ReportedEvent {
   lastTimestamp: Timestamp;
 }
 
-/** Feature `meters`: what the agent's process costs its host. Said seldom, kept in memory alone, not acknowledged. */
+/** Feature `meters`: resource usage of the agent's process. Sent rarely, kept only in memory, and not acknowledged. */
 export interface MetersReport {
   kind: 'meters';
-  /** How long the process has run. */
   uptimeMs: number;
   memoryBytes: number;
-  /** Written into files, by its own count. */
+  /** Bytes written to files, by the agent's count. */
   writtenBytes: number;
-  /** Written to a disk, by the kernel's; absent where the kernel does not say. */
+  /** Bytes written to disk, by the kernel's count. Absent if the kernel does not provide it. */
   diskWrittenBytes?: number;
-  /** Of the last heartbeat that was answered. */
   roundTripMs?: number;
 }
 
-/** Not acknowledged: what a broken link swallows of these is lost. */
+/** Not acknowledged: Events are lost if the link breaks. */
 export interface EventsReport {
   kind: 'events';
   items: ReportedEvent[];

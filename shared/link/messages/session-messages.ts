@@ -1,4 +1,4 @@
-/** How a session of the link begins and ends. */
+/** Start and end of a session, and changes during it. */
 import type { HeartbeatConfig } from '../../kube/nodes/heartbeat-config.js';
 import type { Node, NodeStatus, Taint } from '../../kube/nodes/node-types.js';
 import type { ObjectDigest } from './desired-messages.js';
@@ -7,24 +7,24 @@ export interface Hello {
   kind: 'hello';
   node: string;
   bootID: string;
-  /** Random, one an agent process: tells a reconnect from a clone. */
+  /** Random for each agent process. It distinguishes a reconnect from a cloned host. */
   instanceID: string;
   agentVersion: string;
   features: string[];
   /** Absent before the first welcome. */
   clusterUID?: string;
   epoch?: string;
-  /** Revision of the last `desired` applied; 0 = none. */
+  /** Revision of the last applied `desired` message. 0: none. */
   revision: number;
   objects: ObjectDigest[];
-  /** Uid of the Node that this agent process was welcomed as; absent before its first welcome. */
+  /** Uid of the Node in this process's last welcome. Absent before the first one. */
   nodeUid?: string;
   /** Labels and taints for a Node that does not exist yet. */
   register: { labels: Record<string, string>; taints: Taint[] };
   status: NodeStatus;
-  /** The host's steady clock now, ms: the hub measures its offset to the hub's own time. */
+  /** The host's monotonic clock in milliseconds. The hub measures its offset to the hub's clock. */
   hostTimeMs: number;
-  /** The host's wall clock now, ms: how wrong it is, is told to people and counts for nothing else. */
+  /** The host's wall clock in milliseconds. Only used to report its error to operators. */
   wallTimeMs?: number;
 }
 
@@ -34,21 +34,21 @@ export interface Welcome {
   clusterUID: string;
   epoch: string;
   heartbeatIntervalMs: number;
-  /** The first reconnect is spread over so long. */
+  /** Time over which agents spread their first reconnect. */
   reconnectSpreadMs: number;
   serverTimeMs: number;
-  /** The Node as stored, for field refs and cordon. */
+  /** The stored Node, for field references and cordon. */
   node: Pick<Node, 'metadata'>;
-  /** To be known by over HTTPS as long as this link stands: behind a proxy that ends TLS, where no certificate is seen. */
+  /** Token for HTTPS requests while the link is open, for hosts behind a proxy that terminates TLS. */
   bearerToken?: string;
 }
 
-/** Feature `heartbeatConfig`: how often the agent is to show life from now on, and what it may save. */
+/** Feature `heartbeatConfig`: changes heartbeat interval and traffic savings of the open link. */
 export interface HeartbeatConfigChange extends HeartbeatConfig {
-  kind: 'pace';
+  kind: 'heartbeatConfig';
 }
 
-/** Feature `time`: the hub's clock was set, and what the welcome said of it counts no more. */
+/** Feature `time`: the hub's clock was stepped. Replaces `serverTimeMs` of the welcome. */
 export interface ClockChange {
   kind: 'time';
   serverTimeMs: number;
@@ -60,8 +60,24 @@ export interface Goodbye {
   kind: 'goodbye';
   reason: GoodbyeReason;
   message: string;
-  /** Do not come back sooner; absent = do not come back while this process lives. */
+  /** Minimum delay before a reconnect. Absent: the process must not reconnect. */
   retryMs?: number;
-  /** With `nodeDeleted`: whose Node it was. An agent of that fleet drops its Pods; any other ignores the word. */
+  /** With `nodeDeleted`: the fleet of the Node. Agents of another fleet keep their Pods. */
   clusterUID?: string;
+}
+
+/** Feature `certificates`: requests a new certificate for the key of the session. */
+export interface RenewCertificate {
+  kind: 'renew';
+  /** PKCS #10 in PEM. */
+  csr: string;
+}
+
+/** Feature `certificates`: delivers a new certificate, new CA certificates, or both. Not acknowledged. */
+export interface CertificateIssued {
+  kind: 'certified';
+  /** PEM. The response to a `renew`. */
+  certificate?: string;
+  /** PEM of all CA certificates to trust from now on. */
+  ca?: string;
 }

@@ -1,4 +1,4 @@
-/** Streams: logs, commands, ports and usage of a host, for a reader at the API. */
+/** Streams for logs, commands, ports and resource usage. */
 
 export interface LogStreamRequest {
   type: 'log';
@@ -14,7 +14,7 @@ export interface LogStreamRequest {
   limitBytes?: number;
 }
 
-/** Whose process a reader wants to talk to. */
+/** Addresses a container's process. */
 interface ProcessStreamRequest {
   podUid: string;
   container: string;
@@ -24,25 +24,25 @@ interface ProcessStreamRequest {
   tty: boolean;
 }
 
-/** Feature `channels`: runs a command. Both directions carry frames (`channel.ts`), the last from the host is a Status. */
+/** Feature `channels`: runs a command. Frames in both directions, at last a Status (`streams/stream-channels.ts`). */
 export interface ExecStreamRequest extends ProcessStreamRequest {
   type: 'exec';
   command: string[];
 }
 
-/** Feature `channels`: the streams of the container's first process, in frames as well. */
+/** Feature `channels`: attaches to the container's main process, also with frames. */
 export interface AttachStreamRequest extends ProcessStreamRequest {
   type: 'attach';
 }
 
-/** Feature `channels`: one connection to a port of the Pod. Frames on `stdin` go there, frames on `stdout` come from there. */
+/** Feature `channels`: a connection to a port of the Pod, by frames on `stdin` (to it) and `stdout` (from it). */
 export interface PortStreamRequest {
   type: 'port';
   podUid: string;
   port: number;
 }
 
-/** Feature `channels`: a `HostUsage` in JSON. */
+/** Feature `channels`: requests a `HostUsage` in JSON. */
 export interface UsageStreamRequest {
   type: 'usage';
 }
@@ -54,7 +54,7 @@ export type StreamRequest =
   | PortStreamRequest
   | UsageStreamRequest;
 
-/** What a host uses: averages over the window that ends at `timeMs`, by the host's wall clock. */
+/** Resource usage of a host: averages over the window that ends at `timeMs`, by the host's wall clock. */
 export interface HostUsage {
   node: ResourceUse;
   pods: { uid: string; containers: ({ name: string } & ResourceUse)[] }[];
@@ -65,7 +65,7 @@ export interface ResourceUse {
   windowMs: number;
   /** Millionths of a core. */
   cpuMicro: number;
-  /** Working set: what cannot be freed at once. */
+  /** Working set: memory that cannot be freed at once. */
   memoryBytes: number;
 }
 
@@ -75,33 +75,33 @@ export interface StreamOpen {
   request: StreamRequest;
 }
 
-/** Towards the reader; with feature `channels` also towards the host. */
+/** From the host to the reader. With feature `channels` in both directions. */
 export interface StreamData {
   kind: 'streamData';
   stream: number;
   bytes: Uint8Array;
 }
 
-/** Feature `channels`: so many bytes of streams have arrived, whoever reads them and when (`stream-pace.ts`). */
+/** Feature `channels`: acknowledges received bytes of all streams (`streams/stream-congestion.ts`). */
 export interface StreamArrived {
   kind: 'streamArrived';
   bytes: number;
 }
 
-/** The receiver of a stream has room for so many bytes more. */
+/** Grants the writer of a stream more credit. */
 export interface StreamCredit {
   kind: 'streamCredit';
   stream: number;
   bytes: number;
 }
 
-/** The stream has begun: its reader may be answered although no byte has come yet. */
+/** The stream is open. The hub can now answer the reader's request, even without a first byte. */
 export interface StreamStarted {
   kind: 'streamStarted';
   stream: number;
 }
 
-/** Ends a stream, from either side. Without `error` it came to its end; with one before `streamStarted` it was refused. */
+/** Ends a stream from either side. An `error` before `streamStarted` means that it was rejected. */
 export interface StreamClose {
   kind: 'streamClose';
   stream: number;

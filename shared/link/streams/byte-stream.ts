@@ -1,11 +1,11 @@
 /**
- * Streams of bytes inside the link. Opening one grants its writer `STREAM_WINDOW_BYTES`; the reader grants more as it
- * consumes, and the writer never sends beyond what was granted, so neither end buffers more than a window.
+ * Byte streams within the link. Opening a stream grants its writer `STREAM_WINDOW_BYTES` of credit. The reader grants
+ * more as it consumes. The writer never exceeds its credit, so neither end buffers more than one window.
  */
 import type { StatusReason } from '../../kube/objects/api-status.js';
 import { STREAM_CHUNK_BYTES, STREAM_WINDOW_BYTES } from '../messages/link-messages.js';
 
-/** A stream that was refused or broke, in words for the reader. */
+/** A rejected or broken stream. The message is shown to the reader. */
 export class StreamError extends Error {
   constructor(
     readonly reason: StatusReason,
@@ -16,32 +16,33 @@ export class StreamError extends Error {
   }
 }
 
-/** The writing end: cuts a source into chunks and sends them as credit allows. */
+/** The writing end: splits a source into chunks and sends them as credit allows. */
 export class StreamWriter {
   #credit = STREAM_WINDOW_BYTES;
   #wake: (() => void) | undefined;
   readonly #abort = new AbortController();
 
-  /** Aborts when the reader left or the link broke. */
+  /** Aborts when the reader leaves or the link breaks. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
-  /** The reader has room for so many bytes more. */
+  /** Adds credit that the reader granted. */
   addCredit(bytes: number): void {
     this.#credit = Math.min(this.#credit + bytes, STREAM_WINDOW_BYTES);
     this.#wake?.();
   }
 
-  /** Stops `pump`; nothing is sent any more. */
+  /** Stops `pump`. No further chunk is sent. */
   close(): void {
     this.#abort.abort();
     this.#wake?.();
   }
 
   /**
-   * Sends all of `source`; `send` resolves when the transport took the chunk, so that what is more urgent gets ahead.
-   * A piece of at most `STREAM_CHUNK_BYTES` stays whole. Resolves at the source's end or after `close`; rejects as the source does.
+   * Sends all of `source`. `send` resolves when the transport has accepted the chunk, so urgent messages can overtake
+   * the stream. A piece of at most `STREAM_CHUNK_BYTES` is not split. Resolves at the end of the source or after
+   * `close`. Rejects if the source fails.
    */
   async pump(source: AsyncIterable<Uint8Array>, send: (chunk: Uint8Array) => Promise<void>): Promise<void> {
     for await (const bytes of source) {
@@ -55,7 +56,7 @@ export class StreamWriter {
     }
   }
 
-  /** Takes so many bytes of credit, waiting for them; false after `close`. */
+  /** Waits for `size` bytes of credit and uses them. Resolves with false after `close`. */
   async #take(size: number): Promise<boolean> {
     while (this.#credit < size && !this.signal.aborted) {
       await new Promise<void>((resolve) => {
@@ -68,10 +69,10 @@ export class StreamWriter {
   }
 }
 
-/** How a stream is over: at its end, or broken. */
+/** The end of a stream: regular, or with an error. */
 type Outcome = { error?: StreamError };
 
-/** The reading end: chunks in order, then the end or a `StreamError`. For one consumer. */
+/** The reading end: yields chunks in order, then ends or throws a `StreamError`. For one consumer only. */
 export class StreamReader implements AsyncIterable<Uint8Array> {
   readonly #chunks: Uint8Array[] = [];
   #outcome: Outcome | undefined;
@@ -81,17 +82,17 @@ export class StreamReader implements AsyncIterable<Uint8Array> {
   readonly #grant: (bytes: number) => void;
   readonly #left: () => void;
 
-  /** `grant` tells the writer of more room; `left` is called when the consumer stops before the end. */
+  /** `grant` sends credit to the writer. `left` is called when the consumer stops before the end. */
   constructor(grant: (bytes: number) => void, left: () => void) {
     this.#grant = grant;
     this.#left = left;
   }
 
-  /** Takes a chunk in. False when the writer went beyond its credit: the stream is broken then. */
+  /** Adds a received chunk. Returns false and breaks the stream if the writer exceeded its credit. */
   push(chunk: Uint8Array): boolean {
     if (this.#outcome) return true;
     if (chunk.length > this.#outstanding) {
-      this.end(new StreamError('InternalError', 'more was sent than was granted'));
+      this.end(new StreamError('InternalError', 'the writer exceeded its credit'));
       return false;
     }
     this.#outstanding -= chunk.length;
@@ -100,7 +101,7 @@ export class StreamReader implements AsyncIterable<Uint8Array> {
     return true;
   }
 
-  /** No more chunks come; those taken in are still delivered. The first call counts. */
+  /** Ends the stream. Chunks received before are still delivered. Only the first call has an effect. */
   end(error?: StreamError): void {
     this.#outcome ??= error ? { error } : {};
     this.#wake?.();
@@ -128,7 +129,7 @@ export class StreamReader implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** Grants in steps of half a window: a credit message for every chunk would double the frames. */
+  /** Grants credit in steps of half a window. A credit message for each chunk would double the number of frames. */
   #credit(bytes: number): void {
     this.#consumed += bytes;
     if (this.#consumed < STREAM_WINDOW_BYTES / 2 || this.#outcome) return;

@@ -1,74 +1,74 @@
 /**
- * How many bytes of streams may be on their way over one link. What a socket has taken cannot be overtaken any more:
- * a log would put seconds of itself before every report on a slow line. So each end tells what has arrived, and the
- * other keeps as little under way as still fills the line (the idea of LEDBAT, RFC 6817: delay tells of a queue).
+ * Limits the bytes of streams in flight on a link. Status reports cannot overtake bytes that the socket has accepted,
+ * so on a slow line a log would delay them by seconds. Both ends acknowledge received bytes. The sender keeps as few
+ * bytes in flight as still saturate the line, like LEDBAT (RFC 6817): growing delay indicates a queue.
  */
 import { STREAM_CHUNK_BYTES } from '../messages/link-messages.js';
 
-/** A line that carries less than 300 KB/s makes a report wait longer than `QUEUE_MS` for these; a busy host is no slow line. */
-const LEAST_BYTES = 4 * STREAM_CHUNK_BYTES;
-const MOST_BYTES = 1024 * 1024;
-/** Above the line's own delay, which is what a report may have to wait. */
+/** Minimum window. Only lines below 300 KB/s need longer than `QUEUE_MS` for it. */
+const MIN_BYTES = 4 * STREAM_CHUNK_BYTES;
+const MAX_BYTES = 1024 * 1024;
+/** Tolerated queueing delay on top of the line's base delay. */
 const QUEUE_MS = 200;
-/** A line may change: its least delay is forgotten after one to two of these. */
+/** The base delay can change. It is forgotten after one to two epochs. */
 const EPOCH_MS = 30_000;
 
-interface UnderWay {
+interface InFlight {
   bytes: number;
   sentAt: number;
-  /** A later cut of the window is about these bytes as well. */
+  /** Number of window cuts when these bytes were sent. */
   cut: number;
 }
 
 export class StreamCongestion {
   readonly #now: () => number;
-  #isTold = false;
-  #window = 2 * LEAST_BYTES;
+  #isEnabled = false;
+  #window = 2 * MIN_BYTES;
   #bytes = 0;
   #cuts = 0;
-  readonly #underWay: UnderWay[] = [];
+  readonly #inFlight: InFlight[] = [];
   readonly #waiting: (() => void)[] = [];
   #least = { delayMs: Number.POSITIVE_INFINITY, beforeMs: Number.POSITIVE_INFINITY, since: 0 };
 
-  /** `now` in ms, never jumping. */
+  /** `now` returns monotonic milliseconds. */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Resolves when these bytes may be sent, to each stream in turn; at once when the other end does not tell of arrivals. */
+  /** Resolves when these bytes may be sent: at once if the other end does not acknowledge. Streams take turns. */
   async waitForWindow(bytes: number): Promise<void> {
-    if (!this.#isTold) return;
+    if (!this.#isEnabled) return;
     if (this.#waiting.length > 0 || !this.#hasRoom()) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
     this.#bytes += bytes;
-    this.#underWay.push({ bytes, sentAt: this.#now(), cut: this.#cuts });
+    this.#inFlight.push({ bytes, sentAt: this.#now(), cut: this.#cuts });
   }
 
-  /** The other end has the oldest `bytes` that were under way. */
+  /** The other end acknowledged the oldest `bytes` in flight. */
   acknowledge(bytes: number): void {
     for (let left = bytes; left > 0; ) {
-      const oldest = this.#underWay[0];
+      const oldest = this.#inFlight[0];
       if (!oldest) break;
       const part = Math.min(left, oldest.bytes);
       left -= part;
       oldest.bytes -= part;
       this.#bytes -= part;
       if (oldest.bytes > 0) break;
-      this.#underWay.shift();
+      this.#inFlight.shift();
       this.#learn(this.#now() - oldest.sentAt, oldest.cut, part);
     }
     this.#release();
   }
 
-  /** From now on the other end tells what has arrived. */
+  /** Starts to limit: the other end sends acknowledgements. */
   enable(): void {
-    this.#isTold = true;
+    this.#isEnabled = true;
   }
 
-  /** The link is gone: nobody waits any more. */
+  /** The link is closed. All waiting calls resolve. */
   close(): void {
-    this.#isTold = false;
+    this.#isEnabled = false;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
@@ -78,12 +78,12 @@ export class StreamCongestion {
 
   #learn(delayMs: number, cut: number, bytes: number): void {
     if (delayMs > this.#leastDelay(delayMs) + QUEUE_MS) {
-      // What was sent before the last cut tells of the time before it.
+      // Bytes sent before the last cut only reflect the larger window.
       if (cut < this.#cuts) return;
       this.#cuts += 1;
-      this.#window = Math.max(LEAST_BYTES, this.#window / 2);
+      this.#window = Math.max(MIN_BYTES, this.#window / 2);
     } else if (this.#waiting.length > 0) {
-      this.#window = Math.min(MOST_BYTES, this.#window + bytes);
+      this.#window = Math.min(MAX_BYTES, this.#window + bytes);
     }
   }
 
@@ -97,7 +97,7 @@ export class StreamCongestion {
     return Math.min(this.#least.delayMs, this.#least.beforeMs);
   }
 
-  /** One turn of the event loop may let several go. Each counts itself in before the next looks. */
+  /** Several waiting calls can continue in one turn of the event loop, before they add their bytes. */
   #release(): void {
     let room = this.#window - this.#bytes;
     while (room > 0) {

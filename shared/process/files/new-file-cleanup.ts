@@ -1,14 +1,14 @@
-/** A command that fails leaves nothing behind: the files that it created in a directory are removed, earlier ones stay. */
+/** Clean-up after a failed command: removes the files that it created in a directory, and keeps earlier ones. */
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Deep enough for the data directories: files that a command adds to a folder of an earlier command lie no deeper. */
+/** Depth of data directories. Commands do not create files below it in existing directories. */
 const DEPTH = 2;
 
 /**
- * Lists the files in `directory` now, and returns a function that removes all others: new files and folders, and the directory and
- * its parents if they are new. The function does not touch files that were there before, even if their content has changed.
- * Only for a directory that no other process writes to: the new files of another process would be removed too.
+ * Lists the files in `directory` and returns a function that removes all others: new files and folders, and the
+ * directory and its parents if they are new. Existing files are not touched, even if their content changed. The
+ * directory must not be written to by another process, because its new files would be removed too.
  */
 export function trackNewFiles(directory: string): () => void {
   const removeNewFolders = trackNewFolders(directory);
@@ -21,7 +21,7 @@ export function trackNewFiles(directory: string): () => void {
   };
 }
 
-/** Returns a function that removes these folders and their parents if they do not exist now and are empty then. */
+/** Returns a function that removes the folders and parents that do not exist now, if they are empty. */
 export function trackNewFolders(...folders: readonly string[]): () => void {
   const missing = folders.flatMap(missingFolders);
   return () => {
@@ -29,7 +29,7 @@ export function trackNewFolders(...folders: readonly string[]): () => void {
   };
 }
 
-/** The directory and its parents as far as they do not exist, the deepest first. */
+/** Returns the directory and its parents as far as they do not exist, deepest first. */
 function missingFolders(directory: string): string[] {
   return existsSync(directory) ? [] : [directory, ...missingFolders(dirname(directory))];
 }
@@ -42,11 +42,11 @@ function pathsIn(directory: string, depth: number): string[] {
   });
 }
 
-/** A folder stays if another program has put a file there. */
+/** Keeps the folder if another program has put a file into it. */
 function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // Not there, or not empty.
+    // The folder does not exist, or is not empty.
   }
 }

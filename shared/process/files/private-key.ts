@@ -1,9 +1,8 @@
-/** Private keys of both programs: ECDSA on P-256, kept as PKCS #8 in PEM. */
+/** Private keys of both programs: ECDSA on P-256, stored as PKCS #8 in PEM. */
 import { createPrivateKey, createPublicKey, webcrypto } from 'node:crypto';
 
 const EC = { name: 'ECDSA', namedCurve: 'P-256' } as const;
 
-/** How everything is signed. */
 export const SIGNATURE_ALGORITHM = { name: 'ECDSA', hash: 'SHA-256' } as const;
 
 function pem(label: string, der: ArrayBuffer): string {
@@ -14,13 +13,13 @@ function pem(label: string, der: ArrayBuffer): string {
   return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;
 }
 
-/** PEM of a new private key. */
+/** Returns the PEM of a new private key. */
 export async function generateKeyPem(): Promise<string> {
   const { privateKey } = await webcrypto.subtle.generateKey(EC, true, ['sign', 'verify']);
   return pem('PRIVATE KEY', await webcrypto.subtle.exportKey('pkcs8', privateKey));
 }
 
-/** Both halves of a private key in PEM. Throws when it is none, or not on P-256. */
+/** Returns both halves of a private key in PEM. Throws if it is invalid or not on P-256. */
 export async function importKey(keyPem: string): Promise<webcrypto.CryptoKeyPair> {
   const privateDer = createPrivateKey(keyPem).export({ type: 'pkcs8', format: 'der' });
   const publicDer = createPublicKey(keyPem).export({ type: 'spki', format: 'der' });

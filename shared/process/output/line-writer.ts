@@ -1,30 +1,32 @@
-/** Whole lines into a file, a pipe or a socket, at once: what a program says before it dies has been said. */
+/** Writes whole lines to a file, pipe or socket synchronously, so that the last lines before a crash are not lost. */
 import { writeSync } from 'node:fs';
 
-/** A reader that is behind is given so long before the next try, ms. */
+/** Pause before a retry while the pipe is full. */
 const FULL_PIPE_PAUSE_MS = 10;
-/** So long a line waits in all, ms: as long the whole program stands still. */
-const MOST_WAIT_MS = 1_000;
+/** Maximum time to wait for a slow reader. The whole program is blocked meanwhile. */
+const MAX_WAIT_MS = 1_000;
 
 /**
- * Writes each line to the descriptor. A reader that is behind is waited for. One that hangs costs the line, and from then
- * on no line waits until one has got through; the rest of one cut short is not written, and the next begins a line of its own.
- * A line that nobody can take any more is lost, and the program goes on. A descriptor that blocks waits as the kernel has it.
+ * Returns a function that writes a line to the descriptor.
+ * - A slow reader blocks the program for at most `MAX_WAIT_MS`, then the line is dropped.
+ * - After a dropped line, no line waits until one has been written.
+ * - The rest of a partly written line is not written; the next line starts with a newline.
+ * - Write errors are ignored.
  */
 export function lineWriter(file: number): (line: string) => void {
-  let patienceMs = MOST_WAIT_MS;
-  let isTorn = false;
+  let timeoutMs = MAX_WAIT_MS;
+  let isTruncated = false;
   return (line) => {
-    const whole = Buffer.from(isTorn ? `\n${line}` : line);
-    const rest = writeWithin(file, whole, patienceMs);
+    const whole = Buffer.from(isTruncated ? `\n${line}` : line);
+    const rest = writeWithTimeout(file, whole, timeoutMs);
     if (rest === undefined) return;
-    patienceMs = rest === 0 ? MOST_WAIT_MS : 0;
-    isTorn = rest > 0 && (isTorn || rest < whole.length);
+    timeoutMs = rest === 0 ? MAX_WAIT_MS : 0;
+    isTruncated = rest > 0 && (isTruncated || rest < whole.length);
   };
 }
 
-/** How many bytes nobody took in this time; undefined where nobody can. */
-function writeWithin(file: number, whole: Buffer, patienceMs: number): number | undefined {
+/** Returns the number of bytes that were not written in time, or undefined after a write error. */
+function writeWithTimeout(file: number, whole: Buffer, timeoutMs: number): number | undefined {
   let rest = whole;
   let waitedMs = 0;
   while (rest.length > 0) {
@@ -32,7 +34,7 @@ function writeWithin(file: number, whole: Buffer, patienceMs: number): number | 
       rest = rest.subarray(writeSync(file, rest));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return undefined;
-      if (waitedMs >= patienceMs) return rest.length;
+      if (waitedMs >= timeoutMs) return rest.length;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_PIPE_PAUSE_MS);
       waitedMs += FULL_PIPE_PAUSE_MS;
     }

@@ -1,6 +1,6 @@
 /**
- * The structured logger: one JSON line an event, `msg` constant text, values as fields. Written here and not taken from a
- * library, for one that can do more is a seventh of the agent's code and a tenth of its start.
+ * Structured logger: one JSON object on each line, with a constant `msg` and variable fields. Not a library, because
+ * the common ones would be a seventh of the agent's code and a tenth of its start-up time.
  */
 
 import { mkdirSync, openSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { isSystemError } from '../system-error.js';
 import { lineWriter } from './line-writer.js';
 import { escapeControls } from './terminal-output.js';
 
-/** With fields or without. An Error stands in the field `err`. */
+/** Logs a message with or without fields. Errors belong in the field `err`. */
 interface LogLine {
   (fields: Readonly<Record<string, unknown>>, msg: string): void;
   (msg: string): void;
@@ -20,7 +20,7 @@ export interface Logger {
   info: LogLine;
   warn: LogLine;
   error: LogLine;
-  /** The same, with these fields in each line. */
+  /** Returns a logger that adds these fields to each line. */
   child(bindings: Record<string, unknown>): Logger;
 }
 
@@ -29,7 +29,7 @@ const SEVERITIES = ['debug', 'info', 'warn', 'error'] as const;
 
 type LogLevel = (typeof SEVERITIES)[number] | 'silent';
 
-/** Field names whose values never reach a log line, at the top or one level down. */
+/** Fields whose values are redacted, at the top level and in nested objects. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'token',
   'secret',
@@ -40,22 +40,22 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'stringData',
 ]);
 
-/** A logger for one program; components take `log.child({ component })`. Writes to stderr. */
+/** Returns the logger of a program, which writes to stderr. Components use `log.child({ component })`. */
 export function createLogger(level: LogLevel): Logger {
   return loggerOf(level, lineWriter(2), '');
 }
 
-/** Appends to a file that only its owner can read; made with its directory when it is missing. */
+/** Returns a logger that appends to a file of mode 0600. Creates missing directories. */
 export function createFileLogger(path: string): Logger {
   mkdirSync(dirname(path), { recursive: true });
   const file = openSync(path, 'a', 0o600);
   return loggerOf('info', lineWriter(file), '');
 }
 
-/** Swallows everything: for tests and for tools that print results instead. */
+/** Discards everything. For tests, and for tools that print results instead. */
 export const silentLogger: Logger = createLogger('silent');
 
-/** `bound`: the fields of each line as JSON, `,"a":1`. */
+/** `bound` holds the fields of each line as JSON, such as `,"a":1`. */
 function loggerOf(level: LogLevel, write: (line: string) => void, bound: string): Logger {
   const least = level === 'silent' ? SEVERITIES.length : SEVERITIES.indexOf(level);
   const [debug, info, warn, error] = SEVERITIES.map((severity, rank): LogLine => {
@@ -71,7 +71,7 @@ function loggerOf(level: LogLevel, write: (line: string) => void, bound: string)
   return { debug, info, warn, error, child };
 }
 
-/** The fields as they stand in a line, each after a comma; secrets are hidden, errors told with their stack. */
+/** Returns the fields as JSON members, each after a comma. Secrets are redacted. */
 function membersOf(fields: Readonly<Record<string, unknown>>): string {
   let text = '';
   for (const [name, value] of Object.entries(fields)) {
@@ -84,13 +84,13 @@ function membersOf(fields: Readonly<Record<string, unknown>>): string {
 function jsonOf(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return scalarOf(value);
   try {
-    if (value instanceof Error) return JSON.stringify(toldError(value));
+    if (value instanceof Error) return JSON.stringify(loggedError(value));
     return JSON.stringify(value, (name, inner) => {
       if (name !== '' && SECRET_FIELDS.has(name)) return '[redacted]';
       return typeof inner === 'bigint' ? String(inner) : inner;
     });
   } catch {
-    // In a circle, or one that does not want to be read: what it is for is told by the message.
+    // The value has a cycle, or a getter that throws. The message must still be logged.
     return '"[unreadable]"';
   }
 }
@@ -99,8 +99,8 @@ function scalarOf(value: unknown): string | undefined {
   return JSON.stringify(typeof value === 'bigint' || typeof value === 'symbol' ? String(value) : value);
 }
 
-/** As much of an error as is logged; its causes as their messages. An error of the system has no stack: it is not a mistake in the program. */
-function toldError(error: Error): Record<string, unknown> {
+/** Returns the logged fields of an error. System errors have no stack, because they are no bugs. */
+function loggedError(error: Error): Record<string, unknown> {
   const { name, message, stack, cause } = error;
   const { code, reason } = error as { code?: unknown; reason?: unknown };
   const why = cause instanceof Error ? cause.message : cause;

@@ -1,4 +1,4 @@
-/** What setting up a service needs of the host: commands without a shell in between, files, root and systemd. */
+/** Operations to install a service: commands without a shell, files, and checks for root and systemd. */
 import { spawnSync } from 'node:child_process';
 import {
   accessSync,
@@ -16,27 +16,28 @@ import {
 import { dirname } from 'node:path';
 import { EXIT_CODES, ExitError } from '../exit-error.js';
 
-/** Runs a program to its end; answers what it printed. Throws `ExitError` with its words when it fails. */
+/** Runs a program and returns its standard output. Throws `ExitError` with its error output if it fails. */
 export function runCommandOnHost(program: string, ...args: readonly string[]): string {
   const done = spawnSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
   if (done.status === 0) return done.stdout.trim();
-  const why = done.error?.message ?? (done.stderr.trim() || `it ended with ${done.status ?? done.signal}`);
+  const why = done.error?.message ?? (done.stderr.trim() || `exit status ${done.status ?? done.signal}`);
   throw new ExitError(EXIT_CODES.environment, `${[program, ...args].join(' ')} failed: ${why}`);
 }
 
-/** Whether the program ends well; nothing is printed. */
+/** Returns true if the program exits with 0. Its output is discarded. */
 export function commandSucceeds(program: string, ...args: readonly string[]): boolean {
   return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
 }
 
-/** Throws `ExitError` unless this is root on a host that systemd runs. `what` begins the sentence. */
+/** Throws `ExitError` unless the process is root on a host with systemd. `what` is the subject of the sentence. */
 export function requireSystemd(what: string): void {
-  if (process.getuid?.() !== 0) throw new ExitError(EXIT_CODES.environment, `${what} needs root: use sudo.`);
+  if (process.getuid?.() !== 0)
+    throw new ExitError(EXIT_CODES.environment, `${what} must run as root: use sudo.`);
   if (existsSync('/run/systemd/system')) return;
-  throw new ExitError(EXIT_CODES.environment, `${what} needs a host that systemd runs.`);
+  throw new ExitError(EXIT_CODES.environment, `${what} requires a host with systemd.`);
 }
 
-/** Throws `ExitError` when one of these files could not be made, in its folder or the nearest above that there is. `what` begins the sentence. */
+/** Throws `ExitError` if one of these files could not be created. `what` is the subject of the sentence. */
 export function requireWritable(what: string, ...paths: readonly string[]): void {
   for (const path of paths) {
     try {
@@ -45,7 +46,7 @@ export function requireWritable(what: string, ...paths: readonly string[]): void
       const why = error instanceof Error ? error.message : String(error);
       throw new ExitError(
         EXIT_CODES.environment,
-        `${what} cannot write ${path}: ${why}. Nothing was changed.`,
+        `${what} cannot write ${path}: ${why}. No file was changed.`,
       );
     }
   }
@@ -55,7 +56,7 @@ function nearestFolder(path: string): string {
   return existsSync(path) ? path : nearestFolder(dirname(path));
 }
 
-/** Replaces a public file whole; answers whether its text is another than before. Makes its folder, for all to read. */
+/** Writes a world-readable file atomically. Creates its directory. Returns false if nothing changed. */
 export function installFile(path: string, text: string | Uint8Array, mode = 0o644): boolean {
   if (existsSync(path) && readFileSync(path).equals(Buffer.from(text))) {
     chmodSync(path, mode);
@@ -68,14 +69,14 @@ export function installFile(path: string, text: string | Uint8Array, mode = 0o64
   return true;
 }
 
-/** Makes `path` a link to `target`, in one step: whoever looks sees the old or the new. */
+/** Points a symbolic link to `target` atomically. */
 export function installLink(path: string, target: string): void {
   rmSync(`${path}.new`, { force: true });
   symlinkSync(target, `${path}.new`);
   renameSync(`${path}.new`, path);
 }
 
-/** Whether nothing is at `path`, or a link to something in `folder`: what others put there is theirs. */
+/** Returns true if nothing exists at `path`, or only a link into `folder`. Anything else belongs to another package. */
 export function isAbsentOrOwnLink(path: string, folder: string): boolean {
   try {
     return readlinkSync(path).startsWith(`${folder}/`);

@@ -1,20 +1,19 @@
-/** Start in order, stop in reverse, and end with the right exit code. */
+/** Lifetime of a program: starts components in order, stops them in reverse, and exits with the right code. */
 
 import { EXIT_CODES, ExitError } from '../exit-error.js';
 import type { Logger } from '../output/logger.js';
 import { printErrorDocument } from '../output/terminal-output.js';
 import { withSystemErrorsExplained } from '../system-error.js';
 
-/** Something a program starts and stops. `stop` is called only after `start` resolved. */
+/** A component of a program. `stop` is only called after `start` has resolved. */
 export interface Component {
   name: string;
   start?(): Promise<void> | void;
   stop?(): Promise<void> | void;
 }
 
-/** A started program. */
 export interface RunningComponents {
-  /** Stops the parts in reverse order; a part that fails to stop does not keep the others running. Idempotent. */
+  /** Stops the components in reverse order, even if some fail to stop. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -23,12 +22,12 @@ async function stopInReverse(started: Component[], log: Logger): Promise<void> {
     try {
       await part.stop?.();
     } catch (error) {
-      log.error({ part: part.name, err: error }, 'part did not stop cleanly');
+      log.error({ part: part.name, err: error }, 'component failed to stop');
     }
   }
 }
 
-/** Starts the parts one after another. When one fails, those before it are stopped and its error is thrown. */
+/** Starts the components one after another. If one fails, stops those before it and throws its error. */
 export async function startComponents(parts: readonly Component[], log: Logger): Promise<RunningComponents> {
   const started: Component[] = [];
   try {
@@ -49,10 +48,10 @@ export async function startComponents(parts: readonly Component[], log: Logger):
   };
 }
 
-/** A terminal and a program in between may both pass on one Ctrl-C: within so long it counts once, ms. */
+/** Ctrl-C can arrive twice, directly and through a parent process. Signals within this time count once. */
 const SAME_KEYSTROKE_MS = 500;
 
-/** Resolves at the first SIGTERM or SIGINT; a later one ends the process at once. Keeps the process alive meanwhile. */
+/** Resolves at the first SIGTERM or SIGINT and keeps the process alive until then. A second signal exits at once. */
 export function untilStopSignal(): Promise<NodeJS.Signals> {
   const keepAlive = setInterval(() => undefined, 2 ** 30);
   return new Promise((resolve) => {
@@ -69,7 +68,7 @@ export function untilStopSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-/** Resolves when standard input ends: whoever held its other end has gone, by whatever way. */
+/** Resolves when standard input ends because the parent process has exited or closed it. */
 export function untilInputEnds(): Promise<'end of input'> {
   return new Promise((resolve) => {
     const onEnd = (): void => resolve('end of input');
@@ -78,8 +77,11 @@ export function untilInputEnds(): Promise<'end of input'> {
 }
 
 /**
- * Runs a program's body to its end and exits: 0 or the `process.exitCode` that it set when it returns, an `ExitError`'s code after its sentence on stderr,
- * 3 after a sentence for an error of the operating system, 1 with the stack for what nobody foresaw.
+ * Runs a program's body and exits. Exit codes:
+ * - 0, or the value of `process.exitCode`, when the body returns;
+ * - the code of an `ExitError`, after its sentence on stderr;
+ * - 3 for an error of the operating system, after a sentence;
+ * - 1 for any other error, after its stack trace.
  */
 export async function runProgram(body: () => Promise<void>): Promise<never> {
   try {

@@ -1,44 +1,44 @@
 /**
- * What a service tells systemd (sd_notify(3)): that it is ready, that it lives, that it ends. Node has no datagram sockets of
- * the kernel's own, so systemd's helper sends it: a process of a few ms, one a minute.
+ * Notifications to systemd (sd_notify(3)): ready, watchdog and stopping. Node cannot send on Unix datagram sockets, so
+ * the program `systemd-notify` does it: a process of a few milliseconds once a minute.
  */
 import { spawn } from 'node:child_process';
 
 export interface ServiceManager {
-  /** The service works from now on; systemd is told that it lives for as long as the event loop turns. */
+  /** Reports that the service is ready. From then on the event loop sends watchdog notifications. */
   ready(status: string): void;
-  /** What `systemctl status` shows. */
+  /** Sets the text in `systemctl status`. */
   status(text: string): void;
-  /** It ends on purpose. */
+  /** Reports a deliberate stop. */
   stopping(): void;
 }
 
-/** Told more often than systemd asks: half of its patience, as sd_watchdog_enabled(3) advises. */
-const PATIENCE_PARTS = 2;
+/** Notifications are sent at half of the watchdog timeout, as sd_watchdog_enabled(3) recommends. */
+const NOTIFICATIONS_PER_TIMEOUT = 2;
 
-/** By the environment that systemd gives; one that says nothing where nobody listens. */
+/** Returns a manager for the environment that systemd set, or one without effect outside of systemd. */
 export function serviceManager(environment: Readonly<Record<string, string | undefined>>): ServiceManager {
   const { NOTIFY_SOCKET, WATCHDOG_USEC } = environment;
-  const tell = (...states: string[]): void => {
+  const notify = (...states: string[]): void => {
     if (!NOTIFY_SOCKET) return;
     const child = spawn('systemd-notify', states, { stdio: 'ignore', env: { NOTIFY_SOCKET, PATH } });
-    // Without the helper systemd gives the start up by its own clock, and says so.
+    // Without `systemd-notify`, systemd fails the start after its own timeout and logs it.
     child.on('error', () => undefined);
     child.unref();
   };
-  const patienceMs = Number(WATCHDOG_USEC ?? 0) / 1000;
+  const watchdogMs = Number(WATCHDOG_USEC ?? 0) / 1000;
   let isReady = false;
   return {
     ready: (status) => {
-      tell('READY=1', `STATUS=${status}`);
-      if (patienceMs > 0 && !isReady)
-        setInterval(() => tell('WATCHDOG=1'), patienceMs / PATIENCE_PARTS).unref();
+      notify('READY=1', `STATUS=${status}`);
+      if (watchdogMs > 0 && !isReady)
+        setInterval(() => notify('WATCHDOG=1'), watchdogMs / NOTIFICATIONS_PER_TIMEOUT).unref();
       isReady = true;
     },
-    status: (text) => tell(`STATUS=${text}`),
-    stopping: () => tell('STOPPING=1'),
+    status: (text) => notify(`STATUS=${text}`),
+    stopping: () => notify('STOPPING=1'),
   };
 }
 
-/** Where distributions keep it. */
+/** Usual locations of `systemd-notify`. */
 const PATH = '/usr/bin:/bin';

@@ -1,11 +1,11 @@
-/** commander, set up so that a wrong flag or command becomes one sentence that names the nearest right one. */
+/** Configuration of commander: errors are one sentence that suggests the nearest valid flag or command. */
 
 import { Command, CommanderError } from 'commander';
 import { closest } from 'fastest-levenshtein';
 import { EXIT_CODES, ExitError } from '../exit-error.js';
 import { printDocument, printErrorDocument } from '../output/terminal-output.js';
 
-/** A program's root command. Its subcommands inherit the way errors are told. */
+/** Returns a program's root command. Subcommands inherit its error handling. */
 export function createCommandLine(name: string, description: string): Command {
   return new Command(name)
     .description(description)
@@ -14,7 +14,7 @@ export function createCommandLine(name: string, description: string): Command {
     .configureOutput({ outputError: () => undefined, writeOut: printDocument, writeErr: printErrorDocument });
 }
 
-/** Parses the arguments and runs the command's action. Throws `ExitError` for wrong ones; `--help` exits with 0. */
+/** Parses the arguments and runs the command. Throws `ExitError` for invalid ones. `--help` exits with 0. */
 export async function runCommandLine(program: Command, argv: readonly string[]): Promise<void> {
   try {
     await program.parseAsync(argv, { from: 'user' });
@@ -28,11 +28,11 @@ export async function runCommandLine(program: Command, argv: readonly string[]):
 function sentenceOf(error: CommanderError, program: Command): string {
   switch (error.code) {
     case 'commander.help':
-      // A command without the subcommand it needs has printed its help already.
+      // Commander has already printed the help of a command without its required subcommand.
       return '';
     case 'commander.excessArguments': {
       const names = program.commands.map((command) => command.name());
-      // It is the command's own argument that is too much.
+      // The command is known, so it is its own argument that is unexpected.
       if (names.includes(program.args[0] ?? '')) return withSuggestion(error.message);
       const nearest = closest(program.args[0] ?? '', names);
       return `Unknown command '${program.args[0]}'${nearest ? `, did you mean ${nearest}?` : '.'}`;

@@ -1,22 +1,19 @@
-/** The kinds of value a setting can have; each makes a `Setting` of the schema. */
+/** Types of settings. Each function returns a `Setting` for a schema. */
 import type { Setting } from './settings-schema.js';
 
-/** Any text. */
 export function textSetting(meaning: string, placeholder: string, fallback: string): Setting<string> {
   return { description: meaning, placeholder, default: fallback, read: (text) => text };
 }
 
-/** Text that has no default. */
 export function optionalTextSetting(meaning: string, placeholder: string): Setting<string | undefined> {
   return { description: meaning, placeholder, default: undefined, read: (text) => text };
 }
 
-/** A secret text, which is given in this variable of the environment alone. */
+/** A secret text that can only be set in this environment variable. */
 export function secretTextSetting(variable: string): Setting<string | undefined> {
   return { description: '', default: undefined, secretVariable: variable, read: (text) => text };
 }
 
-/** One of a few words. */
 export function choiceSetting<const Choice extends string>(
   meaning: string,
   choices: readonly Choice[],
@@ -34,19 +31,18 @@ export function choiceSetting<const Choice extends string>(
   };
 }
 
-/** What a number may be, both ends included, and what it is unless given. */
+/** The allowed range, both ends included, and the default. */
 interface Bounds {
   min: number;
   max: number;
   default: number;
 }
 
-/** A whole number between two bounds, both included. */
 export function integerSetting(meaning: string, placeholder: string, bounds: Bounds): Setting<number> {
   return boundedSetting(meaning, placeholder, bounds, 'a whole number', Number.isInteger);
 }
 
-/** A number, fractions included, between two bounds that both count. */
+/** A number in a range. Fractions are allowed. */
 export function numberSetting(meaning: string, placeholder: string, bounds: Bounds): Setting<number> {
   return boundedSetting(meaning, placeholder, bounds, 'a number', (value) => !Number.isNaN(value));
 }
@@ -68,7 +64,7 @@ function boundedSetting(
   return { description: meaning, placeholder, default: fallback, read };
 }
 
-/** Text of a form of its own; `check` throws an Error that says what is expected. */
+/** Text with a format. `check` throws an Error that describes the expected format. */
 export function checkedTextSetting(
   meaning: string,
   placeholder: string,
@@ -82,7 +78,7 @@ export function checkedTextSetting(
   return { description: meaning, placeholder, default: fallback, read };
 }
 
-/** A switch, off unless given; `true` or `false` in the environment and the file. */
+/** A switch that is off by default. The environment and the file use `true` or `false`. */
 export function switchSetting(meaning: string): Setting<boolean> {
   return {
     description: meaning,

@@ -1,10 +1,10 @@
-/** The one file of an installed program's settings: written at the first installation, amended by what a later one is given. */
+/** The settings file of an installed program. Installations only change settings that they are given. */
 import { parseDocument } from 'yaml';
 import { EXIT_CODES, ExitError } from '../exit-error.js';
 
 /**
- * The file's text with the given settings in the place of the old; comments and everything else stay.
- * `present` is undefined when there is none: it begins with the comment `head` then. Throws `ExitError` when it is not YAML.
+ * Returns the text of the file with the given settings replaced. Comments and other settings are preserved. A new file
+ * starts with the comment `head`. Throws `ExitError` if the file is not YAML.
  */
 export function updateSettingsFile(
   present: string | undefined,
@@ -15,7 +15,7 @@ export function updateSettingsFile(
   const [error] = document.errors;
   if (error) {
     const line = error.message.split('\n')[0];
-    throw new ExitError(EXIT_CODES.usage, `The settings file is not YAML, mend or remove it: ${line}`);
+    throw new ExitError(EXIT_CODES.usage, `The settings file is not valid YAML; fix or remove it: ${line}`);
   }
   if (Object.keys(given).length === 0) return present ?? head;
   for (const [key, value] of Object.entries(given)) document.set(key, value);

@@ -1,22 +1,23 @@
-/** Settings by flag > environment > YAML file > default, checked against a schema, frozen. */
+/** Settings from flag, environment, YAML file or default, in this order. Validated and frozen. */
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { closest } from 'fastest-levenshtein';
 import { EXIT_CODES, ExitError } from '../exit-error.js';
 
-/** One setting. Its key in the schema is camelCase: `logLevel` is `--log-level`, `PREFIX_LOG_LEVEL` and `logLevel:` in the file. */
+/** One setting. The key is camelCase: `logLevel` is `--log-level`, `PREFIX_LOG_LEVEL`, and `logLevel:` in the file. */
 export interface Setting<T> {
-  /** Shown by --help: what it does, with its unit. */
+  /** Text for --help: the purpose, with its unit. */
   description: string;
-  /** Placeholder of the value in --help, e.g. `DIR`; absent for a switch that takes none. */
+  /** Placeholder of the value in --help, such as `DIR`. Absent for a switch without a value. */
   placeholder?: string;
   default: T;
   /**
-   * For a secret: the only variable that sets it. There is no flag, because every user of a machine can read the arguments of a
-   * process, and no key in the settings file. The variable is removed once read, so that child processes do not inherit it.
+   * For a secret: the only variable that sets it. There is no flag, because every user of a machine can read the
+   * arguments of a process, and no key in the settings file. The variable is removed after reading, so that child
+   * processes do not inherit it.
    */
   secretVariable?: string;
-  /** Reads the text of a flag, variable or file. Throws an Error whose message says what is expected. */
+  /** Parses the text of a flag, variable or file. Throws an Error that describes the expected value. */
   read(text: string): T;
 }
 
@@ -27,10 +28,10 @@ export type SettingsOf<Schema extends SettingsSchema> = Readonly<{
 }>;
 
 interface SettingsSources {
-  /** As commander parsed them: by camelCase key, absent when not given. */
+  /** Flags as parsed by commander: by camelCase key, absent if not set. */
   flags: Record<string, unknown>;
   environment: Record<string, string | undefined>;
-  /** e.g. `EVERYNODE_AGENT`. */
+  /** For example `EVERYNODE_AGENT`. */
   environmentPrefix: string;
   /** Path of a YAML file, if the user named one. */
   file?: string | undefined;
@@ -79,19 +80,19 @@ async function readSettingsFile(path: string, schema: SettingsSchema): Promise<R
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new ExitError(EXIT_CODES.usage, `The settings file ${path} cannot be read: ${error.message}.`);
   });
-  // Loaded only when there is a file: the agent should not carry a YAML parser for nothing.
+  // Loaded on demand: most agents have no settings file and should not load a YAML parser.
   const { parse } = await import('yaml');
   const values: unknown = (() => {
     try {
       return parse(text);
     } catch (error) {
       const why = error instanceof Error ? error.message.split('\n')[0] : String(error);
-      throw new ExitError(EXIT_CODES.usage, `The settings file ${path} is not YAML: ${why}`);
+      throw new ExitError(EXIT_CODES.usage, `The settings file ${path} is not valid YAML: ${why}`);
     }
   })();
   if (values === null || values === undefined) return {};
   if (typeof values !== 'object' || Array.isArray(values)) {
-    throw new ExitError(EXIT_CODES.usage, `The settings file ${path} must hold a map of settings.`);
+    throw new ExitError(EXIT_CODES.usage, `The settings file ${path} must contain a map of settings.`);
   }
   for (const key of Object.keys(values)) {
     if (!Object.hasOwn(schema, key)) {
@@ -100,7 +101,7 @@ async function readSettingsFile(path: string, schema: SettingsSchema): Promise<R
     }
     const secretVariable = schema[key]?.secretVariable;
     if (secretVariable) {
-      throw new ExitError(EXIT_CODES.usage, `${path}: "${key}" is a secret: give it in ${secretVariable}.`);
+      throw new ExitError(EXIT_CODES.usage, `${path}: "${key}" is a secret; set it with ${secretVariable}.`);
     }
   }
   return { ...values };
@@ -116,7 +117,7 @@ function fileText(value: unknown): string {
   return String(value);
 }
 
-/** Reads every setting of the schema from the first source that names it. Throws `ExitError` with the name of a wrong one. */
+/** Reads each setting from the first source that has it. Throws `ExitError` with the name of an invalid setting. */
 export async function loadSettings<Schema extends SettingsSchema>(
   schema: Schema,
   sources: SettingsSources,
@@ -137,7 +138,7 @@ export async function loadSettings<Schema extends SettingsSchema>(
   return Object.freeze(Object.fromEntries(entries)) as SettingsOf<Schema>;
 }
 
-/** The same for a command: the file is the one that its flag `--config` names. Nothing else reads the environment for settings. */
+/** Loads the settings of a command with flag `--config`. Only this code reads settings from the environment. */
 export function loadCommandSettings<Schema extends SettingsSchema>(
   schema: Schema,
   flags: Record<string, unknown>,

@@ -1,34 +1,29 @@
-/** Time as a collaborator, so that tests can move it. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+/** Time as a dependency, so that tests can control it. */
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 
-/** A pending timer. */
 export interface Timer {
   cancel(): void;
 }
 
 export interface Clock {
-  /** Milliseconds since the epoch, by the host's wall clock. */
+  /** Returns milliseconds since the epoch by the host's wall clock. */
   now(): number;
-  /** Milliseconds that never jump back; only differences mean anything. */
+  /** Returns milliseconds that never jump. Only differences are meaningful. */
   monotonic(): number;
-  /**
-   * Calls `action` once, when `delayMs` have passed by `monotonic()`, never earlier. A timer never keeps the process alive by
-   * itself.
-   */
+  /** Calls `action` once, not before `delayMs` by `monotonic()`. Timers do not keep the process alive. */
   after(delayMs: number, action: () => void): Timer;
-  /** Resolves in a later turn of the event loop, when all that was ready before has run. */
+  /** Resolves in a later turn of the event loop, after all callbacks that are ready now. */
   yieldToEventLoop(): Promise<void>;
 }
 
-/** The real clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after: (delayMs, action) => {
-    // Node truncates the delay and starts counting at the last whole millisecond, so its timer fires up to 2 ms early. Code that
-    // then compares times would find the deadline still ahead, and no timer would be left to wake it.
+    // Node truncates the delay and counts from the last whole millisecond, so a timer can fire up to 2 ms early. A
+    // caller that then checks its deadline would find it in the future, with no timer left.
     const wholeMs = delayMs > 0 ? Math.ceil(delayMs) + 1 : 0;
-    // Node clamps delays above 2^31-1 ms to 1 ms; a month is as good as never here.
+    // Node clamps delays above 2^31-1 ms to 1 ms.
     const handle = setTimeout(action, Math.min(wholeMs, 2 ** 31 - 1));
     handle.unref();
     return { cancel: () => clearTimeout(handle) };
@@ -37,8 +32,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * A clock that never jumps: `now()` is the wall clock of this moment plus monotonic time since.
- * A host's reports and the link's `hostTimeMs` must be read off the same one.
+ * Returns a clock that never jumps: `now()` is the wall clock at this call plus elapsed monotonic time. A host's
+ * reports and the link's `hostTimeMs` must use the same clock; otherwise the hub converts timestamps wrongly.
  */
 export function monotonicClock(clock: Clock): Clock {
   const offset = clock.now() - clock.monotonic();
@@ -56,10 +51,10 @@ interface Pending {
   action: () => void;
 }
 
-/** A clock that moves only when told to; timers fire in order of their time. */
+/** A clock for tests. It only moves by `advance`. Timers fire in order of their deadlines. */
 export class ManualClock implements Clock {
   #now: number;
-  /** Of the wall clock beside the steady one. */
+  /** Offset of the wall clock to the monotonic clock. */
   #aheadMs = 0;
   #order = 0;
   readonly #pending = new Set<Pending>();
@@ -76,7 +71,7 @@ export class ManualClock implements Clock {
     return this.#now;
   }
 
-  /** Somebody sets the wall clock: no timer notices. */
+  /** Steps the wall clock. Timers are not affected, as with a real clock. */
   stepWallClock(byMs: number): void {
     this.#aheadMs += byMs;
   }
@@ -91,7 +86,7 @@ export class ManualClock implements Clock {
     return nextTurn();
   }
 
-  /** Moves time forward by `ms`, firing what falls due on the way at its own time. */
+  /** Moves time forward by `ms`. Each due timer fires at its own deadline. */
   advance(ms: number): void {
     const end = this.#now + ms;
     for (let due = this.#next(end); due; due = this.#next(end)) {
@@ -106,4 +101,19 @@ export class ManualClock implements Clock {
     const due = [...this.#pending].filter((pending) => pending.at <= end);
     return due.sort((a, b) => a.at - b.at || a.order - b.order)[0];
   }
+}
+
+/** Calls `action` after each interval. Returns a function that stops it. */
+export function every(clock: Clock, intervalMs: number, action: () => void): () => void {
+  let timer = clock.after(intervalMs, fire);
+  function fire(): void {
+    action();
+    timer = clock.after(intervalMs, fire);
+  }
+  return () => timer.cancel();
+}
+
+/** Resolves after `ms`. Keeps the process alive, unlike the timers of a `Clock`. */
+export function pause(ms: number): Promise<void> {
+  return delay(ms);
 }

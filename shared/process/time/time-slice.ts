@@ -1,42 +1,42 @@
-/** Keeps long work from holding the event loop. */
+/** Time slices: long work yields to the event loop regularly. */
 import type { Clock } from './clock.js';
 
-/** A heartbeat, a handshake and an API call wait for this much of a fan-out, and for the reads, the commit and the garbage beside it. */
+/** Upper bound of the delay that long work adds to a heartbeat, a handshake or an API call. */
 const SLICE_MS = 5;
 
-/** Resolves when everything that could go on without waiting has done so. */
+/** Resolves when all ready promise callbacks have run. */
 const settled = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
-/** The time that all work by one clock shares: those whose slice is used up wait in a line. */
-class SharedTime {
+/** The time slice that all work on one clock shares. Work waits in a queue when the slice is used up. */
+class SharedSlice {
   readonly #clock: Clock;
-  readonly #line: (() => void)[] = [];
-  #began: number;
+  readonly #queue: (() => void)[] = [];
+  #startedAt: number;
   #isServing = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#began = clock.monotonic();
+    this.#startedAt = clock.monotonic();
   }
 
   get isUsedUp(): boolean {
-    return this.#clock.monotonic() - this.#began >= SLICE_MS;
+    return this.#clock.monotonic() - this.#startedAt >= SLICE_MS;
   }
 
   wait(): Promise<void> {
     return new Promise((resolve) => {
-      this.#line.push(resolve);
+      this.#queue.push(resolve);
       if (!this.#isServing) void this.#serve();
     });
   }
 
   async #serve(): Promise<void> {
     this.#isServing = true;
-    while (this.#line.length > 0) {
+    while (this.#queue.length > 0) {
       await this.#clock.yieldToEventLoop();
-      this.#began = this.#clock.monotonic();
-      while (this.#line.length > 0 && !this.isUsedUp) {
-        this.#line.shift()?.();
+      this.#startedAt = this.#clock.monotonic();
+      while (this.#queue.length > 0 && !this.isUsedUp) {
+        this.#queue.shift()?.();
         await settled();
       }
     }
@@ -44,17 +44,17 @@ class SharedTime {
   }
 }
 
-const times = new WeakMap<Clock, SharedTime>();
+const slices = new WeakMap<Clock, SharedSlice>();
 
-function timeOf(clock: Clock): SharedTime {
-  const present = times.get(clock);
+function sharedSliceOf(clock: Clock): SharedSlice {
+  const present = slices.get(clock);
   if (present) return present;
-  const time = new SharedTime(clock);
-  times.set(clock, time);
+  const time = new SharedSlice(clock);
+  slices.set(clock, time);
   return time;
 }
 
-/** Goes through work that pauses by itself, and answers what comes of it. */
+/** Runs a generator that yields where it can be interrupted. Returns its result. */
 export async function runInSlices<T>(work: Generator<undefined, T, undefined>, slice: TimeSlice): Promise<T> {
   for (;;) {
     const step = work.next();
@@ -64,23 +64,23 @@ export async function runInSlices<T>(work: Generator<undefined, T, undefined>, s
 }
 
 /**
- * Work in slices: `await slice.pause()` between two items lets others run once the slice is used up. All loops by one
- * clock share its time, or ten of them would hold the event loop ten times as long: they stop together, and go on in
- * the order in which they stopped, as far as the next slice reaches.
+ * Splits long loops: `await slice.yieldIfUsedUp()` between two items lets other work run when the slice is used up. All
+ * loops on one clock share one slice; otherwise ten loops would block the event loop ten times as long. Waiting loops
+ * continue in order, as far as the next slice suffices.
  */
 export class TimeSlice {
-  readonly #time: SharedTime;
+  readonly #time: SharedSlice;
 
   constructor(clock: Clock) {
-    this.#time = timeOf(clock);
+    this.#time = sharedSliceOf(clock);
   }
 
-  /** False when whoever has work should queue it behind `pause`. */
+  /** False if new work should wait for `yieldIfUsedUp` first. */
   get hasTime(): boolean {
     return !this.#time.isUsedUp;
   }
 
-  /** Answers nothing to wait for while there is time left. */
+  /** Returns undefined while there is time left, so that the caller does not wait. */
   yieldIfUsedUp(): Promise<void> | undefined {
     return this.#time.isUsedUp ? this.#time.wait() : undefined;
   }

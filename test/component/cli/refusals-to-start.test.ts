@@ -157,7 +157,7 @@ describe('an agent does not start', () => {
     const settings = fresh('agent.yaml');
     writeFileSync(settings, `server: ${server}\ntoken: ${token}\n`);
     const { code, stderr } = agent(['--config', settings]);
-    assert.equal(stderr, `${settings}: "token" is a secret: give it in EVERYNODE_TOKEN.\n`);
+    assert.equal(stderr, `${settings}: "token" is a secret; set it with EVERYNODE_TOKEN.\n`);
     assert.equal(code, 2);
   });
 });

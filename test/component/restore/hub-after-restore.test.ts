@@ -183,7 +183,7 @@ withRestored('an agent that cannot give back is not asked, and stops nothing', a
   await bench.boundPod('later', 'n1');
   assert.deepEqual((await agent.waitFor('desired')).removed, []);
   assert.equal(
-    agent.received.some(({ kind }) => kind === 'ask'),
+    agent.received.some(({ kind }) => kind === 'returnRequest'),
     false,
   );
 });
@@ -203,7 +203,7 @@ withRestored('until it has answered, a host is sent nothing', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   const position = { epoch: PAST.epoch, revision: BACKUP_REVISION + 5, features: [RETURN_OBJECTS] };
   agent.send(helloOf('n1', { ...position, objects: [['uid-p', 'd']] }));
-  assert.deepEqual((await agent.waitFor('ask')).uids, ['uid-p']);
+  assert.deepEqual((await agent.waitFor('returnRequest')).uids, ['uid-p']);
   await bench.controlPlane.settle();
   assert.equal(
     agent.received.some(({ kind }) => kind === 'desired'),

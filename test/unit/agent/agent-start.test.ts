@@ -5,7 +5,7 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { SMALL_HEAP_FLAGS } from '../../../shared/process/service/small-heap.js';
+import { SMALL_HEAP_FLAGS } from '../../../shared/process/service/child-program.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../../../..');

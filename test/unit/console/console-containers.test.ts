@@ -5,11 +5,11 @@ import type { ContainerStateTerminated, ContainerStatus } from '../../../shared/
 import { consoleModule } from '../../harness/console/console-module.js';
 
 interface ExplainEnd {
-  explainEnd(end: ContainerStateTerminated): string;
-  nextStart(status: ContainerStatus): string | undefined;
+  explainExit(end: ContainerStateTerminated): string;
+  nextRestartTime(status: ContainerStatus): string | undefined;
 }
 interface Words {
-  wordsOf(command: string): string[];
+  splitCommand(command: string): string[];
 }
 
 let ends: ExplainEnd;
@@ -20,19 +20,19 @@ before(async () => {
 });
 
 const ENDS: [end: ContainerStateTerminated, words: RegExp][] = [
-  [{ exitCode: 0, reason: 'Completed' }, /^exit code 0: it ended by itself/],
+  [{ exitCode: 0, reason: 'Completed' }, /^exit code 0: it completed successfully/],
   [{ exitCode: 137, reason: 'Error' }, /^exit code 137: SIGKILL/],
-  [{ exitCode: 137, reason: 'OOMKilled' }, /^exit code 137: .*more memory than its limit/],
+  [{ exitCode: 137, reason: 'OOMKilled' }, /^exit code 137: .*exceeded its memory limit/],
   [{ exitCode: 143, reason: 'Error' }, /SIGTERM/],
   [{ exitCode: 139, reason: 'Error' }, /SIGSEGV/],
   [{ exitCode: 127, reason: 'Error' }, /not in the image/],
   [{ exitCode: 0, signal: 11, reason: 'Error' }, /^exit code 0: SIGSEGV/],
-  [{ exitCode: 42, reason: 'Error' }, /^exit code 42: a code of the program’s own$/],
-  [{ exitCode: 200, reason: 'Error' }, /a code of the program’s own$/],
+  [{ exitCode: 42, reason: 'Error' }, /^exit code 42: specific to the program$/],
+  [{ exitCode: 200, reason: 'Error' }, /specific to the program$/],
 ];
 
 test('an exit code is told with what it means', () => {
-  for (const [end, expected] of ENDS) assert.match(ends.explainEnd(end), expected);
+  for (const [end, expected] of ENDS) assert.match(ends.explainExit(end), expected);
 });
 
 test('the end of a back-off is the last end and the pause that the host names', () => {
@@ -42,13 +42,13 @@ test('the end of a back-off is the last end and the pause that the host names', 
     lastState: { terminated: { exitCode: 1, finishedAt: '2026-01-01T00:00:00Z' } },
   });
   const text = (pause: string) => `back-off ${pause} restarting failed container=c pod=p_default(u)`;
-  assert.equal(ends.nextStart(waiting(text('10s'))), '2026-01-01T00:00:10.000Z');
-  assert.equal(ends.nextStart(waiting(text('2m40s'))), '2026-01-01T00:02:40.000Z');
-  assert.equal(ends.nextStart(waiting('something else')), undefined);
+  assert.equal(ends.nextRestartTime(waiting(text('10s'))), '2026-01-01T00:00:10.000Z');
+  assert.equal(ends.nextRestartTime(waiting(text('2m40s'))), '2026-01-01T00:02:40.000Z');
+  assert.equal(ends.nextRestartTime(waiting('something else')), undefined);
 });
 
 test('a command is parted into words as a shell does', () => {
-  assert.deepEqual(words.wordsOf(' sh  -c "echo a b" '), ['sh', '-c', 'echo a b']);
-  assert.deepEqual(words.wordsOf("a 'b c' d"), ['a', 'b c', 'd']);
-  assert.deepEqual(words.wordsOf(''), []);
+  assert.deepEqual(words.splitCommand(' sh  -c "echo a b" '), ['sh', '-c', 'echo a b']);
+  assert.deepEqual(words.splitCommand("a 'b c' d"), ['a', 'b c', 'd']);
+  assert.deepEqual(words.splitCommand(''), []);
 });

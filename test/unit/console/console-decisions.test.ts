@@ -94,7 +94,7 @@ describe('what needs attention', () => {
   test('each trouble is told, and a host may have several', () => {
     const TABLE: [status: Partial<HostStatus>, expected: string[]][] = [
       [{}, []],
-      [{ state: 'Unknown', certificateEnds: '2026-11-30T00:00:00Z' }, ['dark', 'certificates']],
+      [{ state: 'Unknown', certificateEnds: '2026-11-30T00:00:00Z' }, ['offline', 'certificates']],
       [{ pressures: ['DiskPressure', 'MemoryPressure'] }, ['disk', 'pressure']],
       [{ agentVersion: 'v0.9.0', certificateEnds: '2027-11-30T00:00:00Z' }, ['skew']],
       [{ agentVersion: '' }, []],
@@ -118,7 +118,7 @@ describe('what needs attention', () => {
 describe('the table in the URL', () => {
   test('columns are named, labels among them; the name is always there and nonsense is left out', () => {
     const ids = (text: string | null) => columns.parseColumns(text).map(({ id }) => id);
-    assert.deepEqual(ids(null), ['name', 'condition', 'since', 'pods', 'trouble']);
+    assert.deepEqual(ids(null), ['name', 'condition', 'since', 'pods', 'issue']);
     assert.deepEqual(ids('version,label:site,nonsense'), ['name', 'version', 'label:site']);
     assert.equal(columns.columnsText(columns.parseColumns(null)), '');
     assert.equal(columns.columnsText(columns.parseColumns('label:site')), 'name,label:site');
@@ -144,7 +144,7 @@ describe('the same done to many hosts', () => {
     const undos = await bulk.runBulk({
       names,
       act,
-      patience: none,
+      retryDelay: none,
       signal,
       onProgress: (each) => states.push(each),
     });
@@ -173,7 +173,7 @@ describe('the same done to many hosts', () => {
     const undos = await bulk.runBulk({
       names,
       act,
-      patience: () => 7,
+      retryDelay: () => 7,
       signal,
       onProgress: none,
       atOnce: 4,
@@ -192,7 +192,7 @@ describe('the same done to many hosts', () => {
       if (name === 'n4') leave.abort();
     };
     const undos = await bulk.runBulk({
-      ...{ names, act, patience: none, onProgress: none, signal: leave.signal, atOnce: 1 },
+      ...{ names, act, retryDelay: none, onProgress: none, signal: leave.signal, atOnce: 1 },
     });
     assert.equal(undos.length, 5);
   });
@@ -246,7 +246,7 @@ describe('labels and taints that are being edited', () => {
     draft = drafts.withLabel(draft, node, 'os', 'bsd');
     assert.deepEqual(
       drafts.labelRows(node, draft).map(({ text, state }) => `${text} ${state}`),
-      ['os=bsd changed', 'rack=7 new', 'site=kiel goes'],
+      ['os=bsd changed', 'rack=7 new', 'site=kiel removed'],
     );
     assert.deepEqual(drafts.commandsOf('n', draft), ['kubectl label node n --overwrite site- rack=7 os=bsd']);
   });
@@ -281,8 +281,8 @@ describe('the command palette', () => {
 
 test('the sign-in page says nothing that its address made up', () => {
   assert.equal(signInErrorText(null), '');
-  assert.match(signInErrorText('Issuer'), /^You were not signed in: the issuer refused it/);
+  assert.match(signInErrorText('Issuer'), /^Sign-in failed: the issuer rejected the sign-in/);
   for (const word of ['call 555-1234', 'toString', '']) {
-    assert.equal(signInErrorText(word), 'You were not signed in.');
+    assert.equal(signInErrorText(word), 'Sign-in failed.');
   }
 });

@@ -67,7 +67,7 @@ describe('a fleet that changes', () => {
           hosts.length,
         );
         const dark = hosts.filter(({ status }) => status.state === 'Unknown').length;
-        assert.equal(counts.troubles.dark, dark);
+        assert.equal(counts.issues.offline, dark);
       }
     };
     fc.assert(fc.property(PICTURES, check));
@@ -75,8 +75,8 @@ describe('a fleet that changes', () => {
   test('is counted anew when what it is judged by changes', () => {
     const tally = new FleetTally();
     const hosts = [host('a'), host('b')];
-    assert.equal(tally.of(hosts, around).troubles.skew, 0);
-    assert.equal(tally.of(hosts, { now: 0, version: 'v2.0.0' }).troubles.skew, 2);
+    assert.equal(tally.of(hosts, around).issues.skew, 0);
+    assert.equal(tally.of(hosts, { now: 0, version: 'v2.0.0' }).issues.skew, 2);
   });
   for (const sort of ['label:site', '-label:site', 'condition', '-name', 'nonsense']) {
     test(`is in the order of one that is sorted anew: ${sort}`, () => {

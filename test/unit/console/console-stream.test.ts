@@ -7,7 +7,7 @@ import { consoleModule } from '../../harness/console/console-module.js';
 /** What is looked at of `console/api/api-stream.ts`, whose own types need a browser's. */
 type StreamOf = (path: string, signal: AbortSignal) => ReadableStream<string>;
 
-const { streamOf } = await consoleModule<{ streamOf: StreamOf }>('api/api-stream.ts');
+const { openStream } = await consoleModule<{ openStream: StreamOf }>('api/api-stream.ts');
 
 /** As a browser's. */
 class HeldSocket {
@@ -28,7 +28,7 @@ class HeldSocket {
 function opened() {
   Object.assign(globalThis, { location: { host: 'here' }, WebSocket: HeldSocket });
   const page = new AbortController();
-  const reader = streamOf('/api/v1/nodes', page.signal).getReader();
+  const reader = openStream('/api/v1/nodes', page.signal).getReader();
   const socket = HeldSocket.last ?? assert.fail('no socket');
   const listeners = () => getEventListeners(page.signal, 'abort').length;
   return { page, reader, socket, listeners };
@@ -66,7 +66,7 @@ test('the text comes as it arrives; a page that leaves breaks it off', async () 
 
 test('what a page that has left already asks for breaks off at once', async () => {
   Object.assign(globalThis, { location: { host: 'here' }, WebSocket: HeldSocket });
-  const reader = streamOf('/api/v1/nodes', AbortSignal.abort()).getReader();
+  const reader = openStream('/api/v1/nodes', AbortSignal.abort()).getReader();
   await assert.rejects(reader.read(), { reason: 'Unreachable' });
   assert.equal(HeldSocket.last?.isClosed, true);
 });

@@ -12,7 +12,7 @@ const CASES: [Partial<RolloutPolicySpec>, string?, RegExp?][] = [
   [
     { windows: [WINDOW, { ...WINDOW, schedule: '0 25 * * *' }] },
     'spec.windows[1].schedule',
-    /no cron pattern: hour/,
+    /not a valid cron pattern: hour/,
   ],
   [{ windows: [{ ...WINDOW, schedule: '30 0 3 * * *' }] }, 'spec.windows[0].schedule', /five fields/],
   [{ windows: [{ ...WINDOW, schedule: '' }] }, 'spec.windows[0].schedule', /Required/],

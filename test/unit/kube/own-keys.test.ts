@@ -12,7 +12,7 @@ import { semanticallyEqual } from '../../../coordinator/kinds/validation/semanti
 import { applyJsonPatch, applyMergePatch } from '../../../coordinator/registry/patch/json-patch.js';
 import { applyStrategicMergePatch } from '../../../coordinator/registry/patch/strategic-merge-patch.js';
 import { inverseChange } from '../../../shared/kube/nodes/node-change.js';
-import { ownValue } from '../../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { compileLabelSelector, parseLabelSelector } from '../../../shared/kube/objects/selectors.js';
 import { nodeObject, podObject } from '../../harness/controllers/object-builders.js';
 import { viewOf } from '../../harness/pods/pod-views.js';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hubTimeMs } from '../../../coordinator/hub/reports/host-time.js';
-import { isTimeText } from '../../../shared/kube/objects/rfc3339-time.js';
+import { isTimeText } from '../../../shared/kube/objects/meta.js';
 
 const TIMES: [text: string, isTime: boolean][] = [
   ['2026-01-31T23:59:59Z', true],

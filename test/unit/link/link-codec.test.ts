@@ -52,14 +52,14 @@ test('unknown fields are left out, absent and null ones are absent', () => {
 
 const REFUSED: [string, Buffer, RegExp][] = [
   ['nothing', Buffer.alloc(0), /ends inside/],
-  ['text', Buffer.from('GET / HTTP/1.1'), /goes on after/],
+  ['text', Buffer.from('GET / HTTP/1.1'), /contains bytes after/],
   ['a list', pack([1, 2]), /kind/],
   ['an unknown kind', pack({ kind: 'launch' }), /kind/],
   ["the hub's kind", encodeMessage({ kind: 'statusAck', id: 1 }), /kind/],
   ['an inherited name as kind', pack({ kind: 'constructor' }), /kind/],
   ['a missing field', pack({ kind: 'applied' }), /applied\.id/],
-  ['a field of another type', plain({ ...HELLO, have: 'all' }), /hello\.have/],
-  ['a deep mistake', plain({ ...HELLO, have: [['u', 'd'], ['u']] }), /hello\.have\[1\]/],
+  ['a field of another type', plain({ ...HELLO, objects: 'all' }), /hello\.objects/],
+  ['a deep mistake', plain({ ...HELLO, objects: [['u', 'd'], ['u']] }), /hello\.objects\[1\]/],
   [
     'a status that is none',
     plain({ ...HELLO, status: { conditions: [{ type: 'Ready', status: 'Yes' }] } }),
@@ -78,15 +78,19 @@ const REFUSED: [string, Buffer, RegExp][] = [
     encodeMessage({ kind: 'streamData', stream: 1, bytes: new Uint8Array(STREAM_CHUNK_BYTES + 1) }),
     /at most/,
   ],
-  ['a list longer than its frame', Buffer.from([0xdd, 0x02, 0, 0, 0]), /shorter than it says/],
-  ['a map longer than its frame', Buffer.from([0xdf, 0xff, 0xff, 0xff, 0xff, 0x00]), /shorter than it says/],
+  ['a list longer than its frame', Buffer.from([0xdd, 0x02, 0, 0, 0]), /shorter than its header states/],
+  [
+    'a map longer than its frame',
+    Buffer.from([0xdf, 0xff, 0xff, 0xff, 0xff, 0x00]),
+    /shorter than its header states/,
+  ],
   [
     'bytes longer than their frame',
     Buffer.from([0xc6, 0x7f, 0xff, 0xff, 0xff, 0x00]),
-    /shorter than it says/,
+    /shorter than its header states/,
   ],
   ['bottomless nesting', Buffer.alloc(1_000_000, 0x91), /nests deeper/],
-  ['two values', Buffer.concat([encodeMessage(HELLO), encodeMessage(HELLO)]), /goes on after/],
+  ['two values', Buffer.concat([encodeMessage(HELLO), encodeMessage(HELLO)]), /contains bytes after/],
   ['half a value', encodeMessage(HELLO).subarray(0, -1), /ends inside|shorter/],
   ['an extension type', pack({ kind: 'applied', id: new Date() }), /extension/],
 ];

@@ -77,7 +77,7 @@ describe('settings', () => {
 
   test('a file that is missing or no map is refused in one sentence', async () => {
     await assert.rejects(loadSettings(SCHEMA, { ...NOTHING, file: '/nowhere/x.yaml' }), /cannot be read/);
-    await assert.rejects(loadSettings(SCHEMA, { ...NOTHING, file: file('- a list') }), /must hold a map/);
+    await assert.rejects(loadSettings(SCHEMA, { ...NOTHING, file: file('- a list') }), /must contain a map/);
   });
 
   test('a map in the file reads like the text of its flag', async () => {
@@ -157,7 +157,7 @@ describe('a secret setting', () => {
   test('is refused in a settings file, without being printed', async () => {
     const path = file('token: abc-secret\n');
     await assert.rejects(loadSettings(WITH_SECRET, { ...NOTHING, file: path }), {
-      sentence: `${path}: "token" is a secret: give it in EN_JOIN_TOKEN.`,
+      sentence: `${path}: "token" is a secret; set it with EN_JOIN_TOKEN.`,
       code: 2,
     });
   });

@@ -27,7 +27,7 @@ const CASES: readonly [() => Promise<unknown>, string][] = [
   [() => readFile(DIRECTORY), 'Cannot read: it is a directory (EISDIR).'],
   [() => open(join(DIRECTORY, 'none')), `Cannot open ${DIRECTORY}/none: no such file or directory (ENOENT).`],
   [() => readdir(FILE), `Cannot read ${FILE}: a part of the path is not a directory (ENOTDIR).`],
-  [() => mkdir(FILE), `Cannot mkdir ${FILE}: it exists already (EEXIST).`],
+  [() => mkdir(FILE), `Cannot mkdir ${FILE}: it already exists (EEXIST).`],
   [failedConnect, 'Cannot connect to 127.0.0.1:1: connection refused (ECONNREFUSED).'],
   [failedListen, `Cannot listen on ${FILE}/socket: a part of the path is not a directory (ENOTDIR).`],
 ];

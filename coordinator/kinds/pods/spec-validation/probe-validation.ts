@@ -1,5 +1,5 @@
 /** Validation of probes and lifecycle hooks. */
-import type { IntOrString } from '../../../../shared/kube/objects/int-or-string.js';
+import type { IntOrString } from '../../../../shared/kube/objects/meta.js';
 import type { Handler, HTTPGetAction, Lifecycle, Probe } from '../../../../shared/kube/pods/probe-types.js';
 import type { FieldError } from '../../kind.js';
 import { forbidden, invalidValue, notSupported, required } from '../../validation/field-error.js';

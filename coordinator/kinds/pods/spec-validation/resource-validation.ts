@@ -1,6 +1,6 @@
 /** Validation of requests and limits. */
 
-import { ownValue } from '../../../../shared/kube/objects/own-value.js';
+import { ownValue } from '../../../../shared/kube/objects/label-syntax.js';
 import { parseQuantity, type Quantity } from '../../../../shared/kube/objects/quantity.js';
 import type { ResourceList, ResourceRequirements } from '../../../../shared/kube/pods/pod-types.js';
 import type { FieldError } from '../../kind.js';
