@@ -1,6 +1,6 @@
 /**
- * The coordinator's end of the agents' links: lets agents in, brings them what their nodes need, writes what they
- * report, and says which nodes are there. Nothing outside this room holds an agent's socket.
+ * The coordinator's end of the links to agents. It admits agents, sends them the desired state of their nodes, stores
+ * their reports, and tracks which nodes are connected. No code outside this folder accesses an agent's socket.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -49,22 +49,22 @@ import { NodeReadings } from './telemetry/node-readings.js';
 export interface HubOptions {
   registry: Registry;
   informers: Informers;
-  /** Handed in since Leases are read from it as well (`nodeLeases`). */
+  /** Passed in because Leases are computed from it as well (`nodeLeases`). */
   liveness: NodeLiveness;
-  /** Which fleet this is, and which log of it: `store.clusterUID()`, `store.epoch()`. */
+  /** Identify the fleet and the history of its store: `store.clusterUID()`, `store.epoch()`. */
   clusterUID: string;
   epoch: string;
-  /** Seals what agents are given, and knows the epochs that the store was restored from. */
+  /** Signs the objects that agents receive, and knows the epochs that the store was restored from. */
   signer: ObjectSigner;
-  /** Signs hosts' certificates. */
+  /** Signs the certificates of hosts. */
   authority: EnrolmentDeps['authority'] &
     NodeAuthenticatorDeps['authority'] &
     Pick<CertificateAuthority, 'trustBundleToResend'>;
-  /** True when each new node waits for a person's word. */
+  /** True if an operator has to approve each new node. */
   approveNodes?: boolean;
-  /** A restore that a person has yet to confirm; absent when that cannot be. */
+  /** A restore that an operator has not confirmed yet. Absent if restores are not possible. */
   restore?: PendingRestore;
-  /** Event recorders by component: the hub's own words, and those it passes on for agents. */
+  /** Event recorders by component: for the hub's own Events, and for Events that agents report. */
   recordEvent: { asNodeController: RecordEvent; asAgent: RecordEvent };
   clock: Clock;
   log: Logger;
@@ -76,7 +76,7 @@ export class Hub {
   readonly streams: HostStreams;
   readonly meters: NodeMeters;
   readonly readings: NodeReadings;
-  /** Whom this coordinator has heard since its start. */
+  /** Tracks which hosts have resynced since the coordinator's start. */
   readonly resync: ResyncTracker;
   readonly #options: HubOptions;
   readonly #enrolment: Enrolment;
@@ -85,19 +85,19 @@ export class Hub {
   readonly #live = new LiveSessions();
   /** All sessions with an open socket, live or not. */
   readonly #sessions = new Set<Session>();
-  /** Who hears that a session was sent away. */
+  /** Callbacks for refused sessions. */
   readonly #onRefused = new WeakMap<Session, OnRefused>();
   readonly #inbox: InboundQueue;
   readonly #conditions: NodeStatusWriter;
   readonly #greeter: HelloHandler;
   readonly #reports: HostReports;
   readonly #mirrors: MirrorPodSync;
-  /** To whom each thing goes that an agent says. */
+  /** Routes the messages of agents to their handlers. */
   readonly #fromSessions: SessionEvents = {
     hello: (session, hello) => this.#greeter.handle(session, hello),
     status: (session, report) => this.#reports.status(session, report),
     events: (session, items) => this.#reports.events(session, items),
-    // The last word of a process that was replaced meanwhile does no harm.
+    // The last report of a replaced process is harmless.
     meters: ({ node }, report) => this.meters.record(node, report),
     reading: ({ node }, payload) => this.readings.record(node, payload),
     renew: ({ node }, csr) => this.#enrolment.renew(node, csr),
@@ -171,7 +171,7 @@ export class Hub {
     }).start();
   }
 
-  /** How many agents are connected. */
+  /** Number of connected agents. */
   get connected(): number {
     return this.#live.size;
   }
@@ -181,12 +181,12 @@ export class Hub {
     return this.#enrolment.join(call);
   }
 
-  /** Certifies the key of a host that is known. Throws ApiError. */
+  /** Certifies a registered key. Throws ApiError. */
   certify(call: JoinCall): Promise<JoinOutcome> {
     return this.#enrolment.certify(call);
   }
 
-  /** True when the certificate's key is that of the node which it names. */
+  /** True if the certificate's key is registered for the node that the certificate names. */
   isRegisteredKey(peer: PeerCertificate): boolean {
     const node = nodeOfSubject(peer);
     if (node === undefined) return false;
@@ -195,12 +195,12 @@ export class Hub {
     return secret !== undefined && isSameHash(secretField(secret, 'key'), peer.keyHash);
   }
 
-  /** The node whose link was given this bearer, and stands. */
+  /** Returns the node that received this bearer token, while its link is open. */
   nodeOfBearer(bearer: string): string | undefined {
     return this.#live.nodeOfBearer(bearer);
   }
 
-  /** This machine's wall clock was set by so much: what hosts tell, and when they were heard, is reckoned by what it shows now. */
+  /** The wall clock was stepped by `deltaMs`. Reported times and resync times are corrected to the new clock. */
   onClockStep(byMs: number): void {
     const { clock, liveness: presence } = this.#options;
     this.#live.onClockStep(byMs);
@@ -210,7 +210,7 @@ export class Hub {
     void this.#live.sendTime(clock);
   }
 
-  /** The authorities by which the coordinator is known have changed: all agents hear it before they are needed. */
+  /** Sends the new trust bundle to all agents, before they need it to connect. */
   sendTrustBundle(): void {
     const ca = this.#options.authority.trustBundle();
     for (const { session } of this.#live.all()) {
@@ -218,7 +218,7 @@ export class Hub {
     }
   }
 
-  /** Takes over the socket of an upgrade at LINK_PATH: an agent's link, or a refusal with a Status. */
+  /** Takes over the socket of an upgrade at LINK_PATH. The result is an agent's link, or a refusal with a Status. */
   handleUpgrade(
     request: IncomingMessage,
     socket: Duplex,
@@ -228,7 +228,7 @@ export class Hub {
     void this.#upgrader.upgrade(request, socket, head, onRefused);
   }
 
-  /** Takes over the WebSocket of an agent whose credential proved which node it is. */
+  /** Takes over the WebSocket of an agent with a proven identity. */
   accept(proven: ProvenNode, socket: WebSocket, transport: Duplex, onRefused?: OnRefused): void {
     const meter = this.meters.connection(proven.node);
     const { clock } = this.#options;
@@ -241,7 +241,7 @@ export class Hub {
     if (onRefused) this.#onRefused.set(session, onRefused);
   }
 
-  /** Sends all agents away for a moment and resolves when they are gone. Nothing is written about it. */
+  /** Asks all agents to reconnect later, and resolves when their sockets are closed. Writes nothing to the store. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#upgrader.close();

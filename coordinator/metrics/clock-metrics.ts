@@ -1,10 +1,10 @@
-/** Hosts whose clock is wrong, as Prometheus sees them: one line each, none for those whose clock is right. */
+/** Clock errors of hosts for Prometheus: one line per host with a wrong clock. */
 import { Gauge, type Registry } from 'prom-client';
 import { findCondition } from '../../shared/kube/objects/conditions.js';
 import { CLOCK_SKEWED, skewOf } from '../decisions/nodes/clock-skew.js';
 import type { Informers } from '../informers/informer.js';
 
-/** Adds the gauge. */
+/** Registers the gauge. */
 export function addClockMetrics(registry: Registry, informers: Pick<Informers, 'nodes'>): void {
   new Gauge({
     name: 'everynode_node_clock_skew_seconds',

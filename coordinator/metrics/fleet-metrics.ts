@@ -1,4 +1,4 @@
-/** The fleet as Prometheus sees it; where kube-state-metrics has a name for it, by that. Counted when the page is read. */
+/** Fleet metrics, with the names of kube-state-metrics where they exist. Values are computed when the page is read. */
 import { Gauge, type Registry } from 'prom-client';
 import type { DaemonSetStatus } from '../../shared/kube/daemonsets/daemonset-types.js';
 import { findCondition } from '../../shared/kube/objects/conditions.js';
@@ -17,11 +17,11 @@ const DAEMON_SET_GAUGES: readonly [name: string, field: keyof DaemonSetStatus, h
 
 export interface FleetMetricsDeps {
   informers: Informers;
-  /** Agents that are connected now. */
+  /** Returns the number of connected agents. */
   connected: () => number;
 }
 
-/** Adds the gauges. */
+/** Registers the gauges. */
 export function addFleetMetrics(registry: Registry, { informers, connected }: FleetMetricsDeps): void {
   const registers = [registry];
   new Gauge({

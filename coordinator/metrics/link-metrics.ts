@@ -1,9 +1,12 @@
-/** What the agents' links carry: the fleet's sums on `/metrics`, each agent on a page of its own, for ten thousand of them are many lines. */
+/**
+ * Traffic of the links to agents. `/metrics` shows the sums of the fleet. Per-agent values have a page of their own,
+ * because ten thousand agents produce many lines.
+ */
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { LINK_CAUSES, type LinkCause, type LinkDirection } from '../../shared/kube/fleet/host-meter-types.js';
 
 const DIRECTIONS: readonly LinkDirection[] = ['up', 'down'];
-/** Seconds: from a fast network to a satellite. */
+/** In seconds, from a fast network to a satellite. */
 const ROUND_TRIP_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 
 /** Bytes so far. */
@@ -11,7 +14,7 @@ interface LinkSums {
   of(direction: LinkDirection, cause: LinkCause): number;
 }
 
-/** What an agent has said of its process. */
+/** The report of an agent about its process. */
 interface AgentReport {
   memoryBytes: number;
   writtenBytes: number;
@@ -19,14 +22,14 @@ interface AgentReport {
   roundTripMs?: number;
 }
 
-/** Who counts. */
+/** Source of the counters. */
 export interface LinkMeters {
   readonly fleet: LinkSums;
   all(): Iterable<[node: string, bytes: LinkSums, told: AgentReport | undefined]>;
   onRoundTrip(observe: (ms: number) => void): void;
 }
 
-/** Adds what is of the whole fleet. */
+/** Registers the fleet-wide metrics. */
 export function addLinkMetrics(registry: Registry, meters: LinkMeters): void {
   const registers = [registry];
   const help = 'Bytes on the links of agents by cause, TLS, TCP and IP headers by estimate.';
@@ -66,7 +69,7 @@ function heading(name: string, type: 'counter' | 'gauge', help: string): { name:
   return { name, text: `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n` };
 }
 
-/** The page of the single agents, in Prometheus' text format. */
+/** Returns the page of per-agent values in Prometheus' text format. */
 export function agentsPage(meters: LinkMeters): string {
   const agents = [...meters.all()];
   const told = agents.flatMap(([node, , report]) => (report ? [{ node, report }] : []));

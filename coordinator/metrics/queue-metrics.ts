@@ -1,28 +1,30 @@
-/** The controllers' queues, by client-go's names (`k8s.io/component-base/metrics/prometheus/workqueue`). */
+/**
+ * Metrics of the controllers' queues, with client-go's names (`k8s.io/component-base/metrics/prometheus/workqueue`).
+ */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** Seconds. */
+/** In seconds. */
 const BUCKETS = [0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 
-/** A queue as it is now. */
+/** The current state of a queue. */
 interface Queue {
-  /** Keys that wait. */
+  /** Number of waiting keys. */
   readonly size: number;
-  /** How long keys have been worked on that are not done yet, ms. */
+  /** Processing time so far of each key in progress, in ms. */
   unfinished(): number[];
 }
 
-/** What the workers tell of their queues. */
+/** Callbacks for the workers of the queues. */
 export interface QueueMetrics {
-  /** Who counts what goes through the queue of this name. */
+  /** Returns the observer for the queue with this name. */
   observer(name: string): { added(): void; waited(durationMs: number): void };
-  /** A queue is there. */
+  /** Registers a new queue. */
   queueCreated(name: string, queue: Queue): void;
   reconciled(name: string, durationMs: number): void;
   retried(name: string): void;
 }
 
-/** Answers who is to be told. */
+/** Registers the metrics and returns their observers. */
 export function queueMetrics(registry: Registry): QueueMetrics {
   const registers = [registry];
   const labelNames = ['name'];

@@ -1,4 +1,7 @@
-/** What each node is to hold: its Pods and the ConfigMaps and Secrets that these name. Tells whom a change concerns. */
+/**
+ * The desired objects of each node: its Pods, and the ConfigMaps and Secrets that they reference. Reports which node a
+ * change concerns.
+ */
 
 import { withSuccessor } from '../../../shared/kube/handovers/host-handover.js';
 import type { Secret } from '../../../shared/kube/objects/config-types.js';
@@ -16,7 +19,7 @@ import { CREDENTIAL_SECRET_TYPE } from '../../kinds/config/secret-kind.js';
 import { ConfigReferences } from './config-references.js';
 import { isSameForAgent } from './desired-object.js';
 
-/** What the node's agent understands: an old one is sent Pods alone. */
+/** Kinds that the node's agent supports. Old agents receive only Pods. */
 interface HeldKinds {
   config: boolean;
 }
@@ -26,7 +29,7 @@ export class NodeObjects {
   readonly #touch: (node: string, uid: string) => void;
   readonly #references = new ConfigReferences();
 
-  /** Follows the informers from now on. `touch` hears of a node and the uid of something that it has to hold otherwise. */
+  /** Subscribes to the informers. `touch` is called with each node and uid that have to be compared again. */
   constructor(informers: Informers, touch: (node: string, uid: string) => void) {
     this.#informers = informers;
     this.#touch = touch;
@@ -35,7 +38,9 @@ export class NodeObjects {
     informers.secrets.onChange((change) => this.#configChanged(change));
   }
 
-  /** The Pod with this uid if it is bound to the node; the ConfigMap or Secret if such a Pod names it. */
+  /**
+   * Returns the Pod with this uid if it is bound to the node, or the ConfigMap or Secret if such a Pod references it.
+   */
   object(node: string, uid: string, held: HeldKinds): KubeObject | undefined {
     const { pods, configMaps, secrets } = this.#informers;
     const pod = pods.byUid(uid);
@@ -44,7 +49,7 @@ export class NodeObjects {
     return config && this.#references.isReferenced(node, configReferenceTo(config)) ? config : undefined;
   }
 
-  /** All Pods bound to the node, and what they name as far as it exists. */
+  /** Returns all Pods that are bound to the node, and the existing objects that they reference. */
   objects(node: string, held: HeldKinds): KubeObject[] {
     const pods = this.#informers.pods.indexed(PODS_BY_NODE, node).filter((pod) => !isMirror(pod));
     if (!held.config) return pods;
@@ -82,12 +87,12 @@ export class NodeObjects {
   }
 }
 
-/** Shown in the API alone: its host runs what it mirrors. */
+/** A mirror Pod exists only in the API. Its host already runs the static Pod. */
 function isMirror(pod: Pod): boolean {
   return staticPodUid(pod) !== undefined;
 }
 
-/** Agents' credentials are given to nobody. */
+/** Credentials of agents are never sent to a host. */
 function unlessCredential(secret: Secret | undefined): Secret | undefined {
   return secret?.type === CREDENTIAL_SECRET_TYPE ? undefined : secret;
 }

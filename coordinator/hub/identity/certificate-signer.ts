@@ -1,6 +1,6 @@
 /**
- * Signs what people approved: each CertificateSigningRequest of our signers gets its certificate, and a node's key
- * becomes its node's. Level-triggered: what was approved while nobody looked is signed at the next start.
+ * Signs approved CertificateSigningRequests for the built-in signers. Signing a node's request also registers its key.
+ * Level-triggered: a request that was approved while the coordinator was down is signed at the next start.
  */
 import {
   type CertificateSigningRequest,
@@ -37,11 +37,11 @@ interface CertificateSignerDeps {
 
 export class CertificateSigner {
   readonly #parts: CertificateSignerDeps;
-  /** Names that are being worked on. */
+  /** Names of requests in progress. */
   readonly #busy = new Set<string>();
   #isStopped = false;
 
-  /** Follows the informer from now on. */
+  /** Subscribes to the informer. */
   constructor(parts: CertificateSignerDeps) {
     this.#parts = parts;
     parts.informers.certificateSigningRequests.onChange(({ current }) => {
@@ -49,7 +49,7 @@ export class CertificateSigner {
     });
   }
 
-  /** Begins nothing more. */
+  /** Stops signing. Requests in progress complete. */
   stop(): void {
     this.#isStopped = true;
   }
@@ -94,7 +94,10 @@ export class CertificateSigner {
     this.#parts.log.info({ request: request.metadata.name, user: subject.commonName }, 'certificate issued');
   }
 
-  /** The person who approved decides whose name it is from now on. Answers why not. */
+  /**
+   * Registers the key under the name in the certificate, because an operator approved it. Returns the reason if it was
+   * refused.
+   */
   async #register(
     subject: SigningRequest,
     notAfterMs: number,

@@ -1,6 +1,6 @@
 /**
- * Who may join. A host joins by a token: its key is registered for its name and signed. From then on its certificate,
- * and the key that is registered, say who it is.
+ * Decides which hosts may join. A host joins with a token: its key is registered under its name, and its certificate is
+ * signed. From then on the certificate and the registered key identify the host.
  */
 
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
@@ -28,10 +28,13 @@ import { BOOTSTRAP_USER_PREFIX, NODE_USER_PREFIX, NODES_GROUP } from './node-sub
 import { type JoinRequestState, type PendingHost, PendingJoins } from './pending-joins.js';
 import { unauthorized } from './unauthorized.js';
 
-/** Before this there was no Everynode: what a coordinator says to have ended by then, it signed by a clock that was wrong (1970, after a flat battery). */
+/**
+ * No certificate of Everynode can have expired before this date. An earlier end was signed with a wrong clock, for
+ * example 1970 after a flat battery.
+ */
 const FIRST_MADE_MS = Date.parse('2025-01-01T00:00:00Z');
 
-/** `waiting`: for a person's word; `request` is the CertificateSigningRequest that they decide on. */
+/** `waiting`: an operator has to approve `request`, a CertificateSigningRequest. */
 export type JoinOutcome =
   | { state: 'joined'; answer: JoinResponse }
   | { state: 'waiting'; request: string; message: string };
@@ -43,12 +46,12 @@ export interface EnrolmentDeps extends NameInUseDeps {
   signer: ObjectSigner;
   authority: Pick<CertificateAuthority, 'read' | 'sign' | 'trustBundle'>;
   credentials: NodeCredentials;
-  /** True when each new node waits for a person's word. */
+  /** True if an operator has to approve each new node. */
   approveNodes?: boolean | undefined;
   restore?: PendingRestore | undefined;
 }
 
-/** Who asks to wait, and why. */
+/** The user that files the request, and the reason why approval is needed. */
 type Waiting = Pick<PendingHost, 'username' | 'groups' | 'why' | 'rights'>;
 
 export class Enrolment {
@@ -65,9 +68,10 @@ export class Enrolment {
   }
 
   /**
-   * Registers a key for a name that has none, and signs it; or files a request where a person decides. The same call
-   * again answers the same. Throws ApiError: 400, 401 for a wrong or expired token, 403 for a host that was refused,
-   * 409 for a name that is taken, 422 for an impossible one, 503 for one whose last Pods are being removed.
+   * Joins a host by token: registers and signs its key if the name has none, or files a request if an operator has to
+   * approve. Repeating the call returns the same outcome. Throws ApiError 400, 401 for a wrong or expired token, 403
+   * for a refused host, 409 for a name in use, 422 for an invalid name, and 503 while the last Pods of the name are
+   * being removed.
    */
   async join(call: JoinCall): Promise<JoinOutcome> {
     const token = await this.#tokens.check(bearerTokenOf(call.authorization));
@@ -87,8 +91,8 @@ export class Enrolment {
   }
 
   /**
-   * A certificate for a host that is known by its key, which signs the request. One whose certificate has expired waits
-   * for a person's word. Throws ApiError 400, 401, 403.
+   * Issues a certificate to a host with a registered key. The key signs the request. If the certificate has expired, an
+   * operator has to approve. Throws ApiError 400, 401, 403.
    */
   async certify(call: JoinCall): Promise<JoinOutcome> {
     const candidate = await readJoinCandidate(this.#parts.authority, call);
@@ -109,18 +113,21 @@ export class Enrolment {
     throw unauthorized();
   }
 
-  /** For a name without a key: a revoked key does not return, and a revoked host's name is free only without its Node and Pods. */
+  /**
+   * Protects a name without a key. A revoked key is refused, and the name of a revoked host is free only after its Node
+   * and Pods are gone.
+   */
   async #refuseReuse({ node, hash }: JoinCandidate): Promise<void> {
     if (await this.#credentials.isRevoked(node, hash)) throw keyRevokedError(node);
     await rejectNameInUse(this.#parts, node);
   }
 
-  /** What came with the join of a node. */
+  /** Returns the rights that the node's join granted. */
   async rightsOf(node: string): Promise<JoinRights> {
     return (await this.#credentials.get(node))?.rights ?? NO_RIGHTS;
   }
 
-  /** A new certificate for the key of a node whose link proved it. Throws ApiError 400, 401. */
+  /** Returns a new certificate for the key of a node whose link has proved the key. Throws ApiError 400, 401. */
   async renew(node: string, csr: string): Promise<string> {
     const { keyHash } = await readNodeRequest(this.#parts.authority, csr, node);
     const { notAfterMs } = (await this.#credentials.get(node)) ?? {};
@@ -137,7 +144,7 @@ export class Enrolment {
     return issued.certificate;
   }
 
-  /** For a host that is known: whoever was revoked since is not registered again. */
+  /** Issues a certificate to a registered host. Refuses a host that was revoked in the meantime. */
   async #certified(node: string, csr: string): Promise<JoinOutcome> {
     const certificate = await this.renew(node, csr);
     const stored = await this.#credentials.get(node);
@@ -145,13 +152,16 @@ export class Enrolment {
     return { state: 'joined', answer: this.#answer(node, stored, certificate) };
   }
 
-  /** True while the newest certificate of a node is good; of one whose end no right clock can have named, it is not known to be over. */
+  /**
+   * True while the newest certificate of a node is valid. An end before the first release was signed with a wrong clock
+   * and does not count as expired.
+   */
   #isMember(stored: StoredCredential | undefined): boolean {
     if (stored?.notAfterMs === undefined) return false;
     return this.#parts.clock.now() < stored.notAfterMs || stored.notAfterMs < FIRST_MADE_MS;
   }
 
-  /** Registers and signs: everything was looked at. */
+  /** Registers the key and signs it. All checks have passed. */
   async #admit(candidate: JoinCandidate, rights?: JoinRights): Promise<JoinOutcome> {
     const { node, csr } = candidate;
     const { certificate, notAfterMs } = await this.#parts.authority.sign(csr);
@@ -165,11 +175,11 @@ export class Enrolment {
     return { state: 'joined', answer: this.#answer(node, stored, certificate) };
   }
 
-  /** Finds or files the host's request. */
+  /** Finds the pending request of the host, or files one. */
   async #wait(candidate: JoinCandidate, waiting: Waiting): Promise<JoinOutcome> {
     const { node, csr, hash: keyHash, labels, address } = candidate;
     const found = await this.#room.find(keyHash);
-    // That of an earlier time: it was issued, and has expired since.
+    // A request from an earlier join: its certificate was issued and has expired.
     const isOver = found?.phase === 'issued' && !this.#isMember(await this.#credentials.get(node));
     if (found && isOver) await this.#room.delete(found);
     const request =

@@ -1,4 +1,6 @@
-/** Join tokens as they are checked and spent: Secrets in kube-system, of whose secret half only the hash is stored. */
+/**
+ * Validates and redeems join tokens. A token is a Secret in kube-system that stores only the hash of its secret half.
+ */
 
 import { TOKEN_SECRET_PREFIX, TOKEN_SECRET_TYPE } from '../../../shared/kube/access/join-token-secret.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
@@ -14,7 +16,7 @@ import { unauthorized } from './unauthorized.js';
 
 const TOKEN_PATTERN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 
-/** A token that is good at this moment. */
+/** A token that is valid now. */
 interface ValidToken {
   id: string;
   secret: Secret;
@@ -30,7 +32,7 @@ export class JoinTokenChecker {
     this.#clock = clock;
   }
 
-  /** The token of this text, `ID.SECRET`. Throws ApiError 401 for one that is wrong, expired or unknown. */
+  /** Returns the token for the text `ID.SECRET`. Throws ApiError 401 for a wrong, expired or unknown token. */
   async check(text: string): Promise<ValidToken> {
     const [, id, secret] = TOKEN_PATTERN.exec(text) ?? [];
     if (!id || !secret) throw unauthorized();
@@ -38,12 +40,12 @@ export class JoinTokenChecker {
     if (stored?.type !== TOKEN_SECRET_TYPE || !isSameHash(hashOf(stored), sha256(secret)))
       throw unauthorized();
     const expiration = secretField(stored, 'expiration');
-    // An expiration that is no time at all is as good as past.
+    // An unreadable expiration counts as expired.
     if (expiration !== undefined && !(Date.parse(expiration) > this.#clock.now())) throw unauthorized();
     return { id, secret: stored, rights: readRights(stored) };
   }
 
-  /** Throws ApiError 403 for a name that the token is not for. */
+  /** Throws ApiError 403 if the token does not allow this node name. */
   checkName({ id, secret }: ValidToken, node: string): void {
     const patterns = secretField(secret, 'nodes')?.split(',') ?? [];
     if (patterns.length === 0 || patterns.some((pattern) => matchesPattern(pattern.trim(), node))) return;
@@ -51,8 +53,8 @@ export class JoinTokenChecker {
   }
 
   /**
-   * Spends a token that joins one host: for this key, from now on, and no other. Of any other token nothing is written.
-   * Throws ApiError 401 when another host has spent it.
+   * Reserves a single-use token for this key. Does nothing for other tokens. Throws ApiError 401 if another host has
+   * used the token.
    */
   async redeem({ secret }: ValidToken, keyHash: string): Promise<void> {
     if (!isSingleUse(secret)) return;
@@ -67,12 +69,15 @@ export class JoinTokenChecker {
   }
 }
 
-/** True for a token that joins one host. */
+/** True for a token that admits one host. */
 function isSingleUse(secret: Secret): boolean {
   return secretField(secret, 'single-use') === 'true';
 }
 
-/** Upstream's own bootstrap tokens hold their secret in plain; one made by hand works as well. */
+/**
+ * Upstream's bootstrap tokens store their secret in plain text. Such a token, for example one made by hand, is accepted
+ * as well.
+ */
 function hashOf(secret: Secret): string | undefined {
   const plain = secretField(secret, 'token-secret');
   return secretField(secret, 'token-hash') ?? (plain === undefined ? undefined : sha256(plain));

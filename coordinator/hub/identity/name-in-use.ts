@@ -1,6 +1,6 @@
 /**
- * Whether a node's name still belongs to a host that was revoked. While its Node or Pods exist, another host under that
- * name would be given the Pods and the Secrets that they name.
+ * Decides whether a node's name still belongs to a revoked host. While its Node or Pods exist, another host under that
+ * name would receive the Pods and the Secrets that they reference.
  */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
@@ -18,7 +18,10 @@ export interface NameInUseDeps {
   informers: Pick<Informers, 'pods'>;
 }
 
-/** Throws ApiError when a host that has no key yet may not take the name: 409 for its Node, 503 for Pods that are about to be removed. */
+/**
+ * Throws ApiError if a host without a registered key may not use the name: 409 while the Node exists, 503 while its
+ * Pods are being removed.
+ */
 export async function rejectNameInUse({ registry, informers }: NameInUseDeps, name: string): Promise<void> {
   const node = await storedNode(registry, name);
   if (node && hasHadHost(node)) {

@@ -1,4 +1,7 @@
-/** Which node is at the other end of a link: by the certificate of its connection, else by one whose key it is yet to prove. */
+/**
+ * Identifies the node at the other end of a link. The proof is the client certificate of the connection, or a
+ * certificate in a header with a signed challenge.
+ */
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { CERTIFICATE_HEADER } from '../../../shared/link/key-proof.js';
@@ -14,24 +17,24 @@ import { isSameHash, type NodeCredentials } from './node-credentials.js';
 import { nodeOfSubject } from './node-subject.js';
 import { unauthorized } from './unauthorized.js';
 
-/** Which node an agent proved to be, and the hash of its key. */
+/** The proven node name, and the hash of the agent's key. */
 export interface ProvenNode {
   node: string;
   hash: string;
-  /** By which it is known over HTTPS while the link stands, where a proxy hides its certificate. */
+  /** Identifies the node over HTTPS while the link is open, where a proxy hides the client certificate. */
   bearer?: string;
 }
 
-/** Which node it is; with `key` only once that has signed a challenge. */
+/** The claimed node. If `key` is set, that key has to sign a challenge first. */
 export interface LinkClaim extends ProvenNode {
   key?: KeyObject | undefined;
 }
 
-/** What an agent shows when its link begins. */
+/** The proof that an agent presents when it connects. */
 interface LinkProof {
-  /** Of the TLS connection, or the header's. */
+  /** From the TLS connection or from the header. */
   certificate?: PeerCertificate | undefined;
-  /** That of its join. */
+  /** The signed proof of an earlier join. */
   joinMac?: string | undefined;
 }
 
@@ -39,7 +42,7 @@ export interface NodeAuthenticatorDeps {
   credentials: NodeCredentials;
   signer: ObjectSigner;
   authority: Pick<CertificateAuthority, 'recognise'>;
-  /** Absent when nothing was restored, or that cannot be. */
+  /** Absent if nothing was restored, or restores are not possible. */
   restore?: PendingRestore | undefined;
   clock: Clock;
 }
@@ -51,7 +54,10 @@ export class NodeAuthenticator {
     this.#parts = parts;
   }
 
-  /** The node of an upgrade; with the key that it has to prove, where its connection has not done so. Throws ApiError 401. */
+  /**
+   * Returns the node that an upgrade claims to be. If the TLS connection does not prove the key, the result contains
+   * the key to prove. Throws ApiError 401.
+   */
   async claimOf({ headers, socket }: IncomingMessage): Promise<LinkClaim> {
     const { authority, clock } = this.#parts;
     const { [JOIN_MAC_HEADER]: macHeader } = headers;
@@ -62,13 +68,13 @@ export class NodeAuthenticator {
     return { ...(await this.authenticate(proof)), key: claimed?.key };
   }
 
-  /** The node that the connection's own certificate names, whether it is let in or not. */
+  /** Returns the node in the client certificate of the connection, even if it is refused later. */
   nameOf({ socket }: IncomingMessage): string | undefined {
     const peer = peerCertificateOf(socket, this.#parts.clock.now());
     return peer && nodeOfSubject(peer);
   }
 
-  /** The node that a proof is of. Throws ApiError 401. */
+  /** Returns the proven node. Throws ApiError 401. */
   async authenticate({ certificate, joinMac }: LinkProof): Promise<ProvenNode> {
     const node = certificate && nodeOfSubject(certificate);
     if (!certificate || node === undefined) throw unauthorized();
@@ -80,7 +86,10 @@ export class NodeAuthenticator {
     return { node, hash };
   }
 
-  /** After a restore: true when this host joined after the backup, so that the store cannot know it. Only until a person confirms: afterwards a missing Secret means revoked. */
+  /**
+   * True if this host joined after the restored backup, so that the store lacks its credential. Only until an operator
+   * confirms the restore. Afterwards a missing Secret means that the host was revoked.
+   */
   #isForgotten(node: string, hash: string, joinMac: string | undefined): boolean {
     const { restore, signer: sealer } = this.#parts;
     return (
@@ -88,7 +97,7 @@ export class NodeAuthenticator {
     );
   }
 
-  /** Stores a credential that the store has lost, in place of an older one of this name. */
+  /** Stores a credential that the restore has lost. It replaces an older credential of this name. */
   async #takeBack(node: string, hash: string): Promise<void> {
     const { credentials } = this.#parts;
     if (isSameHash((await credentials.register(node, { hash }))?.hash, hash)) return;

@@ -1,7 +1,7 @@
-/** The one answer to everybody who does not prove who they are: it tells nothing of why. */
+/** The error for all failed authentication. It contains no cause, so that it reveals nothing to an attacker. */
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 
-/** 401 as upstream. */
+/** Upstream's 401. */
 export function unauthorized(): ApiError {
   return new ApiError('Unauthorized', 'Unauthorized');
 }

@@ -1,4 +1,4 @@
-/** Wires what hosts report to all that is written by it. */
+/** Connects the reports of hosts with the writers that store them. */
 
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
@@ -32,7 +32,7 @@ interface HostReportsWiring {
   log: Logger;
 }
 
-/** Reports of live sessions, and the mirrors of the static Pods that they tell of. */
+/** Creates the handler for reports of live sessions, and the sync of static Pods with their mirror Pods. */
 export function createHostReports(wiring: HostReportsWiring): {
   reports: HostReports;
   mirrors: MirrorPodSync;

@@ -1,4 +1,4 @@
-/** Makes the Node of an agent that says hello for the first time; a later hello brings what its host's settings changed. */
+/** Creates the Node at an agent's first hello. Later hellos apply changes of the host's settings. */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
@@ -23,20 +23,20 @@ export interface RegistrationDeps {
   informers: Pick<Informers, 'nodes' | 'waitFor'>;
   epoch: string;
   clock: Pick<Clock, 'now'>;
-  /** What came with the join of this node. */
+  /** Returns the rights that the node's join granted. */
   rightsOf: (node: string) => Promise<JoinRights>;
 }
 
 /**
- * The agent's Node, made if it is missing; undefined when it was deleted under the running agent process, which then
- * has to stay away, as upstream's kubelet does until it restarts. One that was deleted only just now may still be
- * answered: the news of that comes right after. Throws ApiError.
+ * Returns the agent's Node, and creates it if it is missing. Returns undefined if the Node was deleted while the agent
+ * process ran. Like a kubelet, that agent has to be restarted before it may register again. A Node that was just
+ * deleted may still be returned; its deletion is processed right after. Throws ApiError.
  */
 export async function ensureNode(parts: RegistrationDeps, hello: Hello): Promise<Node | undefined> {
   const { registry, informers, epoch, clock } = parts;
   const known = informers.nodes.get({ name: hello.node }) ?? (await storedNode(parts, hello.node));
   if (known) return amended(parts, known, hello);
-  // After a restore the missing Node says nothing about anybody's wish.
+  // After a restore, a missing Node does not mean that an operator deleted it.
   if (hello.nodeUid !== undefined && hello.epoch === epoch) return undefined;
   const rights = await parts.rightsOf(hello.node);
   refuseProtectedLabels(hello, rights);
@@ -70,7 +70,7 @@ async function storedNode({ registry }: RegistrationDeps, name: string): Promise
   }
 }
 
-/** As the admission plugin NodeRestriction says it. */
+/** Uses the wording of the admission plugin NodeRestriction. */
 function refuseProtectedLabels({ node, register }: Hello, { anyLabels }: JoinRights): void {
   const forbidden = anyLabels ? [] : labelsNodesMayNotSet(register.labels);
   if (forbidden.length === 0) return;
@@ -80,7 +80,7 @@ function refuseProtectedLabels({ node, register }: Hello, { anyLabels }: JoinRig
   );
 }
 
-/** The host's clock may be wrong: conditions are as of `now`, the hub's. */
+/** Conditions are dated by `now` of the coordinator, because the host's clock may be wrong. */
 function newNode({ node, register, status: reported }: Hello, rights: JoinRights, now: Timestamp): Node {
   const { status } = checkedNodeStatus(reported, undefined);
   const { operatingSystem, architecture } = status.nodeInfo ?? {};

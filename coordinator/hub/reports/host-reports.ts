@@ -1,4 +1,4 @@
-/** What live agents say of their hosts: statuses, Pods given back, Events. An agent speaks for its own node alone. */
+/** Handles reports of live agents: statuses, returned Pods and Events. An agent can report only about its own node. */
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type {
@@ -28,16 +28,16 @@ interface HostReportsDeps {
   returnedPods: ReturnedPods;
   handovers: HandoverReports;
   mirrors: MirrorPodSync;
-  /** The host's wall clock less ours, ms, as just heard. */
+  /** Receives the host's wall clock minus the coordinator's, in ms. */
   reportClockSkew: (node: string, skewMs: number) => void;
   resync: ResyncTracker;
-  /** As the agents' component. */
+  /** Records as the agents' component. */
   recordEvent: RecordEvent;
   clock: Clock;
   log: Logger;
 }
 
-/** An agent's Events beyond this in one message are dropped. */
+/** Further Events in one message are dropped. */
 const MAX_EVENTS_A_REPORT = 200;
 
 export class HostReports {
@@ -47,7 +47,7 @@ export class HostReports {
     this.#parts = parts;
   }
 
-  /** Resolves when the report is committed; that of a session that is its node's no more goes unread. */
+  /** Resolves when the report is committed. The report of a replaced session is ignored. */
   async status(session: Session, report: StatusReport): Promise<void> {
     const { live, clock, log } = this.#parts;
     const entry = live.get(session.node);
@@ -64,7 +64,7 @@ export class HostReports {
     }
   }
 
-  /** Done twice, it ends in the same place. */
+  /** Idempotent: a retry has the same result. */
   async #store(session: Session, report: StatusReport, offsetMs: number): Promise<void> {
     const { statusWriter, mirrors, informers, resync: heard } = this.#parts;
     await this.#takeBack(session, report.returned ?? []);
@@ -72,7 +72,7 @@ export class HostReports {
     await this.#takeTurns(session, report.handedOver ?? []);
     if (report.mirrors) await mirrors.staticPodsReported(session.node, report.mirrors);
     const pods = report.pods.map((pod) => mirrors.withStoredUid(session.node, pod));
-    // The status of a Pod that is yet to be given back is dropped, and comes again.
+    // A status of a Pod that is not in the store yet is dropped. The agent reports it again.
     const stored = pods.filter(({ uid }) => informers.pods.byUid(uid)).map(({ uid }) => uid);
     await statusWriter.write({ node: session.node, offsetMs }, { ...report, pods });
     heard.told(session, stored);
@@ -87,7 +87,7 @@ export class HostReports {
     }
   }
 
-  /** Takes what was asked for; the rest goes unread. */
+  /** Stores the objects that the agent was asked for, and ignores all others. */
   async #takeBack(session: Session, returned: readonly ReturnedObject[]): Promise<void> {
     const asked = returned.filter(({ uid }) => session.sender?.isReturnRequested(uid));
     if (asked.length === 0) return;
@@ -102,7 +102,7 @@ export class HostReports {
     }
   }
 
-  /** In our time; a time in the future counts as now. */
+  /** Converts to the coordinator's clock. A time in the future becomes now. */
   #counted({ count, firstTimestamp, lastTimestamp }: ReportedEvent, offsetMs: number): OccurrenceCount {
     const now = this.#parts.clock.now();
     const at = (time: string) => hubTimeMs(time, offsetMs, now);
@@ -110,7 +110,7 @@ export class HostReports {
     return { count, firstAt: Math.min(at(firstTimestamp), lastAt), lastAt };
   }
 
-  /** The object of an Event, if the node may speak of it. */
+  /** Returns the object of an Event if it belongs to the node. */
   #ownObject(node: string, { kind, uid }: ReportedEvent['involvedObject']): Node | Pod | undefined {
     const { informers } = this.#parts;
     if (kind === 'Node') return informers.nodes.get({ name: node });

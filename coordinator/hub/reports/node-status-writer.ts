@@ -1,6 +1,6 @@
 /**
- * Writes Node.status: what the agent reports, whether it is connected, and the verdict on one that stays silent.
- * Level-triggered: each write looks at presence anew, so a late one cannot undo what came after it.
+ * Writes Node.status: the report of the agent, the connection state, and the unknown state of a silent node.
+ * Level-triggered: each write reads the current liveness, so a late write cannot undo a newer one.
  */
 
 import type { Node, NodeStatus } from '../../../shared/kube/nodes/node-types.js';
@@ -35,33 +35,33 @@ interface NodeStatusWriterDeps {
   informers: Informers;
   liveness: NodeLiveness;
   queue: PerNodeQueue;
-  /** As the component that upstream has for it. */
+  /** Records as the component that upstream uses. */
   recordEvent: { asNodeController: RecordEvent; asAgent: RecordEvent };
-  /** The Node turned out to be gone. */
+  /** Called if the Node does not exist any longer. */
   onMissing: (node: string) => void;
   clock: Clock;
   log: Logger;
 }
 
-/** A Node as it is stored now, and its status before; `revision` 0 when there was nothing to write. */
+/** The stored Node and its previous status. `revision` is 0 if nothing was written. */
 interface Written {
   revision: number;
   node: Node;
   before: NodeStatus | undefined;
 }
 
-/** A link that comes and goes makes no more writes than this. */
+/** Minimum time between two writes for a link that opens and closes repeatedly. */
 const FLAP_MS = 10_000;
 const RETRY_MS = 1_000;
 
 export class NodeStatusWriter {
   readonly #parts: NodeStatusWriterDeps;
   readonly #slice: TimeSlice;
-  /** Nodes of which enough was written for now; when the timer fires they are looked at again. */
+  /** Nodes with a recent write. They are checked again when the timer fires. */
   readonly #resting = new Map<string, Timer>();
-  /** By node: its host's wall clock less ours, ms, as last heard. */
+  /** By node: its host's wall clock minus the coordinator's, in ms, as last reported. */
   readonly #skews = new Map<string, number>();
-  /** By node: what was invalid in its last report, as text. Nodes whose reports are valid are absent. */
+  /** By node: the invalid values of its last report, as text. Nodes with a valid report are absent. */
   readonly #refused = new Map<string, string>();
 
   constructor(parts: NodeStatusWriterDeps) {
@@ -74,7 +74,10 @@ export class NodeStatusWriter {
     this.#resting.clear();
   }
 
-  /** The node went out of contact, or is lost: tells so, at once or when its rest is over. */
+  /**
+   * The node was disconnected or is lost. Writes its status at once, or when the minimum time since the last write has
+   * passed.
+   */
   contactLost(node: string): void {
     const { liveness: presence, log } = this.#parts;
     const phase = presence.stateOf(node)?.phase;
@@ -82,21 +85,23 @@ export class NodeStatusWriter {
       return;
     this.#rest(node, FLAP_MS);
     this.#writeInTurn(node).catch((error: unknown) => {
-      // The store has said that it is full, for all nodes at once.
+      // The store has already logged that it is full.
       if (!isStorageFull(error)) log.warn({ node, err: error }, 'node status not written, will try again');
       this.#rest(node, RETRY_MS);
     });
   }
 
-  /** All hosts may be news at once: the time of those that are not back after a start is up, or our clock was set. */
+  /**
+   * Runs in time slices, because all hosts may change at once: after a start of the coordinator, or after a clock step.
+   */
   async #writeInTurn(node: string): Promise<void> {
     await this.#slice.yieldIfUsedUp();
     await this.write(node);
   }
 
   /**
-   * Resolves when the Node's status holds the report and what presence knows now. Rejects with ApiError when the
-   * registry does; a Node that is gone is no error.
+   * Resolves when the Node's status contains the report and the current liveness. Rejects with ApiError when the
+   * registry does. A deleted Node is not an error.
    */
   write(node: string, report?: NodeStatus): Promise<void> {
     const { queue: lanes, liveness: presence } = this.#parts;
@@ -111,7 +116,10 @@ export class NodeStatusWriter {
     });
   }
 
-  /** The report without its invalid values. They are logged when they change: a host may repeat them for ever. */
+  /**
+   * Returns the report without its invalid values. They are logged only when they change, because a host may repeat
+   * them forever.
+   */
   #checked(node: string, report: NodeStatus): NodeStatus {
     const { informers, log, recordEvent } = this.#parts;
     const stored = informers.nodes.get({ name: node });
@@ -125,9 +133,9 @@ export class NodeStatusWriter {
     return status;
   }
 
-  /** What a kubelet would say of its node. */
+  /** Records the Events that a kubelet would record for its node. */
   #tell({ node, before }: Written): void {
-    // A Node that was never connected was made with what its agent said first: of that nobody has told yet.
+    // Before the first connection, the status comes from the agent's own hello, and no Event was recorded for it yet.
     const isFirst = !findCondition(before?.conditions, CONNECTED);
     const known = isFirst ? undefined : before?.conditions;
     for (const reason of nodeStatusEvents(known, node.status?.conditions)) {
@@ -138,12 +146,12 @@ export class NodeStatusWriter {
     if (reboot) this.#parts.recordEvent.asAgent(node, 'Warning', 'Rebooted', reboot);
   }
 
-  /** The host's wall clock differs by so many ms from ours: told with the next write. */
+  /** Sets the clock error of a host in ms. The next write stores it. */
   setClockSkew(node: string, skewMs: number): void {
     this.#skews.set(node, skewMs);
   }
 
-  /** The same, told at once when it is news. */
+  /** Sets the clock error of a host, and stores it at once if the condition changes. */
   reportClockSkew(node: string, skewMs: number): void {
     this.setClockSkew(node, skewMs);
     const { informers, log } = this.#parts;
@@ -153,12 +161,11 @@ export class NodeStatusWriter {
     this.#writeInTurn(node).catch(failed);
   }
 
-  /** Our own wall clock was set by so much: all the others differ from it by another time now. */
+  /** The coordinator's wall clock was stepped by `deltaMs`, so the error of every host's clock changes. */
   onClockStep(byMs: number): void {
     for (const [node, skewMs] of this.#skews) this.reportClockSkew(node, skewMs - byMs);
   }
 
-  /** The Node is no more. */
   forget(node: string): void {
     this.#skews.delete(node);
     this.#refused.delete(node);
@@ -173,18 +180,18 @@ export class NodeStatusWriter {
     this.#resting.get(node)?.cancel();
     const timer = this.#parts.clock.after(delayMs, () => {
       this.#resting.delete(node);
-      // A verdict that was written needs no second look; one whose write failed does.
+      // A stored verdict needs no second check; a failed write does.
       if (delayMs === RETRY_MS || this.#parts.liveness.stateOf(node)?.phase === 'away')
         this.contactLost(node);
     });
     this.#resting.set(node, timer);
   }
 
-  /** Undefined when there is no such Node. */
+  /** Returns undefined if the Node does not exist. */
   async #writeNode(node: string, reported: NodeStatus | undefined): Promise<Written | undefined> {
     const { registry, informers } = this.#parts;
     const known = informers.nodes.get({ name: node });
-    // Only the hub writes Node.status, and the lane has waited for what it wrote last.
+    // Only the hub writes Node.status, and the queue has waited for the last write.
     if (known && sameJson(known.status, this.#statusOf(node, known.status, reported))) {
       return { revision: 0, node: known, before: known.status };
     }
@@ -217,7 +224,10 @@ export class NodeStatusWriter {
     return { ...merged, conditions: withConnected(clocked, end, now) };
   }
 
-  /** Nobody knows whether the Pods of a node that is lost or not ready serve (`nodeutil.MarkPodsNotReady`). Their phase stays. */
+  /**
+   * Sets Ready to False on the Pods of a node that is lost or not ready, because it is unknown whether they serve
+   * (`nodeutil.MarkPodsNotReady`). Their phase stays.
+   */
   async #markPods(node: string): Promise<number> {
     const pods = this.#parts.informers.pods.indexed(PODS_BY_NODE, node);
     const marked = await Promise.all(
@@ -241,7 +251,7 @@ export class NodeStatusWriter {
       recordEvent.asNodeController(pod, 'Warning', 'NodeNotReady', 'Node is not ready');
       return revision;
     } catch (error) {
-      // Deleted meanwhile, or replaced by another of its name.
+      // Deleted in the meantime, or replaced by another Pod of the same name.
       const isGone =
         error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict');
       if (!isGone) throw error;

@@ -1,6 +1,6 @@
 /**
- * Writes what agents report. Rights are checked here: an agent writes its own Node and the Pods bound to it, nothing
- * else. Reports of many nodes are written side by side, so that the store commits them together.
+ * Stores the reports of agents. Enforces that an agent writes only its own Node and the Pods bound to it. Reports of
+ * many nodes are written concurrently, so that they share commits of the store.
  */
 
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
@@ -22,19 +22,19 @@ interface ReportWriterDeps {
   informers: Informers;
   queue: PerNodeQueue;
   nodeStatus: NodeStatusWriter;
-  /** What becomes of a Pod that its host has ended and that nobody deleted. */
+  /** Called for a Pod that its host has removed although it is not marked for deletion. */
   onUndeletedPodEnded: (node: string, pod: Pod) => Promise<unknown>;
   clock: Clock;
   log: Logger;
 }
 
-/** Who reports, and how its clock differs from the hub's. */
+/** The reporting node and the offset of its clock. */
 interface Reporter {
   node: string;
   offsetMs: number;
 }
 
-/** What the store refuses of a report for good; repeating it would not help. */
+/** Refusals by the store that a retry would not change. */
 const FINAL_REASONS: ReadonlySet<string> = new Set(['NotFound', 'Conflict', 'Invalid', 'BadRequest']);
 
 export class ReportWriter {
@@ -44,7 +44,10 @@ export class ReportWriter {
     this.#parts = parts;
   }
 
-  /** Resolves when all of the report that counts is committed; rejects when the store fails, and nothing may be acknowledged. */
+  /**
+   * Resolves when the valid part of the report is committed. Rejects when the store fails; the report must not be
+   * acknowledged then.
+   */
   async write(reporter: Reporter, report: Pick<StatusReport, 'node' | 'pods' | 'removed'>): Promise<void> {
     if (report.node) await this.#parts.nodeStatus.write(reporter.node, report.node);
     if (report.pods.length === 0 && report.removed.length === 0) return;
@@ -55,7 +58,7 @@ export class ReportWriter {
     });
   }
 
-  /** Answers the revision of the write, or 0 when there was none. */
+  /** Returns the revision of the write, or 0 if there was none. */
   async #writePod({ node, offsetMs }: Reporter, report: PodReport): Promise<number> {
     const { registry, clock } = this.#parts;
     const pod = this.#ownPod(node, report);
@@ -63,7 +66,7 @@ export class ReportWriter {
     const reported = inHubTime(report.status, offsetMs, clock.now());
     const merged = mergePodStatus(pod.status, reported);
     if (!merged || sameJson(merged, pod.status)) return 0;
-    // Only another writer that came between makes it work this out again.
+    // Merges again only if another writer changed the Pod in between.
     const statusOf = (stored: Pod) => (stored === pod ? merged : mergePodStatus(stored.status, reported));
     return this.#attempt(report, async () => {
       const { revision } = await registry.writeStatus(podKind, pod.metadata, statusOf, { uid: report.uid });
@@ -84,7 +87,7 @@ export class ReportWriter {
     });
   }
 
-  /** The Pod named, if it is this very one and bound to this node. */
+  /** Returns the Pod if the uid matches and it is bound to this node. */
   #ownPod(node: string, { uid, namespace, name }: RemovedPod): Pod | undefined {
     const pod = this.#parts.informers.pods.byUid(uid);
     if (pod?.spec.nodeName === node && pod.metadata.name === name) return pod;
@@ -92,7 +95,7 @@ export class ReportWriter {
     return undefined;
   }
 
-  /** A refusal that would come again is logged and taken for done; any other failure goes up. */
+  /** Logs and ignores a refusal that a retry would not change. Other failures are thrown. */
   async #attempt({ uid, namespace, name }: RemovedPod, write: () => Promise<number>): Promise<number> {
     try {
       return await write();

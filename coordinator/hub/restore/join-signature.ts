@@ -1,4 +1,7 @@
-/** The seal that a host keeps of its join: after a restore it shows a coordinator that has forgotten the host that it was let in. */
+/**
+ * Signed proof that a host has joined. The host stores it. If a restore has lost the registration, the host shows the
+ * proof to be admitted again.
+ */
 
 import {
   integer,
@@ -16,12 +19,12 @@ const joinSeal: Schema<ObjectMac> = record<ObjectMac>({
   tag: text(128),
 });
 
-/** The seal over a credential's hash as it is stored at `revision`, as text. */
+/** Signs the hash of a credential as stored at `revision`. Returns the MAC as text. */
 export function signJoin(sealer: ObjectSigner, node: string, hash: string, revision: number): string {
   return JSON.stringify(sealer.sign(node, sealable(hash), revision));
 }
 
-/** True when this credential was registered for this node after the backup that was restored. False for any other text. */
+/** True if this credential was registered for this node after the restored backup. False for any other text. */
 export function isJoinedAfterBackup(
   sealer: ObjectSigner,
   node: string,
@@ -32,7 +35,7 @@ export function isJoinedAfterBackup(
   return seal !== undefined && sealer.verifyAfterBackup(node, sealable(hash), seal);
 }
 
-/** A credential's hash in the form that seals are made over; no object has such a uid. */
+/** Wraps a credential's hash in the form that is signed. No object has this uid. */
 function sealable(hash: string): { uid: string; object: Buffer } {
   return { uid: 'node-credential', object: Buffer.from(hash) };
 }

@@ -1,6 +1,6 @@
-/** A restore that waits for a person, as the hub sees it; the coordinator's `RestoreState` fits it. */
+/** A restore that waits for an operator's confirmation. Implemented by the coordinator's `RestoreState`. */
 export interface PendingRestore {
-  /** While there is one, nothing that the store does not know is taken from a host. */
+  /** While this is defined, hosts keep Pods that the store does not know. */
   unconfirmed(): object | undefined;
   readonly confirmed: Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Which hosts have said what they run and how it does: from then on their Pods in the store may be believed. Since this
- * coordinator's start that is known in memory; since a restore it is marked on the Node.
+ * Tracks which hosts have reported the state of their Pods, so that the stored status can be trusted. For the time
+ * since the coordinator's start this is kept in memory. After a restore it is recorded on the Node.
  */
 import { RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
@@ -25,19 +25,22 @@ export interface ResyncTrackerDeps {
 }
 
 const RETRY_MS = 1_000;
-/** One that was let in first so long ago has told enough: nobody waits for a Pod that it never tells of, nor for a link that never lasts. */
+/**
+ * Longest wait for a host after its first hello. A Pod that the host never reports, or a link that never lasts, must
+ * not block a rollout forever.
+ */
 const PATIENCE_MS = 60_000;
 
-/** How far a host has come in its sessions. */
+/** Progress of one host's resync. */
 interface Hearing {
-  /** The last one. */
+  /** The latest session. */
   session: HeardSession;
-  /** When the first one began, by the steady clock. */
+  /** Start of the first session, on the monotonic clock. */
   since: number;
-  /** What the host held at its hello. */
+  /** Uids in the host's hello. */
   held: ReadonlySet<string>;
   isSettled: boolean;
-  /** Uids of Pods whose status has been told and stored, in whichever session. */
+  /** Uids of Pods with a stored status report, from any session. */
   told: Set<string>;
   patience: Timer;
 }
@@ -46,46 +49,50 @@ type HeardSession = Pick<Session, 'node' | 'phase'>;
 
 export class ResyncTracker {
   readonly #parts: ResyncTrackerDeps;
-  /** By the names of nodes that are unheard, until they are not: of each its last session. */
+  /** By node name, until the host is resynced. */
   readonly #hearings = new Map<string, Hearing>();
-  /** When each was heard for the first time since this start, ms since the epoch. */
+  /** Time of the first resync since the coordinator's start, in ms since the epoch. */
   readonly #heardAt = new Map<string, number>();
   readonly #handlers: ((node: string) => void)[] = [];
 
   constructor(parts: ResyncTrackerDeps) {
     this.#parts = parts;
     parts.informers.pods.onChange(({ previous, current }) => {
-      // Nobody tells of a Pod that is gone.
+      // A deleted Pod needs no report.
       if (!current && previous?.spec.nodeName) this.#judge(previous.spec.nodeName);
     });
   }
 
-  /** Hears of each host that was heard for the first time since this start. */
+  /** Calls the handler for each host at its first resync since the coordinator's start. */
   onResynced(handler: (node: string) => void): void {
     this.#handlers.push(handler);
   }
 
-  /** Since when the host has been heard, in the life of this process; ms since the epoch. */
+  /** Time of the host's first resync in this process, in ms since the epoch. */
   resyncedAt(node: string): number | undefined {
     return this.#heardAt.get(node);
   }
 
   /**
-   * The wall clock was set by so much. When it was set on, hosts count as heard now: a deadline that the step alone has passed begins
-   * anew, for else each Pod under way would be late at once, and a good release be taken back.
+   * The wall clock was stepped by `deltaMs`. After a step forward, hosts count as resynced now and their deadlines
+   * start again. Otherwise each Pod in progress would exceed its deadline at once, and a good release would be rolled
+   * back.
    */
   onClockStep(byMs: number): void {
     const now = this.#parts.clock.now();
     for (const [node, at] of this.#heardAt) this.#heardAt.set(node, byMs > 0 ? now : at + byMs);
   }
 
-  /** What the store says of the host's Pods is as old as the last end of a coordinator, and the host may soon tell more. */
+  /**
+   * True if the stored status of the host's Pods dates from before the coordinator's start and the host may still
+   * report.
+   */
   isAwaitingResync(node: string): boolean {
     const phase = this.#parts.liveness.stateOf(node)?.phase;
     return !this.#heardAt.has(node) && phase !== undefined && phase !== 'lost';
   }
 
-  /** The host is let in, and held this at its hello. */
+  /** The host was admitted, with these uids in its hello. */
   welcomed(session: HeardSession, held: readonly string[]): void {
     const { node } = session;
     if (this.#heardAt.has(node) && !this.#isToBeMarked(node)) return;
@@ -107,19 +114,18 @@ export class ResyncTracker {
     });
   }
 
-  /** The Node is no more. */
   forget(node: string): void {
     this.#heardAt.delete(node);
     this.#hearings.get(node)?.patience.cancel();
     this.#hearings.delete(node);
   }
 
-  /** Waits for nobody any more. */
+  /** Cancels all timers. */
   stop(): void {
     for (const { patience } of this.#hearings.values()) patience.cancel();
   }
 
-  /** The store has what the host of this session holds. */
+  /** The store now has every object that the host of this session holds. */
   desiredStateSettled(session: HeardSession): void {
     const hearing = this.#hearingOf(session);
     if (!hearing) return;
@@ -127,7 +133,7 @@ export class ResyncTracker {
     this.#judge(session.node);
   }
 
-  /** The statuses of these Pods are stored as the host tells them. */
+  /** The reported statuses of these Pods are stored. */
   told(session: HeardSession, uids: Iterable<string>): void {
     const hearing = this.#hearingOf(session);
     if (!hearing) return;
@@ -140,7 +146,10 @@ export class ResyncTracker {
     return hearing?.session === session ? hearing : undefined;
   }
 
-  /** A Pod whose status is as old as the backup, or begins anew because it was given back, would count as out of service. */
+  /**
+   * Completes the resync once the status of each held Pod is stored. Before that, a status from the backup or of a
+   * returned Pod would count as unavailable.
+   */
   #judge(node: string): void {
     const hearing = this.#hearings.get(node);
     if (!hearing) return;
@@ -156,7 +165,7 @@ export class ResyncTracker {
     this.#mark(node).catch((error: unknown) => {
       log.warn({ node, err: error }, 'host is not marked as heard, will try again');
       clock.after(RETRY_MS, () => {
-        // A later session speaks for itself.
+        // A later session has replaced this one.
         if (this.#hearings.has(node)) return;
         this.#hearings.set(node, { ...hearing, held: new Set() });
         this.#judge(node);
@@ -171,7 +180,7 @@ export class ResyncTracker {
     for (const handler of this.#handlers) handler(node);
   }
 
-  /** Without a restore there is nothing to mark. */
+  /** Only a restored store records resyncs on Nodes. */
   #isToBeMarked(name: string): boolean {
     const { informers, epoch, signer: sealer } = this.#parts;
     const node = informers.nodes.get({ name });

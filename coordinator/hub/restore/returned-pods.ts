@@ -1,4 +1,6 @@
-/** After a restore: takes over what a host runs and the store has lost, and lets go of what the host no longer holds. */
+/**
+ * After a restore: stores Pods that a host runs and the store has lost, and deletes Pods that the host no longer has.
+ */
 
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -24,15 +26,16 @@ export class ReturnedPods {
     this.#parts = parts;
   }
 
-  /** Stores what is genuine under its own uid; resolves when the informers show it. Rejects when the store fails. */
+  /** Stores each genuine Pod under its old uid. Resolves when the informers show them. Rejects when the store fails. */
   async store(node: string, returned: readonly ReturnedObject[]): Promise<void> {
     const revisions = await Promise.all(returned.map((each) => this.#storeOne(node, each)));
     await this.#parts.informers.waitFor(Math.max(0, ...revisions));
   }
 
   /**
-   * A host beyond the backup has heard everything up to the revision `heardUpTo`: a Pod created by then that it does not hold has
-   * ended since, and leaves the store. Resolves when the informers show it.
+   * A host ahead of the backup has received everything up to the revision `receivedUpTo`. A Pod created by then that
+   * the host does not have has ended since, and is deleted from the store. Resolves when the informers show the
+   * deletions.
    */
   async deleteNotHeld(node: string, have: readonly ObjectDigest[], heardUpTo: number): Promise<void> {
     const { informers, log } = this.#parts;
@@ -50,7 +53,7 @@ export class ReturnedPods {
     await informers.waitFor(Math.max(0, ...revisions));
   }
 
-  /** Judged by the log's own order: creation times are those of a clock that may have been set back since. */
+  /** Compares by log order. Creation times come from a clock that may have been set back since. */
   async #createdBy(revision: number, pods: readonly Pod[]): Promise<Pod[]> {
     const { registry } = this.#parts;
     const created = await Promise.all(pods.map(({ metadata }) => registry.createdAt(podKind, metadata)));
@@ -58,8 +61,9 @@ export class ReturnedPods {
   }
 
   /**
-   * Its host has ended a Pod that nobody deleted: a restore has undone the deletion, which the host goes through with, and the Pod
-   * leaves the store. Without a restore it stays, and the host is logged. Rejects when the store fails.
+   * Handles a Pod that its host has removed although the store holds no deletion. After a restore the deletion was
+   * lost, so the Pod is deleted again. Without a restore the Pod stays and a warning is logged. Rejects when the store
+   * fails.
    */
   async deleteEnded(node: string, pod: Pod): Promise<void> {
     const { signer: sealer, log } = this.#parts;
@@ -72,7 +76,7 @@ export class ReturnedPods {
     await this.#drop(pod);
   }
 
-  /** Answers the revision of the write, or 0. */
+  /** Returns the revision of the write, or 0. */
   async #storeOne(node: string, { uid, object, mac: seal }: ReturnedObject): Promise<number> {
     const { informers, log } = this.#parts;
     if (!object || !seal || informers.pods.byUid(uid)) return 0;
@@ -94,14 +98,14 @@ export class ReturnedPods {
     }
   }
 
-  /** The Pod, if this very host was given it after the backup. */
+  /** Returns the Pod if this coordinator sent it to this host after the backup. */
   #open(node: string, given: { uid: string; object: Uint8Array; seal: ObjectMac }): Pod | undefined {
     if (!this.#parts.signer.verifyAfterBackup(node, given, given.seal)) return undefined;
     const pod = JSON.parse(Buffer.from(given.object).toString()) as Pod;
     return pod.kind === 'Pod' && pod.metadata.uid === given.uid ? withoutTemplateGeneration(pod) : undefined;
   }
 
-  /** One made after the backup is unknown as well, and what stands in it needs it. */
+  /** Creates the namespace if the backup lacks it, because the Pod needs it. */
   async #ensureNamespace(name: string): Promise<void> {
     if (this.#parts.informers.namespaces.get({ name })) return;
     try {

@@ -1,11 +1,12 @@
-/** Pods of a coordinator that is lost, as the restored one may store them. */
+/** Removes the template generation from Pods that a lost coordinator created. */
 
 import { TEMPLATE_GENERATION_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 
 /**
- * The lost coordinator counted on from the backup as this one will: by the number alone its Pods would pass for those of a template
- * that they are not made of, and never be replaced. Their revision's hash says what they are.
+ * After a restore both coordinators count generations onward from the backup. By the number alone, a Pod of the lost
+ * one would match a template that it was not created from, and would never be replaced. Its revision hash still
+ * identifies the template.
  */
 export function withoutTemplateGeneration(pod: Pod): Pod {
   const { [TEMPLATE_GENERATION_LABEL]: generation, ...labels } = pod.metadata.labels ?? {};

@@ -1,4 +1,4 @@
-/** Answers a hello: lets the agent in and begins to bring it what its node needs, or sends it away. */
+/** Handles a hello: admits the agent and starts to send the desired state of its node, or refuses the agent. */
 
 import { type Node, type NodeStatus, RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
 import { isConfigObject } from '../../../shared/kube/pods/config-reference.js';
@@ -51,21 +51,27 @@ interface HelloHandlerDeps {
   clusterUID: string;
   epoch: string;
   authority: { trustBundleToResend(): string | undefined };
-  /** What came with the join of a node. */
+  /** Returns the rights that the node's join granted. */
   rightsOf: (node: string) => Promise<JoinRights>;
   signer: ObjectSigner;
   restore?: PendingRestore | undefined;
-  /** As `node-controller`. */
+  /** Records as `node-controller`. */
   recordEvent: RecordEvent;
   clock: Clock;
   log: Logger;
 }
 
-/** After a coordinator's start the fleet's first tries are spread: a handshake with certificates and a hello take up to 3 ms of a core. */
+/**
+ * After a start of the coordinator, first connection attempts are spread over time. A handshake with certificates and a
+ * hello use up to 3 ms of a core.
+ */
 const SPREAD_MS_A_NODE = 4;
 const RETRY_MS = 5_000;
 
-/** How the host's clocks differ from ours, as its hello arrived, ms: what to add to its steady one, and how wrong its wall clock is. */
+/**
+ * Clock differences when the hello arrived, in ms: the offset to add to the host's monotonic times, and the error of
+ * its wall clock.
+ */
 interface HostTimes {
   offsetMs: number;
   skewMs: number | undefined;
@@ -73,7 +79,7 @@ interface HostTimes {
 
 export class HelloHandler {
   readonly #parts: HelloHandlerDeps;
-  /** One hello a node is decided at a time. */
+  /** Handles one hello per node at a time. */
   readonly #lanes: PerNodeQueue;
   readonly #fanOut: SlicedQueue<Session>;
 
@@ -98,7 +104,7 @@ export class HelloHandler {
         session.goodbye({ reason: 'refused', message: 'the coordinator has trouble', retryMs: RETRY_MS });
       })
       .finally(() => {
-        // The old session may have been sent away for one that then was not let in.
+        // The old session may have been closed for a new one that was then refused.
         if (!live.has(node)) presence.disconnected(node);
       });
   }
@@ -116,7 +122,7 @@ export class HelloHandler {
       clock,
       log,
     } = this.#parts;
-    // Before the caches are full, what they lack would look like deleted.
+    // While the caches are incomplete, a missing object would look deleted.
     await Promise.all([informers.pods.synced(), informers.nodes.synced()]);
     const verdict = await admitSession(
       {
@@ -171,7 +177,7 @@ export class HelloHandler {
     live.set(session.node, entry);
     const ca = this.#parts.authority.trustBundleToResend();
     if (session.acceptsCertificates && ca !== undefined) session.send({ kind: 'certified', ca });
-    // What changed since the admission read it came before there was a session to tell.
+    // Reads the Node again: it may have changed after admission, when no session existed yet to notify.
     sendPrefetchImages(entry, informers.nodes.get({ name: session.node }) ?? node, informers.daemonSets);
     sendLinkPace(entry, informers.nodes.get({ name: session.node }) ?? node);
     presence.connected(session.node, () => session.quietMs());
@@ -180,14 +186,14 @@ export class HelloHandler {
     await this.#writeStatus(entry, hello.status);
   }
 
-  /** Apart from the welcome: what is made there lives as long as the session, and would keep the hello for as long. */
+  /** A separate method, so that its closures do not keep the whole hello in memory for the lifetime of the session. */
   async #writeStatus(entry: LiveSession, status: NodeStatus): Promise<void> {
     const { nodeStatus: conditions, clock, log } = this.#parts;
     const { session } = entry;
     const write = () => conditions.write(session.node, status);
     await write().catch((error: unknown) => {
       if (!isStorageFull(error)) throw error;
-      // Others of this node need not wait for it, and what they say of the host is newer.
+      // Later reports of this node are newer and must not wait for this one.
       const isWanted = () => session.phase === 'live' && !entry.hasReportedStatus;
       void retryWhileStorageFull(write, isWanted, clock).catch((why: unknown) =>
         log.debug({ node: session.node, err: why }, 'status of the hello not written'),
@@ -219,7 +225,8 @@ export class HelloHandler {
 
   #sourceFor(node: string, hello: Hello): DesiredSource {
     const { informers, signer: sealer, restore, objects, epoch } = this.#parts;
-    // What it held from before was put back when it was first heard: what the store lacks since then was deleted since then.
+    // A host returns its objects at its first connection in an epoch. Once that is done, an object that the store lacks
+    // was deleted.
     const wasHeard = informers.nodes.get({ name: node })?.metadata.annotations?.[RESYNCED_IN_EPOCH] === epoch;
     const isHostBeyond = !wasHeard && sealer.isAheadOfStore(hello);
     const canGiveBack = hello.features.includes(RETURN_OBJECTS);
@@ -240,7 +247,7 @@ export class HelloHandler {
   }
 }
 
-/** Two hosts with one identity: a disk that was cloned. */
+/** Two hosts with one identity, because a disk was cloned. */
 function cloneMessage(remoteAddress: string): string {
   const where = remoteAddress ? ` from ${remoteAddress}` : '';
   return `Another agent tried to connect${where} with the identity of this node and was refused`;

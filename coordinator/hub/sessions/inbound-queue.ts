@@ -1,4 +1,7 @@
-/** What agents say, dealt with in slices: when thousands speak at once, heartbeats and handshakes still have their turn. */
+/**
+ * Processes messages of agents in time slices. Under load from thousands of agents, heartbeats and handshakes are still
+ * handled in time.
+ */
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 
@@ -11,7 +14,10 @@ export class InboundQueue {
     this.#slice = new TimeSlice(clock);
   }
 
-  /** Calls `read` at once while there is time, else in its turn: first come, first served. It must not throw. */
+  /**
+   * Calls `read` immediately if the time slice allows it. Otherwise queues it, first in, first out. `read` must not
+   * throw.
+   */
   add(read: () => void): void {
     if (!this.#isRunning && this.#slice.hasTime) {
       read();

@@ -1,9 +1,9 @@
-/** Tells an agent how often to show life, when its Node asks for another pace than it has. */
+/** Sends a changed link pace from the Node's annotations to its agent. */
 import { type HeartbeatConfig, heartbeatConfigOf } from '../../../shared/kube/nodes/heartbeat-config.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { LiveSession } from './live-sessions.js';
 
-/** Sends the Node's pace when its agent has another one; an agent that knows none keeps the standard. */
+/** Sends the Node's link pace if the agent uses another one. An agent without this feature keeps the standard pace. */
 export function sendLinkPace({ session }: Pick<LiveSession, 'session'>, { metadata }: Node): void {
   const pace = heartbeatConfigOf(metadata);
   if (!isSame(pace, session.pace)) session.setPace(pace);

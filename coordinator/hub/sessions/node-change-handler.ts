@@ -1,4 +1,7 @@
-/** What changes of Nodes and of their credentials mean for the links: who is expected, told anew, or sent away. */
+/**
+ * Applies changes of Nodes and credentials to the links: expects new nodes, sends changed settings, and closes links of
+ * deleted or revoked nodes.
+ */
 
 import { nodeOfCredential } from '../../../shared/kube/nodes/node-credential-secret.js';
 import { ownGraceMs } from '../../../shared/kube/nodes/node-grace-period.js';
@@ -20,30 +23,30 @@ interface NodeChangeHandlerDeps {
   informers: Informers;
   liveness: NodeLiveness;
   live: LiveSessions;
-  /** All with an open socket, live or not. */
+  /** All sessions with an open socket, live or not. */
   sessions: Iterable<Session>;
   credentials: NodeCredentials;
-  /** Who keeps something of each node, besides its presence. */
+  /** Other components that keep state per node. */
   forgetters: readonly { forget(node: string): void }[];
   clusterUID: string;
-  /** As a kubelet. */
+  /** Records as the kubelet. */
   recordEvent: RecordEvent;
   log: Logger;
 }
 
-/** A revoked host may have been given a new credential by its next try. */
+/** A revoked host may have a new credential at its next attempt. */
 const REVOKED = {
   reason: 'refused',
   message: 'the credential of this node was revoked',
   retryMs: 10_000,
 } as const;
-/** Of a host that has changed to another credential itself. */
+/** For a host that has switched to another credential itself. */
 const REPLACED = {
   reason: 'refused',
   message: 'another credential of this node took the place of the one that was shown',
   retryMs: 500,
 } as const;
-/** The socket is closed within a second, whether the host listens or not. */
+/** The socket closes within a second, even if the host does not respond. */
 const REVOKED_DRAIN_MS = 500;
 
 export class NodeChangeHandler {
@@ -53,7 +56,7 @@ export class NodeChangeHandler {
     this.#parts = parts;
   }
 
-  /** Hears of every change from now on. */
+  /** Subscribes to the informers. */
   start(): void {
     const { informers } = this.#parts;
     informers.nodes.onChange((change) => this.#nodeChanged(change));
@@ -84,14 +87,14 @@ export class NodeChangeHandler {
   #nodeGone({ metadata: { name, uid } }: Node): void {
     const { liveness: presence, live, forgetters, clusterUID } = this.#parts;
     const entry = live.get(name);
-    // Deleted and made anew: the news of the deletion is old.
+    // The Node was deleted and created again, so this deletion is outdated.
     if (entry && entry.nodeUid !== uid) return;
     presence.forget(name);
     for (const each of forgetters) each.forget(name);
     entry?.session.goodbye(nodeDeletedGoodbye(clusterUID));
   }
 
-  /** Who is connected by a credential that is its node's no more has to prove itself anew. */
+  /** A host that is connected with a replaced credential has to authenticate again. */
   #secretChanged({ previous, current }: ObjectChange<Secret>): void {
     const node = previous && nodeOfCredential(previous.metadata);
     if (node === undefined) return;
@@ -99,7 +102,7 @@ export class NodeChangeHandler {
     else void this.#parts.credentials.get(node).then((stored) => this.#cutOff(node, stored?.hash));
   }
 
-  /** Ends every session of a node that was begun by another credential than this one. */
+  /** Closes every session of a node that uses another credential. */
   #cutOff(node: string, hash: string | undefined): void {
     const { live, liveness: presence, sessions, log } = this.#parts;
     if (hash !== undefined && live.get(node)?.session.keyHash === hash) return;

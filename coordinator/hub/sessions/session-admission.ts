@@ -1,11 +1,13 @@
-/** Whether a hello is let in: the right fleet, the right name, and one session a node. */
+/** Checks a hello: the fleet must match, the name must match the credential, and each node has at most one session. */
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Goodbye, Hello } from '../../../shared/link/messages/link-messages.js';
 import { ensureNode, type RegistrationDeps } from '../reports/ensure-node.js';
 import type { Session } from './session.js';
 
-/** A clone, a stranger or a refused Node asks again, but seldom: what was wrong may be put right. */
+/**
+ * Retry delay for a clone, a foreign host or a refused Node. An operator may fix the cause, so the agent keeps trying.
+ */
 const SELDOM_MS = 60_000;
 const SOON_MS = 5_000;
 
@@ -13,13 +15,16 @@ type AdmissionVerdict = { welcome: Node } | { goodbye: Omit<Goodbye, 'kind'>; is
 
 interface AdmissionDeps extends RegistrationDeps {
   clusterUID: string;
-  /** The live session of a node. */
+  /** Returns the live session of a node. */
   sessionOf: (node: string) => Session | undefined;
-  /** The session counts for its node no more: another takes its place. */
+  /** Removes a session from the live sessions, because another session replaces it. */
   releaseSession: (session: Session) => void;
 }
 
-/** Decides on a hello; sends an outlived session of the same node away. Rejects when the registry fails. */
+/**
+ * Decides whether a hello is admitted, and closes an outdated session of the same node. Rejects when the registry
+ * fails.
+ */
 export async function admitSession(
   parts: AdmissionDeps,
   session: Session,
@@ -31,13 +36,13 @@ export async function admitSession(
     const node = await ensureNode(parts, hello);
     return node ? { welcome: node } : { goodbye: nodeDeletedGoodbye(parts.clusterUID), isClone: false };
   } catch (error) {
-    // Labels or taints that no Node may have, for instance.
+    // For example labels or taints that are invalid on any Node.
     if (error instanceof ApiError && error.code < 500) return refused(error.message);
     throw error;
   }
 }
 
-/** What an agent hears whose Node was deleted while it ran. */
+/** The goodbye for an agent when its Node was deleted while the agent ran. */
 export function nodeDeletedGoodbye(clusterUID: string): Omit<Goodbye, 'kind'> {
   return {
     reason: 'nodeDeleted',
@@ -62,7 +67,10 @@ function refusalOf(
   return undefined;
 }
 
-/** One session a node: the same process replaces its old one; another's is refused while the old one answers. */
+/**
+ * Enforces one session per node. A new connection of the same process replaces the old session. Another process is
+ * refused while the old session still responds.
+ */
 async function outlive(
   { sessionOf, releaseSession: release }: AdmissionDeps,
   session: Session,

@@ -1,4 +1,4 @@
-/** One agent's link: its state, and what may be said when. What a message means is decided by those it is handed to. */
+/** The link of one agent: its phase, and which messages are allowed in it. Handlers decide what a message does. */
 import { type HeartbeatConfig, STANDARD_HEARTBEAT } from '../../../shared/kube/nodes/heartbeat-config.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.js';
@@ -20,7 +20,7 @@ import type { ProvenNode } from '../identity/node-authenticator.js';
 import { AgentStreams } from '../streams/agent-streams.js';
 import { AgentSocket, type AgentSocketDeps, DRAIN_MS, type Refusal } from './agent-socket.js';
 
-/** `draining`: goodbye was said, the socket is given a moment to deliver it. */
+/** `draining`: a goodbye was sent, and the socket has a short time to deliver it. */
 type SessionState =
   | { phase: 'greeting'; hello?: Hello }
   | {
@@ -36,26 +36,26 @@ type SessionState =
 
 type LiveState = Extract<SessionState, { phase: 'live' }>;
 
-/** To whom a session hands what its agent says. */
+/** Handlers for the messages of an agent. */
 export interface SessionEvents {
-  /** The agent introduced itself; called once. */
+  /** Called once, for the agent's hello. */
   hello(session: Session, hello: Hello): void;
   /** Resolves when the report is committed. */
   status(session: Session, report: StatusReport): Promise<void>;
   events(session: Session, items: ReportedEvent[]): void;
-  /** What its process costs the host. */
+  /** Receives the resource use of the agent's process. */
   meters(session: Session, report: MetersReport): void;
-  /** What a heartbeat carried. */
+  /** Receives the payload of a heartbeat. */
   reading(session: Session, payload: Uint8Array): void;
-  /** Resolves with the new certificate, PEM. Rejects with ApiError. */
+  /** Resolves with the new certificate in PEM. Rejects with ApiError. */
   renew(session: Session, csr: string): Promise<string>;
-  /** The socket is gone. Called once, whatever happened. */
+  /** Called exactly once, when the socket is closed. */
   closed(session: Session, reason: string, end: LinkEnd): void;
 }
 
-/** From the end of the upgrade to the hello. */
+/** Time limit from the upgrade to the hello. */
 const HELLO_TIMEOUT_MS = 15_000;
-/** An agent that broke the protocol will do it again; not too often. */
+/** Retry delay for an agent that violated the protocol, because it will probably do so again. */
 const VIOLATION_RETRY_MS = 10_000;
 
 export class Session {
@@ -87,7 +87,7 @@ export class Session {
     });
   }
 
-  /** Where the agent connects from; "" when there is no telling. */
+  /** Address of the agent; "" if unknown. */
   get remoteAddress(): string {
     return this.#socket.remoteAddress;
   }
@@ -96,27 +96,27 @@ export class Session {
     return this.#state.phase;
   }
 
-  /** Why it was ended against its will: a frame that breaks the rules, or a goodbye that refuses; undefined otherwise. */
+  /** Why the agent was refused: an invalid frame, or a goodbye that refuses. Undefined if it was not refused. */
   get refusal(): Refusal | undefined {
     return this.#socket.refusal;
   }
 
-  /** Of the agent process on the other end; undefined unless live. */
+  /** Identifies the agent process. Undefined unless live. */
   get instanceID(): string | undefined {
     return this.#state.phase === 'live' ? this.#state.instanceID : undefined;
   }
 
-  /** True for a live agent that takes certificates over the link. */
+  /** True for a live agent that accepts certificates over the link. */
   get acceptsCertificates(): boolean {
     return this.#state.phase === 'live' && this.#state.features.includes(CERTIFICATES);
   }
 
-  /** What was agreed with the agent. */
+  /** The pace in use. */
   get pace(): HeartbeatConfig {
     return this.#pace;
   }
 
-  /** From now on the link keeps this pace, if the agent can. */
+  /** Applies a link pace, if the agent supports it. */
   setPace(pace: HeartbeatConfig): void {
     if (this.#state.phase !== 'live' || !this.#state.features.includes(HEARTBEAT_CONFIG)) return;
     this.send({ kind: 'pace', ...pace });
@@ -124,30 +124,33 @@ export class Session {
     this.#socket.setPace(pace);
   }
 
-  /** The hub's clock was set: from now on it shows this, ms since the epoch. An agent that cannot take it hears it at its next welcome. */
+  /**
+   * Sends the coordinator's time in ms since the epoch after a clock step. An agent without this feature receives it in
+   * its next welcome.
+   */
   sendTime(serverTimeMs: number): void {
     if (this.#state.phase !== 'live' || !this.#state.features.includes(TIME)) return;
     this.send({ kind: 'time', serverTimeMs });
   }
 
-  /** Milliseconds since the agent was last heard. */
+  /** Milliseconds since anything was received from the agent. */
   quietMs(): number {
     return this.#socket.quietMs();
   }
 
-  /** Queues a message; after the end it goes nowhere. */
+  /** Queues a message. Ignored after the end of the session. */
   send(message: FromHub): void {
     if (this.#state.phase === 'greeting' || this.#state.phase === 'live') this.#socket.send(message);
   }
 
-  /** The hello was accepted. `features` are those that both ends know. */
+  /** The hello was accepted. `features` are the features that both ends support. */
   becomeLive(instanceID: string, features: readonly string[], sender: DesiredSender): void {
     if (this.#state.phase === 'greeting') {
       this.#state = { phase: 'live', instanceID, features, sender, isReporting: false, isRenewing: false };
     }
   }
 
-  /** What its agent is to hold; undefined unless live. */
+  /** Sends the desired state to the agent. Undefined unless live. */
   get sender(): DesiredSender | undefined {
     return this.#state.phase === 'live' ? this.#state.sender : undefined;
   }
@@ -172,12 +175,12 @@ export class Session {
     return this.#streams.open(request, input, signal);
   }
 
-  /** True when the agent answers within a few seconds. */
+  /** Resolves to true if the agent answers a ping in time. */
   isAlive(): Promise<boolean> {
     return this.#state.phase === 'live' ? this.#socket.isAlive() : Promise.resolve(false);
   }
 
-  /** Says goodbye and closes, softly while the socket still takes it, at the latest after `drainMs`. */
+  /** Sends a goodbye and closes the socket, after `drainMs` at the latest. */
   goodbye(goodbye: Omit<Goodbye, 'kind'>, drainMs = DRAIN_MS): void {
     if (this.#state.phase !== 'greeting' && this.#state.phase !== 'live') return;
     this.send({ kind: 'goodbye', ...goodbye });
@@ -236,7 +239,10 @@ export class Session {
     }
   }
 
-  /** Acknowledges what is committed. Without that the agent keeps it, and says it again in its next session. */
+  /**
+   * Acknowledges a report once it is committed. Without the acknowledgement the agent keeps the report and sends it
+   * again in its next session.
+   */
   async #report(report: StatusReport, state: LiveState): Promise<void> {
     try {
       await this.#events.status(this, report);
@@ -261,7 +267,7 @@ export class Session {
     }
   }
 
-  /** An agent that breaks the protocol is told why and cut off; it may come back and do better. */
+  /** Disconnects an agent that violated the protocol, with the reason. It may reconnect later. */
   #violated(message: string): void {
     this.goodbye({ reason: 'refused', message: message.slice(0, 1_000), retryMs: VIOLATION_RETRY_MS });
   }

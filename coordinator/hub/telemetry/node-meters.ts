@@ -1,4 +1,4 @@
-/** What each node's link carries and its agent costs, counted since this coordinator first saw it: in memory alone. */
+/** Traffic of each node's link and resource use of its agent, counted in memory since the coordinator's start. */
 
 import type { AgentUsage, HostMeters, LinkTraffic } from '../../../shared/kube/fleet/host-meter-types.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
@@ -8,11 +8,11 @@ import type { MetersReport } from '../../../shared/link/messages/link-messages.j
 import type { Clock } from '../../../shared/process/time/clock.js';
 
 const DAY_MS = 86_400_000;
-/** Before that, a rate says little. */
+/** Shortest time from which a rate is meaningful. */
 const LEAST_RATE_MS = 60_000;
 
 interface NodeMeter {
-  /** By the wall clock, for people; `startedAt` by one that never jumps, for rates. Both ms. */
+  /** Wall clock, for display. `startedAt` is monotonic, for rates. Both in ms. */
   since: number;
   startedAt: number;
   connects: number;
@@ -21,7 +21,7 @@ interface NodeMeter {
 }
 
 export class NodeMeters {
-  /** Of all nodes that ever connected: it never shrinks. */
+  /** Sum over all nodes that ever connected. It never decreases. */
   readonly fleet = new LinkBytes();
   readonly #clock: Clock;
   readonly #byNode = new Map<string, NodeMeter>();
@@ -31,12 +31,12 @@ export class NodeMeters {
     this.#clock = clock;
   }
 
-  /** Who counts round trips. */
+  /** Sets the observer of round-trip times. */
   onRoundTrip(observe: (ms: number) => void): void {
     this.#onRoundTrip = observe;
   }
 
-  /** The meter of a connection that the node has begun. */
+  /** Returns the meter for a new connection of the node. */
   connection(node: string): LinkMeter {
     const meter = this.#byNode.get(node) ?? this.#begin(node);
     meter.connects += 1;
@@ -50,7 +50,6 @@ export class NodeMeters {
     if (report.roundTripMs !== undefined) this.#onRoundTrip(report.roundTripMs);
   }
 
-  /** The Node is no more. */
   forget(node: string): void {
     this.#byNode.delete(node);
   }
@@ -68,7 +67,7 @@ export class NodeMeters {
     };
   }
 
-  /** Every node that has connected, for a page of numbers. */
+  /** All nodes that have connected, for a metrics page. */
   *all(): Generator<[node: string, bytes: LinkBytes, told: MetersReport | undefined]> {
     for (const [node, { bytes, told }] of this.#byNode) yield [node, bytes, told?.report];
   }

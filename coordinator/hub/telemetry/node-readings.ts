@@ -1,4 +1,7 @@
-/** What hosts' heartbeats tell of how busy they are: an hour by the minute, a day by ten minutes, in memory alone (some 3 KB a host). */
+/**
+ * Load of each host from its heartbeats: one hour in minutes and one day in steps of ten minutes. Kept in memory, about
+ * 3 KB per host.
+ */
 import type { HostReadings } from '../../../shared/kube/fleet/host-reading-types.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { decodeHeartbeatReading } from '../../../shared/link/heartbeat-reading.js';
@@ -26,7 +29,7 @@ export class NodeReadings {
     this.#presence = presence;
   }
 
-  /** Takes what a ping carried, if it is a reading. */
+  /** Records the payload of a ping if it is a reading. */
   record(node: string, bytes: Uint8Array): void {
     const reading = decodeHeartbeatReading(bytes);
     if (!reading) return;
@@ -36,7 +39,7 @@ export class NodeReadings {
     rings.day.add(now, reading);
   }
 
-  /** Empty columns for a host that has told nothing. */
+  /** Returns empty columns for a host without readings. */
   of(node: string): Pick<HostReadings, 'lastContactTime' | 'recent' | 'day'> {
     const now = this.#clock.now();
     const { recent, day } = this.#byNode.get(node) ?? newRings();
@@ -48,7 +51,6 @@ export class NodeReadings {
     };
   }
 
-  /** The Node is no more. */
   forget(node: string): void {
     this.#byNode.delete(node);
   }
