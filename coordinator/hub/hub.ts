@@ -8,6 +8,7 @@ import type { WebSocket } from 'ws';
 import { credentialSecretName, ENROLMENT_NAMESPACE } from '../../shared/kube/nodes/node-credential-secret.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
+import type { RecordEvent } from '../decisions/events/event-occurrence.js';
 import type { LinkEnd } from '../decisions/nodes/link-end.js';
 import type { Informers } from '../informers/informer.js';
 import type { CertificateAuthority } from '../pki/certificate-authority.js';
@@ -24,14 +25,11 @@ import {
 } from './identity/node-authenticator.js';
 import { isSameHash, NodeCredentials, secretField } from './identity/node-credentials.js';
 import { nodeOfSubject } from './identity/node-subject.js';
-import { createHostReports } from './reports/create-host-reports.js';
-import type { HostReports } from './reports/host-reports.js';
-import type { MirrorPodSync } from './reports/mirror-pod-sync.js';
+import { HostReports } from './reports/host-reports.js';
 import { NodeStatusWriter } from './reports/node-status-writer.js';
-import type { RecordEvent } from './reports/record-event.js';
 import type { ObjectSigner } from './restore/object-signer.js';
-import type { PendingRestore } from './restore/pending-restore.js';
 import { ResyncTracker } from './restore/resync-tracker.js';
+import type { PendingRestore } from './restore/returned-pods.js';
 import { ReturnedPods } from './restore/returned-pods.js';
 import { HelloHandler } from './sessions/hello-handler.js';
 import { InboundQueue } from './sessions/inbound-queue.js';
@@ -87,14 +85,13 @@ export class Hub {
   readonly #sessions = new Set<Session>();
   /** Callbacks for refused sessions. */
   readonly #onRefused = new WeakMap<Session, OnRefused>();
-  readonly #inbox: InboundQueue;
-  readonly #conditions: NodeStatusWriter;
-  readonly #greeter: HelloHandler;
+  readonly #inbound: InboundQueue;
+  readonly #nodeStatus: NodeStatusWriter;
+  readonly #hellos: HelloHandler;
   readonly #reports: HostReports;
-  readonly #mirrors: MirrorPodSync;
   /** Routes the messages of agents to their handlers. */
   readonly #fromSessions: SessionEvents = {
-    hello: (session, hello) => this.#greeter.handle(session, hello),
+    hello: (session, hello) => this.#hellos.handle(session, hello),
     status: (session, report) => this.#reports.status(session, report),
     events: (session, items) => this.#reports.events(session, items),
     // The last report of a replaced process is harmless.
@@ -107,10 +104,10 @@ export class Hub {
   #whenEmpty: () => void = () => undefined;
 
   constructor(options: HubOptions) {
-    const { registry, informers, liveness: presence, clock, clusterUID } = options;
-    this.#inbox = new InboundQueue(clock);
+    const { registry, informers, liveness, clock, clusterUID } = options;
+    this.#inbound = new InboundQueue(clock);
     this.meters = new NodeMeters(clock);
-    this.readings = new NodeReadings(clock, presence);
+    this.readings = new NodeReadings(clock, liveness);
     const log = options.log.child({ component: 'hub' });
     this.#options = { ...options, log };
     const credentials = new NodeCredentials(registry);
@@ -124,33 +121,20 @@ export class Hub {
       accept: (proven, socket, transport, onRefused) => this.accept(proven, socket, transport, onRefused),
       log,
     });
-    const lanes = new PerNodeQueue(informers);
     const onMissing = (node: string) => this.#live.get(node)?.session.goodbye(nodeDeletedGoodbye(clusterUID));
     const { recordEvent } = options;
-    const shared = { registry, informers, liveness: presence, queue: lanes, live: this.#live, clock, log };
-    this.#conditions = new NodeStatusWriter({ ...shared, recordEvent, onMissing });
-    const givenBack = new ReturnedPods({ registry, informers, signer: options.signer, log });
-    const heard = new ResyncTracker({ ...options, log });
-    this.resync = heard;
-    const conditions = this.#conditions;
-    const { reports, mirrors } = createHostReports({
-      ...options,
-      ...shared,
-      nodeStatus: conditions,
-      returnedPods: givenBack,
-      resync: heard,
-    });
-    this.#mirrors = mirrors;
-    this.#reports = reports;
+    const queue = new PerNodeQueue(informers);
+    const shared = { ...options, queue, live: this.#live, log };
+    const returnedPods = new ReturnedPods(shared);
+    this.#nodeStatus = new NodeStatusWriter({ ...shared, onMissing });
+    this.resync = new ResyncTracker(shared);
+    const reporting = { ...shared, nodeStatus: this.#nodeStatus, returnedPods, resync: this.resync };
+    this.#reports = new HostReports({ ...reporting, recordEvent: recordEvent.asAgent });
     const objects = new NodeObjects(informers, (node, uid) =>
       this.#live.get(node)?.session.sender?.markChanged(uid),
     );
-    this.#greeter = new HelloHandler({
-      ...options,
-      ...shared,
-      nodeStatus: conditions,
-      returnedPods: givenBack,
-      resync: heard,
+    this.#hellos = new HelloHandler({
+      ...reporting,
       objects,
       rightsOf: (node) => this.#enrolment.rightsOf(node),
       recordEvent: recordEvent.asNodeController,
@@ -158,15 +142,15 @@ export class Hub {
     void options.restore?.confirmed.then(() => this.#reconsider());
     this.streams = new HostStreams(
       (node) => this.#live.sessionOf(node),
-      (uid) => mirrors.hostUid(uid),
+      (uid) => this.#reports.mirrors.hostUid(uid),
     );
-    presence.onChange((node) => this.#conditions.contactLost(node));
+    liveness.onChange((node) => this.#nodeStatus.contactLost(node));
     new NodeChangeHandler({
       ...shared,
       clusterUID,
       credentials,
       sessions: this.#sessions,
-      forgetters: [this.#conditions, this.meters, this.readings, heard],
+      perNodeState: [this.#nodeStatus, this.meters, this.readings, this.resync],
       recordEvent: recordEvent.asAgent,
     }).start();
   }
@@ -201,12 +185,12 @@ export class Hub {
   }
 
   /** The wall clock was stepped by `deltaMs`. Reported times and resync times are corrected to the new clock. */
-  onClockStep(byMs: number): void {
-    const { clock, liveness: presence } = this.#options;
-    this.#live.onClockStep(byMs);
-    presence.onClockStep(byMs);
-    this.resync.onClockStep(byMs);
-    this.#conditions.onClockStep(byMs);
+  onClockStep(deltaMs: number): void {
+    const { clock, liveness } = this.#options;
+    this.#live.onClockStep(deltaMs);
+    liveness.onClockStep(deltaMs);
+    this.resync.onClockStep(deltaMs);
+    this.#nodeStatus.onClockStep(deltaMs);
     void this.#live.sendTime(clock);
   }
 
@@ -214,7 +198,7 @@ export class Hub {
   sendTrustBundle(): void {
     const ca = this.#options.authority.trustBundle();
     for (const { session } of this.#live.all()) {
-      if (session.acceptsCertificates) session.send({ kind: 'certified', ca });
+      session.send({ kind: 'certified', ca });
     }
   }
 
@@ -234,7 +218,7 @@ export class Hub {
     const { clock } = this.#options;
     const session = new Session(
       proven,
-      { socket, transport, inbox: this.#inbox, meter, clock },
+      { socket, transport, inbox: this.#inbound, meter, clock },
       this.#fromSessions,
     );
     this.#sessions.add(session);
@@ -246,12 +230,12 @@ export class Hub {
     this.#isStopping = true;
     this.#upgrader.close();
     this.#options.liveness.stop();
-    this.#conditions.stop();
+    this.#nodeStatus.stop();
     this.resync.stop();
     this.#signer.stop();
     const goodbye = {
       reason: 'draining',
-      message: 'the coordinator stops',
+      message: 'the coordinator is stopping',
       retryMs: DRAIN_RETRY_MS,
     } as const;
     for (const session of this.#sessions) session.goodbye(goodbye);
@@ -270,7 +254,7 @@ export class Hub {
     const { node, remoteAddress, refusal } = session;
     if (refusal) this.#onRefused.get(session)?.({ node, remoteAddress, ...refusal });
     const wasLive = this.#live.release(session);
-    if (wasLive) this.#mirrors.forget(session.node);
+    if (wasLive) this.#reports.mirrors.forget(session.node);
     this.#options.log[wasLive ? 'info' : 'debug']({ node: session.node, reason }, 'agent disconnected');
     if (wasLive && !this.#isStopping) this.#options.liveness.disconnected(session.node, end);
     if (this.#sessions.size === 0) this.#whenEmpty();

@@ -25,14 +25,14 @@ interface AgentReport {
 /** Source of the counters. */
 export interface LinkMeters {
   readonly fleet: LinkSums;
-  all(): Iterable<[node: string, bytes: LinkSums, told: AgentReport | undefined]>;
+  all(): Iterable<[node: string, bytes: LinkSums, report: AgentReport | undefined]>;
   onRoundTrip(observe: (ms: number) => void): void;
 }
 
 /** Registers the fleet-wide metrics. */
 export function addLinkMetrics(registry: Registry, meters: LinkMeters): void {
   const registers = [registry];
-  const help = 'Bytes on the links of agents by cause, TLS, TCP and IP headers by estimate.';
+  const help = 'Bytes on the links to agents by cause. TLS, TCP and IP headers are estimated.';
   new Counter({
     ...{ name: 'everynode_link_bytes_total', help, registers },
     labelNames: ['direction', 'cause'],
@@ -46,69 +46,56 @@ export function addLinkMetrics(registry: Registry, meters: LinkMeters): void {
   const roundTrip = new Histogram({
     ...{
       name: 'everynode_link_round_trip_seconds',
-      help: 'From agents to here and back, as they say by the hour.',
+      help: 'Round-trip time between agents and coordinator, reported hourly.',
     },
     ...{ buckets: ROUND_TRIP_BUCKETS, registers },
   });
   meters.onRoundTrip((ms) => roundTrip.observe(ms / 1000));
 }
 
-const HEADINGS = {
-  bytes: heading('everynode_agent_link_bytes_total', 'counter', 'Bytes on the link of an agent.'),
-  memory: heading('everynode_agent_resident_memory_bytes', 'gauge', 'Memory of the process of an agent.'),
-  written: heading('everynode_agent_written_bytes_total', 'counter', 'Bytes that an agent wrote into files.'),
-  stored: heading(
-    'everynode_agent_stored_bytes_total',
-    'counter',
-    "Bytes that went to a disk, by the kernel's count.",
-  ),
-  roundTrip: heading('everynode_agent_round_trip_seconds', 'gauge', 'From the agent to here and back.'),
-};
+type Sample = [labels: string, value: number];
 
-function heading(name: string, type: 'counter' | 'gauge', help: string): { name: string; text: string } {
-  return { name, text: `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n` };
+/** Formats one metric in Prometheus' text format. */
+function family(name: string, type: 'counter' | 'gauge', help: string, samples: Sample[]): string {
+  const lines = samples.map(([labels, value]) => `${name}{${labels}} ${value}\n`);
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
 }
 
-/** Returns the page of per-agent values in Prometheus' text format. */
+/**
+ * Returns the page of per-agent values in Prometheus' text format. It is built as text, because prom-client would keep
+ * sixty thousand samples in memory for ten thousand agents.
+ */
 export function agentsPage(meters: LinkMeters): string {
   const agents = [...meters.all()];
-  const told = agents.flatMap(([node, , report]) => (report ? [{ node, report }] : []));
-  const carried = (bytes: LinkSums, direction: LinkDirection) =>
-    LINK_CAUSES.reduce((sum: number, cause: LinkCause) => sum + bytes.of(direction, cause), 0);
-  const family = (
-    { name, text }: { name: string; text: string },
-    values: [labels: string, value: number][],
-  ) => text + values.map(([labels, value]) => `${name}{${labels}} ${value}\n`).join('');
-  const reported = (value: (report: AgentReport) => number | undefined): [string, number][] =>
-    told.flatMap(({ node, report }): [string, number][] => {
-      const found = value(report);
+  const carried = agents.flatMap(([node, bytes]) =>
+    DIRECTIONS.map((direction): Sample => {
+      const sum = LINK_CAUSES.reduce(
+        (total: number, cause: LinkCause) => total + bytes.of(direction, cause),
+        0,
+      );
+      return [`node="${node}",direction="${direction}"`, sum];
+    }),
+  );
+  const reported = (value: (report: AgentReport) => number | undefined): Sample[] =>
+    agents.flatMap(([node, , report]): Sample[] => {
+      const found = report && value(report);
       return found === undefined ? [] : [[`node="${node}"`, found]];
     });
+  const gauge = (name: string, help: string, value: (report: AgentReport) => number | undefined) =>
+    family(`everynode_agent_${name}`, 'gauge', help, reported(value));
+  const counter = (name: string, help: string, value: (report: AgentReport) => number | undefined) =>
+    family(`everynode_agent_${name}`, 'counter', help, reported(value));
   return [
-    family(
-      HEADINGS.bytes,
-      agents.flatMap(([node, bytes]) =>
-        DIRECTIONS.map((direction): [string, number] => [
-          `node="${node}",direction="${direction}"`,
-          carried(bytes, direction),
-        ]),
-      ),
+    family('everynode_agent_link_bytes_total', 'counter', 'Bytes on the link to an agent.', carried),
+    gauge('resident_memory_bytes', "Resident memory of an agent's process.", (each) => each.memoryBytes),
+    counter('written_bytes_total', 'Bytes that an agent has written to files.', (each) => each.writtenBytes),
+    counter(
+      'stored_bytes_total',
+      'Bytes written to disk by an agent, counted by the kernel.',
+      (each) => each.diskWrittenBytes,
     ),
-    family(
-      HEADINGS.memory,
-      reported(({ memoryBytes }) => memoryBytes),
-    ),
-    family(
-      HEADINGS.written,
-      reported(({ writtenBytes }) => writtenBytes),
-    ),
-    family(
-      HEADINGS.stored,
-      reported(({ diskWrittenBytes }) => diskWrittenBytes),
-    ),
-    family(
-      HEADINGS.roundTrip,
-      reported(({ roundTripMs }) => roundTripMs && roundTripMs / 1000),
+    gauge('round_trip_seconds', 'Round-trip time between an agent and the coordinator.', ({ roundTripMs }) =>
+      roundTripMs === undefined ? undefined : roundTripMs / 1000,
     ),
   ].join('');
 }

@@ -1,8 +1,7 @@
 /** All Prometheus metrics of a coordinator. */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { MetricsPage } from '../api/ports/metrics-port.js';
-import { addClockMetrics } from './clock-metrics.js';
-import { addFleetMetrics, type FleetMetricsDeps } from './fleet-metrics.js';
+import { addClockMetrics, addFleetMetrics, type FleetMetricsDeps } from './fleet-metrics.js';
 import { addLinkMetrics, agentsPage, type LinkMeters } from './link-metrics.js';
 import { type QueueMetrics, queueMetrics } from './queue-metrics.js';
 import { requestMetrics } from './request-metrics.js';

@@ -20,7 +20,10 @@ export function requestMetrics(
     ...{ labelNames: [...LABELS, 'code'], registers },
   });
   const duration = new Histogram({
-    ...{ name: 'apiserver_request_duration_seconds', help: 'Time to the end of the answer; watches apart.' },
+    ...{
+      name: 'apiserver_request_duration_seconds',
+      help: 'Time until the end of the response, without watches.',
+    },
     ...{ labelNames: LABELS, buckets: BUCKETS, registers },
   });
   return ({ info, code, durationMs }) => {

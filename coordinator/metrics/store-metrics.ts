@@ -10,7 +10,7 @@ export type CommitObserver = (commit: { writes: number; durationMs: number }) =>
 /** Registers the metric and returns the observer of writes that the full disk refused. */
 export function refusedWrites(registry: Registry): (writes: number) => void {
   const refused = new Counter({
-    ...{ name: 'everynode_store_refused_writes_total', help: 'Writes that found no room on the disk.' },
+    ...{ name: 'everynode_store_refused_writes_total', help: 'Writes refused because the disk is full.' },
     registers: [registry],
   });
   return (writes) => refused.inc(writes);
@@ -20,10 +20,10 @@ export function refusedWrites(registry: Registry): (writes: number) => void {
 export function storeMetrics(registry: Registry): CommitObserver {
   const registers = [registry];
   const writes = new Counter({
-    ...{ name: 'everynode_store_writes_total', help: 'Writes that are durable.', registers },
+    ...{ name: 'everynode_store_writes_total', help: 'Durable writes.', registers },
   });
   const duration = new Histogram({
-    ...{ name: 'everynode_store_commit_duration_seconds', help: 'Time of a commit, with its fsync.' },
+    ...{ name: 'everynode_store_commit_duration_seconds', help: 'Duration of a commit, including fsync.' },
     ...{ buckets: BUCKETS, registers },
   });
   return (commit) => {

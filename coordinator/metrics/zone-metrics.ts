@@ -1,7 +1,4 @@
-/**
- * Failure domains as the node lifecycle controller counts them, with upstream's names (pkg/controller/nodelifecycle
- * metrics.go).
- */
+/** Metrics of failure domains, with upstream's names (pkg/controller/nodelifecycle metrics.go). */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { findCondition } from '../../shared/kube/objects/conditions.js';
 import { isNodeReady } from '../decisions/nodes/node-taints.js';
@@ -16,7 +13,7 @@ export function evictionMetrics(registry: Registry): EvictionObserver {
   const evictions = new Counter({
     ...{
       name: 'node_collector_evictions_total',
-      help: 'Nodes that were emptied since this coordinator started.',
+      help: "Nodes whose Pods were evicted since the coordinator's start.",
     },
     ...{ labelNames: ['zone'], registers: [registry] },
   });

@@ -1,12 +1,12 @@
-/** Writes that came too late. */
+/** Handles writes that are out of date. */
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 
-/** The object is gone, or is another by now. Its own change queues what is left to do. */
+/** True if the object was deleted or changed since it was read. That change queues its key again. */
 export function isGone(error: unknown): boolean {
   return error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict');
 }
 
-/** Runs a write about an object as it was seen; does nothing when that is out of date. */
+/** Runs a write. Ignores it if the object was deleted or changed since it was read. */
 export async function unlessGone(write: () => Promise<void>): Promise<void> {
   try {
     await write();

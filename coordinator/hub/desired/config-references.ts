@@ -22,10 +22,7 @@ export class ConfigReferences {
   /** By object: the number of referencing Pods per node. */
   readonly #nodes = new Map<string, Map<string, number>>();
 
-  /**
-   * Updates the index for a changed Pod. The references of a bound Pod change only with its handover, so most changes
-   * cost nothing.
-   */
+  /** Updates the index for a Pod. Only a handover changes the references of a bound Pod; the rest is free. */
   podChanged({ previous, current }: ObjectChange<Pod>): ReferenceChange[] {
     const isSameNode = previous && current && previous.spec.nodeName === current.spec.nodeName;
     if (isSameNode && handoverAnnotationOf(previous) === handoverAnnotationOf(current)) return [];

@@ -12,10 +12,7 @@ const DIGEST_CHARACTERS = 16;
 
 const OWN_ANNOTATIONS = 'everynode.dev/';
 
-/**
- * Digests of the objects in the informer caches. A digest is computed once per revision. The bytes are computed only
- * when they are sent.
- */
+/** Digests of cached objects, computed once per revision. The bytes are built only when they are sent. */
 const digests = new WeakMap<KubeObject, string>();
 
 /** Encoded ConfigMaps and Secrets: one encoding is shared by all nodes that reference the object. */
@@ -32,10 +29,7 @@ function desiredPart(object: KubeObject & { status?: unknown }): object {
   return { ...rest, metadata: kept };
 }
 
-/**
- * Returns the fields of a ConfigMap or Secret that a host needs. Foreign annotations are dropped, because kubectl
- * stores a copy of the data in one.
- */
+/** Returns the fields that a host needs. Foreign annotations are dropped: one contains a copy of the data. */
 function configPart(object: ConfigMap & Secret): object {
   const { apiVersion, kind, metadata, type, data, binaryData } = object;
   const { uid, namespace, name, annotations = {} } = metadata;
@@ -83,18 +77,15 @@ export function encodeConfig(object: ConfigMap | Secret): DesiredObject {
 }
 
 /** Encodes an object for the link of one node, under the uid from the store. */
-export function encodeDesired(object: KubeObject, node: string, sealer: ObjectSigner): DesiredObject {
+export function encodeDesired(object: KubeObject, node: string, signer: ObjectSigner): DesiredObject {
   const { uid = '', resourceVersion } = object.metadata;
   const bytes = bytesOf(object);
   if (!digests.has(object)) digests.set(object, digestOf(bytes));
-  const seal = sealer.sign(node, { uid, object: bytes }, Number(resourceVersion ?? 0));
+  const seal = signer.sign(node, { uid, object: bytes }, Number(resourceVersion ?? 0));
   return { uid, object: bytes, digest: desiredDigest(object), mac: seal };
 }
 
-/**
- * True if the two versions are equal for an agent, for example if only the status that the agent itself reported has
- * changed.
- */
+/** True if the change does not matter to the agent, for example a change of status. */
 export function isSameForAgent(previous: KubeObject, current: KubeObject): boolean {
   return (
     sameJsonExcept(previous.metadata, current.metadata, NOT_DESIRED_METADATA) &&

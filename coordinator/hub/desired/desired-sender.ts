@@ -31,22 +31,19 @@ export interface DesiredSource {
   /** Encodes the object for this node. */
   encode(object: KubeObject): DesiredObject;
   /** Decides about a uid that the agent named in its hello and that the store does not have. */
-  unknownPodVerdict(digest: string, wasAsked: boolean): UnknownPodVerdict;
+  unknownPodVerdict(digest: string, wasRequested: boolean): UnknownPodVerdict;
 }
 
 export class DesiredSender {
   readonly #source: DesiredSource;
   readonly #send: (message: Desired | ReturnRequest) => void;
   readonly #wake: () => void;
-  /**
-   * Digest by uid of the objects that the agent has or that are in flight to it. "" means that only its container
-   * engine has the Pod.
-   */
+  /** Digest by uid of objects on the agent or in flight to it. "": only its engine has the Pod. */
   readonly #held: Map<string, string>;
   readonly #dirty: Set<string>;
   /** Uids from the hello that the store does not have yet, and whether the agent was asked to return them. */
-  readonly #strangers = new Map<string, boolean>();
-  readonly #unanswered = new Set<string>();
+  readonly #unknownUids = new Map<string, boolean>();
+  readonly #requested = new Set<string>();
   readonly #onSettled: () => void;
   #isSettled = false;
   #lastId = 0;
@@ -70,7 +67,7 @@ export class DesiredSender {
     this.#held = new Map(have);
     this.#dirty = new Set(this.#held.keys());
     for (const uid of this.#held.keys()) {
-      if (!source.object(uid)) this.#strangers.set(uid, false);
+      if (!source.object(uid)) this.#unknownUids.set(uid, false);
     }
     for (const { metadata } of source.objects()) this.#dirty.add(metadata.uid ?? '');
     wake();
@@ -84,12 +81,12 @@ export class DesiredSender {
 
   /** True for a uid that the agent was asked to return and has not returned yet. */
   isReturnRequested(uid: string): boolean {
-    return this.#unanswered.has(uid);
+    return this.#requested.has(uid);
   }
 
   /** Called when the agent has returned these objects, and they are stored or rejected. */
   returnStored(uids: readonly string[]): void {
-    for (const uid of uids) this.#unanswered.delete(uid);
+    for (const uid of uids) this.#requested.delete(uid);
     this.#wake();
   }
 
@@ -98,7 +95,7 @@ export class DesiredSender {
     for (const uid of uids) {
       if (this.#held.has(uid)) continue;
       this.#held.set(uid, '');
-      if (!this.#source.object(uid)) this.#strangers.set(uid, false);
+      if (!this.#source.object(uid)) this.#unknownUids.set(uid, false);
       this.#dirty.add(uid);
     }
     this.#wake();
@@ -112,7 +109,7 @@ export class DesiredSender {
 
   /** Asks `source` again about uids that the store does not have, because its verdict may have changed. */
   recheckUnknown(): void {
-    for (const uid of this.#strangers.keys()) this.#dirty.add(uid);
+    for (const uid of this.#unknownUids.keys()) this.#dirty.add(uid);
     this.#wake();
   }
 
@@ -143,23 +140,23 @@ export class DesiredSender {
    * desired state of this epoch counts as up to date.
    */
   #isAsking(): boolean {
-    const uids = [...this.#strangers.keys()].filter(
+    const uids = [...this.#unknownUids.keys()].filter(
       (uid) => !this.#source.object(uid) && this.#verdict(uid) === 'ask',
     );
     for (const uid of uids) {
-      this.#strangers.set(uid, true);
-      this.#unanswered.add(uid);
+      this.#unknownUids.set(uid, true);
+      this.#requested.add(uid);
     }
     if (uids.length > 0) this.#send({ kind: 'ask', uids });
-    return this.#unanswered.size > 0;
+    return this.#requested.size > 0;
   }
 
   #verdict(uid: string): UnknownPodVerdict {
-    const wasAsked = this.#strangers.get(uid);
+    const wasRequested = this.#unknownUids.get(uid);
     // An object that this session has seen in the store and that is missing now was deleted.
-    return wasAsked === undefined
+    return wasRequested === undefined
       ? 'gone'
-      : this.#source.unknownPodVerdict(this.#held.get(uid) ?? '', wasAsked);
+      : this.#source.unknownPodVerdict(this.#held.get(uid) ?? '', wasRequested);
   }
 
   #takeDifference(): Pick<Desired, 'set' | 'removed'> {
@@ -172,8 +169,8 @@ export class DesiredSender {
         if (this.#verdict(uid) === 'gone' && this.#held.delete(uid)) difference.removed.push(uid);
         continue;
       }
-      this.#strangers.delete(uid);
-      if (this.#isNews(uid, object)) {
+      this.#unknownUids.delete(uid);
+      if (this.#mustSend(uid, object)) {
         const desired = this.#source.encode(object);
         this.#held.set(uid, desired.digest);
         difference.set.push(desired);
@@ -197,7 +194,7 @@ export class DesiredSender {
    * Pod is marked for deletion, the host does not run it: it is sent, so that a host that lost its data can confirm the
    * deletion.
    */
-  #isNews(uid: string, object: KubeObject): boolean {
+  #mustSend(uid: string, object: KubeObject): boolean {
     const held = this.#held.get(uid);
     if (held === undefined) return !mayRunAgain(object);
     return held !== desiredDigest(object);

@@ -1,7 +1,4 @@
-/**
- * The desired objects of each node: its Pods, and the ConfigMaps and Secrets that they reference. Reports which node a
- * change concerns.
- */
+/** The desired objects of each node: its Pods, and the ConfigMaps and Secrets that they reference. */
 
 import { withSuccessor } from '../../../shared/kube/handovers/host-handover.js';
 import type { Secret } from '../../../shared/kube/objects/config-types.js';
@@ -18,11 +15,6 @@ import { type Informers, type ObjectChange, PODS_BY_NODE } from '../../informers
 import { CREDENTIAL_SECRET_TYPE } from '../../kinds/config/secret-kind.js';
 import { ConfigReferences } from './config-references.js';
 import { isSameForAgent } from './desired-object.js';
-
-/** Kinds that the node's agent supports. Old agents receive only Pods. */
-interface HeldKinds {
-  config: boolean;
-}
 
 export class NodeObjects {
   readonly #informers: Informers;
@@ -41,18 +33,17 @@ export class NodeObjects {
   /**
    * Returns the Pod with this uid if it is bound to the node, or the ConfigMap or Secret if such a Pod references it.
    */
-  object(node: string, uid: string, held: HeldKinds): KubeObject | undefined {
+  object(node: string, uid: string): KubeObject | undefined {
     const { pods, configMaps, secrets } = this.#informers;
     const pod = pods.byUid(uid);
     if (pod) return pod.spec.nodeName === node && !isMirror(pod) ? pod : undefined;
-    const config = held.config ? (configMaps.byUid(uid) ?? unlessCredential(secrets.byUid(uid))) : undefined;
+    const config = configMaps.byUid(uid) ?? unlessCredential(secrets.byUid(uid));
     return config && this.#references.isReferenced(node, configReferenceTo(config)) ? config : undefined;
   }
 
   /** Returns all Pods that are bound to the node, and the existing objects that they reference. */
-  objects(node: string, held: HeldKinds): KubeObject[] {
+  objects(node: string): KubeObject[] {
     const pods = this.#informers.pods.indexed(PODS_BY_NODE, node).filter((pod) => !isMirror(pod));
-    if (!held.config) return pods;
     const named = new Map<string, KubeObject>();
     for (const reference of pods.flatMap(withSuccessor).flatMap(configReferences)) {
       const object = this.#find(reference);
@@ -68,21 +59,22 @@ export class NodeObjects {
 
   #podChanged(change: ObjectChange<Pod>): void {
     for (const { node, references } of this.#references.podChanged(change)) {
-      for (const reference of references) this.#tell(node, this.#find(reference));
+      for (const reference of references) this.#touchObject(node, this.#find(reference));
     }
     const { previous, current } = change;
     const pod = current ?? previous;
-    const isNews = !previous || !current || !isSameForAgent(previous, current);
-    if (isNews && pod?.spec.nodeName) this.#tell(pod.spec.nodeName, pod);
+    const isChanged = !previous || !current || !isSameForAgent(previous, current);
+    if (isChanged && pod?.spec.nodeName) this.#touchObject(pod.spec.nodeName, pod);
   }
 
   #configChanged({ previous, current }: ObjectChange<KubeObject>): void {
     const object = current ?? previous;
     if (!object) return;
-    for (const node of this.#references.nodesReferencing(configReferenceTo(object))) this.#tell(node, object);
+    for (const node of this.#references.nodesReferencing(configReferenceTo(object)))
+      this.#touchObject(node, object);
   }
 
-  #tell(node: string, object: KubeObject | undefined): void {
+  #touchObject(node: string, object: KubeObject | undefined): void {
     if (object?.metadata.uid) this.#touch(node, object.metadata.uid);
   }
 }

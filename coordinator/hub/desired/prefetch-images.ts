@@ -16,17 +16,17 @@ const MAX_NAME = 1024;
 
 /** Sends the node's list if it differs from the list that its agent received last. */
 export function sendPrefetchImages(live: LiveSession, node: Node, daemonSets: DaemonSets): void {
-  const images = imagesToHold(node, daemonSets);
-  if (!live.prefetchImages || sameJson(live.prefetchImages, images)) return;
+  const images = prefetchList(node, daemonSets);
+  if (sameJson(live.prefetchImages, images)) return;
   live.prefetchImages = images;
   live.session.send({ kind: 'prefetchImages', images });
 }
 
 /** Returns the node's list; [] without the annotation. The agent rejects invalid names. */
-function imagesToHold(node: Node, daemonSets: DaemonSets): string[] {
-  const ahead = prePulls(node).filter(({ daemonSetUid }) => daemonSets.byUid(daemonSetUid));
+function prefetchList(node: Node, daemonSets: DaemonSets): string[] {
+  const prePulled = prePulls(node).filter(({ daemonSetUid }) => daemonSets.byUid(daemonSetUid));
   const listed = (node.metadata.annotations?.[PREFETCH_IMAGES_ANNOTATION] ?? '').split(',');
-  const names = [...listed, ...ahead.flatMap(({ images }) => images)];
-  const given = names.map((name) => name.trim()).filter((name) => name !== '' && name.length <= MAX_NAME);
-  return [...new Set(given)].slice(0, MAX_IMAGES);
+  const names = [...listed, ...prePulled.flatMap(({ images }) => images)];
+  const valid = names.map((name) => name.trim()).filter((name) => name !== '' && name.length <= MAX_NAME);
+  return [...new Set(valid)].slice(0, MAX_IMAGES);
 }

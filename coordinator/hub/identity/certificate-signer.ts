@@ -36,15 +36,15 @@ interface CertificateSignerDeps {
 }
 
 export class CertificateSigner {
-  readonly #parts: CertificateSignerDeps;
+  readonly #deps: CertificateSignerDeps;
   /** Names of requests in progress. */
   readonly #busy = new Set<string>();
   #isStopped = false;
 
   /** Subscribes to the informer. */
-  constructor(parts: CertificateSignerDeps) {
-    this.#parts = parts;
-    parts.informers.certificateSigningRequests.onChange(({ current }) => {
+  constructor(deps: CertificateSignerDeps) {
+    this.#deps = deps;
+    deps.informers.certificateSigningRequests.onChange(({ current }) => {
       if (current && requestPhase(current) === 'approved') void this.#work(current);
     });
   }
@@ -63,8 +63,8 @@ export class CertificateSigner {
     } catch (error) {
       const isGone = error instanceof ApiError && error.reason === 'NotFound';
       if (isGone || this.#isStopped) return;
-      const { log, clock, informers } = this.#parts;
-      log.warn({ request: name, err: error }, 'an approved request could not be signed');
+      const { log, clock, informers } = this.#deps;
+      log.warn({ request: name, err: error }, 'certificate request not signed, will retry');
       clock.after(RETRY_MS, () => {
         const current = informers.certificateSigningRequests.get({ name });
         if (current && requestPhase(current) === 'approved') void this.#work(current);
@@ -75,11 +75,11 @@ export class CertificateSigner {
   }
 
   async #decide(request: CertificateSigningRequest): Promise<void> {
-    const { authority } = this.#parts;
+    const { authority } = this.#deps;
     const csr = Buffer.from(request.spec.request, 'base64').toString();
     const subject = await authority.read(csr).catch((error: Error) => error);
     if (subject instanceof Error)
-      return this.#fail(request, `the request cannot be used: ${subject.message}`);
+      return this.#fail(request, `the certificate signing request is invalid: ${subject.message}`);
     const verdict = signingVerdict(request.spec, subject);
     if (!verdict.ours) return;
     if (verdict.refusal !== undefined) return this.#fail(request, verdict.refusal);
@@ -91,19 +91,16 @@ export class CertificateSigner {
       if (refusal !== undefined) return this.#fail(request, refusal);
     }
     await this.#write(request, (status) => ({ ...status, certificate: base64(issued.certificate) }));
-    this.#parts.log.info({ request: request.metadata.name, user: subject.commonName }, 'certificate issued');
+    this.#deps.log.info({ request: request.metadata.name, user: subject.commonName }, 'certificate issued');
   }
 
-  /**
-   * Registers the key under the name in the certificate, because an operator approved it. Returns the reason if it was
-   * refused.
-   */
+  /** Registers the key for the name in the certificate. Returns the reason if it was refused. */
   async #register(
     subject: SigningRequest,
     notAfterMs: number,
     rights: JoinRights | undefined,
   ): Promise<string | undefined> {
-    const { credentials } = this.#parts;
+    const { credentials } = this.#deps;
     const node = nodeOfSubject(subject) ?? '';
     const credential = { hash: subject.keyHash, notAfterMs, ...(rights ? { rights } : {}) };
     try {
@@ -117,7 +114,7 @@ export class CertificateSigner {
   }
 
   #fail(request: CertificateSigningRequest, message: string): Promise<void> {
-    const time = toTimestamp(this.#parts.clock.now());
+    const time = toTimestamp(this.#deps.clock.now());
     const condition: CertificateSigningRequestCondition = {
       type: 'Failed',
       status: 'True',
@@ -137,7 +134,7 @@ export class CertificateSigner {
     change: (status: CertificateSigningRequest['status']) => CertificateSigningRequest['status'],
   ): Promise<void> {
     const ref = { name: metadata.name };
-    await this.#parts.registry.writeStatus(
+    await this.#deps.registry.writeStatus(
       certificateSigningRequestKind,
       ref,
       (current) => (requestPhase(current) === 'approved' ? change(current.status) : undefined),

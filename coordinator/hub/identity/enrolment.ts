@@ -11,8 +11,8 @@ import type { CertificateAuthority } from '../../pki/certificate-authority.js';
 import type { Registry } from '../../registry/registry.js';
 import { signJoin } from '../restore/join-signature.js';
 import type { ObjectSigner } from '../restore/object-signer.js';
-import type { PendingRestore } from '../restore/pending-restore.js';
-import { bearerTokenOf } from './bearer-token.js';
+import type { PendingRestore } from '../restore/returned-pods.js';
+import { bearerTokenOf, unauthorized } from './bearer-token.js';
 import { type JoinCall, type JoinCandidate, readJoinCandidate, readNodeRequest } from './join-candidate.js';
 import { type JoinRights, NO_RIGHTS } from './join-rights.js';
 import { JoinTokenChecker } from './join-token-checker.js';
@@ -26,7 +26,6 @@ import {
 } from './node-credentials.js';
 import { BOOTSTRAP_USER_PREFIX, NODE_USER_PREFIX, NODES_GROUP } from './node-subject.js';
 import { type JoinRequestState, type PendingHost, PendingJoins } from './pending-joins.js';
-import { unauthorized } from './unauthorized.js';
 
 /**
  * No certificate of Everynode can have expired before this date. An earlier end was signed with a wrong clock, for
@@ -55,16 +54,16 @@ export interface EnrolmentDeps extends NameInUseDeps {
 type Waiting = Pick<PendingHost, 'username' | 'groups' | 'why' | 'rights'>;
 
 export class Enrolment {
-  readonly #parts: EnrolmentDeps;
+  readonly #deps: EnrolmentDeps;
   readonly #tokens: JoinTokenChecker;
   readonly #credentials: NodeCredentials;
-  readonly #room: PendingJoins;
+  readonly #pending: PendingJoins;
 
-  constructor(parts: EnrolmentDeps) {
-    this.#parts = parts;
-    this.#tokens = new JoinTokenChecker(parts.registry, parts.clock);
-    this.#credentials = parts.credentials;
-    this.#room = new PendingJoins(parts.registry);
+  constructor(deps: EnrolmentDeps) {
+    this.#deps = deps;
+    this.#tokens = new JoinTokenChecker(deps.registry, deps.clock);
+    this.#credentials = deps.credentials;
+    this.#pending = new PendingJoins(deps.registry);
   }
 
   /**
@@ -75,17 +74,17 @@ export class Enrolment {
    */
   async join(call: JoinCall): Promise<JoinOutcome> {
     const token = await this.#tokens.check(bearerTokenOf(call.authorization));
-    const candidate = await readJoinCandidate(this.#parts.authority, call);
+    const candidate = await readJoinCandidate(this.#deps.authority, call);
     this.#tokens.checkName(token, candidate.node);
     const stored = await this.#credentials.get(candidate.node);
     refuseOther(candidate.node, stored, candidate);
     if (!stored) await this.#refuseReuse(candidate);
     await this.#tokens.redeem(token, candidate.hash);
-    if (!this.#parts.approveNodes || this.#isMember(stored)) return this.#admit(candidate, token.rights);
+    if (!this.#deps.approveNodes || this.#isMember(stored)) return this.#admit(candidate, token.rights);
     return this.#wait(candidate, {
       username: `${BOOTSTRAP_USER_PREFIX}${token.id}`,
       groups: ['system:bootstrappers', 'system:authenticated'],
-      why: 'a new node, which is let in by approval',
+      why: 'new nodes need approval',
       rights: token.rights,
     });
   }
@@ -95,7 +94,7 @@ export class Enrolment {
    * operator has to approve. Throws ApiError 400, 401, 403.
    */
   async certify(call: JoinCall): Promise<JoinOutcome> {
-    const candidate = await readJoinCandidate(this.#parts.authority, call);
+    const candidate = await readJoinCandidate(this.#deps.authority, call);
     const { node, csr } = candidate;
     const stored = await this.#credentials.get(node);
     if (isSameHash(stored?.hash, candidate.hash)) {
@@ -103,23 +102,20 @@ export class Enrolment {
       return this.#wait(candidate, {
         username: `${NODE_USER_PREFIX}${node}`,
         groups: [NODES_GROUP, 'system:authenticated'],
-        why: `the certificate of this node expired${stored ? endText(stored) : ''}`,
+        why: `the certificate of this node has expired${stored ? endText(stored) : ''}`,
       });
     }
-    const request = await this.#room.find(candidate.hash);
-    if (request) return this.#asItStands(candidate, request);
+    const request = await this.#pending.find(candidate.hash);
+    if (request) return this.#outcomeOf(candidate, request);
     if (await this.#credentials.isRevoked(node, candidate.hash))
       throw refused('the key of this host was revoked');
     throw unauthorized();
   }
 
-  /**
-   * Protects a name without a key. A revoked key is refused, and the name of a revoked host is free only after its Node
-   * and Pods are gone.
-   */
+  /** Refuses revoked keys, and refuses the name of a revoked host until its Node and Pods are gone. */
   async #refuseReuse({ node, hash }: JoinCandidate): Promise<void> {
     if (await this.#credentials.isRevoked(node, hash)) throw keyRevokedError(node);
-    await rejectNameInUse(this.#parts, node);
+    await rejectNameInUse(this.#deps, node);
   }
 
   /** Returns the rights that the node's join granted. */
@@ -129,9 +125,9 @@ export class Enrolment {
 
   /** Returns a new certificate for the key of a node whose link has proved the key. Throws ApiError 400, 401. */
   async renew(node: string, csr: string): Promise<string> {
-    const { keyHash } = await readNodeRequest(this.#parts.authority, csr, node);
+    const { keyHash } = await readNodeRequest(this.#deps.authority, csr, node);
     const { notAfterMs } = (await this.#credentials.get(node)) ?? {};
-    const issued = await this.#parts.authority.sign(
+    const issued = await this.#deps.authority.sign(
       csr,
       notAfterMs === undefined ? {} : { formerEndMs: notAfterMs },
     );
@@ -158,13 +154,13 @@ export class Enrolment {
    */
   #isMember(stored: StoredCredential | undefined): boolean {
     if (stored?.notAfterMs === undefined) return false;
-    return this.#parts.clock.now() < stored.notAfterMs || stored.notAfterMs < FIRST_MADE_MS;
+    return this.#deps.clock.now() < stored.notAfterMs || stored.notAfterMs < FIRST_MADE_MS;
   }
 
   /** Registers the key and signs it. All checks have passed. */
   async #admit(candidate: JoinCandidate, rights?: JoinRights): Promise<JoinOutcome> {
     const { node, csr } = candidate;
-    const { certificate, notAfterMs } = await this.#parts.authority.sign(csr);
+    const { certificate, notAfterMs } = await this.#deps.authority.sign(csr);
     const credential = { hash: candidate.hash, notAfterMs, ...(rights ? { rights } : {}) };
     const stored = await this.#credentials.register(node, credential);
     if (!stored) throw deletedMeanwhile(node);
@@ -176,18 +172,20 @@ export class Enrolment {
   }
 
   /** Finds the pending request of the host, or files one. */
-  async #wait(candidate: JoinCandidate, waiting: Waiting): Promise<JoinOutcome> {
+  async #wait(candidate: JoinCandidate, reason: Waiting): Promise<JoinOutcome> {
     const { node, csr, hash: keyHash, labels, address } = candidate;
-    const found = await this.#room.find(keyHash);
+    const found = await this.#pending.find(keyHash);
     // A request from an earlier join: its certificate was issued and has expired.
     const isOver = found?.phase === 'issued' && !this.#isMember(await this.#credentials.get(node));
-    if (found && isOver) await this.#room.delete(found);
+    if (found && isOver) await this.#pending.delete(found);
     const request =
-      found && !isOver ? found : await this.#room.create({ node, csr, keyHash, labels, address, ...waiting });
-    return this.#asItStands(candidate, request);
+      found && !isOver
+        ? found
+        : await this.#pending.create({ node, csr, keyHash, labels, address, ...reason });
+    return this.#outcomeOf(candidate, request);
   }
 
-  async #asItStands(candidate: JoinCandidate, request: JoinRequestState): Promise<JoinOutcome> {
+  async #outcomeOf(candidate: JoinCandidate, request: JoinRequestState): Promise<JoinOutcome> {
     const { node } = candidate;
     if (request.phase === 'denied') throw refused(`request ${request.name} of node "${node}" was denied`);
     if (request.phase === 'failed')
@@ -201,8 +199,8 @@ export class Enrolment {
   }
 
   #answer(node: string, { hash, revision }: StoredCredential, certificate: string): JoinResponse {
-    const { clusterUID, signer: sealer, authority } = this.#parts;
-    const joinMac = signJoin(sealer, node, hash, revision);
+    const { clusterUID, signer, authority } = this.#deps;
+    const joinMac = signJoin(signer, node, hash, revision);
     return { node, clusterUID, joinMac, certificate, ca: authority.trustBundle() };
   }
 }
@@ -212,7 +210,7 @@ function endText({ notAfterMs }: StoredCredential): string {
 }
 
 function deletedMeanwhile(node: string): ApiError {
-  return new ApiError('Conflict', `the credential of node "${node}" was deleted meanwhile`);
+  return new ApiError('Conflict', `the credential of node "${node}" was deleted during the join`);
 }
 
 function refused(message: string): ApiError {
@@ -223,6 +221,6 @@ function refuseOther(node: string, stored: StoredCredential | undefined, { hash 
   if (!stored || isSameHash(stored.hash, hash)) return;
   throw new ApiError(
     'AlreadyExists',
-    `node "${node}" has joined already; to let another host take its name: ${removalCommand(node)}`,
+    `node "${node}" has already joined; to let another host use the name: ${removalCommand(node)}`,
   );
 }

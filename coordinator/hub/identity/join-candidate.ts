@@ -57,10 +57,10 @@ export async function readNodeRequest(
   node: string,
 ): Promise<{ keyHash: string }> {
   const request = await authority.read(csr).catch((error: Error) => {
-    throw badRequest(`the certificate signing request cannot be used: ${error.message}`);
+    throw badRequest(`the certificate signing request is invalid: ${error.message}`);
   });
   if (request.requestsMore || nodeOfSubject(request) !== node) {
-    throw badRequest(`the certificate signing request must be for ${subjectOfNode(node)} and nothing else`);
+    throw badRequest(`the certificate signing request must contain only the subject ${subjectOfNode(node)}`);
   }
   return request;
 }

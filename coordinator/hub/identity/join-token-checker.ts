@@ -6,13 +6,12 @@ import { TOKEN_SECRET_PREFIX, TOKEN_SECRET_TYPE } from '../../../shared/kube/acc
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Secret } from '../../../shared/kube/objects/config-types.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
-import { matchesPattern } from '../../decisions/identity/name-pattern.js';
 import { secretKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
+import { unauthorized } from './bearer-token.js';
 import { type JoinRights, readRights } from './join-rights.js';
 import { base64, sha256 } from './new-join-token.js';
 import { isSameHash, readSecret, secretField } from './node-credentials.js';
-import { unauthorized } from './unauthorized.js';
 
 const TOKEN_PATTERN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 
@@ -49,13 +48,10 @@ export class JoinTokenChecker {
   checkName({ id, secret }: ValidToken, node: string): void {
     const patterns = secretField(secret, 'nodes')?.split(',') ?? [];
     if (patterns.length === 0 || patterns.some((pattern) => matchesPattern(pattern.trim(), node))) return;
-    throw new ApiError('Forbidden', `token ${id} joins no node of the name "${node}"`);
+    throw new ApiError('Forbidden', `token ${id} does not allow the node name "${node}"`);
   }
 
-  /**
-   * Reserves a single-use token for this key. Does nothing for other tokens. Throws ApiError 401 if another host has
-   * used the token.
-   */
+  /** Reserves a single-use token for this key. Throws ApiError 401 if another host has used it. */
   async redeem({ secret }: ValidToken, keyHash: string): Promise<void> {
     if (!isSingleUse(secret)) return;
     const { name, namespace } = secret.metadata;
@@ -74,11 +70,25 @@ function isSingleUse(secret: Secret): boolean {
   return secretField(secret, 'single-use') === 'true';
 }
 
-/**
- * Upstream's bootstrap tokens store their secret in plain text. Such a token, for example one made by hand, is accepted
- * as well.
- */
+/** Upstream's bootstrap tokens store the secret itself. Such a token is accepted as well. */
 function hashOf(secret: Secret): string | undefined {
   const plain = secretField(secret, 'token-secret');
   return secretField(secret, 'token-hash') ?? (plain === undefined ? undefined : sha256(plain));
+}
+
+/** Matches a name against a pattern, with `*` for any characters. Takes linear time, because a token's author chooses the pattern. */
+export function matchesPattern(pattern: string, name: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop();
+  if (last === undefined) return name === pattern;
+  if (!name.startsWith(first) || name.length < first.length + last.length || !name.endsWith(last))
+    return false;
+  let from = first.length;
+  const end = name.length - last.length;
+  for (const part of rest) {
+    const found = name.indexOf(part, from);
+    if (found < 0 || found + part.length > end) return false;
+    from = found + part.length;
+  }
+  return true;
 }

@@ -66,7 +66,7 @@ export function awaitProof(
     if (Buffer.isBuffer(frame) && verifyChallenge(key, challenge, frame)) on.proven();
     else {
       on.refused();
-      socket.close(CLOSE_REFUSED, 'the proof is wrong');
+      socket.close(CLOSE_REFUSED, 'the proof is invalid');
     }
   });
 }

@@ -18,16 +18,13 @@ export interface NameInUseDeps {
   informers: Pick<Informers, 'pods'>;
 }
 
-/**
- * Throws ApiError if a host without a registered key may not use the name: 409 while the Node exists, 503 while its
- * Pods are being removed.
- */
+/** Throws ApiError for a name in use: 409 while the Node exists, 503 while its Pods are being removed. */
 export async function rejectNameInUse({ registry, informers }: NameInUseDeps, name: string): Promise<void> {
   const node = await storedNode(registry, name);
   if (node && hasHadHost(node)) {
     throw new ApiError(
       'AlreadyExists',
-      `node "${name}" still exists, with the pods of the host that was revoked; to let another host take its name: kubectl delete node ${name}`,
+      `node "${name}" and the pods of its revoked host still exist; to let another host use the name: kubectl delete node ${name}`,
     );
   }
   // An administrator may create a Node, and Pods on it, before its host joins.
@@ -37,7 +34,7 @@ export async function rejectNameInUse({ registry, informers }: NameInUseDeps, na
   if (!pod) return;
   throw new ApiError(
     'ServiceUnavailable',
-    `pod ${refText(pod.metadata)} of the former node "${name}" still exists; pods of deleted nodes are removed within a minute, try again then`,
+    `pod ${refText(pod.metadata)} of the deleted node "${name}" still exists; it is removed within a minute, try again then`,
   );
 }
 

@@ -11,11 +11,11 @@ import type { CertificateAuthority } from '../../pki/certificate-authority.js';
 import { type PeerCertificate, peerCertificateOf } from '../../pki/peer-certificate.js';
 import { isJoinedAfterBackup } from '../restore/join-signature.js';
 import type { ObjectSigner } from '../restore/object-signer.js';
-import type { PendingRestore } from '../restore/pending-restore.js';
+import type { PendingRestore } from '../restore/returned-pods.js';
+import { unauthorized } from './bearer-token.js';
 import { claimedCertificate } from './link-proof.js';
 import { isSameHash, type NodeCredentials } from './node-credentials.js';
 import { nodeOfSubject } from './node-subject.js';
-import { unauthorized } from './unauthorized.js';
 
 /** The proven node name, and the hash of the agent's key. */
 export interface ProvenNode {
@@ -48,10 +48,10 @@ export interface NodeAuthenticatorDeps {
 }
 
 export class NodeAuthenticator {
-  readonly #parts: NodeAuthenticatorDeps;
+  readonly #deps: NodeAuthenticatorDeps;
 
-  constructor(parts: NodeAuthenticatorDeps) {
-    this.#parts = parts;
+  constructor(deps: NodeAuthenticatorDeps) {
+    this.#deps = deps;
   }
 
   /**
@@ -59,7 +59,7 @@ export class NodeAuthenticator {
    * the key to prove. Throws ApiError 401.
    */
   async claimOf({ headers, socket }: IncomingMessage): Promise<LinkClaim> {
-    const { authority, clock } = this.#parts;
+    const { authority, clock } = this.#deps;
     const { [JOIN_MAC_HEADER]: macHeader } = headers;
     const joinMac = typeof macHeader === 'string' ? macHeader : undefined;
     const certificate = peerCertificateOf(socket, clock.now());
@@ -70,7 +70,7 @@ export class NodeAuthenticator {
 
   /** Returns the node in the client certificate of the connection, even if it is refused later. */
   nameOf({ socket }: IncomingMessage): string | undefined {
-    const peer = peerCertificateOf(socket, this.#parts.clock.now());
+    const peer = peerCertificateOf(socket, this.#deps.clock.now());
     return peer && nodeOfSubject(peer);
   }
 
@@ -79,10 +79,10 @@ export class NodeAuthenticator {
     const node = certificate && nodeOfSubject(certificate);
     if (!certificate || node === undefined) throw unauthorized();
     const hash = certificate.keyHash;
-    const stored = await this.#parts.credentials.get(node);
+    const stored = await this.#deps.credentials.get(node);
     if (isSameHash(stored?.hash, hash)) return { node, hash };
     if (!this.#isForgotten(node, hash, joinMac)) throw unauthorized();
-    await this.#takeBack(node, hash);
+    await this.#restoreCredential(node, hash);
     return { node, hash };
   }
 
@@ -91,15 +91,15 @@ export class NodeAuthenticator {
    * confirms the restore. Afterwards a missing Secret means that the host was revoked.
    */
   #isForgotten(node: string, hash: string, joinMac: string | undefined): boolean {
-    const { restore, signer: sealer } = this.#parts;
+    const { restore, signer } = this.#deps;
     return (
-      joinMac !== undefined && !!restore?.unconfirmed() && isJoinedAfterBackup(sealer, node, hash, joinMac)
+      joinMac !== undefined && !!restore?.unconfirmed() && isJoinedAfterBackup(signer, node, hash, joinMac)
     );
   }
 
   /** Stores a credential that the restore has lost. It replaces an older credential of this name. */
-  async #takeBack(node: string, hash: string): Promise<void> {
-    const { credentials } = this.#parts;
+  async #restoreCredential(node: string, hash: string): Promise<void> {
+    const { credentials } = this.#deps;
     if (isSameHash((await credentials.register(node, { hash }))?.hash, hash)) return;
     await credentials.replace(node, { hash });
   }

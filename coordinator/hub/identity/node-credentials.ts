@@ -97,10 +97,7 @@ export class NodeCredentials {
     }
   }
 
-  /**
-   * Replaces the credential with the hash `expected`, or any credential if absent. Returns false if there is none or
-   * its hash differs.
-   */
+  /** Replaces the credential with the hash `expected`, or any if absent. Returns false if none matches. */
   async replace(node: string, credential: NodeCredential, expected?: string): Promise<boolean> {
     let isReplaced = false;
     await this.#modify(node, (secret) => {
@@ -119,7 +116,7 @@ export class NodeCredentials {
 export function keyRevokedError(node: string): ApiError {
   return new ApiError(
     'Forbidden',
-    `the key of this host was revoked as node "${node}": the host must make another one, by joining with an empty data directory`,
+    `the key of this host was revoked as node "${node}": join again with an empty data directory to create a new key`,
   );
 }
 

@@ -1,7 +1,4 @@
-/**
- * Hosts that wait for approval. Each is a CertificateSigningRequest that an operator decides with `kubectl certificate
- * approve` or `deny`.
- */
+/** Hosts that wait for approval. Operators decide with `kubectl certificate approve` or `deny`. */
 import {
   type CertificateSigningRequest,
   JOIN_RIGHTS_ANNOTATION,

@@ -1,7 +1,4 @@
-/**
- * Deletes outdated CertificateSigningRequests (pkg/controller/certificates/cleaner). A host that still waits files a
- * new request.
- */
+/** Deletes outdated CertificateSigningRequests (pkg/controller/certificates/cleaner). */
 import {
   type CertificateSigningRequest,
   requestPhase,

@@ -32,13 +32,13 @@ export interface RegistrationDeps {
  * process ran. Like a kubelet, that agent has to be restarted before it may register again. A Node that was just
  * deleted may still be returned; its deletion is processed right after. Throws ApiError.
  */
-export async function ensureNode(parts: RegistrationDeps, hello: Hello): Promise<Node | undefined> {
-  const { registry, informers, epoch, clock } = parts;
-  const known = informers.nodes.get({ name: hello.node }) ?? (await storedNode(parts, hello.node));
-  if (known) return amended(parts, known, hello);
+export async function ensureNode(deps: RegistrationDeps, hello: Hello): Promise<Node | undefined> {
+  const { registry, informers, epoch, clock } = deps;
+  const known = informers.nodes.get({ name: hello.node }) ?? (await storedNode(deps, hello.node));
+  if (known) return amended(deps, known, hello);
   // After a restore, a missing Node does not mean that an operator deleted it.
   if (hello.nodeUid !== undefined && hello.epoch === epoch) return undefined;
-  const rights = await parts.rightsOf(hello.node);
+  const rights = await deps.rightsOf(hello.node);
   refuseProtectedLabels(hello, rights);
   const node = newNode(hello, rights, toTimestamp(clock.now()));
   const record = await registry.create(nodeKind, undefined, node);
@@ -46,18 +46,18 @@ export async function ensureNode(parts: RegistrationDeps, hello: Hello): Promise
   return record.object();
 }
 
-async function amended(parts: RegistrationDeps, known: Node, hello: Hello): Promise<Node> {
+async function amended(deps: RegistrationDeps, known: Node, hello: Hello): Promise<Node> {
   const { register } = hello;
   if (!withRegistration(known, register)) return known;
-  refuseProtectedLabels(hello, await parts.rightsOf(hello.node));
-  const record = await parts.registry.modify(nodeKind, { name: known.metadata.name }, (node) => {
+  refuseProtectedLabels(hello, await deps.rightsOf(hello.node));
+  const record = await deps.registry.modify(nodeKind, { name: known.metadata.name }, (node) => {
     const next = withRegistration(node, register);
     if (!next) return false;
     node.metadata = next.metadata;
     if (next.spec) node.spec = next.spec;
     return undefined;
   });
-  await parts.informers.waitFor(record.revision);
+  await deps.informers.waitFor(record.revision);
   return record.object();
 }
 

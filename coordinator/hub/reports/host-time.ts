@@ -25,10 +25,7 @@ export function roundOffset(offset: number): number {
 /** An earlier time would have a year that clients cannot decode. */
 const EARLIEST_MS = 0;
 
-/**
- * Converts a host's time to ms since the epoch on the coordinator's clock. The result is not before 1970 and not after
- * `nowMs`.
- */
+/** Converts a host's time to the coordinator's clock, in ms since the epoch, between 1970 and `nowMs`. */
 export function hubTimeMs(hostTime: Timestamp, offsetMs: number, nowMs: number): number {
   return Math.max(EARLIEST_MS, Math.min(Date.parse(hostTime) + offsetMs, nowMs));
 }

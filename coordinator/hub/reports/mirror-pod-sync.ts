@@ -34,14 +34,14 @@ interface HostMirrors {
 type WriteStatuses = (node: string, reports: PodReport[]) => Promise<void>;
 
 export class MirrorPodSync {
-  readonly #parts: MirrorPodSyncDeps;
+  readonly #deps: MirrorPodSyncDeps;
   readonly #hosts = new Map<string, HostMirrors>();
   readonly #writeStatuses: WriteStatuses;
 
-  constructor(parts: MirrorPodSyncDeps, writeStatuses: WriteStatuses) {
-    this.#parts = parts;
+  constructor(deps: MirrorPodSyncDeps, writeStatuses: WriteStatuses) {
+    this.#deps = deps;
     this.#writeStatuses = writeStatuses;
-    parts.informers.pods.onChange((change) => this.#podChanged(change));
+    deps.informers.pods.onChange((change) => this.#podChanged(change));
   }
 
   /** Applies the host's list of static Pods. Resolves when their mirrors are stored. Rejects when the store fails. */
@@ -81,27 +81,27 @@ export class MirrorPodSync {
    * namespace and name. The annotation alone is not trusted: it would give access to a Pod of another owner.
    */
   hostUid(storedUid: string): string {
-    const pod = this.#parts.informers.pods.byUid(storedUid);
+    const pod = this.#deps.informers.pods.byUid(storedUid);
     return (pod && this.#shownBy(pod)) ?? storedUid;
   }
 
   /** Returns the uid of the host's static Pod that this Pod mirrors. Undefined if only the annotation claims so. */
   #shownBy(pod: Pod): string | undefined {
     const uid = staticPodUid(pod);
-    const told = uid === undefined ? undefined : this.#hosts.get(pod.spec.nodeName ?? '')?.pods.get(uid);
-    return told && refText(told.metadata) === refText(pod.metadata) ? uid : undefined;
+    const reported = uid === undefined ? undefined : this.#hosts.get(pod.spec.nodeName ?? '')?.pods.get(uid);
+    return reported && refText(reported.metadata) === refText(pod.metadata) ? uid : undefined;
   }
 
   /** Returns all Pods with the mirror annotation, because mirrors without a static Pod have to be deleted. */
   #mirrors(node: string): Pod[] {
-    const pods = this.#parts.informers.pods.indexed(PODS_BY_NODE, node);
+    const pods = this.#deps.informers.pods.indexed(PODS_BY_NODE, node);
     return pods.filter((pod) => staticPodUid(pod) !== undefined);
   }
 
   /** Reads from the store, because a Node that was just created may be missing in the informers. */
   async #nodeNamed(name: string): Promise<Node | undefined> {
     try {
-      return (await this.#parts.registry.get(nodeKind, { name })).object();
+      return (await this.#deps.registry.get(nodeKind, { name })).object();
     } catch (error) {
       if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
       throw error;
@@ -111,7 +111,7 @@ export class MirrorPodSync {
   #decode(owner: Node, { uid, object }: MirrorPod): [string, Pod][] {
     const mirror = mirrorIn(object, uid, owner);
     if (mirror.kind === 'mirror') return [[uid, mirror.pod]];
-    this.#parts.log.warn({ node: owner.metadata.name, uid, why: mirror.message }, 'static Pod is not shown');
+    this.#deps.log.warn({ node: owner.metadata.name, uid, why: mirror.message }, 'static Pod has no mirror');
     return [];
   }
 
@@ -122,15 +122,15 @@ export class MirrorPodSync {
     if (!pod || !node || staticPodUid(pod) === undefined || !this.#hosts.has(node)) return;
     if (previous && current && !current.metadata.deletionTimestamp) return;
     this.#reconcile(node).catch((error: unknown) => {
-      this.#parts.log.warn({ node, err: error }, 'mirror Pods could not be put right');
+      this.#deps.log.warn({ node, err: error }, 'mirror Pods not reconciled');
     });
   }
 
   async #reconcile(node: string): Promise<void> {
-    const { queue: lanes, informers } = this.#parts;
+    const { queue, informers } = this.#deps;
     const made: string[] = [];
     let revision = 0;
-    await lanes.run(node, async () => {
+    await queue.run(node, async () => {
       const host = this.#hosts.get(node);
       if (!host) return 0;
       const { drop, create } = mirrorChanges(host.pods, this.#mirrors(node));
@@ -156,7 +156,7 @@ export class MirrorPodSync {
     const owner = await this.#nodeNamed(node);
     if (!owner || owner.metadata.uid !== controllerOf(pod.metadata)?.uid) return 0;
     return this.#attempt(node, pod, async () => {
-      const record = await this.#parts.registry.create(podKind, pod.metadata.namespace, structuredClone(pod));
+      const record = await this.#deps.registry.create(podKind, pod.metadata.namespace, structuredClone(pod));
       return record.revision;
     });
   }
@@ -165,7 +165,7 @@ export class MirrorPodSync {
     const preconditions = pod.metadata.uid ? { uid: pod.metadata.uid } : {};
     return this.#attempt(pod.spec.nodeName ?? '', pod, async () => {
       const options = { gracePeriodSeconds: 0, preconditions };
-      const result = await this.#parts.registry.delete(podKind, pod.metadata, options);
+      const result = await this.#deps.registry.delete(podKind, pod.metadata, options);
       return revisionOf('deleted' in result ? result.deleted : result.terminating);
     });
   }
@@ -176,7 +176,7 @@ export class MirrorPodSync {
       return await write();
     } catch (error) {
       if (!(error instanceof ApiError) || error.code >= 500) throw error;
-      this.#parts.log.warn({ node, pod: refText(pod.metadata), err: error }, 'mirror Pod refused');
+      this.#deps.log.warn({ node, pod: refText(pod.metadata), err: error }, 'mirror Pod refused');
       return 0;
     }
   }

@@ -13,10 +13,10 @@ interface NodeLeasesDeps {
 }
 
 /** Returns a reader for the Leases of all nodes that have connected since the coordinator's start. */
-export function nodeLeases({ liveness: presence, createdAt }: NodeLeasesDeps): VirtualReader<Lease> {
+export function nodeLeases({ liveness, createdAt }: NodeLeasesDeps): VirtualReader<Lease> {
   const leaseOf = (node: string): Lease | undefined => {
-    const heardMs = presence.lastSeenMs(node);
-    if (heardMs === undefined) return undefined;
+    const lastSeenMs = liveness.lastSeenMs(node);
+    if (lastSeenMs === undefined) return undefined;
     const creationTimestamp = createdAt(node);
     return {
       apiVersion: 'coordination.k8s.io/v1',
@@ -24,14 +24,14 @@ export function nodeLeases({ liveness: presence, createdAt }: NodeLeasesDeps): V
       metadata: { name: node, namespace: NAMESPACE, ...(creationTimestamp ? { creationTimestamp } : {}) },
       spec: {
         holderIdentity: node,
-        leaseDurationSeconds: Math.ceil(presence.graceMs(node) / 1_000),
-        renewTime: toMicroTime(heardMs),
+        leaseDurationSeconds: Math.ceil(liveness.graceMs(node) / 1_000),
+        renewTime: toMicroTime(lastSeenMs),
       },
     };
   };
   return {
     namespace: NAMESPACE,
     get: leaseOf,
-    list: () => [...presence.nodes()].flatMap(([node]) => leaseOf(node) ?? []),
+    list: () => [...liveness.nodes()].flatMap(([node]) => leaseOf(node) ?? []),
   };
 }

@@ -16,10 +16,7 @@ interface CheckedStatus {
 
 type Field = keyof NodeStatus;
 
-/**
- * Far more than a host has. Checking a thousand invalid values one by one would block the coordinator for 0.2 s per
- * report.
- */
+/** More than any host has. Checking a thousand invalid values singly would block for 0.2 s per report. */
 const MOST_RESOURCES = 64;
 
 /**

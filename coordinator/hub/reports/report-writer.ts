@@ -13,6 +13,7 @@ import type { Informers } from '../../informers/informer.js';
 import { podKind } from '../../kinds/index.js';
 import { sameJson } from '../../registry/encoding/json-value.js';
 import type { Registry } from '../../registry/registry.js';
+import type { ReturnedPods } from '../restore/returned-pods.js';
 import type { PerNodeQueue } from '../sessions/per-node-queue.js';
 import { inHubTime } from './host-time.js';
 import type { NodeStatusWriter } from './node-status-writer.js';
@@ -22,8 +23,7 @@ interface ReportWriterDeps {
   informers: Informers;
   queue: PerNodeQueue;
   nodeStatus: NodeStatusWriter;
-  /** Called for a Pod that its host has removed although it is not marked for deletion. */
-  onUndeletedPodEnded: (node: string, pod: Pod) => Promise<unknown>;
+  returnedPods: ReturnedPods;
   clock: Clock;
   log: Logger;
 }
@@ -38,20 +38,17 @@ interface Reporter {
 const FINAL_REASONS: ReadonlySet<string> = new Set(['NotFound', 'Conflict', 'Invalid', 'BadRequest']);
 
 export class ReportWriter {
-  readonly #parts: ReportWriterDeps;
+  readonly #deps: ReportWriterDeps;
 
-  constructor(parts: ReportWriterDeps) {
-    this.#parts = parts;
+  constructor(deps: ReportWriterDeps) {
+    this.#deps = deps;
   }
 
-  /**
-   * Resolves when the valid part of the report is committed. Rejects when the store fails; the report must not be
-   * acknowledged then.
-   */
+  /** Resolves when the valid part of the report is committed, so that it may be acknowledged. */
   async write(reporter: Reporter, report: Pick<StatusReport, 'node' | 'pods' | 'removed'>): Promise<void> {
-    if (report.node) await this.#parts.nodeStatus.write(reporter.node, report.node);
+    if (report.node) await this.#deps.nodeStatus.write(reporter.node, report.node);
     if (report.pods.length === 0 && report.removed.length === 0) return;
-    await this.#parts.queue.run(reporter.node, async () => {
+    await this.#deps.queue.run(reporter.node, async () => {
       const written = await Promise.all(report.pods.map((pod) => this.#writePod(reporter, pod)));
       await Promise.all(report.removed.map((pod) => this.#confirmRemoved(reporter, pod)));
       return Math.max(0, ...written);
@@ -60,7 +57,7 @@ export class ReportWriter {
 
   /** Returns the revision of the write, or 0 if there was none. */
   async #writePod({ node, offsetMs }: Reporter, report: PodReport): Promise<number> {
-    const { registry, clock } = this.#parts;
+    const { registry, clock } = this.#deps;
     const pod = this.#ownPod(node, report);
     if (!pod) return 0;
     const reported = inHubTime(report.status, offsetMs, clock.now());
@@ -78,20 +75,20 @@ export class ReportWriter {
     const pod = this.#ownPod(node, removed);
     if (!pod) return;
     if (!pod.metadata.deletionTimestamp) {
-      await this.#parts.onUndeletedPodEnded(node, pod);
+      await this.#deps.returnedPods.deleteEnded(node, pod);
       return;
     }
     await this.#attempt(removed, async () => {
-      await this.#parts.registry.confirmStopped(pod.metadata, removed.uid);
+      await this.#deps.registry.confirmStopped(pod.metadata, removed.uid);
       return 0;
     });
   }
 
   /** Returns the Pod if the uid matches and it is bound to this node. */
   #ownPod(node: string, { uid, namespace, name }: RemovedPod): Pod | undefined {
-    const pod = this.#parts.informers.pods.byUid(uid);
+    const pod = this.#deps.informers.pods.byUid(uid);
     if (pod?.spec.nodeName === node && pod.metadata.name === name) return pod;
-    this.#parts.log.debug({ node, uid, namespace, name }, 'report of a Pod that is not on this node dropped');
+    this.#deps.log.debug({ node, uid, namespace, name }, 'report for a Pod of another node ignored');
     return undefined;
   }
 
@@ -102,7 +99,7 @@ export class ReportWriter {
     } catch (error) {
       if (!(error instanceof ApiError) || !FINAL_REASONS.has(error.reason)) throw error;
       const level = error.reason === 'Invalid' ? 'warn' : 'debug';
-      this.#parts.log[level]({ uid, namespace, name, err: error }, 'report of a Pod refused');
+      this.#deps.log[level]({ uid, namespace, name, err: error }, 'report of a Pod refused');
       return 0;
     }
   }

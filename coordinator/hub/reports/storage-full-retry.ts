@@ -1,7 +1,4 @@
-/**
- * Retries the writes of host reports while the coordinator's disk is full. Closing the link instead would interrupt
- * logs and commands as well.
- */
+/** Retries writes while the disk is full. Closing the link instead would interrupt logs and commands. */
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 

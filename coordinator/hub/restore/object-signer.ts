@@ -1,7 +1,4 @@
-/**
- * Signs the objects that hosts receive with an HMAC. After a restore a host can return only objects that its own fleet
- * signed for it.
- */
+/** HMAC over the objects that hosts receive. After a restore, hosts can return only signed objects. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -71,10 +68,7 @@ export class ObjectSigner {
     return isAheadOfBackup(this.#history.epoch, this.#history.pastEpochs, position);
   }
 
-  /**
-   * Returns the revision up to which a host at this position has received everything. The host must be ahead of the
-   * backup.
-   */
+  /** Returns the revision up to which a host ahead of the backup has received everything. */
   receivedUpTo(position: EpochPosition): number {
     return receivedUpTo(this.#history.pastEpochs, position);
   }

@@ -25,41 +25,38 @@ export interface ResyncTrackerDeps {
 }
 
 const RETRY_MS = 1_000;
-/**
- * Longest wait for a host after its first hello. A Pod that the host never reports, or a link that never lasts, must
- * not block a rollout forever.
- */
-const PATIENCE_MS = 60_000;
+/** Longest wait after the first hello, so that a missing report cannot block a rollout forever. */
+const TIMEOUT_MS = 60_000;
 
 /** Progress of one host's resync. */
-interface Hearing {
+interface ResyncProgress {
   /** The latest session. */
-  session: HeardSession;
+  session: ResyncSession;
   /** Start of the first session, on the monotonic clock. */
   since: number;
   /** Uids in the host's hello. */
   held: ReadonlySet<string>;
   isSettled: boolean;
   /** Uids of Pods with a stored status report, from any session. */
-  told: Set<string>;
-  patience: Timer;
+  reported: Set<string>;
+  timeout: Timer;
 }
 
-type HeardSession = Pick<Session, 'node' | 'phase'>;
+type ResyncSession = Pick<Session, 'node' | 'phase'>;
 
 export class ResyncTracker {
-  readonly #parts: ResyncTrackerDeps;
+  readonly #deps: ResyncTrackerDeps;
   /** By node name, until the host is resynced. */
-  readonly #hearings = new Map<string, Hearing>();
+  readonly #progress = new Map<string, ResyncProgress>();
   /** Time of the first resync since the coordinator's start, in ms since the epoch. */
-  readonly #heardAt = new Map<string, number>();
+  readonly #resyncedAt = new Map<string, number>();
   readonly #handlers: ((node: string) => void)[] = [];
 
-  constructor(parts: ResyncTrackerDeps) {
-    this.#parts = parts;
-    parts.informers.pods.onChange(({ previous, current }) => {
+  constructor(deps: ResyncTrackerDeps) {
+    this.#deps = deps;
+    deps.informers.pods.onChange(({ previous, current }) => {
       // A deleted Pod needs no report.
-      if (!current && previous?.spec.nodeName) this.#judge(previous.spec.nodeName);
+      if (!current && previous?.spec.nodeName) this.#completeIfReported(previous.spec.nodeName);
     });
   }
 
@@ -70,7 +67,7 @@ export class ResyncTracker {
 
   /** Time of the host's first resync in this process, in ms since the epoch. */
   resyncedAt(node: string): number | undefined {
-    return this.#heardAt.get(node);
+    return this.#resyncedAt.get(node);
   }
 
   /**
@@ -78,117 +75,114 @@ export class ResyncTracker {
    * start again. Otherwise each Pod in progress would exceed its deadline at once, and a good release would be rolled
    * back.
    */
-  onClockStep(byMs: number): void {
-    const now = this.#parts.clock.now();
-    for (const [node, at] of this.#heardAt) this.#heardAt.set(node, byMs > 0 ? now : at + byMs);
+  onClockStep(deltaMs: number): void {
+    const now = this.#deps.clock.now();
+    for (const [node, at] of this.#resyncedAt) this.#resyncedAt.set(node, deltaMs > 0 ? now : at + deltaMs);
   }
 
-  /**
-   * True if the stored status of the host's Pods dates from before the coordinator's start and the host may still
-   * report.
-   */
+  /** True if the status of the host's Pods dates from before the coordinator's start and the host may report. */
   isAwaitingResync(node: string): boolean {
-    const phase = this.#parts.liveness.stateOf(node)?.phase;
-    return !this.#heardAt.has(node) && phase !== undefined && phase !== 'lost';
+    const phase = this.#deps.liveness.stateOf(node)?.phase;
+    return !this.#resyncedAt.has(node) && phase !== undefined && phase !== 'lost';
   }
 
   /** The host was admitted, with these uids in its hello. */
-  welcomed(session: HeardSession, held: readonly string[]): void {
+  welcomed(session: ResyncSession, held: readonly string[]): void {
     const { node } = session;
-    if (this.#heardAt.has(node) && !this.#isToBeMarked(node)) return;
-    const { clock } = this.#parts;
-    const before = this.#hearings.get(node);
-    before?.patience.cancel();
+    if (this.#resyncedAt.has(node) && !this.#needsMark(node)) return;
+    const { clock } = this.#deps;
+    const before = this.#progress.get(node);
+    before?.timeout.cancel();
     const since = before?.since ?? clock.monotonic();
-    const patience = clock.after(Math.max(0, since + PATIENCE_MS - clock.monotonic()), () => {
-      if (session.phase === 'live' && this.#hearingOf(session)) this.#noteHeard(node);
+    const timeout = clock.after(Math.max(0, since + TIMEOUT_MS - clock.monotonic()), () => {
+      if (session.phase === 'live' && this.#progressOf(session)) this.#noteResynced(node);
     });
-    const statusesStored = before?.told ?? new Set<string>();
-    this.#hearings.set(node, {
+    const statusesStored = before?.reported ?? new Set<string>();
+    this.#progress.set(node, {
       session,
       since,
       held: new Set(held),
       isSettled: false,
-      told: statusesStored,
-      patience,
+      reported: statusesStored,
+      timeout,
     });
   }
 
   forget(node: string): void {
-    this.#heardAt.delete(node);
-    this.#hearings.get(node)?.patience.cancel();
-    this.#hearings.delete(node);
+    this.#resyncedAt.delete(node);
+    this.#progress.get(node)?.timeout.cancel();
+    this.#progress.delete(node);
   }
 
   /** Cancels all timers. */
   stop(): void {
-    for (const { patience } of this.#hearings.values()) patience.cancel();
+    for (const { timeout } of this.#progress.values()) timeout.cancel();
   }
 
   /** The store now has every object that the host of this session holds. */
-  desiredStateSettled(session: HeardSession): void {
-    const hearing = this.#hearingOf(session);
-    if (!hearing) return;
-    hearing.isSettled = true;
-    this.#judge(session.node);
+  desiredStateSettled(session: ResyncSession): void {
+    const progress = this.#progressOf(session);
+    if (!progress) return;
+    progress.isSettled = true;
+    this.#completeIfReported(session.node);
   }
 
   /** The reported statuses of these Pods are stored. */
-  told(session: HeardSession, uids: Iterable<string>): void {
-    const hearing = this.#hearingOf(session);
-    if (!hearing) return;
-    for (const uid of uids) hearing.told.add(uid);
-    this.#judge(session.node);
+  podsReported(session: ResyncSession, uids: Iterable<string>): void {
+    const progress = this.#progressOf(session);
+    if (!progress) return;
+    for (const uid of uids) progress.reported.add(uid);
+    this.#completeIfReported(session.node);
   }
 
-  #hearingOf(session: HeardSession): Hearing | undefined {
-    const hearing = this.#hearings.get(session.node);
-    return hearing?.session === session ? hearing : undefined;
+  #progressOf(session: ResyncSession): ResyncProgress | undefined {
+    const progress = this.#progress.get(session.node);
+    return progress?.session === session ? progress : undefined;
   }
 
   /**
    * Completes the resync once the status of each held Pod is stored. Before that, a status from the backup or of a
    * returned Pod would count as unavailable.
    */
-  #judge(node: string): void {
-    const hearing = this.#hearings.get(node);
-    if (!hearing) return;
-    const { informers, log, clock } = this.#parts;
-    const { session, held, isSettled, told } = hearing;
-    const isAwaitingResync = ({ metadata: { uid = '' } }: Pod) => held.has(uid) && !told.has(uid);
+  #completeIfReported(node: string): void {
+    const progress = this.#progress.get(node);
+    if (!progress) return;
+    const { informers, log, clock } = this.#deps;
+    const { session, held, isSettled, reported } = progress;
+    const isAwaitingResync = ({ metadata: { uid = '' } }: Pod) => held.has(uid) && !reported.has(uid);
     if (session.phase !== 'live' || !isSettled) return;
     if (informers.pods.indexed(PODS_BY_NODE, node).some(isAwaitingResync)) return;
-    hearing.patience.cancel();
-    this.#hearings.delete(node);
-    this.#noteHeard(node);
-    if (!this.#isToBeMarked(node)) return;
+    progress.timeout.cancel();
+    this.#progress.delete(node);
+    this.#noteResynced(node);
+    if (!this.#needsMark(node)) return;
     this.#mark(node).catch((error: unknown) => {
-      log.warn({ node, err: error }, 'host is not marked as heard, will try again');
+      log.warn({ node, err: error }, 'resync of a host not recorded, will retry');
       clock.after(RETRY_MS, () => {
         // A later session has replaced this one.
-        if (this.#hearings.has(node)) return;
-        this.#hearings.set(node, { ...hearing, held: new Set() });
-        this.#judge(node);
+        if (this.#progress.has(node)) return;
+        this.#progress.set(node, { ...progress, held: new Set() });
+        this.#completeIfReported(node);
       });
     });
   }
 
-  #noteHeard(node: string): void {
-    const { clock } = this.#parts;
-    if (this.#heardAt.has(node)) return;
-    this.#heardAt.set(node, clock.now());
+  #noteResynced(node: string): void {
+    const { clock } = this.#deps;
+    if (this.#resyncedAt.has(node)) return;
+    this.#resyncedAt.set(node, clock.now());
     for (const handler of this.#handlers) handler(node);
   }
 
   /** Only a restored store records resyncs on Nodes. */
-  #isToBeMarked(name: string): boolean {
-    const { informers, epoch, signer: sealer } = this.#parts;
+  #needsMark(name: string): boolean {
+    const { informers, epoch, signer } = this.#deps;
     const node = informers.nodes.get({ name });
-    return sealer.isRestored && node?.metadata.annotations?.[RESYNCED_IN_EPOCH] !== epoch;
+    return signer.isRestored && node?.metadata.annotations?.[RESYNCED_IN_EPOCH] !== epoch;
   }
 
   async #mark(name: string): Promise<void> {
-    const { registry, epoch } = this.#parts;
+    const { registry, epoch } = this.#deps;
     try {
       await registry.modify(nodeKind, { name }, ({ metadata }) => {
         metadata.annotations = { ...metadata.annotations, [RESYNCED_IN_EPOCH]: epoch };

@@ -1,7 +1,4 @@
-/**
- * Processes messages of agents in time slices. Under load from thousands of agents, heartbeats and handshakes are still
- * handled in time.
- */
+/** Processes messages of agents in time slices, so that heartbeats and handshakes are not delayed. */
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 
@@ -14,10 +11,7 @@ export class InboundQueue {
     this.#slice = new TimeSlice(clock);
   }
 
-  /**
-   * Calls `read` immediately if the time slice allows it. Otherwise queues it, first in, first out. `read` must not
-   * throw.
-   */
+  /** Calls `read` at once if the time slice allows it, otherwise queues it in order. `read` must not throw. */
   add(read: () => void): void {
     if (!this.#isRunning && this.#slice.hasTime) {
       read();

@@ -93,7 +93,7 @@ export class LinkUpgrader {
     const { node, hash, key, nonce } = claim;
     const { clusterUID, clock, accept, log } = this.#options;
     const { remoteAddress = '' } = socket as Partial<Socket>;
-    const reason = 'the proof of its key is wrong';
+    const reason = 'the proof of its key is invalid';
     awaitProof(webSocket, { key, clusterUID, node, nonce }, clock, {
       proven: () => accept({ node, hash, bearer: newNonce() }, webSocket, socket, onRefused),
       refused: () => {
@@ -109,7 +109,7 @@ export class LinkUpgrader {
       throw new ApiError('BadRequest', `the subprotocol ${SUBPROTOCOL} is not offered`);
     }
     const proven = await this.#options.authenticator.claimOf(request);
-    if (this.#isClosed) throw new ApiError('ServiceUnavailable', 'the coordinator stops');
+    if (this.#isClosed) throw new ApiError('ServiceUnavailable', 'the coordinator is stopping');
     return proven;
   }
 }

@@ -9,8 +9,8 @@ export interface LiveSession {
   session: Session;
   nodeUid: string | undefined;
   offsetMs: number;
-  /** The image list that the agent received last. Undefined for an agent without this feature. */
-  prefetchImages: readonly string[] | undefined;
+  /** The image list that the agent received last. */
+  prefetchImages: readonly string[];
   /** True once the host has reported its status after the hello, so that the status in the hello is outdated. */
   hasReportedStatus?: boolean;
 }
@@ -43,15 +43,15 @@ export class LiveSessions {
   }
 
   /** The coordinator's wall clock was stepped by `deltaMs`; the clocks of hosts were not. */
-  onClockStep(byMs: number): void {
-    for (const live of this.#byNode.values()) live.offsetMs = roundOffset(live.offsetMs + byMs);
+  onClockStep(deltaMs: number): void {
+    for (const live of this.#byNode.values()) live.offsetMs = roundOffset(live.offsetMs + deltaMs);
   }
 
   /** Sends the current time to all hosts, in time slices. Hosts that connect meanwhile receive it in their welcome. */
   async sendTime(clock: Clock): Promise<void> {
     const slice = new TimeSlice(clock);
     for (const { session } of [...this.#byNode.values()]) {
-      session.sendTime(clock.now());
+      session.send({ kind: 'time', serverTimeMs: clock.now() });
       await slice.yieldIfUsedUp();
     }
   }

@@ -11,10 +11,10 @@ import type { LinkEnd } from '../../decisions/nodes/link-end.js';
  * was not seen since the coordinator's start. `graceFrom` is the start of the grace period on the monotonic clock.
  */
 type NodeLinkState =
-  | { phase: 'unheard'; deadline: Timer }
+  | { phase: 'expected'; deadline: Timer }
   | { phase: 'connected'; quietMs: () => number }
-  | { phase: 'away'; lastHeardMs?: number; graceFrom: number; end: LinkEnd; deadline: Timer }
-  | { phase: 'lost'; lastHeardMs?: number; end: LinkEnd };
+  | { phase: 'away'; lastSeenMs?: number; graceFrom: number; end: LinkEnd; deadline: Timer }
+  | { phase: 'lost'; lastSeenMs?: number; end: LinkEnd };
 
 interface LivenessSettings {
   /** How long a node may be silent before its state becomes unknown. */
@@ -71,8 +71,8 @@ export class NodeLiveness {
         return this.#clock.now() - contact.quietMs();
       case 'away':
       case 'lost':
-        return contact.lastHeardMs;
-      case 'unheard':
+        return contact.lastSeenMs;
+      case 'expected':
       case undefined:
         return undefined;
     }
@@ -89,14 +89,14 @@ export class NodeLiveness {
     const sinceStart = this.#clock.monotonic() - this.#startedAt;
     const returnMs = Math.max(this.#settings.returnMs - sinceStart, 0);
     this.#set(node, {
-      phase: 'unheard',
+      phase: 'expected',
       deadline: this.#clock.after(returnMs, () => this.stopAwaiting(node)),
     });
   }
 
   connected(node: string, quietMs: () => number): void {
     this.#set(node, { phase: 'connected', quietMs });
-    this.#tell(node);
+    this.#notify(node);
   }
 
   /** `end`: the cause, as far as it is known. */
@@ -106,20 +106,17 @@ export class NodeLiveness {
     const quietMs = contact.quietMs();
     const graceFrom = this.#clock.monotonic() - quietMs;
     const deadline = this.#lostAfter(node, this.graceMs(node) - quietMs);
-    this.#set(node, { phase: 'away', lastHeardMs: this.#clock.now() - quietMs, graceFrom, end, deadline });
-    this.#tell(node);
+    this.#set(node, { phase: 'away', lastSeenMs: this.#clock.now() - quietMs, graceFrom, end, deadline });
+    this.#notify(node);
   }
 
-  /**
-   * Stops waiting for a node that has not reconnected since the coordinator's start. Its time has passed, or its
-   * credential was revoked.
-   */
+  /** Stops waiting for a node to reconnect, because its time has passed or its credential was revoked. */
   stopAwaiting(node: string): void {
-    if (this.#contacts.get(node)?.phase !== 'unheard') return;
+    if (this.#contacts.get(node)?.phase !== 'expected') return;
     const graceFrom = this.#clock.monotonic();
     const deadline = this.#lostAfter(node, this.graceMs(node));
-    this.#set(node, { phase: 'away', graceFrom, end: 'unheard', deadline });
-    this.#tell(node);
+    this.#set(node, { phase: 'away', graceFrom, end: 'notReconnected', deadline });
+    this.#notify(node);
   }
 
   /** The node's grace period has changed. For a disconnected node, the new period counts from when it was last seen. */
@@ -131,9 +128,9 @@ export class NodeLiveness {
   }
 
   /** The wall clock was stepped by `deltaMs`. Moves the stored times by the same amount. */
-  onClockStep(byMs: number): void {
+  onClockStep(deltaMs: number): void {
     for (const contact of this.#contacts.values())
-      if ('lastHeardMs' in contact && contact.lastHeardMs !== undefined) contact.lastHeardMs += byMs;
+      if ('lastSeenMs' in contact && contact.lastSeenMs !== undefined) contact.lastSeenMs += deltaMs;
   }
 
   forget(node: string): void {
@@ -153,20 +150,20 @@ export class NodeLiveness {
 
   #cancel(node: string): void {
     const contact = this.#contacts.get(node);
-    if (contact?.phase === 'away' || contact?.phase === 'unheard') contact.deadline.cancel();
+    if (contact?.phase === 'away' || contact?.phase === 'expected') contact.deadline.cancel();
   }
 
   #lostAfter(node: string, delayMs: number): Timer {
     return this.#clock.after(delayMs, () => {
-      const lastHeardMs = this.lastSeenMs(node);
+      const lastSeenMs = this.lastSeenMs(node);
       const contact = this.#contacts.get(node);
       const end = contact?.phase === 'away' ? contact.end : 'unknown';
-      this.#contacts.set(node, { phase: 'lost', end, ...(lastHeardMs === undefined ? {} : { lastHeardMs }) });
-      this.#tell(node);
+      this.#contacts.set(node, { phase: 'lost', end, ...(lastSeenMs === undefined ? {} : { lastSeenMs }) });
+      this.#notify(node);
     });
   }
 
-  #tell(node: string): void {
+  #notify(node: string): void {
     for (const handler of this.#handlers) handler(node);
   }
 }

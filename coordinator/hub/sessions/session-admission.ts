@@ -21,20 +21,17 @@ interface AdmissionDeps extends RegistrationDeps {
   releaseSession: (session: Session) => void;
 }
 
-/**
- * Decides whether a hello is admitted, and closes an outdated session of the same node. Rejects when the registry
- * fails.
- */
+/** Decides on a hello, and closes an outdated session of the same node. Rejects when the registry fails. */
 export async function admitSession(
-  parts: AdmissionDeps,
+  deps: AdmissionDeps,
   session: Session,
   hello: Hello,
 ): Promise<AdmissionVerdict> {
-  const refusal = refusalOf(parts, session, hello) ?? (await outlive(parts, session, hello));
+  const refusal = refusalOf(deps, session, hello) ?? (await outlive(deps, session, hello));
   if (refusal) return refusal;
   try {
-    const node = await ensureNode(parts, hello);
-    return node ? { welcome: node } : { goodbye: nodeDeletedGoodbye(parts.clusterUID), isClone: false };
+    const node = await ensureNode(deps, hello);
+    return node ? { welcome: node } : { goodbye: nodeDeletedGoodbye(deps.clusterUID), isClone: false };
   } catch (error) {
     // For example labels or taints that are invalid on any Node.
     if (error instanceof ApiError && error.code < 500) return refused(error.message);
@@ -46,7 +43,7 @@ export async function admitSession(
 export function nodeDeletedGoodbye(clusterUID: string): Omit<Goodbye, 'kind'> {
   return {
     reason: 'nodeDeleted',
-    message: 'the Node was deleted; restart the agent to register it anew',
+    message: 'the Node was deleted; restart the agent to register it again',
     clusterUID,
   };
 }
@@ -60,7 +57,7 @@ function refusalOf(
   session: Session,
   hello: Hello,
 ): AdmissionVerdict | undefined {
-  if (hello.node !== session.node) return refused(`the credential is that of node ${session.node}`);
+  if (hello.node !== session.node) return refused(`the credential belongs to node ${session.node}`);
   if (hello.clusterUID !== undefined && hello.clusterUID !== clusterUID) {
     return refused('this coordinator belongs to another fleet');
   }
@@ -80,10 +77,10 @@ async function outlive(
   if (!rival) return undefined;
   if (rival.instanceID !== hello.instanceID && (await rival.isAlive())) {
     const message =
-      'another agent is connected under this name: stop it on its host, or join this host under another one (--node-name)';
+      'another agent is connected under this name: stop it on its host, or join this host under another name (--node-name)';
     return { goodbye: { reason: 'duplicate', message, retryMs: SELDOM_MS }, isClone: true };
   }
   release(rival);
-  rival.goodbye({ reason: 'superseded', message: 'a newer connection took over', retryMs: SOON_MS });
+  rival.goodbye({ reason: 'superseded', message: 'a newer connection replaced this one', retryMs: SOON_MS });
   return undefined;
 }

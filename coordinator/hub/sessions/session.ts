@@ -1,8 +1,12 @@
 /** The link of one agent: its phase, and which messages are allowed in it. Handlers decide what a message does. */
-import { type HeartbeatConfig, STANDARD_HEARTBEAT } from '../../../shared/kube/nodes/heartbeat-config.js';
+import {
+  type HeartbeatConfig,
+  heartbeatConfigOf,
+  STANDARD_HEARTBEAT,
+} from '../../../shared/kube/nodes/heartbeat-config.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.js';
-import { CERTIFICATES, CHANNELS, HEARTBEAT_CONFIG, TIME } from '../../../shared/link/link-features.js';
 import type {
   FromAgent,
   FromHub,
@@ -26,7 +30,6 @@ type SessionState =
   | {
       phase: 'live';
       instanceID: string;
-      features: readonly string[];
       sender: DesiredSender;
       isReporting: boolean;
       isRenewing: boolean;
@@ -70,19 +73,19 @@ export class Session {
   #state: SessionState = { phase: 'greeting' };
   #pace = STANDARD_HEARTBEAT;
 
-  constructor({ node, hash, bearer }: ProvenNode, parts: AgentSocketDeps, events: SessionEvents) {
+  constructor({ node, hash, bearer }: ProvenNode, deps: AgentSocketDeps, events: SessionEvents) {
     this.node = node;
     this.keyHash = hash;
     this.bearer = bearer;
     this.#events = events;
-    this.#clock = parts.clock;
-    this.#socket = new AgentSocket(parts, {
+    this.#clock = deps.clock;
+    this.#socket = new AgentSocket(deps, {
       received: (message) => this.#dispatch(message),
       reading: (payload) => events.reading(this, payload),
       violated: (message) => this.#violated(message),
       closed: (end) => this.#closed(end),
     });
-    this.#helloTimer = parts.clock.after(HELLO_TIMEOUT_MS, () => {
+    this.#helloTimer = deps.clock.after(HELLO_TIMEOUT_MS, () => {
       if (this.#state.phase === 'greeting' && !this.#state.hello) this.#socket.terminate('no hello');
     });
   }
@@ -106,31 +109,13 @@ export class Session {
     return this.#state.phase === 'live' ? this.#state.instanceID : undefined;
   }
 
-  /** True for a live agent that accepts certificates over the link. */
-  get acceptsCertificates(): boolean {
-    return this.#state.phase === 'live' && this.#state.features.includes(CERTIFICATES);
-  }
-
-  /** The pace in use. */
-  get pace(): HeartbeatConfig {
-    return this.#pace;
-  }
-
-  /** Applies a link pace, if the agent supports it. */
-  setPace(pace: HeartbeatConfig): void {
-    if (this.#state.phase !== 'live' || !this.#state.features.includes(HEARTBEAT_CONFIG)) return;
+  /** Applies the heartbeat settings of the Node, and sends them to the agent if they have changed. */
+  setPace({ metadata }: Node): void {
+    const pace = heartbeatConfigOf(metadata);
+    if (this.#state.phase !== 'live' || isSamePace(pace, this.#pace)) return;
     this.send({ kind: 'pace', ...pace });
     this.#pace = pace;
     this.#socket.setPace(pace);
-  }
-
-  /**
-   * Sends the coordinator's time in ms since the epoch after a clock step. An agent without this feature receives it in
-   * its next welcome.
-   */
-  sendTime(serverTimeMs: number): void {
-    if (this.#state.phase !== 'live' || !this.#state.features.includes(TIME)) return;
-    this.send({ kind: 'time', serverTimeMs });
   }
 
   /** Milliseconds since anything was received from the agent. */
@@ -143,10 +128,10 @@ export class Session {
     if (this.#state.phase === 'greeting' || this.#state.phase === 'live') this.#socket.send(message);
   }
 
-  /** The hello was accepted. `features` are the features that both ends support. */
-  becomeLive(instanceID: string, features: readonly string[], sender: DesiredSender): void {
+  /** The hello was accepted. */
+  becomeLive(instanceID: string, sender: DesiredSender): void {
     if (this.#state.phase === 'greeting') {
-      this.#state = { phase: 'live', instanceID, features, sender, isReporting: false, isRenewing: false };
+      this.#state = { phase: 'live', instanceID, sender, isReporting: false, isRenewing: false };
     }
   }
 
@@ -161,16 +146,11 @@ export class Session {
     input: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<AsyncIterable<Uint8Array>> {
-    const isPaced = this.#state.phase === 'live' && this.#state.features.includes(CHANNELS);
-    if (request.type !== 'log' && !isPaced) {
-      throw new ApiError('ServiceUnavailable', `the agent of node "${this.node}" is too old for this`);
-    }
     this.#streams ??= new AgentStreams({
       send: (message) => this.send(message),
       sendDrained: (message) =>
         this.#state.phase === 'live' ? this.#socket.sendDrained(message) : Promise.resolve(),
       now: () => this.#clock.monotonic(),
-      isPaced,
     });
     return this.#streams.open(request, input, signal);
   }
@@ -213,10 +193,12 @@ export class Session {
       case 'hello':
         throw new ProtocolError('a second hello');
       case 'applied':
-        if (!state.sender.applied(message.id)) throw new ProtocolError('applied what was not sent');
+        if (!state.sender.applied(message.id))
+          throw new ProtocolError('applied without a matching difference');
         return;
       case 'status':
-        if (state.isReporting) throw new ProtocolError('a report before the last one was acknowledged');
+        if (state.isReporting)
+          throw new ProtocolError('a status report before the previous one was acknowledged');
         state.isReporting = true;
         void this.#report(message, state);
         return;
@@ -239,15 +221,12 @@ export class Session {
     }
   }
 
-  /**
-   * Acknowledges a report once it is committed. Without the acknowledgement the agent keeps the report and sends it
-   * again in its next session.
-   */
+  /** Acknowledges a report once it is committed. An unacknowledged report is sent again. */
   async #report(report: StatusReport, state: LiveState): Promise<void> {
     try {
       await this.#events.status(this, report);
     } catch {
-      this.#socket.terminate('report could not be stored');
+      this.#socket.terminate('report not stored');
       return;
     }
     state.isReporting = false;
@@ -261,7 +240,7 @@ export class Session {
       this.send({ kind: 'certified', certificate: await this.#events.renew(this, csr) });
     } catch (error) {
       if (error instanceof ApiError && error.code < 500) this.#violated(error.message);
-      else this.#socket.terminate('no certificate could be made');
+      else this.#socket.terminate('certificate not issued');
     } finally {
       state.isRenewing = false;
     }
@@ -279,4 +258,10 @@ export class Session {
     this.#streams?.closeAll();
     this.#events.closed(this, reason, linkEnd(code, { wasSilent, wasDismissed }));
   }
+}
+
+function isSamePace(one: HeartbeatConfig, other: HeartbeatConfig): boolean {
+  return (
+    one.heartbeatMs === other.heartbeatMs && one.batchMs === other.batchMs && one.compress === other.compress
+  );
 }

@@ -25,8 +25,6 @@ interface StreamTransport {
   sendDrained(message: FromHub): Promise<void>;
   /** Monotonic time in ms. */
   now(): number;
-  /** True if the agent acknowledges received bytes and expects acknowledgements. */
-  isPaced: boolean;
 }
 
 export class AgentStreams {
@@ -38,7 +36,7 @@ export class AgentStreams {
   constructor(transport: StreamTransport) {
     this.#transport = transport;
     this.#pace = new StreamCongestion(() => transport.now());
-    if (transport.isPaced) this.#pace.enable();
+    this.#pace.enable();
   }
 
   /**
@@ -71,10 +69,7 @@ export class AgentStreams {
     });
   }
 
-  /**
-   * Processes a stream message from the agent. Returns false if it violates the flow control. Messages for closed
-   * streams are ignored.
-   */
+  /** Processes a stream message. Returns false for a flow control violation. Ignores closed streams. */
   receive(message: StreamMessage): boolean {
     if (message.kind === 'streamArrived') {
       this.#pace.acknowledge(message.bytes);
@@ -86,9 +81,7 @@ export class AgentStreams {
         open?.started();
         return true;
       case 'streamData':
-        if (this.#transport.isPaced) {
-          this.#transport.send({ kind: 'streamArrived', bytes: message.bytes.length });
-        }
+        this.#transport.send({ kind: 'streamArrived', bytes: message.bytes.length });
         return open?.reader.push(message.bytes) ?? true;
       case 'streamCredit':
         open?.writer.addCredit(message.bytes);
@@ -132,7 +125,7 @@ function finish({ reader, writer, failed }: OpenStream, error?: ApiError): void 
   writer.close();
   reader.end(error && new StreamError(error.reason, error.message));
   // No effect once the stream has started.
-  failed(error ?? new ApiError('ServiceUnavailable', 'the stream ended before it began'));
+  failed(error ?? new ApiError('ServiceUnavailable', 'the stream ended before it started'));
 }
 
 const REASONS: readonly StatusReason[] = ['NotFound', 'BadRequest', 'TooManyRequests', 'ServiceUnavailable'];

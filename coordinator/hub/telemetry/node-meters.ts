@@ -17,7 +17,7 @@ interface NodeMeter {
   startedAt: number;
   connects: number;
   bytes: LinkBytes;
-  told?: { at: number; report: MetersReport };
+  reported?: { at: number; report: MetersReport };
 }
 
 export class NodeMeters {
@@ -46,7 +46,7 @@ export class NodeMeters {
   record(node: string, report: MetersReport): void {
     const meter = this.#byNode.get(node);
     if (!meter) return;
-    meter.told = { at: this.#clock.now(), report };
+    meter.reported = { at: this.#clock.now(), report };
     if (report.roundTripMs !== undefined) this.#onRoundTrip(report.roundTripMs);
   }
 
@@ -63,13 +63,13 @@ export class NodeMeters {
       apiVersion: `${FLEET_GROUP}/v1`,
       metadata: { name: node },
       link: this.#linkCost(meter),
-      ...(meter.told ? { agent: agentCost(meter.told) } : {}),
+      ...(meter.reported ? { agent: agentCost(meter.reported) } : {}),
     };
   }
 
   /** All nodes that have connected, for a metrics page. */
-  *all(): Generator<[node: string, bytes: LinkBytes, told: MetersReport | undefined]> {
-    for (const [node, { bytes, told }] of this.#byNode) yield [node, bytes, told?.report];
+  *all(): Generator<[node: string, bytes: LinkBytes, reported: MetersReport | undefined]> {
+    for (const [node, { bytes, reported }] of this.#byNode) yield [node, bytes, reported?.report];
   }
 
   #begin(node: string): NodeMeter {
@@ -83,10 +83,10 @@ export class NodeMeters {
     return meter;
   }
 
-  #linkCost({ since, startedAt, connects, bytes, told }: NodeMeter): LinkTraffic {
+  #linkCost({ since, startedAt, connects, bytes, reported }: NodeMeter): LinkTraffic {
     const elapsedMs = this.#clock.monotonic() - startedAt;
     const steady = bytes.total - bytes.of('up', 'connect') - bytes.of('down', 'connect');
-    const roundTripMs = told?.report.roundTripMs;
+    const roundTripMs = reported?.report.roundTripMs;
     return {
       since: toTimestamp(since),
       connects,

@@ -1,7 +1,4 @@
-/**
- * Load of each host from its heartbeats: one hour in minutes and one day in steps of ten minutes. Kept in memory, about
- * 3 KB per host.
- */
+/** Load of each host for one hour in minutes and one day in ten minutes. In memory, 3 KB per host. */
 import type { HostReadings } from '../../../shared/kube/fleet/host-reading-types.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { decodeHeartbeatReading } from '../../../shared/link/heartbeat-reading.js';
@@ -21,12 +18,12 @@ interface Rings {
 
 export class NodeReadings {
   readonly #clock: Clock;
-  readonly #presence: Pick<NodeLiveness, 'lastSeenMs'>;
+  readonly #liveness: Pick<NodeLiveness, 'lastSeenMs'>;
   readonly #byNode = new Map<string, Rings>();
 
-  constructor(clock: Clock, presence: Pick<NodeLiveness, 'lastSeenMs'>) {
+  constructor(clock: Clock, liveness: Pick<NodeLiveness, 'lastSeenMs'>) {
     this.#clock = clock;
-    this.#presence = presence;
+    this.#liveness = liveness;
   }
 
   /** Records the payload of a ping if it is a reading. */
@@ -43,9 +40,9 @@ export class NodeReadings {
   of(node: string): Pick<HostReadings, 'lastContactTime' | 'recent' | 'day'> {
     const now = this.#clock.now();
     const { recent, day } = this.#byNode.get(node) ?? newRings();
-    const heardMs = this.#presence.lastSeenMs(node);
+    const lastSeenMs = this.#liveness.lastSeenMs(node);
     return {
-      ...(heardMs === undefined ? {} : { lastContactTime: toTimestamp(heardMs) }),
+      ...(lastSeenMs === undefined ? {} : { lastContactTime: toTimestamp(lastSeenMs) }),
       recent: recent.series(now),
       day: day.series(now),
     };

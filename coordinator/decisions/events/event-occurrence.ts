@@ -7,10 +7,7 @@ export interface OccurrenceCount {
   lastAt: number;
 }
 
-/**
- * Records one occurrence about an object. The implementation counts and combines
- * (`controllers/events/event-recorder.ts`).
- */
+/** Records one or several counted occurrences. `controllers/events/event-recorder.ts` writes them as Events. */
 export type RecordEvent = (
   about: KubeObject,
   type: 'Normal' | 'Warning',
