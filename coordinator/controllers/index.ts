@@ -101,18 +101,18 @@ export async function startControllers(options: ControllersOptions): Promise<Run
 function startActors(options: ControllersOptions): Controller[] {
   const { informers, events, rollouts = new ActiveRollouts(), refusals = new CreateRefusals() } = options;
   const schedulerEvents = events.forComponent('default-scheduler');
-  const ledger = new NodeReservations({ informers, recordEvent: schedulerEvents });
+  const reservations = new NodeReservations({ informers, recordEvent: schedulerEvents });
   return [
     new TaintEviction({ ...options, recordEvent: events.forComponent('taint-eviction-controller') }),
     new PodGarbageCollector(options),
     new GarbageCollector(options),
-    new Scheduler({ ...options, reservations: ledger, recordEvent: schedulerEvents }),
+    new Scheduler({ ...options, reservations, recordEvent: schedulerEvents }),
     startDaemonSetController({
       ...options,
       heard: options.resync,
       activeRollouts: rollouts,
       refusals,
-      reservations: ledger,
+      reservations,
       recordEvent: events.forComponent('daemonset-controller'),
       recordRolloutEvent: events.forComponent('rollout-controller'),
     }),

@@ -30,9 +30,9 @@ async function ensureBinding(registry: Registry, wanted: RoleBinding): Promise<v
   if (await created(registry, clusterRoleBindingKind, wanted)) return;
   let isOfAnotherRole = false;
   await registry.modify(clusterRoleBindingKind, { name }, (present) => {
-    const mended = repairedBinding(present, wanted);
-    isOfAnotherRole = mended === undefined;
-    Object.assign(present, mended);
+    const repaired = repairedBinding(present, wanted);
+    isOfAnotherRole = repaired === undefined;
+    Object.assign(present, repaired);
     return undefined;
   });
   if (!isOfAnotherRole) return;

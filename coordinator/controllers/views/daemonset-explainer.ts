@@ -77,7 +77,7 @@ function isSelected({ code, wave }: NodeRolloutStatus, filter: HostsFilter): boo
   );
 }
 
-interface ExplainerParts {
+interface DaemonSetExplainerDeps {
   informers: Pick<Informers, 'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions'>;
   clock: Clock;
   rollouts: Pick<ActiveRollouts, 'nodeStatus' | 'rolloutOf'>;
@@ -93,9 +93,9 @@ interface Subject {
 }
 
 export class DaemonSetExplainer {
-  readonly #deps: ExplainerParts;
+  readonly #deps: DaemonSetExplainerDeps;
 
-  constructor(deps: ExplainerParts) {
+  constructor(deps: DaemonSetExplainerDeps) {
     this.#deps = deps;
   }
 

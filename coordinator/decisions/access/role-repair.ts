@@ -20,11 +20,11 @@ function withMetadata<T extends Role | RoleBinding>(present: T, wanted: T): T {
 /** Returns the role with all rules of the built-in one. */
 export function repairedRole(present: Role, wanted: Role): Role {
   if (optsOut(present)) return present;
-  const mended = withMetadata(present, wanted);
-  if (wanted.aggregationRule) return { ...mended, aggregationRule: wanted.aggregationRule };
+  const repaired = withMetadata(present, wanted);
+  if (wanted.aggregationRule) return { ...repaired, aggregationRule: wanted.aggregationRule };
   const { rules = [] } = present;
   const isCovered = uncoveredRules(rules, wanted.rules ?? []).length === 0;
-  return isCovered ? mended : { ...mended, rules: [...rules, ...missingRules(rules, wanted)] };
+  return isCovered ? repaired : { ...repaired, rules: [...rules, ...missingRules(rules, wanted)] };
 }
 
 function missingRules(rules: readonly NonNullable<Role['rules']>[number][], wanted: Role) {

@@ -33,11 +33,11 @@ interface AmendedNode {
 const NOTHING: Registration = { labels: {}, taints: [] };
 
 /**
- * Returns the annotation's text for a new Node. `given` are labels from other sources, such as the join token. They do
+ * Returns the annotation's text for a new Node. `otherLabels` are labels from other sources, such as the join token. They do
  * not count as added by the host, even if it requests the same value.
  */
-export function firstRegistrationText(asked: Registration, given: Labels): string {
-  const labels = Object.entries(asked.labels).filter(([key]) => !Object.hasOwn(given, key));
+export function firstRegistrationText(asked: Registration, otherLabels: Labels): string {
+  const labels = Object.entries(asked.labels).filter(([key]) => !Object.hasOwn(otherLabels, key));
   const taints = asked.taints.filter((taint) => !isLifecycleTaint(taint));
   return textOf({ asked, added: { labels: Object.fromEntries(labels), taints } });
 }

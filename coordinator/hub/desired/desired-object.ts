@@ -81,8 +81,8 @@ export function encodeDesired(object: KubeObject, node: string, signer: ObjectSi
   const { uid = '', resourceVersion } = object.metadata;
   const bytes = bytesOf(object);
   if (!digests.has(object)) digests.set(object, digestOf(bytes));
-  const seal = signer.sign(node, { uid, object: bytes }, Number(resourceVersion ?? 0));
-  return { uid, object: bytes, digest: desiredDigest(object), mac: seal };
+  const mac = signer.sign(node, { uid, object: bytes }, Number(resourceVersion ?? 0));
+  return { uid, object: bytes, digest: desiredDigest(object), mac };
 }
 
 /** True if the change does not matter to the agent, for example a change of status. */

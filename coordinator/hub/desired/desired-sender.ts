@@ -1,7 +1,7 @@
 /**
  * Brings one agent to the desired state of its node. It keeps a set of uids to compare and at most one difference in
  * flight. Changes in the meantime are merged into the next difference. A uid that is not mentioned is unchanged: only
- * `gone` removes an object.
+ * `removed` deletes an object.
  */
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -128,11 +128,11 @@ export class DesiredSender {
       this.#isSettled = true;
       this.#onSettled();
     }
-    const { set, removed: gone } = this.#takeDifference();
-    if (set.length === 0 && gone.length === 0) return;
+    const { set, removed } = this.#takeDifference();
+    if (set.length === 0 && removed.length === 0) return;
     this.#lastId += 1;
     this.#inFlight = this.#lastId;
-    this.#send({ kind: 'desired', id: this.#lastId, revision: this.#source.revision(), set, removed: gone });
+    this.#send({ kind: 'desired', id: this.#lastId, revision: this.#source.revision(), set, removed });
   }
 
   /**

@@ -84,8 +84,8 @@ export class CertificateSigner {
     if (!verdict.ours) return;
     if (verdict.refusal !== undefined) return this.#fail(request, verdict.refusal);
     const { expirationSeconds } = request.spec;
-    const wished = expirationSeconds ? { wishedMs: expirationSeconds * 1000 } : {};
-    const issued = await authority.sign(csr, wished);
+    const wishedMs = expirationSeconds ? expirationSeconds * 1000 : undefined;
+    const issued = await authority.sign(csr, { wishedMs });
     if (request.spec.signerName === KUBELET_CLIENT_SIGNER) {
       const refusal = await this.#register(subject, issued.notAfterMs, rightsOfRequest(request));
       if (refusal !== undefined) return this.#fail(request, refusal);

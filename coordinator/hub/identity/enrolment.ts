@@ -127,10 +127,7 @@ export class Enrolment {
   async renew(node: string, csr: string): Promise<string> {
     const { keyHash } = await readNodeRequest(this.#deps.authority, csr, node);
     const { notAfterMs } = (await this.#credentials.get(node)) ?? {};
-    const issued = await this.#deps.authority.sign(
-      csr,
-      notAfterMs === undefined ? {} : { formerEndMs: notAfterMs },
-    );
+    const issued = await this.#deps.authority.sign(csr, { formerEndMs: notAfterMs });
     const isOurs = await this.#credentials.replace(
       node,
       { hash: keyHash, notAfterMs: issued.notAfterMs },

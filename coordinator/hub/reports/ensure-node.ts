@@ -84,19 +84,19 @@ function refuseProtectedLabels({ node, register }: Hello, { anyLabels }: JoinRig
 function newNode({ node, register, status: reported }: Hello, rights: JoinRights, now: Timestamp): Node {
   const { status } = checkedNodeStatus(reported, undefined);
   const { operatingSystem, architecture } = status.nodeInfo ?? {};
-  const given = {
+  const assigned = {
     ...(operatingSystem ? { 'kubernetes.io/os': operatingSystem } : {}),
     ...(architecture ? { 'kubernetes.io/arch': architecture } : {}),
     ...rights.labels,
   };
-  const labels = { 'kubernetes.io/hostname': node, ...register.labels, ...given };
+  const labels = { 'kubernetes.io/hostname': node, ...register.labels, ...assigned };
   return {
     apiVersion: 'v1',
     kind: 'Node',
     metadata: {
       name: node,
       labels,
-      annotations: { [REGISTERED_ANNOTATION]: firstRegistrationText(register, given) },
+      annotations: { [REGISTERED_ANNOTATION]: firstRegistrationText(register, assigned) },
     },
     spec: register.taints.length > 0 ? { taints: register.taints } : {},
     status: mergeNodeStatus(undefined, status, now),

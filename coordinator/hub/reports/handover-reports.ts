@@ -61,9 +61,9 @@ export class HandoverReports {
    * Returns the Pod that this host received, and the successor in its handover. Undefined if the MAC does not match.
    */
   #open(node: string, { uid, predecessor }: HandedOverPod): { old: Pod; successor: Pod } | undefined {
-    const { object, mac: seal } = predecessor;
-    if (!object || !seal) return undefined;
-    if (!this.#deps.signer.verify(node, { uid: predecessor.uid, object }, seal)) return undefined;
+    const { object, mac } = predecessor;
+    if (!object || !mac) return undefined;
+    if (!this.#deps.signer.verify(node, { uid: predecessor.uid, object }, mac)) return undefined;
     const old = JSON.parse(Buffer.from(object).toString()) as Pod;
     const successor = handoverOf(old)?.successor;
     return successor?.metadata.uid === uid ? { old, successor } : undefined;

@@ -53,14 +53,16 @@ export class ObjectSigner {
   }
 
   /** True if this node received exactly these bytes under this uid. */
-  verify(node: string, { uid, object }: Omit<DesiredObject, 'digest'>, seal: ObjectMac): boolean {
-    const [given, right] = [seal.tag, this.#mac(node, uid, object, seal)].map((mac) => Buffer.from(mac));
-    return given?.length === right?.length && timingSafeEqual(given ?? Buffer.of(), right ?? Buffer.of());
+  verify(node: string, { uid, object }: Omit<DesiredObject, 'digest'>, mac: ObjectMac): boolean {
+    const [actual, expected] = [mac.tag, this.#mac(node, uid, object, mac)].map((tag) => Buffer.from(tag));
+    return (
+      actual?.length === expected?.length && timingSafeEqual(actual ?? Buffer.of(), expected ?? Buffer.of())
+    );
   }
 
   /** Like `verify`, and the object was sent after the restored backup. */
-  verifyAfterBackup(node: string, object: Omit<DesiredObject, 'digest'>, seal: ObjectMac): boolean {
-    return this.verify(node, object, seal) && this.isAheadOfStore(seal);
+  verifyAfterBackup(node: string, object: Omit<DesiredObject, 'digest'>, mac: ObjectMac): boolean {
+    return this.verify(node, object, mac) && this.isAheadOfStore(mac);
   }
 
   /** True if a host or a MAC at this position is newer than the backup. */

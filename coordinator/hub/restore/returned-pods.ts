@@ -44,13 +44,13 @@ export class ReturnedPods {
    * the host does not have has ended since, and is deleted from the store. Resolves when the informers show the
    * deletions.
    */
-  async deleteNotHeld(node: string, have: readonly ObjectDigest[], heardUpTo: number): Promise<void> {
+  async deleteNotHeld(node: string, have: readonly ObjectDigest[], receivedUpTo: number): Promise<void> {
     const { informers, log } = this.#deps;
     const held = new Set(have.map(([uid]) => uid));
     const notHeld = informers.pods
       .indexed(PODS_BY_NODE, node)
       .filter(({ metadata }) => !held.has(metadata.uid ?? ''));
-    const ended = await this.#createdBy(heardUpTo, notHeld);
+    const ended = await this.#createdBy(receivedUpTo, notHeld);
     if (ended.length === 0) return;
     log.info(
       { node, pods: ended.map(({ metadata }) => metadata.name) },
@@ -84,10 +84,10 @@ export class ReturnedPods {
   }
 
   /** Returns the revision of the write, or 0. */
-  async #storeOne(node: string, { uid, object, mac: seal }: ReturnedObject): Promise<number> {
+  async #storeOne(node: string, { uid, object, mac }: ReturnedObject): Promise<number> {
     const { informers, log } = this.#deps;
-    if (!object || !seal || informers.pods.byUid(uid)) return 0;
-    const pod = this.#verified(node, { uid, object, seal });
+    if (!object || !mac || informers.pods.byUid(uid)) return 0;
+    const pod = this.#verified(node, { uid, object, mac });
     if (!pod) {
       log.warn({ node, uid }, 'returned Pod has an invalid MAC, ignored');
       return 0;
@@ -106,8 +106,8 @@ export class ReturnedPods {
   }
 
   /** Returns the Pod if this coordinator sent it to this host after the backup. */
-  #verified(node: string, returned: { uid: string; object: Uint8Array; seal: ObjectMac }): Pod | undefined {
-    if (!this.#deps.signer.verifyAfterBackup(node, returned, returned.seal)) return undefined;
+  #verified(node: string, returned: { uid: string; object: Uint8Array; mac: ObjectMac }): Pod | undefined {
+    if (!this.#deps.signer.verifyAfterBackup(node, returned, returned.mac)) return undefined;
     const pod = JSON.parse(Buffer.from(returned.object).toString()) as Pod;
     return pod.kind === 'Pod' && pod.metadata.uid === returned.uid
       ? withoutTemplateGeneration(pod)

@@ -51,8 +51,8 @@ export class NodeLiveness {
    * the node was seen or is unknown.
    */
   awaitingSince(node: string): number | undefined {
-    const isUnheard = this.#contacts.has(node) && this.lastSeenMs(node) === undefined;
-    return isUnheard ? this.#startedAtMs : undefined;
+    const isAwaiting = this.#contacts.has(node) && this.lastSeenMs(node) === undefined;
+    return isAwaiting ? this.#startedAtMs : undefined;
   }
 
   stateOf(node: string): NodeLinkState | undefined {

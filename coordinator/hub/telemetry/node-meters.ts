@@ -99,12 +99,12 @@ export class NodeMeters {
 }
 
 function agentCost({ at, report }: { at: number; report: MetersReport }): AgentUsage {
-  const { uptimeMs: upMs, memoryBytes, writtenBytes, diskWrittenBytes } = report;
+  const { uptimeMs, memoryBytes, writtenBytes, diskWrittenBytes } = report;
   return {
     reportedAt: toTimestamp(at),
-    since: toTimestamp(at - upMs),
+    since: toTimestamp(at - uptimeMs),
     memoryBytes,
     writtenBytes,
-    ...(diskWrittenBytes === undefined ? {} : { diskWrittenBytes: diskWrittenBytes }),
+    ...(diskWrittenBytes === undefined ? {} : { diskWrittenBytes }),
   };
 }
