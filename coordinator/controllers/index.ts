@@ -36,7 +36,6 @@ interface ControllersOptions {
   resync?: ResyncStatus;
   /** Eviction rates for nodes that are not ready. Default: upstream's. */
   rates?: EvictionRates;
-  /** Absent: no metrics. */
   queueMeter?: QueueMeter;
   /** Receives the zone of each node with a started eviction. */
   onEviction?: (zone: string) => void;

@@ -54,7 +54,6 @@ export interface HubOptions {
   epoch: string;
   /** Signs the objects that agents receive, and knows the epochs that the store was restored from. */
   signer: ObjectSigner;
-  /** Signs the certificates of hosts. */
   authority: EnrolmentDeps['authority'] &
     NodeAuthenticatorDeps['authority'] &
     Pick<CertificateAuthority, 'trustBundleToResend'>;
@@ -83,7 +82,6 @@ export class Hub {
   readonly #live = new LiveSessions();
   /** All sessions with an open socket, live or not. */
   readonly #sessions = new Set<Session>();
-  /** Callbacks for refused sessions. */
   readonly #onRefused = new WeakMap<Session, OnRefused>();
   readonly #inbound: InboundQueue;
   readonly #nodeStatus: NodeStatusWriter;
@@ -155,7 +153,6 @@ export class Hub {
     }).start();
   }
 
-  /** Number of connected agents. */
   get connected(): number {
     return this.#live.size;
   }

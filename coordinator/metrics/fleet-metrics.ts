@@ -22,11 +22,9 @@ const DAEMON_SET_GAUGES: readonly [name: string, field: keyof DaemonSetStatus, h
 
 export interface FleetMetricsDeps {
   informers: Informers;
-  /** Returns the number of connected agents. */
   connected: () => number;
 }
 
-/** Registers the gauges. */
 export function addFleetMetrics(registry: Registry, { informers, connected }: FleetMetricsDeps): void {
   const registers = [registry];
   new Gauge({

@@ -22,14 +22,12 @@ interface AgentReport {
   roundTripMs?: number;
 }
 
-/** Source of the counters. */
 export interface LinkMeters {
   readonly fleet: LinkSums;
   all(): Iterable<[node: string, bytes: LinkSums, report: AgentReport | undefined]>;
   onRoundTrip(observe: (ms: number) => void): void;
 }
 
-/** Registers the fleet-wide metrics. */
 export function addLinkMetrics(registry: Registry, meters: LinkMeters): void {
   const registers = [registry];
   const help = 'Bytes on the links to agents by cause. TLS, TCP and IP headers are estimated.';
@@ -55,7 +53,6 @@ export function addLinkMetrics(registry: Registry, meters: LinkMeters): void {
 
 type Sample = [labels: string, value: number];
 
-/** Formats one metric in Prometheus' text format. */
 function family(name: string, type: 'counter' | 'gauge', help: string, samples: Sample[]): string {
   const lines = samples.map(([labels, value]) => `${name}{${labels}} ${value}\n`);
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;

@@ -6,19 +6,15 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 /** In seconds. */
 const BUCKETS = [0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 
-/** The current state of a queue. */
 interface Queue {
-  /** Number of waiting keys. */
   readonly size: number;
   /** Processing time so far of each key in progress, in ms. */
   unfinished(): number[];
 }
 
-/** Callbacks for the workers of the queues. */
 export interface QueueMetrics {
   /** Returns the observer for the queue with this name. */
   observer(name: string): { added(): void; waited(durationMs: number): void };
-  /** Registers a new queue. */
   queueCreated(name: string, queue: Queue): void;
   reconciled(name: string, durationMs: number): void;
   retried(name: string): void;

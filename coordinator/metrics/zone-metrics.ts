@@ -8,7 +8,6 @@ import type { Informers } from '../informers/informer.js';
 /** Receives the zone of each node with a started eviction. */
 export type EvictionObserver = (zone: string) => void;
 
-/** Registers the metric and returns its observer. */
 export function evictionMetrics(registry: Registry): EvictionObserver {
   const evictions = new Counter({
     ...{

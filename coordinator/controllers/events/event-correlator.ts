@@ -3,14 +3,13 @@ import type { KubeEvent, ObjectReference } from '../../../shared/kube/objects/ev
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { OccurrenceCount } from '../../decisions/events/event-occurrence.js';
 
-/** An occurrence before correlation. */
 export interface Occurrence {
   component: string;
   about: ObjectReference;
   type: 'Normal' | 'Warning';
   reason: string;
   message: string;
-  /** Absent: once, now. */
+  /** Default: it happened once, now. */
   counted?: OccurrenceCount;
 }
 

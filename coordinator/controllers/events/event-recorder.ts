@@ -23,7 +23,6 @@ const BATCH = 250;
 /** After a batch of this size, the recorder pauses. Other writes go first, and the next Events share a commit. */
 const LARGE_BATCH = 16;
 const PAUSE_MS = 50;
-/** Delay after a failure of the store. */
 const RETRY_MS = 1_000;
 
 /** One recorder for all controllers. Events of cluster-scoped objects are stored in the namespace `default`. */

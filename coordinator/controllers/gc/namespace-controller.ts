@@ -71,12 +71,11 @@ export class NamespaceController {
       return;
     }
     if (!namespace.metadata.deletionTimestamp) return;
-    // Containers stop within their grace period. Each deleted Pod queues this key again.
+    // Containers need their grace period to stop. Each deleted Pod queues this key again.
     if (await this.#empty(name)) await this.#finalize(name, context);
     else context.requeueAfter(RETRY_MS);
   }
 
-  /** Returns undefined if the namespace exists. */
   async #create(name: string): Promise<Namespace | undefined> {
     try {
       return (await this.#deps.registry.create(namespaceKind, undefined, { metadata: { name } })).object();

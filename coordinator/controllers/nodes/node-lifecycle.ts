@@ -28,7 +28,6 @@ import { ZoneEvictions, type ZoneMember } from './zone-evictions.js';
 interface NodeLifecycleDeps {
   registry: Registry;
   informers: Informers;
-  /** Records as `node-controller`. */
   recordEvent: RecordEvent;
   /** Default: upstream's rates. */
   rates?: EvictionRates;
@@ -92,7 +91,7 @@ export class NodeLifecycle {
     const name = (current ?? previous)?.metadata.name;
     const { recordEvent } = this.#deps;
     if (!previous && current) {
-      // Older Nodes were reported by the coordinator that ran when they were created.
+      // Nodes from before this start already have their Event.
       if ((current.metadata.creationTimestamp ?? '') < this.#startedAt) return;
       const text = `Node ${name} event: Registered Node ${name} in Controller`;
       recordEvent(current, 'Normal', 'RegisteredNode', text);

@@ -29,7 +29,6 @@ interface SchedulerDeps {
   registry: Registry;
   informers: Informers;
   reservations: NodeReservations;
-  /** Records as `default-scheduler`. */
   recordEvent: RecordEvent;
   clock: Clock;
   log: Logger;

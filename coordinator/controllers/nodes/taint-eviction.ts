@@ -20,7 +20,6 @@ import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
 interface TaintEvictionDeps {
   registry: Registry;
   informers: Informers;
-  /** Records as `taint-eviction-controller`. */
   recordEvent: RecordEvent;
   clock: Clock;
   log: Logger;
@@ -126,7 +125,6 @@ export class TaintEviction {
   }
 }
 
-/** Returns the NoExecute taints as comparable text. */
 function evictingTaints(node: Node | undefined): string {
   const taints = node?.spec?.taints?.filter((taint) => taint.effect === 'NoExecute') ?? [];
   return taints.map(({ key, value = '' }) => `${key}=${value}`).join();

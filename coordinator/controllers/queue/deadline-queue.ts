@@ -19,7 +19,6 @@ export class DeadlineQueue {
     else this.#byTime.set(at, new Set([name]));
   }
 
-  /** The earliest deadline. */
   get next(): number | undefined {
     return this.#byTime.minKey();
   }

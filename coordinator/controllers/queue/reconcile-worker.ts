@@ -20,21 +20,17 @@ export interface ReconcileContext {
   requeueAfter(delayMs: number): void;
 }
 
-/** Reconciles one key. Throwing retries it later. */
 export type Reconcile = (key: string, context: ReconcileContext) => Promise<void>;
 
-/** Observes workers for metrics. */
 export interface QueueMeter {
   /** Returns the observer for the queue with this name. */
   observer(name: string): QueueObserver;
-  /** Registers a new queue. */
   queueCreated(name: string, queue: Pick<WorkQueue, 'size' | 'unfinished'>): void;
   reconciled(name: string, durationMs: number): void;
   retried(name: string): void;
 }
 
 interface WorkerOptions {
-  /** Name of the controller in logs. */
   name: string;
   reconcile: Reconcile;
   informers: Pick<Informers, 'waitFor'>;

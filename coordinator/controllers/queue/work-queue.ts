@@ -6,7 +6,6 @@ interface Delayed {
   timer: Timer;
 }
 
-/** Observes one queue for metrics. */
 export interface QueueObserver {
   /** A key was added that was not waiting yet. */
   added(): void;
@@ -84,7 +83,6 @@ export class WorkQueue {
     this.#delayed.set(key, { at, timer });
   }
 
-  /** Cancels the delay of a key. */
   cancelDelay(key: string): void {
     this.#delayed.get(key)?.timer.cancel();
     this.#delayed.delete(key);
@@ -116,7 +114,6 @@ export class WorkQueue {
     return this.#oldest.next().value;
   }
 
-  /** Finishes a taken key. */
   done(key: string): void {
     this.#processing.delete(key);
     if (!this.#requeued.delete(key)) return;

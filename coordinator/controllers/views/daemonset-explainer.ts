@@ -55,7 +55,6 @@ interface FailedCreate {
   lastTime: Timestamp;
 }
 
-/** Filter for the hosts of a rollout. */
 interface HostsFilter {
   codes: readonly string[];
   wave?: string;

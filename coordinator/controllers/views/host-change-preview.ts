@@ -19,7 +19,6 @@ import { findUntoleratedTaint } from '../../decisions/placement/taint-toleration
 import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';
 import { placementVerdict } from '../daemonsets/cached-placement.js';
 
-/** Limit of host names per list. */
 const MAX_NAMES = 10;
 const EVICTING = ['NoExecute'];
 
@@ -35,7 +34,6 @@ export class HostChangePreview {
     this.#deps = deps;
   }
 
-  /** Checks each host, in time slices. */
   async effectOf({ hosts, change }: HostEffectRequest): Promise<HostEffect> {
     const { informers, clock } = this.#deps;
     const slice = new TimeSlice(clock);

@@ -65,13 +65,11 @@ export class HostIndex {
     });
   }
 
-  /** Returns all current hosts, sorted by name. */
   async list(): Promise<readonly Host[]> {
     await this.#refresh();
     return [...this.#texts.values()].map(({ host }) => host).sort(byName);
   }
 
-  /** Returns one current host. */
   async get(name: string): Promise<Host | undefined> {
     await this.#refresh();
     return this.#texts.get(name)?.host;

@@ -12,7 +12,6 @@ export function uncoveredRules(held: readonly PolicyRule[], wanted: readonly Pol
   return parts.filter((part) => !held.some((rule) => covers(rule, part)));
 }
 
-/** Splits a rule into its single combinations. */
 function breakDown(rule: PolicyRule): PolicyRule[] {
   const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
   const onResources = apiGroups.flatMap((group) =>
@@ -80,7 +79,6 @@ export function compactRule(rule: PolicyRule): string {
   return `{${parts.join(', ')}}`;
 }
 
-/** Formats a list like Go's `%q`. */
 export function goList(values: readonly string[]): string {
   return `[${values.map((value) => JSON.stringify(value)).join(' ')}]`;
 }

@@ -68,7 +68,6 @@ export function ownerStep(
   return isBlocked ? 'wait' : 'release';
 }
 
-/** Returns the references without those uids. */
 export function withoutOwners(
   references: readonly OwnerReference[] | undefined,
   uids: readonly string[],

@@ -5,7 +5,6 @@ import { tolerates } from '../placement/taint-tolerations.js';
 
 /** A decided eviction, due at `at`. Times have any unit and origin of the caller. */
 export interface PendingEviction {
-  /** Time of the decision. */
   since: number;
   at: number;
 }

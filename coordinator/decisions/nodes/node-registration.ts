@@ -12,7 +12,6 @@ export const REGISTERED_ANNOTATION = 'everynode.dev/registered';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Labels and taints in a host's settings. */
 export interface Registration {
   labels: Labels;
   taints: readonly Taint[];

@@ -23,7 +23,6 @@ export interface EvictionRates {
   nodeMonitorPeriodMs: number;
 }
 
-/** Upstream's defaults. */
 export const DEFAULT_EVICTION_RATES: EvictionRates = {
   nodeEvictionRate: 0.1,
   secondaryNodeEvictionRate: 0.01,

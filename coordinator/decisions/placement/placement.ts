@@ -25,7 +25,6 @@ export type PlacementSpec = Pick<
 const REPELLING = ['NoSchedule', 'NoExecute'] as const;
 const EVICTING = ['NoExecute'] as const;
 
-/** The rules that can reject a node. */
 export type PlacementRule = 'NodeName' | 'NodeSelector' | 'NodeAffinity' | 'Taints';
 
 /** The objection of a rule against a node. `keeps`: a running Pod may stay. `reason`: text for operators. */
@@ -51,7 +50,6 @@ export const PLACEMENT_RULES: readonly {
   { rule: 'Taints', objection: taintsObjection },
 ];
 
-/** Applies all rules. The first objection decides. */
 export function placementOf(node: PlacementNode, spec: PlacementSpec): Placement {
   for (const { rule, objection } of PLACEMENT_RULES) {
     const found = objection(node, spec);
@@ -68,7 +66,7 @@ const STAYS: PlacementVerdict = { shouldRun: false, shouldContinueRunning: true 
 const LEAVES: PlacementVerdict = { shouldRun: false, shouldContinueRunning: false };
 
 /**
- * Compiles a template for many nodes. The result is that of `placementOf` without the reason, and is faster to compute.
+ * Compiles a template for many nodes. The result equals `placementOf` without the reason, and is faster to compute.
  */
 export function compilePlacement(spec: PlacementSpec): (node: PlacementNode) => PlacementVerdict {
   const { nodeName, affinity } = spec;

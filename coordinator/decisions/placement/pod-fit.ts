@@ -64,7 +64,6 @@ export class FitRefusals {
   #nodes = 0;
   #lackCapacity = 0;
 
-  /** Counts `nodes` with these reasons. */
   add(reasons: readonly string[], nodes = 1): void {
     for (const reason of reasons) this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + nodes);
     this.#nodes += nodes;

@@ -8,7 +8,6 @@ import type { Container, PodSpec, ResourceList } from '../../../shared/kube/pods
 /** Amounts by resource name: `cpu` in millicores, other resources in whole units (bytes for memory). */
 type Amounts = Readonly<Record<string, number>>;
 
-/** Usage of one node. */
 export interface ResourceUsage {
   requests: Amounts;
   ports: readonly HostPort[];
@@ -69,7 +68,7 @@ interface UsageSource {
   next?: PodSpec | undefined;
 }
 
-/** Returns the total usage. Of a Pod and its successor, the larger one counts. */
+/** Returns the total usage, with the larger one of each Pod and its handover successor. */
 export function usageOfPods(pods: Iterable<UsageSource>): ResourceUsage {
   let requests: Amounts = {};
   const ports: HostPort[] = [];

@@ -2,7 +2,6 @@
 import type { Taint } from '../../../shared/kube/nodes/node-types.js';
 import type { Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
 
-/** Feature switches for tolerations. */
 interface TolerationOptions {
   /** Enables the operators Gt and Lt (upstream: gate TaintTolerationComparisonOperators). Off by default. */
   comparisonOperators?: boolean;

@@ -1,10 +1,7 @@
 /** Converts stored times after steps of the wall clock. Times are ms since the epoch. */
 
-/** A step of the wall clock. */
 export interface ClockStep {
-  /** Time before the step. */
   fromMs: number;
-  /** Time after the step. */
   toMs: number;
 }
 

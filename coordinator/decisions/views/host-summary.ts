@@ -20,7 +20,7 @@ const PRESSURES: ReadonlySet<string> = new Set([
   'NetworkUnavailable',
 ]);
 
-/** Data that is neither in the Node nor in its Pods. */
+/** Data from other sources than the Node and its Pods. */
 interface HostExtras {
   /** End of the agent's newest certificate, RFC 3339. */
   certificateEnds?: string | undefined;
@@ -78,7 +78,7 @@ function notReconnected(sinceMs: number): ContactStatus {
   });
 }
 
-/** The grace period ended later than the link, but the link is the cause: show its time and message. */
+/** Shows when and why the link ended, because that is the cause of the unknown state. */
 function offline(connected: Condition | undefined): Pick<HostStatus, 'since' | 'message'> {
   if (connected?.status !== 'False') return {};
   const { message, lastTransitionTime: since } = connected;

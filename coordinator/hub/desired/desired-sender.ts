@@ -28,7 +28,6 @@ export interface DesiredSource {
   objects(): readonly KubeObject[];
   /** The store revision that `object` and `objects` reflect. */
   revision(): number;
-  /** Encodes the object for this node. */
   encode(object: KubeObject): DesiredObject;
   /** Decides about a uid that the agent named in its hello and that the store does not have. */
   unknownPodVerdict(digest: string, wasRequested: boolean): UnknownPodVerdict;
@@ -73,7 +72,6 @@ export class DesiredSender {
     wake();
   }
 
-  /** Marks an object as changed. */
   markChanged(uid: string): void {
     this.#dirty.add(uid);
     if (this.#inFlight === undefined) this.#wake();

@@ -37,11 +37,9 @@ interface CertificateSignerDeps {
 
 export class CertificateSigner {
   readonly #deps: CertificateSignerDeps;
-  /** Names of requests in progress. */
   readonly #busy = new Set<string>();
   #isStopped = false;
 
-  /** Subscribes to the informer. */
   constructor(deps: CertificateSignerDeps) {
     this.#deps = deps;
     deps.informers.certificateSigningRequests.onChange(({ current }) => {
@@ -49,7 +47,6 @@ export class CertificateSigner {
     });
   }
 
-  /** Stops signing. Requests in progress complete. */
   stop(): void {
     this.#isStopped = true;
   }

@@ -68,9 +68,8 @@ export class Enrolment {
 
   /**
    * Joins a host by token: registers and signs its key if the name has none, or files a request if an operator has to
-   * approve. Repeating the call returns the same outcome. Throws ApiError 400, 401 for a wrong or expired token, 403
-   * for a refused host, 409 for a name in use, 422 for an invalid name, and 503 while the last Pods of the name are
-   * being removed.
+   * approve. Repeating the call returns the same outcome. Throws ApiError: 400; 401 for a wrong or expired token; 403
+   * for a refused host; 409 for a name in use; 422 for an invalid name; 503 while the name's last Pods are removed.
    */
   async join(call: JoinCall): Promise<JoinOutcome> {
     const token = await this.#tokens.check(bearerTokenOf(call.authorization));
@@ -123,7 +122,7 @@ export class Enrolment {
     return (await this.#credentials.get(node))?.rights ?? NO_RIGHTS;
   }
 
-  /** Returns a new certificate for the key of a node whose link has proved the key. Throws ApiError 400, 401. */
+  /** Returns a new certificate for a key that the node's link has proved. Throws ApiError 400, 401. */
   async renew(node: string, csr: string): Promise<string> {
     const { keyHash } = await readNodeRequest(this.#deps.authority, csr, node);
     const { notAfterMs } = (await this.#credentials.get(node)) ?? {};

@@ -26,7 +26,6 @@ const joinRequest: Schema<JoinRequest> = record<JoinRequest>({
   labels: optional(mapOf(text(63))),
 });
 
-/** A validated join request. */
 export interface JoinCandidate {
   node: string;
   /** PKCS #10 in PEM. */

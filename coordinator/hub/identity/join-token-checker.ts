@@ -15,7 +15,6 @@ import { isSameHash, readSecret, secretField } from './node-credentials.js';
 
 const TOKEN_PATTERN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 
-/** A token that is valid now. */
 interface ValidToken {
   id: string;
   secret: Secret;

@@ -35,7 +35,6 @@ export function claimedCertificate(
   }
 }
 
-/** Returns a random value for one connection. */
 export function newNonce(): string {
   return randomBytes(NONCE_BYTES).toString('base64url');
 }

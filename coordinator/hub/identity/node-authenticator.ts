@@ -74,7 +74,6 @@ export class NodeAuthenticator {
     return peer && nodeOfSubject(peer);
   }
 
-  /** Returns the proven node. Throws ApiError 401. */
   async authenticate({ certificate, joinMac }: LinkProof): Promise<ProvenNode> {
     const node = certificate && nodeOfSubject(certificate);
     if (!certificate || node === undefined) throw unauthorized();

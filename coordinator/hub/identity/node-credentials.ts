@@ -18,7 +18,6 @@ import type { Registry } from '../../registry/registry.js';
 import { encodeRights, type JoinRights, NO_RIGHTS, readRights } from './join-rights.js';
 import { base64 } from './new-join-token.js';
 
-/** The credential of a node. */
 interface NodeCredential {
   /** SHA-256 in lower-case hex of its public key (SubjectPublicKeyInfo DER). */
   hash: string;
@@ -28,7 +27,6 @@ interface NodeCredential {
   rights?: JoinRights;
 }
 
-/** A stored credential with its revision. */
 export interface StoredCredential extends NodeCredential {
   revision: number;
   rights: JoinRights;

@@ -18,7 +18,6 @@ import { BOOTSTRAP_USER_PREFIX } from './node-subject.js';
 const MAX_LABELS = 64;
 const HASH_CHARACTERS = 32;
 
-/** A host that waits for approval. */
 export interface PendingHost {
   node: string;
   /** PKCS #10 in PEM. */
@@ -36,7 +35,6 @@ export interface PendingHost {
   rights?: JoinRights;
 }
 
-/** State of a host's request. */
 export interface JoinRequestState {
   name: string;
   phase: RequestPhase;
@@ -62,7 +60,6 @@ export class PendingJoins {
     }
   }
 
-  /** Deletes an outdated request. */
   async delete({ name }: JoinRequestState): Promise<void> {
     try {
       await this.#registry.delete(certificateSigningRequestKind, { name });

@@ -42,7 +42,6 @@ interface HostReportsDeps {
   nodeStatus: NodeStatusWriter;
   returnedPods: ReturnedPods;
   resync: ResyncTracker;
-  /** Records as the agents' component. */
   recordEvent: RecordEvent;
   clock: Clock;
   log: Logger;
@@ -56,7 +55,6 @@ interface Reporter {
 
 /** Refusals by the store that a retry would not change. */
 const FINAL_REASONS: ReadonlySet<string> = new Set(['NotFound', 'Conflict', 'Invalid', 'BadRequest']);
-/** Further Events in one message are dropped. */
 const MAX_EVENTS_A_REPORT = 200;
 
 export class HostReports {

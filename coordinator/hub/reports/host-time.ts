@@ -1,6 +1,6 @@
 /**
  * Converts a host's times to the coordinator's clock. Hosts report by a clock that never jumps but may be wrong. With
- * the conversion, a host in 1970 can neither block nor fake minReadySeconds.
+ * the conversion, a host with a clock in 1970 cannot block or fake minReadySeconds.
  */
 import type { Condition } from '../../../shared/kube/objects/conditions.js';
 import { type Timestamp, toTimestamp } from '../../../shared/kube/objects/meta.js';
@@ -47,7 +47,6 @@ export function inHubTime(status: PodStatus, offsetMs: number, nowMs: number): P
   });
 }
 
-/** Lists every time in a status. */
 function timesOf({ startTime, conditions = [], ...lists }: PodStatus): Timestamp[] {
   const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = lists;
   const times: (Timestamp | null | undefined)[] = [startTime];

@@ -56,7 +56,6 @@ export class MirrorPodSync {
     await this.#reconcile(node);
   }
 
-  /** The session of the node has ended. */
   forget(node: string): void {
     this.#hosts.delete(node);
   }

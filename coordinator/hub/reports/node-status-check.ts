@@ -8,9 +8,7 @@ import { nodeKind } from '../../kinds/index.js';
 import { checkFields } from '../../kinds/schema/check-fields.js';
 
 interface CheckedStatus {
-  /** The reported status without its invalid values. */
   status: NodeStatus;
-  /** One sentence per invalid value. */
   problems: string[];
 }
 

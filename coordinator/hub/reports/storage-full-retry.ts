@@ -2,7 +2,6 @@
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 
-/** Delay between two attempts. */
 const ROOM_RETRY_MS = 5_000;
 
 /** True if the store refused a write for lack of disk space. A later attempt may succeed. */

@@ -28,9 +28,7 @@ const RETRY_MS = 1_000;
 /** Longest wait after the first hello, so that a missing report cannot block a rollout forever. */
 const TIMEOUT_MS = 60_000;
 
-/** Progress of one host's resync. */
 interface ResyncProgress {
-  /** The latest session. */
   session: ResyncSession;
   /** Start of the first session, on the monotonic clock. */
   since: number;
@@ -114,7 +112,6 @@ export class ResyncTracker {
     this.#progress.delete(node);
   }
 
-  /** Cancels all timers. */
   stop(): void {
     for (const { timeout } of this.#progress.values()) timeout.cancel();
   }

@@ -41,7 +41,6 @@ export interface Refusal {
   reason: string;
 }
 
-/** Callbacks of the socket to its session. */
 interface AgentSocketEvents {
   /** Throws `ProtocolError` for a message that is not allowed in the current phase. */
   received(message: FromAgent): void;
@@ -138,7 +137,6 @@ export class AgentSocket {
     this.#socket.close(CLOSE_NORMAL);
   }
 
-  /** Terminates the socket at once. */
   terminate(reason: string): void {
     this.#endReason ??= reason;
     this.#socket.terminate();

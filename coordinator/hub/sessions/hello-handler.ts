@@ -48,7 +48,6 @@ interface HelloHandlerDeps {
   rightsOf: (node: string) => Promise<JoinRights>;
   signer: ObjectSigner;
   restore?: PendingRestore | undefined;
-  /** Records as `node-controller`. */
   recordEvent: RecordEvent;
   clock: Clock;
   log: Logger;
@@ -160,7 +159,7 @@ export class HelloHandler {
     live.set(session.node, entry);
     const ca = this.#deps.authority.trustBundleToResend();
     if (ca !== undefined) session.send({ kind: 'certified', ca });
-    // Reads the Node again: it may have changed after admission, when no session existed yet to notify.
+    // Reads the Node again: it may have changed after admission, when there was no session to notify.
     const current = informers.nodes.get({ name: session.node }) ?? node;
     sendPrefetchImages(entry, current, informers.daemonSets);
     session.setPace(current);

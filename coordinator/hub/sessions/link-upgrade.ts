@@ -52,7 +52,6 @@ export class LinkUpgrader {
     });
   }
 
-  /** Refuses all further upgrades. */
   close(): void {
     this.#isClosed = true;
   }

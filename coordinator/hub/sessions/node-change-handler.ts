@@ -25,7 +25,6 @@ interface NodeChangeHandlerDeps {
   /** Other components that keep state per node. */
   perNodeState: readonly { forget(node: string): void }[];
   clusterUID: string;
-  /** Records as the kubelet. */
   recordEvent: RecordEvent;
   log: Logger;
 }
@@ -52,7 +51,6 @@ export class NodeChangeHandler {
     this.#deps = deps;
   }
 
-  /** Subscribes to the informers. */
   start(): void {
     const { informers } = this.#deps;
     informers.nodes.onChange((change) => this.#nodeChanged(change));

@@ -138,7 +138,6 @@ export class NodeLiveness {
     this.#contacts.delete(node);
   }
 
-  /** Cancels all deadlines. */
   stop(): void {
     for (const node of this.#contacts.keys()) this.#cancel(node);
   }

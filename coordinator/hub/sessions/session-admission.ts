@@ -15,7 +15,6 @@ type AdmissionVerdict = { welcome: Node } | { goodbye: Omit<Goodbye, 'kind'>; is
 
 interface AdmissionDeps extends RegistrationDeps {
   clusterUID: string;
-  /** Returns the live session of a node. */
   sessionOf: (node: string) => Session | undefined;
   /** Removes a session from the live sessions, because another session replaces it. */
   releaseSession: (session: Session) => void;

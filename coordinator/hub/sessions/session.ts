@@ -39,7 +39,6 @@ type SessionState =
 
 type LiveState = Extract<SessionState, { phase: 'live' }>;
 
-/** Handlers for the messages of an agent. */
 export interface SessionEvents {
   /** Called once, for the agent's hello. */
   hello(session: Session, hello: Hello): void;
@@ -48,7 +47,6 @@ export interface SessionEvents {
   events(session: Session, items: ReportedEvent[]): void;
   /** Receives the resource use of the agent's process. */
   meters(session: Session, report: MetersReport): void;
-  /** Receives the payload of a heartbeat. */
   reading(session: Session, payload: Uint8Array): void;
   /** Resolves with the new certificate in PEM. Rejects with ApiError. */
   renew(session: Session, csr: string): Promise<string>;
@@ -90,7 +88,6 @@ export class Session {
     });
   }
 
-  /** Address of the agent; "" if unknown. */
   get remoteAddress(): string {
     return this.#socket.remoteAddress;
   }
@@ -128,7 +125,6 @@ export class Session {
     if (this.#state.phase === 'greeting' || this.#state.phase === 'live') this.#socket.send(message);
   }
 
-  /** The hello was accepted. */
   becomeLive(instanceID: string, sender: DesiredSender): void {
     if (this.#state.phase === 'greeting') {
       this.#state = { phase: 'live', instanceID, sender, isReporting: false, isRenewing: false };
