@@ -1,4 +1,4 @@
-/** Which controllers run. */
+/** Starts and stops the controllers. */
 
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
@@ -26,42 +26,39 @@ interface ControllersOptions {
   registry: Registry;
   informers: Informers;
   events: EventRecorder;
-  /** Absent: nobody explains. */
+  /** Absent: no explanations. */
   rollouts?: ActiveRollouts;
-  /** The same. */
+  /** Absent: no explanations. */
   refusals?: CreateRefusals;
-  /** Set once the store was restored: see `DaemonSetParts`. */
+  /** Set if the store was restored: see `DaemonSetDeps`. */
   restoredEpoch?: string;
-  /** Absent: all hosts were heard. */
+  /** Absent: all hosts count as resynced. */
   resync?: ResyncStatus;
-  /** How fast nodes that are not ready are emptied; upstream's when absent. */
+  /** Eviction rates for nodes that are not ready. Default: upstream's. */
   rates?: EvictionRates;
-  /** Told of each worker's queue; absent: nobody counts. */
   queueMeter?: QueueMeter;
-  /** Told of a node that is being emptied, by its zone. */
+  /** Receives the zone of each node with a started eviction. */
   onEviction?: (zone: string) => void;
   clock: Clock;
-  /** As in `DaemonSetParts`. */
+  /** See `DaemonSetDeps`. */
   timeOf?: (stored: string) => number;
   log: Logger;
-  /** Until this resolves no controller creates, replaces or deletes a Pod, nor anything else; absent = never held back. */
+  /** Until this resolves, no controller except the node lifecycle writes anything. Absent: all start at once. */
   startAfter?: Promise<void>;
 }
 
-/** Something that runs until it is stopped. */
 interface Controller {
-  /** The wall clock was set: what was reckoned by it is reckoned anew. */
+  /** The wall clock was stepped, so deadlines have to be computed again. */
   onClockStep?(): void;
   stop(): Promise<void> | void;
 }
 
-/** All controllers. */
 export interface RunningControllers {
   onClockStep(): void;
   stop(): Promise<void>;
 }
 
-/** Starts all controllers once the caches are filled; `stop` resolves when none is at work any more. */
+/** Starts all controllers once the caches are complete. `stop` resolves when all have ended. */
 export async function startControllers(options: ControllersOptions): Promise<RunningControllers> {
   const { informers, events, startAfter, log } = options;
   await informers.nodes.synced();
@@ -96,21 +93,25 @@ export async function startControllers(options: ControllersOptions): Promise<Run
   };
 }
 
-/** Those whose decisions reach containers. They are level-triggered: what happened before their start they see then. */
+/**
+ * Controllers that create, bind or delete Pods. They are level-triggered, so they catch up on changes from before their
+ * start.
+ */
 function startActors(options: ControllersOptions): Controller[] {
   const { informers, events, rollouts = new ActiveRollouts(), refusals = new CreateRefusals() } = options;
   const schedulerEvents = events.forComponent('default-scheduler');
-  const ledger = new NodeReservations({ informers, recordEvent: schedulerEvents });
+  const reservations = new NodeReservations({ informers, recordEvent: schedulerEvents });
   return [
     new TaintEviction({ ...options, recordEvent: events.forComponent('taint-eviction-controller') }),
     new PodGarbageCollector(options),
     new GarbageCollector(options),
-    new Scheduler({ ...options, reservations: ledger, recordEvent: schedulerEvents }),
+    new Scheduler({ ...options, reservations, recordEvent: schedulerEvents }),
     startDaemonSetController({
       ...options,
+      heard: options.resync,
       activeRollouts: rollouts,
       refusals,
-      reservations: ledger,
+      reservations,
       recordEvent: events.forComponent('daemonset-controller'),
       recordRolloutEvent: events.forComponent('rollout-controller'),
     }),

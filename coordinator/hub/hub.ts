@@ -1,6 +1,6 @@
 /**
- * The coordinator's end of the agents' links: lets agents in, brings them what their nodes need, writes what they
- * report, and says which nodes are there. Nothing outside this room holds an agent's socket.
+ * The coordinator's end of the links to agents. It admits agents, sends them the desired state of their nodes, stores
+ * their reports, and tracks which nodes are connected. No code outside this folder accesses an agent's socket.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -8,6 +8,7 @@ import type { WebSocket } from 'ws';
 import { credentialSecretName, ENROLMENT_NAMESPACE } from '../../shared/kube/nodes/node-credential-secret.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
+import type { RecordEvent } from '../decisions/events/event-occurrence.js';
 import type { LinkEnd } from '../decisions/nodes/link-end.js';
 import type { Informers } from '../informers/informer.js';
 import type { CertificateAuthority } from '../pki/certificate-authority.js';
@@ -24,14 +25,11 @@ import {
 } from './identity/node-authenticator.js';
 import { isSameHash, NodeCredentials, secretField } from './identity/node-credentials.js';
 import { nodeOfSubject } from './identity/node-subject.js';
-import { createHostReports } from './reports/create-host-reports.js';
-import type { HostReports } from './reports/host-reports.js';
-import type { MirrorPodSync } from './reports/mirror-pod-sync.js';
+import { HostReports } from './reports/host-reports.js';
 import { NodeStatusWriter } from './reports/node-status-writer.js';
-import type { RecordEvent } from './reports/record-event.js';
 import type { ObjectSigner } from './restore/object-signer.js';
-import type { PendingRestore } from './restore/pending-restore.js';
 import { ResyncTracker } from './restore/resync-tracker.js';
+import type { PendingRestore } from './restore/returned-pods.js';
 import { ReturnedPods } from './restore/returned-pods.js';
 import { HelloHandler } from './sessions/hello-handler.js';
 import { InboundQueue } from './sessions/inbound-queue.js';
@@ -49,22 +47,21 @@ import { NodeReadings } from './telemetry/node-readings.js';
 export interface HubOptions {
   registry: Registry;
   informers: Informers;
-  /** Handed in since Leases are read from it as well (`nodeLeases`). */
+  /** Passed in because Leases are computed from it as well (`nodeLeases`). */
   liveness: NodeLiveness;
-  /** Which fleet this is, and which log of it: `store.clusterUID()`, `store.epoch()`. */
+  /** Identify the fleet and the history of its store: `store.clusterUID()`, `store.epoch()`. */
   clusterUID: string;
   epoch: string;
-  /** Seals what agents are given, and knows the epochs that the store was restored from. */
+  /** Signs the objects that agents receive, and knows the epochs that the store was restored from. */
   signer: ObjectSigner;
-  /** Signs hosts' certificates. */
   authority: EnrolmentDeps['authority'] &
     NodeAuthenticatorDeps['authority'] &
     Pick<CertificateAuthority, 'trustBundleToResend'>;
-  /** True when each new node waits for a person's word. */
+  /** True if an operator has to approve each new node. */
   approveNodes?: boolean;
-  /** A restore that a person has yet to confirm; absent when that cannot be. */
+  /** A restore that an operator has not confirmed yet. Absent if restores are not possible. */
   restore?: PendingRestore;
-  /** Event recorders by component: the hub's own words, and those it passes on for agents. */
+  /** Event recorders by component: for the hub's own Events, and for Events that agents report. */
   recordEvent: { asNodeController: RecordEvent; asAgent: RecordEvent };
   clock: Clock;
   log: Logger;
@@ -76,7 +73,7 @@ export class Hub {
   readonly streams: HostStreams;
   readonly meters: NodeMeters;
   readonly readings: NodeReadings;
-  /** Whom this coordinator has heard since its start. */
+  /** Tracks which hosts have resynced since the coordinator's start. */
   readonly resync: ResyncTracker;
   readonly #options: HubOptions;
   readonly #enrolment: Enrolment;
@@ -85,19 +82,17 @@ export class Hub {
   readonly #live = new LiveSessions();
   /** All sessions with an open socket, live or not. */
   readonly #sessions = new Set<Session>();
-  /** Who hears that a session was sent away. */
   readonly #onRefused = new WeakMap<Session, OnRefused>();
-  readonly #inbox: InboundQueue;
-  readonly #conditions: NodeStatusWriter;
-  readonly #greeter: HelloHandler;
+  readonly #inbound: InboundQueue;
+  readonly #nodeStatus: NodeStatusWriter;
+  readonly #hellos: HelloHandler;
   readonly #reports: HostReports;
-  readonly #mirrors: MirrorPodSync;
-  /** To whom each thing goes that an agent says. */
+  /** Routes the messages of agents to their handlers. */
   readonly #fromSessions: SessionEvents = {
-    hello: (session, hello) => this.#greeter.handle(session, hello),
+    hello: (session, hello) => this.#hellos.handle(session, hello),
     status: (session, report) => this.#reports.status(session, report),
     events: (session, items) => this.#reports.events(session, items),
-    // The last word of a process that was replaced meanwhile does no harm.
+    // The last report of a replaced process is harmless.
     meters: ({ node }, report) => this.meters.record(node, report),
     reading: ({ node }, payload) => this.readings.record(node, payload),
     renew: ({ node }, csr) => this.#enrolment.renew(node, csr),
@@ -107,10 +102,10 @@ export class Hub {
   #whenEmpty: () => void = () => undefined;
 
   constructor(options: HubOptions) {
-    const { registry, informers, liveness: presence, clock, clusterUID } = options;
-    this.#inbox = new InboundQueue(clock);
+    const { registry, informers, liveness, clock, clusterUID } = options;
+    this.#inbound = new InboundQueue(clock);
     this.meters = new NodeMeters(clock);
-    this.readings = new NodeReadings(clock, presence);
+    this.readings = new NodeReadings(clock, liveness);
     const log = options.log.child({ component: 'hub' });
     this.#options = { ...options, log };
     const credentials = new NodeCredentials(registry);
@@ -124,33 +119,20 @@ export class Hub {
       accept: (proven, socket, transport, onRefused) => this.accept(proven, socket, transport, onRefused),
       log,
     });
-    const lanes = new PerNodeQueue(informers);
     const onMissing = (node: string) => this.#live.get(node)?.session.goodbye(nodeDeletedGoodbye(clusterUID));
     const { recordEvent } = options;
-    const shared = { registry, informers, liveness: presence, queue: lanes, live: this.#live, clock, log };
-    this.#conditions = new NodeStatusWriter({ ...shared, recordEvent, onMissing });
-    const givenBack = new ReturnedPods({ registry, informers, signer: options.signer, log });
-    const heard = new ResyncTracker({ ...options, log });
-    this.resync = heard;
-    const conditions = this.#conditions;
-    const { reports, mirrors } = createHostReports({
-      ...options,
-      ...shared,
-      nodeStatus: conditions,
-      returnedPods: givenBack,
-      resync: heard,
-    });
-    this.#mirrors = mirrors;
-    this.#reports = reports;
+    const queue = new PerNodeQueue(informers);
+    const shared = { ...options, queue, live: this.#live, log };
+    const returnedPods = new ReturnedPods(shared);
+    this.#nodeStatus = new NodeStatusWriter({ ...shared, onMissing });
+    this.resync = new ResyncTracker(shared);
+    const reporting = { ...shared, nodeStatus: this.#nodeStatus, returnedPods, resync: this.resync };
+    this.#reports = new HostReports({ ...reporting, recordEvent: recordEvent.asAgent });
     const objects = new NodeObjects(informers, (node, uid) =>
       this.#live.get(node)?.session.sender?.markChanged(uid),
     );
-    this.#greeter = new HelloHandler({
-      ...options,
-      ...shared,
-      nodeStatus: conditions,
-      returnedPods: givenBack,
-      resync: heard,
+    this.#hellos = new HelloHandler({
+      ...reporting,
       objects,
       rightsOf: (node) => this.#enrolment.rightsOf(node),
       recordEvent: recordEvent.asNodeController,
@@ -158,20 +140,19 @@ export class Hub {
     void options.restore?.confirmed.then(() => this.#reconsider());
     this.streams = new HostStreams(
       (node) => this.#live.sessionOf(node),
-      (uid) => mirrors.hostUid(uid),
+      (uid) => this.#reports.mirrors.hostUid(uid),
     );
-    presence.onChange((node) => this.#conditions.contactLost(node));
+    liveness.onChange((node) => this.#nodeStatus.contactLost(node));
     new NodeChangeHandler({
       ...shared,
       clusterUID,
       credentials,
       sessions: this.#sessions,
-      forgetters: [this.#conditions, this.meters, this.readings, heard],
+      perNodeState: [this.#nodeStatus, this.meters, this.readings, this.resync],
       recordEvent: recordEvent.asAgent,
     }).start();
   }
 
-  /** How many agents are connected. */
   get connected(): number {
     return this.#live.size;
   }
@@ -181,12 +162,12 @@ export class Hub {
     return this.#enrolment.join(call);
   }
 
-  /** Certifies the key of a host that is known. Throws ApiError. */
+  /** Certifies a registered key. Throws ApiError. */
   certify(call: JoinCall): Promise<JoinOutcome> {
     return this.#enrolment.certify(call);
   }
 
-  /** True when the certificate's key is that of the node which it names. */
+  /** True if the certificate's key is registered for the node that the certificate names. */
   isRegisteredKey(peer: PeerCertificate): boolean {
     const node = nodeOfSubject(peer);
     if (node === undefined) return false;
@@ -195,30 +176,30 @@ export class Hub {
     return secret !== undefined && isSameHash(secretField(secret, 'key'), peer.keyHash);
   }
 
-  /** The node whose link was given this bearer, and stands. */
+  /** Returns the node that received this bearer token, while its link is open. */
   nodeOfBearer(bearer: string): string | undefined {
     return this.#live.nodeOfBearer(bearer);
   }
 
-  /** This machine's wall clock was set by so much: what hosts tell, and when they were heard, is reckoned by what it shows now. */
-  onClockStep(byMs: number): void {
-    const { clock, liveness: presence } = this.#options;
-    this.#live.onClockStep(byMs);
-    presence.onClockStep(byMs);
-    this.resync.onClockStep(byMs);
-    this.#conditions.onClockStep(byMs);
+  /** The wall clock was stepped by `deltaMs`. Reported times and resync times are corrected to the new clock. */
+  onClockStep(deltaMs: number): void {
+    const { clock, liveness } = this.#options;
+    this.#live.onClockStep(deltaMs);
+    liveness.onClockStep(deltaMs);
+    this.resync.onClockStep(deltaMs);
+    this.#nodeStatus.onClockStep(deltaMs);
     void this.#live.sendTime(clock);
   }
 
-  /** The authorities by which the coordinator is known have changed: all agents hear it before they are needed. */
+  /** Sends the new trust bundle to all agents, before they need it to connect. */
   sendTrustBundle(): void {
     const ca = this.#options.authority.trustBundle();
     for (const { session } of this.#live.all()) {
-      if (session.acceptsCertificates) session.send({ kind: 'certified', ca });
+      session.send({ kind: 'certified', ca });
     }
   }
 
-  /** Takes over the socket of an upgrade at LINK_PATH: an agent's link, or a refusal with a Status. */
+  /** Takes over the socket of an upgrade at LINK_PATH. The result is an agent's link, or a refusal with a Status. */
   handleUpgrade(
     request: IncomingMessage,
     socket: Duplex,
@@ -228,30 +209,30 @@ export class Hub {
     void this.#upgrader.upgrade(request, socket, head, onRefused);
   }
 
-  /** Takes over the WebSocket of an agent whose credential proved which node it is. */
+  /** Takes over the WebSocket of an agent with a proven identity. */
   accept(proven: ProvenNode, socket: WebSocket, transport: Duplex, onRefused?: OnRefused): void {
     const meter = this.meters.connection(proven.node);
     const { clock } = this.#options;
     const session = new Session(
       proven,
-      { socket, transport, inbox: this.#inbox, meter, clock },
+      { socket, transport, inbox: this.#inbound, meter, clock },
       this.#fromSessions,
     );
     this.#sessions.add(session);
     if (onRefused) this.#onRefused.set(session, onRefused);
   }
 
-  /** Sends all agents away for a moment and resolves when they are gone. Nothing is written about it. */
+  /** Asks all agents to reconnect later, and resolves when their sockets are closed. Writes nothing to the store. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#upgrader.close();
     this.#options.liveness.stop();
-    this.#conditions.stop();
+    this.#nodeStatus.stop();
     this.resync.stop();
     this.#signer.stop();
     const goodbye = {
       reason: 'draining',
-      message: 'the coordinator stops',
+      message: 'the coordinator is stopping',
       retryMs: DRAIN_RETRY_MS,
     } as const;
     for (const session of this.#sessions) session.goodbye(goodbye);
@@ -270,7 +251,7 @@ export class Hub {
     const { node, remoteAddress, refusal } = session;
     if (refusal) this.#onRefused.get(session)?.({ node, remoteAddress, ...refusal });
     const wasLive = this.#live.release(session);
-    if (wasLive) this.#mirrors.forget(session.node);
+    if (wasLive) this.#reports.mirrors.forget(session.node);
     this.#options.log[wasLive ? 'info' : 'debug']({ node: session.node, reason }, 'agent disconnected');
     if (wasLive && !this.#isStopping) this.#options.liveness.disconnected(session.node, end);
     if (this.#sessions.size === 0) this.#whenEmpty();

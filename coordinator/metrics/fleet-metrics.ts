@@ -1,37 +1,40 @@
-/** The fleet as Prometheus sees it; where kube-state-metrics has a name for it, by that. Counted when the page is read. */
+/** Fleet metrics, with the names of kube-state-metrics where they exist. Values are computed when the page is read. */
 import { Gauge, type Registry } from 'prom-client';
 import type { DaemonSetStatus } from '../../shared/kube/daemonsets/daemonset-types.js';
 import { findCondition } from '../../shared/kube/objects/conditions.js';
+import { CLOCK_SKEWED, skewOf } from '../decisions/nodes/clock-skew.js';
 import { contactOf } from '../decisions/nodes/node-contact.js';
 import type { Informers } from '../informers/informer.js';
 
 const DAEMON_SET_GAUGES: readonly [name: string, field: keyof DaemonSetStatus, help: string][] = [
-  ['desired_number_scheduled', 'desiredNumberScheduled', 'Nodes that should run its Pod.'],
-  ['current_number_scheduled', 'currentNumberScheduled', 'Nodes that run its Pod and should.'],
-  ['number_misscheduled', 'numberMisscheduled', 'Nodes that run its Pod and should not.'],
-  ['number_ready', 'numberReady', 'Nodes on which its Pod is ready.'],
-  ['number_available', 'numberAvailable', 'Nodes on which its Pod is available.'],
-  ['number_unavailable', 'numberUnavailable', 'Nodes on which its Pod should be available and is not.'],
-  ['updated_number_scheduled', 'updatedNumberScheduled', 'Nodes that run its newest template.'],
+  ['desired_number_scheduled', 'desiredNumberScheduled', 'Nodes that should run a Pod of the DaemonSet.'],
+  ['current_number_scheduled', 'currentNumberScheduled', 'Nodes that run a Pod of the DaemonSet and should.'],
+  ['number_misscheduled', 'numberMisscheduled', 'Nodes that run a Pod of the DaemonSet and should not.'],
+  ['number_ready', 'numberReady', 'Nodes with a ready Pod of the DaemonSet.'],
+  ['number_available', 'numberAvailable', 'Nodes with an available Pod of the DaemonSet.'],
+  [
+    'number_unavailable',
+    'numberUnavailable',
+    'Nodes without an available Pod of the DaemonSet that should have one.',
+  ],
+  ['updated_number_scheduled', 'updatedNumberScheduled', 'Nodes that run the latest template.'],
 ];
 
 export interface FleetMetricsDeps {
   informers: Informers;
-  /** Agents that are connected now. */
   connected: () => number;
 }
 
-/** Adds the gauges. */
 export function addFleetMetrics(registry: Registry, { informers, connected }: FleetMetricsDeps): void {
   const registers = [registry];
   new Gauge({
-    ...{ name: 'everynode_agents_connected', help: 'Agents whose link stands.', registers },
+    ...{ name: 'everynode_agents_connected', help: 'Connected agents.', registers },
     collect() {
       this.set(connected());
     },
   });
   new Gauge({
-    ...{ name: 'everynode_nodes', help: 'Nodes by contact and readiness.', registers },
+    ...{ name: 'everynode_nodes', help: 'Nodes by connection state and readiness.', registers },
     labelNames: ['contact', 'ready'],
     collect() {
       this.reset();
@@ -83,6 +86,23 @@ function addRolloutGauge(registry: Registry, informers: Informers): void {
         if (!status) continue;
         const labels = { namespace: metadata.namespace ?? '', rollout: metadata.name, phase: status.phase };
         for (const [code, count] of Object.entries(status.codes ?? {})) this.set({ ...labels, code }, count);
+      }
+    },
+  });
+}
+
+/** Registers the clock errors of hosts: one line per host with a wrong clock. */
+export function addClockMetrics(registry: Registry, informers: Pick<Informers, 'nodes'>): void {
+  new Gauge({
+    name: 'everynode_node_clock_skew_seconds',
+    help: "The host's wall clock minus the coordinator's, if it is wrong by 30 seconds or more.",
+    registers: [registry],
+    labelNames: ['node'],
+    collect() {
+      this.reset();
+      for (const { metadata, status } of informers.nodes.list()) {
+        const skewMs = skewOf(findCondition(status?.conditions, CLOCK_SKEWED));
+        if (skewMs !== undefined) this.set({ node: metadata.name }, skewMs / 1_000);
       }
     },
   });

@@ -1,9 +1,12 @@
-/** What the agents' links carry: the fleet's sums on `/metrics`, each agent on a page of its own, for ten thousand of them are many lines. */
+/**
+ * Traffic of the links to agents. `/metrics` shows the sums of the fleet. Per-agent values have a page of their own,
+ * because ten thousand agents produce many lines.
+ */
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { LINK_CAUSES, type LinkCause, type LinkDirection } from '../../shared/kube/fleet/host-meter-types.js';
 
 const DIRECTIONS: readonly LinkDirection[] = ['up', 'down'];
-/** Seconds: from a fast network to a satellite. */
+/** In seconds, from a fast network to a satellite. */
 const ROUND_TRIP_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 
 /** Bytes so far. */
@@ -11,7 +14,7 @@ interface LinkSums {
   of(direction: LinkDirection, cause: LinkCause): number;
 }
 
-/** What an agent has said of its process. */
+/** The report of an agent about its process. */
 interface AgentReport {
   memoryBytes: number;
   writtenBytes: number;
@@ -19,17 +22,15 @@ interface AgentReport {
   roundTripMs?: number;
 }
 
-/** Who counts. */
 export interface LinkMeters {
   readonly fleet: LinkSums;
-  all(): Iterable<[node: string, bytes: LinkSums, told: AgentReport | undefined]>;
+  all(): Iterable<[node: string, bytes: LinkSums, report: AgentReport | undefined]>;
   onRoundTrip(observe: (ms: number) => void): void;
 }
 
-/** Adds what is of the whole fleet. */
 export function addLinkMetrics(registry: Registry, meters: LinkMeters): void {
   const registers = [registry];
-  const help = 'Bytes on the links of agents by cause, TLS, TCP and IP headers by estimate.';
+  const help = 'Bytes on the links to agents by cause. TLS, TCP and IP headers are estimated.';
   new Counter({
     ...{ name: 'everynode_link_bytes_total', help, registers },
     labelNames: ['direction', 'cause'],
@@ -43,69 +44,55 @@ export function addLinkMetrics(registry: Registry, meters: LinkMeters): void {
   const roundTrip = new Histogram({
     ...{
       name: 'everynode_link_round_trip_seconds',
-      help: 'From agents to here and back, as they say by the hour.',
+      help: 'Round-trip time between agents and coordinator, reported hourly.',
     },
     ...{ buckets: ROUND_TRIP_BUCKETS, registers },
   });
   meters.onRoundTrip((ms) => roundTrip.observe(ms / 1000));
 }
 
-const HEADINGS = {
-  bytes: heading('everynode_agent_link_bytes_total', 'counter', 'Bytes on the link of an agent.'),
-  memory: heading('everynode_agent_resident_memory_bytes', 'gauge', 'Memory of the process of an agent.'),
-  written: heading('everynode_agent_written_bytes_total', 'counter', 'Bytes that an agent wrote into files.'),
-  stored: heading(
-    'everynode_agent_stored_bytes_total',
-    'counter',
-    "Bytes that went to a disk, by the kernel's count.",
-  ),
-  roundTrip: heading('everynode_agent_round_trip_seconds', 'gauge', 'From the agent to here and back.'),
-};
+type Sample = [labels: string, value: number];
 
-function heading(name: string, type: 'counter' | 'gauge', help: string): { name: string; text: string } {
-  return { name, text: `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n` };
+function family(name: string, type: 'counter' | 'gauge', help: string, samples: Sample[]): string {
+  const lines = samples.map(([labels, value]) => `${name}{${labels}} ${value}\n`);
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
 }
 
-/** The page of the single agents, in Prometheus' text format. */
+/**
+ * Returns the page of per-agent values in Prometheus' text format. It is built as text, because prom-client would keep
+ * sixty thousand samples in memory for ten thousand agents.
+ */
 export function agentsPage(meters: LinkMeters): string {
   const agents = [...meters.all()];
-  const told = agents.flatMap(([node, , report]) => (report ? [{ node, report }] : []));
-  const carried = (bytes: LinkSums, direction: LinkDirection) =>
-    LINK_CAUSES.reduce((sum: number, cause: LinkCause) => sum + bytes.of(direction, cause), 0);
-  const family = (
-    { name, text }: { name: string; text: string },
-    values: [labels: string, value: number][],
-  ) => text + values.map(([labels, value]) => `${name}{${labels}} ${value}\n`).join('');
-  const reported = (value: (report: AgentReport) => number | undefined): [string, number][] =>
-    told.flatMap(({ node, report }): [string, number][] => {
-      const found = value(report);
+  const carried = agents.flatMap(([node, bytes]) =>
+    DIRECTIONS.map((direction): Sample => {
+      const sum = LINK_CAUSES.reduce(
+        (total: number, cause: LinkCause) => total + bytes.of(direction, cause),
+        0,
+      );
+      return [`node="${node}",direction="${direction}"`, sum];
+    }),
+  );
+  const reported = (value: (report: AgentReport) => number | undefined): Sample[] =>
+    agents.flatMap(([node, , report]): Sample[] => {
+      const found = report && value(report);
       return found === undefined ? [] : [[`node="${node}"`, found]];
     });
+  const gauge = (name: string, help: string, value: (report: AgentReport) => number | undefined) =>
+    family(`everynode_agent_${name}`, 'gauge', help, reported(value));
+  const counter = (name: string, help: string, value: (report: AgentReport) => number | undefined) =>
+    family(`everynode_agent_${name}`, 'counter', help, reported(value));
   return [
-    family(
-      HEADINGS.bytes,
-      agents.flatMap(([node, bytes]) =>
-        DIRECTIONS.map((direction): [string, number] => [
-          `node="${node}",direction="${direction}"`,
-          carried(bytes, direction),
-        ]),
-      ),
+    family('everynode_agent_link_bytes_total', 'counter', 'Bytes on the link to an agent.', carried),
+    gauge('resident_memory_bytes', "Resident memory of an agent's process.", (each) => each.memoryBytes),
+    counter('written_bytes_total', 'Bytes that an agent has written to files.', (each) => each.writtenBytes),
+    counter(
+      'stored_bytes_total',
+      'Bytes written to disk by an agent, counted by the kernel.',
+      (each) => each.diskWrittenBytes,
     ),
-    family(
-      HEADINGS.memory,
-      reported(({ memoryBytes }) => memoryBytes),
-    ),
-    family(
-      HEADINGS.written,
-      reported(({ writtenBytes }) => writtenBytes),
-    ),
-    family(
-      HEADINGS.stored,
-      reported(({ diskWrittenBytes }) => diskWrittenBytes),
-    ),
-    family(
-      HEADINGS.roundTrip,
-      reported(({ roundTripMs }) => roundTripMs && roundTripMs / 1000),
+    gauge('round_trip_seconds', 'Round-trip time between an agent and the coordinator.', ({ roundTripMs }) =>
+      roundTripMs === undefined ? undefined : roundTripMs / 1000,
     ),
   ].join('');
 }

@@ -1,15 +1,14 @@
-/** All that Prometheus may read of a coordinator, on one page. */
+/** All Prometheus metrics of a coordinator. */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { MetricsPage } from '../api/ports/metrics-port.js';
-import { addClockMetrics } from './clock-metrics.js';
-import { addFleetMetrics, type FleetMetricsDeps } from './fleet-metrics.js';
+import { addClockMetrics, addFleetMetrics, type FleetMetricsDeps } from './fleet-metrics.js';
 import { addLinkMetrics, agentsPage, type LinkMeters } from './link-metrics.js';
 import { type QueueMetrics, queueMetrics } from './queue-metrics.js';
 import { requestMetrics } from './request-metrics.js';
 import { type CommitObserver, refusedWrites, storeMetrics } from './store-metrics.js';
 import { addZoneMetrics, type EvictionObserver, evictionMetrics } from './zone-metrics.js';
 
-/** The store is there before the fleet: it is told where to count first. */
+/** Created before the store, because the store needs its commit observer. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly onCommit: CommitObserver = storeMetrics(this.#registry);
@@ -18,11 +17,11 @@ export class Metrics {
   readonly onFull = refusedWrites(this.#registry);
 
   constructor() {
-    // The process: CPU, memory, open files, the event loop's delay; upstream's names where Node's are the same.
+    // CPU, memory, open files and event loop delay of the process, with upstream's names where Node's are equal.
     collectDefaultMetrics({ register: this.#registry });
   }
 
-  /** The pages. `resources` are the names of all that is served. */
+  /** Returns the pages. `resources` are the names of all served resources. */
   page(parts: FleetMetricsDeps & { meters: LinkMeters }, resources: ReadonlySet<string>): MetricsPage {
     addFleetMetrics(this.#registry, parts);
     addZoneMetrics(this.#registry, parts.informers);

@@ -1,28 +1,26 @@
-/** The controllers' queues, by client-go's names (`k8s.io/component-base/metrics/prometheus/workqueue`). */
+/**
+ * Metrics of the controllers' queues, with client-go's names (`k8s.io/component-base/metrics/prometheus/workqueue`).
+ */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** Seconds. */
+/** In seconds. */
 const BUCKETS = [0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 
-/** A queue as it is now. */
 interface Queue {
-  /** Keys that wait. */
   readonly size: number;
-  /** How long keys have been worked on that are not done yet, ms. */
+  /** Processing time so far of each key in progress, in ms. */
   unfinished(): number[];
 }
 
-/** What the workers tell of their queues. */
 export interface QueueMetrics {
-  /** Who counts what goes through the queue of this name. */
+  /** Returns the observer for the queue with this name. */
   observer(name: string): { added(): void; waited(durationMs: number): void };
-  /** A queue is there. */
   queueCreated(name: string, queue: Queue): void;
   reconciled(name: string, durationMs: number): void;
   retried(name: string): void;
 }
 
-/** Answers who is to be told. */
+/** Registers the metrics and returns their observers. */
 export function queueMetrics(registry: Registry): QueueMetrics {
   const registers = [registry];
   const labelNames = ['name'];
@@ -37,21 +35,21 @@ export function queueMetrics(registry: Registry): QueueMetrics {
   const counter = (name: string, help: string) => new Counter({ name, help, labelNames, registers });
   const histogram = (name: string, help: string) =>
     new Histogram({ name, help, labelNames, buckets: BUCKETS, registers });
-  gauge('workqueue_depth', 'Keys that wait in a queue.', ({ size }) => size);
+  gauge('workqueue_depth', 'Waiting keys in a queue.', ({ size }) => size);
   gauge(
     'workqueue_unfinished_work_seconds',
-    'How long all keys together have been looked at that are not done.',
+    'Total processing time so far of all unfinished keys.',
     (queue) => queue.unfinished().reduce((sum, ms) => sum + ms / 1000, 0),
   );
   gauge(
     'workqueue_longest_running_processor_seconds',
-    'How long the oldest look that is not done has taken.',
+    'Processing time so far of the oldest unfinished key.',
     (queue) => Math.max(0, ...queue.unfinished()) / 1000,
   );
-  const adds = counter('workqueue_adds_total', 'Keys that were added to a queue.');
-  const retries = counter('workqueue_retries_total', 'Looks that failed and are to be done again.');
-  const waits = histogram('workqueue_queue_duration_seconds', 'How long a key waited in a queue.');
-  const works = histogram('workqueue_work_duration_seconds', 'How long looking at one key took.');
+  const adds = counter('workqueue_adds_total', 'Keys added to a queue.');
+  const retries = counter('workqueue_retries_total', 'Failed reconciles that will be retried.');
+  const waits = histogram('workqueue_queue_duration_seconds', 'Waiting time of a key in the queue.');
+  const works = histogram('workqueue_work_duration_seconds', 'Processing time of a key.');
   return {
     observer: (name) => ({
       added: () => adds.inc({ name }),

@@ -1,12 +1,15 @@
-/** Requests on the API, by upstream's names (kube-apiserver's `apiserver_request_*`). */
+/** Metrics of API requests, with upstream's names (kube-apiserver's `apiserver_request_*`). */
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { LoggedRequest } from '../api/http/request-log.js';
 
-/** Upstream's buckets, seconds, without those that no answer of ours falls between. */
+/** Upstream's buckets in seconds, without the ones that hold no response times of this server. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 1, 2, 5, 10, 30, 60];
 const LABELS = ['verb', 'group', 'version', 'resource', 'subresource'] as const;
 
-/** Answers who is to be told of each request. `resources`: names that may be labels; others, which clients invent, count as "". */
+/**
+ * Registers the metrics and returns the observer of requests. `resources` are the names allowed as labels. Other names
+ * count as "", because clients can invent any number of them.
+ */
 export function requestMetrics(
   registry: Registry,
   resources: ReadonlySet<string>,
@@ -17,7 +20,10 @@ export function requestMetrics(
     ...{ labelNames: [...LABELS, 'code'], registers },
   });
   const duration = new Histogram({
-    ...{ name: 'apiserver_request_duration_seconds', help: 'Time to the end of the answer; watches apart.' },
+    ...{
+      name: 'apiserver_request_duration_seconds',
+      help: 'Time until the end of the response, without watches.',
+    },
     ...{ labelNames: LABELS, buckets: BUCKETS, registers },
   });
   return ({ info, code, durationMs }) => {

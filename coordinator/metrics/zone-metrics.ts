@@ -1,33 +1,32 @@
-/** Failure domains as the node lifecycle controller counts them, by upstream's names (pkg/controller/nodelifecycle metrics.go). */
+/** Metrics of failure domains, with upstream's names (pkg/controller/nodelifecycle metrics.go). */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { findCondition } from '../../shared/kube/objects/conditions.js';
 import { isNodeReady } from '../decisions/nodes/node-taints.js';
 import { type ZoneCounts, zoneOf } from '../decisions/nodes/zone-health.js';
 import type { Informers } from '../informers/informer.js';
 
-/** Told of a node that is being emptied, by its zone. */
+/** Receives the zone of each node with a started eviction. */
 export type EvictionObserver = (zone: string) => void;
 
-/** Answers who is to be told. */
 export function evictionMetrics(registry: Registry): EvictionObserver {
   const evictions = new Counter({
     ...{
       name: 'node_collector_evictions_total',
-      help: 'Nodes that were emptied since this coordinator started.',
+      help: "Nodes whose Pods were evicted since the coordinator's start.",
     },
     ...{ labelNames: ['zone'], registers: [registry] },
   });
   return (zone) => evictions.inc({ zone });
 }
 
-/** Adds the gauges; a node that has never reported counts for no zone. */
+/** Registers the gauges. A node that has never reported belongs to no zone. */
 export function addZoneMetrics(registry: Registry, informers: Pick<Informers, 'nodes'>): void {
   const gauge = (name: string, help: string, collect?: () => void) =>
     new Gauge({
       ...{ name: `node_collector_${name}`, help, labelNames: ['zone'], registers: [registry] },
       ...(collect && { collect }),
     });
-  // A page asks its gauges in the order in which they were made: the first counts for all.
+  // Gauges are collected in the order of their registration, so the first one counts for all three.
   const sizes = gauge('zone_size', 'Nodes of a zone.', () => {
     for (const each of [sizes, unhealthy, health]) each.reset();
     for (const [zone, { ready, notReady }] of countZones(informers)) {

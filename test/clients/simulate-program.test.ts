@@ -253,7 +253,7 @@ test('names are those of the token that they came with, until they are revoked a
   const one = ['--server', client.server, '--nodes', '1', '--name', 'kept'];
   const other = await createToken(client, { ttlSeconds: 0, description: '', reusable: true });
   const refused = await ended('simulate', ...one, ...withToken(other.text));
-  assert.match(refused.said, /node "kept-1" has joined already/);
+  assert.match(refused.said, /node "kept-1" has already joined/);
   assert.equal(refused.code, EXIT_CODES.refused);
   const data = ['--data', join(scratch, 'coordinator')];
   const revoked = await ended('node', 'revoke', 'kept-0', 'kept-1', ...data);

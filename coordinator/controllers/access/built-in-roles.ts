@@ -1,4 +1,4 @@
-/** Makes the built-in ClusterRoles and bindings at each start, and mends those that lost something (`rbac/rest/storage_rbac.go`). */
+/** Creates or repairs the built-in ClusterRoles and bindings at each start (`rbac/rest/storage_rbac.go`). */
 
 import type { Role, RoleBinding } from '../../../shared/kube/access/rbac-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
@@ -9,7 +9,7 @@ import { clusterRoleBindingKind, clusterRoleKind } from '../../kinds/index.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { Registry } from '../../registry/registry.js';
 
-/** Resolves when all of them are as they should be. */
+/** Resolves when all roles and bindings are complete. */
 export async function ensureBuiltInRoles(registry: Registry): Promise<void> {
   await Promise.all([
     ...BOOTSTRAP_ROLES.map((role) => ensureRole(registry, role)),
@@ -30,9 +30,9 @@ async function ensureBinding(registry: Registry, wanted: RoleBinding): Promise<v
   if (await created(registry, clusterRoleBindingKind, wanted)) return;
   let isOfAnotherRole = false;
   await registry.modify(clusterRoleBindingKind, { name }, (present) => {
-    const mended = repairedBinding(present, wanted);
-    isOfAnotherRole = mended === undefined;
-    Object.assign(present, mended);
+    const repaired = repairedBinding(present, wanted);
+    isOfAnotherRole = repaired === undefined;
+    Object.assign(present, repaired);
     return undefined;
   });
   if (!isOfAnotherRole) return;
@@ -40,7 +40,7 @@ async function ensureBinding(registry: Registry, wanted: RoleBinding): Promise<v
   await registry.create(clusterRoleBindingKind, undefined, wanted);
 }
 
-/** False when there is one of that name. */
+/** Returns false if an object of that name exists. */
 async function created<T extends KubeObject>(registry: Registry, kind: Kind<T>, object: T): Promise<boolean> {
   try {
     await registry.create(kind, undefined, object);

@@ -15,21 +15,21 @@ interface DefaultServiceAccountsDeps {
   log: Logger;
 }
 
-/** The namespace ended, or somebody was faster. */
+/** The namespace is being deleted, or the account already exists. */
 const SETTLED = new Set(['AlreadyExists', 'NotFound', 'Forbidden']);
 
 export class DefaultServiceAccounts {
-  readonly #parts: DefaultServiceAccountsDeps;
+  readonly #deps: DefaultServiceAccountsDeps;
   readonly #worker: Worker;
 
-  constructor(parts: DefaultServiceAccountsDeps) {
-    this.#parts = parts;
+  constructor(deps: DefaultServiceAccountsDeps) {
+    this.#deps = deps;
     this.#worker = new Worker({
       name: 'serviceaccounts-controller',
-      reconcile: (namespace, turn) => this.#reconcile(namespace, turn),
-      ...parts,
+      reconcile: (namespace, context) => this.#reconcile(namespace, context),
+      ...deps,
     });
-    const { namespaces, serviceAccounts } = parts.informers;
+    const { namespaces, serviceAccounts } = deps.informers;
     namespaces.onChange(({ current }) => {
       if (current) this.#worker.queue.add(current.metadata.name);
     });
@@ -43,15 +43,17 @@ export class DefaultServiceAccounts {
     return this.#worker.stop();
   }
 
-  /** Made without a token for Pods, unlike upstream's: what runs on every host is to hold no credential that nobody asked for. */
-  async #reconcile(namespace: string, turn: ReconcileContext): Promise<void> {
-    const { registry, informers } = this.#parts;
+  /**
+   * Unlike upstream, no token is mounted into Pods. Otherwise every host would hold credentials that no workload uses.
+   */
+  async #reconcile(namespace: string, context: ReconcileContext): Promise<void> {
+    const { registry, informers } = this.#deps;
     const present = informers.namespaces.get({ name: namespace });
     if (!present || present.metadata.deletionTimestamp) return;
     if (informers.serviceAccounts.get({ namespace, name: DEFAULT_ACCOUNT })) return;
     const account = { metadata: { name: DEFAULT_ACCOUNT }, automountServiceAccountToken: false };
     try {
-      turn.observeWrite((await registry.create(serviceAccountKind, namespace, account)).object());
+      context.observeWrite((await registry.create(serviceAccountKind, namespace, account)).object());
     } catch (error) {
       if (!(error instanceof ApiError) || !SETTLED.has(error.reason)) throw error;
     }

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { unlessGone } from '../../../shared/kube/objects/api-status.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
-import { aggregatedRules } from '../../decisions/access/aggregated-rules.js';
+import { aggregatedRules } from '../../decisions/access/role-repair.js';
 import type { Informers } from '../../informers/informer.js';
 import { clusterRoleKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
@@ -18,20 +18,20 @@ interface RoleAggregationDeps {
 }
 
 export class RoleAggregation {
-  readonly #parts: RoleAggregationDeps;
+  readonly #deps: RoleAggregationDeps;
   readonly #worker: Worker;
 
-  constructor(parts: RoleAggregationDeps) {
-    this.#parts = parts;
+  constructor(deps: RoleAggregationDeps) {
+    this.#deps = deps;
     this.#worker = new Worker({
       name: 'clusterrole-aggregation-controller',
-      reconcile: (name, turn) => this.#reconcile(name, turn),
-      ...parts,
-      // One role's rules are part of another's.
+      reconcile: (name, context) => this.#reconcile(name, context),
+      ...deps,
+      // An aggregated role can be part of another one.
       concurrency: 1,
     });
-    // Any role may be part of any of them, and there are few.
-    parts.informers.clusterRoles.onChange(() => this.#queueAll());
+    // There are few roles, and any role may be part of any other.
+    deps.informers.clusterRoles.onChange(() => this.#queueAll());
   }
 
   stop(): Promise<void> {
@@ -39,13 +39,13 @@ export class RoleAggregation {
   }
 
   #queueAll(): void {
-    for (const role of this.#parts.informers.clusterRoles.list()) {
+    for (const role of this.#deps.informers.clusterRoles.list()) {
       if (role.aggregationRule) this.#worker.queue.add(role.metadata.name);
     }
   }
 
-  async #reconcile(name: string, turn: ReconcileContext): Promise<void> {
-    const { registry, informers } = this.#parts;
+  async #reconcile(name: string, context: ReconcileContext): Promise<void> {
+    const { registry, informers } = this.#deps;
     const role = informers.clusterRoles.get({ name });
     if (!role?.aggregationRule) return;
     const rules = aggregatedRules(role, informers.clusterRoles.list());
@@ -55,7 +55,7 @@ export class RoleAggregation {
         present.rules = rules;
         return undefined;
       });
-      turn.observeWrite(record.object());
+      context.observeWrite(record.object());
     });
   }
 }

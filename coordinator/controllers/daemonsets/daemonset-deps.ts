@@ -2,9 +2,9 @@
 
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
+import type { RecordEvent } from '../../decisions/events/event-occurrence.js';
 import type { Informers } from '../../informers/informer.js';
 import type { Registry } from '../../registry/registry.js';
-import type { RecordEvent } from '../events/event-recorder.js';
 import type { PodReservations } from '../nodes/node-reservations.js';
 import type { QueueMeter } from '../queue/reconcile-worker.js';
 import type { ActiveRollouts } from '../rollouts/active-rollouts.js';

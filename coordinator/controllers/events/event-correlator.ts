@@ -1,56 +1,48 @@
 /** Counts equal Events, combines similar ones and limits their rate (client-go `tools/record/events_cache.go`). */
 import type { KubeEvent, ObjectReference } from '../../../shared/kube/objects/event-types.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
-import { RecentMap } from './recent-map.js';
+import type { OccurrenceCount } from '../../decisions/events/event-occurrence.js';
 
-/** How often and when it happened, by someone who has counted already. Times in ms. */
-export interface OccurrenceCount {
-  count: number;
-  firstAt: number;
-  lastAt: number;
-}
-
-/** What happened, before counting. */
 export interface Occurrence {
   component: string;
   about: ObjectReference;
   type: 'Normal' | 'Warning';
   reason: string;
   message: string;
-  /** Absent: once, now. */
+  /** Default: it happened once, now. */
   counted?: OccurrenceCount;
 }
 
-/** `count` is an int32: clients refuse to decode a list of Events with a larger one. A host may report any count. */
+/** `count` is an int32. Clients cannot decode a list of Events with a larger one, and a host may report any count. */
 const MAX_COUNT = 2 ** 31 - 1;
-/** Subjects that are remembered, upstream's size of each of its caches. */
+/** Number of subjects in memory, as in each of upstream's caches. */
 const CACHE_SIZE = 4_096;
-/** Of an Event's name, 253 characters, the part that is its object's. */
+/** An Event's name has at most 253 characters; this many are for the name of its object. */
 const MAX_NAME_PART = 236;
-/** From the tenth different message on, within ten minutes, similar Events become one. */
+/** Similar Events within ten minutes are combined from the tenth different message on. */
 const SIMILAR_LIMIT = 10;
 const SIMILAR_INTERVAL_MS = 600_000;
-/** Events about one object by one component: 25 at once, then one in 5 minutes. */
+/** Rate limit per object and component: 25 Events at once, then one per 5 minutes. */
 const BURST = 25;
 const REFILL_MS = 300_000;
-/** Different messages and Events kept of one subject, more than its burst fills: a host may send any. */
-const MOST_KEPT = 64;
-/** Of one reason, of those of before its last ten minutes of quiet as well. */
-const MOST_EVENTS = 2 * SIMILAR_LIMIT;
+/** Limit of messages and Events per subject, above its burst. A host may send any number. */
+const MAX_PER_SUBJECT = 64;
+/** Limit per reason. It includes Events from before the last quiet period. */
+const MAX_EVENTS_PER_REASON = 2 * SIMILAR_LIMIT;
 
 /** Events of one type and reason about one subject. */
 interface Similar {
   type: string;
   reason: string;
-  /** Different ones, of late. */
+  /** Different recent messages. */
   messages: string[];
   lastAt: number;
-  /** The newest state of each, oldest first; those that were combined are one. */
+  /** The latest state of each Event, oldest first. Combined Events are one. */
   events: KubeEvent[];
   combined?: KubeEvent;
 }
 
-/** What one component has said about one object. Lists, not maps: nearly all of them are of one or two. */
+/** Events of one component about one object. Arrays are enough, because nearly all have one or two items. */
 interface Subject {
   tokens: number;
   filledAt: number;
@@ -61,7 +53,10 @@ export class EventCorrelator {
   readonly #subjects = new RecentMap<Subject>(CACHE_SIZE);
   #serial = 0;
 
-  /** The Event to store: a new one with count 1, or an earlier one counted up. Undefined: too many, say nothing. `now` in ms. */
+  /**
+   * Returns the Event to store: a new one with count 1, or an earlier one with a higher count. Undefined if the rate
+   * limit is exceeded. `now` in ms.
+   */
   correlate(occurrence: Occurrence, now: number): KubeEvent | undefined {
     const key = subjectOf(occurrence);
     const subject = this.#subjects.get(key) ?? { tokens: BURST, filledAt: now, reasons: [] };
@@ -83,14 +78,14 @@ export class EventCorrelator {
     { component, about, type, reason, message, counted }: Required<Occurrence>,
     now: number,
   ): KubeEvent {
-    // Upstream names an Event by its nanosecond; our clock's are milliseconds, the serial number is the rest.
+    // Upstream names an Event by its nanosecond. The clock here has milliseconds, so a serial number replaces the rest.
     this.#serial = (this.#serial + 1) % 1_000_000;
-    const moment = BigInt(Math.trunc(now)) * 1_000_000n + BigInt(this.#serial);
+    const nanoseconds = BigInt(Math.trunc(now)) * 1_000_000n + BigInt(this.#serial);
     return {
       apiVersion: 'v1',
       kind: 'Event',
       metadata: {
-        name: `${(about.name ?? '').slice(0, MAX_NAME_PART)}.${moment.toString(16)}`,
+        name: `${(about.name ?? '').slice(0, MAX_NAME_PART)}.${nanoseconds.toString(16)}`,
         namespace: about.namespace ?? 'default',
       },
       involvedObject: about,
@@ -108,7 +103,7 @@ export class EventCorrelator {
   }
 }
 
-/** Names the object, or the part of one, that an Event is about, and who tells of it. */
+/** Identifies the object, or the part of an object, and the reporting component. */
 function subjectOf({ component, about: { kind, namespace, name, uid, fieldPath } }: Occurrence): string {
   return `${component}/${kind}/${namespace}/${name}/${uid}/${fieldPath}`;
 }
@@ -121,7 +116,7 @@ function similarOf({ reasons }: Subject, { type, reason }: Occurrence, now: numb
   return similar;
 }
 
-/** Puts the Event in the place of its earlier state, or behind all others. */
+/** Replaces the earlier state of the Event, or appends it. */
 function remember(
   subject: Subject,
   { events }: Similar,
@@ -132,14 +127,14 @@ function remember(
     events[events.indexOf(earlier)] = event;
     return;
   }
-  if (events.push(event) > MOST_EVENTS) events.shift();
+  if (events.push(event) > MAX_EVENTS_PER_REASON) events.shift();
   forgetOldest(subject);
 }
 
-/** One reason alone never has too many. */
+/** A single reason always stays below the limit. */
 function forgetOldest({ reasons }: Subject): void {
   let kept = reasons.reduce((sum, similar) => sum + sizeOf(similar), 0);
-  while (kept > MOST_KEPT) {
+  while (kept > MAX_PER_SUBJECT) {
     const oldest = reasons.shift();
     if (!oldest) return;
     kept -= sizeOf(oldest);
@@ -170,4 +165,28 @@ function mayPass(subject: Subject, now: number): boolean {
 function countUp(earlier: KubeEvent, message: string, { count, lastAt }: OccurrenceCount): KubeEvent {
   const sum = Math.min((earlier.count ?? 1) + count, MAX_COUNT);
   return { ...earlier, message, count: sum, lastTimestamp: toTimestamp(lastAt) };
+}
+
+/** A map with a limited number of entries. It drops the entry that was set longest ago. */
+export class RecentMap<Value> {
+  readonly #entries = new Map<string, Value>();
+  /** A single iterator. A new one per call would skip over all deleted entries each time, which is slow. */
+  readonly #oldest = this.#entries.keys();
+  readonly #capacity: number;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  get(key: string): Value | undefined {
+    return this.#entries.get(key);
+  }
+
+  set(key: string, value: Value): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    if (this.#entries.size <= this.#capacity) return;
+    const oldest = this.#oldest.next();
+    if (!oldest.done) this.#entries.delete(oldest.value);
+  }
 }

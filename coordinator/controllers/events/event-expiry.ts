@@ -1,4 +1,4 @@
-/** Events are news: they go an hour after they last happened (kube-apiserver's `--event-ttl`). */
+/** Deletes Events one hour after they last happened (kube-apiserver's `--event-ttl`). */
 import { unlessGone } from '../../../shared/kube/objects/api-status.js';
 import type { KubeEvent } from '../../../shared/kube/objects/event-types.js';
 import type { ObjectRef } from '../../../shared/kube/objects/meta.js';
@@ -8,27 +8,27 @@ import { eventKind } from '../../kinds/index.js';
 import type { ObjectRecord, Registry } from '../../registry/registry.js';
 
 const EVENT_TTL_MS = 3_600_000;
-/** Deleted together, so that they share commits. */
+/** Number of concurrent deletions, so that they share commits. */
 const WIDTH = 100;
-/** A mark stands for what happened within so long. */
+/** Time span that one mark covers. */
 const MARK_MS = 60_000;
 
-/** What was stored up to this revision had happened by then, ms of the steady clock: one that is set makes no news old. */
+/** All Events up to this revision had happened by `at`. Monotonic ms, because the wall clock may be stepped. */
 interface Mark {
   revision: number;
   at: number;
 }
 
 /**
- * An hour of rollouts in a large fleet leaves hundreds of thousands of Events. Which of them are due follows from their
- * revisions, so they are decoded once a start and not at each run.
+ * Large rollouts leave hundreds of thousands of Events per hour. Marks find expired Events by revision, so that Events
+ * are decoded only once after a start and not in each run.
  */
 export class EventExpiry {
   readonly #registry: Pick<Registry, 'list' | 'delete'>;
   readonly #clock: Clock;
-  /** The wall clock of the start, going on. */
+  /** A monotonic clock that started at the wall-clock time. */
   readonly #steady: Clock;
-  /** Oldest first; both of their numbers grow. Undefined before the first run. */
+  /** Oldest first, ascending in both fields. Undefined before the first run. */
   #marks: Mark[] | undefined;
 
   constructor(registry: Pick<Registry, 'list' | 'delete'>, clock: Clock) {
@@ -37,7 +37,9 @@ export class EventExpiry {
     this.#steady = monotonicClock(clock);
   }
 
-  /** Deletes Events that are due; answers how many there were. One that comes due between two runs goes with the second. */
+  /**
+   * Deletes expired Events and returns their number. An Event that expires between two runs is deleted in the second.
+   */
   async run(): Promise<number> {
     const now = this.#clock.monotonic();
     const { records, resourceVersion } = await this.#registry.list(eventKind);
@@ -54,11 +56,12 @@ export class EventExpiry {
     return expired.length;
   }
 
-  /** When those that are there happened, as they say themselves by the wall clock; but none in the future, whatever its writer says. */
+  /** Reads the wall-clock times of the stored Events. A time in the future counts as now. */
   async #readMarks(records: readonly ObjectRecord<KubeEvent>[], now: number): Promise<Mark[]> {
     const slice = new TimeSlice(this.#clock);
     const marks: Mark[] = [];
-    // The clock may have been set since the start: by the one that makes them younger nothing goes too early.
+    // The wall clock may have been stepped since the start. The smaller age is used, so that no Event is deleted too
+    // early.
     const wallNow = Math.min(this.#clock.now(), this.#steady.now());
     let [newest, until] = [{ revision: 0, at: Number.NEGATIVE_INFINITY }, Number.NEGATIVE_INFINITY];
     for (const record of records.toSorted((one, other) => one.revision - other.revision)) {
@@ -78,7 +81,7 @@ export class EventExpiry {
     return unlessGone(async () => {
       const { namespace, name } = record.object().metadata;
       const ref: ObjectRef = { name, ...(namespace ? { namespace } : {}) };
-      // One that happened again meanwhile has moved on and stays.
+      // An Event that happened again meanwhile has a new revision and stays.
       const preconditions = { resourceVersion: String(record.revision) };
       await this.#registry.delete(eventKind, ref, { preconditions });
     });

@@ -1,22 +1,14 @@
-/** Writes what controllers tell about objects as Events, many at once: never waited for, never an error to the teller. */
+/** Writes Events of controllers in batches. Callers never wait, and a failed write is only logged. */
 
 import { ApiError, isNotFound } from '../../../shared/kube/objects/api-status.js';
 import type { KubeEvent, ObjectReference } from '../../../shared/kube/objects/event-types.js';
 import { type KubeObject, refText } from '../../../shared/kube/objects/meta.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
+import type { RecordEvent } from '../../decisions/events/event-occurrence.js';
 import { eventKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
-import { EventCorrelator, type OccurrenceCount } from './event-correlator.js';
-
-/** Tells of one occurrence, or of several counted elsewhere. Equal ones are counted, many similar ones combined, too many dropped. */
-export type RecordEvent = (
-  about: KubeObject,
-  type: 'Normal' | 'Warning',
-  reason: string,
-  message: string,
-  counted?: OccurrenceCount,
-) => void;
+import { EventCorrelator } from './event-correlator.js';
 
 interface EventRecorderDeps {
   registry: Pick<Registry, 'createInternal' | 'modify'>;
@@ -24,38 +16,37 @@ interface EventRecorderDeps {
   log: Logger;
 }
 
-/** Events that wait to be written, some 50 MB of them; more are dropped, as upstream's full channel does. */
+/** Limit of unwritten Events, about 50 MB. Further Events are dropped, as in upstream's full channel. */
 const MAX_PENDING = 50_000;
-/** Events written together: they share a commit of the store. */
+/** Events per batch. A batch shares a commit of the store. */
 const BATCH = 250;
-/** After a batch of so many the next one waits: what Events tell of has the right of way, and a crowd's share their commits. */
-const CROWD = 16;
+/** After a batch of this size, the recorder pauses. Other writes go first, and the next Events share a commit. */
+const LARGE_BATCH = 16;
 const PAUSE_MS = 50;
-/** After the store failed. */
 const RETRY_MS = 1_000;
 
-/** One for all controllers. Events of cluster-scoped objects go to the namespace `default`. */
+/** One recorder for all controllers. Events of cluster-scoped objects are stored in the namespace `default`. */
 export class EventRecorder {
-  readonly #parts: EventRecorderDeps;
+  readonly #deps: EventRecorderDeps;
   readonly #correlator = new EventCorrelator();
-  /** The newest state of each Event that is not written yet. */
+  /** The latest state of each unwritten Event. */
   readonly #pending = new Map<string, KubeEvent>();
   #running: Promise<void> | undefined;
   #pause: Timer | undefined;
   #isDropping = false;
   #isStopped = false;
 
-  constructor(parts: EventRecorderDeps) {
-    this.#parts = parts;
+  constructor(deps: EventRecorderDeps) {
+    this.#deps = deps;
   }
 
-  /** The recorder of one component, e.g. `daemonset-controller`. */
+  /** Returns the recorder of one component, for example `daemonset-controller`. */
   forComponent(component: string): RecordEvent {
     return (object, type, reason, message, counted) => {
       const about = referenceTo(object);
       const event = this.#correlator.correlate(
         { component, about, type, reason, message, ...(counted && { counted }) },
-        this.#parts.clock.now(),
+        this.#deps.clock.now(),
       );
       if (!event) return;
       const key = refText(event.metadata);
@@ -68,7 +59,7 @@ export class EventRecorder {
     };
   }
 
-  /** Writes no more; resolves when what is on its way has been answered. */
+  /** Stops writing. Resolves when the current batch is complete. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#pause?.cancel();
@@ -90,15 +81,15 @@ export class EventRecorder {
 
   #startAfter(delayMs: number): void {
     if (this.#isStopped) return;
-    this.#pause = this.#parts.clock.after(delayMs, () => {
+    this.#pause = this.#deps.clock.after(delayMs, () => {
       this.#pause = undefined;
       this.#startIfAnyWait();
     });
   }
 
-  /** Resolves with how long to leave the store alone now, in ms. */
+  /** Writes one batch. Resolves with the delay before the next one, in ms. */
   async #writeBatch(): Promise<number> {
-    // Lets everything that is told in the same turn into the batch.
+    // Adds all Events that are recorded in the same microtask to the batch.
     await Promise.resolve();
     const batch: KubeEvent[] = [];
     for (const event of this.#pending.values()) {
@@ -106,33 +97,33 @@ export class EventRecorder {
     }
     const refused = await this.#store(batch);
     let isStored = true;
-    for (const event of batch) isStored = this.#answered(event, refused.get(event)) && isStored;
+    for (const event of batch) isStored = this.#finish(event, refused.get(event)) && isStored;
     if (this.#pending.size === 0) this.#isDropping = false;
     if (!isStored) return RETRY_MS;
-    return batch.length >= CROWD ? PAUSE_MS : 0;
+    return batch.length >= LARGE_BATCH ? PAUSE_MS : 0;
   }
 
-  /** Said once until all that waits is written: the log is not to drown in place of the store. */
+  /** Logs once until the queue is empty, so that dropped Events do not flood the log. */
   #drop(): void {
     if (!this.#isDropping)
-      this.#parts.log.warn({ waiting: this.#pending.size }, 'events are dropped, too many wait');
+      this.#deps.log.warn({ waiting: this.#pending.size }, 'too many unwritten Events, dropping new ones');
     this.#isDropping = true;
   }
 
-  /** False when it is worth another try. */
-  #answered(event: KubeEvent, error: unknown): boolean {
+  /** Returns false if the write should be retried. */
+  #finish(event: KubeEvent, error: unknown): boolean {
     const key = refText(event.metadata);
     if (error !== undefined) {
-      // A refused Event (its namespace is going, say) stays refused.
+      // A refusal is permanent, for example while the namespace is being deleted.
       const isRefused = error instanceof ApiError && error.code < 500;
-      this.#parts.log[isRefused ? 'debug' : 'warn']({ key, err: error }, 'event not written');
+      this.#deps.log[isRefused ? 'debug' : 'warn']({ key, err: error }, 'event not written');
       if (!isRefused) return false;
     }
     if (this.#pending.get(key) === event) this.#pending.delete(key);
     return true;
   }
 
-  /** Answers what Events were refused for; those that it leaves out are stored. */
+  /** Returns the errors of refused Events. All other Events are stored. */
   async #store(batch: readonly KubeEvent[]): Promise<ReadonlyMap<KubeEvent, unknown>> {
     const refused = new Map<KubeEvent, unknown>();
     const made = batch.filter(isNew);
@@ -144,18 +135,18 @@ export class EventRecorder {
       }
     };
     if (made.length < batch.length) await Promise.all(batch.filter((event) => !isNew(event)).map(countUp));
-    const refusals = await this.#parts.registry.createInternal(eventKind, made.map(ownOf));
+    const refusals = await this.#deps.registry.createInternal(eventKind, made.map(ownOf));
     for (const [at, event] of made.entries()) {
       if (refusals[at] !== undefined) refused.set(event, refusals[at]);
     }
     return refused;
   }
 
-  /** False when there is nothing to count up: it has expired, or was never written because several came at once. */
+  /** Returns false if the Event is not stored: it has expired, or several occurred before the first write. */
   async #countUp({ metadata, count = 1, message = '', lastTimestamp = null }: KubeEvent): Promise<boolean> {
     const { name, namespace = 'default' } = metadata;
     try {
-      await this.#parts.registry.modify(eventKind, { namespace, name }, (stored) => {
+      await this.#deps.registry.modify(eventKind, { namespace, name }, (stored) => {
         Object.assign(stored, { count, message, lastTimestamp });
         return undefined;
       });
@@ -171,7 +162,7 @@ function isNew({ count = 1 }: KubeEvent): boolean {
   return count <= 1;
 }
 
-/** To be given away: the correlator keeps its own. */
+/** Returns a copy to give away, because the correlator keeps the original. */
 function ownOf(event: KubeEvent): KubeEvent {
   const { name, namespace = 'default' } = event.metadata;
   return { ...event, metadata: { namespace, name } };

@@ -1,4 +1,4 @@
-/** Deletes what its owners leave behind, and lets owners go once their dependents are seen to. */
+/** Deletes objects without owners, and removes the finalizers of owners when their dependents are handled. */
 
 import { isNotFound, unlessGone } from '../../../shared/kube/objects/api-status.js';
 import { type KubeObject, type OwnerReference, refText } from '../../../shared/kube/objects/meta.js';
@@ -44,7 +44,7 @@ interface GarbageCollectorDeps {
   log: Logger;
 }
 
-/** Kinds that are watched for owners and dependents. */
+/** A watched kind. Its objects can be owners and dependents. */
 interface Watched {
   kind: Kind;
   informer: Informer<KubeObject>;
@@ -55,7 +55,7 @@ interface Dependent {
   object: KubeObject;
 }
 
-/** Every kind that is served but Events, as upstream (`DefaultIgnoredResources`). */
+/** Returns every served kind except Events, like upstream (`DefaultIgnoredResources`). */
 function watchedKinds({
   pods,
   nodes,
@@ -95,17 +95,17 @@ function watchedKinds({
 }
 
 export class GarbageCollector {
-  readonly #parts: GarbageCollectorDeps;
+  readonly #deps: GarbageCollectorDeps;
   readonly #worker: Worker;
   readonly #watched: ReadonlyMap<string, Watched>;
 
-  constructor(parts: GarbageCollectorDeps) {
-    this.#parts = parts;
-    this.#watched = new Map(watchedKinds(parts.informers).map((watched) => [watched.kind.resource, watched]));
+  constructor(deps: GarbageCollectorDeps) {
+    this.#deps = deps;
+    this.#watched = new Map(watchedKinds(deps.informers).map((watched) => [watched.kind.resource, watched]));
     this.#worker = new Worker({
       name: 'garbage-collector',
-      reconcile: (key, turn) => this.#reconcile(key, turn),
-      ...parts,
+      reconcile: (key, context) => this.#reconcile(key, context),
+      ...deps,
       concurrency: 20,
     });
     for (const [resource, { informer }] of this.#watched) {
@@ -137,7 +137,7 @@ export class GarbageCollector {
     for (const { kind, object } of this.#dependentsOf(owner)) this.#queue(kind.resource, object);
   }
 
-  /** An owner that waits for its dependents has one less. */
+  /** An owner in foreground deletion may have no dependents left. */
   #queueOwner(uid: string): void {
     for (const [resource, { informer }] of this.#watched) {
       const owner = informer.byUid(uid);
@@ -152,7 +152,7 @@ export class GarbageCollector {
     );
   }
 
-  /** As the caches have it; `gone` may also mean a kind that is not cached. */
+  /** State in the caches. `gone` may also mean that the kind is not cached. */
   #ownerState(uid: string): OwnerState {
     for (const { informer } of this.#watched.values()) {
       const owner = informer.byUid(uid);
@@ -161,21 +161,21 @@ export class GarbageCollector {
     return 'gone';
   }
 
-  async #reconcile(key: string, turn: ReconcileContext): Promise<void> {
+  async #reconcile(key: string, context: ReconcileContext): Promise<void> {
     const [resource = '', name = ''] = key.split(':');
     const watched = this.#watched.get(resource);
     const object = watched?.informer.get(splitKey(name));
     if (!watched || !object) return;
-    await this.#seeToDependents(watched.kind, object, turn);
+    await this.#handleDependents(watched.kind, object, context);
     const references = object.metadata.ownerReferences ?? [];
     const owners = await Promise.all(
       references.map(async (reference) => ({ reference, state: await this.#confirm(reference, object) })),
     );
     const hasDependents = this.#dependentsOf(object).length > 0;
-    await this.#perform(watched.kind, object, dependentStep(object, owners, hasDependents), turn);
+    await this.#perform(watched.kind, object, dependentStep(object, owners, hasDependents), context);
   }
 
-  async #seeToDependents(kind: Kind, owner: KubeObject, turn: ReconcileContext): Promise<void> {
+  async #handleDependents(kind: Kind, owner: KubeObject, context: ReconcileContext): Promise<void> {
     const dependents = this.#dependentsOf(owner);
     const step = ownerStep(
       owner,
@@ -189,26 +189,26 @@ export class GarbageCollector {
         return;
       case 'orphan':
         for (const dependent of dependents) {
-          await this.#disown(dependent.kind, dependent.object, [owner.metadata.uid ?? ''], turn);
+          await this.#disown(dependent.kind, dependent.object, [owner.metadata.uid ?? ''], context);
         }
-        await this.#dropFinalizer(kind, owner, ORPHAN_FINALIZER, turn);
+        await this.#dropFinalizer(kind, owner, ORPHAN_FINALIZER, context);
         return;
       case 'release':
-        await this.#dropFinalizer(kind, owner, FOREGROUND_FINALIZER, turn);
+        await this.#dropFinalizer(kind, owner, FOREGROUND_FINALIZER, context);
         return;
     }
   }
 
-  /** Asks the registry before anything is called gone: caches may lag, and do not hold every kind. */
+  /** Confirms a missing owner with the registry, because caches may lag and do not contain every kind. */
   async #confirm(
     { apiVersion, kind: kindName, name, uid }: OwnerReference,
     object: KubeObject,
   ): Promise<OwnerState> {
     const cached = this.#ownerState(uid);
     if (cached !== 'gone') return cached;
-    const { registry } = this.#parts;
+    const { registry } = this.#deps;
     const kind = registry.kinds.find((one) => one.kind === kindName && apiVersionOf(one) === apiVersion);
-    // Nobody knows whether an object of a kind that is not served exists.
+    // The kind is not served, so the owner may exist elsewhere.
     if (!kind) return 'present';
     const { namespace } = object.metadata;
     try {
@@ -222,25 +222,30 @@ export class GarbageCollector {
     }
   }
 
-  async #perform(kind: Kind, object: KubeObject, step: GarbageStep, turn: ReconcileContext): Promise<void> {
+  async #perform(
+    kind: Kind,
+    object: KubeObject,
+    step: GarbageStep,
+    context: ReconcileContext,
+  ): Promise<void> {
     switch (step.step) {
       case 'keep':
         return;
       case 'disown':
-        await this.#disown(kind, object, step.uids, turn);
+        await this.#disown(kind, object, step.uids, context);
         return;
       case 'delete':
         await unlessGone(async () => {
           const { propagationPolicy } = step;
           const options = { propagationPolicy, preconditions: preconditionsOf(object) };
-          const result = await this.#parts.registry.delete(kind, object.metadata, options);
-          turn.observeWrite(result.object);
+          const result = await this.#deps.registry.delete(kind, object.metadata, options);
+          context.observeWrite(result.object);
         });
     }
   }
 
-  async #disown(kind: Kind, object: KubeObject, uids: string[], turn: ReconcileContext): Promise<void> {
-    await this.#modify(kind, object, turn, (stored) => {
+  async #disown(kind: Kind, object: KubeObject, uids: string[], context: ReconcileContext): Promise<void> {
+    await this.#modify(kind, object, context, (stored) => {
       const references = withoutOwners(stored.metadata.ownerReferences, uids);
       if (references.length > 0) stored.metadata.ownerReferences = references;
       else delete stored.metadata.ownerReferences;
@@ -251,9 +256,9 @@ export class GarbageCollector {
     kind: Kind,
     object: KubeObject,
     finalizer: string,
-    turn: ReconcileContext,
+    context: ReconcileContext,
   ): Promise<void> {
-    await this.#modify(kind, object, turn, (stored) => {
+    await this.#modify(kind, object, context, (stored) => {
       stored.metadata.finalizers = stored.metadata.finalizers?.filter((one) => one !== finalizer) ?? [];
     });
   }
@@ -261,11 +266,11 @@ export class GarbageCollector {
   async #modify(
     kind: Kind,
     object: KubeObject,
-    turn: ReconcileContext,
+    context: ReconcileContext,
     change: (stored: KubeObject) => void,
   ): Promise<void> {
     await unlessGone(async () => {
-      const record = await this.#parts.registry.modify(
+      const record = await this.#deps.registry.modify(
         kind,
         object.metadata,
         (stored) => {
@@ -274,7 +279,7 @@ export class GarbageCollector {
         },
         { preconditions: preconditionsOf(object) },
       );
-      turn.observeWrite(record.object());
+      context.observeWrite(record.object());
     });
   }
 }

@@ -1,4 +1,4 @@
-/** Keeps upstream's four namespaces, and empties a namespace that is being deleted (pkg/controller/namespace). */
+/** Creates upstream's four namespaces, and empties namespaces that are being deleted (pkg/controller/namespace). */
 
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Namespace } from '../../../shared/kube/objects/config-types.js';
@@ -10,13 +10,13 @@ import type { Kind } from '../../kinds/kind.js';
 import type { Registry } from '../../registry/registry.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
 
-/** Where nodes' Leases are. */
+/** `kube-node-lease` contains the Leases of nodes. */
 const SYSTEM_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
-/** The finalizer in `spec` that stands for the content. */
+/** The finalizer in `spec` that blocks the deletion while the namespace has content. */
 const CONTENT = 'kubernetes';
 
-/** How soon a namespace that still has content is looked at without news of its Pods. */
+/** Delay before a namespace that still has content is checked again. */
 const RETRY_MS = 2_000;
 
 interface NamespaceControllerDeps {
@@ -27,17 +27,17 @@ interface NamespaceControllerDeps {
 }
 
 export class NamespaceController {
-  readonly #parts: NamespaceControllerDeps;
+  readonly #deps: NamespaceControllerDeps;
   readonly #worker: Worker;
 
-  constructor(parts: NamespaceControllerDeps) {
-    this.#parts = parts;
+  constructor(deps: NamespaceControllerDeps) {
+    this.#deps = deps;
     this.#worker = new Worker({
       name: 'namespace-controller',
-      reconcile: (key, turn) => this.#reconcile(key, turn),
-      ...parts,
+      reconcile: (key, context) => this.#reconcile(key, context),
+      ...deps,
     });
-    const { namespaces, pods } = parts.informers;
+    const { namespaces, pods } = deps.informers;
     namespaces.onChange(({ previous, current }) => {
       if (current?.metadata.deletionTimestamp) this.#worker.queue.add(current.metadata.name);
       if (!current && previous) this.#worker.queue.add(previous.metadata.name);
@@ -48,7 +48,9 @@ export class NamespaceController {
     });
   }
 
-  /** Resolves when the four namespaces are there: an API that answers before would refuse what belongs in them. */
+  /**
+   * Resolves when the four namespaces exist. The API must not start earlier, because it would refuse objects in them.
+   */
   async start(): Promise<void> {
     await Promise.all(SYSTEM_NAMESPACES.map((name) => this.#create(name)));
   }
@@ -58,35 +60,34 @@ export class NamespaceController {
   }
 
   #isTerminating(name: string): boolean {
-    return this.#parts.informers.namespaces.get({ name })?.metadata.deletionTimestamp !== undefined;
+    return this.#deps.informers.namespaces.get({ name })?.metadata.deletionTimestamp !== undefined;
   }
 
-  async #reconcile(name: string, turn: ReconcileContext): Promise<void> {
-    const namespace = this.#parts.informers.namespaces.get({ name });
+  async #reconcile(name: string, context: ReconcileContext): Promise<void> {
+    const namespace = this.#deps.informers.namespaces.get({ name });
     if (!namespace) {
       const created = SYSTEM_NAMESPACES.includes(name) ? await this.#create(name) : undefined;
-      if (created) turn.observeWrite(created);
+      if (created) context.observeWrite(created);
       return;
     }
     if (!namespace.metadata.deletionTimestamp) return;
-    // Stopping containers takes their grace; each one that is gone queues this key again.
-    if (await this.#empty(name)) await this.#finalize(name, turn);
-    else turn.requeueAfter(RETRY_MS);
+    // Containers need their grace period to stop. Each deleted Pod queues this key again.
+    if (await this.#empty(name)) await this.#finalize(name, context);
+    else context.requeueAfter(RETRY_MS);
   }
 
-  /** Undefined when it was there. */
   async #create(name: string): Promise<Namespace | undefined> {
     try {
-      return (await this.#parts.registry.create(namespaceKind, undefined, { metadata: { name } })).object();
+      return (await this.#deps.registry.create(namespaceKind, undefined, { metadata: { name } })).object();
     } catch (error) {
       if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
       return undefined;
     }
   }
 
-  /** Deletes everything; true when nothing is left. */
+  /** Deletes all objects. Returns true if none is left. */
   async #empty(namespace: string): Promise<boolean> {
-    const { registry } = this.#parts;
+    const { registry } = this.#deps;
     const kinds = registry.kinds.filter((kind) => kind.namespaced && kind.reader?.namespace !== namespace);
     for (const kind of kinds) await registry.deleteCollection(kind, { namespace });
     for (const kind of kinds) {
@@ -96,12 +97,12 @@ export class NamespaceController {
   }
 
   async #holds(kind: Kind, namespace: string): Promise<boolean> {
-    const { records } = await this.#parts.registry.list(kind, { namespace, limit: 1 });
+    const { records } = await this.#deps.registry.list(kind, { namespace, limit: 1 });
     return records.length > 0;
   }
 
-  async #finalize(name: string, turn: ReconcileContext): Promise<void> {
-    const record = await this.#parts.registry.modify(
+  async #finalize(name: string, context: ReconcileContext): Promise<void> {
+    const record = await this.#deps.registry.modify(
       namespaceKind,
       { name },
       (namespace) => {
@@ -111,6 +112,6 @@ export class NamespaceController {
       },
       { subresource: 'finalize' },
     );
-    turn.observeWrite(record.object());
+    context.observeWrite(record.object());
   }
 }

@@ -1,4 +1,4 @@
-/** Removes Pods whose node is gone for good: no agent will ever confirm that they stopped (pkg/controller/podgc). */
+/** Deletes Pods of a deleted node, because no agent can confirm that they stopped (pkg/controller/podgc). */
 
 import { isNotFound, unlessGone } from '../../../shared/kube/objects/api-status.js';
 import { withCondition } from '../../../shared/kube/objects/conditions.js';
@@ -19,22 +19,22 @@ interface PodGarbageCollectorDeps {
   log: Logger;
 }
 
-/** A node may come back under its name, or be seen later than its Pods. */
+/** A node may be created again under its name, or its Pods may be observed before it. */
 const QUARANTINE_MS = 40_000;
 
 /** Keys are names of missing nodes. */
 export class PodGarbageCollector {
-  readonly #parts: PodGarbageCollectorDeps;
+  readonly #deps: PodGarbageCollectorDeps;
   readonly #worker: Worker;
 
-  constructor(parts: PodGarbageCollectorDeps) {
-    this.#parts = parts;
+  constructor(deps: PodGarbageCollectorDeps) {
+    this.#deps = deps;
     this.#worker = new Worker({
       name: 'pod-garbage-collector',
-      reconcile: (nodeName, turn) => this.#reconcile(nodeName, turn),
-      ...parts,
+      reconcile: (nodeName, context) => this.#reconcile(nodeName, context),
+      ...deps,
     });
-    const { nodes, pods } = parts.informers;
+    const { nodes, pods } = deps.informers;
     nodes.onChange(({ previous, current }) => {
       if (current) this.#worker.queue.cancelDelay(current.metadata.name);
       else if (previous) this.#worker.queue.addAfter(previous.metadata.name, QUARANTINE_MS);
@@ -50,17 +50,17 @@ export class PodGarbageCollector {
     return this.#worker.stop();
   }
 
-  async #reconcile(nodeName: string, turn: ReconcileContext): Promise<void> {
+  async #reconcile(nodeName: string, context: ReconcileContext): Promise<void> {
     if (await this.#exists(nodeName)) return;
-    for (const pod of this.#parts.informers.pods.indexed(PODS_BY_NODE, nodeName)) {
-      await unlessGone(() => this.#remove(pod, turn));
+    for (const pod of this.#deps.informers.pods.indexed(PODS_BY_NODE, nodeName)) {
+      await unlessGone(() => this.#remove(pod, context));
     }
   }
 
   async #exists(name: string): Promise<boolean> {
-    if (this.#parts.informers.nodes.get({ name })) return true;
+    if (this.#deps.informers.nodes.get({ name })) return true;
     try {
-      await this.#parts.registry.get(nodeKind, { name });
+      await this.#deps.registry.get(nodeKind, { name });
       return true;
     } catch (error) {
       if (isNotFound(error)) return false;
@@ -68,13 +68,13 @@ export class PodGarbageCollector {
     }
   }
 
-  async #remove(pod: Pod, turn: ReconcileContext): Promise<void> {
-    const { registry, log } = this.#parts;
+  async #remove(pod: Pod, context: ReconcileContext): Promise<void> {
+    const { registry, log } = this.#deps;
     const preconditions = preconditionsOf(pod);
-    log.info({ pod: pod.metadata.name, node: pod.spec.nodeName }, 'removing a Pod whose node is gone');
+    log.info({ pod: pod.metadata.name, node: pod.spec.nodeName }, 'deleting a Pod of a deleted node');
     await registry.writeStatus(podKind, pod.metadata, (stored) => this.#lost(stored), preconditions);
     const result = await registry.delete(podKind, pod.metadata, { gracePeriodSeconds: 0, preconditions });
-    turn.observeWrite(result.object);
+    context.observeWrite(result.object);
   }
 
   #lost(pod: Pod): PodStatus | undefined {
@@ -85,7 +85,7 @@ export class PodGarbageCollector {
       reason: 'DeletionByPodGC',
       message: 'PodGC: node no longer exists',
     } as const;
-    const now = toTimestamp(this.#parts.clock.now());
+    const now = toTimestamp(this.#deps.clock.now());
     const conditions = withCondition(pod.status?.conditions, condition, now);
     return { ...pod.status, phase: 'Failed', conditions };
   }

@@ -1,19 +1,19 @@
-/** Who has which room on which node, writes in flight included: two keys never take the same. */
+/** Tracks resource usage per node with writes in flight, so that two reconciles cannot use the same capacity. */
 import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { RecordEvent } from '../../decisions/events/event-occurrence.js';
 import { DEFAULT_SCHEDULER, fitRefusals } from '../../decisions/placement/pod-fit.js';
 import { type ResourceUsage, usageOfPods } from '../../decisions/placement/pod-resource-usage.js';
 import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';
-import type { RecordEvent } from '../events/event-recorder.js';
 
-/** `settle` must be called: with the written Pod, or with nothing when the write failed. */
+/** The caller must call `settle`: with the written Pod, or without an argument if the write failed. */
 type Reservation = { bound: true; settle(written?: Pod): void } | { bound: false; message: string };
 
-/** What creators of Pods need: may this Pod be written with `spec.nodeName` already set? */
+/** Decides whether a Pod may be created with `spec.nodeName` already set. */
 export interface PodReservations {
   tryReserve(pod: Pod, nodeName: string): Reservation;
-  /** Why the node has no room for the Pod once this one has left, in the scheduler's words; [] = it has. */
+  /** Returns the scheduler's reasons against the Pod on the node once `inPlaceOf` is gone; [] if it fits. */
   refusals(pod: Pod, nodeName: string, inPlaceOf: Pod): string[];
 }
 
@@ -23,20 +23,17 @@ interface NodeReservationsDeps {
 }
 
 export class NodeReservations implements PodReservations {
-  readonly #parts: NodeReservationsDeps;
-  /** By node: Pods whose write has begun and which the informers do not show on that node yet. */
+  readonly #deps: NodeReservationsDeps;
+  /** By node: Pods that are being written and are not in the informers yet. */
   readonly #inFlight = new Map<string, Set<Pod>>();
 
-  constructor(parts: NodeReservationsDeps) {
-    this.#parts = parts;
+  constructor(deps: NodeReservationsDeps) {
+    this.#deps = deps;
   }
 
-  /**
-   * Taken on a node now: every Pod bound to it that has not ended, what its host may put in a Pod's place at any moment, and
-   * the reservations.
-   */
+  /** Returns the usage of a node: live bound Pods, their handover successors, and reservations. */
   usageOf(nodeName: string, without?: Pod): ResourceUsage {
-    const bound = this.#parts.informers.pods
+    const bound = this.#deps.informers.pods
       .indexed(PODS_BY_NODE, nodeName)
       .filter((pod) => !isPodTerminal(pod) && pod.metadata.uid !== without?.metadata.uid)
       .map((pod) => ({ spec: pod.spec, next: handoverOf(pod)?.successor.spec }));
@@ -44,22 +41,22 @@ export class NodeReservations implements PodReservations {
   }
 
   refusals(pod: Pod, nodeName: string, inPlaceOf: Pod): string[] {
-    const node = this.#parts.informers.nodes.get({ name: nodeName });
+    const node = this.#deps.informers.nodes.get({ name: nodeName });
     return node ? fitRefusals(pod, node, this.usageOf(nodeName, inPlaceOf)) : [];
   }
 
   tryReserve(pod: Pod, nodeName: string): Reservation {
-    const node = this.#parts.informers.nodes.get({ name: nodeName });
-    if (!node) return { bound: false, message: `node ${nodeName} is not known` };
+    const node = this.#deps.informers.nodes.get({ name: nodeName });
+    if (!node) return { bound: false, message: `node ${nodeName} does not exist` };
     const { schedulerName = DEFAULT_SCHEDULER } = pod.spec;
     if (schedulerName !== DEFAULT_SCHEDULER) return { bound: false, message: `left to ${schedulerName}` };
     const refusals = fitRefusals(pod, node, this.usageOf(nodeName));
     if (refusals.length > 0) return { bound: false, message: refusals.join(', ') };
-    this.#hold(nodeName, pod);
+    this.#reserve(nodeName, pod);
     return { bound: true, settle: (written) => this.#settle(nodeName, pod, written) };
   }
 
-  #hold(nodeName: string, pod: Pod): void {
+  #reserve(nodeName: string, pod: Pod): void {
     const pods = this.#inFlight.get(nodeName) ?? new Set();
     this.#inFlight.set(nodeName, pods.add(pod));
   }
@@ -70,9 +67,9 @@ export class NodeReservations implements PodReservations {
       return;
     }
     const text = `Successfully assigned ${written.metadata.namespace}/${written.metadata.name} to ${nodeName}`;
-    this.#parts.recordEvent(written, 'Normal', 'Scheduled', text);
-    // Until the informers show it, only the reservation holds its room.
-    void this.#parts.informers.waitFor(revisionOf(written)).then(() => this.#release(nodeName, pod));
+    this.#deps.recordEvent(written, 'Normal', 'Scheduled', text);
+    // Until the informers show the Pod, only the reservation protects its capacity.
+    void this.#deps.informers.waitFor(revisionOf(written)).then(() => this.#release(nodeName, pod));
   }
 
   #release(nodeName: string, pod: Pod): void {

@@ -1,6 +1,7 @@
 /**
- * Whose turn it is to be emptied: nodes that are not ready wait in a queue of their zone, which lets them through at the
- * rate that the zone's state allows, and nobody while all zones are down (pkg/controller/nodelifecycle, zoneNoExecuteTainter).
+ * Limits the rate at which Pods of nodes that are not ready are evicted. Each zone has a queue with a rate that depends
+ * on the zone's state. While all zones are down, no node is released (pkg/controller/nodelifecycle,
+ * zoneNoExecuteTainter).
  */
 
 import type { Logger } from '../../../shared/process/output/logger.js';
@@ -20,7 +21,7 @@ import {
   zoneState,
 } from '../../decisions/nodes/zone-health.js';
 
-/** What counts of a node here. */
+/** The properties of a node that matter here. */
 export interface ZoneMember {
   zone: string;
   isReady: boolean;
@@ -28,9 +29,9 @@ export interface ZoneMember {
 
 interface ZoneEvictionsDeps {
   rates: EvictionRates;
-  /** This node of this zone may be emptied now. */
+  /** Called when the Pods of this node may be evicted. */
   onEvictionAllowed: (node: string, zone: string) => void;
-  /** All zones went down, or no longer are. */
+  /** Called when all zones went down, or at least one recovered. */
   onAllZonesDownChanged: () => void;
   clock: Clock;
   log: Logger;
@@ -39,29 +40,29 @@ interface ZoneEvictionsDeps {
 interface Zone extends ZoneCounts {
   state: ZoneState;
   bucket: Bucket;
-  /** By node: from when on it may be let through. Oldest first. */
+  /** By node: its earliest release time. Oldest first. */
   waiting: Map<string, number>;
   timer: Timer | undefined;
 }
 
 export class ZoneEvictions {
-  readonly #parts: ZoneEvictionsDeps;
+  readonly #deps: ZoneEvictionsDeps;
   readonly #zones = new Map<string, Zone>();
   readonly #zoneByWaiting = new Map<string, string>();
-  readonly #turns = new Set<string>();
+  readonly #released = new Set<string>();
   #downZones = 0;
-  #allDark = false;
+  #allZonesDown = false;
 
-  constructor(parts: ZoneEvictionsDeps) {
-    this.#parts = parts;
+  constructor(deps: ZoneEvictionsDeps) {
+    this.#deps = deps;
   }
 
-  /** There are nodes that have reported, and not one of them is Ready: that says more of our own network than of theirs. */
+  /** True if no reporting node is Ready. Then the coordinator's own network is probably down, not the nodes. */
   get allZonesDown(): boolean {
-    return this.#allDark;
+    return this.#allZonesDown;
   }
 
-  /** A node came, changed or went: costs the same however many there are. */
+  /** Updates the counts for a changed node, in constant time. */
   changed(previous: ZoneMember | undefined, current: ZoneMember | undefined): void {
     if (previous?.zone === current?.zone && previous?.isReady === current?.isReady) return;
     for (const [member, by] of [
@@ -73,30 +74,31 @@ export class ZoneEvictions {
       if (member.isReady) zone.ready += by;
       else zone.notReady += by;
     }
-    for (const name of new Set([previous?.zone, current?.zone])) if (name !== undefined) this.#judge(name);
-    this.#judgeAll();
+    for (const name of new Set([previous?.zone, current?.zone]))
+      if (name !== undefined) this.#updateState(name);
+    this.#updateAllDown();
   }
 
-  /** The node's turn has come. */
+  /** True if the node was released for eviction. */
   mayEvict(node: string): boolean {
-    return this.#turns.has(node);
+    return this.#released.has(node);
   }
 
-  /** The node should be emptied when its turn comes; once asked for is enough. */
+  /** Queues the node for eviction. Repeated requests have no effect. */
   request(node: string, zoneName: string): void {
-    if (this.#turns.has(node) || this.#allDark) return;
+    if (this.#released.has(node) || this.#allZonesDown) return;
     const present = this.#zoneByWaiting.get(node);
     if (present === zoneName) return;
     if (present !== undefined) this.forget(node);
-    const { clock, rates } = this.#parts;
+    const { clock, rates } = this.#deps;
     this.#zoneByWaiting.set(node, zoneName);
     this.#zone(zoneName).waiting.set(node, clock.monotonic() + rates.nodeMonitorPeriodMs);
-    this.#arm(zoneName);
+    this.#setTimer(zoneName);
   }
 
-  /** The node is well again, is emptied already, or is no more. */
+  /** The node is Ready again, already evicting, or deleted. */
   forget(node: string): void {
-    this.#turns.delete(node);
+    this.#released.delete(node);
     const name = this.#zoneByWaiting.get(node);
     if (name === undefined) return;
     this.#zoneByWaiting.delete(node);
@@ -111,7 +113,7 @@ export class ZoneEvictions {
   #zone(name: string): Zone {
     const present = this.#zones.get(name);
     if (present) return present;
-    const { rates, clock } = this.#parts;
+    const { rates, clock } = this.#deps;
     const bucket = fullBucket(rates.nodeEvictionRate, clock.monotonic());
     const zone: Zone = {
       ready: 0,
@@ -125,8 +127,8 @@ export class ZoneEvictions {
     return zone;
   }
 
-  #judge(name: string): void {
-    const { rates, log } = this.#parts;
+  #updateState(name: string): void {
+    const { rates, log } = this.#deps;
     const zone = this.#zone(name);
     const state = zoneState(zone, rates.unhealthyZoneThreshold);
     if (state !== zone.state) {
@@ -143,56 +145,61 @@ export class ZoneEvictions {
     this.#setRate(name, zone);
   }
 
-  #judgeAll(): void {
-    const allDark = this.#zones.size > 0 && this.#downZones === this.#zones.size;
-    if (allDark === this.#allDark) return;
-    this.#allDark = allDark;
-    this.#parts.log.info({ allDark }, allDark ? 'all zones are down: nobody is evicted' : 'zones are back');
-    if (allDark) {
-      this.#turns.clear();
+  #updateAllDown(): void {
+    const allDown = this.#zones.size > 0 && this.#downZones === this.#zones.size;
+    if (allDown === this.#allZonesDown) return;
+    this.#allZonesDown = allDown;
+    this.#deps.log.info(
+      { allDown },
+      allDown
+        ? 'all zones are down: evictions are suspended'
+        : 'at least one zone has recovered: evictions resume',
+    );
+    if (allDown) {
+      this.#released.clear();
       this.#zoneByWaiting.clear();
     }
     for (const [name, zone] of this.#zones) {
-      if (allDark) zone.waiting.clear();
+      if (allDown) zone.waiting.clear();
       this.#setRate(name, zone);
     }
-    this.#parts.onAllZonesDownChanged();
+    this.#deps.onAllZonesDownChanged();
   }
 
   #setRate(name: string, zone: Zone): void {
-    const { rates, clock } = this.#parts;
-    const rate = this.#allDark ? 0 : evictionRate(zone.state, zone, rates);
+    const { rates, clock } = this.#deps;
+    const rate = this.#allZonesDown ? 0 : evictionRate(zone.state, zone, rates);
     const bucket = atRate(zone.bucket, rate, clock.monotonic());
     if (bucket === zone.bucket) return;
     zone.bucket = bucket;
-    this.#arm(name);
+    this.#setTimer(name);
   }
 
-  /** Sleeps until the oldest may go and there is a token for it. */
-  #arm(name: string): void {
+  /** Sets a timer for the oldest node and the next token. */
+  #setTimer(name: string): void {
     const zone = this.#zones.get(name);
     zone?.timer?.cancel();
     const next = zone?.waiting.values().next().value;
     if (!zone || next === undefined) return;
-    const { clock } = this.#parts;
+    const { clock } = this.#deps;
     const now = clock.monotonic();
     const delayMs = Math.max(next - now, msToToken(zone.bucket, now));
     if (delayMs === Number.POSITIVE_INFINITY) return;
-    zone.timer = clock.after(delayMs, () => this.#letThrough(name));
+    zone.timer = clock.after(delayMs, () => this.#releaseNext(name));
   }
 
-  #letThrough(name: string): void {
+  #releaseNext(name: string): void {
     const zone = this.#zones.get(name);
     if (!zone) return;
-    const now = this.#parts.clock.monotonic();
+    const now = this.#deps.clock.monotonic();
     const [first] = zone.waiting;
     if (first && first[1] <= now && msToToken(zone.bucket, now) === 0) {
       const [node] = first;
       zone.bucket = afterTaking(zone.bucket, now);
       this.forget(node);
-      this.#turns.add(node);
-      this.#parts.onEvictionAllowed(node, name);
+      this.#released.add(node);
+      this.#deps.onEvictionAllowed(node, name);
     }
-    this.#arm(name);
+    this.#setTimer(name);
   }
 }

@@ -1,4 +1,4 @@
-/** What is to be looked at again, each at its own time: the next one is known at once. Times are ms since the epoch. */
+/** Keys with deadlines in ms since the epoch, with fast access to the earliest one. */
 import sortedBTree from 'sorted-btree';
 
 const BTree = sortedBTree.default;
@@ -7,7 +7,7 @@ export class DeadlineQueue {
   readonly #byTime = new BTree<number, Set<string>>();
   readonly #byName = new Map<string, number>();
 
-  /** In the place of the time that was set for `name`; undefined: at no time. */
+  /** Replaces the deadline of `name`; undefined removes it. */
   set(name: string, at: number | undefined): void {
     const before = this.#byName.get(name);
     if (before === at) return;
@@ -19,12 +19,11 @@ export class DeadlineQueue {
     else this.#byTime.set(at, new Set([name]));
   }
 
-  /** The first time that is set. */
   get next(): number | undefined {
     return this.#byTime.minKey();
   }
 
-  /** Takes out what is due at `now`, the earliest first. */
+  /** Removes and returns all names that are due at `now`, earliest first. */
   takeDue(now: number): string[] {
     const due: string[] = [];
     for (let at = this.next; at !== undefined && at <= now; at = this.next) {

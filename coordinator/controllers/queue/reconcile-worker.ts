@@ -1,4 +1,4 @@
-/** Reconciles keys of a queue: the one place for retries, back-off and reading one's own writes. */
+/** Reconciles the keys of a queue. Handles retries, back-off, and reading one's own writes for all controllers. */
 
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { backoffMs } from '../../../shared/kube/objects/backoff.js';
@@ -9,44 +9,40 @@ import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import type { Informers } from '../../informers/informer.js';
 import { type QueueObserver, WorkQueue } from './work-queue.js';
 
-/** client-go's default per-item back-off: 5 ms doubling up to 1000 s. */
+/** client-go's default back-off per item: 5 ms, doubled up to 1000 s. */
 const RETRY = { firstMs: 5, maxMs: 1_000_000 };
 
-/** What one reconcile tells the worker about what it did. */
+/** Passed to a reconcile to report its writes and to requeue its key. */
 export interface ReconcileContext {
-  /** A write's answer: the key stays taken until every informer has seen that revision, also when the reconcile then throws. */
+  /** Reports a write, also before a throw. The key stays in process until all informers have seen it. */
   observeWrite(object: KubeObject): void;
-  /** Look at the key again after `delayMs` (at least). */
+  /** Queues the key again after at least `delayMs`. */
   requeueAfter(delayMs: number): void;
 }
 
-/** Makes the world match the key's object, once. Throwing means: again, later. */
-export type Reconcile = (key: string, turn: ReconcileContext) => Promise<void>;
+export type Reconcile = (key: string, context: ReconcileContext) => Promise<void>;
 
-/** Who counts what workers do. */
 export interface QueueMeter {
-  /** Who counts what goes through the queue of this name. */
+  /** Returns the observer for the queue with this name. */
   observer(name: string): QueueObserver;
-  /** The queue is there, and can be looked at. */
   queueCreated(name: string, queue: Pick<WorkQueue, 'size' | 'unfinished'>): void;
   reconciled(name: string, durationMs: number): void;
   retried(name: string): void;
 }
 
 interface WorkerOptions {
-  /** Names the controller in log lines. */
   name: string;
   reconcile: Reconcile;
   informers: Pick<Informers, 'waitFor'>;
   clock: Clock;
   log: Logger;
-  /** Absent: nobody counts. */
+  /** Absent: no metrics. */
   queueMeter?: QueueMeter;
-  /** Keys at once; upstream's DaemonSet controller takes 2. */
+  /** Number of concurrent keys. Upstream's DaemonSet controller uses 2. */
   concurrency?: number;
 }
 
-/** Runs from its making until `stop()`. */
+/** Runs from its construction until `stop()`. */
 export class Worker {
   readonly queue: WorkQueue;
   readonly #options: WorkerOptions;
@@ -64,7 +60,7 @@ export class Worker {
     this.#loops = Array.from({ length: options.concurrency ?? 2 }, () => this.#loop());
   }
 
-  /** Takes no new key; resolves when the reconciles under way have ended. */
+  /** Takes no new keys. Resolves when the current reconciles have ended. */
   async stop(): Promise<void> {
     this.queue.close();
     await Promise.all(this.#loops);
@@ -80,7 +76,7 @@ export class Worker {
 
   async #process(key: string): Promise<void> {
     let revision = 0;
-    const turn: ReconcileContext = {
+    const context: ReconcileContext = {
       observeWrite: (object) => {
         revision = Math.max(revision, Number(object.metadata.resourceVersion ?? 0));
       },
@@ -89,7 +85,7 @@ export class Worker {
     const { clock, queueMeter, name } = this.#options;
     const began = clock.monotonic();
     try {
-      await this.#options.reconcile(key, turn);
+      await this.#options.reconcile(key, context);
       this.#failures.delete(key);
     } catch (error) {
       this.#retry(key, error);
@@ -103,7 +99,7 @@ export class Worker {
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, failures + 1);
     const delayMs = backoffMs(failures, RETRY);
-    // A refusal says all in its words; of anything else the place matters as well.
+    // An API refusal is clear from its message. Other errors need their stack.
     const why = error instanceof ApiError ? { reason: error.reason, message: error.message } : { err: error };
     this.#log.warn({ key, ...why, delayMs }, 'reconcile failed, will retry');
     this.queue.addAfter(key, delayMs);

@@ -1,4 +1,4 @@
-/** Keys to look at, each once at a time (client-go `util/workqueue`). */
+/** A queue of unique keys (client-go `util/workqueue`). */
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 
 interface Delayed {
@@ -6,29 +6,28 @@ interface Delayed {
   timer: Timer;
 }
 
-/** Who counts what goes through a queue. */
 export interface QueueObserver {
-  /** A key was added that did not wait already. */
+  /** A key was added that was not waiting yet. */
   added(): void;
-  /** A key was taken after so long. */
+  /** A key was taken after waiting for `durationMs`. */
   waited(durationMs: number): void;
 }
 
 /**
- * A key added while it waits is there once; added while it is processed, it comes again afterwards.
- * Between `take` and `done` nobody else gets the key.
+ * Adding a waiting key has no effect. A key that is added while it is processed is queued again afterwards. Between
+ * `take` and `done` a key has only one worker.
  */
 export class WorkQueue {
   readonly #clock: Clock;
   readonly #observer: QueueObserver | undefined;
-  /** Since when. */
+  /** By key: since when it waits. */
   readonly #waiting = new Map<string, number>();
-  /** Goes through `#waiting` once for good: one from its beginning would pass the places of all keys taken before. */
+  /** One iterator for all calls. A new one per `take` would skip all deleted entries, which is slow. */
   #oldest = this.#waiting.keys();
-  /** Since when. */
+  /** By key: since when it is processed. */
   readonly #processing = new Map<string, number>();
-  /** Added while being processed. */
-  readonly #again = new Set<string>();
+  /** Keys that were added while being processed. */
+  readonly #requeued = new Set<string>();
   readonly #delayed = new Map<string, Delayed>();
   readonly #takers: ((key: string | undefined) => void)[] = [];
   #closed = false;
@@ -38,22 +37,22 @@ export class WorkQueue {
     this.#observer = observer;
   }
 
-  /** Keys that wait now, delayed ones and those in work not counted. */
+  /** Number of waiting keys, without delayed keys and keys in process. */
   get size(): number {
     return this.#waiting.size;
   }
 
-  /** How long keys have been worked on that are not done yet, ms. */
+  /** Processing time so far of each key in process, in ms. */
   unfinished(): number[] {
     const now = this.#clock.monotonic();
     return [...this.#processing.values()].map((since) => now - since);
   }
 
   add(key: string): void {
-    if (this.#closed || this.#waiting.has(key) || this.#again.has(key)) return;
+    if (this.#closed || this.#waiting.has(key) || this.#requeued.has(key)) return;
     this.#observer?.added();
     if (this.#processing.has(key)) {
-      this.#again.add(key);
+      this.#requeued.add(key);
       return;
     }
     const now = this.#clock.monotonic();
@@ -62,11 +61,11 @@ export class WorkQueue {
       this.#waiting.set(key, now);
       return;
     }
-    this.#begin(key, now);
+    this.#start(key, now);
     taker(key);
   }
 
-  /** Adds the key after `delayMs`; of several delays of one key the soonest counts. */
+  /** Adds the key after `delayMs`. Of several delays of one key, the shortest counts. */
   addAfter(key: string, delayMs: number): void {
     if (this.#closed) return;
     if (delayMs <= 0) {
@@ -84,30 +83,29 @@ export class WorkQueue {
     this.#delayed.set(key, { at, timer });
   }
 
-  /** Forgets the key's delay, if it has one. */
   cancelDelay(key: string): void {
     this.#delayed.get(key)?.timer.cancel();
     this.#delayed.delete(key);
   }
 
-  /** The key that waited longest, as soon as there is one; undefined once the queue is closed. */
+  /** Resolves with the key that waited longest, once there is one. Undefined once the queue is closed. */
   take(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
     const key = this.#first();
     if (key === undefined) return new Promise((resolve) => this.#takers.push(resolve));
     const since = this.#waiting.get(key);
     this.#waiting.delete(key);
-    this.#begin(key, since);
+    this.#start(key, since);
     return Promise.resolve(key);
   }
 
-  #begin(key: string, waitingSince: number | undefined): void {
+  #start(key: string, waitingSince: number | undefined): void {
     const now = this.#clock.monotonic();
     this.#processing.set(key, now);
     this.#observer?.waited(now - (waitingSince ?? now));
   }
 
-  /** The key that waited longest. An iterator that has once ended stays at its end. */
+  /** Returns the key that waited longest. An exhausted iterator must be replaced. */
   #first(): string | undefined {
     if (this.#waiting.size === 0) return undefined;
     const next = this.#oldest.next();
@@ -116,14 +114,13 @@ export class WorkQueue {
     return this.#oldest.next().value;
   }
 
-  /** Gives a taken key back. */
   done(key: string): void {
     this.#processing.delete(key);
-    if (!this.#again.delete(key)) return;
-    // It was counted when it was added, and waits from now on.
+    if (!this.#requeued.delete(key)) return;
+    // It was counted when it was added, and its waiting time starts now.
     const taker = this.#takers.shift();
     if (taker) {
-      this.#begin(key, undefined);
+      this.#start(key, undefined);
       taker(key);
     } else if (!this.#closed) this.#waiting.set(key, this.#clock.monotonic());
   }

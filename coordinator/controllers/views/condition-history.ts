@@ -1,11 +1,11 @@
-/** The last changes of each host's conditions, for people: in memory alone, from the informers' news. */
+/** Keeps the latest condition changes of each host in memory. */
 import type { ConditionChange } from '../../../shared/kube/fleet/host-reading-types.js';
-import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import type { Condition } from '../../../shared/kube/objects/conditions.js';
+import { type Timestamp, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
-import { conditionChanges } from '../../decisions/views/condition-changes.js';
 import type { Informers } from '../../informers/informer.js';
 
-/** Of one host. */
+/** Limit per host. */
 const MOST = 64;
 
 export class ConditionHistory {
@@ -17,7 +17,7 @@ export class ConditionHistory {
         if (previous) this.#byNode.delete(previous.metadata.name);
         return;
       }
-      // What stood there when the coordinator started is no change.
+      // Conditions from before the coordinator's start are not changes.
       if (!previous || previous.status?.conditions === current.status?.conditions) return;
       const changes = conditionChanges(
         previous.status?.conditions ?? [],
@@ -28,7 +28,7 @@ export class ConditionHistory {
     });
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   of(node: string): ConditionChange[] {
     return this.#byNode.get(node) ?? [];
   }
@@ -36,4 +36,17 @@ export class ConditionHistory {
   #add(node: string, changes: readonly ConditionChange[]): void {
     this.#byNode.set(node, [...this.of(node), ...changes].slice(-MOST));
   }
+}
+
+export function conditionChanges(
+  previous: readonly Condition[],
+  current: readonly Condition[],
+  now: Timestamp,
+): ConditionChange[] {
+  return current.flatMap(({ type, status, reason = '', message = '', lastTransitionTime }) => {
+    const before = previous.find((condition) => condition.type === type);
+    if (before?.status === status) return [];
+    const from = before && { from: before.status };
+    return [{ time: lastTransitionTime ?? now, type, ...from, status, reason, message }];
+  });
 }

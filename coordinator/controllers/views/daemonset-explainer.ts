@@ -1,4 +1,4 @@
-/** Answers why a DaemonSet does or does not run where: fits the API's `Explain` from informers, and writes nothing. */
+/** Explains where a DaemonSet runs and where not. Implements the API's `Explain` from the informers, without writes. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { notFound } from '../../../shared/kube/objects/api-status.js';
@@ -28,18 +28,18 @@ import type { CreateRefusals } from '../daemonsets/create-refusals.js';
 import { nodeNamesOf, podsOnNode } from '../daemonsets/daemonset-node-view.js';
 import type { ActiveRollouts } from '../rollouts/active-rollouts.js';
 
-/** Why, for one node. `rules`: [] when there is no Node to hold them to. */
+/** The reason for one node. `rules` is [] if the Node does not exist. */
 interface NodeAnswer {
   code: ReasonCode;
   sentence: string;
   rules: RuleResult[];
   pod?: string;
   failedCreate?: FailedCreate;
-  /** Where a policy governs the DaemonSet. */
+  /** Present if a policy governs the DaemonSet. */
   rollout?: { code: RolloutReasonCode; wave: string };
 }
 
-/** Why, for the whole fleet: every node is named under exactly one code. Codes without a node are left out. */
+/** The reasons for the whole fleet. Each node is under exactly one code. Codes without a node are omitted. */
 interface FleetAnswer {
   sentence: string;
   total: number;
@@ -47,7 +47,7 @@ interface FleetAnswer {
   failedCreate?: FailedCreate;
 }
 
-/** Pods that the API refused to create, as their Event of this reason counts them. */
+/** Pods that the API refused to create, counted as in their Event of this reason. */
 interface FailedCreate {
   message: string;
   count: number;
@@ -55,35 +55,35 @@ interface FailedCreate {
   lastTime: Timestamp;
 }
 
-/** Which hosts of a rollout. */
-interface HostsWish {
+interface HostsFilter {
   codes: readonly string[];
   wave?: string;
   after?: string;
   limit: number;
 }
 
-/** One page of a rollout's hosts, by name. */
+/** One page of a rollout's hosts, sorted by name. */
 interface HostList {
   total: number;
   hosts: { node: string; code: RolloutReasonCode; wave: string; sentence: string }[];
   continue?: string;
 }
 
-function isMeant({ code, wave }: NodeRolloutStatus, wish: HostsWish): boolean {
+function isSelected({ code, wave }: NodeRolloutStatus, filter: HostsFilter): boolean {
   return (
-    (wish.codes.length === 0 || wish.codes.includes(code)) && (wish.wave === undefined || wish.wave === wave)
+    (filter.codes.length === 0 || filter.codes.includes(code)) &&
+    (filter.wave === undefined || filter.wave === wave)
   );
 }
 
-interface ExplainerParts {
+interface DaemonSetExplainerDeps {
   informers: Pick<Informers, 'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions'>;
   clock: Clock;
   rollouts: Pick<ActiveRollouts, 'nodeStatus' | 'rolloutOf'>;
   refusals: Pick<CreateRefusals, 'of'>;
 }
 
-/** A DaemonSet with what is the same for all its nodes. */
+/** A DaemonSet with the data that is equal for all its nodes. */
 interface Subject {
   daemonSet: DaemonSet;
   matcher: Matcher;
@@ -92,20 +92,23 @@ interface Subject {
 }
 
 export class DaemonSetExplainer {
-  readonly #parts: ExplainerParts;
+  readonly #deps: DaemonSetExplainerDeps;
 
-  constructor(parts: ExplainerParts) {
-    this.#parts = parts;
+  constructor(deps: DaemonSetExplainerDeps) {
+    this.#deps = deps;
   }
 
-  /** Costs as much as there are Pods on that node. Throws 404 for a DaemonSet, or for a node that neither exists nor holds its Pods. */
+  /**
+   * The cost depends on the number of Pods on the node. Throws 404 if the DaemonSet does not exist, or if the node
+   * neither exists nor has Pods of it.
+   */
   explainNode(ref: ObjectRef, nodeName: string): NodeAnswer {
     const subject = this.#subject(ref);
     const { daemonSet } = subject;
-    const node = this.#parts.informers.nodes.get({ name: nodeName });
+    const node = this.#deps.informers.nodes.get({ name: nodeName });
     const pods = this.#ownedPods(subject, nodeName);
     if (!node && pods.length === 0) throw notFound(nodeKind, nodeName);
-    const rollout = this.#parts.rollouts.nodeStatus(ref, nodeName);
+    const rollout = this.#deps.rollouts.nodeStatus(ref, nodeName);
     const reason = reasonFor({ ...subject, node, pods, rollout });
     return {
       code: reason.code,
@@ -117,12 +120,12 @@ export class DaemonSetExplainer {
     };
   }
 
-  /** Visits all nodes, in slices. Throws 404. */
+  /** Visits all nodes in time slices. Throws 404. */
   async explainFleet(ref: ObjectRef): Promise<FleetAnswer> {
     const subject = this.#subject(ref);
-    const slice = new TimeSlice(this.#parts.clock);
+    const slice = new TimeSlice(this.#deps.clock);
     const nodesByCode = new Map<ReasonCode, string[]>(REASON_CODES.map((code) => [code, []]));
-    for (const nodeName of nodeNamesOf(this.#parts.informers, subject.daemonSet)) {
+    for (const nodeName of nodeNamesOf(this.#deps.informers, subject.daemonSet)) {
       nodesByCode.get(this.#reason(subject, nodeName).code)?.push(nodeName);
       await slice.yieldIfUsedUp();
     }
@@ -138,21 +141,21 @@ export class DaemonSetExplainer {
     };
   }
 
-  /** Visits all nodes, in slices; puts into words those of one page. Throws 404. */
-  async rolloutHosts(ref: ObjectRef, wish: HostsWish): Promise<HostList> {
+  /** Visits all nodes in time slices, and builds the sentences of one page. Throws 404. */
+  async rolloutHosts(ref: ObjectRef, filter: HostsFilter): Promise<HostList> {
     const subject = this.#subject(ref);
-    const posted = this.#parts.rollouts.rolloutOf(ref);
+    const posted = this.#deps.rollouts.rolloutOf(ref);
     if (!posted) throw notFound(rolloutKind, ref.name);
-    const slice = new TimeSlice(this.#parts.clock);
+    const slice = new TimeSlice(this.#deps.clock);
     const found: { node: string; stance: NodeRolloutStatus }[] = [];
-    for (const node of nodeNamesOf(this.#parts.informers, subject.daemonSet)) {
+    for (const node of nodeNamesOf(this.#deps.informers, subject.daemonSet)) {
       const stance = posted.stanceOf(node);
-      if (isMeant(stance, wish)) found.push({ node, stance });
+      if (isSelected(stance, filter)) found.push({ node, stance });
       await slice.yieldIfUsedUp();
     }
     found.sort((a, b) => (a.node < b.node ? -1 : 1));
-    const left = wish.after === undefined ? found : found.filter(({ node }) => node > (wish.after ?? ''));
-    const page = left.slice(0, wish.limit);
+    const left = filter.after === undefined ? found : found.filter(({ node }) => node > (filter.after ?? ''));
+    const page = left.slice(0, filter.limit);
     const last = page.at(-1);
     return {
       total: found.length,
@@ -164,7 +167,7 @@ export class DaemonSetExplainer {
   }
 
   #subject(ref: ObjectRef): Subject {
-    const { daemonSets, controllerRevisions } = this.#parts.informers;
+    const { daemonSets, controllerRevisions } = this.#deps.informers;
     const daemonSet = daemonSets.get(ref);
     if (!daemonSet) throw notFound(daemonSetKind, ref.name);
     const owned = controllerRevisions.indexed(BY_OWNER, daemonSet.metadata.uid ?? '');
@@ -178,17 +181,17 @@ export class DaemonSetExplainer {
       },
       refusal: daemonSet.metadata.deletionTimestamp
         ? undefined
-        : this.#parts.refusals.of(daemonSet.metadata.uid ?? ''),
+        : this.#deps.refusals.of(daemonSet.metadata.uid ?? ''),
     };
   }
 
   #ownedPods({ daemonSet, matcher }: Subject, nodeName: string): Pod[] {
-    return podsOnNode(this.#parts.informers, daemonSet, matcher, nodeName).owned;
+    return podsOnNode(this.#deps.informers, daemonSet, matcher, nodeName).owned;
   }
 
   #reason(subject: Subject, nodeName: string): Reason {
-    const node = this.#parts.informers.nodes.get({ name: nodeName });
-    const rollout = this.#parts.rollouts.nodeStatus(subject.daemonSet.metadata, nodeName);
+    const node = this.#deps.informers.nodes.get({ name: nodeName });
+    const rollout = this.#deps.rollouts.nodeStatus(subject.daemonSet.metadata, nodeName);
     return reasonFor({ ...subject, node, pods: this.#ownedPods(subject, nodeName), rollout });
   }
 }

@@ -1,4 +1,6 @@
-/** Answers which Pods would come and go if hosts were changed: by the placement that the DaemonSet controller asks, of the present objects. */
+/**
+ * Computes which Pods would start and stop if hosts were changed, with the placement rules of the DaemonSet controller.
+ */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type {
@@ -16,8 +18,7 @@ import { findUntoleratedTaint } from '../../decisions/placement/taint-toleration
 import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';
 import { placementVerdict } from '../daemonsets/cached-placement.js';
 
-/** More names would be read by nobody. */
-const MOST_NAMED = 10;
+const MAX_NAMES = 10;
 const EVICTING = ['NoExecute'];
 
 interface HostChangePreviewDeps {
@@ -26,15 +27,14 @@ interface HostChangePreviewDeps {
 }
 
 export class HostChangePreview {
-  readonly #parts: HostChangePreviewDeps;
+  readonly #deps: HostChangePreviewDeps;
 
-  constructor(parts: HostChangePreviewDeps) {
-    this.#parts = parts;
+  constructor(deps: HostChangePreviewDeps) {
+    this.#deps = deps;
   }
 
-  /** Looks at each of the hosts, in slices. */
   async effectOf({ hosts, change }: HostEffectRequest): Promise<HostEffect> {
-    const { informers, clock } = this.#parts;
+    const { informers, clock } = this.#deps;
     const slice = new TimeSlice(clock);
     const daemonSets = [...informers.daemonSets.list()].filter(({ metadata }) => !metadata.deletionTimestamp);
     const effects = new Map(daemonSets.map((daemonSet) => [daemonSet, noEffect(daemonSet)]));
@@ -43,7 +43,7 @@ export class HostChangePreview {
     for (const name of new Set(hosts)) {
       const node = informers.nodes.get({ name });
       if (!node) missing.push(name);
-      else evicted += this.#lookAt(node, change, effects);
+      else evicted += this.#count(node, change, effects);
       await slice.yieldIfUsedUp();
     }
     return {
@@ -56,36 +56,36 @@ export class HostChangePreview {
     };
   }
 
-  /** Counts what changes on one host; answers how many other Pods have to go. */
-  #lookAt(node: Node, change: NodeChange, effects: ReadonlyMap<DaemonSet, DaemonSetEffect>): number {
+  /** Counts the changes on one host. Returns the number of other Pods that would be evicted. */
+  #count(node: Node, change: NodeChange, effects: ReadonlyMap<DaemonSet, DaemonSetEffect>): number {
     const { name } = node.metadata;
     const after = changedNode(node, change);
-    const pods = this.#parts.informers.pods
+    const pods = this.#deps.informers.pods
       .indexed(PODS_BY_NODE, name)
       .filter(({ metadata }) => !metadata.deletionTimestamp);
     const owners = new Set(pods.map(({ metadata }) => controllerOf(metadata)?.uid));
     for (const [daemonSet, effect] of effects) {
       const { shouldRun, shouldContinueRunning } = placementVerdict(after, daemonSet);
       const isThere = owners.has(daemonSet.metadata.uid);
-      // What comes all the same is not this change's doing.
+      // A Pod that starts without the change is not an effect of it.
       if (!isThere && shouldRun && !placementVerdict(node, daemonSet).shouldRun) {
         effect.starts += 1;
-        if (effect.startsOn.length < MOST_NAMED) effect.startsOn.push(name);
+        if (effect.startsOn.length < MAX_NAMES) effect.startsOn.push(name);
       }
       if (isThere && !shouldContinueRunning) {
         effect.stops += 1;
-        if (effect.stopsOn.length < MOST_NAMED) effect.stopsOn.push(name);
+        if (effect.stopsOn.length < MAX_NAMES) effect.stopsOn.push(name);
       }
     }
-    return pods.filter((pod) => isDrivenOut(pod, node, after)).length;
+    return pods.filter((pod) => isEvicted(pod, node, after)).length;
   }
 }
 
-/** DaemonSets' Pods are counted with their DaemonSet. */
-function isDrivenOut({ metadata, spec: { tolerations = [] } }: Pod, before: Node, after: Node): boolean {
+/** Pods of a DaemonSet are counted with their DaemonSet. */
+function isEvicted({ metadata, spec: { tolerations = [] } }: Pod, before: Node, after: Node): boolean {
   if (controllerOf(metadata)?.kind === 'DaemonSet') return false;
-  const bears = ({ spec }: Node) => !findUntoleratedTaint(spec?.taints ?? [], tolerations, EVICTING);
-  return bears(before) && !bears(after);
+  const tolerates = ({ spec }: Node) => !findUntoleratedTaint(spec?.taints ?? [], tolerations, EVICTING);
+  return tolerates(before) && !tolerates(after);
 }
 
 function noEffect({ metadata: { namespace = '', name } }: DaemonSet): DaemonSetEffect {

@@ -1,6 +1,6 @@
 /**
- * Every host at a glance, for those who look: nothing is computed while nobody does. A change marks its host; marked hosts are
- * looked at together, and what comes out is encoded once for all who watch.
+ * Summaries of all hosts, computed only while a client watches or lists them. A change marks its host. Marked hosts are
+ * computed together, and the JSON is encoded once for all watchers.
  */
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import {
@@ -13,20 +13,23 @@ import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { hostSummary } from '../../decisions/views/host-summary.js';
 import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';
 
-/** A change is told after so long at the latest, together with all others of that time. */
-const TOGETHER_MS = 100;
+/** Longest delay of a change. All changes within it are sent together. */
+const BATCH_MS = 100;
 
-/** One host as JSON text; `undefined` when it is gone. */
+/** One host as JSON text; `undefined` if it was deleted. */
 interface HostJson {
   name: string;
   json: string | undefined;
 }
 
-/** Who was not heard since the coordinator's own start: in memory alone, for all of a fleet comes back then. */
+/** Hosts that have not reconnected since the coordinator's start. In memory, because all reconnect then. */
 interface Contacts {
-  /** Since when the host is waited for, ms since the epoch; undefined: it was heard, and what is stored of its link is true. */
+  /**
+   * Returns since when the coordinator waits for the host, in ms since the epoch. Undefined if the host has reconnected
+   * and its stored status is current.
+   */
   awaitingSince(node: string): number | undefined;
-  /** Hears of each host whose contact changed. */
+  /** Calls the handler for each host with a changed connection state. */
   onChange(handler: (node: string) => void): void;
 }
 
@@ -37,20 +40,20 @@ interface HostIndexDeps {
 }
 
 export class HostIndex {
-  readonly #parts: HostIndexDeps;
+  readonly #deps: HostIndexDeps;
   readonly #slice: TimeSlice;
   readonly #texts = new Map<string, { host: Host; json: string }>();
   readonly #marked = new Set<string>();
   readonly #listeners = new Set<(changed: readonly HostJson[]) => void>();
   #timer: Timer | undefined;
-  /** Looks follow each other, so that none tells what an earlier one knew better. */
-  #looking: Promise<void> = Promise.resolve();
+  /** Computations run one after another, so that an older result never overwrites a newer one. */
+  #refreshing: Promise<void> = Promise.resolve();
 
-  constructor(parts: HostIndexDeps) {
-    this.#parts = parts;
-    this.#slice = new TimeSlice(parts.clock);
-    const { nodes, pods, secrets } = parts.informers;
-    parts.liveness.onChange((name) => this.#mark(name));
+  constructor(deps: HostIndexDeps) {
+    this.#deps = deps;
+    this.#slice = new TimeSlice(deps.clock);
+    const { nodes, pods, secrets } = deps.informers;
+    deps.liveness.onChange((name) => this.#mark(name));
     nodes.onChange(({ previous, current }) => this.#mark((current ?? previous)?.metadata.name));
     pods.onChange(({ previous, current }) => {
       this.#mark(current?.spec.nodeName);
@@ -62,28 +65,23 @@ export class HostIndex {
     });
   }
 
-  /** All hosts as they are now, in order of their names. */
   async list(): Promise<readonly Host[]> {
-    await this.#look();
+    await this.#refresh();
     return [...this.#texts.values()].map(({ host }) => host).sort(byName);
   }
 
-  /** One host as it is now. */
   async get(name: string): Promise<Host | undefined> {
-    await this.#look();
+    await this.#refresh();
     return this.#texts.get(name)?.host;
   }
 
-  /**
-   * Answers all hosts, and calls `onChange` with each batch of changes after them until `leave`.
-   * A host whose text did not change is not told of.
-   */
+  /** Returns all hosts, and calls `onChange` with each batch of hosts that changed until `leave`. */
   async watch(
     onChange: (changed: readonly HostJson[]) => void,
   ): Promise<{ first: HostJson[]; leave: () => void }> {
-    await this.#look();
+    await this.#refresh();
     this.#listeners.add(onChange);
-    if (this.#marked.size > 0) this.#lookSoon();
+    if (this.#marked.size > 0) this.#scheduleRefresh();
     const first = [...this.#texts].map(([name, { json }]) => ({ name, json }));
     return { first, leave: () => void this.#listeners.delete(onChange) };
   }
@@ -91,26 +89,26 @@ export class HostIndex {
   #mark(name: string | undefined): void {
     if (name === undefined) return;
     this.#marked.add(name);
-    if (this.#listeners.size > 0) this.#lookSoon();
+    if (this.#listeners.size > 0) this.#scheduleRefresh();
   }
 
-  #lookSoon(): void {
-    this.#timer ??= this.#parts.clock.after(TOGETHER_MS, () => {
+  #scheduleRefresh(): void {
+    this.#timer ??= this.#deps.clock.after(BATCH_MS, () => {
       this.#timer = undefined;
-      void this.#look();
+      void this.#refresh();
     });
   }
 
-  #look(): Promise<void> {
-    this.#looking = this.#looking.then(() => this.#lookAtMarked());
-    return this.#looking;
+  #refresh(): Promise<void> {
+    this.#refreshing = this.#refreshing.then(() => this.#refreshMarked());
+    return this.#refreshing;
   }
 
-  async #lookAtMarked(): Promise<void> {
+  async #refreshMarked(): Promise<void> {
     const changed: HostJson[] = [];
     for (const name of this.#marked) {
       this.#marked.delete(name);
-      const text = this.#lookAt(name);
+      const text = this.#refreshHost(name);
       if (text) changed.push(text);
       const pause = this.#slice.yieldIfUsedUp();
       if (pause) await pause;
@@ -119,9 +117,9 @@ export class HostIndex {
     for (const listener of this.#listeners) listener(changed);
   }
 
-  /** Undefined when nothing that is shown has changed. */
-  #lookAt(name: string): HostJson | undefined {
-    const { nodes, pods } = this.#parts.informers;
+  /** Returns undefined if the summary is unchanged. */
+  #refreshHost(name: string): HostJson | undefined {
+    const { nodes, pods } = this.#deps.informers;
     const known = this.#texts.get(name);
     const node = nodes.get({ name });
     if (!node) {
@@ -130,7 +128,7 @@ export class HostIndex {
     }
     const host = hostSummary(node, pods.indexed(PODS_BY_NODE, name), {
       certificateEnds: this.#certificateEnd(name),
-      awaitingSince: this.#parts.liveness.awaitingSince(name),
+      awaitingSince: this.#deps.liveness.awaitingSince(name),
     });
     const json = JSON.stringify(host);
     if (known?.json === json) return undefined;
@@ -140,7 +138,7 @@ export class HostIndex {
 
   #certificateEnd(name: string): string | undefined {
     const ref = { namespace: ENROLMENT_NAMESPACE, name: credentialSecretName(name) };
-    const end = this.#parts.informers.secrets.get(ref)?.data?.['not-after'];
+    const end = this.#deps.informers.secrets.get(ref)?.data?.['not-after'];
     return end === undefined ? undefined : Buffer.from(end, 'base64').toString();
   }
 }

@@ -1,4 +1,4 @@
-/** Answers when a RolloutPolicy lets hosts be changed in the next days: by the same hours as its rollouts, of the present Nodes. */
+/** Computes when a RolloutPolicy allows changes of hosts in the next days, by the same schedules as its rollouts. */
 import {
   compileMaintenanceSchedules,
   type MaintenanceSchedule,
@@ -27,15 +27,15 @@ interface PolicyCalendarsDeps {
 }
 
 export class PolicyCalendars {
-  readonly #parts: PolicyCalendarsDeps;
+  readonly #deps: PolicyCalendarsDeps;
 
-  constructor(parts: PolicyCalendarsDeps) {
-    this.#parts = parts;
+  constructor(deps: PolicyCalendarsDeps) {
+    this.#deps = deps;
   }
 
-  /** From now on, for so many days. Visits all Nodes, in slices. Throws 404. */
+  /** Returns the calendar from now on for `days` days. Visits all Nodes in time slices. Throws 404. */
   async calendarOf(ref: ObjectRef, days: number): Promise<ChangeCalendar> {
-    const { informers, clock } = this.#parts;
+    const { informers, clock } = this.#deps;
     const policy = informers.rolloutPolicies.get(ref);
     if (!policy) throw notFound(rolloutPolicyKind, ref.name);
     const { namespace = '', name } = policy.metadata;
@@ -61,14 +61,14 @@ export class PolicyCalendars {
     };
   }
 
-  /** Hosts by the hours that they share. A policy without hosts has the hours of one without labels. */
+  /** Returns the number of hosts per schedule. A policy without hosts has the schedule of a host without labels. */
   async #classes({ spec }: RolloutPolicy): Promise<Map<MaintenanceSchedule, number>> {
-    const slice = new TimeSlice(this.#parts.clock);
+    const slice = new TimeSlice(this.#deps.clock);
     const classOf = compileMaintenanceSchedules(spec);
     const counts = new Map<MaintenanceSchedule, number>();
-    // Labels are shared and never change: most hosts have been classified before.
+    // Label objects are shared and immutable, so most hosts are in this cache.
     const known = new WeakMap<Labels, MaintenanceSchedule>();
-    for (const { metadata } of this.#parts.informers.nodes.list()) {
+    for (const { metadata } of this.#deps.informers.nodes.list()) {
       const { labels = {} } = metadata;
       const own = known.get(labels) ?? classOf(labels);
       known.set(labels, own);
@@ -79,7 +79,7 @@ export class PolicyCalendars {
   }
 
   #governed({ metadata }: RolloutPolicy): string[] {
-    const { daemonSets, rolloutPolicies } = this.#parts.informers;
+    const { daemonSets, rolloutPolicies } = this.#deps.informers;
     const namespace = metadata.namespace ?? '';
     const policies = rolloutPolicies.indexed(BY_NAMESPACE, namespace);
     return daemonSets

@@ -1,7 +1,4 @@
-/**
- * The ClusterRoles that every fleet has, and who holds them from the start
- * (plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go), for the resources that are served here.
- */
+/** Default ClusterRoles and bindings (plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go). */
 
 import {
   type PolicyRule,
@@ -12,7 +9,7 @@ import {
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 
 const LABELS = { 'kubernetes.io/bootstrapping': 'rbac-defaults' };
-/** `"false"` on an object keeps the next start from mending it. */
+/** With the value `"false"`, the next start leaves the object unchanged. */
 export const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 
 const READ = ['get', 'list', 'watch'];
@@ -67,7 +64,7 @@ function aggregateTo(role: string): Record<string, string> {
   return { [`${RBAC_GROUP}/aggregate-to-${role}`]: 'true' };
 }
 
-/** A role whose rules are those of the roles with the label `aggregate-to-NAME`. */
+/** A role with the rules of all roles with the label `aggregate-to-NAME`. */
 function aggregated(name: string, labels: Record<string, string> = {}): Role {
   const aggregationRule = { clusterRoleSelectors: [{ matchLabels: aggregateTo(name) }] };
   return { ...clusterRole(name, [], labels), aggregationRule };
@@ -88,7 +85,7 @@ const EDIT_RULES = [
 const VIEW_RULES = [
   rule(READ, CORE, ...VIEWABLE),
   rule(READ, CORE, ...VIEWABLE_ALONE),
-  // Within a namespace that means this namespace.
+  // In a RoleBinding this is the binding's own namespace.
   rule(READ, CORE, 'namespaces'),
   rule(READ, APPS, 'controllerrevisions', 'daemonsets', 'daemonsets/status'),
   rule(
@@ -104,7 +101,7 @@ const VIEW_RULES = [
   rule(READ, METRICS, 'pods', 'nodes'),
 ];
 
-/** In the order in which they are made. */
+/** In creation order. */
 export const BOOTSTRAP_ROLES: readonly Role[] = [
   clusterRole('cluster-admin', [rule(['*'], '*', '*'), { verbs: ['*'], nonResourceURLs: ['*'] }]),
   clusterRole('system:discovery', [
@@ -154,7 +151,7 @@ function clusterBinding(role: string, ...groups: string[]): RoleBinding {
   };
 }
 
-/** Of ClusterRoles alone. */
+/** Bindings of ClusterRoles only. */
 export const BOOTSTRAP_BINDINGS: readonly RoleBinding[] = [
   clusterBinding('cluster-admin', 'system:masters'),
   clusterBinding('system:monitoring', 'system:monitoring'),

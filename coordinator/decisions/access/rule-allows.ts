@@ -1,4 +1,4 @@
-/** Whether one rule of a role allows what someone wants (pkg/apis/rbac/v1/evaluation_helpers.go). */
+/** Decides whether a rule of a role allows an access (pkg/apis/rbac/v1/evaluation_helpers.go). */
 import type {
   Access,
   PathAccess,
@@ -8,12 +8,10 @@ import type {
 
 const ALL = '*';
 
-/** True when the rule allows it. */
 export function ruleAllows(rule: PolicyRule, access: Access): boolean {
   return 'path' in access ? allowsPath(rule, access) : allowsResource(rule, access);
 }
 
-/** True when one of the rules allows it. */
 export function rulesAllow(rules: readonly PolicyRule[], access: Access): boolean {
   return rules.some((rule) => ruleAllows(rule, access));
 }
@@ -37,7 +35,7 @@ function holds(values: readonly string[] | undefined, wanted: string): boolean {
   return values?.some((value) => value === ALL || value === wanted) ?? false;
 }
 
-/** A rule names a subresource as `pods/log`, or as `*` + `/log` whatever it is of. */
+/** A rule names a subresource as `pods/log`, or as `*` + `/log` for all resources. */
 function matchesResource(
   resources: readonly string[] | undefined,
   { resource, subresource }: Pick<ResourceAccess, 'resource' | 'subresource'>,
@@ -51,7 +49,7 @@ function matchesResource(
   );
 }
 
-/** `*` stands for every path, and at a pattern's end for every rest. */
+/** `*` matches every path, and at the end of a pattern every suffix. */
 function matchesPath(pattern: string, path: string): boolean {
   if (pattern === ALL || pattern === path) return true;
   return pattern.endsWith(ALL) && path.startsWith(pattern.slice(0, -1));

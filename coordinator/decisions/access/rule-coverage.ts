@@ -1,15 +1,17 @@
-/** Whether someone who holds some rules may hand on others: nobody gives what they do not have (component-helpers auth/rbac/validation). */
+/**
+ * Decides whether a user with some rules may grant others. Otherwise users could grant rights that they do not have
+ * (component-helpers auth/rbac/validation).
+ */
 import type { PolicyRule } from '../../../shared/kube/access/rbac-types.js';
 
 const ALL = '*';
 
-/** The parts of `wanted` that no rule of `held` covers, each with one verb, one group, one resource; none = all is covered. */
+/** Returns the single verb, group and resource combinations of `wanted` that no rule of `held` covers. */
 export function uncoveredRules(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
   const parts = wanted.flatMap(breakDown);
   return parts.filter((part) => !held.some((rule) => covers(rule, part)));
 }
 
-/** One part for each combination that the rule allows. */
 function breakDown(rule: PolicyRule): PolicyRule[] {
   const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
   const onResources = apiGroups.flatMap((group) =>
@@ -27,7 +29,7 @@ function breakDown(rule: PolicyRule): PolicyRule[] {
   return [...onResources, ...onPaths];
 }
 
-/** `part` is one of `breakDown`'s. */
+/** `part` is a single combination from `breakDown`. */
 function covers(rule: PolicyRule, part: PolicyRule): boolean {
   const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
   if (!coversAll(verbs, part.verbs)) return false;
@@ -45,14 +47,14 @@ function coversAll(owner: readonly string[], part: readonly string[] | undefined
   return owner.includes(ALL) || (part ?? []).every((value) => owner.includes(value));
 }
 
-/** Who may do something to any subresource of a name may do it to one of a kind. */
+/** A rule for a subresource of all resources covers that subresource of one resource. */
 function coversResource(owner: readonly string[], resource: string): boolean {
   if (owner.includes(ALL) || owner.includes(resource)) return true;
   const slash = resource.indexOf('/');
   return slash >= 0 && owner.includes(`${ALL}${resource.slice(slash)}`);
 }
 
-/** A rule without names covers every name; one with names covers no rule without. */
+/** A rule without names covers every name. A rule with names never covers a rule without. */
 function coversNames(owner: readonly string[], part: readonly string[] | undefined): boolean {
   if (owner.length === 0) return true;
   return part !== undefined && part.length > 0 && part.every((name) => owner.includes(name));
@@ -63,7 +65,7 @@ function coversPath(owner: string, path: string): boolean {
   return owner.endsWith(ALL) && path.startsWith(owner.slice(0, -1));
 }
 
-/** A rule as upstream's refusals show it: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}` (`CompactString`). */
+/** Formats a rule like upstream's refusals: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}` (`CompactString`). */
 export function compactRule(rule: PolicyRule): string {
   const parts = (
     [
@@ -77,12 +79,11 @@ export function compactRule(rule: PolicyRule): string {
   return `{${parts.join(', ')}}`;
 }
 
-/** A list of texts as Go's `%q` prints it. */
 export function goList(values: readonly string[]): string {
   return `[${values.map((value) => JSON.stringify(value)).join(' ')}]`;
 }
 
-/** Parts that differ in their verb alone become one rule again (`rbacregistryvalidation.CompactRules`). */
+/** Merges rules that differ only in their verbs (`rbacregistryvalidation.CompactRules`). */
 export function compactRules(rules: readonly PolicyRule[]): PolicyRule[] {
   const byRest = new Map<string, PolicyRule>();
   for (const rule of rules) {

@@ -95,7 +95,10 @@ export function nodeUpdateStatus(
 }
 
 /** Whatever was decided since: its host may have begun before it hears of that. */
-function mayBegin({ lastWindowEndsAt = Number.POSITIVE_INFINITY, withdrawn }: PendingHandover, now: number): boolean {
+function mayBegin(
+  { lastWindowEndsAt = Number.POSITIVE_INFINITY, withdrawn }: PendingHandover,
+  now: number,
+): boolean {
   return withdrawn !== 'Heard' && lastWindowEndsAt > now;
 }
 

@@ -1,10 +1,10 @@
-/** What the garbage collector does with one object (pkg/controller/garbagecollector). */
+/** Decides what the garbage collector does with an object (pkg/controller/garbagecollector). */
 import type { KubeObject, OwnerReference } from '../../../shared/kube/objects/meta.js';
 
 export const ORPHAN_FINALIZER = 'orphan';
 export const FOREGROUND_FINALIZER = 'foregroundDeletion';
 
-/** `gone`: no such object, or one of another uid. `waiting`: being deleted in the foreground. */
+/** `gone`: the object does not exist, or has another uid. `waiting`: foreground deletion is in progress. */
 export type OwnerState = 'present' | 'gone' | 'waiting';
 
 interface OwnerView {
@@ -14,11 +14,11 @@ interface OwnerView {
 
 export type GarbageStep =
   | { step: 'keep' }
-  /** It has other owners: drop the references with these uids. */
+  /** Other owners exist: remove only the references with these uids. */
   | { step: 'disown'; uids: string[] }
   | { step: 'delete'; propagationPolicy: 'Background' | 'Foreground' | 'Orphan' };
 
-/** What becomes of an object when its owners are in these states. `hasDependents`: of its own. */
+/** Returns the step for an object with owners in these states. `hasDependents`: the object itself has dependents. */
 export function dependentStep(
   object: Pick<KubeObject, 'metadata'>,
   owners: readonly OwnerView[],
@@ -40,18 +40,18 @@ function ownPolicy(finalizers: readonly string[]): 'Background' | 'Foreground' |
   return finalizers.includes(FOREGROUND_FINALIZER) ? 'Foreground' : 'Background';
 }
 
-/** What an object that is being deleted does about its dependents. */
+/** Step of an object that is being deleted, concerning its dependents. */
 type OwnerStep =
-  /** None of the collector's finalizers holds it. */
+  /** The object has no finalizer of the garbage collector. */
   | 'nothing'
-  /** Remove its references from the dependents, then the finalizer. */
+  /** Remove the owner references from the dependents, then the finalizer. */
   | 'orphan'
-  /** See to the dependents and wait for those that block. */
+  /** Queue the dependents and wait for the blocking ones. */
   | 'wait'
-  /** Nothing blocks any more: remove the finalizer. */
+  /** No dependent blocks: remove the finalizer. */
   | 'release';
 
-/** What is next for an owner on which its `dependents`, all there are, depend. */
+/** Returns the next step for an owner. `dependents` must be complete. */
 export function ownerStep(
   owner: Pick<KubeObject, 'metadata'>,
   dependents: readonly Pick<KubeObject, 'metadata'>[],
@@ -68,7 +68,6 @@ export function ownerStep(
   return isBlocked ? 'wait' : 'release';
 }
 
-/** The references that stay when those with these uids go. */
 export function withoutOwners(
   references: readonly OwnerReference[] | undefined,
   uids: readonly string[],

@@ -1,25 +1,24 @@
-/** Whether a signer of ours signs an approved request (pkg/controller/certificates/signer, pkg/apis/certificates helpers). */
+/** Decides on approved requests for the built-in signers (pkg/controller/certificates/signer). */
 import {
   type CertificateSigningRequestSpec,
   CLIENT_SIGNER,
   KUBELET_CLIENT_SIGNER,
 } from '../../../shared/kube/access/certificate-signing-request.js';
 
-/** What a request asks for, as its PKCS #10 says. */
+/** The content of a PKCS #10 request. */
 interface RequestedSubject {
   commonName: string;
   organizations: readonly string[];
-  /** True when it asks for more than a name. */
+  /** True if the request contains more than a subject. */
   requestsMore: boolean;
 }
 
-/** `ours`: false for a signer that somebody else has to play. `refusal`: why it is not signed, for the Failed condition. */
+/** `ours`: false for a foreign signer. `refusal`: the reason for the Failed condition. */
 type SigningVerdict = { ours: false } | { ours: true; refusal?: string };
 
 const NODE_USER = 'system:node:';
 const NODE_USAGES = new Set(['digital signature', 'key encipherment', 'client auth']);
 
-/** Pure. */
 export function signingVerdict(
   { signerName, usages = [] }: Pick<CertificateSigningRequestSpec, 'signerName' | 'usages'>,
   subject: RequestedSubject,
@@ -56,7 +55,7 @@ function clientRefusal(usages: readonly string[], subject: RequestedSubject): st
   if (subject.organizations.includes('system:masters')) {
     return `use of ${CLIENT_SIGNER} signer with system:masters group is not allowed`;
   }
-  // Nodes have a signer of their own, and keys that are registered.
+  // Nodes have their own signer, which registers their keys.
   if (subject.commonName.startsWith(NODE_USER) || subject.organizations.includes('system:nodes')) {
     return `a node's certificate is signed by ${KUBELET_CLIENT_SIGNER}`;
   }

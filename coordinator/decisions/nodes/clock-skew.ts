@@ -1,30 +1,36 @@
-/** Whether a host's clock is right, by the coordinator's. Nothing depends on it: whoever reads the host's own logs has to know. */
+/**
+ * Detects a wrong clock on a host. The condition only informs operators, for example when they read the host's logs.
+ */
 import { type Condition, findCondition } from '../../../shared/kube/objects/conditions.js';
 
-/** Node condition of our own: True when the host's wall clock is wrong. */
+/** Node condition of Everynode: True if the host's wall clock is wrong. */
 export const CLOCK_SKEWED = 'ClockSkewed';
 
-/** From here on a clock counts as wrong; below, a slow line and a busy coordinator explain it. */
+/** From this difference on a clock is wrong. Slow links and a busy coordinator explain smaller ones. */
 const WRONG_MS = 30_000;
-/** One that was wrong counts as right again from here on. */
+/** Below this difference a wrong clock is right again. */
 const RIGHT_MS = 15_000;
-/** A wrong clock is told anew when it went so much further wrong. */
-const NEWS = 0.1;
+/** Relative change from which the condition is updated. */
+const SIGNIFICANT_CHANGE = 0.1;
 
 /**
- * The condition for a skew of so many ms (the host's time less the coordinator's); `stored` as it is when it still says
- * enough, so that a measurement that wavers writes nothing.
+ * Returns the condition for a skew in ms (the host's time minus the coordinator's). Returns the stored condition if the
+ * skew has hardly changed, so that noise causes no writes.
  */
 export function clockCondition(stored: readonly Condition[] | undefined, skewMs: number): Condition {
   const present = findCondition(stored, CLOCK_SKEWED);
   const size = Math.abs(skewMs);
   const wasWrong = present?.status === 'True';
   if (size < (wasWrong ? RIGHT_MS : WRONG_MS)) {
-    const message = "The host's clock is that of the coordinator, give or take half a minute.";
+    const message = "The host's clock agrees with the coordinator's within half a minute.";
     return { type: CLOCK_SKEWED, status: 'False', reason: 'ClockInSync', message };
   }
-  const told = skewOf(present);
-  if (present && told !== undefined && Math.abs(told - skewMs) < Math.max(size * NEWS, RIGHT_MS))
+  const written = skewOf(present);
+  if (
+    present &&
+    written !== undefined &&
+    Math.abs(written - skewMs) < Math.max(size * SIGNIFICANT_CHANGE, RIGHT_MS)
+  )
     return present;
   const seconds = Math.round(skewMs / 1_000);
   const direction = skewMs < 0 ? 'behind' : 'ahead of';
@@ -32,7 +38,7 @@ export function clockCondition(stored: readonly Condition[] | undefined, skewMs:
   return { type: CLOCK_SKEWED, status: 'True', reason: 'ClockSkew', message };
 }
 
-/** The skew that the condition tells, ms; undefined when it tells none. */
+/** Returns the skew in the condition in ms; undefined if it has none. */
 export function skewOf(condition: Condition | undefined): number | undefined {
   const seconds = /\((-?\d+) s\)/.exec(condition?.message ?? '')?.[1];
   return condition?.status === 'True' && seconds !== undefined ? Number(seconds) * 1_000 : undefined;

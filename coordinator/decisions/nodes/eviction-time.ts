@@ -1,17 +1,16 @@
-/** When NoExecute taints drive a Pod off its node (pkg/controller/tainteviction). */
+/** Computes when NoExecute taints evict a Pod from its node (pkg/controller/tainteviction). */
 import type { Taint } from '../../../shared/kube/nodes/node-types.js';
 import type { Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
 import { tolerates } from '../placement/taint-tolerations.js';
 
-/** An eviction that was decided; due when `at` has come. Times are in one unit of the caller's, from one origin. */
+/** A decided eviction, due at `at`. Times have any unit and origin of the caller. */
 export interface PendingEviction {
-  /** When it was decided. */
   since: number;
   at: number;
 }
 
-/** How long these taints are borne, in seconds; each counts by its first matching toleration. */
-function secondsBorne(taints: readonly Taint[], tolerations: readonly Toleration[]): number {
+/** Returns how long these taints are tolerated, in seconds. The first matching toleration of each taint counts. */
+function secondsTolerated(taints: readonly Taint[], tolerations: readonly Toleration[]): number {
   const perTaint = taints.map((taint) => {
     const used = tolerations.find((toleration) => tolerates(toleration, taint));
     if (!used) return 0;
@@ -21,9 +20,9 @@ function secondsBorne(taints: readonly Taint[], tolerations: readonly Toleration
 }
 
 /**
- * What is pending for a Pod once its node is seen with these taints; undefined = it may stay. The clock starts when
- * the taints are seen. Something pending is kept while it has to be, even when a shorter toleration joins later.
- * @param unitsPerSecond of `now` and the results, e.g. 1000 for milliseconds
+ * Returns the pending eviction of a Pod on a node with these taints; undefined if it may stay. The time starts when the
+ * taints are first observed. A pending eviction keeps its time, even if a shorter toleration is added later.
+ * @param unitsPerSecond of `now` and the results, for example 1000 for milliseconds
  */
 export function evictionTime(
   pending: PendingEviction | undefined,
@@ -36,7 +35,7 @@ export function evictionTime(
   if (evicting.length === 0) return undefined;
   const untolerated = evicting.some((taint) => !tolerations.some((one) => tolerates(one, taint)));
   if (untolerated) return { since: now, at: now };
-  const seconds = secondsBorne(evicting, tolerations);
+  const seconds = secondsTolerated(evicting, tolerations);
   if (seconds === Number.POSITIVE_INFINITY) return undefined;
   if (pending && pending.since < now) return pending;
   return { since: now, at: now + seconds * unitsPerSecond };

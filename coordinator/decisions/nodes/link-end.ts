@@ -1,18 +1,18 @@
-/** Why the link to an agent is down, as far as the coordinator can tell: what people see of a host that is out of contact. */
+/** The cause of a closed link, as far as the coordinator can detect. It is displayed for disconnected hosts. */
 import type { Condition } from '../../../shared/kube/objects/conditions.js';
 
 /**
- * `silent`: nothing was heard any more. `broken`: the connection ended without a word, as when a process dies or a line is
- * cut by what is between. `stopped`: the agent said that it stops. `unheard`: it ended with a coordinator, and the next one
- * has not heard the agent. `unknown`: it is not known, or it was us.
+ * `silent`: nothing arrived for too long. `broken`: the connection ended without a goodbye, for example after a crash
+ * or a network failure. `stopped`: the agent announced its stop. `notReconnected`: the coordinator restarted and the agent has
+ * not reconnected. `unknown`: unknown, or closed by the coordinator.
  */
-export type LinkEnd = 'silent' | 'broken' | 'stopped' | 'unheard' | 'unknown';
+export type LinkEnd = 'silent' | 'broken' | 'stopped' | 'notReconnected' | 'unknown';
 
 /** WebSocket close codes (RFC 6455, 7.4.1). */
 const GOING_AWAY = 1001;
 const ABNORMAL = 1006;
 
-/** Of a WebSocket's close code. `wasSilent`: we closed it for its silence; `wasDismissed`: we said goodbye. */
+/** `wasSilent`: closed because nothing arrived. `wasDismissed`: closed after a goodbye of the coordinator. */
 export function linkEnd(code: number, { wasSilent = false, wasDismissed = false } = {}): LinkEnd {
   if (wasSilent) return 'silent';
   if (wasDismissed) return 'unknown';
@@ -20,22 +20,30 @@ export function linkEnd(code: number, { wasSilent = false, wasDismissed = false 
   return code === ABNORMAL ? 'broken' : 'unknown';
 }
 
-/** Reason of a link that ended with a coordinator: nobody knows when the host was out of reach first. */
+/**
+ * Reason for a host that has not reconnected since the coordinator's start. It may have been unreachable for longer.
+ */
 export const NOT_RECONNECTED_SINCE_START = 'NotReconnectedSinceStart';
 
-const WORDS: Record<LinkEnd, readonly [reason: string, message: string]> = {
-  silent: ['LinkSilent', 'The agent is not heard any more: its host or the network between is down.'],
+const MESSAGES: Record<LinkEnd, readonly [reason: string, message: string]> = {
+  silent: ['LinkSilent', 'No data from the agent: its host or the network is down.'],
   broken: [
     'LinkBroken',
-    'The connection ended without a goodbye: the agent crashed, its host went down, or the line was cut.',
+    'The connection ended without a goodbye: the agent crashed, its host went down, or the network failed.',
   ],
-  stopped: ['AgentStopped', 'The agent was stopped; its pods run on unless its host went down as well.'],
-  unheard: [NOT_RECONNECTED_SINCE_START, 'The coordinator has not heard the agent since its own start.'],
+  stopped: [
+    'AgentStopped',
+    'The agent was stopped. Its pods keep running unless the host went down as well.',
+  ],
+  notReconnected: [
+    NOT_RECONNECTED_SINCE_START,
+    "The agent has not reconnected since the coordinator's start.",
+  ],
   unknown: ['LinkDown', 'The agent is not connected.'],
 };
 
-/** The condition `Connected` of a node whose link has ended. */
+/** Returns the condition `Connected` of a node with a closed link. */
 export function linkDown(type: string, end: LinkEnd): Condition {
-  const [reason, message] = WORDS[end];
+  const [reason, message] = MESSAGES[end];
   return { type, status: 'False', reason, message };
 }

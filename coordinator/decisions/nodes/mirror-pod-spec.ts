@@ -1,4 +1,4 @@
-/** Mirrors: how a host's static Pods stand in the API (pkg/kubelet/pod/mirror_client.go, plugin NodeRestriction). */
+/** Mirror Pods show static Pods in the API (pkg/kubelet/pod/mirror_client.go, plugin NodeRestriction). */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { refText } from '../../../shared/kube/objects/meta.js';
@@ -10,14 +10,14 @@ import {
   staticPodUid,
 } from '../../../shared/kube/pods/static-pod-annotations.js';
 
-/** The mirror to store, or why there is none. */
+/** The mirror to store, or the reason for its refusal. */
 export type Mirror = { kind: 'mirror'; pod: Pod } | { kind: 'refused'; message: string };
 
-/** The Pod that shows a static Pod of this node, whatever else its host says of it. `hostUid`: what the host calls it. */
+/** Returns the mirror of a static Pod, with only the fields that a host may set. `hostUid`: uid on the host. */
 export function mirrorOf(pod: Pod, hostUid: string, node: Pick<Node, 'metadata'>): Mirror {
   const { name, namespace, labels, annotations } = pod.metadata;
   const { name: nodeName, uid = '' } = node.metadata;
-  // A host may not take the name that another host's Pod or a controller's may have.
+  // Otherwise a host could occupy the name of a Pod of another host or of a controller.
   if (!name?.endsWith(`-${nodeName}`))
     return { kind: 'refused', message: `its name does not end in -${nodeName}` };
   const [config] = configReferences(pod);
@@ -38,20 +38,20 @@ export function mirrorOf(pod: Pod, hostUid: string, node: Pick<Node, 'metadata'>
   return { kind: 'mirror', pod: mirror };
 }
 
-/** What to delete and what to make, so that the mirrors of a node show the static Pods of its host. */
+/** The changes after which the mirrors of a node match the static Pods of its host. */
 interface MirrorChanges {
   drop: Pod[];
-  /** By the uid on the host. */
+  /** Uids on the host. */
   create: string[];
 }
 
-/** `wanted`: static Pods by their uid on the host. `present`: Pods of the node; those that are no mirrors are left alone. */
+/** `wanted`: static Pods by their uid on the host. `present`: all Pods of the node. */
 export function mirrorChanges(wanted: ReadonlyMap<string, Pod>, present: readonly Pod[]): MirrorChanges {
   const mirrors = present.filter((pod) => staticPodUid(pod) !== undefined);
   const isRight = (mirror: Pod): boolean => {
     const shown = wanted.get(staticPodUid(mirror) ?? '');
     const isSame = shown !== undefined && refText(shown.metadata) === refText(mirror.metadata);
-    // One that somebody deletes is made anew: the host runs on.
+    // A deleted mirror is created again, because the host still runs the static Pod.
     return isSame && !mirror.metadata.deletionTimestamp;
   };
   const right = new Set(mirrors.filter(isRight).map(staticPodUid));

@@ -1,6 +1,7 @@
 /**
- * Which labels a node may give itself (plugin/pkg/admission/noderestriction and pkg/kubelet/apis/well_known_labels.go):
- * a host that was taken over must not be able to draw to itself what is meant for others.
+ * Restricts the labels that a node may set on itself (plugin/pkg/admission/noderestriction and
+ * pkg/kubelet/apis/well_known_labels.go). Otherwise a compromised host could attract Pods that are meant for other
+ * hosts.
  */
 
 const ALLOWED_PREFIXES = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
@@ -18,7 +19,7 @@ const ALLOWED = new Set([
   'beta.kubernetes.io/os',
 ]);
 
-/** The keys among these that a node may not set, sorted. */
+/** Returns the keys that a node may not set, sorted. */
 export function labelsNodesMayNotSet(labels: Readonly<Record<string, string>>): string[] {
   return Object.keys(labels)
     .filter((key) => !mayNodeSet(key))

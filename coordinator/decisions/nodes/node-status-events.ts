@@ -1,16 +1,16 @@
-/** What a kubelet tells of its node when that changes (`pkg/kubelet/nodestatus/setters.go`, `kubelet_node_status.go`). */
+/** Events that a kubelet records about its node (`pkg/kubelet/nodestatus/setters.go`, `kubelet_node_status.go`). */
 
 import type { NodeSpec, NodeSystemInfo } from '../../../shared/kube/nodes/node-types.js';
 import { type Condition, findCondition } from '../../../shared/kube/objects/conditions.js';
 
-/** Reasons of the Events on a condition that is a pressure: when it comes, and when it is known not to be there. */
+/** Event reasons of the pressure conditions, for True and False. */
 const PRESSURES: readonly (readonly [type: string, there: string, gone: string])[] = [
   ['MemoryPressure', 'NodeHasInsufficientMemory', 'NodeHasSufficientMemory'],
   ['DiskPressure', 'NodeHasDiskPressure', 'NodeHasNoDiskPressure'],
   ['PIDPressure', 'NodeHasInsufficientPID', 'NodeHasSufficientPID'],
 ];
 
-/** The message of the Event `Rebooted` (Warning) when the host has booted since it was last heard; upstream's words. */
+/** Returns upstream's message of the Event `Rebooted` (Warning) if the host has booted since its last report. */
 export function rebootMessage(
   name: string,
   before: NodeSystemInfo | undefined,
@@ -20,7 +20,9 @@ export function rebootMessage(
   return hasBooted ? `Node ${name} has been rebooted, boot id: ${after.bootID}` : undefined;
 }
 
-/** The reason of the Event (Normal, `Node NAME status is now: REASON`) when the node was cordoned, or may be used again. */
+/**
+ * Returns the reason of the Event (Normal, `Node NAME status is now: REASON`) when the node was cordoned or uncordoned.
+ */
 export function schedulableEvent(
   before: Pick<NodeSpec, 'unschedulable'> | undefined,
   after: Pick<NodeSpec, 'unschedulable'> | undefined,
@@ -30,7 +32,7 @@ export function schedulableEvent(
   return isCordoned ? 'NodeNotSchedulable' : 'NodeSchedulable';
 }
 
-/** The reasons of the Events (Normal, `Node NAME status is now: REASON`) that lead from one status to the next. */
+/** Returns the reasons of the Events (Normal, `Node NAME status is now: REASON`) for a status change. */
 export function nodeStatusEvents(
   before: readonly Condition[] | undefined,
   after: readonly Condition[] | undefined,

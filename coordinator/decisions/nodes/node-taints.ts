@@ -1,4 +1,4 @@
-/** The taints that a node's conditions call for (pkg/controller/nodelifecycle). */
+/** Derives a node's taints from its conditions (pkg/controller/nodelifecycle). */
 
 import type { Node, Taint, TaintEffect } from '../../../shared/kube/nodes/node-types.js';
 import { type Condition, findCondition } from '../../../shared/kube/objects/conditions.js';
@@ -8,7 +8,7 @@ const NOT_READY = 'node.kubernetes.io/not-ready';
 const UNREACHABLE = 'node.kubernetes.io/unreachable';
 const UNSCHEDULABLE = 'node.kubernetes.io/unschedulable';
 
-/** Conditions that are trouble when True. */
+/** Conditions that add a taint when True. */
 const PRESSURE_TAINTS: Readonly<Record<string, string>> = {
   MemoryPressure: 'node.kubernetes.io/memory-pressure',
   DiskPressure: 'node.kubernetes.io/disk-pressure',
@@ -16,7 +16,9 @@ const PRESSURE_TAINTS: Readonly<Record<string, string>> = {
   NetworkUnavailable: 'node.kubernetes.io/network-unavailable',
 };
 
-/** Taints that are the lifecycle's alone, as `key:effect`; whoever else sets one, loses it. */
+/**
+ * Taints that only the node lifecycle controller may set, as `key:effect`. It removes them if another client sets them.
+ */
 const OWNED = new Set([
   ...[NOT_READY, UNREACHABLE, UNSCHEDULABLE, ...Object.values(PRESSURE_TAINTS)].map(
     (key) => `${key}:NoSchedule`,
@@ -27,31 +29,30 @@ const OWNED = new Set([
 
 const idOf = ({ key, effect }: Taint): string => `${key}:${effect}`;
 
-/** True for a taint that only the node lifecycle controller sets and removes. */
 export function isLifecycleTaint(one: Taint): boolean {
   return OWNED.has(idOf(one));
 }
 
-/** The taint that stands for Ready not being True; undefined when it is, or was never reported. */
+/** Returns the key of the taint for a node that is not Ready; undefined if it is Ready or has never reported. */
 function readinessKey(conditions: readonly Condition[] | undefined): string | undefined {
   const ready = findCondition(conditions, 'Ready');
   if (!ready || ready.status === 'True') return undefined;
   return ready.status === 'False' ? NOT_READY : UNREACHABLE;
 }
 
-/** True for a node that is being emptied because it is not ready. */
+/** True if Pods are being evicted from the node because it is not ready. */
 export function isEvicting({ spec }: Pick<Node, 'spec'>): boolean {
   return (spec?.taints ?? []).some(
     ({ key, effect }) => effect === 'NoExecute' && (key === NOT_READY || key === UNREACHABLE),
   );
 }
 
-/** Whether the node has said that it is not ready, or fallen silent: what `isEvicting` may follow from. */
+/** True if the node reported that it is not ready, or is unreachable. */
 export function isUnready({ status }: Pick<Node, 'status'>): boolean {
   return readinessKey(status?.conditions) !== undefined;
 }
 
-/** The lifecycle taints that the node should carry. `mayEvict`: it is its turn to be emptied, if it is not ready. */
+/** Returns the lifecycle taints of the node. `mayEvict`: if it is not ready, its Pods may be evicted. */
 export function lifecycleTaints(node: Pick<Node, 'spec' | 'status'>, mayEvict: boolean): Taint[] {
   const conditions = node.status?.conditions;
   const readiness = readinessKey(conditions);
@@ -73,7 +74,7 @@ function taint(key: string, effect: TaintEffect): Taint {
   return { key, effect };
 }
 
-/** The node's taints with exactly the `wanted` lifecycle ones among them; undefined when nothing is to change. */
+/** Returns the node's taints with exactly the `wanted` lifecycle taints; undefined if nothing changes. */
 export function withLifecycleTaints(
   present: readonly Taint[] | undefined,
   wanted: readonly Taint[],
@@ -88,7 +89,6 @@ export function withLifecycleTaints(
   return [...kept, ...added.map((one) => ({ ...one, timeAdded: now }))];
 }
 
-/** True when the node says that it is Ready. */
 export function isNodeReady(node: Pick<Node, 'status'>): boolean {
   return findCondition(node.status?.conditions, 'Ready')?.status === 'True';
 }

@@ -1,6 +1,6 @@
 /**
- * What an agent reports, merged into what is stored. One writer a field: conditions of types that the agent does not
- * know (PodScheduled, DisruptionTarget, Connected) belong to others and stay.
+ * Merges an agent's report into the stored status. Each field has one writer: condition types of other writers
+ * (PodScheduled, DisruptionTarget, Connected) stay unchanged.
  */
 
 import {
@@ -16,19 +16,19 @@ import type { PodStatus } from '../../../shared/kube/pods/pod-types.js';
 import { CLOCK_SKEWED, clockCondition } from './clock-skew.js';
 import { type LinkEnd, linkDown } from './link-end.js';
 
-/** Whether the link to the node's agent stands: the hub's own condition. */
+/** Condition of the hub: True while the link to the node's agent is open. */
 export const CONNECTED = 'Connected';
 
-/** Pod conditions that others write; an agent tells of them only where nobody else did (a Pod made with its node). */
+/** Pod conditions of other writers. An agent's value counts only if none is stored. */
 const FOREIGN_POD_CONDITIONS: ReadonlySet<string> = new Set(['PodScheduled', 'DisruptionTarget']);
 
-/** What becomes of a host's own turn it alone knows: where it says nothing of that any more, having lost its disk, nothing is to come. */
-const TURN_OUTCOMES: ReadonlySet<string> = new Set([CONFIRMED_CONDITION, REVERTED_CONDITION]);
+/** Only the host knows the outcomes of handovers. They are removed if its report lacks them after a disk loss. */
+const HANDOVER_OUTCOMES: ReadonlySet<string> = new Set([CONFIRMED_CONDITION, REVERTED_CONDITION]);
 
-/** What the store knows better than the host. */
+/** Fields that the host does not know. */
 const KEPT_POD_FIELDS = ['qosClass', 'nominatedNodeName', 'observedGeneration'] as const;
 
-/** An unchanged Node condition is written again when its heartbeat is so much newer (kubelet's nodeStatusReportFrequency). */
+/** Age at which an unchanged Node condition gets a new heartbeat (kubelet's nodeStatusReportFrequency). */
 const HEARTBEAT_REFRESH_MS = 5 * 60_000;
 
 function isOver(status: PodStatus | undefined): boolean {
@@ -36,7 +36,7 @@ function isOver(status: PodStatus | undefined): boolean {
 }
 
 /**
- * The status to store, or undefined when the report may not count: a Pod that has ended never runs again
+ * Returns the status to store. Undefined if the report is invalid, because a Pod that has ended never runs again
  * (`pkg/kubelet/status` refuses the same).
  */
 export function mergePodStatus(stored: PodStatus | undefined, reported: PodStatus): PodStatus | undefined {
@@ -50,14 +50,14 @@ export function mergePodStatus(stored: PodStatus | undefined, reported: PodStatu
 }
 
 /**
- * A condition whose status did not change keeps its stored time of transition: an agent that was restarted may know no
- * better one than its own start, and a Pod that was ready all the time must not count as fresh for it.
+ * A condition with an unchanged status keeps its transition time. A restarted agent may report only its own start, and
+ * a Pod that was ready all along must not restart minReadySeconds.
  */
 function mergePodConditions(stored: readonly Condition[], reported: readonly Condition[]): Condition[] {
   const own = reported
     .filter(({ type }) => !(FOREIGN_POD_CONDITIONS.has(type) && findCondition(stored, type)))
     .map((condition) => keepTransition(findCondition(stored, condition.type), condition));
-  const others = stored.filter(({ type }) => !findCondition(own, type) && !TURN_OUTCOMES.has(type));
+  const others = stored.filter(({ type }) => !findCondition(own, type) && !HANDOVER_OUTCOMES.has(type));
   return [...own, ...others];
 }
 
@@ -67,7 +67,7 @@ function keepTransition(stored: Condition | undefined, reported: Condition): Con
   return { ...reported, lastTransitionTime: stored.lastTransitionTime };
 }
 
-/** The status to store; a condition's transition is `now` when its status changes, whatever the host's clock says. */
+/** Returns the status to store. Transition times come from the coordinator's clock. */
 export function mergeNodeStatus(
   stored: NodeStatus | undefined,
   reported: NodeStatus,
@@ -81,7 +81,7 @@ export function mergeNodeStatus(
   return { ...stored, ...reported, conditions };
 }
 
-/** The reported condition by the hub's clock; with the stored heartbeat when nothing else is new. */
+/** Returns the reported condition with the coordinator's time. Keeps the stored heartbeat if nothing else changed. */
 function nodeCondition(stored: readonly Condition[], reported: Condition, now: Timestamp): Condition {
   const { lastTransitionTime: _, lastProbeTime: __, ...condition } = reported;
   const present = findCondition(stored, reported.type);
@@ -89,23 +89,20 @@ function nodeCondition(stored: readonly Condition[], reported: Condition, now: T
     present?.status === condition.status &&
     present.reason === condition.reason &&
     present.message === condition.message;
-  const heardAt = present?.lastHeartbeatTime;
-  const isFresh = heardAt && Date.parse(now) - Date.parse(heardAt) < HEARTBEAT_REFRESH_MS;
-  return { ...condition, lastHeartbeatTime: isSame && isFresh ? heardAt : now };
+  const lastHeartbeat = present?.lastHeartbeatTime;
+  const isFresh = lastHeartbeat && Date.parse(now) - Date.parse(lastHeartbeat) < HEARTBEAT_REFRESH_MS;
+  return { ...condition, lastHeartbeatTime: isSame && isFresh ? lastHeartbeat : now };
 }
 
-/** Conditions whose truth nobody knows once the agent is silent. */
-const HEARD_CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
+/** Conditions that become unknown when the agent is silent. */
+const REPORTED_CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
-/**
- * The conditions of a node that was not heard for the grace period
- * (`pkg/controller/nodelifecycle` tryUpdateNodeHealth).
- */
+/** Returns the conditions after a silent grace period (`pkg/controller/nodelifecycle` tryUpdateNodeHealth). */
 export function unreachableNodeConditions(
   stored: readonly Condition[] | undefined,
   now: Timestamp,
 ): Condition[] {
-  return HEARD_CONDITIONS.reduce<Condition[]>(
+  return REPORTED_CONDITIONS.reduce<Condition[]>(
     (conditions, type) => {
       const present = findCondition(conditions, type);
       if (present?.status === 'Unknown') return conditions;
@@ -120,7 +117,7 @@ export function unreachableNodeConditions(
 const STOPPED = { reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' };
 const NEVER = { reason: 'NodeStatusNeverUpdated', message: 'Kubelet never posted node status.' };
 
-/** The conditions with the hub's word on the link; unchanged while that is what they say. `end`: why it is down, absent = it is up. */
+/** Returns the conditions with the state of the link. `end`: cause of a closed link, absent if open. */
 export function withConnected(
   stored: readonly Condition[] | undefined,
   end: LinkEnd | undefined,
@@ -138,7 +135,7 @@ const LINK_UP: Condition = {
   message: 'The agent is connected.',
 };
 
-/** The conditions with the hub's word on the host's clock; the very same while it says so already. */
+/** Returns the conditions with the clock error of the host, unchanged if it is equal. */
 export function withClock(
   stored: readonly Condition[] | undefined,
   skewMs: number,

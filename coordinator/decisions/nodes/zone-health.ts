@@ -1,29 +1,28 @@
-/** How a failure domain is, and how fast its nodes may be emptied (pkg/controller/nodelifecycle ComputeZoneState, setLimiterInZone). */
+/** Health and eviction rate of a zone (pkg/controller/nodelifecycle ComputeZoneState, setLimiterInZone). */
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 
-/** `FullDisruption`: not one node is Ready. `PartialDisruption`: so many are not that the cause is more likely the network than the nodes. */
+/** `FullDisruption`: no node is Ready. `PartialDisruption`: so few are that the network is the likely cause. */
 export type ZoneState = 'Normal' | 'PartialDisruption' | 'FullDisruption';
 
-/** Nodes of a zone; those that have never reported count for neither. */
+/** Nodes of a zone, without nodes that have never reported. */
 export interface ZoneCounts {
   ready: number;
   notReady: number;
 }
 
 export interface EvictionRates {
-  /** Nodes per second that may be emptied in a zone that is well: `--node-eviction-rate`. */
+  /** Evicted nodes per second in a healthy zone: `--node-eviction-rate`. */
   nodeEvictionRate: number;
-  /** The same in a large zone of which a part is down: `--secondary-node-eviction-rate`. */
+  /** Evicted nodes per second in a large zone with a partial disruption: `--secondary-node-eviction-rate`. */
   secondaryNodeEvictionRate: number;
-  /** Share of nodes that are not ready from which on a zone counts as partly down: `--unhealthy-zone-threshold`. */
+  /** Share of nodes that are not ready from which a zone is partially disrupted: `--unhealthy-zone-threshold`. */
   unhealthyZoneThreshold: number;
-  /** A zone of more nodes is large: `--large-cluster-size-threshold`. */
+  /** A zone with more nodes is large: `--large-cluster-size-threshold`. */
   largeClusterSizeThreshold: number;
-  /** How long a node is looked at among its neighbours before it is emptied, ms: `--node-monitor-period`. */
+  /** How long a node is observed before its Pods are evicted, in ms: `--node-monitor-period`. */
   nodeMonitorPeriodMs: number;
 }
 
-/** Upstream's. */
 export const DEFAULT_EVICTION_RATES: EvictionRates = {
   nodeEvictionRate: 0.1,
   secondaryNodeEvictionRate: 0.01,
@@ -32,10 +31,10 @@ export const DEFAULT_EVICTION_RATES: EvictionRates = {
   nodeMonitorPeriodMs: 5_000,
 };
 
-/** Fewer nodes than this that are not ready are no disruption of a part. */
+/** With fewer nodes that are not ready, a zone is never partially disrupted. */
 const LEAST_UNHEALTHY = 3;
 
-/** The failure domain: region and zone by the node's labels, "" without either (component-helpers node/topology GetZoneKey). */
+/** Returns region and zone of a node, "" without both (component-helpers node/topology GetZoneKey). */
 export function zoneOf({ metadata }: Pick<Node, 'metadata'>): string {
   const { labels = {} } = metadata;
   const zone =
@@ -45,14 +44,14 @@ export function zoneOf({ metadata }: Pick<Node, 'metadata'>): string {
   return zone === '' && region === '' ? '' : `${region}:${zone}`;
 }
 
-/** A zone without nodes is well. */
+/** A zone without nodes is normal. */
 export function zoneState({ ready, notReady }: ZoneCounts, threshold: number): ZoneState {
   if (ready === 0 && notReady > 0) return 'FullDisruption';
   const isPartial = notReady >= LEAST_UNHEALTHY && notReady / (notReady + ready) >= threshold;
   return isPartial ? 'PartialDisruption' : 'Normal';
 }
 
-/** Nodes per second that may be emptied; 0 = none. What holds when every zone is down is not decided here. */
+/** Returns the evicted nodes per second; 0 for none. The caller handles the case that every zone is down. */
 export function evictionRate(
   state: ZoneState,
   { ready, notReady }: ZoneCounts,

@@ -1,7 +1,4 @@
-/**
- * Whether a node meets a Pod's `nodeSelector` and required node affinity
- * (k8s.io/component-helpers scheduling/corev1/nodeaffinity).
- */
+/** Node selector and required node affinity (k8s.io/component-helpers scheduling/corev1/nodeaffinity). */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { isLabelKey, isLabelValue } from '../../../shared/kube/objects/label-syntax.js';
@@ -12,22 +9,21 @@ import type {
 } from '../../../shared/kube/pods/pod-placement-types.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 
-/** The parts of a node that are looked at. */
+/** The fields of a node that matter here. */
 export type AffinityNode = { metadata: Pick<Node['metadata'], 'name' | 'labels'> };
 
-/** Whether a node passes. */
 type NodeTest = (node: AffinityNode) => boolean;
 
 const INT64_MAX = 2n ** 63n - 1n;
 
-/** Base 10 with an optional sign and leading zeros, within 64 bits (Go's strconv.ParseInt). */
+/** Parses base 10 with an optional sign and leading zeros, within 64 bits (Go's strconv.ParseInt). */
 function parseInt64(text: string): bigint | undefined {
   if (!/^[+-]?[0-9]+$/.test(text)) return undefined;
   const value = BigInt(text.replace(/^\+/, ''));
   return value <= INT64_MAX && value >= -INT64_MAX - 1n ? value : undefined;
 }
 
-/** How many values an operator takes; undefined = no such operator. */
+/** True if the operator exists and accepts these values. */
 function takesValues(operator: string, values: readonly string[]): boolean {
   switch (operator) {
     case 'In':
@@ -44,14 +40,14 @@ function takesValues(operator: string, values: readonly string[]): boolean {
   }
 }
 
-/** An unreadable requirement spoils its term, but no other term (labels.NewRequirement). */
-function isReadableExpression({ key, operator, values = [] }: NodeSelectorRequirement): boolean {
+/** An invalid requirement invalidates its term, but no other term (labels.NewRequirement). */
+function isValidExpression({ key, operator, values = [] }: NodeSelectorRequirement): boolean {
   return isLabelKey(key ?? '') && takesValues(operator, values ?? []) && (values ?? []).every(isLabelValue);
 }
 
 type LabelTest = (labels: Labels) => boolean;
 
-/** What every object inherits is no text: asking for that is cheaper than asking whose it is. */
+/** Inherited properties of the object are not strings. This check is faster than Object.hasOwn. */
 function labelOf(labels: Labels, key: string): string | undefined {
   const value: unknown = labels[key];
   return typeof value === 'string' ? value : undefined;
@@ -89,40 +85,40 @@ function compileComparison(key: string, operator: string, value: string): LabelT
   };
 }
 
-function isReadableField({ operator, values }: NodeSelectorRequirement): boolean {
+function isValidField({ operator, values }: NodeSelectorRequirement): boolean {
   return (operator === 'In' || operator === 'NotIn') && values?.length === 1;
 }
 
-/** Only `metadata.name` is a field; any other key reads as the empty string. */
+/** Only `metadata.name` is a field. Any other key has the empty string as its value. */
 function meetsField({ key, operator, values }: NodeSelectorRequirement, nodeName: string): boolean {
   const actual = key === 'metadata.name' ? nodeName : '';
   return (actual === values?.[0]) === (operator === 'In');
 }
 
-/** One term: all expressions and all fields. A term without either matches nothing, nor does an unreadable one. */
+/** One term: all expressions and all fields must match. An empty or invalid term matches no node. */
 function compileTerm(term: NodeSelectorTerm): NodeTest {
   const expressions = term.matchExpressions ?? [];
   const fields = term.matchFields ?? [];
-  const isReadable = expressions.every(isReadableExpression) && fields.every(isReadableField);
-  if (!isReadable || expressions.length + fields.length === 0) return () => false;
+  const isValid = expressions.every(isValidExpression) && fields.every(isValidField);
+  if (!isValid || expressions.length + fields.length === 0) return () => false;
   const tests = expressions.map(compileExpression);
   return ({ metadata: { name, labels } }) => {
     const present = labels ?? {};
-    // A node without a name has no fields to compare, and upstream then passes over matchFields.
+    // Upstream ignores matchFields for a node without a name.
     if (name && fields.length > 0 && !fields.every((field) => meetsField(field, name))) return false;
     for (const test of tests) if (!test(present)) return false;
     return true;
   };
 }
 
-/** A pair of `nodeSelector` that the node lacks; `actual`: its own value of that label, if it has one. */
+/** An entry of `nodeSelector` that the node does not match. `actual` is the node's value of that label, if any. */
 interface UnmetLabel {
   key: string;
   value: string;
   actual: string | undefined;
 }
 
-/** The pairs of `nodeSelector` that are no labels of the node; [] = it matches. */
+/** Returns the entries of `nodeSelector` that the node does not match; [] if it matches. */
 export function unmetNodeSelector(selector: PodSpec['nodeSelector'], node: AffinityNode): UnmetLabel[] {
   const labels = node.metadata.labels ?? {};
   return Object.entries(selector ?? {}).flatMap(([key, value]) => {
@@ -132,8 +128,8 @@ export function unmetNodeSelector(selector: PodSpec['nodeSelector'], node: Affin
 }
 
 /**
- * Answers of a node whether any term of the required node affinity matches; without a required affinity every node
- * does. Reading the affinity costs more than asking, so one that is asked of many nodes is read once.
+ * Compiles the required node affinity into a test for nodes. A node passes if any term matches, or if there is no
+ * required affinity. Compiling is slower than matching, so compile once for many nodes.
  */
 export function compileRequiredAffinity(affinity: PodSpec['affinity']): NodeTest {
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
@@ -145,12 +141,12 @@ export function compileRequiredAffinity(affinity: PodSpec['affinity']): NodeTest
   };
 }
 
-/** The same, of one node. */
+/** Like `compileRequiredAffinity`, for a single node. */
 export function matchesRequiredAffinity(affinity: PodSpec['affinity'], node: AffinityNode): boolean {
   return compileRequiredAffinity(affinity)(node);
 }
 
-/** Node selector and required affinity together (nodeaffinity.GetRequiredNodeAffinity). Preferences are not read. */
+/** Node selector and required affinity together (nodeaffinity.GetRequiredNodeAffinity). Preferences are ignored. */
 export function matchesNodeAffinity(
   spec: Pick<PodSpec, 'nodeSelector' | 'affinity'>,
   node: AffinityNode,
@@ -164,12 +160,12 @@ function requirementText({ key, operator, values }: NodeSelectorRequirement): st
   return values?.length ? `${key} ${operator} (${values.join(', ')})` : `${key} ${operator}`;
 }
 
-/** The terms of the required node affinity in words: `zone In (a, b) and disk Exists, or …`. */
+/** Formats the terms of the required node affinity: `zone In (a, b) and disk Exists, or …`. */
 export function requiredAffinityText(affinity: PodSpec['affinity']): string {
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const terms = (required?.nodeSelectorTerms ?? []).map((term) =>
     [...(term?.matchExpressions ?? []), ...(term?.matchFields ?? [])].map(requirementText).join(' and '),
   );
-  const wishes = terms.filter((text) => text !== '');
-  return wishes.length > 0 ? wishes.join(', or ') : 'something that no node has: it has no terms';
+  const texts = terms.filter((text) => text !== '');
+  return texts.length > 0 ? texts.join(', or ') : 'nothing that a node can match: it has no terms';
 }

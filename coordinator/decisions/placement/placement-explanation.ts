@@ -1,15 +1,15 @@
-/** Every rule of placement with its outcome, for a person who asks why. */
+/** Explains every placement rule with its result. */
 import { taintText } from '../../../shared/kube/nodes/node-change.js';
 import { PLACEMENT_RULES, type PlacementNode, type PlacementRule, type PlacementSpec } from './placement.js';
 
-/** One rule's outcome; `detail` says in words what it looked at. */
+/** The result of one rule. `detail` explains it. */
 export interface RuleResult {
   rule: PlacementRule;
   passed: boolean;
   detail: string;
 }
 
-/** All rules in order, those after the first objection too: whoever mends one wants to know the next. */
+/** Returns all rules in order, also after the first failed one, so that an operator sees every problem. */
 export function explainPlacement(node: PlacementNode, spec: PlacementSpec): RuleResult[] {
   return PLACEMENT_RULES.map(({ rule, objection }) => {
     const found = objection(node, spec);
@@ -34,10 +34,10 @@ function passedText(rule: PlacementRule, node: PlacementNode, spec: PlacementSpe
   }
 }
 
-/** Only for a node that passes: all of these are tolerated. */
+/** For a node that passes: all of these taints are tolerated. */
 function toleratedText({ spec }: PlacementNode): string {
   const hard = (spec?.taints ?? []).filter(({ effect }) => effect !== 'PreferNoSchedule');
   return hard.length > 0
     ? `tolerated: ${hard.map(taintText).join(', ')}`
-    : 'the node has no taint that keeps Pods away';
+    : 'the node has no taint that rejects Pods';
 }

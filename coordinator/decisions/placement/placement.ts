@@ -1,4 +1,4 @@
-/** May this node run a DaemonSet's Pod, and may it keep one? (pkg/controller/daemon NodeShouldRunDaemonPod) */
+/** Decides whether a node may run, or keep, a Pod of a DaemonSet (pkg/controller/daemon NodeShouldRunDaemonPod). */
 
 import { taintText } from '../../../shared/kube/nodes/node-change.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
@@ -12,34 +12,33 @@ import {
 } from './node-affinity.js';
 import { findUntoleratedTaint } from './taint-tolerations.js';
 
-/** The parts of a node that are looked at: conditions, capacity and `unschedulable` act only through taints. */
+/** The fields of a node that matter here. Conditions, capacity and `unschedulable` act only through taints. */
 export type PlacementNode = Pick<Node, 'metadata' | 'spec'>;
 
-/** The parts of a Pod template that are looked at. */
+/** The fields of a Pod template that matter here. */
 export type PlacementSpec = Pick<
   PodSpec,
   'nodeName' | 'nodeSelector' | 'affinity' | 'tolerations' | 'hostNetwork'
 >;
 
-/** Effects of taints that keep new Pods away, and those that drive Pods out. */
+/** Taint effects that reject new Pods, and the effect that evicts running ones. */
 const REPELLING = ['NoSchedule', 'NoExecute'] as const;
 const EVICTING = ['NoExecute'] as const;
 
-/** Each rule that can keep a DaemonSet off a node. */
 export type PlacementRule = 'NodeName' | 'NodeSelector' | 'NodeAffinity' | 'Taints';
 
-/** What a rule has against a node. `keeps`: a Pod that is there already may stay. `reason`: in words, for people. */
+/** The objection of a rule against a node. `keeps`: a running Pod may stay. `reason`: text for operators. */
 interface Objection {
   keeps: boolean;
   reason: string;
 }
 
-/** `shouldContinueRunning` is about a Pod that is there already. `rule`: the first that objects. */
+/** `shouldContinueRunning` concerns a Pod that already runs on the node. `rule` is the first one that objects. */
 export type Placement =
   | { shouldRun: true; shouldContinueRunning: true }
   | { shouldRun: false; shouldContinueRunning: boolean; rule: PlacementRule; reason: string };
 
-/** The rules in upstream's order; the template's own affinity counts, not the pin that its Pods get. */
+/** The rules in upstream's order. The affinity of the template counts, not the node pin that its Pods get. */
 export const PLACEMENT_RULES: readonly {
   rule: PlacementRule;
   /** Undefined: the node passes. */
@@ -51,7 +50,6 @@ export const PLACEMENT_RULES: readonly {
   { rule: 'Taints', objection: taintsObjection },
 ];
 
-/** The verdict of all rules: the first that objects decides. */
 export function placementOf(node: PlacementNode, spec: PlacementSpec): Placement {
   for (const { rule, objection } of PLACEMENT_RULES) {
     const found = objection(node, spec);
@@ -60,16 +58,15 @@ export function placementOf(node: PlacementNode, spec: PlacementSpec): Placement
   return { shouldRun: true, shouldContinueRunning: true };
 }
 
-/** A verdict without words. */
+/** A placement without the reason. */
 export type PlacementVerdict = Pick<Placement, 'shouldRun' | 'shouldContinueRunning'>;
 
 const RUNS: PlacementVerdict = { shouldRun: true, shouldContinueRunning: true };
 const STAYS: PlacementVerdict = { shouldRun: false, shouldContinueRunning: true };
-const GOES: PlacementVerdict = { shouldRun: false, shouldContinueRunning: false };
+const LEAVES: PlacementVerdict = { shouldRun: false, shouldContinueRunning: false };
 
 /**
- * The verdict of `placementOf` alone, for a template that is asked of many nodes: what can be known of it before is
- * worked out once, and no reason is put into words.
+ * Compiles a template for many nodes. The result equals `placementOf` without the reason, and is faster to compute.
  */
 export function compilePlacement(spec: PlacementSpec): (node: PlacementNode) => PlacementVerdict {
   const { nodeName, affinity } = spec;
@@ -77,15 +74,15 @@ export function compilePlacement(spec: PlacementSpec): (node: PlacementNode) => 
   const matchesAffinity = compileRequiredAffinity(affinity);
   const tolerations = daemonTolerations(spec);
   return (node) => {
-    if (nodeName && nodeName !== node.metadata.name) return GOES;
+    if (nodeName && nodeName !== node.metadata.name) return LEAVES;
     const labels = node.metadata.labels ?? {};
     for (const [key, value] of selected) {
-      if (labels[key] !== value) return GOES;
+      if (labels[key] !== value) return LEAVES;
     }
-    if (!matchesAffinity(node)) return GOES;
+    if (!matchesAffinity(node)) return LEAVES;
     const taints = node.spec?.taints;
     if (!taints || taints.length === 0 || !findUntoleratedTaint(taints, tolerations, REPELLING)) return RUNS;
-    return findUntoleratedTaint(taints, tolerations, EVICTING) ? GOES : STAYS;
+    return findUntoleratedTaint(taints, tolerations, EVICTING) ? LEAVES : STAYS;
   };
 }
 
@@ -97,15 +94,15 @@ function nodeNameObjection({ metadata }: PlacementNode, { nodeName }: PlacementS
 function nodeSelectorObjection(node: PlacementNode, { nodeSelector }: PlacementSpec): Objection | undefined {
   const unmet = unmetNodeSelector(nodeSelector, node);
   if (unmet.length === 0) return undefined;
-  const wishes = unmet.map(({ key, value, actual }) => {
+  const unmatched = unmet.map(({ key, value, actual }) => {
     return `${key}=${value} (the node has ${actual === undefined ? `no label ${key}` : `${key}=${actual}`})`;
   });
-  return { keeps: false, reason: `the node selector wants ${wishes.join(', ')}` };
+  return { keeps: false, reason: `the node selector requires ${unmatched.join(', ')}` };
 }
 
 function nodeAffinityObjection(node: PlacementNode, { affinity }: PlacementSpec): Objection | undefined {
   if (matchesRequiredAffinity(affinity, node)) return undefined;
-  return { keeps: false, reason: `the required node affinity wants ${requiredAffinityText(affinity)}` };
+  return { keeps: false, reason: `the required node affinity requires ${requiredAffinityText(affinity)}` };
 }
 
 function taintsObjection(node: PlacementNode, spec: PlacementSpec): Objection | undefined {

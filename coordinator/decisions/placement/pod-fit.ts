@@ -1,4 +1,4 @@
-/** Whether a Pod goes onto a node, and why not in the scheduler's words (pkg/scheduler/framework/plugins). */
+/** Decides whether a Pod fits on a node, with the scheduler's reasons (pkg/scheduler/framework/plugins). */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
@@ -8,14 +8,14 @@ import { matchesNodeAffinity } from './node-affinity.js';
 import { amounts, podRequests, type ResourceUsage } from './pod-resource-usage.js';
 import { findUntoleratedTaint, tolerates } from './taint-tolerations.js';
 
-/** The scheduler whose Pods we bind; those of any other name are left alone. */
+/** Pods with another scheduler name are ignored. */
 export const DEFAULT_SCHEDULER = 'default-scheduler';
 
 const UNSCHEDULABLE_TAINT = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const;
 
 /**
- * Why the node refuses the Pod; [] = it fits. The first rule that fails speaks, in upstream's order:
- * unschedulable, node name, taints, affinity, ports, resources. `taken`: by the Pods that are there or on their way.
+ * Returns the reasons against the node; [] if the Pod fits. The first failed rule counts, in upstream's order:
+ * unschedulable, node name, taints, affinity, ports, resources. `taken` includes Pods in flight.
  */
 export function fitRefusals(pod: Pick<Pod, 'spec'>, node: Node, taken: ResourceUsage): string[] {
   const { spec } = pod;
@@ -35,7 +35,7 @@ export function fitRefusals(pod: Pick<Pod, 'spec'>, node: Node, taken: ResourceU
   return resourceRefusals(pod, node, taken);
 }
 
-/** Every resource that is short. A node that does not say how many Pods it takes, takes any number. */
+/** Returns every insufficient resource. Without a Pod limit, a node accepts any number. */
 function resourceRefusals({ spec }: Pick<Pod, 'spec'>, node: Node, taken: ResourceUsage): string[] {
   const allocatable = amounts(node.status?.allocatable);
   const refusals = taken.pods + 1 > (allocatable.pods ?? Number.POSITIVE_INFINITY) ? ['Too many pods'] : [];
@@ -46,40 +46,40 @@ function resourceRefusals({ spec }: Pick<Pod, 'spec'>, node: Node, taken: Resour
   return refusals;
 }
 
-/** The one node that the Pod's required affinity names, if it names exactly one and nothing else: a DaemonSet's Pod. */
+/** Returns the node in the Pod's required affinity if it names exactly one node, as for Pods of a DaemonSet. */
 export function pinnedNode(pod: Pick<Pod, 'spec'>): string | undefined {
   const required = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   return required?.nodeSelectorTerms?.length === 1 ? targetNodeOf(pod) : undefined;
 }
 
-/** What the other nodes of a pinned Pod are counted under. */
+/** Reason under which the other nodes of a pinned Pod are counted. */
 export const NOT_THE_PINNED_NODE = "node(s) didn't satisfy plugin(s) [NodeAffinity]";
 
-/** What room on the node would cure; of all else upstream says that preempting others would not help. */
-const CURED_BY_ROOM = /^(Too many pods|Insufficient |node\(s\) didn't have free ports)/;
+/** Reasons that more free capacity would solve. For all others, upstream reports that preemption does not help. */
+const CURED_BY_CAPACITY = /^(Too many pods|Insufficient |node\(s\) didn't have free ports)/;
 
-/** Nodes by why they refuse a Pod. */
+/** Counts nodes by the reasons against a Pod. */
 export class FitRefusals {
   readonly #counts = new Map<string, number>();
   #nodes = 0;
-  #lackRoom = 0;
+  #lackCapacity = 0;
 
-  /** Counts `nodes` that refuse for these reasons. */
   add(reasons: readonly string[], nodes = 1): void {
     for (const reason of reasons) this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + nodes);
     this.#nodes += nodes;
-    if (reasons.every((reason) => CURED_BY_ROOM.test(reason))) this.#lackRoom += nodes;
+    if (reasons.every((reason) => CURED_BY_CAPACITY.test(reason))) this.#lackCapacity += nodes;
   }
 
   /**
-   * `0/3 nodes are available: 1 Insufficient cpu, 2 …. preemption: 0/3 nodes are available: …` (framework.FitError and what
-   * the plugin DefaultPreemption adds; there is no preemption here, so it never finds a victim).
+   * Formats `0/3 nodes are available: 1 Insufficient cpu, 2 …. preemption: 0/3 nodes are available: …`
+   * (framework.FitError with the text of the plugin DefaultPreemption). Preemption is not implemented, so it never
+   * finds a victim.
    */
   message(): string {
     if (this.#nodes === 0) return 'no nodes available to schedule pods';
     const preemption = new Map([
-      ['No preemption victims found for incoming pod', this.#lackRoom],
-      ['Preemption is not helpful for scheduling', this.#nodes - this.#lackRoom],
+      ['No preemption victims found for incoming pod', this.#lackCapacity],
+      ['Preemption is not helpful for scheduling', this.#nodes - this.#lackCapacity],
     ]);
     return `${this.#sum(this.#counts)} preemption: ${this.#sum(preemption)}`;
   }
@@ -92,7 +92,7 @@ export class FitRefusals {
   }
 }
 
-/** Lower is better: untolerated PreferNoSchedule taints first, then the share of the fullest resource. */
+/** Lower is better: untolerated PreferNoSchedule taints first, then the share of the most used resource. */
 export function nodeScore(pod: Pick<Pod, 'spec'>, node: Node, taken: ResourceUsage): number {
   const tolerations = pod.spec.tolerations ?? [];
   const avoided = (node.spec?.taints ?? []).filter(

@@ -1,24 +1,23 @@
-/** What Pods take up on a node: requests, host ports, places. */
+/** Computes the resource usage of Pods: requests, host ports and Pod count. */
 
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { milliCpu, wholeUnits } from '../../../shared/kube/objects/quantity.js';
 import { type HostPort, hostPorts } from '../../../shared/kube/pods/host-ports.js';
 import type { Container, PodSpec, ResourceList } from '../../../shared/kube/pods/pod-types.js';
 
-/** Amounts by resource name: `cpu` in millicores, all else in whole units (bytes for memory). */
+/** Amounts by resource name: `cpu` in millicores, other resources in whole units (bytes for memory). */
 type Amounts = Readonly<Record<string, number>>;
 
-/** Taken on one node. */
 export interface ResourceUsage {
   requests: Amounts;
   ports: readonly HostPort[];
   pods: number;
 }
 
-/** Lists as informers and templates share them; each is read once. */
+/** Parsed resource lists. Informers and templates share the lists, so each is parsed once. */
 const known = new WeakMap<ResourceList, Amounts>();
 
-/** A resource list in the scheduler's units. */
+/** Returns a resource list in the scheduler's units. */
 export function amounts(list: ResourceList = NOTHING): Amounts {
   const present = known.get(list);
   if (present) return present;
@@ -44,33 +43,33 @@ const max = (a: Amounts, b: Amounts): Amounts => combine(a, b, Math.max);
 
 const requestsOf = (container: Container): Amounts => amounts(container.resources?.requests);
 
-/** An init container that stays (pkg/kubelet/types IsRestartableInitContainer). */
+/** A restartable init container (pkg/kubelet/types IsRestartableInitContainer). */
 const isSidecar = (container: Container): boolean => container.restartPolicy === 'Always';
 
 /**
- * Containers and sidecars together, but at least what the largest init container needs beside the sidecars that started
- * before it; plus overhead (component-helpers resource.PodRequests).
+ * Returns the sum of containers and sidecars, or the largest need of an init container together with the sidecars
+ * started before it. Adds the overhead (component-helpers resource.PodRequests).
  */
 export function podRequests(spec: PodSpec): Amounts {
   let sidecars: Amounts = {};
   let starting: Amounts = {};
   for (const container of spec.initContainers ?? []) {
-    const besides = sum(sidecars, requestsOf(container));
-    if (isSidecar(container)) sidecars = besides;
-    starting = max(starting, besides);
+    const together = sum(sidecars, requestsOf(container));
+    if (isSidecar(container)) sidecars = together;
+    starting = max(starting, together);
   }
   const running = spec.containers.map(requestsOf).reduce(sum, sidecars);
   return sum(max(running, starting), amounts(spec.overhead));
 }
 
-/** A Pod, and what is to take its place on the same host at any moment. */
-interface RoomTaker {
+/** A Pod, and its handover successor on the same host. */
+interface UsageSource {
   spec: PodSpec;
   next?: PodSpec | undefined;
 }
 
-/** What Pods take together: of a Pod and its successor the one that takes more. */
-export function usageOfPods(pods: Iterable<RoomTaker>): ResourceUsage {
+/** Returns the total usage, with the larger one of each Pod and its handover successor. */
+export function usageOfPods(pods: Iterable<UsageSource>): ResourceUsage {
   let requests: Amounts = {};
   const ports: HostPort[] = [];
   let count = 0;

@@ -1,14 +1,13 @@
-/** Which taints a Pod bears (k8s.io/api core/v1 Toleration.ToleratesTaint). */
+/** Matches tolerations against taints (k8s.io/api core/v1 Toleration.ToleratesTaint). */
 import type { Taint } from '../../../shared/kube/nodes/node-types.js';
 import type { Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
 
-/** Switches of the cluster that change how a toleration is read. */
 interface TolerationOptions {
-  /** The operators Gt and Lt mean something (upstream: gate TaintTolerationComparisonOperators). Off by default. */
+  /** Enables the operators Gt and Lt (upstream: gate TaintTolerationComparisonOperators). Off by default. */
   comparisonOperators?: boolean;
 }
 
-/** Plain decimal: no leading zero, no plus, no spaces (apimachinery content.IsDecimalInteger). */
+/** Decimal without leading zeros, plus sign or spaces (apimachinery content.IsDecimalInteger). */
 const DECIMAL = /^(0|-?[1-9][0-9]*)$/;
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
@@ -26,7 +25,7 @@ function comparesTo(operator: 'Gt' | 'Lt', tolerationValue: string, taintValue: 
   return operator === 'Gt' ? actual > bound : actual < bound;
 }
 
-/** Whether one toleration covers one taint. An empty key, effect or operator is as good as an absent one. */
+/** True if the toleration covers the taint. An empty key, effect or operator counts as absent. */
 export function tolerates(toleration: Toleration, taint: Taint, options: TolerationOptions = {}): boolean {
   if (toleration.effect && toleration.effect !== taint.effect) return false;
   if (toleration.key && toleration.key !== taint.key) return false;
@@ -47,8 +46,8 @@ export function tolerates(toleration: Toleration, taint: Taint, options: Tolerat
 }
 
 /**
- * The first taint that no toleration covers, if any; only taints with one of `effects` count.
- * (k8s.io/component-helpers scheduling/corev1 FindMatchingUntoleratedTaint)
+ * Returns the first taint that no toleration covers. Only taints with one of `effects` count (k8s.io/component-helpers
+ * scheduling/corev1 FindMatchingUntoleratedTaint).
  */
 export function findUntoleratedTaint(
   taints: readonly Taint[],

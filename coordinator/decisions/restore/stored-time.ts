@@ -1,19 +1,16 @@
-/** What a stored time means by the clock as it is now, when that was set since. Times are ms since the epoch, by the wall clock. */
+/** Converts stored times after steps of the wall clock. Times are ms since the epoch. */
 
-/** The wall clock was set. */
 export interface ClockStep {
-  /** What it showed. */
   fromMs: number;
-  /** What it shows instead. */
   toMs: number;
 }
 
-/** Stored times are whole seconds, and clocks are moved by less than this all the time. */
+/** Tolerance. Stored times are whole seconds, and small clock corrections are common. */
 export const AHEAD_MS = 2_000;
 
 /**
- * When that was by the clock of now. A time that lies ahead was stored before the clock was set back: of the `steps`, oldest
- * first, those that came after it move it as they moved the clock. One that none of them explains is answered as it is.
+ * Converts a stored time to the current wall clock. A time in the future was stored before the clock was set back, so
+ * all `steps` after it are added. `steps` is sorted, oldest first. A time that no step explains is returned unchanged.
  */
 export function storedTime(atMs: number, steps: readonly ClockStep[], nowMs: number): number {
   if (atMs <= nowMs + AHEAD_MS) return atMs;

@@ -1,20 +1,20 @@
-/** After a restore: what a host knows that the store does not, and what becomes of it (DESIGN.md, "Restored backups"). */
+/** Decides about Pods that a host has and a restored store lacks (DESIGN.md, "Restored backups"). */
 
-/** An epoch that the store was restored from, and the last of its revisions that the backup held. */
+/** An epoch that the store was restored from, with the last revision in its backup. */
 export interface KnownEpoch {
   readonly epoch: string;
   readonly revision: number;
 }
 
-/** Up to where somebody had heard of an epoch: a host of its desired objects, a seal of the revision it was made at. */
+/** A position in an epoch: how much desired state a host has received, or the revision that a MAC was created at. */
 export interface EpochPosition {
   epoch?: string | undefined;
   revision: number;
 }
 
 /**
- * True when what happened up to this position is not all in the store: it lies behind the backup that was restored, or in an epoch that
- * the backup never knew. `epoch`: that of the store now.
+ * True if the store may lack changes up to this position, because they happened after the restored backup or in an
+ * epoch unknown to it. `epoch` is the store's current one.
  */
 export function isAheadOfBackup(
   epoch: string,
@@ -26,7 +26,10 @@ export function isAheadOfBackup(
   return known === undefined || position.revision > known.revision;
 }
 
-/** The name of an epoch that begins with a backup. It says with which: a log may hear of the epoch from hosts alone. */
+/**
+ * Returns the name of an epoch that starts with a backup. The name contains the backup's position, because another
+ * store may learn of the epoch only from hosts.
+ */
 export function epochFrom(id: string, { epoch, revision }: KnownEpoch): string {
   return [id, revision, idOf(epoch)].join(':');
 }
@@ -36,10 +39,10 @@ function idOf(epoch: string): string | undefined {
 }
 
 /**
- * Up to which revision of this log a host that is beyond the backup has heard everything: what was created for it by then and it does
- * not hold has ended since. Later epochs, through which it was away, are news to it. Of an epoch that this log never knew it has heard what
- * both began with: a newer backup may have been restored over an older one. Names that do not say where they began are taken for the
- * last backup's, which was then restored again.
+ * Returns the revision of this store up to which a host ahead of the backup has received everything. A Pod created by
+ * then that the host lacks has ended. For an epoch that this store does not know, the common origin counts: an older
+ * backup may have been restored after a newer one. An epoch without an origin in its name is taken as the latest
+ * backup's.
  */
 export function receivedUpTo(past: readonly KnownEpoch[], { epoch = '' }: EpochPosition): number {
   const known = past.find((each) => each.epoch === epoch);
@@ -50,20 +53,20 @@ export function receivedUpTo(past: readonly KnownEpoch[], { epoch = '' }: EpochP
   return shared ? Math.min(Number(revision), shared.revision) : 0;
 }
 
-/** `gone`: it was deleted, stop it. `ask`: the host is to give it back. `wait`: nothing happens to it until a person confirms the restore. */
+/** `gone`: deleted, stop it. `ask`: the host must return it. `wait`: keep it until an operator confirms the restore. */
 export type UnknownPodVerdict = 'gone' | 'ask' | 'wait';
 
-/** What is known of a host and of a uid on it that the store does not know. */
+/** A Pod of a host that the store lacks. */
 interface UnknownPod {
-  /** The host has applied more than the backup knew. */
+  /** The host has received changes from after the backup. */
   isHostAhead: boolean;
-  /** The host has the object, can give it back, and was not asked yet. */
+  /** The host has the object and can return it, and was not asked yet. */
   canBeAsked: boolean;
-  /** The store was restored and nobody has confirmed it. */
+  /** The store was restored, and no operator has confirmed it yet. */
   isUnconfirmed: boolean;
 }
 
-/** Only what was surely deleted, or what a person took upon himself to lose, is stopped. */
+/** Stops a Pod only if it was certainly deleted, or if an operator has confirmed the restore. */
 export function unknownPodVerdict(unknown: UnknownPod): UnknownPodVerdict {
   if (unknown.isHostAhead && unknown.canBeAsked) return 'ask';
   return unknown.isUnconfirmed ? 'wait' : 'gone';

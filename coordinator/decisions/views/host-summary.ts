@@ -1,4 +1,4 @@
-/** What a fleet's map says of one host, of its Node and the Pods on it. */
+/** Summarises a host from its Node and Pods for the API group of the fleet. */
 
 import type { FailingPod, Host, HostState, HostStatus } from '../../../shared/kube/fleet/host-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
@@ -19,19 +19,19 @@ const PRESSURES: ReadonlySet<string> = new Set([
   'NetworkUnavailable',
 ]);
 
-/** What a host's Node and Pods do not say. */
+/** Data from other sources than the Node and its Pods. */
 interface HostExtras {
-  /** Of the newest certificate of its agent, RFC 3339. */
+  /** End of the agent's newest certificate, RFC 3339. */
   certificateEnds?: string | undefined;
-  /** Since when the coordinator waits to hear it for the first time since its own start, ms since the epoch. */
+  /** Since when the coordinator waits for the host to reconnect after its own start, in ms since the epoch. */
   awaitingSince?: number | undefined;
 }
 
-/** Pods that are being deleted are counted and judge nothing. */
+/** Pods that are being deleted count in the total only. */
 export function hostSummary(
   node: Node,
   pods: readonly Pod[],
-  { certificateEnds, awaitingSince: unheardSince }: HostExtras = {},
+  { certificateEnds, awaitingSince }: HostExtras = {},
 ): Host {
   const { name, uid, labels, creationTimestamp } = node.metadata;
   return {
@@ -44,7 +44,7 @@ export function hostSummary(
       ...(creationTimestamp ? { creationTimestamp } : {}),
     },
     status: {
-      ...contactStatus(node, unheardSince),
+      ...contactStatus(node, awaitingSince),
       ...nodeFacts(node),
       ...podFacts(pods),
       ...(certificateEnds ? { certificateEnds } : {}),
@@ -54,7 +54,7 @@ export function hostSummary(
 
 type ContactStatus = Pick<HostStatus, 'state' | 'since' | 'message'>;
 
-function contactStatus(node: Node, unheardSince: number | undefined): ContactStatus {
+function contactStatus(node: Node, awaitingSince: number | undefined): ContactStatus {
   const conditions = node.status?.conditions;
   const ready = findCondition(conditions, 'Ready');
   const connected = findCondition(conditions, CONNECTED);
@@ -64,20 +64,20 @@ function contactStatus(node: Node, unheardSince: number | undefined): ContactSta
     case 'away':
       return stated('Disconnected', connected);
     case 'here':
-      if (unheardSince !== undefined && connected) return unheard(unheardSince);
+      if (awaitingSince !== undefined && connected) return notReconnected(awaitingSince);
       return stated(ready?.status === 'True' ? 'Ready' : 'NotReady', ready);
   }
 }
 
-/** What is stored of its link is as old as the last end of a coordinator. */
-function unheard(sinceMs: number): ContactStatus {
+/** The stored state of the link dates from before the coordinator's start. */
+function notReconnected(sinceMs: number): ContactStatus {
   return stated('Disconnected', {
-    ...linkDown(CONNECTED, 'unheard'),
+    ...linkDown(CONNECTED, 'notReconnected'),
     lastTransitionTime: toTimestamp(sinceMs),
   });
 }
 
-/** Nobody knows its state since the grace period's end; it has been silent since the link was lost, and that says why. */
+/** Shows when and why the link ended, because that is the cause of the unknown state. */
 function offline(connected: Condition | undefined): Pick<HostStatus, 'since' | 'message'> {
   if (connected?.status !== 'False') return {};
   const { message, lastTransitionTime: since } = connected;

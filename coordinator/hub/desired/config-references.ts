@@ -1,6 +1,6 @@
 /**
- * Which nodes' Pods name which ConfigMaps and Secrets. Kept up as Pods come and go, so that a changed object asks for
- * its nodes and not for all Pods of the fleet; a node is given what stands here under its name and nothing else.
+ * Index of the ConfigMaps and Secrets that the Pods of each node reference. With it, a changed object finds its nodes
+ * without a scan of all Pods. It also decides access: a node receives only objects that this index lists for it.
  */
 
 import { handoverAnnotationOf, withSuccessor } from '../../../shared/kube/handovers/host-handover.js';
@@ -12,29 +12,29 @@ import {
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { ObjectChange } from '../../informers/informer.js';
 
-/** A Pod came to a node or left it: what it names. */
+/** A Pod was bound to a node or left it, with the objects that the Pod references. */
 interface ReferenceChange {
   node: string;
   references: readonly ConfigReference[];
 }
 
 export class ConfigReferences {
-  /** By object: how many Pods of each node name it. */
+  /** By object: the number of referencing Pods per node. */
   readonly #nodes = new Map<string, Map<string, number>>();
 
-  /** Takes a Pod's change in. While it is bound only its turn may name something else, so most changes cost nothing. */
+  /** Updates the index for a Pod. Only a handover changes the references of a bound Pod; the rest is free. */
   podChanged({ previous, current }: ObjectChange<Pod>): ReferenceChange[] {
     const isSameNode = previous && current && previous.spec.nodeName === current.spec.nodeName;
     if (isSameNode && handoverAnnotationOf(previous) === handoverAnnotationOf(current)) return [];
     return [...this.#count(previous, -1), ...this.#count(current, 1)];
   }
 
-  /** The nodes of which at least one Pod names the object. */
+  /** Returns the nodes with at least one Pod that references the object. */
   nodesReferencing(reference: ConfigReference): string[] {
     return [...(this.#nodes.get(configKey(reference))?.keys() ?? [])];
   }
 
-  /** True when a Pod of this node names the object. */
+  /** True if a Pod of this node references the object. */
   isReferenced(node: string, reference: ConfigReference): boolean {
     return this.#nodes.get(configKey(reference))?.has(node) ?? false;
   }

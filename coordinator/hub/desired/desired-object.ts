@@ -1,4 +1,4 @@
-/** The bytes that an agent is to hold of an object, and when they are others. */
+/** Encodes objects for agents, and decides whether a change of an object matters to an agent. */
 import { createHash } from 'node:crypto';
 import type { ConfigMap, Secret } from '../../../shared/kube/objects/config-types.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
@@ -7,29 +7,29 @@ import type { DesiredObject } from '../../../shared/link/messages/link-messages.
 import { sameJsonExcept } from '../../registry/encoding/json-value.js';
 import type { ObjectSigner } from '../restore/object-signer.js';
 
-/** 96 bits: two versions of one object will not meet by chance, and nobody gains by making them. */
+/** 96 bits. An accidental collision is out of reach, and an attacker gains nothing by forcing one. */
 const DIGEST_CHARACTERS = 16;
 
 const OWN_ANNOTATIONS = 'everynode.dev/';
 
-/** Digests of objects as informers share them; each is worked out once a revision, its bytes only when they are sent. */
+/** Digests of cached objects, computed once per revision. The bytes are built only when they are sent. */
 const digests = new WeakMap<KubeObject, string>();
 
-/** Of a ConfigMap or Secret the very bytes: one encoding for all nodes that name it. */
+/** Encoded ConfigMaps and Secrets: one encoding is shared by all nodes that reference the object. */
 const encoded = new WeakMap<KubeObject, DesiredObject>();
 
-/** What changes on its own account, and is nothing to an agent. */
+/** Fields that change without meaning for an agent. */
 const NOT_DESIRED: ReadonlySet<string> = new Set(['status', 'metadata']);
 const NOT_DESIRED_METADATA: ReadonlySet<string> = new Set(['resourceVersion', 'managedFields']);
 
-/** The object without that. */
+/** Returns the object without the fields that agents do not need. */
 function desiredPart(object: KubeObject & { status?: unknown }): object {
   const { status: _, metadata, ...rest } = object;
   const { resourceVersion: __, managedFields: ___, ...kept } = metadata;
   return { ...rest, metadata: kept };
 }
 
-/** What a host needs of a ConfigMap or Secret. Other annotations stay behind: kubectl keeps a copy of the data in one. */
+/** Returns the fields that a host needs. Foreign annotations are dropped: one contains a copy of the data. */
 function configPart(object: ConfigMap & Secret): object {
   const { apiVersion, kind, metadata, type, data, binaryData } = object;
   const { uid, namespace, name, annotations = {} } = metadata;
@@ -47,7 +47,7 @@ function digestOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('base64url').slice(0, DIGEST_CHARACTERS);
 }
 
-/** The digest of what an agent is to hold of this object. */
+/** Returns the digest of an object's encoding for agents. */
 export function desiredDigest(object: KubeObject): string {
   let digest = digests.get(object);
   if (digest === undefined) {
@@ -57,7 +57,10 @@ export function desiredDigest(object: KubeObject): string {
   return digest;
 }
 
-/** A ConfigMap or Secret as it goes over the link, to any node. It bears no seal: it is never given back. */
+/**
+ * Encodes a ConfigMap or Secret for the link. The result is the same for all nodes. It carries no MAC, because hosts
+ * never return it after a restore.
+ */
 export function encodeConfig(object: ConfigMap | Secret): DesiredObject {
   let desired = encoded.get(object);
   if (!desired) {
@@ -73,16 +76,16 @@ export function encodeConfig(object: ConfigMap | Secret): DesiredObject {
   return desired;
 }
 
-/** The object as it goes over the link to a node. Its uid is the one the store gave it. */
-export function encodeDesired(object: KubeObject, node: string, sealer: ObjectSigner): DesiredObject {
+/** Encodes an object for the link of one node, under the uid from the store. */
+export function encodeDesired(object: KubeObject, node: string, signer: ObjectSigner): DesiredObject {
   const { uid = '', resourceVersion } = object.metadata;
   const bytes = bytesOf(object);
   if (!digests.has(object)) digests.set(object, digestOf(bytes));
-  const seal = sealer.sign(node, { uid, object: bytes }, Number(resourceVersion ?? 0));
-  return { uid, object: bytes, digest: desiredDigest(object), mac: seal };
+  const mac = signer.sign(node, { uid, object: bytes }, Number(resourceVersion ?? 0));
+  return { uid, object: bytes, digest: desiredDigest(object), mac };
 }
 
-/** True when a change is none for the agent, e.g. of the status that it has itself reported. */
+/** True if the change does not matter to the agent, for example a change of status. */
 export function isSameForAgent(previous: KubeObject, current: KubeObject): boolean {
   return (
     sameJsonExcept(previous.metadata, current.metadata, NOT_DESIRED_METADATA) &&

@@ -1,6 +1,7 @@
 /**
- * Brings one agent to hold what its node needs: a set of uids to look at again, and one difference on its way at a time.
- * What changes meanwhile merges into the next. Absence of news means nothing; only `gone` takes something away.
+ * Brings one agent to the desired state of its node. It keeps a set of uids to compare and at most one difference in
+ * flight. Changes in the meantime are merged into the next difference. A uid that is not mentioned is unchanged: only
+ * `removed` deletes an object.
  */
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -13,42 +14,43 @@ import type {
 import type { UnknownPodVerdict } from '../../decisions/restore/unknown-pod.js';
 import { desiredDigest } from './desired-object.js';
 
-/** Bytes of objects in one message; a single object may be larger (1.5 MiB) and still fits a frame. */
+/** Limit for the objects in one message. A single larger object (up to 1.5 MiB) still fits into a frame. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_MESSAGE_OBJECTS = 1_000;
 
-/** What the node is to hold, as the informers know it. */
+/** The desired state of one node, read from the informers. */
 export interface DesiredSource {
-  /** The Pod with this uid if it is bound to the node; the ConfigMap or Secret if such a Pod names it. */
+  /**
+   * Returns the Pod with this uid if it is bound to the node, or the ConfigMap or Secret if such a Pod references it.
+   */
   object(uid: string): KubeObject | undefined;
-  /** All Pods bound to the node, and what they name. */
+  /** Returns all Pods that are bound to the node, and the objects that they reference. */
   objects(): readonly KubeObject[];
-  /** The revision at which the two are true. */
+  /** The store revision that `object` and `objects` reflect. */
   revision(): number;
-  /** The object as it goes to this node. */
   encode(object: KubeObject): DesiredObject;
-  /** What becomes of a uid that the agent named in its hello and the store does not know. */
-  unknownPodVerdict(digest: string, wasAsked: boolean): UnknownPodVerdict;
+  /** Decides about a uid that the agent named in its hello and that the store does not have. */
+  unknownPodVerdict(digest: string, wasRequested: boolean): UnknownPodVerdict;
 }
 
 export class DesiredSender {
   readonly #source: DesiredSource;
   readonly #send: (message: Desired | ReturnRequest) => void;
   readonly #wake: () => void;
-  /** Digest by uid of what the agent holds or has on its way; "" = only its engine has it. */
+  /** Digest by uid of objects on the agent or in flight to it. "": only its engine has the Pod. */
   readonly #held: Map<string, string>;
   readonly #dirty: Set<string>;
-  /** Uids of the hello that the store has not known yet, and whether the agent was asked for them. */
-  readonly #strangers = new Map<string, boolean>();
-  readonly #unanswered = new Set<string>();
+  /** Uids from the hello that the store does not have yet, and whether the agent was asked to return them. */
+  readonly #unknownUids = new Map<string, boolean>();
+  readonly #requested = new Set<string>();
   readonly #onSettled: () => void;
   #isSettled = false;
   #lastId = 0;
   #inFlight: number | undefined;
 
   /**
-   * `wake` asks for a `flush` in due time; it may be called many times. `onSettled` is called once: what the host held at its
-   * hello and the store lacked is stored by then, or cannot be.
+   * `wake` requests a `flush` soon and may be called repeatedly. `onSettled` is called once. By then, each object that
+   * the host held at its hello and that the store lacked is stored or rejected.
    */
   constructor(
     have: readonly ObjectDigest[],
@@ -64,53 +66,52 @@ export class DesiredSender {
     this.#held = new Map(have);
     this.#dirty = new Set(this.#held.keys());
     for (const uid of this.#held.keys()) {
-      if (!source.object(uid)) this.#strangers.set(uid, false);
+      if (!source.object(uid)) this.#unknownUids.set(uid, false);
     }
     for (const { metadata } of source.objects()) this.#dirty.add(metadata.uid ?? '');
     wake();
   }
 
-  /** Something about this object changed. */
   markChanged(uid: string): void {
     this.#dirty.add(uid);
     if (this.#inFlight === undefined) this.#wake();
   }
 
-  /** True for a uid that the agent was asked for and has not answered yet. */
+  /** True for a uid that the agent was asked to return and has not returned yet. */
   isReturnRequested(uid: string): boolean {
-    return this.#unanswered.has(uid);
+    return this.#requested.has(uid);
   }
 
-  /** The agent answered; what it gave back is stored and known to the source, or cannot be. */
+  /** Called when the agent has returned these objects, and they are stored or rejected. */
   returnStored(uids: readonly string[]): void {
-    for (const uid of uids) this.#unanswered.delete(uid);
+    for (const uid of uids) this.#requested.delete(uid);
     this.#wake();
   }
 
-  /** The agent's engine shows containers of these Pods, of which the hello knew nothing. */
+  /** Called for Pods with containers in the agent's engine that its hello did not list. */
   addFoundInEngine(uids: readonly string[]): void {
     for (const uid of uids) {
       if (this.#held.has(uid)) continue;
       this.#held.set(uid, '');
-      if (!this.#source.object(uid)) this.#strangers.set(uid, false);
+      if (!this.#source.object(uid)) this.#unknownUids.set(uid, false);
       this.#dirty.add(uid);
     }
     this.#wake();
   }
 
-  /** The agent holds this uid and may not: it is told so. */
+  /** Removes an object from the agent that it must not have. */
   withdraw(uid: string): void {
     this.#held.set(uid, '');
     this.markChanged(uid);
   }
 
-  /** What `source.unknown` says may be another now. */
+  /** Asks `source` again about uids that the store does not have, because its verdict may have changed. */
   recheckUnknown(): void {
-    for (const uid of this.#strangers.keys()) this.#dirty.add(uid);
+    for (const uid of this.#unknownUids.keys()) this.#dirty.add(uid);
     this.#wake();
   }
 
-  /** The agent has difference `id` on disk. False when no such one was under way. */
+  /** Called when the agent has difference `id` on disk. Returns false if that difference was not in flight. */
   applied(id: number): boolean {
     if (id !== this.#inFlight) return false;
     this.#inFlight = undefined;
@@ -118,39 +119,42 @@ export class DesiredSender {
     return true;
   }
 
-  /** Sends the next difference, if there is one and none is under way. */
+  /** Sends the next difference, if there is one and none is in flight. */
   flush(): void {
     if (this.#inFlight !== undefined || this.#isAsking()) return;
     if (!this.#isSettled) {
       this.#isSettled = true;
       this.#onSettled();
     }
-    const { set, removed: gone } = this.#takeDifference();
-    if (set.length === 0 && gone.length === 0) return;
+    const { set, removed } = this.#takeDifference();
+    if (set.length === 0 && removed.length === 0) return;
     this.#lastId += 1;
     this.#inFlight = this.#lastId;
-    this.#send({ kind: 'desired', id: this.#lastId, revision: this.#source.revision(), set, removed: gone });
+    this.#send({ kind: 'desired', id: this.#lastId, revision: this.#source.revision(), set, removed });
   }
 
-  /** Until it is known what the host has, it is sent nothing: it would count as one that has seen this epoch. */
+  /**
+   * Asks the agent to return unknown objects. Until they have arrived nothing is sent: an agent that has received
+   * desired state of this epoch counts as up to date.
+   */
   #isAsking(): boolean {
-    const uids = [...this.#strangers.keys()].filter(
+    const uids = [...this.#unknownUids.keys()].filter(
       (uid) => !this.#source.object(uid) && this.#verdict(uid) === 'ask',
     );
     for (const uid of uids) {
-      this.#strangers.set(uid, true);
-      this.#unanswered.add(uid);
+      this.#unknownUids.set(uid, true);
+      this.#requested.add(uid);
     }
     if (uids.length > 0) this.#send({ kind: 'returnRequest', uids });
-    return this.#unanswered.size > 0;
+    return this.#requested.size > 0;
   }
 
   #verdict(uid: string): UnknownPodVerdict {
-    const wasAsked = this.#strangers.get(uid);
-    // What this session has seen in the store and no longer sees was deleted.
-    return wasAsked === undefined
+    const wasRequested = this.#unknownUids.get(uid);
+    // An object that this session has seen in the store and that is missing now was deleted.
+    return wasRequested === undefined
       ? 'gone'
-      : this.#source.unknownPodVerdict(this.#held.get(uid) ?? '', wasAsked);
+      : this.#source.unknownPodVerdict(this.#held.get(uid) ?? '', wasRequested);
   }
 
   #takeDifference(): Pick<Desired, 'set' | 'removed'> {
@@ -163,8 +167,8 @@ export class DesiredSender {
         if (this.#verdict(uid) === 'gone' && this.#held.delete(uid)) difference.removed.push(uid);
         continue;
       }
-      this.#strangers.delete(uid);
-      if (this.#isNews(uid, object)) {
+      this.#unknownUids.delete(uid);
+      if (this.#mustSend(uid, object)) {
         const desired = this.#source.encode(object);
         this.#held.set(uid, desired.digest);
         difference.set.push(desired);
@@ -174,7 +178,9 @@ export class DesiredSender {
     return difference;
   }
 
-  /** Pods come last: a host that has one has what it names, or there is no such object. */
+  /**
+   * Sends Pods last, so that a host with a Pod already has the objects that the Pod references, as far as they exist.
+   */
   #dirtyInOrder(): (readonly [uid: string, object: KubeObject | undefined])[] {
     const all = [...this.#dirty].map((uid) => [uid, this.#source.object(uid)] as const);
     const isPod = ([, object]: (typeof all)[number]) => object?.kind === 'Pod';
@@ -182,10 +188,11 @@ export class DesiredSender {
   }
 
   /**
-   * A Pod that has ended is not brought to a host that does not know it: it would run again. One that is to be deleted as
-   * well would not, and waits for the word of a host that may have lost what it held.
+   * Never sends a Pod that has ended to a host that does not know it, because the host would run it again. If such a
+   * Pod is marked for deletion, the host does not run it: it is sent, so that a host that lost its data can confirm the
+   * deletion.
    */
-  #isNews(uid: string, object: KubeObject): boolean {
+  #mustSend(uid: string, object: KubeObject): boolean {
     const held = this.#held.get(uid);
     if (held === undefined) return !mayRunAgain(object);
     return held !== desiredDigest(object);

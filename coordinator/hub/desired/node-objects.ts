@@ -1,4 +1,4 @@
-/** What each node is to hold: its Pods and the ConfigMaps and Secrets that these name. Tells whom a change concerns. */
+/** The desired objects of each node: its Pods, and the ConfigMaps and Secrets that they reference. */
 
 import { withSuccessor } from '../../../shared/kube/handovers/host-handover.js';
 import type { Secret } from '../../../shared/kube/objects/config-types.js';
@@ -16,17 +16,12 @@ import { CREDENTIAL_SECRET_TYPE } from '../../kinds/config/secret-kind.js';
 import { ConfigReferences } from './config-references.js';
 import { isSameForAgent } from './desired-object.js';
 
-/** What the node's agent understands: an old one is sent Pods alone. */
-interface HeldKinds {
-  config: boolean;
-}
-
 export class NodeObjects {
   readonly #informers: Informers;
   readonly #touch: (node: string, uid: string) => void;
   readonly #references = new ConfigReferences();
 
-  /** Follows the informers from now on. `touch` hears of a node and the uid of something that it has to hold otherwise. */
+  /** Subscribes to the informers. `touch` is called with each node and uid that have to be compared again. */
   constructor(informers: Informers, touch: (node: string, uid: string) => void) {
     this.#informers = informers;
     this.#touch = touch;
@@ -35,19 +30,20 @@ export class NodeObjects {
     informers.secrets.onChange((change) => this.#configChanged(change));
   }
 
-  /** The Pod with this uid if it is bound to the node; the ConfigMap or Secret if such a Pod names it. */
-  object(node: string, uid: string, held: HeldKinds): KubeObject | undefined {
+  /**
+   * Returns the Pod with this uid if it is bound to the node, or the ConfigMap or Secret if such a Pod references it.
+   */
+  object(node: string, uid: string): KubeObject | undefined {
     const { pods, configMaps, secrets } = this.#informers;
     const pod = pods.byUid(uid);
     if (pod) return pod.spec.nodeName === node && !isMirror(pod) ? pod : undefined;
-    const config = held.config ? (configMaps.byUid(uid) ?? unlessCredential(secrets.byUid(uid))) : undefined;
+    const config = configMaps.byUid(uid) ?? unlessCredential(secrets.byUid(uid));
     return config && this.#references.isReferenced(node, configReferenceTo(config)) ? config : undefined;
   }
 
-  /** All Pods bound to the node, and what they name as far as it exists. */
-  objects(node: string, held: HeldKinds): KubeObject[] {
+  /** Returns all Pods that are bound to the node, and the existing objects that they reference. */
+  objects(node: string): KubeObject[] {
     const pods = this.#informers.pods.indexed(PODS_BY_NODE, node).filter((pod) => !isMirror(pod));
-    if (!held.config) return pods;
     const named = new Map<string, KubeObject>();
     for (const reference of pods.flatMap(withSuccessor).flatMap(configReferences)) {
       const object = this.#find(reference);
@@ -63,31 +59,32 @@ export class NodeObjects {
 
   #podChanged(change: ObjectChange<Pod>): void {
     for (const { node, references } of this.#references.podChanged(change)) {
-      for (const reference of references) this.#tell(node, this.#find(reference));
+      for (const reference of references) this.#touchObject(node, this.#find(reference));
     }
     const { previous, current } = change;
     const pod = current ?? previous;
-    const isNews = !previous || !current || !isSameForAgent(previous, current);
-    if (isNews && pod?.spec.nodeName) this.#tell(pod.spec.nodeName, pod);
+    const isChanged = !previous || !current || !isSameForAgent(previous, current);
+    if (isChanged && pod?.spec.nodeName) this.#touchObject(pod.spec.nodeName, pod);
   }
 
   #configChanged({ previous, current }: ObjectChange<KubeObject>): void {
     const object = current ?? previous;
     if (!object) return;
-    for (const node of this.#references.nodesReferencing(configReferenceTo(object))) this.#tell(node, object);
+    for (const node of this.#references.nodesReferencing(configReferenceTo(object)))
+      this.#touchObject(node, object);
   }
 
-  #tell(node: string, object: KubeObject | undefined): void {
+  #touchObject(node: string, object: KubeObject | undefined): void {
     if (object?.metadata.uid) this.#touch(node, object.metadata.uid);
   }
 }
 
-/** Shown in the API alone: its host runs what it mirrors. */
+/** A mirror Pod exists only in the API. Its host already runs the static Pod. */
 function isMirror(pod: Pod): boolean {
   return staticPodUid(pod) !== undefined;
 }
 
-/** Agents' credentials are given to nobody. */
+/** Credentials of agents are never sent to a host. */
 function unlessCredential(secret: Secret | undefined): Secret | undefined {
   return secret?.type === CREDENTIAL_SECRET_TYPE ? undefined : secret;
 }

@@ -1,6 +1,6 @@
 /**
- * Signs what people approved: each CertificateSigningRequest of our signers gets its certificate, and a node's key
- * becomes its node's. Level-triggered: what was approved while nobody looked is signed at the next start.
+ * Signs approved CertificateSigningRequests for the built-in signers. Signing a node's request also registers its key.
+ * Level-triggered: a request that was approved while the coordinator was down is signed at the next start.
  */
 import {
   type CertificateSigningRequest,
@@ -36,20 +36,17 @@ interface CertificateSignerDeps {
 }
 
 export class CertificateSigner {
-  readonly #parts: CertificateSignerDeps;
-  /** Names that are being worked on. */
+  readonly #deps: CertificateSignerDeps;
   readonly #busy = new Set<string>();
   #isStopped = false;
 
-  /** Follows the informer from now on. */
-  constructor(parts: CertificateSignerDeps) {
-    this.#parts = parts;
-    parts.informers.certificateSigningRequests.onChange(({ current }) => {
+  constructor(deps: CertificateSignerDeps) {
+    this.#deps = deps;
+    deps.informers.certificateSigningRequests.onChange(({ current }) => {
       if (current && requestPhase(current) === 'approved') void this.#work(current);
     });
   }
 
-  /** Begins nothing more. */
   stop(): void {
     this.#isStopped = true;
   }
@@ -62,8 +59,8 @@ export class CertificateSigner {
       await this.#decide(request);
     } catch (error) {
       if (isNotFound(error) || this.#isStopped) return;
-      const { log, clock, informers } = this.#parts;
-      log.warn({ request: name, err: error }, 'an approved request could not be signed');
+      const { log, clock, informers } = this.#deps;
+      log.warn({ request: name, err: error }, 'certificate request not signed, will retry');
       clock.after(RETRY_MS, () => {
         const current = informers.certificateSigningRequests.get({ name });
         if (current && requestPhase(current) === 'approved') void this.#work(current);
@@ -74,32 +71,32 @@ export class CertificateSigner {
   }
 
   async #decide(request: CertificateSigningRequest): Promise<void> {
-    const { authority } = this.#parts;
+    const { authority } = this.#deps;
     const csr = Buffer.from(request.spec.request, 'base64').toString();
     const subject = await authority.read(csr).catch((error: Error) => error);
     if (subject instanceof Error)
-      return this.#fail(request, `the request cannot be used: ${subject.message}`);
+      return this.#fail(request, `the certificate signing request is invalid: ${subject.message}`);
     const verdict = signingVerdict(request.spec, subject);
     if (!verdict.ours) return;
     if (verdict.refusal !== undefined) return this.#fail(request, verdict.refusal);
     const { expirationSeconds } = request.spec;
-    const wished = expirationSeconds ? { wishedMs: expirationSeconds * 1000 } : {};
-    const issued = await authority.sign(csr, wished);
+    const wishedMs = expirationSeconds ? expirationSeconds * 1000 : undefined;
+    const issued = await authority.sign(csr, { wishedMs });
     if (request.spec.signerName === KUBELET_CLIENT_SIGNER) {
       const refusal = await this.#register(subject, issued.notAfterMs, rightsOfRequest(request));
       if (refusal !== undefined) return this.#fail(request, refusal);
     }
     await this.#write(request, (status) => ({ ...status, certificate: base64(issued.certificate) }));
-    this.#parts.log.info({ request: request.metadata.name, user: subject.commonName }, 'certificate issued');
+    this.#deps.log.info({ request: request.metadata.name, user: subject.commonName }, 'certificate issued');
   }
 
-  /** The person who approved decides whose name it is from now on. Answers why not. */
+  /** Registers the key for the name in the certificate. Returns the reason if it was refused. */
   async #register(
     subject: SigningRequest,
     notAfterMs: number,
     rights: JoinRights | undefined,
   ): Promise<string | undefined> {
-    const { credentials } = this.#parts;
+    const { credentials } = this.#deps;
     const node = nodeOfSubject(subject) ?? '';
     const credential = { hash: subject.keyHash, notAfterMs, ...(rights ? { rights } : {}) };
     try {
@@ -113,7 +110,7 @@ export class CertificateSigner {
   }
 
   #fail(request: CertificateSigningRequest, message: string): Promise<void> {
-    const time = toTimestamp(this.#parts.clock.now());
+    const time = toTimestamp(this.#deps.clock.now());
     const condition: CertificateSigningRequestCondition = {
       type: 'Failed',
       status: 'True',
@@ -133,7 +130,7 @@ export class CertificateSigner {
     change: (status: CertificateSigningRequest['status']) => CertificateSigningRequest['status'],
   ): Promise<void> {
     const ref = { name: metadata.name };
-    await this.#parts.registry.writeStatus(
+    await this.#deps.registry.writeStatus(
       certificateSigningRequestKind,
       ref,
       (current) => (requestPhase(current) === 'approved' ? change(current.status) : undefined),

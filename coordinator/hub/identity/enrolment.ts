@@ -1,6 +1,6 @@
 /**
- * Who may join. A host joins by a token: its key is registered for its name and signed. From then on its certificate,
- * and the key that is registered, say who it is.
+ * Decides which hosts may join. A host joins with a token: its key is registered under its name, and its certificate is
+ * signed. From then on the certificate and the registered key identify the host.
  */
 
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
@@ -11,8 +11,8 @@ import type { CertificateAuthority } from '../../pki/certificate-authority.js';
 import type { Registry } from '../../registry/registry.js';
 import { signJoin } from '../restore/join-signature.js';
 import type { ObjectSigner } from '../restore/object-signer.js';
-import type { PendingRestore } from '../restore/pending-restore.js';
-import { bearerTokenOf } from './bearer-token.js';
+import type { PendingRestore } from '../restore/returned-pods.js';
+import { bearerTokenOf, unauthorized } from './bearer-token.js';
 import { type JoinCall, type JoinCandidate, readJoinCandidate, readNodeRequest } from './join-candidate.js';
 import { type JoinRights, NO_RIGHTS } from './join-rights.js';
 import { JoinTokenChecker } from './join-token-checker.js';
@@ -26,12 +26,14 @@ import {
 } from './node-credentials.js';
 import { BOOTSTRAP_USER_PREFIX, NODE_USER_PREFIX, NODES_GROUP } from './node-subject.js';
 import { type JoinRequestState, type PendingHost, PendingJoins } from './pending-joins.js';
-import { unauthorized } from './unauthorized.js';
 
-/** Before this there was no Everynode: what a coordinator says to have ended by then, it signed by a clock that was wrong (1970, after a flat battery). */
+/**
+ * No certificate of Everynode can have expired before this date. An earlier end was signed with a wrong clock, for
+ * example 1970 after a flat battery.
+ */
 const FIRST_MADE_MS = Date.parse('2025-01-01T00:00:00Z');
 
-/** `waiting`: for a person's word; `request` is the CertificateSigningRequest that they decide on. */
+/** `waiting`: an operator has to approve `request`, a CertificateSigningRequest. */
 export type JoinOutcome =
   | { state: 'joined'; answer: JoinResponse }
   | { state: 'waiting'; request: string; message: string };
@@ -43,55 +45,55 @@ export interface EnrolmentDeps extends NameInUseDeps {
   signer: ObjectSigner;
   authority: Pick<CertificateAuthority, 'read' | 'sign' | 'trustBundle'>;
   credentials: NodeCredentials;
-  /** True when each new node waits for a person's word. */
+  /** True if an operator has to approve each new node. */
   approveNodes?: boolean | undefined;
   restore?: PendingRestore | undefined;
 }
 
-/** Who asks to wait, and why. */
+/** The user that files the request, and the reason why approval is needed. */
 type Waiting = Pick<PendingHost, 'username' | 'groups' | 'why' | 'rights'>;
 
 export class Enrolment {
-  readonly #parts: EnrolmentDeps;
+  readonly #deps: EnrolmentDeps;
   readonly #tokens: JoinTokenChecker;
   readonly #credentials: NodeCredentials;
-  readonly #room: PendingJoins;
+  readonly #pending: PendingJoins;
 
-  constructor(parts: EnrolmentDeps) {
-    this.#parts = parts;
-    this.#tokens = new JoinTokenChecker(parts.registry, parts.clock);
-    this.#credentials = parts.credentials;
-    this.#room = new PendingJoins(parts.registry);
+  constructor(deps: EnrolmentDeps) {
+    this.#deps = deps;
+    this.#tokens = new JoinTokenChecker(deps.registry, deps.clock);
+    this.#credentials = deps.credentials;
+    this.#pending = new PendingJoins(deps.registry);
   }
 
   /**
-   * Registers a key for a name that has none, and signs it; or files a request where a person decides. The same call
-   * again answers the same. Throws ApiError: 400, 401 for a wrong or expired token, 403 for a host that was refused,
-   * 409 for a name that is taken, 422 for an impossible one, 503 for one whose last Pods are being removed.
+   * Joins a host by token: registers and signs its key if the name has none, or files a request if an operator has to
+   * approve. Repeating the call returns the same outcome. Throws ApiError: 400; 401 for a wrong or expired token; 403
+   * for a refused host; 409 for a name in use; 422 for an invalid name; 503 while the name's last Pods are removed.
    */
   async join(call: JoinCall): Promise<JoinOutcome> {
     const token = await this.#tokens.check(bearerTokenOf(call.authorization));
-    const candidate = await readJoinCandidate(this.#parts.authority, call);
+    const candidate = await readJoinCandidate(this.#deps.authority, call);
     this.#tokens.checkName(token, candidate.node);
     const stored = await this.#credentials.get(candidate.node);
     refuseOther(candidate.node, stored, candidate);
     if (!stored) await this.#refuseReuse(candidate);
     await this.#tokens.redeem(token, candidate.hash);
-    if (!this.#parts.approveNodes || this.#isMember(stored)) return this.#admit(candidate, token.rights);
+    if (!this.#deps.approveNodes || this.#isMember(stored)) return this.#admit(candidate, token.rights);
     return this.#wait(candidate, {
       username: `${BOOTSTRAP_USER_PREFIX}${token.id}`,
       groups: ['system:bootstrappers', 'system:authenticated'],
-      why: 'a new node, which is let in by approval',
+      why: 'new nodes need approval',
       rights: token.rights,
     });
   }
 
   /**
-   * A certificate for a host that is known by its key, which signs the request. One whose certificate has expired waits
-   * for a person's word. Throws ApiError 400, 401, 403.
+   * Issues a certificate to a host with a registered key. The key signs the request. If the certificate has expired, an
+   * operator has to approve. Throws ApiError 400, 401, 403.
    */
   async certify(call: JoinCall): Promise<JoinOutcome> {
-    const candidate = await readJoinCandidate(this.#parts.authority, call);
+    const candidate = await readJoinCandidate(this.#deps.authority, call);
     const { node, csr } = candidate;
     const stored = await this.#credentials.get(node);
     if (isSameHash(stored?.hash, candidate.hash)) {
@@ -99,35 +101,32 @@ export class Enrolment {
       return this.#wait(candidate, {
         username: `${NODE_USER_PREFIX}${node}`,
         groups: [NODES_GROUP, 'system:authenticated'],
-        why: `the certificate of this node expired${stored ? endText(stored) : ''}`,
+        why: `the certificate of this node has expired${stored ? endText(stored) : ''}`,
       });
     }
-    const request = await this.#room.find(candidate.hash);
-    if (request) return this.#asItStands(candidate, request);
+    const request = await this.#pending.find(candidate.hash);
+    if (request) return this.#outcomeOf(candidate, request);
     if (await this.#credentials.isRevoked(node, candidate.hash))
       throw refused('the key of this host was revoked');
     throw unauthorized();
   }
 
-  /** For a name without a key: a revoked key does not return, and a revoked host's name is free only without its Node and Pods. */
+  /** Refuses revoked keys, and refuses the name of a revoked host until its Node and Pods are gone. */
   async #refuseReuse({ node, hash }: JoinCandidate): Promise<void> {
     if (await this.#credentials.isRevoked(node, hash)) throw keyRevokedError(node);
-    await rejectNameInUse(this.#parts, node);
+    await rejectNameInUse(this.#deps, node);
   }
 
-  /** What came with the join of a node. */
+  /** Returns the rights that the node's join granted. */
   async rightsOf(node: string): Promise<JoinRights> {
     return (await this.#credentials.get(node))?.rights ?? NO_RIGHTS;
   }
 
-  /** A new certificate for the key of a node whose link proved it. Throws ApiError 400, 401. */
+  /** Returns a new certificate for a key that the node's link has proved. Throws ApiError 400, 401. */
   async renew(node: string, csr: string): Promise<string> {
-    const { keyHash } = await readNodeRequest(this.#parts.authority, csr, node);
+    const { keyHash } = await readNodeRequest(this.#deps.authority, csr, node);
     const { notAfterMs } = (await this.#credentials.get(node)) ?? {};
-    const issued = await this.#parts.authority.sign(
-      csr,
-      notAfterMs === undefined ? {} : { formerEndMs: notAfterMs },
-    );
+    const issued = await this.#deps.authority.sign(csr, { formerEndMs: notAfterMs });
     const isOurs = await this.#credentials.replace(
       node,
       { hash: keyHash, notAfterMs: issued.notAfterMs },
@@ -137,7 +136,7 @@ export class Enrolment {
     return issued.certificate;
   }
 
-  /** For a host that is known: whoever was revoked since is not registered again. */
+  /** Issues a certificate to a registered host. Refuses a host that was revoked in the meantime. */
   async #certified(node: string, csr: string): Promise<JoinOutcome> {
     const certificate = await this.renew(node, csr);
     const stored = await this.#credentials.get(node);
@@ -145,16 +144,19 @@ export class Enrolment {
     return { state: 'joined', answer: this.#answer(node, stored, certificate) };
   }
 
-  /** True while the newest certificate of a node is good; of one whose end no right clock can have named, it is not known to be over. */
+  /**
+   * True while the newest certificate of a node is valid. An end before the first release was signed with a wrong clock
+   * and does not count as expired.
+   */
   #isMember(stored: StoredCredential | undefined): boolean {
     if (stored?.notAfterMs === undefined) return false;
-    return this.#parts.clock.now() < stored.notAfterMs || stored.notAfterMs < FIRST_MADE_MS;
+    return this.#deps.clock.now() < stored.notAfterMs || stored.notAfterMs < FIRST_MADE_MS;
   }
 
-  /** Registers and signs: everything was looked at. */
+  /** Registers the key and signs it. All checks have passed. */
   async #admit(candidate: JoinCandidate, rights?: JoinRights): Promise<JoinOutcome> {
     const { node, csr } = candidate;
-    const { certificate, notAfterMs } = await this.#parts.authority.sign(csr);
+    const { certificate, notAfterMs } = await this.#deps.authority.sign(csr);
     const credential = { hash: candidate.hash, notAfterMs, ...(rights ? { rights } : {}) };
     const stored = await this.#credentials.register(node, credential);
     if (!stored) throw deletedMeanwhile(node);
@@ -165,19 +167,21 @@ export class Enrolment {
     return { state: 'joined', answer: this.#answer(node, stored, certificate) };
   }
 
-  /** Finds or files the host's request. */
-  async #wait(candidate: JoinCandidate, waiting: Waiting): Promise<JoinOutcome> {
+  /** Finds the pending request of the host, or files one. */
+  async #wait(candidate: JoinCandidate, reason: Waiting): Promise<JoinOutcome> {
     const { node, csr, hash: keyHash, labels, address } = candidate;
-    const found = await this.#room.find(keyHash);
-    // That of an earlier time: it was issued, and has expired since.
+    const found = await this.#pending.find(keyHash);
+    // A request from an earlier join: its certificate was issued and has expired.
     const isOver = found?.phase === 'issued' && !this.#isMember(await this.#credentials.get(node));
-    if (found && isOver) await this.#room.delete(found);
+    if (found && isOver) await this.#pending.delete(found);
     const request =
-      found && !isOver ? found : await this.#room.create({ node, csr, keyHash, labels, address, ...waiting });
-    return this.#asItStands(candidate, request);
+      found && !isOver
+        ? found
+        : await this.#pending.create({ node, csr, keyHash, labels, address, ...reason });
+    return this.#outcomeOf(candidate, request);
   }
 
-  async #asItStands(candidate: JoinCandidate, request: JoinRequestState): Promise<JoinOutcome> {
+  async #outcomeOf(candidate: JoinCandidate, request: JoinRequestState): Promise<JoinOutcome> {
     const { node } = candidate;
     if (request.phase === 'denied') throw refused(`request ${request.name} of node "${node}" was denied`);
     if (request.phase === 'failed')
@@ -191,8 +195,8 @@ export class Enrolment {
   }
 
   #answer(node: string, { hash, revision }: StoredCredential, certificate: string): JoinResponse {
-    const { clusterUID, signer: sealer, authority } = this.#parts;
-    const joinMac = signJoin(sealer, node, hash, revision);
+    const { clusterUID, signer, authority } = this.#deps;
+    const joinMac = signJoin(signer, node, hash, revision);
     return { node, clusterUID, joinMac, certificate, ca: authority.trustBundle() };
   }
 }
@@ -202,7 +206,7 @@ function endText({ notAfterMs }: StoredCredential): string {
 }
 
 function deletedMeanwhile(node: string): ApiError {
-  return new ApiError('Conflict', `the credential of node "${node}" was deleted meanwhile`);
+  return new ApiError('Conflict', `the credential of node "${node}" was deleted during the join`);
 }
 
 function refused(message: string): ApiError {
@@ -213,6 +217,6 @@ function refuseOther(node: string, stored: StoredCredential | undefined, { hash 
   if (!stored || isSameHash(stored.hash, hash)) return;
   throw new ApiError(
     'AlreadyExists',
-    `node "${node}" has joined already; to let another host take its name: ${removalCommand(node)}`,
+    `node "${node}" has already joined; to let another host use the name: ${removalCommand(node)}`,
   );
 }

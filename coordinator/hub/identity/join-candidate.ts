@@ -1,4 +1,4 @@
-/** What a host that wants a certificate asks for, checked. */
+/** Parses and checks the request of a host that wants a certificate. */
 import { ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
 import {
   mapOf,
@@ -13,7 +13,7 @@ import { dnsSubdomainProblems } from '../../kinds/validation/name-rules.js';
 import type { CertificateAuthority } from '../../pki/certificate-authority.js';
 import { nodeOfSubject, subjectOfNode } from './node-subject.js';
 
-/** A POST of a host that wants a certificate, as it came: the whole `Authorization` header and decoded JSON. */
+/** A POST request of a joining host: the whole `Authorization` header and the decoded JSON body. */
 export interface JoinCall {
   authorization?: string;
   body: unknown;
@@ -26,12 +26,11 @@ const joinRequest: Schema<JoinRequest> = record<JoinRequest>({
   labels: optional(mapOf(text(63))),
 });
 
-/** A request to join, checked. */
 export interface JoinCandidate {
   node: string;
   /** PKCS #10 in PEM. */
   csr: string;
-  /** SHA-256 in lower-case hex of the key that the request is for. */
+  /** SHA-256 of the requested key, in lower-case hex. */
   hash: string;
   labels: Readonly<Record<string, string>>;
   address?: string | undefined;
@@ -39,7 +38,7 @@ export interface JoinCandidate {
 
 type Reader = Pick<CertificateAuthority, 'read'>;
 
-/** Who asks, and for whom. Throws ApiError 400, 422. */
+/** Parses a join request. Throws ApiError 400, 422. */
 export async function readJoinCandidate(
   authority: Reader,
   { body, remoteAddress: address }: JoinCall,
@@ -50,22 +49,22 @@ export async function readJoinCandidate(
   return { node, labels, address, csr, hash: keyHash };
 }
 
-/** A request for the certificate of this very node. Throws ApiError 400. */
+/** Checks that the request is for this node's certificate and nothing else. Throws ApiError 400. */
 export async function readNodeRequest(
   authority: Reader,
   csr: string,
   node: string,
 ): Promise<{ keyHash: string }> {
   const request = await authority.read(csr).catch((error: Error) => {
-    throw badRequest(`the certificate signing request cannot be used: ${error.message}`);
+    throw badRequest(`the certificate signing request is invalid: ${error.message}`);
   });
   if (request.requestsMore || nodeOfSubject(request) !== node) {
-    throw badRequest(`the certificate signing request must be for ${subjectOfNode(node)} and nothing else`);
+    throw badRequest(`the certificate signing request must contain only the subject ${subjectOfNode(node)}`);
   }
   return request;
 }
 
-/** A name that no Node may have gets no credential either. */
+/** Refuses names that are invalid for a Node. */
 function checkNodeName(node: string): void {
   const [problem] = dnsSubdomainProblems(node);
   if (problem === undefined) return;

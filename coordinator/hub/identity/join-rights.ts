@@ -1,24 +1,24 @@
-/** What a host was given with its join: labels for its Node, and whether it may choose them itself. */
+/** Rights that a host received when it joined: labels for its Node, and whether it may set protected labels itself. */
 import type { Secret } from '../../../shared/kube/objects/config-types.js';
 import { base64 } from './new-join-token.js';
 
 export interface JoinRights {
-  /** For its Node, when that is registered. */
+  /** Applied when the Node is registered. */
   labels: Readonly<Record<string, string>>;
-  /** True when it may give itself protected labels as well. */
+  /** True if the host may set protected labels on its own Node. */
   anyLabels: boolean;
 }
 
-/** A host's that joined by a token that says nothing of labels. */
+/** Rights from a token that grants no labels. */
 export const NO_RIGHTS: JoinRights = { labels: {}, anyLabels: false };
 
-/** Those in a token's or a credential's Secret. */
+/** Reads the rights from the Secret of a token or a credential. */
 export function readRights({ data }: Pick<Secret, 'data'>): JoinRights {
   const text = (key: string) => Buffer.from(data?.[key] ?? '', 'base64').toString('utf8');
   return { labels: labelsIn(text('labels')), anyLabels: text('any-labels') === 'true' };
 }
 
-/** The same as fields of a Secret. */
+/** Encodes the rights as fields of a Secret. */
 export function encodeRights({ labels, anyLabels }: JoinRights): Record<string, string> {
   return {
     ...(Object.keys(labels).length > 0 ? { labels: base64(JSON.stringify(labels)) } : {}),
@@ -26,9 +26,9 @@ export function encodeRights({ labels, anyLabels }: JoinRights): Record<string, 
   };
 }
 
-/** A token made by hand may hold anything. */
+/** Tolerates any content, because a token may have been written by hand. */
 function labelsIn(json: string): Record<string, string> {
-  // Of most hosts: an exception for each would cost a link a tenth of a millisecond.
+  // The common case. An exception per host would cost 0.1 ms per link.
   if (json === '') return {};
   try {
     const value: unknown = JSON.parse(json);

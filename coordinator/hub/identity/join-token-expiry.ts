@@ -1,4 +1,4 @@
-/** Join tokens that join nobody any more go (pkg/controller/bootstrap TokenCleaner). */
+/** Deletes expired join tokens (pkg/controller/bootstrap TokenCleaner). */
 
 import { TOKEN_SECRET_TYPE } from '../../../shared/kube/access/join-token-secret.js';
 import { ENROLMENT_NAMESPACE } from '../../../shared/kube/nodes/node-credential-secret.js';
@@ -8,7 +8,7 @@ import type { Clock } from '../../../shared/process/time/clock.js';
 import { secretKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
 
-/** Deletes expired tokens; answers how many there were. Throws ApiError. */
+/** Deletes expired tokens and returns their number. Throws ApiError. */
 export async function expireJoinTokens(
   registry: Pick<Registry, 'list' | 'delete'>,
   clock: Clock,
@@ -30,7 +30,7 @@ async function remove(registry: Pick<Registry, 'delete'>, { metadata }: Secret):
     const preconditions = metadata.uid ? { uid: metadata.uid } : {};
     await registry.delete(secretKind, metadata, { preconditions });
   } catch (error) {
-    // Somebody else deleted it, or made another of its name.
+    // Already deleted, or replaced by another Secret of the same name.
     if (!isGone(error)) throw error;
   }
 }

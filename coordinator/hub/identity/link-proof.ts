@@ -1,4 +1,4 @@
-/** Proof of a node's key inside the link's handshake (`shared/link/key-proof.ts`): the hub's half. */
+/** The hub's half of proving a node's key during the link's handshake (`shared/link/proof.ts`). */
 import { type KeyObject, randomBytes, X509Certificate } from 'node:crypto';
 import type { WebSocket } from 'ws';
 import { verifyChallenge } from '../../../shared/link/key-proof.js';
@@ -6,21 +6,21 @@ import type { Clock } from '../../../shared/process/time/clock.js';
 import type { CertificateAuthority } from '../../pki/certificate-authority.js';
 import type { PeerCertificate } from '../../pki/peer-certificate.js';
 
-/** From the upgrade to the proof. */
+/** Time limit from the upgrade to the proof. */
 const PROOF_TIMEOUT_MS = 10_000;
-/** DER in base64; ours are a third of it. */
+/** Limit for base64-encoded DER, three times the usual size. */
 const MAX_HEADER_CHARACTERS = 4_096;
 const NONCE_BYTES = 32;
 /** WebSocket close code (RFC 6455, 7.4.1): policy violation. */
 const CLOSE_REFUSED = 1008;
 
-/** Whom a header claims to be, and the key that has to prove it. */
+/** The identity that a header claims, and the key that has to prove it. */
 interface ClaimedCertificate {
   peer: PeerCertificate;
   key: KeyObject;
 }
 
-/** The certificate that a header names; undefined unless it is one of ours, and good. */
+/** Returns the certificate in a header, or undefined unless it is valid and issued by this coordinator. */
 export function claimedCertificate(
   header: unknown,
   authority: Pick<CertificateAuthority, 'recognise'>,
@@ -35,12 +35,11 @@ export function claimedCertificate(
   }
 }
 
-/** For one connection, once. */
 export function newNonce(): string {
   return randomBytes(NONCE_BYTES).toString('base64url');
 }
 
-/** Whose proof is waited for. */
+/** The identity that the agent has to prove. */
 interface AwaitedProof {
   key: KeyObject;
   clusterUID: string;
@@ -48,7 +47,10 @@ interface AwaitedProof {
   nonce: string;
 }
 
-/** Takes the first frame for the proof: `proven` in the same turn, so that no frame after it is missed, or the socket is closed. */
+/**
+ * Treats the first frame as the proof. `proven` runs in the same turn of the event loop, so that no later frame is
+ * lost. A wrong proof closes the socket.
+ */
 export function awaitProof(
   socket: WebSocket,
   { key, ...challenge }: AwaitedProof,
@@ -63,7 +65,7 @@ export function awaitProof(
     if (Buffer.isBuffer(frame) && verifyChallenge(key, challenge, frame)) on.proven();
     else {
       on.refused();
-      socket.close(CLOSE_REFUSED, 'the proof is wrong');
+      socket.close(CLOSE_REFUSED, 'the proof is invalid');
     }
   });
 }

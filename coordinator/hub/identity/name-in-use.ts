@@ -1,6 +1,6 @@
 /**
- * Whether a node's name still belongs to a host that was revoked. While its Node or Pods exist, another host under that
- * name would be given the Pods and the Secrets that they name.
+ * Decides whether a node's name still belongs to a revoked host. While its Node or Pods exist, another host under that
+ * name would receive the Pods and the Secrets that they reference.
  */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
@@ -18,13 +18,13 @@ export interface NameInUseDeps {
   informers: Pick<Informers, 'pods'>;
 }
 
-/** Throws ApiError when a host that has no key yet may not take the name: 409 for its Node, 503 for Pods that are about to be removed. */
+/** Throws ApiError for a name in use: 409 while the Node exists, 503 while its Pods are being removed. */
 export async function rejectNameInUse({ registry, informers }: NameInUseDeps, name: string): Promise<void> {
   const node = await storedNode(registry, name);
   if (node && hasHadHost(node)) {
     throw new ApiError(
       'AlreadyExists',
-      `node "${name}" still exists, with the pods of the host that was revoked; to let another host take its name: kubectl delete node ${name}`,
+      `node "${name}" and the pods of its revoked host still exist; to let another host use the name: kubectl delete node ${name}`,
     );
   }
   // An administrator may create a Node, and Pods on it, before its host joins.
@@ -34,7 +34,7 @@ export async function rejectNameInUse({ registry, informers }: NameInUseDeps, na
   if (!pod) return;
   throw new ApiError(
     'ServiceUnavailable',
-    `pod ${refText(pod.metadata)} of the former node "${name}" still exists; pods of deleted nodes are removed within a minute, try again then`,
+    `pod ${refText(pod.metadata)} of the deleted node "${name}" still exists; it is removed within a minute, try again then`,
   );
 }
 

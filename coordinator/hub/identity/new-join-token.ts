@@ -1,4 +1,4 @@
-/** Join tokens: how they are made. */
+/** Creates join tokens. */
 import { createHash, randomInt } from 'node:crypto';
 import {
   TOKEN_CHARACTERS,
@@ -7,24 +7,23 @@ import {
 } from '../../../shared/kube/access/join-token-secret.js';
 import type { Secret } from '../../../shared/kube/objects/config-types.js';
 
-/** A join token before the authority's hash is put behind it: `ID.SECRET`. */
+/** A join token `ID.SECRET`, before the hash of the authority is appended. */
 export interface JoinToken {
   id: string;
-  /** Shown once, never stored. */
+  /** Displayed once, never stored. */
   secret: string;
 }
 
-/** A new random token. */
 export function newJoinToken(): JoinToken {
   return { id: randomText(6), secret: randomText(16) };
 }
 
-/** The Secret that makes a token valid. */
+/** Builds the Secret that makes a token valid. */
 export function tokenSecret({ id, secret }: JoinToken, grant: TokenGrant = {}): Secret {
   return tokenSecretOf(id, sha256(secret), grant);
 }
 
-/** Of the text in UTF-8, as Secrets hold it. */
+/** Encodes text as UTF-8 and base64, as in Secrets. */
 export function base64(value: string): string {
   return Buffer.from(value, 'utf8').toString('base64');
 }

@@ -1,4 +1,7 @@
-/** Which node is at the other end of a link: by the certificate of its connection, else by one whose key it is yet to prove. */
+/**
+ * Identifies the node at the other end of a link. The proof is the client certificate of the connection, or a
+ * certificate in a header with a signed challenge.
+ */
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { CERTIFICATE_HEADER } from '../../../shared/link/key-proof.js';
@@ -8,30 +11,30 @@ import type { CertificateAuthority } from '../../pki/certificate-authority.js';
 import { type PeerCertificate, peerCertificateOf } from '../../pki/peer-certificate.js';
 import { isJoinedAfterBackup } from '../restore/join-signature.js';
 import type { ObjectSigner } from '../restore/object-signer.js';
-import type { PendingRestore } from '../restore/pending-restore.js';
+import type { PendingRestore } from '../restore/returned-pods.js';
+import { unauthorized } from './bearer-token.js';
 import { claimedCertificate } from './link-proof.js';
 import { isSameHash, type NodeCredentials } from './node-credentials.js';
 import { nodeOfSubject } from './node-subject.js';
-import { unauthorized } from './unauthorized.js';
 
-/** Which node an agent proved to be, and the hash of its key. */
+/** The proven node name, and the hash of the agent's key. */
 export interface ProvenNode {
   node: string;
   hash: string;
-  /** By which it is known over HTTPS while the link stands, where a proxy hides its certificate. */
+  /** Identifies the node over HTTPS while the link is open, where a proxy hides the client certificate. */
   bearer?: string;
 }
 
-/** Which node it is; with `key` only once that has signed a challenge. */
+/** The claimed node. If `key` is set, that key has to sign a challenge first. */
 export interface LinkClaim extends ProvenNode {
   key?: KeyObject | undefined;
 }
 
-/** What an agent shows when its link begins. */
+/** The proof that an agent presents when it connects. */
 interface LinkProof {
-  /** Of the TLS connection, or the header's. */
+  /** From the TLS connection or from the header. */
   certificate?: PeerCertificate | undefined;
-  /** That of its join. */
+  /** The signed proof of an earlier join. */
   joinMac?: string | undefined;
 }
 
@@ -39,21 +42,24 @@ export interface NodeAuthenticatorDeps {
   credentials: NodeCredentials;
   signer: ObjectSigner;
   authority: Pick<CertificateAuthority, 'recognise'>;
-  /** Absent when nothing was restored, or that cannot be. */
+  /** Absent if nothing was restored, or restores are not possible. */
   restore?: PendingRestore | undefined;
   clock: Clock;
 }
 
 export class NodeAuthenticator {
-  readonly #parts: NodeAuthenticatorDeps;
+  readonly #deps: NodeAuthenticatorDeps;
 
-  constructor(parts: NodeAuthenticatorDeps) {
-    this.#parts = parts;
+  constructor(deps: NodeAuthenticatorDeps) {
+    this.#deps = deps;
   }
 
-  /** The node of an upgrade; with the key that it has to prove, where its connection has not done so. Throws ApiError 401. */
+  /**
+   * Returns the node that an upgrade claims to be. If the TLS connection does not prove the key, the result contains
+   * the key to prove. Throws ApiError 401.
+   */
   async claimOf({ headers, socket }: IncomingMessage): Promise<LinkClaim> {
-    const { authority, clock } = this.#parts;
+    const { authority, clock } = this.#deps;
     const { [JOIN_MAC_HEADER]: macHeader } = headers;
     const joinMac = typeof macHeader === 'string' ? macHeader : undefined;
     const certificate = peerCertificateOf(socket, clock.now());
@@ -62,35 +68,37 @@ export class NodeAuthenticator {
     return { ...(await this.authenticate(proof)), key: claimed?.key };
   }
 
-  /** The node that the connection's own certificate names, whether it is let in or not. */
+  /** Returns the node in the client certificate of the connection, even if it is refused later. */
   nameOf({ socket }: IncomingMessage): string | undefined {
-    const peer = peerCertificateOf(socket, this.#parts.clock.now());
+    const peer = peerCertificateOf(socket, this.#deps.clock.now());
     return peer && nodeOfSubject(peer);
   }
 
-  /** The node that a proof is of. Throws ApiError 401. */
   async authenticate({ certificate, joinMac }: LinkProof): Promise<ProvenNode> {
     const node = certificate && nodeOfSubject(certificate);
     if (!certificate || node === undefined) throw unauthorized();
     const hash = certificate.keyHash;
-    const stored = await this.#parts.credentials.get(node);
+    const stored = await this.#deps.credentials.get(node);
     if (isSameHash(stored?.hash, hash)) return { node, hash };
     if (!this.#isForgotten(node, hash, joinMac)) throw unauthorized();
-    await this.#takeBack(node, hash);
+    await this.#restoreCredential(node, hash);
     return { node, hash };
   }
 
-  /** After a restore: true when this host joined after the backup, so that the store cannot know it. Only until a person confirms: afterwards a missing Secret means revoked. */
+  /**
+   * True if this host joined after the restored backup, so that the store lacks its credential. Only until an operator
+   * confirms the restore. Afterwards a missing Secret means that the host was revoked.
+   */
   #isForgotten(node: string, hash: string, joinMac: string | undefined): boolean {
-    const { restore, signer: sealer } = this.#parts;
+    const { restore, signer } = this.#deps;
     return (
-      joinMac !== undefined && !!restore?.unconfirmed() && isJoinedAfterBackup(sealer, node, hash, joinMac)
+      joinMac !== undefined && !!restore?.unconfirmed() && isJoinedAfterBackup(signer, node, hash, joinMac)
     );
   }
 
-  /** Stores a credential that the store has lost, in place of an older one of this name. */
-  async #takeBack(node: string, hash: string): Promise<void> {
-    const { credentials } = this.#parts;
+  /** Stores a credential that the restore has lost. It replaces an older credential of this name. */
+  async #restoreCredential(node: string, hash: string): Promise<void> {
+    const { credentials } = this.#deps;
     if (isSameHash((await credentials.register(node, { hash }))?.hash, hash)) return;
     await credentials.replace(node, { hash });
   }

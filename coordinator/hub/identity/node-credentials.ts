@@ -1,7 +1,7 @@
 /**
- * What each node's agent proves itself by: the hash of its key. Secrets in kube-system; what takes the hash out of one,
- * or deletes it, revokes at once. A key that is not here is nobody's, whatever certificate it has; one that was revoked
- * is not let in again under this name.
+ * The registered key hash of each node, stored in Secrets in kube-system. Deleting the Secret, or removing the hash
+ * from it, revokes the node at once. An unregistered key is refused even with a valid certificate. A revoked key cannot
+ * be registered again under the same name.
  */
 import { timingSafeEqual } from 'node:crypto';
 import {
@@ -18,17 +18,15 @@ import type { Registry } from '../../registry/registry.js';
 import { encodeRights, type JoinRights, NO_RIGHTS, readRights } from './join-rights.js';
 import { base64 } from './new-join-token.js';
 
-/** What a node joined with. */
 interface NodeCredential {
   /** SHA-256 in lower-case hex of its public key (SubjectPublicKeyInfo DER). */
   hash: string;
-  /** End of the newest certificate for the key, ms since the epoch; absent when there is none. */
+  /** End of the newest certificate for the key, in ms since the epoch. Absent if there is none. */
   notAfterMs?: number;
-  /** What came with the join; those that are stored stay when absent. */
+  /** Rights granted by the join. If absent, stored rights stay. */
   rights?: JoinRights;
 }
 
-/** As it is stored. */
 export interface StoredCredential extends NodeCredential {
   revision: number;
   rights: JoinRights;
@@ -41,15 +39,15 @@ export class NodeCredentials {
     this.#registry = registry;
   }
 
-  /** That of a node; undefined when it has none. */
+  /** Returns the credential of a node; undefined if it has none. */
   async get(node: string): Promise<StoredCredential | undefined> {
     const secret = await readSecret(this.#registry, credentialSecretName(node));
     return secret && credentialIn(secret);
   }
 
   /**
-   * Stores the credential of a node that has none. Answers the one that is stored then: another's, when that came first.
-   * Throws ApiError 403 for one that was revoked.
+   * Stores the credential of a node without one. Returns the stored credential, which is another host's if that was
+   * first. Throws ApiError 403 for a revoked key.
    */
   async register(node: string, credential: NodeCredential): Promise<StoredCredential | undefined> {
     const secret: Secret = {
@@ -69,13 +67,13 @@ export class NodeCredentials {
     }
   }
 
-  /** True when this credential was revoked for the node. */
+  /** True if this key was revoked for the node. */
   async isRevoked(node: string, hash: string): Promise<boolean> {
     const secret = await readSecret(this.#registry, credentialSecretName(node));
     return secret !== undefined && revokedKeyHashes(secret.data).includes(hash);
   }
 
-  /** Of a revoked node the Secret is there and names no credential. */
+  /** Writes into the existing Secret of a revoked node, which contains no credential. */
   async #fill(node: string, credential: NodeCredential): Promise<void> {
     await this.#modify(node, (secret) => {
       if (credentialIn(secret)) return false;
@@ -85,7 +83,7 @@ export class NodeCredentials {
     });
   }
 
-  /** False when there is no such Secret. */
+  /** Returns false if the Secret does not exist. */
   async #modify(node: string, change: (secret: Secret) => undefined | false): Promise<boolean> {
     try {
       const name = credentialSecretName(node);
@@ -97,7 +95,7 @@ export class NodeCredentials {
     }
   }
 
-  /** Puts a credential in the place of the one with the hash `expected`, or of any when absent. False when there is none, or another. */
+  /** Replaces the credential with the hash `expected`, or any if absent. Returns false if none matches. */
   async replace(node: string, credential: NodeCredential, expected?: string): Promise<boolean> {
     let isReplaced = false;
     await this.#modify(node, (secret) => {
@@ -112,33 +110,33 @@ export class NodeCredentials {
   }
 }
 
-/** For a host that comes with a key that was revoked. */
+/** The error for a host with a revoked key. */
 export function keyRevokedError(node: string): ApiError {
   return new ApiError(
     'Forbidden',
-    `the key of this host was revoked as node "${node}": the host must make another one, by joining with an empty data directory`,
+    `the key of this host was revoked as node "${node}": join again with an empty data directory to create a new key`,
   );
 }
 
-/** How a person frees the name of a node. */
+/** Returns the commands with which an operator frees the name of a node. */
 export function removalCommand(node: string): string {
   return `everynode node revoke ${node} && kubectl delete node ${node}`;
 }
 
-/** Compares two SHA-256 in hex without telling by its time where they differ. */
+/** Compares two SHA-256 hashes in hex in constant time. */
 export function isSameHash(stored: string | undefined, hash: string): boolean {
   if (stored === undefined || stored.length !== hash.length) return false;
   return timingSafeEqual(Buffer.from(stored), Buffer.from(hash));
 }
 
-/** A Secret of the enrolment; undefined when there is none of that name. */
+/** Reads a Secret in the namespace of the enrolment; undefined if it does not exist. */
 export async function readSecret(registry: Pick<Registry, 'get'>, name: string): Promise<Secret | undefined> {
   return orUndefined(async () =>
     (await registry.get(secretKind, { namespace: ENROLMENT_NAMESPACE, name })).object(),
   );
 }
 
-/** One value of a Secret as text. */
+/** Returns one value of a Secret as text. */
 export function secretField(secret: Secret, name: string): string | undefined {
   const value = secret.data?.[name];
   return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8');

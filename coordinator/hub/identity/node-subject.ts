@@ -1,13 +1,11 @@
-/** How a node is called as a user (upstream's pkg/auth/nodeidentifier). */
+/** User names of nodes (upstream's pkg/auth/nodeidentifier). */
 
-/** The group of all nodes. */
 export const NODES_GROUP = 'system:nodes';
-/** Of the user that a host is while it has nothing but a token. */
+/** User name prefix of a host that has only a join token. */
 export const BOOTSTRAP_USER_PREFIX = 'system:bootstrap:';
-/** Of the user that a node is. */
 export const NODE_USER_PREFIX = 'system:node:';
 
-/** The node that a subject is: a user `system:node:NAME` in the group `system:nodes`, and no other. */
+/** Returns the node of a certificate subject: exactly the user `system:node:NAME` in the group `system:nodes`. */
 export function nodeOfSubject(subject: {
   commonName: string;
   organizations: readonly string[];
@@ -19,7 +17,7 @@ export function nodeOfSubject(subject: {
     : undefined;
 }
 
-/** The subject of a node's certificate, for people. */
+/** Returns the subject of a node's certificate as text. */
 export function subjectOfNode(node: string): string {
   return `O=${NODES_GROUP}, CN=${NODE_USER_PREFIX}${node}`;
 }

@@ -1,4 +1,4 @@
-/** Hosts that wait for a person's word: each is a CertificateSigningRequest, decided by `kubectl certificate approve` or deny. */
+/** Hosts that wait for approval. Operators decide with `kubectl certificate approve` or `deny`. */
 import {
   type CertificateSigningRequest,
   JOIN_RIGHTS_ANNOTATION,
@@ -18,29 +18,27 @@ import { BOOTSTRAP_USER_PREFIX } from './node-subject.js';
 const MAX_LABELS = 64;
 const HASH_CHARACTERS = 32;
 
-/** A host that waits. */
 export interface PendingHost {
   node: string;
   /** PKCS #10 in PEM. */
   csr: string;
   keyHash: string;
-  /** Who it is to the API: `system:bootstrap:TOKEN`, or the node that it was. */
+  /** The API user of the host: `system:bootstrap:TOKEN`, or its former node. */
   username: string;
   groups: readonly string[];
-  /** Why it has to wait, for people. */
+  /** The reason for the approval, displayed to operators. */
   why: string;
   address?: string | undefined;
-  /** What the host says of itself, to be selected by. */
+  /** Labels from the host itself, for selecting requests. */
   labels: Readonly<Record<string, string>>;
-  /** What comes with the token that it asks by; absent where it has what it had. */
+  /** Rights that the token grants. Absent if the stored rights stay. */
   rights?: JoinRights;
 }
 
-/** How a host's request stands. */
 export interface JoinRequestState {
   name: string;
   phase: RequestPhase;
-  /** PEM, when issued. */
+  /** PEM, once issued. */
   certificate?: string;
 }
 
@@ -51,7 +49,7 @@ export class PendingJoins {
     this.#registry = registry;
   }
 
-  /** The request of the host that has this key; undefined when it has none. */
+  /** Returns the request of the host with this key; undefined if there is none. */
   async find(keyHash: string): Promise<JoinRequestState | undefined> {
     try {
       const record = await this.#registry.get(certificateSigningRequestKind, { name: requestName(keyHash) });
@@ -62,7 +60,6 @@ export class PendingJoins {
     }
   }
 
-  /** Takes a request away that is over. */
   async delete({ name }: JoinRequestState): Promise<void> {
     try {
       await this.#registry.delete(certificateSigningRequestKind, { name });
@@ -71,7 +68,7 @@ export class PendingJoins {
     }
   }
 
-  /** Files the host's request, once. */
+  /** Files the host's request, or returns the existing one. */
   async create(host: PendingHost): Promise<JoinRequestState> {
     try {
       const record = await this.#registry.create(certificateSigningRequestKind, undefined, requestOf(host));
@@ -85,7 +82,7 @@ export class PendingJoins {
   }
 }
 
-/** One host has one request: asking again finds it (as the kubelet's `node-csr-HASH`). */
+/** One request per host: a repeated join finds it (like the kubelet's `node-csr-HASH`). */
 function requestName(keyHash: string): string {
   return `node-csr-${keyHash.slice(0, HASH_CHARACTERS)}`;
 }
@@ -135,10 +132,12 @@ function requestOf({
   };
 }
 
-/** What the token of this request gives; undefined for a request that the hub did not file for a token. */
+/**
+ * Returns the rights that the token of this request grants. Undefined if the hub did not file the request for a token.
+ */
 export function rightsOfRequest({ metadata, spec }: CertificateSigningRequest): JoinRights | undefined {
   const text = metadata.annotations?.[JOIN_RIGHTS_ANNOTATION];
-  // The user is written by the server: nobody else can ask as a token.
+  // The server sets the user name, so no other client can claim to be a token.
   if (text === undefined || !spec.username?.startsWith(BOOTSTRAP_USER_PREFIX)) return undefined;
   try {
     return readRights({ data: JSON.parse(text) });
@@ -147,7 +146,7 @@ export function rightsOfRequest({ metadata, spec }: CertificateSigningRequest): 
   }
 }
 
-/** A host's words about itself keep no request from being filed. */
+/** Drops invalid labels, so that they do not prevent the request. */
 function labelsThatFit(labels: Readonly<Record<string, string>>): Record<string, string> {
   const fitting = Object.entries(labels).filter(
     ([key, value]) => qualifiedNameProblems(key).length === 0 && labelValueProblems(value).length === 0,

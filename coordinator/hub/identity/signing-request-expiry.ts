@@ -1,4 +1,4 @@
-/** Signing requests that nobody waits for any more go (pkg/controller/certificates/cleaner). A host that still waits files its own anew. */
+/** Deletes outdated CertificateSigningRequests (pkg/controller/certificates/cleaner). */
 import {
   type CertificateSigningRequest,
   requestPhase,
@@ -9,12 +9,12 @@ import { certificateSigningRequestKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
 
 const HOUR_MS = 60 * 60 * 1000;
-/** Decided ones, from the decision. */
+/** For decided requests, from the decision. */
 const DECIDED_MS = HOUR_MS;
-/** Others, from their creation; an approved one that is signed by somebody else too. */
+/** For other requests, from their creation. This includes approved requests for a foreign signer. */
 const PENDING_MS = 24 * HOUR_MS;
 
-/** Deletes what is over; answers how many there were. Throws ApiError. */
+/** Deletes outdated requests and returns their number. Throws ApiError. */
 export async function expireSigningRequests(
   registry: Pick<Registry, 'list' | 'delete'>,
   clock: Clock,
@@ -45,7 +45,7 @@ async function remove(
   try {
     await registry.delete(certificateSigningRequestKind, { name }, { preconditions: uid ? { uid } : {} });
   } catch (error) {
-    // Somebody else deleted it, or it was filed anew.
+    // Already deleted, or filed again.
     if (!isGone(error)) throw error;
   }
 }

@@ -1,4 +1,4 @@
-/** Makes the Node of an agent that says hello for the first time; a later hello brings what its host's settings changed. */
+/** Creates the Node at an agent's first hello. Later hellos apply changes of the host's settings. */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError, orUndefined } from '../../../shared/kube/objects/api-status.js';
@@ -23,22 +23,22 @@ export interface RegistrationDeps {
   informers: Pick<Informers, 'nodes' | 'waitFor'>;
   epoch: string;
   clock: Pick<Clock, 'now'>;
-  /** What came with the join of this node. */
+  /** Returns the rights that the node's join granted. */
   rightsOf: (node: string) => Promise<JoinRights>;
 }
 
 /**
- * The agent's Node, made if it is missing; undefined when it was deleted under the running agent process, which then
- * has to stay away, as upstream's kubelet does until it restarts. One that was deleted only just now may still be
- * answered: the news of that comes right after. Throws ApiError.
+ * Returns the agent's Node, and creates it if it is missing. Returns undefined if the Node was deleted while the agent
+ * process ran. Like a kubelet, that agent has to be restarted before it may register again. A Node that was just
+ * deleted may still be returned; its deletion is processed right after. Throws ApiError.
  */
-export async function ensureNode(parts: RegistrationDeps, hello: Hello): Promise<Node | undefined> {
-  const { registry, informers, epoch, clock } = parts;
-  const known = informers.nodes.get({ name: hello.node }) ?? (await storedNode(parts, hello.node));
-  if (known) return amended(parts, known, hello);
-  // After a restore the missing Node says nothing about anybody's wish.
+export async function ensureNode(deps: RegistrationDeps, hello: Hello): Promise<Node | undefined> {
+  const { registry, informers, epoch, clock } = deps;
+  const known = informers.nodes.get({ name: hello.node }) ?? (await storedNode(deps, hello.node));
+  if (known) return amended(deps, known, hello);
+  // After a restore, a missing Node does not mean that an operator deleted it.
   if (hello.nodeUid !== undefined && hello.epoch === epoch) return undefined;
-  const rights = await parts.rightsOf(hello.node);
+  const rights = await deps.rightsOf(hello.node);
   refuseProtectedLabels(hello, rights);
   const node = newNode(hello, rights, toTimestamp(clock.now()));
   const record = await registry.create(nodeKind, undefined, node);
@@ -46,18 +46,18 @@ export async function ensureNode(parts: RegistrationDeps, hello: Hello): Promise
   return record.object();
 }
 
-async function amended(parts: RegistrationDeps, known: Node, hello: Hello): Promise<Node> {
+async function amended(deps: RegistrationDeps, known: Node, hello: Hello): Promise<Node> {
   const { register } = hello;
   if (!withRegistration(known, register)) return known;
-  refuseProtectedLabels(hello, await parts.rightsOf(hello.node));
-  const record = await parts.registry.modify(nodeKind, { name: known.metadata.name }, (node) => {
+  refuseProtectedLabels(hello, await deps.rightsOf(hello.node));
+  const record = await deps.registry.modify(nodeKind, { name: known.metadata.name }, (node) => {
     const next = withRegistration(node, register);
     if (!next) return false;
     node.metadata = next.metadata;
     if (next.spec) node.spec = next.spec;
     return undefined;
   });
-  await parts.informers.waitFor(record.revision);
+  await deps.informers.waitFor(record.revision);
   return record.object();
 }
 
@@ -65,7 +65,7 @@ async function storedNode({ registry }: RegistrationDeps, name: string): Promise
   return orUndefined(async () => (await registry.get(nodeKind, { name })).object());
 }
 
-/** As the admission plugin NodeRestriction says it. */
+/** Uses the wording of the admission plugin NodeRestriction. */
 function refuseProtectedLabels({ node, register }: Hello, { anyLabels }: JoinRights): void {
   const forbidden = anyLabels ? [] : labelsNodesMayNotSet(register.labels);
   if (forbidden.length === 0) return;
@@ -75,23 +75,23 @@ function refuseProtectedLabels({ node, register }: Hello, { anyLabels }: JoinRig
   );
 }
 
-/** The host's clock may be wrong: conditions are as of `now`, the hub's. */
+/** Conditions are dated by `now` of the coordinator, because the host's clock may be wrong. */
 function newNode({ node, register, status: reported }: Hello, rights: JoinRights, now: Timestamp): Node {
   const { status } = checkedNodeStatus(reported, undefined);
   const { operatingSystem, architecture } = status.nodeInfo ?? {};
-  const given = {
+  const assigned = {
     ...(operatingSystem ? { 'kubernetes.io/os': operatingSystem } : {}),
     ...(architecture ? { 'kubernetes.io/arch': architecture } : {}),
     ...rights.labels,
   };
-  const labels = { 'kubernetes.io/hostname': node, ...register.labels, ...given };
+  const labels = { 'kubernetes.io/hostname': node, ...register.labels, ...assigned };
   return {
     apiVersion: 'v1',
     kind: 'Node',
     metadata: {
       name: node,
       labels,
-      annotations: { [REGISTERED_ANNOTATION]: firstRegistrationText(register, given) },
+      annotations: { [REGISTERED_ANNOTATION]: firstRegistrationText(register, assigned) },
     },
     spec: register.taints.length > 0 ? { taints: register.taints } : {},
     status: mergeNodeStatus(undefined, status, now),

@@ -1,4 +1,4 @@
-/** Turns that hosts have carried out: the successor takes its Pod's place in the store as it has on the host. */
+/** Stores the handovers that hosts have carried out: a successor replaces its predecessor. */
 import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
 import { ApiError, isGone } from '../../../shared/kube/objects/api-status.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
@@ -10,7 +10,7 @@ import type { Informers } from '../../informers/informer.js';
 import { podKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
 import type { ObjectSigner } from '../restore/object-signer.js';
-import { withoutTemplateGeneration } from '../restore/without-generation.js';
+import { withoutTemplateGeneration } from '../restore/returned-pods.js';
 
 export interface HandoverReportsDeps {
   registry: Registry;
@@ -20,58 +20,63 @@ export interface HandoverReportsDeps {
   log: Logger;
 }
 
-/** What became of a turn that a host tells of: `refused`, its successor is to end there. */
+/** `refused`: the host has to remove the successor. */
 type TurnVerdict = 'taken' | 'refused';
 
 export class HandoverReports {
-  readonly #parts: HandoverReportsDeps;
+  readonly #deps: HandoverReportsDeps;
 
-  constructor(parts: HandoverReportsDeps) {
-    this.#parts = parts;
+  constructor(deps: HandoverReportsDeps) {
+    this.#deps = deps;
   }
 
-  /** Resolves when the informers show it. Rejects when the store fails: the host says it again. */
-  async apply(node: string, turned: HandedOverPod): Promise<TurnVerdict> {
-    const { informers, log } = this.#parts;
-    const given = this.#open(node, turned);
-    if (!given) {
-      log.warn({ node, uid: turned.uid }, 'turn that this host was not given: its Pod is to end');
+  /**
+   * Resolves when the informers show the successor. Rejects when the store fails; the host reports the handover again.
+   */
+  async apply(node: string, reported: HandedOverPod): Promise<TurnVerdict> {
+    const { informers, log } = this.#deps;
+    const handover = this.#open(node, reported);
+    if (!handover) {
+      log.warn({ node, uid: reported.uid }, 'handover not issued for this host: its Pod is withdrawn');
       return 'refused';
     }
-    const { old, successor } = given;
+    const { old, successor } = handover;
     const present = informers.pods.byUid(old.metadata.uid ?? '');
-    const isKnown = informers.pods.byUid(turned.uid) !== undefined;
-    // The DaemonSet, or the whole node, was given up meanwhile.
+    const isKnown = informers.pods.byUid(reported.uid) !== undefined;
+    // The DaemonSet or the node was deleted in the meantime.
     if (!present && !isKnown) return 'refused';
     const store = async () => (isKnown ? 0 : this.#store(node, withOwnersOf(present ?? old, successor)));
-    // Leaving first, so that at no moment two Pods of the node stand there to stay; but one that is over goes at once, and for
-    // the moment without any its DaemonSet would make another, and take this one for the one too many.
+    // Mark the predecessor deleted before storing the successor. Otherwise the node would have two live Pods after a
+    // crash. A predecessor that has ended is removed at once by the deletion. Store its successor first then; otherwise
+    // the DaemonSet would create another Pod and treat the successor as surplus.
     const isOver = present !== undefined && isPodTerminal(present);
-    const early = isOver ? await store() : 0;
-    const marked = present ? await this.#markLeaving(present) : 0;
-    const stored = isOver ? early : await store();
+    const storedFirst = isOver ? await store() : 0;
+    const marked = present ? await this.#markDeleted(present) : 0;
+    const stored = isOver ? storedFirst : await store();
     await informers.waitFor(Math.max(marked, stored ?? 0));
     return stored === undefined ? 'refused' : 'taken';
   }
 
-  /** The Pod that this very host was given, and what its turn says. */
+  /**
+   * Returns the Pod that this host received, and the successor in its handover. Undefined if the MAC does not match.
+   */
   #open(node: string, { uid, predecessor }: HandedOverPod): { old: Pod; successor: Pod } | undefined {
-    const { object, mac: seal } = predecessor;
-    if (!object || !seal) return undefined;
-    if (!this.#parts.signer.verify(node, { uid: predecessor.uid, object }, seal)) return undefined;
+    const { object, mac } = predecessor;
+    if (!object || !mac) return undefined;
+    if (!this.#deps.signer.verify(node, { uid: predecessor.uid, object }, mac)) return undefined;
     const old = JSON.parse(Buffer.from(object).toString()) as Pod;
     const successor = handoverOf(old)?.successor;
     return successor?.metadata.uid === uid ? { old, successor } : undefined;
   }
 
-  /** Answers the revision of the write, or 0. */
-  async #markLeaving(pod: Pod): Promise<number> {
+  /** Returns the revision of the write, or 0. */
+  async #markDeleted(pod: Pod): Promise<number> {
     const { uid = '', deletionTimestamp } = pod.metadata;
     if (deletionTimestamp) return 0;
-    // Without a grace it would be gone at once, before its successor is stored.
+    // With a grace period of 0 the Pod would be removed before its successor is stored.
     const grace = pod.spec.terminationGracePeriodSeconds === 0 ? { gracePeriodSeconds: 1 } : {};
     try {
-      const result = await this.#parts.registry.delete(podKind, pod.metadata, {
+      const result = await this.#deps.registry.delete(podKind, pod.metadata, {
         ...grace,
         preconditions: { uid },
       });
@@ -83,27 +88,27 @@ export class HandoverReports {
     }
   }
 
-  /** Made now: until here it was a plan. Undefined when it cannot be stored. */
+  /** Stores the successor with the current time as its creation time. Returns undefined if the API refuses it. */
   async #store(node: string, successor: Pod): Promise<number | undefined> {
-    const { registry, signer: sealer, clock, log } = this.#parts;
+    const { registry, signer, clock, log } = this.#deps;
     const creationTimestamp = toTimestamp(clock.now());
-    // The turn may have been given by a coordinator that is lost.
-    const made = sealer.isRestored ? withoutTemplateGeneration(successor) : successor;
+    // The handover may come from a coordinator that was replaced by a backup.
+    const made = signer.isRestored ? withoutTemplateGeneration(successor) : successor;
     const pod = { ...made, metadata: { ...made.metadata, creationTimestamp } };
     const { uid, namespace, name } = pod.metadata;
     try {
       const { revision } = await registry.restoreObject(podKind, pod);
-      log.info({ node, uid, namespace, name }, 'Pod took its place by a turn of its host');
+      log.info({ node, uid, namespace, name }, 'handover stored');
       return revision;
     } catch (error) {
       if (!(error instanceof ApiError) || error.code >= 500) throw error;
-      log.warn({ node, uid, namespace, name, err: error }, 'Pod of a turn cannot be stored');
+      log.warn({ node, uid, namespace, name, err: error }, 'Pod of a handover refused');
       return undefined;
     }
   }
 }
 
-/** Whose the old Pod is now: it may have been orphaned, or adopted by another, since the turn was given. */
+/** Takes the current owners of the old Pod. It may have been orphaned or adopted since the handover was sent. */
 function withOwnersOf({ metadata: { ownerReferences } }: Pod, successor: Pod): Pod {
   const { ownerReferences: _, ...metadata } = successor.metadata;
   return { ...successor, metadata: { ...metadata, ...(ownerReferences && { ownerReferences }) } };

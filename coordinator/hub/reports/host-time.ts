@@ -1,36 +1,36 @@
 /**
- * A host's times in the hub's own. Hosts report by a clock that never jumps but may be wrong, so a machine that believes
- * in 1970 can neither block nor fake minReadySeconds.
+ * Converts a host's times to the coordinator's clock. Hosts report by a clock that never jumps but may be wrong. With
+ * the conversion, a host with a clock in 1970 cannot block or fake minReadySeconds.
  */
 import type { Condition } from '../../../shared/kube/objects/conditions.js';
 import { type Timestamp, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { ContainerState, ContainerStatus, PodStatus } from '../../../shared/kube/pods/pod-types.js';
 
-/** Closer than this the clocks count as equal: what is left is mostly the time a frame takes. */
+/** Clocks this close count as equal. The remaining difference is mostly transmission time. */
 const TOLERANCE_MS = 2_000;
 
 /**
- * What to add to a host's times, in ms: 0 for a clock that is nearly right, else whole seconds, so that a repeated
- * measurement moves no reported time without need.
+ * Returns the offset to add to a host's times, in ms: 0 for a clock that is nearly right, otherwise whole seconds.
+ * Rounding keeps reported times stable when the measurement is repeated.
  */
 export function hostOffsetMs(hubTimeMs: number, hostTimeMs: number): number {
   return roundOffset(hubTimeMs - hostTimeMs);
 }
 
-/** A difference in ms as what is added to a host's times. */
+/** Rounds a clock difference in ms to an offset for a host's times. */
 export function roundOffset(offset: number): number {
   return Math.abs(offset) <= TOLERANCE_MS ? 0 : Math.round(offset / 1_000) * 1_000;
 }
 
-/** Before 1970 there was no report: a time below would have a year that no client decodes. */
+/** An earlier time would have a year that clients cannot decode. */
 const EARLIEST_MS = 0;
 
-/** A host's time in the hub's, ms since the epoch: moved by `offsetMs`, neither before 1970 nor later than `nowMs`. */
+/** Converts a host's time to the coordinator's clock, in ms since the epoch, between 1970 and `nowMs`. */
 export function hubTimeMs(hostTime: Timestamp, offsetMs: number, nowMs: number): number {
   return Math.max(EARLIEST_MS, Math.min(Date.parse(hostTime) + offsetMs, nowMs));
 }
 
-/** The status with all its times moved by `offsetMs`; none of them later than `nowMs`. */
+/** Returns the status with all times moved by `offsetMs`, none later than `nowMs`. */
 export function inHubTime(status: PodStatus, offsetMs: number, nowMs: number): PodStatus {
   const now = toTimestamp(nowMs);
   const stays = (time: Timestamp) => time.length === now.length && time <= now;
@@ -47,7 +47,6 @@ export function inHubTime(status: PodStatus, offsetMs: number, nowMs: number): P
   });
 }
 
-/** Every time that a status names. */
 function timesOf({ startTime, conditions = [], ...lists }: PodStatus): Timestamp[] {
   const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = lists;
   const times: (Timestamp | null | undefined)[] = [startTime];
@@ -92,7 +91,7 @@ function moveState({ waiting, running, terminated }: ContainerState, move: Move)
   };
 }
 
-/** Fields that were absent before stay absent, as stored JSON has no `undefined`. */
+/** Removes keys with the value undefined, because stored JSON has none. */
 function withoutAbsent<T extends object>(object: T): T {
   for (const key of Object.keys(object) as (keyof T)[]) if (object[key] === undefined) delete object[key];
   return object;

@@ -1,6 +1,6 @@
 /**
- * Keeps mirrors of the static Pods that connected hosts tell of, and translates between a mirror's uid in the store and
- * the uid that its host knows. Mirrors of a host that is not connected stay as they are.
+ * Keeps mirror Pods for the static Pods that connected hosts report. Translates between the uid of a mirror in the
+ * store and the uid on its host. Mirrors of disconnected hosts stay unchanged.
  */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
@@ -24,44 +24,43 @@ interface MirrorPodSyncDeps {
   log: Logger;
 }
 
-/** What a connected host said last, by the uid on the host. */
+/** The latest report of a connected host, by the uid on the host. */
 interface HostMirrors {
   pods: Map<string, Pod>;
   reports: Map<string, PodReport>;
 }
 
-/** Writes the statuses of mirrors that were just made, which were reported before their mirrors were there. */
+/** Writes the statuses of mirrors that were just created. The statuses were reported before the mirrors existed. */
 type WriteStatuses = (node: string, reports: PodReport[]) => Promise<void>;
 
 export class MirrorPodSync {
-  readonly #parts: MirrorPodSyncDeps;
+  readonly #deps: MirrorPodSyncDeps;
   readonly #hosts = new Map<string, HostMirrors>();
   readonly #writeStatuses: WriteStatuses;
 
-  constructor(parts: MirrorPodSyncDeps, writeStatuses: WriteStatuses) {
-    this.#parts = parts;
+  constructor(deps: MirrorPodSyncDeps, writeStatuses: WriteStatuses) {
+    this.#deps = deps;
     this.#writeStatuses = writeStatuses;
-    parts.informers.pods.onChange((change) => this.#podChanged(change));
+    deps.informers.pods.onChange((change) => this.#podChanged(change));
   }
 
-  /** The host's static Pods are these. Resolves when their mirrors are stored; rejects when the store fails. */
+  /** Applies the host's list of static Pods. Resolves when their mirrors are stored. Rejects when the store fails. */
   async staticPodsReported(node: string, mirrors: readonly MirrorPod[]): Promise<void> {
     const owner = mirrors.length > 0 ? await this.#nodeNamed(node) : undefined;
     const pods = new Map(mirrors.flatMap((mirror) => (owner ? this.#decode(owner, mirror) : [])));
     const before = this.#hosts.get(node)?.reports ?? new Map<string, PodReport>();
     const reports = new Map([...before].filter(([uid]) => pods.has(uid)));
     this.#hosts.set(node, { pods, reports });
-    // Nearly every host: nothing to show, nothing shown.
+    // The common case: no static Pods and no mirrors.
     if (pods.size === 0 && this.#mirrors(node).length === 0) return;
     await this.#reconcile(node);
   }
 
-  /** The node has no session any more. */
   forget(node: string): void {
     this.#hosts.delete(node);
   }
 
-  /** The report as of the mirror; that of any other Pod as it is. */
+  /** Returns the report with the uid of the mirror. Reports of other Pods are returned unchanged. */
   withStoredUid(node: string, report: PodReport): PodReport {
     const host = this.#hosts.get(node);
     if (!host?.pods.has(report.uid)) return report;
@@ -69,7 +68,7 @@ export class MirrorPodSync {
     return { ...report, uid: this.storedUid(node, report.uid) };
   }
 
-  /** The uid in the store of what the host calls `hostUid`. */
+  /** Returns the uid in the store for a uid on the host. */
   storedUid(node: string, hostUid: string): string {
     if (!this.#hosts.get(node)?.pods.has(hostUid)) return hostUid;
     const mirror = this.#mirrors(node).find((pod) => this.#shownBy(pod) === hostUid);
@@ -77,55 +76,55 @@ export class MirrorPodSync {
   }
 
   /**
-   * The uid on its host of a Pod in the store: another than the stored one only where that host tells of a static Pod
-   * of this namespace and name. An annotation alone opens nobody's way into another's Pod.
+   * Returns the uid on its host of a Pod in the store. It differs only if the host reports a static Pod of the same
+   * namespace and name. The annotation alone is not trusted: it would give access to a Pod of another owner.
    */
   hostUid(storedUid: string): string {
-    const pod = this.#parts.informers.pods.byUid(storedUid);
+    const pod = this.#deps.informers.pods.byUid(storedUid);
     return (pod && this.#shownBy(pod)) ?? storedUid;
   }
 
-  /** The uid of the host's static Pod that this Pod shows; undefined for a Pod that only says so. */
+  /** Returns the uid of the host's static Pod that this Pod mirrors. Undefined if only the annotation claims so. */
   #shownBy(pod: Pod): string | undefined {
     const uid = staticPodUid(pod);
-    const told = uid === undefined ? undefined : this.#hosts.get(pod.spec.nodeName ?? '')?.pods.get(uid);
-    return told && refText(told.metadata) === refText(pod.metadata) ? uid : undefined;
+    const reported = uid === undefined ? undefined : this.#hosts.get(pod.spec.nodeName ?? '')?.pods.get(uid);
+    return reported && refText(reported.metadata) === refText(pod.metadata) ? uid : undefined;
   }
 
-  /** Whatever says that it is one, for those that show nothing are to go. */
+  /** Returns all Pods with the mirror annotation, because mirrors without a static Pod have to be deleted. */
   #mirrors(node: string): Pod[] {
-    const pods = this.#parts.informers.pods.indexed(PODS_BY_NODE, node);
+    const pods = this.#deps.informers.pods.indexed(PODS_BY_NODE, node);
     return pods.filter((pod) => staticPodUid(pod) !== undefined);
   }
 
-  /** From the store: a host that has just joined may not have reached the informers. */
+  /** Reads from the store, because a Node that was just created may be missing in the informers. */
   async #nodeNamed(name: string): Promise<Node | undefined> {
-    return orUndefined(async () => (await this.#parts.registry.get(nodeKind, { name })).object());
+    return orUndefined(async () => (await this.#deps.registry.get(nodeKind, { name })).object());
   }
 
   #decode(owner: Node, { uid, object }: MirrorPod): [string, Pod][] {
     const mirror = mirrorIn(object, uid, owner);
     if (mirror.kind === 'mirror') return [[uid, mirror.pod]];
-    this.#parts.log.warn({ node: owner.metadata.name, uid, why: mirror.message }, 'static Pod is not shown');
+    this.#deps.log.warn({ node: owner.metadata.name, uid, why: mirror.message }, 'static Pod has no mirror');
     return [];
   }
 
-  /** Mirrors that somebody deleted or made are put right, if their host is there to say how. */
+  /** Restores mirrors that a user deleted or created, if their host is connected. */
   #podChanged({ previous, current }: ObjectChange<Pod>): void {
     const pod = current ?? previous;
     const node = pod?.spec.nodeName;
     if (!pod || !node || staticPodUid(pod) === undefined || !this.#hosts.has(node)) return;
     if (previous && current && !current.metadata.deletionTimestamp) return;
     this.#reconcile(node).catch((error: unknown) => {
-      this.#parts.log.warn({ node, err: error }, 'mirror Pods could not be put right');
+      this.#deps.log.warn({ node, err: error }, 'mirror Pods not reconciled');
     });
   }
 
   async #reconcile(node: string): Promise<void> {
-    const { queue: lanes, informers } = this.#parts;
+    const { queue, informers } = this.#deps;
     const made: string[] = [];
     let revision = 0;
-    await lanes.run(node, async () => {
+    await queue.run(node, async () => {
       const host = this.#hosts.get(node);
       if (!host) return 0;
       const { drop, create } = mirrorChanges(host.pods, this.#mirrors(node));
@@ -135,20 +134,23 @@ export class MirrorPodSync {
       revision = Math.max(0, ...dropped, ...created);
       return revision;
     });
-    // Who asks for a mirror's uid next is to find it.
+    // The next request for a mirror's uid must find it.
     await informers.waitFor(revision);
     const reports = made.flatMap((uid) => this.#hosts.get(node)?.reports.get(uid) ?? []);
     const stored = reports.map((report) => this.withStoredUid(node, report));
     if (stored.length > 0) await this.#writeStatuses(node, stored);
   }
 
-  /** Not for a Node that is gone, of which its host is yet to hear: what it owned is collected, and would be made again for ever. */
+  /**
+   * Skips a Node that was deleted while its host is still unaware. Otherwise the garbage collector and this code would
+   * delete and create the mirror forever.
+   */
   async #create(node: string, pod: Pod | undefined): Promise<number> {
     if (!pod) return 0;
     const owner = await this.#nodeNamed(node);
     if (!owner || owner.metadata.uid !== controllerOf(pod.metadata)?.uid) return 0;
     return this.#attempt(node, pod, async () => {
-      const record = await this.#parts.registry.create(podKind, pod.metadata.namespace, structuredClone(pod));
+      const record = await this.#deps.registry.create(podKind, pod.metadata.namespace, structuredClone(pod));
       return record.revision;
     });
   }
@@ -157,18 +159,18 @@ export class MirrorPodSync {
     const preconditions = pod.metadata.uid ? { uid: pod.metadata.uid } : {};
     return this.#attempt(pod.spec.nodeName ?? '', pod, async () => {
       const options = { gracePeriodSeconds: 0, preconditions };
-      const result = await this.#parts.registry.delete(podKind, pod.metadata, options);
+      const result = await this.#deps.registry.delete(podKind, pod.metadata, options);
       return revisionOf(result.object);
     });
   }
 
-  /** What the API refuses, such as an unknown namespace, is said and left; any other failure goes up. */
+  /** Logs and ignores a refusal by the API, for example for an unknown namespace. Other failures are thrown. */
   async #attempt(node: string, pod: Pod, write: () => Promise<number>): Promise<number> {
     try {
       return await write();
     } catch (error) {
       if (!(error instanceof ApiError) || error.code >= 500) throw error;
-      this.#parts.log.warn({ node, pod: refText(pod.metadata), err: error }, 'mirror Pod refused');
+      this.#deps.log.warn({ node, pod: refText(pod.metadata), err: error }, 'mirror Pod refused');
       return 0;
     }
   }
@@ -178,7 +180,7 @@ function revisionOf({ metadata }: KubeObject): number {
   return Number(metadata.resourceVersion ?? 0);
 }
 
-/** The mirror of what a host describes, which is decoded as a POST of a Pod would be: a host may send anything. */
+/** Decodes the mirror like a POST of a Pod, because a host may send anything. */
 function mirrorIn(object: Uint8Array, uid: string, owner: Node): Mirror {
   try {
     const body: unknown = JSON.parse(Buffer.from(object).toString('utf8'));

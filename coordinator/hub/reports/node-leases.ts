@@ -1,4 +1,4 @@
-/** Node Leases as kubelets would renew them, computed from presence: a heartbeat costs no write. */
+/** Computes Node Leases as kubelets would renew them. A heartbeat causes no write. */
 import type { Lease } from '../../../shared/kube/objects/event-types.js';
 import { type Timestamp, toMicroTime } from '../../../shared/kube/objects/meta.js';
 import type { VirtualReader } from '../../kinds/kind.js';
@@ -8,15 +8,15 @@ const NAMESPACE = 'kube-node-lease';
 
 interface NodeLeasesDeps {
   liveness: NodeLiveness;
-  /** When the Node was made: a Lease is as old as its Node. */
+  /** Creation time of the Node, used as the creation time of its Lease. */
   createdAt: (node: string) => Timestamp | undefined;
 }
 
-/** Reads the Lease of each node that was heard since the coordinator's start. */
-export function nodeLeases({ liveness: presence, createdAt }: NodeLeasesDeps): VirtualReader<Lease> {
+/** Returns a reader for the Leases of all nodes that have connected since the coordinator's start. */
+export function nodeLeases({ liveness, createdAt }: NodeLeasesDeps): VirtualReader<Lease> {
   const leaseOf = (node: string): Lease | undefined => {
-    const heardMs = presence.lastSeenMs(node);
-    if (heardMs === undefined) return undefined;
+    const lastSeenMs = liveness.lastSeenMs(node);
+    if (lastSeenMs === undefined) return undefined;
     const creationTimestamp = createdAt(node);
     return {
       apiVersion: 'coordination.k8s.io/v1',
@@ -24,14 +24,14 @@ export function nodeLeases({ liveness: presence, createdAt }: NodeLeasesDeps): V
       metadata: { name: node, namespace: NAMESPACE, ...(creationTimestamp ? { creationTimestamp } : {}) },
       spec: {
         holderIdentity: node,
-        leaseDurationSeconds: Math.ceil(presence.graceMs(node) / 1_000),
-        renewTime: toMicroTime(heardMs),
+        leaseDurationSeconds: Math.ceil(liveness.graceMs(node) / 1_000),
+        renewTime: toMicroTime(lastSeenMs),
       },
     };
   };
   return {
     namespace: NAMESPACE,
     get: leaseOf,
-    list: () => [...presence.nodes()].flatMap(([node]) => leaseOf(node) ?? []),
+    list: () => [...liveness.nodes()].flatMap(([node]) => leaseOf(node) ?? []),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Holds a status that a host reports to the rules of a status update by the API. A value that no client can decode, such
- * as the quantity `NaN`, would otherwise break `kubectl get nodes` and `kubectl top nodes` for everybody.
+ * Validates the Node status that a host reports, by the rules of a status update through the API. A value that clients
+ * cannot decode, such as the quantity `NaN`, would break `kubectl get nodes` and `kubectl top nodes` for all users.
  */
 import type { NodeStatus } from '../../../shared/kube/nodes/node-types.js';
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
@@ -8,20 +8,18 @@ import { nodeKind } from '../../kinds/index.js';
 import { checkFields } from '../../kinds/schema/check-fields.js';
 
 interface CheckedStatus {
-  /** The report without what is invalid. */
   status: NodeStatus;
-  /** One sentence for each invalid value. */
   problems: string[];
 }
 
 type Field = keyof NodeStatus;
 
-/** Far more than a host has. One check for each of a thousand invalid values would stop the coordinator for 0.2 s a report. */
+/** More than any host has. Checking a thousand invalid values singly would block for 0.2 s per report. */
 const MOST_RESOURCES = 64;
 
 /**
- * The reported status without its invalid values. In maps of resources the stored value stays in the place of an invalid
- * one; invalid items of lists and an invalid `nodeInfo` are left out.
+ * Returns the reported status without invalid values. In resource maps the stored value replaces an invalid one.
+ * Invalid list items and an invalid `nodeInfo` are dropped.
  */
 export function checkedNodeStatus(reported: NodeStatus, stored: NodeStatus | undefined): CheckedStatus {
   if (problemsOf(reported).length === 0) return { status: reported, problems: [] };
@@ -58,7 +56,7 @@ function checkedField(
   return isFine(value, '') ? value : undefined;
 }
 
-/** Each item is checked together with those before it: some rules compare items. */
+/** Checks each item together with the accepted items before it, because some rules compare items. */
 function validItems(items: readonly unknown[], isFine: (part: unknown, place: string) => boolean): unknown[] {
   const kept: unknown[] = [];
   for (const [index, item] of items.entries()) if (isFine([...kept, item], `[${index}]`)) kept.push(item);
@@ -78,7 +76,7 @@ function validEntries<T>(
   return Object.fromEntries(entries);
 }
 
-/** The reasons for which the API would refuse a status update. */
+/** Returns the reasons for which the API would refuse this status update. */
 function problemsOf(status: object): string[] {
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node' }, status } as const;
   const { strictFindings, typeErrors } = checkFields(nodeKind.schema, node);

@@ -1,6 +1,6 @@
 /**
- * Writes Node.status: what the agent reports, whether it is connected, and the verdict on one that stays silent.
- * Level-triggered: each write looks at presence anew, so a late one cannot undo what came after it.
+ * Writes Node.status: the report of the agent, the connection state, and the unknown state of a silent node.
+ * Level-triggered: each write reads the current liveness, so a late write cannot undo a newer one.
  */
 
 import type { Node, NodeStatus } from '../../../shared/kube/nodes/node-types.js';
@@ -12,6 +12,7 @@ import { MAX_EVENT_MESSAGE, truncateText } from '../../../shared/link/encoding/e
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
+import type { RecordEvent } from '../../decisions/events/event-occurrence.js';
 import { nodeStatusEvents, rebootMessage } from '../../decisions/nodes/node-status-events.js';
 import {
   CONNECTED,
@@ -27,7 +28,6 @@ import type { Registry } from '../../registry/registry.js';
 import type { NodeLiveness } from '../sessions/node-liveness.js';
 import type { PerNodeQueue } from '../sessions/per-node-queue.js';
 import { checkedNodeStatus } from './node-status-check.js';
-import type { RecordEvent } from './record-event.js';
 import { isStorageFull } from './storage-full-retry.js';
 
 interface NodeStatusWriterDeps {
@@ -35,156 +35,156 @@ interface NodeStatusWriterDeps {
   informers: Informers;
   liveness: NodeLiveness;
   queue: PerNodeQueue;
-  /** As the component that upstream has for it. */
+  /** Records as the component that upstream uses. */
   recordEvent: { asNodeController: RecordEvent; asAgent: RecordEvent };
-  /** The Node turned out to be gone. */
+  /** Called if the Node does not exist any longer. */
   onMissing: (node: string) => void;
   clock: Clock;
   log: Logger;
 }
 
-/** A Node as it is stored now, and its status before; `revision` 0 when there was nothing to write. */
+/** The stored Node and its previous status. `revision` is 0 if nothing was written. */
 interface Written {
   revision: number;
   node: Node;
   before: NodeStatus | undefined;
 }
 
-/** A link that comes and goes makes no more writes than this. */
+/** Minimum time between two writes for a link that opens and closes repeatedly. */
 const FLAP_MS = 10_000;
 const RETRY_MS = 1_000;
 
 export class NodeStatusWriter {
-  readonly #parts: NodeStatusWriterDeps;
+  readonly #deps: NodeStatusWriterDeps;
   readonly #slice: TimeSlice;
-  /** Nodes of which enough was written for now; when the timer fires they are looked at again. */
-  readonly #resting = new Map<string, Timer>();
-  /** By node: its host's wall clock less ours, ms, as last heard. */
+  /** Nodes with a recent write. They are checked again when the timer fires. */
+  readonly #delayed = new Map<string, Timer>();
+  /** By node: its host's wall clock minus the coordinator's, in ms, as last reported. */
   readonly #skews = new Map<string, number>();
-  /** By node: what was invalid in its last report, as text. Nodes whose reports are valid are absent. */
-  readonly #refused = new Map<string, string>();
+  /** By node: the invalid values of its last report, as text. Nodes with a valid report are absent. */
+  readonly #invalid = new Map<string, string>();
 
-  constructor(parts: NodeStatusWriterDeps) {
-    this.#parts = parts;
-    this.#slice = new TimeSlice(parts.clock);
+  constructor(deps: NodeStatusWriterDeps) {
+    this.#deps = deps;
+    this.#slice = new TimeSlice(deps.clock);
   }
 
   stop(): void {
-    for (const timer of this.#resting.values()) timer.cancel();
-    this.#resting.clear();
+    for (const timer of this.#delayed.values()) timer.cancel();
+    this.#delayed.clear();
   }
 
-  /** The node went out of contact, or is lost: tells so, at once or when its rest is over. */
+  /** The node was disconnected or is lost. Writes its status now or, after a recent write, later. */
   contactLost(node: string): void {
-    const { liveness: presence, log } = this.#parts;
-    const phase = presence.stateOf(node)?.phase;
-    if (phase !== 'lost' && (phase !== 'away' || this.#resting.has(node) || !this.#isToldConnected(node)))
+    const { liveness, log } = this.#deps;
+    const phase = liveness.stateOf(node)?.phase;
+    if (phase !== 'lost' && (phase !== 'away' || this.#delayed.has(node) || !this.#isStoredConnected(node)))
       return;
-    this.#rest(node, FLAP_MS);
-    this.#writeInTurn(node).catch((error: unknown) => {
-      // The store has said that it is full, for all nodes at once.
-      if (!isStorageFull(error)) log.warn({ node, err: error }, 'node status not written, will try again');
-      this.#rest(node, RETRY_MS);
+    this.#delay(node, FLAP_MS);
+    this.#writeInSlices(node).catch((error: unknown) => {
+      // The store has already logged that it is full.
+      if (!isStorageFull(error)) log.warn({ node, err: error }, 'node status not written, will retry');
+      this.#delay(node, RETRY_MS);
     });
   }
 
-  /** All hosts may be news at once: the time of those that are not back after a start is up, or our clock was set. */
-  async #writeInTurn(node: string): Promise<void> {
+  /**
+   * Runs in time slices, because all hosts may change at once: after a start of the coordinator, or after a clock step.
+   */
+  async #writeInSlices(node: string): Promise<void> {
     await this.#slice.yieldIfUsedUp();
     await this.write(node);
   }
 
   /**
-   * Resolves when the Node's status holds the report and what presence knows now. Rejects with ApiError when the
-   * registry does; a Node that is gone is no error.
+   * Resolves when the Node's status contains the report and the current liveness. Rejects with ApiError when the
+   * registry does. A deleted Node is not an error.
    */
   write(node: string, report?: NodeStatus): Promise<void> {
-    const { queue: lanes, liveness: presence } = this.#parts;
+    const { queue, liveness } = this.#deps;
     const reported = report && this.#checked(node, report);
-    return lanes.run(node, async () => {
+    return queue.run(node, async () => {
       const written = await this.#writeNode(node, reported);
       if (!written) return 0;
-      if (reported) this.#tell(written);
-      const isNews = isReady(written.before) && !isReady(written.node.status);
-      const mayServe = presence.stateOf(node)?.phase !== 'lost' && !isNews;
+      if (reported) this.#recordEvents(written);
+      const becameNotReady = isReady(written.before) && !isReady(written.node.status);
+      const mayServe = liveness.stateOf(node)?.phase !== 'lost' && !becameNotReady;
       return mayServe ? written.revision : Math.max(written.revision, await this.#markPods(node));
     });
   }
 
-  /** The report without its invalid values. They are logged when they change: a host may repeat them for ever. */
+  /** Returns the report without invalid values. Logs only changes, because a host may repeat them forever. */
   #checked(node: string, report: NodeStatus): NodeStatus {
-    const { informers, log, recordEvent } = this.#parts;
+    const { informers, log, recordEvent } = this.#deps;
     const stored = informers.nodes.get({ name: node });
     const { status, problems } = checkedNodeStatus(report, stored?.status);
     const text = truncateText(problems.join('; '), MAX_EVENT_MESSAGE);
-    if (text === (this.#refused.get(node) ?? '')) return status;
-    if (text === '') this.#refused.delete(node);
-    else this.#refused.set(node, text);
+    if (text === (this.#invalid.get(node) ?? '')) return status;
+    if (text === '') this.#invalid.delete(node);
+    else this.#invalid.set(node, text);
     if (text !== '') log.warn({ node, problems: text }, 'invalid values in a node status ignored');
     if (text !== '' && stored) recordEvent.asAgent(stored, 'Warning', 'InvalidNodeStatus', text);
     return status;
   }
 
-  /** What a kubelet would say of its node. */
-  #tell({ node, before }: Written): void {
-    // A Node that was never connected was made with what its agent said first: of that nobody has told yet.
+  /** Records the Events that a kubelet would record for its node. */
+  #recordEvents({ node, before }: Written): void {
+    // Before the first connection, the status comes from the agent's own hello, and no Event was recorded for it yet.
     const isFirst = !findCondition(before?.conditions, CONNECTED);
     const known = isFirst ? undefined : before?.conditions;
     for (const reason of nodeStatusEvents(known, node.status?.conditions)) {
       const text = `Node ${node.metadata.name} status is now: ${reason}`;
-      this.#parts.recordEvent.asAgent(node, 'Normal', reason, text);
+      this.#deps.recordEvent.asAgent(node, 'Normal', reason, text);
     }
     const reboot = rebootMessage(node.metadata.name, before?.nodeInfo, node.status?.nodeInfo);
-    if (reboot) this.#parts.recordEvent.asAgent(node, 'Warning', 'Rebooted', reboot);
+    if (reboot) this.#deps.recordEvent.asAgent(node, 'Warning', 'Rebooted', reboot);
   }
 
-  /** The host's wall clock differs by so many ms from ours: told with the next write. */
+  /** Sets the clock error of a host in ms. The next write stores it. */
   setClockSkew(node: string, skewMs: number): void {
     this.#skews.set(node, skewMs);
   }
 
-  /** The same, told at once when it is news. */
+  /** Sets the clock error of a host, and stores it at once if the condition changes. */
   reportClockSkew(node: string, skewMs: number): void {
     this.setClockSkew(node, skewMs);
-    const { informers, log } = this.#parts;
+    const { informers, log } = this.#deps;
     const stored = informers.nodes.get({ name: node })?.status?.conditions;
     if (!stored || withClock(stored, skewMs, '').every((each, index) => each === stored[index])) return;
-    const failed = (error: unknown) => log.warn({ node, err: error }, 'clock of a host not told');
-    this.#writeInTurn(node).catch(failed);
+    const failed = (error: unknown) => log.warn({ node, err: error }, 'clock skew of a host not written');
+    this.#writeInSlices(node).catch(failed);
   }
 
-  /** Our own wall clock was set by so much: all the others differ from it by another time now. */
-  onClockStep(byMs: number): void {
-    for (const [node, skewMs] of this.#skews) this.reportClockSkew(node, skewMs - byMs);
+  /** The coordinator's wall clock was stepped by `deltaMs`, so the error of every host's clock changes. */
+  onClockStep(deltaMs: number): void {
+    for (const [node, skewMs] of this.#skews) this.reportClockSkew(node, skewMs - deltaMs);
   }
 
-  /** The Node is no more. */
   forget(node: string): void {
     this.#skews.delete(node);
-    this.#refused.delete(node);
+    this.#invalid.delete(node);
   }
 
-  #isToldConnected(node: string): boolean {
-    const stored = this.#parts.informers.nodes.get({ name: node });
+  #isStoredConnected(node: string): boolean {
+    const stored = this.#deps.informers.nodes.get({ name: node });
     return isConditionTrue(stored?.status?.conditions, CONNECTED);
   }
 
-  #rest(node: string, delayMs: number): void {
-    this.#resting.get(node)?.cancel();
-    const timer = this.#parts.clock.after(delayMs, () => {
-      this.#resting.delete(node);
-      // A verdict that was written needs no second look; one whose write failed does.
-      if (delayMs === RETRY_MS || this.#parts.liveness.stateOf(node)?.phase === 'away')
-        this.contactLost(node);
+  #delay(node: string, delayMs: number): void {
+    this.#delayed.get(node)?.cancel();
+    const timer = this.#deps.clock.after(delayMs, () => {
+      this.#delayed.delete(node);
+      // A stored verdict needs no second check; a failed write does.
+      if (delayMs === RETRY_MS || this.#deps.liveness.stateOf(node)?.phase === 'away') this.contactLost(node);
     });
-    this.#resting.set(node, timer);
+    this.#delayed.set(node, timer);
   }
 
-  /** Undefined when there is no such Node. */
+  /** Returns undefined if the Node does not exist. */
   async #writeNode(node: string, reported: NodeStatus | undefined): Promise<Written | undefined> {
-    const { registry, informers } = this.#parts;
+    const { registry, informers } = this.#deps;
     const known = informers.nodes.get({ name: node });
-    // Only the hub writes Node.status, and the lane has waited for what it wrote last.
+    // Only the hub writes Node.status, and the queue has waited for the last write.
     if (known && sameJson(known.status, this.#statusOf(node, known.status, reported))) {
       return { revision: 0, node: known, before: known.status };
     }
@@ -198,17 +198,17 @@ export class NodeStatusWriter {
       return { revision: record.revision, node: record.object(), before };
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      this.#parts.onMissing(node);
+      this.#deps.onMissing(node);
       return undefined;
     }
   }
 
   #statusOf(node: string, stored: NodeStatus | undefined, reported: NodeStatus | undefined): NodeStatus {
-    const now = toTimestamp(this.#parts.clock.now());
-    const contact = this.#parts.liveness.stateOf(node);
+    const now = toTimestamp(this.#deps.clock.now());
+    const contact = this.#deps.liveness.stateOf(node);
     const phase = contact?.phase;
     const merged = reported ? mergeNodeStatus(stored, reported, now) : { ...stored };
-    if (phase === undefined || phase === 'unheard') return merged;
+    if (phase === undefined || phase === 'expected') return merged;
     const conditions =
       phase === 'lost' ? unreachableNodeConditions(merged.conditions, now) : merged.conditions;
     const skewMs = this.#skews.get(node);
@@ -217,9 +217,12 @@ export class NodeStatusWriter {
     return { ...merged, conditions: withConnected(clocked, end, now) };
   }
 
-  /** Nobody knows whether the Pods of a node that is lost or not ready serve (`nodeutil.MarkPodsNotReady`). Their phase stays. */
+  /**
+   * Sets Ready to False on the Pods of a node that is lost or not ready, because it is unknown whether they serve
+   * (`nodeutil.MarkPodsNotReady`). Their phase stays.
+   */
   async #markPods(node: string): Promise<number> {
-    const pods = this.#parts.informers.pods.indexed(PODS_BY_NODE, node);
+    const pods = this.#deps.informers.pods.indexed(PODS_BY_NODE, node);
     const marked = await Promise.all(
       pods.filter((pod) => isConditionTrue(pod.status?.conditions, 'Ready')).map((pod) => this.#markPod(pod)),
     );
@@ -227,7 +230,7 @@ export class NodeStatusWriter {
   }
 
   async #markPod(pod: Pod): Promise<number> {
-    const { registry, recordEvent, clock } = this.#parts;
+    const { registry, recordEvent, clock } = this.#deps;
     const notReady = ({ status }: Pod): PodStatus | undefined => {
       const ready = findCondition(status?.conditions, 'Ready');
       if (ready?.status !== 'True') return undefined;
@@ -241,7 +244,7 @@ export class NodeStatusWriter {
       recordEvent.asNodeController(pod, 'Warning', 'NodeNotReady', 'Node is not ready');
       return revision;
     } catch (error) {
-      // Deleted meanwhile, or replaced by another of its name.
+      // Deleted in the meantime, or replaced by another Pod of the same name.
       if (!isGone(error)) throw error;
       return 0;
     }

@@ -1,16 +1,15 @@
-/** What hosts report waits while the coordinator's disk is full: a link that is cut for it would take logs and commands away as well. */
+/** Retries writes while the disk is full. Closing the link instead would interrupt logs and commands. */
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 
-/** Between two tries. */
 const ROOM_RETRY_MS = 5_000;
 
-/** True for a write that a later one may follow: the store has no room now. */
+/** True if the store refused a write for lack of disk space. A later attempt may succeed. */
 export function isStorageFull(error: unknown): boolean {
   return error instanceof ApiError && error.reason === 'ServiceUnavailable';
 }
 
-/** Writes, again and again while there is no room and `isWanted` holds. Throws what `write` throws otherwise. */
+/** Repeats `write` while the disk is full and `isWanted` returns true. Throws every other error of `write`. */
 export async function retryWhileStorageFull<T>(
   write: () => Promise<T>,
   isWanted: () => boolean,
@@ -22,7 +21,7 @@ export async function retryWhileStorageFull<T>(
     } catch (error) {
       if (!isStorageFull(error) || !isWanted()) throw error;
       await new Promise<void>((resolve) => clock.after(ROOM_RETRY_MS, resolve));
-      // Meanwhile somebody may have had more to say.
+      // A newer report may have arrived during the delay.
       if (!isWanted()) throw error;
     }
   }

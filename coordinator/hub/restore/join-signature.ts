@@ -1,4 +1,4 @@
-/** The seal that a host keeps of its join: after a restore it shows a coordinator that has forgotten the host that it was let in. */
+/** Signed proof of a join, kept by the host. It admits the host if a restore has lost its registration. */
 
 import {
   integer,
@@ -10,36 +10,36 @@ import {
 import type { ObjectMac } from '../../../shared/link/messages/link-messages.js';
 import type { ObjectSigner } from './object-signer.js';
 
-const joinSeal: Schema<ObjectMac> = record<ObjectMac>({
+const joinMac: Schema<ObjectMac> = record<ObjectMac>({
   epoch: text(128),
   revision: integer(0),
   tag: text(128),
 });
 
-/** The seal over a credential's hash as it is stored at `revision`, as text. */
-export function signJoin(sealer: ObjectSigner, node: string, hash: string, revision: number): string {
-  return JSON.stringify(sealer.sign(node, sealable(hash), revision));
+/** Signs the hash of a credential as stored at `revision`. Returns the MAC as text. */
+export function signJoin(signer: ObjectSigner, node: string, hash: string, revision: number): string {
+  return JSON.stringify(signer.sign(node, signable(hash), revision));
 }
 
-/** True when this credential was registered for this node after the backup that was restored. False for any other text. */
+/** True if this credential was registered for this node after the restored backup. False for any other text. */
 export function isJoinedAfterBackup(
-  sealer: ObjectSigner,
+  signer: ObjectSigner,
   node: string,
   hash: string,
-  sealText: string,
+  macText: string,
 ): boolean {
-  const seal = parseSeal(sealText);
-  return seal !== undefined && sealer.verifyAfterBackup(node, sealable(hash), seal);
+  const mac = parseMac(macText);
+  return mac !== undefined && signer.verifyAfterBackup(node, signable(hash), mac);
 }
 
-/** A credential's hash in the form that seals are made over; no object has such a uid. */
-function sealable(hash: string): { uid: string; object: Buffer } {
+/** Wraps a credential's hash in the form that is signed. No object has this uid. */
+function signable(hash: string): { uid: string; object: Buffer } {
   return { uid: 'node-credential', object: Buffer.from(hash) };
 }
 
-function parseSeal(sealText: string): ObjectMac | undefined {
+function parseMac(macText: string): ObjectMac | undefined {
   try {
-    return joinSeal(JSON.parse(sealText), 'seal');
+    return joinMac(JSON.parse(macText), 'mac');
   } catch (error) {
     if (error instanceof ProtocolError || error instanceof SyntaxError) return undefined;
     throw error;

@@ -1,4 +1,4 @@
-/** Seals: a MAC over what a host was given. After a restore a host can give back only that, and only to its own fleet. */
+/** HMAC over the objects that hosts receive. After a restore, hosts can return only signed objects. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import {
 const KEY_BYTES = 32;
 const KEY_FILE = 'object-mac.key';
 
-/** Reads the key in `directory`, or makes it: 32 random bytes. It is part of every backup. */
+/** Reads the key in `directory`, or creates it: 32 random bytes. Backups contain it. */
 export async function loadObjectMacKey(directory: string): Promise<Buffer> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const path = join(directory, KEY_FILE);
@@ -25,13 +25,13 @@ export async function loadObjectMacKey(directory: string): Promise<Buffer> {
   return key;
 }
 
-/** Which log the store holds now, and which it comes from. */
+/** The current epoch of the store, and the epochs that it was restored from. */
 interface EpochHistory {
   epoch: string;
   pastEpochs: readonly KnownEpoch[];
 }
 
-/** Makes and checks seals in the store's present epoch. */
+/** Signs and verifies objects in the current epoch of the store. */
 export class ObjectSigner {
   readonly #key: Buffer;
   readonly #history: EpochHistory;
@@ -41,34 +41,36 @@ export class ObjectSigner {
     this.#history = history;
   }
 
-  /** True when this store comes from a backup. */
+  /** True if this store was restored from a backup. */
   get isRestored(): boolean {
     return this.#history.pastEpochs.length > 0;
   }
 
-  /** The seal of an object as it was at `revision`, for this node alone. */
+  /** Returns the MAC of an object at `revision`, valid for this node only. */
   sign(node: string, { uid, object }: Omit<DesiredObject, 'digest'>, revision: number): ObjectMac {
     const { epoch } = this.#history;
     return { epoch, revision, tag: this.#mac(node, uid, object, { epoch, revision }) };
   }
 
-  /** True when this node was given exactly these bytes under this uid. */
-  verify(node: string, { uid, object }: Omit<DesiredObject, 'digest'>, seal: ObjectMac): boolean {
-    const [given, right] = [seal.tag, this.#mac(node, uid, object, seal)].map((mac) => Buffer.from(mac));
-    return given?.length === right?.length && timingSafeEqual(given ?? Buffer.of(), right ?? Buffer.of());
+  /** True if this node received exactly these bytes under this uid. */
+  verify(node: string, { uid, object }: Omit<DesiredObject, 'digest'>, mac: ObjectMac): boolean {
+    const [actual, expected] = [mac.tag, this.#mac(node, uid, object, mac)].map((tag) => Buffer.from(tag));
+    return (
+      actual?.length === expected?.length && timingSafeEqual(actual ?? Buffer.of(), expected ?? Buffer.of())
+    );
   }
 
-  /** As `isGiven`, after the backup that was restored. */
-  verifyAfterBackup(node: string, object: Omit<DesiredObject, 'digest'>, seal: ObjectMac): boolean {
-    return this.verify(node, object, seal) && this.isAheadOfStore(seal);
+  /** Like `verify`, and the object was sent after the restored backup. */
+  verifyAfterBackup(node: string, object: Omit<DesiredObject, 'digest'>, mac: ObjectMac): boolean {
+    return this.verify(node, object, mac) && this.isAheadOfStore(mac);
   }
 
-  /** True when a host or a seal of this position knows more than the store. */
+  /** True if a host or a MAC at this position is newer than the backup. */
   isAheadOfStore(position: EpochPosition): boolean {
     return isAheadOfBackup(this.#history.epoch, this.#history.pastEpochs, position);
   }
 
-  /** Up to which revision a host of this position, which is beyond the backup, has heard everything. */
+  /** Returns the revision up to which a host ahead of the backup has received everything. */
   receivedUpTo(position: EpochPosition): number {
     return receivedUpTo(this.#history.pastEpochs, position);
   }

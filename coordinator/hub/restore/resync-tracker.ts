@@ -1,6 +1,6 @@
 /**
- * Which hosts have said what they run and how it does: from then on their Pods in the store may be believed. Since this
- * coordinator's start that is known in memory; since a restore it is marked on the Node.
+ * Tracks which hosts have reported the state of their Pods, so that the stored status can be trusted. For the time
+ * since the coordinator's start this is kept in memory. After a restore it is recorded on the Node.
  */
 import { RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
 import { isNotFound } from '../../../shared/kube/objects/api-status.js';
@@ -25,161 +25,161 @@ export interface ResyncTrackerDeps {
 }
 
 const RETRY_MS = 1_000;
-/** One that was let in first so long ago has told enough: nobody waits for a Pod that it never tells of, nor for a link that never lasts. */
-const PATIENCE_MS = 60_000;
+/** Longest wait after the first hello, so that a missing report cannot block a rollout forever. */
+const TIMEOUT_MS = 60_000;
 
-/** How far a host has come in its sessions. */
-interface Hearing {
-  /** The last one. */
-  session: HeardSession;
-  /** When the first one began, by the steady clock. */
+interface ResyncProgress {
+  session: ResyncSession;
+  /** Start of the first session, on the monotonic clock. */
   since: number;
-  /** What the host held at its hello. */
+  /** Uids in the host's hello. */
   held: ReadonlySet<string>;
   isSettled: boolean;
-  /** Uids of Pods whose status has been told and stored, in whichever session. */
-  told: Set<string>;
-  patience: Timer;
+  /** Uids of Pods with a stored status report, from any session. */
+  reported: Set<string>;
+  timeout: Timer;
 }
 
-type HeardSession = Pick<Session, 'node' | 'phase'>;
+type ResyncSession = Pick<Session, 'node' | 'phase'>;
 
 export class ResyncTracker {
-  readonly #parts: ResyncTrackerDeps;
-  /** By the names of nodes that are unheard, until they are not: of each its last session. */
-  readonly #hearings = new Map<string, Hearing>();
-  /** When each was heard for the first time since this start, ms since the epoch. */
-  readonly #heardAt = new Map<string, number>();
+  readonly #deps: ResyncTrackerDeps;
+  /** By node name, until the host is resynced. */
+  readonly #progress = new Map<string, ResyncProgress>();
+  /** Time of the first resync since the coordinator's start, in ms since the epoch. */
+  readonly #resyncedAt = new Map<string, number>();
   readonly #handlers: ((node: string) => void)[] = [];
 
-  constructor(parts: ResyncTrackerDeps) {
-    this.#parts = parts;
-    parts.informers.pods.onChange(({ previous, current }) => {
-      // Nobody tells of a Pod that is gone.
-      if (!current && previous?.spec.nodeName) this.#judge(previous.spec.nodeName);
+  constructor(deps: ResyncTrackerDeps) {
+    this.#deps = deps;
+    deps.informers.pods.onChange(({ previous, current }) => {
+      // A deleted Pod needs no report.
+      if (!current && previous?.spec.nodeName) this.#completeIfReported(previous.spec.nodeName);
     });
   }
 
-  /** Hears of each host that was heard for the first time since this start. */
+  /** Calls the handler for each host at its first resync since the coordinator's start. */
   onResynced(handler: (node: string) => void): void {
     this.#handlers.push(handler);
   }
 
-  /** Since when the host has been heard, in the life of this process; ms since the epoch. */
+  /** Time of the host's first resync in this process, in ms since the epoch. */
   resyncedAt(node: string): number | undefined {
-    return this.#heardAt.get(node);
+    return this.#resyncedAt.get(node);
   }
 
   /**
-   * The wall clock was set by so much. When it was set on, hosts count as heard now: a deadline that the step alone has passed begins
-   * anew, for else each Pod under way would be late at once, and a good release be taken back.
+   * The wall clock was stepped by `deltaMs`. After a step forward, hosts count as resynced now and their deadlines
+   * start again. Otherwise each Pod in progress would exceed its deadline at once, and a good release would be rolled
+   * back.
    */
-  onClockStep(byMs: number): void {
-    const now = this.#parts.clock.now();
-    for (const [node, at] of this.#heardAt) this.#heardAt.set(node, byMs > 0 ? now : at + byMs);
+  onClockStep(deltaMs: number): void {
+    const now = this.#deps.clock.now();
+    for (const [node, at] of this.#resyncedAt) this.#resyncedAt.set(node, deltaMs > 0 ? now : at + deltaMs);
   }
 
-  /** What the store says of the host's Pods is as old as the last end of a coordinator, and the host may soon tell more. */
+  /** True if the status of the host's Pods dates from before the coordinator's start and the host may report. */
   isAwaitingResync(node: string): boolean {
-    const phase = this.#parts.liveness.stateOf(node)?.phase;
-    return !this.#heardAt.has(node) && phase !== undefined && phase !== 'lost';
+    const phase = this.#deps.liveness.stateOf(node)?.phase;
+    return !this.#resyncedAt.has(node) && phase !== undefined && phase !== 'lost';
   }
 
-  /** The host is let in, and held this at its hello. */
-  welcomed(session: HeardSession, held: readonly string[]): void {
+  /** The host was admitted, with these uids in its hello. */
+  welcomed(session: ResyncSession, held: readonly string[]): void {
     const { node } = session;
-    if (this.#heardAt.has(node) && !this.#isToBeMarked(node)) return;
-    const { clock } = this.#parts;
-    const before = this.#hearings.get(node);
-    before?.patience.cancel();
+    if (this.#resyncedAt.has(node) && !this.#needsMark(node)) return;
+    const { clock } = this.#deps;
+    const before = this.#progress.get(node);
+    before?.timeout.cancel();
     const since = before?.since ?? clock.monotonic();
-    const patience = clock.after(Math.max(0, since + PATIENCE_MS - clock.monotonic()), () => {
-      if (session.phase === 'live' && this.#hearingOf(session)) this.#noteHeard(node);
+    const timeout = clock.after(Math.max(0, since + TIMEOUT_MS - clock.monotonic()), () => {
+      if (session.phase === 'live' && this.#progressOf(session)) this.#noteResynced(node);
     });
-    const statusesStored = before?.told ?? new Set<string>();
-    this.#hearings.set(node, {
+    const statusesStored = before?.reported ?? new Set<string>();
+    this.#progress.set(node, {
       session,
       since,
       held: new Set(held),
       isSettled: false,
-      told: statusesStored,
-      patience,
+      reported: statusesStored,
+      timeout,
     });
   }
 
-  /** The Node is no more. */
   forget(node: string): void {
-    this.#heardAt.delete(node);
-    this.#hearings.get(node)?.patience.cancel();
-    this.#hearings.delete(node);
+    this.#resyncedAt.delete(node);
+    this.#progress.get(node)?.timeout.cancel();
+    this.#progress.delete(node);
   }
 
-  /** Waits for nobody any more. */
   stop(): void {
-    for (const { patience } of this.#hearings.values()) patience.cancel();
+    for (const { timeout } of this.#progress.values()) timeout.cancel();
   }
 
-  /** The store has what the host of this session holds. */
-  desiredStateSettled(session: HeardSession): void {
-    const hearing = this.#hearingOf(session);
-    if (!hearing) return;
-    hearing.isSettled = true;
-    this.#judge(session.node);
+  /** The store now has every object that the host of this session holds. */
+  desiredStateSettled(session: ResyncSession): void {
+    const progress = this.#progressOf(session);
+    if (!progress) return;
+    progress.isSettled = true;
+    this.#completeIfReported(session.node);
   }
 
-  /** The statuses of these Pods are stored as the host tells them. */
-  told(session: HeardSession, uids: Iterable<string>): void {
-    const hearing = this.#hearingOf(session);
-    if (!hearing) return;
-    for (const uid of uids) hearing.told.add(uid);
-    this.#judge(session.node);
+  /** The reported statuses of these Pods are stored. */
+  podsReported(session: ResyncSession, uids: Iterable<string>): void {
+    const progress = this.#progressOf(session);
+    if (!progress) return;
+    for (const uid of uids) progress.reported.add(uid);
+    this.#completeIfReported(session.node);
   }
 
-  #hearingOf(session: HeardSession): Hearing | undefined {
-    const hearing = this.#hearings.get(session.node);
-    return hearing?.session === session ? hearing : undefined;
+  #progressOf(session: ResyncSession): ResyncProgress | undefined {
+    const progress = this.#progress.get(session.node);
+    return progress?.session === session ? progress : undefined;
   }
 
-  /** A Pod whose status is as old as the backup, or begins anew because it was given back, would count as out of service. */
-  #judge(node: string): void {
-    const hearing = this.#hearings.get(node);
-    if (!hearing) return;
-    const { informers, log, clock } = this.#parts;
-    const { session, held, isSettled, told } = hearing;
-    const isAwaitingResync = ({ metadata: { uid = '' } }: Pod) => held.has(uid) && !told.has(uid);
+  /**
+   * Completes the resync once the status of each held Pod is stored. Before that, a status from the backup or of a
+   * returned Pod would count as unavailable.
+   */
+  #completeIfReported(node: string): void {
+    const progress = this.#progress.get(node);
+    if (!progress) return;
+    const { informers, log, clock } = this.#deps;
+    const { session, held, isSettled, reported } = progress;
+    const isAwaitingResync = ({ metadata: { uid = '' } }: Pod) => held.has(uid) && !reported.has(uid);
     if (session.phase !== 'live' || !isSettled) return;
     if (informers.pods.indexed(PODS_BY_NODE, node).some(isAwaitingResync)) return;
-    hearing.patience.cancel();
-    this.#hearings.delete(node);
-    this.#noteHeard(node);
-    if (!this.#isToBeMarked(node)) return;
+    progress.timeout.cancel();
+    this.#progress.delete(node);
+    this.#noteResynced(node);
+    if (!this.#needsMark(node)) return;
     this.#mark(node).catch((error: unknown) => {
-      log.warn({ node, err: error }, 'host is not marked as heard, will try again');
+      log.warn({ node, err: error }, 'resync of a host not recorded, will retry');
       clock.after(RETRY_MS, () => {
-        // A later session speaks for itself.
-        if (this.#hearings.has(node)) return;
-        this.#hearings.set(node, { ...hearing, held: new Set() });
-        this.#judge(node);
+        // A later session has replaced this one.
+        if (this.#progress.has(node)) return;
+        this.#progress.set(node, { ...progress, held: new Set() });
+        this.#completeIfReported(node);
       });
     });
   }
 
-  #noteHeard(node: string): void {
-    const { clock } = this.#parts;
-    if (this.#heardAt.has(node)) return;
-    this.#heardAt.set(node, clock.now());
+  #noteResynced(node: string): void {
+    const { clock } = this.#deps;
+    if (this.#resyncedAt.has(node)) return;
+    this.#resyncedAt.set(node, clock.now());
     for (const handler of this.#handlers) handler(node);
   }
 
-  /** Without a restore there is nothing to mark. */
-  #isToBeMarked(name: string): boolean {
-    const { informers, epoch, signer: sealer } = this.#parts;
+  /** Only a restored store records resyncs on Nodes. */
+  #needsMark(name: string): boolean {
+    const { informers, epoch, signer } = this.#deps;
     const node = informers.nodes.get({ name });
-    return sealer.isRestored && node?.metadata.annotations?.[RESYNCED_IN_EPOCH] !== epoch;
+    return signer.isRestored && node?.metadata.annotations?.[RESYNCED_IN_EPOCH] !== epoch;
   }
 
   async #mark(name: string): Promise<void> {
-    const { registry, epoch } = this.#parts;
+    const { registry, epoch } = this.#deps;
     try {
       await registry.modify(nodeKind, { name }, ({ metadata }) => {
         metadata.annotations = { ...metadata.annotations, [RESYNCED_IN_EPOCH]: epoch };

@@ -1,5 +1,8 @@
-/** After a restore: takes over what a host runs and the store has lost, and lets go of what the host no longer holds. */
+/**
+ * After a restore: stores Pods that a host runs and the store has lost, and deletes Pods that the host no longer has.
+ */
 
+import { TEMPLATE_GENERATION_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { ApiError, isGone } from '../../../shared/kube/objects/api-status.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { ObjectDigest, ObjectMac, ReturnedObject } from '../../../shared/link/messages/link-messages.js';
@@ -8,7 +11,13 @@ import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';
 import { namespaceKind, podKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
 import type { ObjectSigner } from './object-signer.js';
-import { withoutTemplateGeneration } from './without-generation.js';
+
+/** A restore that waits for an operator's confirmation. Implemented by the coordinator's `RestoreState`. */
+export interface PendingRestore {
+  /** While this is defined, hosts keep Pods that the store does not know. */
+  unconfirmed(): object | undefined;
+  readonly confirmed: Promise<void>;
+}
 
 interface ReturnedPodsDeps {
   registry: Registry;
@@ -18,103 +27,107 @@ interface ReturnedPodsDeps {
 }
 
 export class ReturnedPods {
-  readonly #parts: ReturnedPodsDeps;
+  readonly #deps: ReturnedPodsDeps;
 
-  constructor(parts: ReturnedPodsDeps) {
-    this.#parts = parts;
+  constructor(deps: ReturnedPodsDeps) {
+    this.#deps = deps;
   }
 
-  /** Stores what is genuine under its own uid; resolves when the informers show it. Rejects when the store fails. */
+  /** Stores each genuine Pod under its old uid. Resolves when the informers show them. Rejects when the store fails. */
   async store(node: string, returned: readonly ReturnedObject[]): Promise<void> {
     const revisions = await Promise.all(returned.map((each) => this.#storeOne(node, each)));
-    await this.#parts.informers.waitFor(Math.max(0, ...revisions));
+    await this.#deps.informers.waitFor(Math.max(0, ...revisions));
   }
 
   /**
-   * A host beyond the backup has heard everything up to the revision `heardUpTo`: a Pod created by then that it does not hold has
-   * ended since, and leaves the store. Resolves when the informers show it.
+   * A host ahead of the backup has received everything up to the revision `receivedUpTo`. A Pod created by then that
+   * the host does not have has ended since, and is deleted from the store. Resolves when the informers show the
+   * deletions.
    */
-  async deleteNotHeld(node: string, have: readonly ObjectDigest[], heardUpTo: number): Promise<void> {
-    const { informers, log } = this.#parts;
+  async deleteNotHeld(node: string, have: readonly ObjectDigest[], receivedUpTo: number): Promise<void> {
+    const { informers, log } = this.#deps;
     const held = new Set(have.map(([uid]) => uid));
-    const unheld = informers.pods
+    const notHeld = informers.pods
       .indexed(PODS_BY_NODE, node)
       .filter(({ metadata }) => !held.has(metadata.uid ?? ''));
-    const ended = await this.#createdBy(heardUpTo, unheld);
+    const ended = await this.#createdBy(receivedUpTo, notHeld);
     if (ended.length === 0) return;
     log.info(
       { node, pods: ended.map(({ metadata }) => metadata.name) },
-      'restored Pods that have ended since',
+      'deleting restored Pods that ended after the backup',
     );
-    const revisions = await Promise.all(ended.map((pod) => this.#drop(pod)));
+    const revisions = await Promise.all(ended.map((pod) => this.#delete(pod)));
     await informers.waitFor(Math.max(0, ...revisions));
   }
 
-  /** Judged by the log's own order: creation times are those of a clock that may have been set back since. */
+  /** Compares by log order. Creation times come from a clock that may have been set back since. */
   async #createdBy(revision: number, pods: readonly Pod[]): Promise<Pod[]> {
-    const { registry } = this.#parts;
+    const { registry } = this.#deps;
     const created = await Promise.all(pods.map(({ metadata }) => registry.createdAt(podKind, metadata)));
     return pods.filter((_, index) => (created[index] ?? Number.POSITIVE_INFINITY) <= revision);
   }
 
   /**
-   * Its host has ended a Pod that nobody deleted: a restore has undone the deletion, which the host goes through with, and the Pod
-   * leaves the store. Without a restore it stays, and the host is logged. Rejects when the store fails.
+   * Handles a Pod that its host has removed although the store holds no deletion. After a restore the deletion was
+   * lost, so the Pod is deleted again. Without a restore the Pod stays and a warning is logged. Rejects when the store
+   * fails.
    */
   async deleteEnded(node: string, pod: Pod): Promise<void> {
-    const { signer: sealer, log } = this.#parts;
+    const { signer, log } = this.#deps;
     const { uid, namespace, name } = pod.metadata;
-    if (!sealer.isRestored) {
-      log.warn({ node, uid, namespace, name }, 'agent removed a Pod that nobody deleted');
+    if (!signer.isRestored) {
+      log.warn({ node, uid, namespace, name }, 'agent removed a Pod that is not marked for deletion');
       return;
     }
-    log.info({ node, uid, namespace, name }, 'restored Pod whose deletion its host has gone through with');
-    await this.#drop(pod);
+    log.info({ node, uid, namespace, name }, 'deleting a restored Pod that its host had already deleted');
+    await this.#delete(pod);
   }
 
-  /** Answers the revision of the write, or 0. */
-  async #storeOne(node: string, { uid, object, mac: seal }: ReturnedObject): Promise<number> {
-    const { informers, log } = this.#parts;
-    if (!object || !seal || informers.pods.byUid(uid)) return 0;
-    const pod = this.#open(node, { uid, object, seal });
+  /** Returns the revision of the write, or 0. */
+  async #storeOne(node: string, { uid, object, mac }: ReturnedObject): Promise<number> {
+    const { informers, log } = this.#deps;
+    if (!object || !mac || informers.pods.byUid(uid)) return 0;
+    const pod = this.#verified(node, { uid, object, mac });
     if (!pod) {
-      log.warn({ node, uid }, 'given back, but not as it was given: left where it is');
+      log.warn({ node, uid }, 'returned Pod has an invalid MAC, ignored');
       return 0;
     }
     const { namespace, name } = pod.metadata;
     try {
       await this.#ensureNamespace(namespace ?? '');
-      const { revision } = await this.#parts.registry.restoreObject(podKind, pod);
-      log.info({ node, uid, namespace, name }, 'Pod given back to the store');
+      const { revision } = await this.#deps.registry.restoreObject(podKind, pod);
+      log.info({ node, uid, namespace, name }, 'returned Pod stored');
       return revision;
     } catch (error) {
       if (!(error instanceof ApiError) || error.code >= 500) throw error;
-      log.warn({ node, uid, namespace, name, err: error }, 'Pod given back cannot be stored');
+      log.warn({ node, uid, namespace, name, err: error }, 'returned Pod refused');
       return 0;
     }
   }
 
-  /** The Pod, if this very host was given it after the backup. */
-  #open(node: string, given: { uid: string; object: Uint8Array; seal: ObjectMac }): Pod | undefined {
-    if (!this.#parts.signer.verifyAfterBackup(node, given, given.seal)) return undefined;
-    const pod = JSON.parse(Buffer.from(given.object).toString()) as Pod;
-    return pod.kind === 'Pod' && pod.metadata.uid === given.uid ? withoutTemplateGeneration(pod) : undefined;
+  /** Returns the Pod if this coordinator sent it to this host after the backup. */
+  #verified(node: string, returned: { uid: string; object: Uint8Array; mac: ObjectMac }): Pod | undefined {
+    if (!this.#deps.signer.verifyAfterBackup(node, returned, returned.mac)) return undefined;
+    const pod = JSON.parse(Buffer.from(returned.object).toString()) as Pod;
+    return pod.kind === 'Pod' && pod.metadata.uid === returned.uid
+      ? withoutTemplateGeneration(pod)
+      : undefined;
   }
 
-  /** One made after the backup is unknown as well, and what stands in it needs it. */
+  /** Creates the namespace if the backup lacks it, because the Pod needs it. */
   async #ensureNamespace(name: string): Promise<void> {
-    if (this.#parts.informers.namespaces.get({ name })) return;
+    if (this.#deps.informers.namespaces.get({ name })) return;
     try {
-      await this.#parts.registry.create(namespaceKind, undefined, { metadata: { name } });
+      await this.#deps.registry.create(namespaceKind, undefined, { metadata: { name } });
     } catch (error) {
       if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
     }
   }
 
-  async #drop({ metadata }: Pod): Promise<number> {
+  async #delete({ metadata }: Pod): Promise<number> {
     const preconditions = metadata.uid ? { uid: metadata.uid } : {};
     try {
-      const result = await this.#parts.registry.delete(podKind, metadata, {
+      const result = await this.#deps.registry.delete(podKind, metadata, {
         gracePeriodSeconds: 0,
         preconditions,
       });
@@ -125,4 +138,14 @@ export class ReturnedPods {
       throw error;
     }
   }
+}
+
+/**
+ * After a restore both coordinators count generations onward from the backup. By the number alone, a Pod of the lost
+ * one would match a template that it was not created from, and would never be replaced. Its revision hash still
+ * identifies the template.
+ */
+export function withoutTemplateGeneration(pod: Pod): Pod {
+  const { [TEMPLATE_GENERATION_LABEL]: generation, ...labels } = pod.metadata.labels ?? {};
+  return generation === undefined ? pod : { ...pod, metadata: { ...pod.metadata, labels } };
 }

@@ -1,4 +1,7 @@
-/** One agent's WebSocket: typed messages in and out, signs of life, and exactly one end. What may be said when is the session's. */
+/**
+ * The WebSocket of one agent: encodes and decodes messages, detects a silent agent, and reports the end of the
+ * connection exactly once. The session decides which messages are allowed in which phase.
+ */
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
@@ -12,53 +15,52 @@ import { SilenceTimer } from '../../../shared/link/silence-timer.js';
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import type { InboundQueue } from './inbound-queue.js';
 
-/** How long what was said last may take to be delivered. */
+/** Time limit for delivering the last message before the socket is terminated. */
 export const DRAIN_MS = 2_000;
-/** How long an agent may take to show that it is alive when another claims its name. */
+/** Time limit for a connected agent to answer a ping when another agent claims its name. */
 const PROBE_MS = 5_000;
 /** WebSocket close code (RFC 6455, 7.4.1). */
 const CLOSE_NORMAL = 1000;
-/** Why a connection ended that was heard no more. */
+/** End reason of a connection on which nothing arrived for too long. */
 const SILENCE = 'silence';
 
 export interface AgentSocketDeps {
   socket: WebSocket;
-  /** The socket under the WebSocket. */
+  /** The TCP or TLS socket under the WebSocket. */
   transport: Duplex;
-  /** In whose turn messages are read. */
+  /** Queue in which incoming messages wait to be processed. */
   inbox: InboundQueue;
-  /** Counts what the socket carries. */
+  /** Counts the bytes and messages of the socket. */
   meter: LinkMeter;
   clock: Clock;
 }
 
-/** Why an agent was sent away; `code` is the HTTP status that says it. */
+/** Why the coordinator closed the connection. `code` is the matching HTTP status. */
 export interface Refusal {
   code: number;
   reason: string;
 }
 
-/** What a socket tells its session. */
 interface AgentSocketEvents {
-  /** Throws `ProtocolError` for a message that may not be said now. */
+  /** Throws `ProtocolError` for a message that is not allowed in the current phase. */
   received(message: FromAgent): void;
-  /** What a heartbeat carried. */
+  /** Receives the payload of a heartbeat. */
   reading(payload: Uint8Array): void;
-  /** A frame that is no message, or one that `received` threw for. */
+  /** Called for a frame that is not a message, or for which `received` threw. */
   violated(message: string): void;
-  /** The socket is gone. Called once, whatever happened; `code` is that of the WebSocket. */
+  /** Called exactly once, when the socket is closed. `code` is the WebSocket close code. */
   closed(end: { reason: string; code: number; wasSilent: boolean }): void;
 }
 
 export class AgentSocket {
-  /** Where the agent connects from; "" when there is no telling. */
+  /** Address of the agent; "" if unknown. */
   readonly remoteAddress: string;
   readonly #socket: WebSocket;
   readonly #events: AgentSocketEvents;
   readonly #clock: Clock;
   readonly #silence: SilenceTimer;
   readonly #meter: LinkMeter;
-  /** Whichever comes first cuts the socket. */
+  /** The first of these timers to fire terminates the socket. */
   readonly #deadlines: Timer[] = [];
   #compresses = STANDARD_HEARTBEAT.compress;
   #endReason: string | undefined;
@@ -83,33 +85,33 @@ export class AgentSocket {
     this.#listen(inbox);
   }
 
-  /** Why the agent was sent away: a frame that breaks the rules, or a goodbye that refuses; undefined when it was not. */
+  /** Why the agent was refused: an invalid frame, or a goodbye that refuses. Undefined if it was not refused. */
   get refusal(): Refusal | undefined {
     return this.#refusal;
   }
 
-  /** Milliseconds since the agent was last heard. */
+  /** Milliseconds since anything was received from the agent. */
   quietMs(): number {
     return this.#silence.silentForMs();
   }
 
-  /** From now on. */
+  /** Applies a link pace from now on. */
   setPace({ silenceMs, compress: compresses }: HeartbeatConfig): void {
     this.#compresses = compresses;
     this.#silence.setTimeoutMs(silenceMs);
   }
 
-  /** Queues a message; after the end it goes nowhere. */
+  /** Queues a message. Ignored after the end of the connection. */
   send(message: FromHub): void {
     this.#socket.send(this.#encoded(message));
   }
 
-  /** Resolves when the operating system took the message, or never will. */
+  /** Resolves when the operating system accepted the message, or when the socket is closed. */
   sendDrained(message: FromHub): Promise<void> {
     return new Promise((resolve) => this.#socket.send(this.#encoded(message), () => resolve()));
   }
 
-  /** True when the agent answers within a few seconds. */
+  /** Resolves to true if the agent answers a ping in time. */
   isAlive(): Promise<boolean> {
     if (this.#socket.readyState !== this.#socket.OPEN) return Promise.resolve(false);
     return new Promise((resolve) => {
@@ -127,7 +129,7 @@ export class AgentSocket {
     });
   }
 
-  /** Closes, softly while the socket still takes it, at the latest after `drainMs`. */
+  /** Starts the WebSocket's closing handshake, and terminates the socket after `drainMs` at the latest. */
   close(reason: string, { drainMs, refusal }: { drainMs: number; refusal: Refusal | undefined }): void {
     this.#endReason ??= reason;
     this.#refusal ??= refusal;
@@ -135,7 +137,6 @@ export class AgentSocket {
     this.#socket.close(CLOSE_NORMAL);
   }
 
-  /** Ends it at once. */
   terminate(reason: string): void {
     this.#endReason ??= reason;
     this.#socket.terminate();
@@ -157,7 +158,8 @@ export class AgentSocket {
       this.#endReason ??= error.message;
       if (!error.code?.startsWith('WS_ERR_')) return;
       this.#refusal ??= { code: 400, reason: error.message };
-      // Its close frame is on the way; what comes after a broken one is no answer to it.
+      // The WebSocket library already sends a close frame. After a broken frame, later bytes cannot be its reply, so
+      // wait a fixed time.
       this.#terminateAfter(DRAIN_MS);
     });
     socket.once('close', (code) => this.#closed(code));

@@ -1,13 +1,8 @@
-/** Answers a hello: lets the agent in and begins to bring it what its node needs, or sends it away. */
+/** Handles a hello: admits the agent and starts to send the desired state of its node, or refuses the agent. */
 
 import { type Node, type NodeStatus, RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
 import { isConfigObject } from '../../../shared/kube/pods/config-reference.js';
-import {
-  CONFIG_OBJECTS,
-  commonFeatures,
-  PREFETCH_IMAGES,
-  RETURN_OBJECTS,
-} from '../../../shared/link/link-features.js';
+import { commonFeatures } from '../../../shared/link/link-features.js';
 import {
   HEARTBEAT_INTERVAL_MS,
   type Hello,
@@ -15,6 +10,7 @@ import {
 } from '../../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
+import type { RecordEvent } from '../../decisions/events/event-occurrence.js';
 import { unknownPodVerdict } from '../../decisions/restore/unknown-pod.js';
 import type { Informers } from '../../informers/informer.js';
 import type { Registry } from '../../registry/registry.js';
@@ -25,13 +21,10 @@ import { sendPrefetchImages } from '../desired/prefetch-images.js';
 import type { JoinRights } from '../identity/join-rights.js';
 import { hostOffsetMs } from '../reports/host-time.js';
 import type { NodeStatusWriter } from '../reports/node-status-writer.js';
-import type { RecordEvent } from '../reports/record-event.js';
 import { isStorageFull, retryWhileStorageFull } from '../reports/storage-full-retry.js';
 import type { ObjectSigner } from '../restore/object-signer.js';
-import type { PendingRestore } from '../restore/pending-restore.js';
 import type { ResyncTracker } from '../restore/resync-tracker.js';
-import type { ReturnedPods } from '../restore/returned-pods.js';
-import { sendLinkPace } from './link-pace-sender.js';
+import type { PendingRestore, ReturnedPods } from '../restore/returned-pods.js';
 import type { LiveSession, LiveSessions } from './live-sessions.js';
 import type { NodeLiveness } from './node-liveness.js';
 import { PerNodeQueue } from './per-node-queue.js';
@@ -51,89 +44,85 @@ interface HelloHandlerDeps {
   clusterUID: string;
   epoch: string;
   authority: { trustBundleToResend(): string | undefined };
-  /** What came with the join of a node. */
+  /** Returns the rights that the node's join granted. */
   rightsOf: (node: string) => Promise<JoinRights>;
   signer: ObjectSigner;
   restore?: PendingRestore | undefined;
-  /** As `node-controller`. */
   recordEvent: RecordEvent;
   clock: Clock;
   log: Logger;
 }
 
-/** After a coordinator's start the fleet's first tries are spread: a handshake with certificates and a hello take up to 3 ms of a core. */
+/**
+ * After a start of the coordinator, first connection attempts are spread over time. A handshake with certificates and a
+ * hello use up to 3 ms of a core.
+ */
 const SPREAD_MS_A_NODE = 4;
 const RETRY_MS = 5_000;
 
-/** How the host's clocks differ from ours, as its hello arrived, ms: what to add to its steady one, and how wrong its wall clock is. */
+/** Clock differences at the hello, in ms: offset of the monotonic clock, and error of the wall clock. */
 interface HostTimes {
   offsetMs: number;
   skewMs: number | undefined;
 }
 
 export class HelloHandler {
-  readonly #parts: HelloHandlerDeps;
-  /** One hello a node is decided at a time. */
-  readonly #lanes: PerNodeQueue;
-  readonly #fanOut: SlicedQueue<Session>;
+  readonly #deps: HelloHandlerDeps;
+  /** Handles one hello per node at a time. */
+  readonly #queue: PerNodeQueue;
+  readonly #flushes: SlicedQueue<Session>;
 
-  constructor(parts: HelloHandlerDeps) {
-    this.#parts = parts;
-    this.#lanes = new PerNodeQueue(parts.informers);
-    this.#fanOut = new SlicedQueue(parts.clock, (session) => session.sender?.flush());
+  constructor(deps: HelloHandlerDeps) {
+    this.#deps = deps;
+    this.#queue = new PerNodeQueue(deps.informers);
+    this.#flushes = new SlicedQueue(deps.clock, (session) => session.sender?.flush());
   }
 
   handle(session: Session, hello: Hello): void {
-    const { log, clock, liveness: presence, live } = this.#parts;
+    const { log, clock, liveness, live } = this.#deps;
     const offsetMs = hostOffsetMs(clock.now(), hello.hostTimeMs);
     const skewMs = hello.wallTimeMs === undefined ? undefined : hello.wallTimeMs - clock.now();
     const { node } = session;
-    this.#lanes
+    this.#queue
       .run(node, async () => {
         await this.#decide(session, hello, { offsetMs, skewMs });
         return 0;
       })
       .catch((error: unknown) => {
-        log.error({ node, err: error }, 'hello could not be answered');
-        session.goodbye({ reason: 'refused', message: 'the coordinator has trouble', retryMs: RETRY_MS });
+        log.error({ node, err: error }, 'hello not handled');
+        session.goodbye({
+          reason: 'refused',
+          message: 'the coordinator has an internal error',
+          retryMs: RETRY_MS,
+        });
       })
       .finally(() => {
-        // The old session may have been sent away for one that then was not let in.
-        if (!live.has(node)) presence.disconnected(node);
+        // The old session may have been closed for a new one that was then refused.
+        if (!live.has(node)) liveness.disconnected(node);
       });
   }
 
   async #decide(session: Session, hello: Hello, times: HostTimes): Promise<void> {
-    const {
-      registry,
-      informers,
-      clusterUID,
-      epoch,
-      recordEvent,
-      signer: sealer,
-      live,
-      returnedPods: givenBack,
-      clock,
-      log,
-    } = this.#parts;
-    // Before the caches are full, what they lack would look like deleted.
+    const { registry, informers, clusterUID, epoch, recordEvent, signer, live, returnedPods, clock, log } =
+      this.#deps;
+    // While the caches are incomplete, a missing object would look deleted.
     await Promise.all([informers.pods.synced(), informers.nodes.synced()]);
     const verdict = await admitSession(
       {
         registry,
         clusterUID,
-        epoch: epoch,
+        epoch,
         clock,
         informers,
         sessionOf: (node) => live.sessionOf(node),
         releaseSession: (rival) => live.release(rival),
-        rightsOf: this.#parts.rightsOf,
+        rightsOf: this.#deps.rightsOf,
       },
       session,
       hello,
     );
-    if ('welcome' in verdict && sealer.isAheadOfStore(hello)) {
-      await givenBack.deleteNotHeld(session.node, hello.objects, sealer.receivedUpTo(hello));
+    if ('welcome' in verdict && signer.isAheadOfStore(hello)) {
+      await returnedPods.deleteNotHeld(session.node, hello.objects, signer.receivedUpTo(hello));
     }
     if (session.phase !== 'greeting') return;
     if ('welcome' in verdict) {
@@ -149,12 +138,12 @@ export class HelloHandler {
 
   async #welcome(session: Session, hello: Hello, node: Node, times: HostTimes): Promise<void> {
     const { offsetMs, skewMs } = times;
-    const { liveness: presence, live, nodeStatus: conditions, informers, log } = this.#parts;
+    const { liveness, live, nodeStatus, informers, log } = this.#deps;
     session.send({
       ...this.#welcomeFor(node, hello),
       ...(session.bearer ? { bearerToken: session.bearer } : {}),
     });
-    this.#parts.resync.welcomed(
+    this.#deps.resync.welcomed(
       session,
       hello.objects.map(([uid]) => uid),
     );
@@ -162,32 +151,32 @@ export class HelloHandler {
       hello.objects,
       this.#sourceFor(session.node, hello),
       (message) => session.send(message),
-      () => this.#fanOut.add(session),
-      () => this.#parts.resync.desiredStateSettled(session),
+      () => this.#flushes.add(session),
+      () => this.#deps.resync.desiredStateSettled(session),
     );
-    session.becomeLive(hello.instanceID, commonFeatures(hello.features), sender);
-    const heldImages = hello.features.includes(PREFETCH_IMAGES) ? [] : undefined;
-    const entry: LiveSession = { session, nodeUid: node.metadata.uid, offsetMs, prefetchImages: heldImages };
+    session.becomeLive(hello.instanceID, sender);
+    const entry: LiveSession = { session, nodeUid: node.metadata.uid, offsetMs, prefetchImages: [] };
     live.set(session.node, entry);
-    const ca = this.#parts.authority.trustBundleToResend();
-    if (session.acceptsCertificates && ca !== undefined) session.send({ kind: 'certified', ca });
-    // What changed since the admission read it came before there was a session to tell.
-    sendPrefetchImages(entry, informers.nodes.get({ name: session.node }) ?? node, informers.daemonSets);
-    sendLinkPace(entry, informers.nodes.get({ name: session.node }) ?? node);
-    presence.connected(session.node, () => session.quietMs());
+    const ca = this.#deps.authority.trustBundleToResend();
+    if (ca !== undefined) session.send({ kind: 'certified', ca });
+    // Reads the Node again: it may have changed after admission, when there was no session to notify.
+    const current = informers.nodes.get({ name: session.node }) ?? node;
+    sendPrefetchImages(entry, current, informers.daemonSets);
+    session.setPace(current);
+    liveness.connected(session.node, () => session.quietMs());
     log.info({ node: session.node, version: hello.agentVersion }, 'agent connected');
-    if (skewMs !== undefined) conditions.setClockSkew(session.node, skewMs);
+    if (skewMs !== undefined) nodeStatus.setClockSkew(session.node, skewMs);
     await this.#writeStatus(entry, hello.status);
   }
 
-  /** Apart from the welcome: what is made there lives as long as the session, and would keep the hello for as long. */
+  /** A separate method, so that its closures do not keep the whole hello in memory for the lifetime of the session. */
   async #writeStatus(entry: LiveSession, status: NodeStatus): Promise<void> {
-    const { nodeStatus: conditions, clock, log } = this.#parts;
+    const { nodeStatus, clock, log } = this.#deps;
     const { session } = entry;
-    const write = () => conditions.write(session.node, status);
+    const write = () => nodeStatus.write(session.node, status);
     await write().catch((error: unknown) => {
       if (!isStorageFull(error)) throw error;
-      // Others of this node need not wait for it, and what they say of the host is newer.
+      // Later reports of this node are newer and must not wait for this one.
       const isWanted = () => session.phase === 'live' && !entry.hasReportedStatus;
       void retryWhileStorageFull(write, isWanted, clock).catch((why: unknown) =>
         log.debug({ node: session.node, err: why }, 'status of the hello not written'),
@@ -196,13 +185,13 @@ export class HelloHandler {
   }
 
   #welcomeFor({ metadata }: Node, hello: Hello): Welcome {
-    const { clusterUID, epoch, clock, informers } = this.#parts;
+    const { clusterUID, epoch, clock, informers } = this.#deps;
     const { name, uid, labels, annotations } = metadata;
     return {
       kind: 'welcome',
       features: commonFeatures(hello.features),
       clusterUID,
-      epoch: epoch,
+      epoch,
       heartbeatIntervalMs: HEARTBEAT_INTERVAL_MS,
       reconnectSpreadMs: informers.nodes.size * SPREAD_MS_A_NODE,
       serverTimeMs: clock.now(),
@@ -218,30 +207,30 @@ export class HelloHandler {
   }
 
   #sourceFor(node: string, hello: Hello): DesiredSource {
-    const { informers, signer: sealer, restore, objects, epoch } = this.#parts;
-    // What it held from before was put back when it was first heard: what the store lacks since then was deleted since then.
-    const wasHeard = informers.nodes.get({ name: node })?.metadata.annotations?.[RESYNCED_IN_EPOCH] === epoch;
-    const isHostBeyond = !wasHeard && sealer.isAheadOfStore(hello);
-    const canGiveBack = hello.features.includes(RETURN_OBJECTS);
-    const kinds = { config: hello.features.includes(CONFIG_OBJECTS) };
+    const { informers, signer, restore, objects, epoch } = this.#deps;
+    // A host returns its objects at its first connection in an epoch. Once that is done, an object that the store lacks
+    // was deleted.
+    const wasResynced =
+      informers.nodes.get({ name: node })?.metadata.annotations?.[RESYNCED_IN_EPOCH] === epoch;
+    const isHostAhead = !wasResynced && signer.isAheadOfStore(hello);
     return {
-      object: (uid) => objects.object(node, uid, kinds),
-      objects: () => objects.objects(node, kinds),
+      object: (uid) => objects.object(node, uid),
+      objects: () => objects.objects(node),
       revision: () => informers.revision,
       encode: (object) =>
-        isConfigObject(object) ? encodeConfig(object) : encodeDesired(object, node, sealer),
+        isConfigObject(object) ? encodeConfig(object) : encodeDesired(object, node, signer),
       unknownPodVerdict: (digest, wasAsked) =>
         unknownPodVerdict({
-          isHostAhead: isHostBeyond,
-          canBeAsked: canGiveBack && digest !== '' && !wasAsked,
+          isHostAhead: isHostAhead,
+          canBeAsked: digest !== '' && !wasAsked,
           isUnconfirmed: restore?.unconfirmed() !== undefined,
         }),
     };
   }
 }
 
-/** Two hosts with one identity: a disk that was cloned. */
+/** Two hosts with one identity, because a disk was cloned. */
 function cloneMessage(remoteAddress: string): string {
   const where = remoteAddress ? ` from ${remoteAddress}` : '';
-  return `Another agent tried to connect${where} with the identity of this node and was refused`;
+  return `Another agent with the identity of this node tried to connect${where} and was refused`;
 }

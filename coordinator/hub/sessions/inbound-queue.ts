@@ -1,4 +1,4 @@
-/** What agents say, dealt with in slices: when thousands speak at once, heartbeats and handshakes still have their turn. */
+/** Processes messages of agents in time slices, so that heartbeats and handshakes are not delayed. */
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 
@@ -11,7 +11,7 @@ export class InboundQueue {
     this.#slice = new TimeSlice(clock);
   }
 
-  /** Calls `read` at once while there is time, else in its turn: first come, first served. It must not throw. */
+  /** Calls `read` at once if the time slice allows it, otherwise queues it in order. `read` must not throw. */
   add(read: () => void): void {
     if (!this.#isRunning && this.#slice.hasTime) {
       read();

@@ -1,4 +1,4 @@
-/** From an HTTP upgrade to a WebSocket of a proven node, or to a refusal that says why. */
+/** Turns an HTTP upgrade into a WebSocket of a proven node, or into a refusal with its reason. */
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -21,7 +21,7 @@ interface LinkUpgraderOptions {
   log: Logger;
 }
 
-/** Hears that somebody was sent away, and why; `code` is the HTTP status that says it. */
+/** Called for each refused connection. `code` is the matching HTTP status. */
 export type OnRefused = (refusal: {
   remoteAddress: string;
   node?: string;
@@ -33,14 +33,14 @@ export class LinkUpgrader {
   readonly #options: LinkUpgraderOptions;
   readonly #server = new WebSocketServer({
     noServer: true,
-    // The sessions are the list of what is open.
+    // The sessions already track the open sockets.
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: MAX_FRAME_BYTES,
     skipUTF8Validation: true,
     handleProtocols: () => SUBPROTOCOL,
   });
-  /** Challenges on their way out. */
+  /** Challenges to send in the response headers. */
   readonly #nonces = new WeakMap<IncomingMessage, string>();
   #isClosed = false;
 
@@ -52,12 +52,11 @@ export class LinkUpgrader {
     });
   }
 
-  /** Lets nobody in any more. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Takes over the socket: it is accepted, or answered with a Status and closed. */
+  /** Takes over the socket: accepts it, or answers with a Status and closes it. */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, onRefused: OnRefused): Promise<void> {
     const destroy = () => socket.destroy();
     socket.on('error', destroy);
@@ -93,12 +92,12 @@ export class LinkUpgrader {
     const { node, hash, key, nonce } = claim;
     const { clusterUID, clock, accept, log } = this.#options;
     const { remoteAddress = '' } = socket as Partial<Socket>;
-    const reason = 'the proof of its key is wrong';
+    const reason = 'the proof of its key is invalid';
     awaitProof(webSocket, { key, clusterUID, node, nonce }, clock, {
       proven: () => accept({ node, hash, bearer: newNonce() }, webSocket, socket, onRefused),
       refused: () => {
         log.warn({ node, reason }, 'link refused');
-        // Whose name it said: it is not known to be that node.
+        // Without the claimed name, because the claim is not proven.
         onRefused({ remoteAddress, code: 401, reason });
       },
     });
@@ -109,7 +108,7 @@ export class LinkUpgrader {
       throw new ApiError('BadRequest', `the subprotocol ${SUBPROTOCOL} is not offered`);
     }
     const proven = await this.#options.authenticator.claimOf(request);
-    if (this.#isClosed) throw new ApiError('ServiceUnavailable', 'the coordinator stops');
+    if (this.#isClosed) throw new ApiError('ServiceUnavailable', 'the coordinator is stopping');
     return proven;
   }
 }

@@ -1,23 +1,23 @@
-/** The one live session of each node. */
+/** The live session of each node, at most one. */
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { roundOffset } from '../reports/host-time.js';
 import type { Session } from './session.js';
 
-/** Which Node it was welcomed as, and how its host's clock differs. */
+/** A session with the uid of its Node and the offset of its host's clock. */
 export interface LiveSession {
   session: Session;
   nodeUid: string | undefined;
   offsetMs: number;
-  /** The images that its agent was told to hold; undefined for an agent that holds none. */
-  prefetchImages: readonly string[] | undefined;
-  /** The host has told of itself since its hello, which is older. */
+  /** The image list that the agent received last. */
+  prefetchImages: readonly string[];
+  /** True once the host has reported its status after the hello, so that the status in the hello is outdated. */
   hasReportedStatus?: boolean;
 }
 
 export class LiveSessions {
   readonly #byNode = new Map<string, LiveSession>();
-  /** Of those that were given one. */
+  /** Only sessions with a bearer token. */
   readonly #byBearer = new Map<string, Session>();
 
   get size(): number {
@@ -42,33 +42,33 @@ export class LiveSessions {
     return this.#byNode.values();
   }
 
-  /** The hub's wall clock was set by so much; the hosts' were not. */
-  onClockStep(byMs: number): void {
-    for (const live of this.#byNode.values()) live.offsetMs = roundOffset(live.offsetMs + byMs);
+  /** The coordinator's wall clock was stepped by `deltaMs`; the clocks of hosts were not. */
+  onClockStep(deltaMs: number): void {
+    for (const live of this.#byNode.values()) live.offsetMs = roundOffset(live.offsetMs + deltaMs);
   }
 
-  /** Tells all hosts what time it is, in slices: who comes meanwhile hears it in its welcome. */
+  /** Sends the current time to all hosts, in time slices. Hosts that connect meanwhile receive it in their welcome. */
   async sendTime(clock: Clock): Promise<void> {
     const slice = new TimeSlice(clock);
     for (const { session } of [...this.#byNode.values()]) {
-      session.sendTime(clock.now());
+      session.send({ kind: 'time', serverTimeMs: clock.now() });
       await slice.yieldIfUsedUp();
     }
   }
 
-  /** The node's session, unless it is being sent away. */
+  /** Returns the node's session unless it is closing. */
   sessionOf(node: string): Session | undefined {
     const session = this.#byNode.get(node)?.session;
     return session?.phase === 'live' ? session : undefined;
   }
 
-  /** Whose bearer it is; undefined once the session has ended, or is being sent away. */
+  /** Returns the node of a bearer token. Undefined once the session has ended or is closing. */
   nodeOfBearer(bearer: string): string | undefined {
     const session = this.#byBearer.get(bearer);
     return session && this.sessionOf(session.node) === session ? session.node : undefined;
   }
 
-  /** True when the session was its node's. */
+  /** Returns true if the session was the live session of its node. */
   release(session: Session): boolean {
     if (session.bearer !== undefined) this.#byBearer.delete(session.bearer);
     if (this.#byNode.get(session.node)?.session !== session) return false;

@@ -1,26 +1,27 @@
 /**
- * When each node was last heard: in memory, never on disk. A closed link is news at once; being lost is a verdict that
- * takes the grace period, and longer after the coordinator's own start, for then the silence may be its own doing.
+ * Tracks in memory when each node was last seen. A closed link is reported at once. A node counts as lost only after
+ * its grace period. After the coordinator's own start it has more time, because the coordinator may have caused the
+ * silence.
  */
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import type { LinkEnd } from '../../decisions/nodes/link-end.js';
 
 /**
- * `quietMs` is how long ago a connected node was heard. `lastHeardMs` is wall-clock time; absent: not since our start.
- * `graceFrom` is when its grace began, by the steady clock.
+ * `quietMs` returns the time since a connected node was last seen. `lastSeenMs` is wall-clock time; absent if the node
+ * was not seen since the coordinator's start. `graceFrom` is the start of the grace period on the monotonic clock.
  */
 type NodeLinkState =
-  | { phase: 'unheard'; deadline: Timer }
+  | { phase: 'expected'; deadline: Timer }
   | { phase: 'connected'; quietMs: () => number }
-  | { phase: 'away'; lastHeardMs?: number; graceFrom: number; end: LinkEnd; deadline: Timer }
-  | { phase: 'lost'; lastHeardMs?: number; end: LinkEnd };
+  | { phase: 'away'; lastSeenMs?: number; graceFrom: number; end: LinkEnd; deadline: Timer }
+  | { phase: 'lost'; lastSeenMs?: number; end: LinkEnd };
 
 interface LivenessSettings {
-  /** How long a node may be silent before its state is unknown. */
+  /** How long a node may be silent before its state becomes unknown. */
   graceMs: number;
-  /** Of a single node, where it differs. */
+  /** Grace period of a single node, if it differs. */
   graceOf?: (node: string) => number;
-  /** How long a node that was never heard since the coordinator's start may take to come back, before the grace begins. */
+  /** Time for a node to reconnect after the coordinator's start, before its grace period begins. */
   returnMs: number;
 }
 
@@ -39,18 +40,19 @@ export class NodeLiveness {
     this.#startedAtMs = clock.now();
   }
 
-  /** Hears of each node whose contact changed. */
+  /** Calls the handler for each node with a changed connection state. */
   onChange(handler: (node: string) => void): void {
     this.#handlers.push(handler);
   }
 
   /**
-   * Since when the node is waited for that was not heard since our start, ms since the epoch: also when its time is over, for its
-   * Node says so only once that is stored. Undefined: it was heard, or is none.
+   * Returns the coordinator's start time in ms since the epoch if the node has not reconnected since then. This holds
+   * even after the time to reconnect has passed, because the Node's status shows it only after a write. Undefined if
+   * the node was seen or is unknown.
    */
   awaitingSince(node: string): number | undefined {
-    const isUnheard = this.#contacts.has(node) && this.lastSeenMs(node) === undefined;
-    return isUnheard ? this.#startedAtMs : undefined;
+    const isAwaiting = this.#contacts.has(node) && this.lastSeenMs(node) === undefined;
+    return isAwaiting ? this.#startedAtMs : undefined;
   }
 
   stateOf(node: string): NodeLinkState | undefined {
@@ -61,7 +63,7 @@ export class NodeLiveness {
     return this.#contacts;
   }
 
-  /** Wall-clock ms of the last sign of life; undefined before the first. */
+  /** Wall-clock time in ms when the node was last seen; undefined if not since the coordinator's start. */
   lastSeenMs(node: string): number | undefined {
     const contact = this.#contacts.get(node);
     switch (contact?.phase) {
@@ -69,55 +71,55 @@ export class NodeLiveness {
         return this.#clock.now() - contact.quietMs();
       case 'away':
       case 'lost':
-        return contact.lastHeardMs;
-      case 'unheard':
+        return contact.lastSeenMs;
+      case 'expected':
       case undefined:
         return undefined;
     }
   }
 
-  /** How long the node may be silent before its state is unknown. */
+  /** How long the node may be silent before its state becomes unknown. */
   graceMs(node: string): number {
     return this.#settings.graceOf?.(node) ?? this.#settings.graceMs;
   }
 
-  /** A Node exists: unless it is heard in time it is away, and then it counts as lost. */
+  /** A Node exists. If it does not connect in time it counts as disconnected, then as lost. */
   expect(node: string): void {
     if (this.#contacts.has(node)) return;
     const sinceStart = this.#clock.monotonic() - this.#startedAt;
     const returnMs = Math.max(this.#settings.returnMs - sinceStart, 0);
     this.#set(node, {
-      phase: 'unheard',
+      phase: 'expected',
       deadline: this.#clock.after(returnMs, () => this.stopAwaiting(node)),
     });
   }
 
   connected(node: string, quietMs: () => number): void {
     this.#set(node, { phase: 'connected', quietMs });
-    this.#tell(node);
+    this.#notify(node);
   }
 
-  /** `end`: why, as far as that can be told. */
+  /** `end`: the cause, as far as it is known. */
   disconnected(node: string, end: LinkEnd = 'unknown'): void {
     const contact = this.#contacts.get(node);
     if (contact?.phase !== 'connected') return;
     const quietMs = contact.quietMs();
     const graceFrom = this.#clock.monotonic() - quietMs;
     const deadline = this.#lostAfter(node, this.graceMs(node) - quietMs);
-    this.#set(node, { phase: 'away', lastHeardMs: this.#clock.now() - quietMs, graceFrom, end, deadline });
-    this.#tell(node);
+    this.#set(node, { phase: 'away', lastSeenMs: this.#clock.now() - quietMs, graceFrom, end, deadline });
+    this.#notify(node);
   }
 
-  /** Whom nobody has heard since our start is not waited for any longer: its time is over, or it may not come back as who it was. */
+  /** Stops waiting for a node to reconnect, because its time has passed or its credential was revoked. */
   stopAwaiting(node: string): void {
-    if (this.#contacts.get(node)?.phase !== 'unheard') return;
+    if (this.#contacts.get(node)?.phase !== 'expected') return;
     const graceFrom = this.#clock.monotonic();
     const deadline = this.#lostAfter(node, this.graceMs(node));
-    this.#set(node, { phase: 'away', graceFrom, end: 'unheard', deadline });
-    this.#tell(node);
+    this.#set(node, { phase: 'away', graceFrom, end: 'notReconnected', deadline });
+    this.#notify(node);
   }
 
-  /** The node's grace is another now: one that is away is judged by it from its last sign of life on. */
+  /** The node's grace period has changed. For a disconnected node, the new period counts from when it was last seen. */
   graceChanged(node: string): void {
     const contact = this.#contacts.get(node);
     if (contact?.phase !== 'away') return;
@@ -125,19 +127,17 @@ export class NodeLiveness {
     this.#set(node, { ...contact, deadline: this.#lostAfter(node, this.graceMs(node) - awayMs) });
   }
 
-  /** The wall clock was set by so much: what was heard before is as long ago as it was. */
-  onClockStep(byMs: number): void {
+  /** The wall clock was stepped by `deltaMs`. Moves the stored times by the same amount. */
+  onClockStep(deltaMs: number): void {
     for (const contact of this.#contacts.values())
-      if ('lastHeardMs' in contact && contact.lastHeardMs !== undefined) contact.lastHeardMs += byMs;
+      if ('lastSeenMs' in contact && contact.lastSeenMs !== undefined) contact.lastSeenMs += deltaMs;
   }
 
-  /** The Node is no more. */
   forget(node: string): void {
     this.#cancel(node);
     this.#contacts.delete(node);
   }
 
-  /** Judges nobody any more. */
   stop(): void {
     for (const node of this.#contacts.keys()) this.#cancel(node);
   }
@@ -149,20 +149,20 @@ export class NodeLiveness {
 
   #cancel(node: string): void {
     const contact = this.#contacts.get(node);
-    if (contact?.phase === 'away' || contact?.phase === 'unheard') contact.deadline.cancel();
+    if (contact?.phase === 'away' || contact?.phase === 'expected') contact.deadline.cancel();
   }
 
   #lostAfter(node: string, delayMs: number): Timer {
     return this.#clock.after(delayMs, () => {
-      const lastHeardMs = this.lastSeenMs(node);
+      const lastSeenMs = this.lastSeenMs(node);
       const contact = this.#contacts.get(node);
       const end = contact?.phase === 'away' ? contact.end : 'unknown';
-      this.#contacts.set(node, { phase: 'lost', end, ...(lastHeardMs === undefined ? {} : { lastHeardMs }) });
-      this.#tell(node);
+      this.#contacts.set(node, { phase: 'lost', end, ...(lastSeenMs === undefined ? {} : { lastSeenMs }) });
+      this.#notify(node);
     });
   }
 
-  #tell(node: string): void {
+  #notify(node: string): void {
     for (const handler of this.#handlers) handler(node);
   }
 }

@@ -1,11 +1,11 @@
 /**
- * One lane a node: what the hub writes of a node and its Pods happens one after another, and the next begins only when
- * the informers have seen the last. So a report is compared with what is really stored, and a verdict on silence cannot
- * land on top of the report that ended it.
+ * Serialises the hub's writes for a node and its Pods. The next job starts only when the informers show the previous
+ * write. Otherwise a report would be compared with outdated status, and a late "node unknown" could overwrite the
+ * report that ended it.
  */
 import type { Informers } from '../../informers/informer.js';
 
-/** What a job wrote last; 0 = nothing. */
+/** The revision that a job wrote last; 0 if it wrote nothing. */
 type WrittenRevision = number;
 
 export class PerNodeQueue {
@@ -16,7 +16,9 @@ export class PerNodeQueue {
     this.#informers = informers;
   }
 
-  /** Runs `job` after those before it in this node's lane. Resolves or rejects with it; the lane goes on either way. */
+  /**
+   * Runs `job` after the earlier jobs of this node. Resolves or rejects with its result. Later jobs run in both cases.
+   */
   run(node: string, job: () => Promise<WrittenRevision>): Promise<void> {
     const before = this.#tails.get(node) ?? Promise.resolve();
     const result = before.then(job);

@@ -1,11 +1,13 @@
-/** Whether a hello is let in: the right fleet, the right name, and one session a node. */
+/** Checks a hello: the fleet must match, the name must match the credential, and each node has at most one session. */
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Goodbye, Hello } from '../../../shared/link/messages/link-messages.js';
 import { ensureNode, type RegistrationDeps } from '../reports/ensure-node.js';
 import type { Session } from './session.js';
 
-/** A clone, a stranger or a refused Node asks again, but seldom: what was wrong may be put right. */
+/**
+ * Retry delay for a clone, a foreign host or a refused Node. An operator may fix the cause, so the agent keeps trying.
+ */
 const SELDOM_MS = 60_000;
 const SOON_MS = 5_000;
 
@@ -13,35 +15,34 @@ type AdmissionVerdict = { welcome: Node } | { goodbye: Omit<Goodbye, 'kind'>; is
 
 interface AdmissionDeps extends RegistrationDeps {
   clusterUID: string;
-  /** The live session of a node. */
   sessionOf: (node: string) => Session | undefined;
-  /** The session counts for its node no more: another takes its place. */
+  /** Removes a session from the live sessions, because another session replaces it. */
   releaseSession: (session: Session) => void;
 }
 
-/** Decides on a hello; sends an outlived session of the same node away. Rejects when the registry fails. */
+/** Decides on a hello, and closes an outdated session of the same node. Rejects when the registry fails. */
 export async function admitSession(
-  parts: AdmissionDeps,
+  deps: AdmissionDeps,
   session: Session,
   hello: Hello,
 ): Promise<AdmissionVerdict> {
-  const refusal = refusalOf(parts, session, hello) ?? (await outlive(parts, session, hello));
+  const refusal = refusalOf(deps, session, hello) ?? (await outlive(deps, session, hello));
   if (refusal) return refusal;
   try {
-    const node = await ensureNode(parts, hello);
-    return node ? { welcome: node } : { goodbye: nodeDeletedGoodbye(parts.clusterUID), isClone: false };
+    const node = await ensureNode(deps, hello);
+    return node ? { welcome: node } : { goodbye: nodeDeletedGoodbye(deps.clusterUID), isClone: false };
   } catch (error) {
-    // Labels or taints that no Node may have, for instance.
+    // For example labels or taints that are invalid on any Node.
     if (error instanceof ApiError && error.code < 500) return refused(error.message);
     throw error;
   }
 }
 
-/** What an agent hears whose Node was deleted while it ran. */
+/** The goodbye for an agent when its Node was deleted while the agent ran. */
 export function nodeDeletedGoodbye(clusterUID: string): Omit<Goodbye, 'kind'> {
   return {
     reason: 'nodeDeleted',
-    message: 'the Node was deleted; restart the agent to register it anew',
+    message: 'the Node was deleted; restart the agent to register it again',
     clusterUID,
   };
 }
@@ -55,14 +56,17 @@ function refusalOf(
   session: Session,
   hello: Hello,
 ): AdmissionVerdict | undefined {
-  if (hello.node !== session.node) return refused(`the credential is that of node ${session.node}`);
+  if (hello.node !== session.node) return refused(`the credential belongs to node ${session.node}`);
   if (hello.clusterUID !== undefined && hello.clusterUID !== clusterUID) {
     return refused('this coordinator belongs to another fleet');
   }
   return undefined;
 }
 
-/** One session a node: the same process replaces its old one; another's is refused while the old one answers. */
+/**
+ * Enforces one session per node. A new connection of the same process replaces the old session. Another process is
+ * refused while the old session still responds.
+ */
 async function outlive(
   { sessionOf, releaseSession: release }: AdmissionDeps,
   session: Session,
@@ -72,10 +76,10 @@ async function outlive(
   if (!rival) return undefined;
   if (rival.instanceID !== hello.instanceID && (await rival.isAlive())) {
     const message =
-      'another agent is connected under this name: stop it on its host, or join this host under another one (--node-name)';
+      'another agent is connected under this name: stop it on its host, or join this host under another name (--node-name)';
     return { goodbye: { reason: 'duplicate', message, retryMs: SELDOM_MS }, isClone: true };
   }
   release(rival);
-  rival.goodbye({ reason: 'superseded', message: 'a newer connection took over', retryMs: SOON_MS });
+  rival.goodbye({ reason: 'superseded', message: 'a newer connection replaced this one', retryMs: SOON_MS });
   return undefined;
 }

@@ -1,8 +1,12 @@
-/** One agent's link: its state, and what may be said when. What a message means is decided by those it is handed to. */
-import { type HeartbeatConfig, STANDARD_HEARTBEAT } from '../../../shared/kube/nodes/heartbeat-config.js';
+/** The link of one agent: its phase, and which messages are allowed in it. Handlers decide what a message does. */
+import {
+  type HeartbeatConfig,
+  heartbeatConfigOf,
+  STANDARD_HEARTBEAT,
+} from '../../../shared/kube/nodes/heartbeat-config.js';
+import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.js';
-import { CERTIFICATES, CHANNELS, HEARTBEAT_CONFIG, TIME } from '../../../shared/link/link-features.js';
 import type {
   FromAgent,
   FromHub,
@@ -20,13 +24,12 @@ import type { ProvenNode } from '../identity/node-authenticator.js';
 import { AgentStreams } from '../streams/agent-streams.js';
 import { AgentSocket, type AgentSocketDeps, DRAIN_MS, type Refusal } from './agent-socket.js';
 
-/** `draining`: goodbye was said, the socket is given a moment to deliver it. */
+/** `draining`: a goodbye was sent, and the socket has a short time to deliver it. */
 type SessionState =
   | { phase: 'greeting'; hello?: Hello }
   | {
       phase: 'live';
       instanceID: string;
-      features: readonly string[];
       sender: DesiredSender;
       isReporting: boolean;
       isRenewing: boolean;
@@ -36,26 +39,24 @@ type SessionState =
 
 type LiveState = Extract<SessionState, { phase: 'live' }>;
 
-/** To whom a session hands what its agent says. */
 export interface SessionEvents {
-  /** The agent introduced itself; called once. */
+  /** Called once, for the agent's hello. */
   hello(session: Session, hello: Hello): void;
   /** Resolves when the report is committed. */
   status(session: Session, report: StatusReport): Promise<void>;
   events(session: Session, items: ReportedEvent[]): void;
-  /** What its process costs the host. */
+  /** Receives the resource use of the agent's process. */
   meters(session: Session, report: MetersReport): void;
-  /** What a heartbeat carried. */
   reading(session: Session, payload: Uint8Array): void;
-  /** Resolves with the new certificate, PEM. Rejects with ApiError. */
+  /** Resolves with the new certificate in PEM. Rejects with ApiError. */
   renew(session: Session, csr: string): Promise<string>;
-  /** The socket is gone. Called once, whatever happened. */
+  /** Called exactly once, when the socket is closed. */
   closed(session: Session, reason: string, end: LinkEnd): void;
 }
 
-/** From the end of the upgrade to the hello. */
+/** Time limit from the upgrade to the hello. */
 const HELLO_TIMEOUT_MS = 15_000;
-/** An agent that broke the protocol will do it again; not too often. */
+/** Retry delay for an agent that violated the protocol, because it will probably do so again. */
 const VIOLATION_RETRY_MS = 10_000;
 
 export class Session {
@@ -70,24 +71,23 @@ export class Session {
   #state: SessionState = { phase: 'greeting' };
   #pace = STANDARD_HEARTBEAT;
 
-  constructor({ node, hash, bearer }: ProvenNode, parts: AgentSocketDeps, events: SessionEvents) {
+  constructor({ node, hash, bearer }: ProvenNode, deps: AgentSocketDeps, events: SessionEvents) {
     this.node = node;
     this.keyHash = hash;
     this.bearer = bearer;
     this.#events = events;
-    this.#clock = parts.clock;
-    this.#socket = new AgentSocket(parts, {
+    this.#clock = deps.clock;
+    this.#socket = new AgentSocket(deps, {
       received: (message) => this.#dispatch(message),
       reading: (payload) => events.reading(this, payload),
       violated: (message) => this.#violated(message),
       closed: (end) => this.#closed(end),
     });
-    this.#helloTimer = parts.clock.after(HELLO_TIMEOUT_MS, () => {
+    this.#helloTimer = deps.clock.after(HELLO_TIMEOUT_MS, () => {
       if (this.#state.phase === 'greeting' && !this.#state.hello) this.#socket.terminate('no hello');
     });
   }
 
-  /** Where the agent connects from; "" when there is no telling. */
   get remoteAddress(): string {
     return this.#socket.remoteAddress;
   }
@@ -96,58 +96,42 @@ export class Session {
     return this.#state.phase;
   }
 
-  /** Why it was ended against its will: a frame that breaks the rules, or a goodbye that refuses; undefined otherwise. */
+  /** Why the agent was refused: an invalid frame, or a goodbye that refuses. Undefined if it was not refused. */
   get refusal(): Refusal | undefined {
     return this.#socket.refusal;
   }
 
-  /** Of the agent process on the other end; undefined unless live. */
+  /** Identifies the agent process. Undefined unless live. */
   get instanceID(): string | undefined {
     return this.#state.phase === 'live' ? this.#state.instanceID : undefined;
   }
 
-  /** True for a live agent that takes certificates over the link. */
-  get acceptsCertificates(): boolean {
-    return this.#state.phase === 'live' && this.#state.features.includes(CERTIFICATES);
-  }
-
-  /** What was agreed with the agent. */
-  get pace(): HeartbeatConfig {
-    return this.#pace;
-  }
-
-  /** From now on the link keeps this pace, if the agent can. */
-  setPace(pace: HeartbeatConfig): void {
-    if (this.#state.phase !== 'live' || !this.#state.features.includes(HEARTBEAT_CONFIG)) return;
+  /** Applies the heartbeat settings of the Node, and sends them to the agent if they have changed. */
+  setPace({ metadata }: Node): void {
+    const pace = heartbeatConfigOf(metadata);
+    if (this.#state.phase !== 'live' || isSamePace(pace, this.#pace)) return;
     this.send({ kind: 'heartbeatConfig', ...pace });
     this.#pace = pace;
     this.#socket.setPace(pace);
   }
 
-  /** The hub's clock was set: from now on it shows this, ms since the epoch. An agent that cannot take it hears it at its next welcome. */
-  sendTime(serverTimeMs: number): void {
-    if (this.#state.phase !== 'live' || !this.#state.features.includes(TIME)) return;
-    this.send({ kind: 'time', serverTimeMs });
-  }
-
-  /** Milliseconds since the agent was last heard. */
+  /** Milliseconds since anything was received from the agent. */
   quietMs(): number {
     return this.#socket.quietMs();
   }
 
-  /** Queues a message; after the end it goes nowhere. */
+  /** Queues a message. Ignored after the end of the session. */
   send(message: FromHub): void {
     if (this.#state.phase === 'greeting' || this.#state.phase === 'live') this.#socket.send(message);
   }
 
-  /** The hello was accepted. `features` are those that both ends know. */
-  becomeLive(instanceID: string, features: readonly string[], sender: DesiredSender): void {
+  becomeLive(instanceID: string, sender: DesiredSender): void {
     if (this.#state.phase === 'greeting') {
-      this.#state = { phase: 'live', instanceID, features, sender, isReporting: false, isRenewing: false };
+      this.#state = { phase: 'live', instanceID, sender, isReporting: false, isRenewing: false };
     }
   }
 
-  /** What its agent is to hold; undefined unless live. */
+  /** Sends the desired state to the agent. Undefined unless live. */
   get sender(): DesiredSender | undefined {
     return this.#state.phase === 'live' ? this.#state.sender : undefined;
   }
@@ -158,26 +142,21 @@ export class Session {
     input: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<AsyncIterable<Uint8Array>> {
-    const isPaced = this.#state.phase === 'live' && this.#state.features.includes(CHANNELS);
-    if (request.type !== 'log' && !isPaced) {
-      throw new ApiError('ServiceUnavailable', `the agent of node "${this.node}" is too old for this`);
-    }
     this.#streams ??= new AgentStreams({
       send: (message) => this.send(message),
       sendDrained: (message) =>
         this.#state.phase === 'live' ? this.#socket.sendDrained(message) : Promise.resolve(),
       now: () => this.#clock.monotonic(),
-      isPaced,
     });
     return this.#streams.open(request, input, signal);
   }
 
-  /** True when the agent answers within a few seconds. */
+  /** Resolves to true if the agent answers a ping in time. */
   isAlive(): Promise<boolean> {
     return this.#state.phase === 'live' ? this.#socket.isAlive() : Promise.resolve(false);
   }
 
-  /** Says goodbye and closes, softly while the socket still takes it, at the latest after `drainMs`. */
+  /** Sends a goodbye and closes the socket, after `drainMs` at the latest. */
   goodbye(goodbye: Omit<Goodbye, 'kind'>, drainMs = DRAIN_MS): void {
     if (this.#state.phase !== 'greeting' && this.#state.phase !== 'live') return;
     this.send({ kind: 'goodbye', ...goodbye });
@@ -210,10 +189,12 @@ export class Session {
       case 'hello':
         throw new ProtocolError('a second hello');
       case 'applied':
-        if (!state.sender.applied(message.id)) throw new ProtocolError('applied what was not sent');
+        if (!state.sender.applied(message.id))
+          throw new ProtocolError('applied without a matching difference');
         return;
       case 'status':
-        if (state.isReporting) throw new ProtocolError('a report before the last one was acknowledged');
+        if (state.isReporting)
+          throw new ProtocolError('a status report before the previous one was acknowledged');
         state.isReporting = true;
         void this.#report(message, state);
         return;
@@ -236,12 +217,12 @@ export class Session {
     }
   }
 
-  /** Acknowledges what is committed. Without that the agent keeps it, and says it again in its next session. */
+  /** Acknowledges a report once it is committed. An unacknowledged report is sent again. */
   async #report(report: StatusReport, state: LiveState): Promise<void> {
     try {
       await this.#events.status(this, report);
     } catch {
-      this.#socket.terminate('report could not be stored');
+      this.#socket.terminate('report not stored');
       return;
     }
     state.isReporting = false;
@@ -255,13 +236,13 @@ export class Session {
       this.send({ kind: 'certified', certificate: await this.#events.renew(this, csr) });
     } catch (error) {
       if (error instanceof ApiError && error.code < 500) this.#violated(error.message);
-      else this.#socket.terminate('no certificate could be made');
+      else this.#socket.terminate('certificate not issued');
     } finally {
       state.isRenewing = false;
     }
   }
 
-  /** An agent that breaks the protocol is told why and cut off; it may come back and do better. */
+  /** Disconnects an agent that violated the protocol, with the reason. It may reconnect later. */
   #violated(message: string): void {
     this.goodbye({ reason: 'refused', message: message.slice(0, 1_000), retryMs: VIOLATION_RETRY_MS });
   }
@@ -273,4 +254,10 @@ export class Session {
     this.#streams?.closeAll();
     this.#events.closed(this, reason, linkEnd(code, { wasSilent, wasDismissed }));
   }
+}
+
+function isSamePace(one: HeartbeatConfig, other: HeartbeatConfig): boolean {
+  return (
+    one.heartbeatMs === other.heartbeatMs && one.batchMs === other.batchMs && one.compress === other.compress
+  );
 }

@@ -1,4 +1,4 @@
-/** Runs what many sessions have to do in slices, so that heartbeats and handshakes are never behind a fan-out. */
+/** Runs work of many sessions in time slices, so that heartbeats and handshakes are not delayed. */
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 
@@ -13,7 +13,7 @@ export class SlicedQueue<T> {
     this.#perform = perform;
   }
 
-  /** Queues an item; one that waits already is not queued twice. It is performed in a later turn of the event loop. */
+  /** Queues an item unless it is already waiting. The item runs in a later turn of the event loop. */
   add(item: T): void {
     this.#waiting.add(item);
     if (this.#isRunning) return;

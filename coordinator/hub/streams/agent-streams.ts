@@ -1,4 +1,4 @@
-/** The streams that readers have open on one agent. */
+/** The open streams (logs, exec, attach, port-forward) on one agent. */
 import { ApiError, type StatusReason } from '../../../shared/kube/objects/api-status.js';
 import type { FromAgent, FromHub, StreamRequest } from '../../../shared/link/messages/link-messages.js';
 import { StreamError, StreamReader, StreamWriter } from '../../../shared/link/streams/byte-stream.js';
@@ -15,18 +15,16 @@ interface OpenStream {
   reader: StreamReader;
   writer: StreamWriter;
   started: () => void;
-  /** Before it began this refuses it, after that the reader is told. */
+  /** Before the stream has started this rejects `open`. Afterwards the reader has already received the error. */
   failed: (error: ApiError) => void;
 }
 
-/** How messages leave: queued, or as fast as the operating system takes them. */
+/** Sends messages: queued, or paced by the operating system's send buffer. */
 interface StreamTransport {
   send(message: FromHub): void;
   sendDrained(message: FromHub): Promise<void>;
-  /** Ms that never jump. */
+  /** Monotonic time in ms. */
   now(): number;
-  /** The agent tells what has arrived, and wants to be told. */
-  isPaced: boolean;
 }
 
 export class AgentStreams {
@@ -38,12 +36,12 @@ export class AgentStreams {
   constructor(transport: StreamTransport) {
     this.#transport = transport;
     this.#pace = new StreamCongestion(() => transport.now());
-    if (transport.isPaced) this.#pace.enable();
+    this.#pace.enable();
   }
 
   /**
-   * Resolves once the host has begun; rejects with ApiError when it refuses. `input` goes to the host as it has room.
-   * The stream ends when `signal` aborts.
+   * Resolves when the host has started the stream. Rejects with ApiError when the host refuses. `input` is sent as fast
+   * as the host accepts it. Aborting `signal` ends the stream.
    */
   open(
     request: StreamRequest,
@@ -71,7 +69,7 @@ export class AgentStreams {
     });
   }
 
-  /** Takes in what the agent says. False when it broke the rules of streams. Numbers of streams just left are ignored. */
+  /** Processes a stream message. Returns false for a flow control violation. Ignores closed streams. */
   receive(message: StreamMessage): boolean {
     if (message.kind === 'streamArrived') {
       this.#pace.acknowledge(message.bytes);
@@ -83,9 +81,7 @@ export class AgentStreams {
         open?.started();
         return true;
       case 'streamData':
-        if (this.#transport.isPaced) {
-          this.#transport.send({ kind: 'streamArrived', bytes: message.bytes.length });
-        }
+        this.#transport.send({ kind: 'streamArrived', bytes: message.bytes.length });
         return open?.reader.push(message.bytes) ?? true;
       case 'streamCredit':
         open?.writer.addCredit(message.bytes);
@@ -97,7 +93,7 @@ export class AgentStreams {
     }
   }
 
-  /** The link broke. */
+  /** The link is closed. */
   closeAll(): void {
     const error = new ApiError('ServiceUnavailable', 'the connection to the node was lost');
     for (const open of this.#streams.values()) finish(open, error);
@@ -112,7 +108,7 @@ export class AgentStreams {
         await this.#transport.sendDrained({ kind: 'streamData', stream, bytes });
       });
     } catch {
-      // The reader is gone, and with it what it had to say.
+      // The reader of the input is closed, so its remaining data has no use.
       this.#leave(stream);
     }
   }
@@ -128,8 +124,8 @@ export class AgentStreams {
 function finish({ reader, writer, failed }: OpenStream, error?: ApiError): void {
   writer.close();
   reader.end(error && new StreamError(error.reason, error.message));
-  // Without effect once the stream has begun.
-  failed(error ?? new ApiError('ServiceUnavailable', 'the stream ended before it began'));
+  // No effect once the stream has started.
+  failed(error ?? new ApiError('ServiceUnavailable', 'the stream ended before it started'));
 }
 
 const REASONS: readonly StatusReason[] = ['NotFound', 'BadRequest', 'TooManyRequests', 'ServiceUnavailable'];

@@ -1,4 +1,4 @@
-/** The API's way to a host: fits `PodStreams` of `coordinator/api`. */
+/** Opens streams on hosts for the API. Implements `PodStreams` of `coordinator/api`. */
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { LogStreamRequest, StreamRequest } from '../../../shared/link/messages/link-messages.js';
 import type { Session } from '../sessions/session.js';
@@ -7,7 +7,7 @@ export class HostStreams {
   readonly #sessionOf: (node: string) => Session | undefined;
   readonly #hostUid: (uid: string) => string;
 
-  /** `sessionOf` answers the live session of a node, `hostUid` what a Pod's host calls it. */
+  /** `sessionOf` returns the live session of a node, `hostUid` the uid of a Pod on its host. */
   constructor(
     sessionOf: (node: string) => Session | undefined,
     hostUid: (uid: string) => string = (uid) => uid,
@@ -16,12 +16,12 @@ export class HostStreams {
     this.#hostUid = hostUid;
   }
 
-  /** Bytes of a container's log, read no faster than they are consumed. Rejects as `open` does. */
+  /** Returns the bytes of a container's log, at the speed of the reader. Rejects like `open`. */
   logs(nodeName: string, request: LogStreamRequest, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     return this.open(nodeName, request, nothing(), signal);
   }
 
-  /** A stream in both directions. Rejects with ApiError when the host is not connected or refuses. */
+  /** Opens a stream in both directions. Rejects with ApiError if the host is not connected or refuses. */
   async open(
     nodeName: string,
     request: StreamRequest,
@@ -39,5 +39,5 @@ export class HostStreams {
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array, void> {
-  // A log is only read.
+  // A log stream has no input.
 }

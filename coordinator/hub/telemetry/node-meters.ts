@@ -1,4 +1,4 @@
-/** What each node's link carries and its agent costs, counted since this coordinator first saw it: in memory alone. */
+/** Traffic of each node's link and resource use of its agent, counted in memory since the coordinator's start. */
 
 import type { AgentUsage, HostMeters, LinkTraffic } from '../../../shared/kube/fleet/host-meter-types.js';
 import { FLEET_GROUP, toTimestamp } from '../../../shared/kube/objects/meta.js';
@@ -7,20 +7,20 @@ import type { MetersReport } from '../../../shared/link/messages/link-messages.j
 import type { Clock } from '../../../shared/process/time/clock.js';
 
 const DAY_MS = 86_400_000;
-/** Before that, a rate says little. */
+/** Shortest time from which a rate is meaningful. */
 const LEAST_RATE_MS = 60_000;
 
 interface NodeMeter {
-  /** By the wall clock, for people; `startedAt` by one that never jumps, for rates. Both ms. */
+  /** Wall clock, for display. `startedAt` is monotonic, for rates. Both in ms. */
   since: number;
   startedAt: number;
   connects: number;
   bytes: LinkBytes;
-  told?: { at: number; report: MetersReport };
+  reported?: { at: number; report: MetersReport };
 }
 
 export class NodeMeters {
-  /** Of all nodes that ever connected: it never shrinks. */
+  /** Sum over all nodes that ever connected. It never decreases. */
   readonly fleet = new LinkBytes();
   readonly #clock: Clock;
   readonly #byNode = new Map<string, NodeMeter>();
@@ -30,12 +30,12 @@ export class NodeMeters {
     this.#clock = clock;
   }
 
-  /** Who counts round trips. */
+  /** Sets the observer of round-trip times. */
   onRoundTrip(observe: (ms: number) => void): void {
     this.#onRoundTrip = observe;
   }
 
-  /** The meter of a connection that the node has begun. */
+  /** Returns the meter for a new connection of the node. */
   connection(node: string): LinkMeter {
     const meter = this.#byNode.get(node) ?? this.#begin(node);
     meter.connects += 1;
@@ -45,11 +45,10 @@ export class NodeMeters {
   record(node: string, report: MetersReport): void {
     const meter = this.#byNode.get(node);
     if (!meter) return;
-    meter.told = { at: this.#clock.now(), report };
+    meter.reported = { at: this.#clock.now(), report };
     if (report.roundTripMs !== undefined) this.#onRoundTrip(report.roundTripMs);
   }
 
-  /** The Node is no more. */
   forget(node: string): void {
     this.#byNode.delete(node);
   }
@@ -63,13 +62,13 @@ export class NodeMeters {
       apiVersion: `${FLEET_GROUP}/v1`,
       metadata: { name: node },
       link: this.#linkCost(meter),
-      ...(meter.told ? { agent: agentCost(meter.told) } : {}),
+      ...(meter.reported ? { agent: agentCost(meter.reported) } : {}),
     };
   }
 
-  /** Every node that has connected, for a page of numbers. */
-  *all(): Generator<[node: string, bytes: LinkBytes, told: MetersReport | undefined]> {
-    for (const [node, { bytes, told }] of this.#byNode) yield [node, bytes, told?.report];
+  /** All nodes that have connected, for a metrics page. */
+  *all(): Generator<[node: string, bytes: LinkBytes, reported: MetersReport | undefined]> {
+    for (const [node, { bytes, reported }] of this.#byNode) yield [node, bytes, reported?.report];
   }
 
   #begin(node: string): NodeMeter {
@@ -83,10 +82,10 @@ export class NodeMeters {
     return meter;
   }
 
-  #linkCost({ since, startedAt, connects, bytes, told }: NodeMeter): LinkTraffic {
+  #linkCost({ since, startedAt, connects, bytes, reported }: NodeMeter): LinkTraffic {
     const elapsedMs = this.#clock.monotonic() - startedAt;
     const steady = bytes.total - bytes.of('up', 'connect') - bytes.of('down', 'connect');
-    const roundTripMs = told?.report.roundTripMs;
+    const roundTripMs = reported?.report.roundTripMs;
     return {
       since: toTimestamp(since),
       connects,
@@ -99,12 +98,12 @@ export class NodeMeters {
 }
 
 function agentCost({ at, report }: { at: number; report: MetersReport }): AgentUsage {
-  const { uptimeMs: upMs, memoryBytes, writtenBytes, diskWrittenBytes } = report;
+  const { uptimeMs, memoryBytes, writtenBytes, diskWrittenBytes } = report;
   return {
     reportedAt: toTimestamp(at),
-    since: toTimestamp(at - upMs),
+    since: toTimestamp(at - uptimeMs),
     memoryBytes,
     writtenBytes,
-    ...(diskWrittenBytes === undefined ? {} : { diskWrittenBytes: diskWrittenBytes }),
+    ...(diskWrittenBytes === undefined ? {} : { diskWrittenBytes }),
   };
 }

@@ -1,4 +1,4 @@
-/** What hosts' heartbeats tell of how busy they are: an hour by the minute, a day by ten minutes, in memory alone (some 3 KB a host). */
+/** Load of each host for one hour in minutes and one day in ten minutes. In memory, 3 KB per host. */
 import type { HostReadings } from '../../../shared/kube/fleet/host-reading-types.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { decodeHeartbeatReading } from '../../../shared/link/heartbeat-reading.js';
@@ -18,15 +18,15 @@ interface Rings {
 
 export class NodeReadings {
   readonly #clock: Clock;
-  readonly #presence: Pick<NodeLiveness, 'lastSeenMs'>;
+  readonly #liveness: Pick<NodeLiveness, 'lastSeenMs'>;
   readonly #byNode = new Map<string, Rings>();
 
-  constructor(clock: Clock, presence: Pick<NodeLiveness, 'lastSeenMs'>) {
+  constructor(clock: Clock, liveness: Pick<NodeLiveness, 'lastSeenMs'>) {
     this.#clock = clock;
-    this.#presence = presence;
+    this.#liveness = liveness;
   }
 
-  /** Takes what a ping carried, if it is a reading. */
+  /** Records the payload of a ping if it is a reading. */
   record(node: string, bytes: Uint8Array): void {
     const reading = decodeHeartbeatReading(bytes);
     if (!reading) return;
@@ -36,19 +36,18 @@ export class NodeReadings {
     rings.day.add(now, reading);
   }
 
-  /** Empty columns for a host that has told nothing. */
+  /** Returns empty columns for a host without readings. */
   of(node: string): Pick<HostReadings, 'lastContactTime' | 'recent' | 'day'> {
     const now = this.#clock.now();
     const { recent, day } = this.#byNode.get(node) ?? newRings();
-    const heardMs = this.#presence.lastSeenMs(node);
+    const lastSeenMs = this.#liveness.lastSeenMs(node);
     return {
-      ...(heardMs === undefined ? {} : { lastContactTime: toTimestamp(heardMs) }),
+      ...(lastSeenMs === undefined ? {} : { lastContactTime: toTimestamp(lastSeenMs) }),
       recent: recent.series(now),
       day: day.series(now),
     };
   }
 
-  /** The Node is no more. */
   forget(node: string): void {
     this.#byNode.delete(node);
   }

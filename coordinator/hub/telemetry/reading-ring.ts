@@ -1,16 +1,16 @@
-/** The readings of one host over a span of time: a bounded ring of steps, each with the highest value that came in it. */
+/** Readings of one host over a time span, in a ring buffer of fixed steps. Each step keeps its highest value. */
 import type { ReadingSeries } from '../../../shared/kube/fleet/host-reading-types.js';
 import type { HeartbeatReading } from '../../../shared/link/heartbeat-reading.js';
 
 const CHANNELS = ['cpu', 'memory', 'disk', 'roundTripMs'] as const;
-/** Parts of the whole are kept in steps of a ten-thousandth. */
+/** Ratios are stored in units of 1/10,000. */
 const SCALE = { cpu: 10_000, memory: 10_000, disk: 10_000, roundTripMs: 1 } as const;
 const UNKNOWN = 0xffff;
 
 export class ReadingRing {
   readonly #stepSeconds: number;
   readonly #count: number;
-  /** Which step of all time each place holds; 0: none yet. */
+  /** The step number in each slot since the epoch; 0 if the slot is empty. */
   readonly #steps: Uint32Array;
   readonly #values: Uint16Array;
 
@@ -21,7 +21,7 @@ export class ReadingRing {
     this.#values = new Uint16Array(count * CHANNELS.length);
   }
 
-  /** `now` in ms since the epoch. A few stores into memory: called for heartbeats. */
+  /** `now` in ms since the epoch. Cheap, because it runs for each heartbeat. */
   add(now: number, reading: HeartbeatReading): void {
     const step = Math.floor(now / 1000 / this.#stepSeconds);
     const place = step % this.#count;
@@ -39,7 +39,7 @@ export class ReadingRing {
     }
   }
 
-  /** All steps from the first that is known to now; those without a reading are null. */
+  /** Returns all steps from the first known one up to now. Steps without a reading are null. */
   series(now: number): ReadingSeries {
     const last = Math.floor(now / 1000 / this.#stepSeconds);
     const all = Array.from({ length: this.#count }, (_, index) => last - this.#count + 1 + index);

@@ -7,7 +7,6 @@ import type { DesiredObject } from '../../../shared/link/messages/link-messages.
 import { eventually } from '../../harness/basics/eventually.js';
 import { podObject } from '../../harness/controllers/object-builders.js';
 import { type HubFixture, type TestAgent, withHub } from '../../harness/hub/hub-fixture.js';
-import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
@@ -175,18 +174,6 @@ withHub('an agent that comes back is sent only what changed meanwhile', async (b
     [changed],
   );
   assert.ok(back.held.has(same));
-});
-
-withHub('an agent that knows only Pods is sent only Pods', async (bench) => {
-  await secret(bench, 's');
-  await namingPod(bench, 'p', 'n1', { secrets: ['s'] });
-  const agent = await rawAgent(bench, 'n1');
-  agent.send(helloOf('n1', { features: [] }));
-  const { set } = await agent.waitFor('desired');
-  assert.deepEqual(
-    set.map((object) => decoded(object).kind),
-    ['Pod'],
-  );
 });
 
 withHub('all nodes are sent the very same bytes', async (bench) => {

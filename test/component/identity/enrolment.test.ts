@@ -77,7 +77,7 @@ test('a join whose answer was lost is repeated', async (context) => {
 test('a token never yields the credential of a name that is taken', async (context) => {
   const { options, registry } = await startEnrolment(context);
   await joinCoordinator(options());
-  await assert.rejects(joinCoordinator(options()), /node "n1" has joined already/);
+  await assert.rejects(joinCoordinator(options()), /node "n1" has already joined/);
   await registry.delete(secretKind, { namespace: 'kube-system', name: 'node-credential-n1' });
   assert.equal((await joinCoordinator(options())).node, 'n1');
 });
@@ -86,7 +86,7 @@ test('a host whose name was taken joins under another one', async (context) => {
   const { options } = await startEnrolment(context);
   await joinCoordinator(options());
   const second = options();
-  await assert.rejects(joinCoordinator(second), /node "n1" has joined already/);
+  await assert.rejects(joinCoordinator(second), /node "n1" has already joined/);
   assert.equal((await joinCoordinator({ ...second, node: 'n2' })).node, 'n2');
 });
 
@@ -148,9 +148,9 @@ for (const [what, change, reason] of WRONG) {
     const bench = await startEnrolment(context);
     await assert.rejects(
       joinCoordinator(bench.options(await change(bench))),
-      (error: Error & { temporary?: boolean }) => {
+      (error: Error & { isTemporary?: boolean }) => {
         assert.match(error.message, reason);
-        return error.temporary === false;
+        return error.isTemporary === false;
       },
     );
   });
@@ -160,7 +160,7 @@ test('a coordinator that is not there is worth another try', async (context) => 
   const { options } = await startEnrolment(context);
   await assert.rejects(joinCoordinator(options({ server: 'https://127.0.0.1:1' })), {
     name: 'EnrolError',
-    temporary: true,
+    isTemporary: true,
   });
 });
 

@@ -64,7 +64,7 @@ test('a host that was denied is told so, once and for all', async (context) => {
     pollMs: 5,
   });
   await decide(bench.registry, 'Denied');
-  await assert.rejects(joining, { message: /was denied/, temporary: false });
+  await assert.rejects(joining, { message: /was denied/, isTemporary: false });
 });
 
 test('a host back after its certificate expired asks by its old key and is one approval away', async (context) => {
@@ -137,7 +137,7 @@ test('no host takes the name of a revoked one while its Node or its Pods exist',
   await registry.delete(secretKind, ref);
   await assert.rejects(takesOver(), /node "n1" still exists/);
   await registry.delete(nodeKind, { name: 'n1' });
-  await assert.rejects(takesOver(), { message: /pod default\/p of the former node "n1"/, temporary: true });
+  await assert.rejects(takesOver(), { message: /pod default\/p of the deleted node "n1"/, isTemporary: true });
   await registry.delete(podKind, { namespace: 'default', name: 'p' }, { gracePeriodSeconds: 0 });
   await until(async () => bench.informers.pods.size === 0, { timeoutMs: 30_000, what: 'the Pod gone' });
   assert.equal((await joinCoordinator(thief)).node, 'n1');
@@ -166,7 +166,7 @@ test('a cloned disk is refused with an event while its original is connected, an
   await eventually(() => events.length === 1);
   assert.match(
     events[0] ?? '',
-    /^DuplicateAgent: Another agent tried to connect from [0-9a-f.:]+ with the identity/,
+    /^DuplicateAgent: Another agent with the identity of this node tried to connect from [0-9a-f.:]+ and/,
   );
   assert.deepEqual([original.link.phase, clone.agent.welcomes.length], ['live', 0]);
   clone.link.stop();

@@ -120,7 +120,7 @@ test('a proof by another key, for another node or fleet, or of another connectio
     await eventually(() => code() === 1008);
   }
   // Alike, and of one address: told once.
-  assert.deepEqual(audit.entriesFor('connect'), ['401 the proof of its key is wrong  127.0.0.1']);
+  assert.deepEqual(audit.entriesFor('connect'), ['401 the proof of its key is invalid  127.0.0.1']);
 });
 
 test('a certificate that is not of this fleet is refused before the upgrade', async (context) => {

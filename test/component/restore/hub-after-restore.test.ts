@@ -5,7 +5,6 @@ import { ObjectSigner } from '../../../coordinator/hub/restore/object-signer.js'
 import { namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
 import { RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { RETURN_OBJECTS } from '../../../shared/link/link-features.js';
 import type { DesiredObject } from '../../../shared/link/messages/link-messages.js';
 import { eventually } from '../../harness/basics/eventually.js';
 import { podObject } from '../../harness/controllers/object-builders.js';
@@ -175,22 +174,9 @@ withRestored(
   podOf('waiting'),
 );
 
-withRestored('an agent that cannot give back is not asked, and stops nothing', async (bench) => {
-  const agent = await rawAgent(bench, 'n1');
-  const position = { epoch: PAST.epoch, revision: BACKUP_REVISION + 5 };
-  agent.send(helloOf('n1', { ...position, objects: [['uid-p', 'd']] }));
-  await agent.waitFor('welcome');
-  await bench.boundPod('later', 'n1');
-  assert.deepEqual((await agent.waitFor('desired')).removed, []);
-  assert.equal(
-    agent.received.some(({ kind }) => kind === 'returnRequest'),
-    false,
-  );
-});
-
 withRestored('what nobody asked for is not stored', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
-  agent.send(helloOf('n1', { features: [RETURN_OBJECTS] }));
+  agent.send(helloOf('n1'));
   await agent.waitFor('welcome');
   const returned = [given(podOf('p'), BACKUP_REVISION + 3)];
   agent.send({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [], returned });
@@ -201,7 +187,7 @@ withRestored('what nobody asked for is not stored', async (bench) => {
 withRestored('until it has answered, a host is sent nothing', async (bench) => {
   const later = await bench.boundPod('later', 'n1');
   const agent = await rawAgent(bench, 'n1');
-  const position = { epoch: PAST.epoch, revision: BACKUP_REVISION + 5, features: [RETURN_OBJECTS] };
+  const position = { epoch: PAST.epoch, revision: BACKUP_REVISION + 5 };
   agent.send(helloOf('n1', { ...position, objects: [['uid-p', 'd']] }));
   assert.deepEqual((await agent.waitFor('returnRequest')).uids, ['uid-p']);
   await bench.controlPlane.settle();

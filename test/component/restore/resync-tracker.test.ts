@@ -13,13 +13,13 @@ const HELD = ['a', 'b'];
 function started() {
   const clock = new ManualClock(1_000_000);
   const pods = HELD.map((uid) => ({ metadata: { name: uid, uid } }) as Pod);
-  let phase: 'unheard' | 'connected' | 'away' | 'lost' = 'unheard';
+  let phase: 'expected' | 'connected' | 'away' | 'lost' = 'expected';
   const parts = {
     registry: {},
     informers: { pods: { onChange: () => undefined, indexed: () => pods }, nodes: { get: () => undefined } },
     epoch: 'one',
-    sealer: { isRestored: false },
-    presence: { of: () => ({ phase }) },
+    signer: { isRestored: false },
+    liveness: { stateOf: () => ({ phase }) },
     clock,
     log: silentLogger,
   };
@@ -36,7 +36,7 @@ function started() {
       heard.welcomed(session, HELD);
       return {
         settle: () => heard.desiredStateSettled(session),
-        tell: (uid: string) => heard.told(session, [uid]),
+        tell: (uid: string) => heard.podsReported(session, [uid]),
         breaks: (next: typeof phase = 'away') => {
           session.phase = 'closed';
           phase = next;

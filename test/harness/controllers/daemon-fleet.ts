@@ -2,10 +2,10 @@
 import { CreateRefusals } from '../../../coordinator/controllers/daemonsets/create-refusals.js';
 import { startDaemonSetController } from '../../../coordinator/controllers/daemonsets/daemonset-controller.js';
 import type { DaemonSetDeps } from '../../../coordinator/controllers/daemonsets/daemonset-deps.js';
-import type { RecordEvent } from '../../../coordinator/controllers/events/event-recorder.js';
 import { NodeReservations } from '../../../coordinator/controllers/nodes/node-reservations.js';
 import { ActiveRollouts } from '../../../coordinator/controllers/rollouts/active-rollouts.js';
 import type { ResyncStatus } from '../../../coordinator/controllers/rollouts/resync-status.js';
+import type { RecordEvent } from '../../../coordinator/decisions/events/event-occurrence.js';
 import type { Informers } from '../../../coordinator/informers/informer.js';
 import { daemonSetKind, nodeKind, podKind } from '../../../coordinator/kinds/index.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';

@@ -124,8 +124,8 @@ const PROOFS: RuleProof[] = [
     steps: [after(1, daemonSet('app:1')), after(20, { kind: 'reset connections', node: 'host-1' })],
     breaking: (check) => {
       const { object } = NodeObjects.prototype;
-      const blind: NodeObjects['object'] = function (this: NodeObjects, node, uid, held) {
-        const found = object.call(this, node, uid, held);
+      const blind: NodeObjects['object'] = function (this: NodeObjects, node, uid) {
+        const found = object.call(this, node, uid);
         const { status } = (found ?? {}) as Partial<Pod>;
         return status?.phase === 'Running' ? undefined : found;
       };

@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { aggregatedRules } from '../../../coordinator/decisions/access/aggregated-rules.js';
 import { BOOTSTRAP_ROLES } from '../../../coordinator/decisions/access/bootstrap-roles.js';
-import { repairedBinding, repairedRole } from '../../../coordinator/decisions/access/role-repair.js';
+import {
+  aggregatedRules,
+  repairedBinding,
+  repairedRole,
+} from '../../../coordinator/decisions/access/role-repair.js';
 import { ruleAllows, rulesAllow } from '../../../coordinator/decisions/access/rule-allows.js';
 import { compactRule, uncoveredRules } from '../../../coordinator/decisions/access/rule-coverage.js';
 import type { PolicyRule, ResourceAccess, Role } from '../../../shared/kube/access/rbac-types.js';

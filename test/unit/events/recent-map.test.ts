@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RecentMap } from '../../../coordinator/controllers/events/recent-map.js';
+import { RecentMap } from '../../../coordinator/controllers/events/event-correlator.js';
 
 test('the entries that were set last are remembered, one set again counts as new', () => {
   const map = new RecentMap<number>(3);

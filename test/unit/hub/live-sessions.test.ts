@@ -12,8 +12,9 @@ test('a clock that was set is told in slices, to each as it shows then', async (
   const told = new Map<string, number>();
   for (let index = 0; index < 100; index += 1) {
     const node = `n${index}`;
-    const session = { node, tellTime: (ms: number) => told.set(node, ms) } as unknown as Session;
-    live.set(node, { session, nodeUid: undefined, offsetMs: 0, prefetchImages: undefined });
+    const send = ({ serverTimeMs }: { serverTimeMs: number }) => told.set(node, serverTimeMs);
+    const session = { node, send } as unknown as Session;
+    live.set(node, { session, nodeUid: undefined, offsetMs: 0, prefetchImages: [] });
   }
   const telling = live.sendTime(clock);
   for (let before = 0; told.size < 100; before = told.size) {

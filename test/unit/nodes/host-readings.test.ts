@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { HostLoad } from '../../../agent/node/host-load.js';
-import { conditionChanges } from '../../../coordinator/decisions/views/condition-changes.js';
+import { conditionChanges } from '../../../coordinator/controllers/views/condition-history.js';
 import { NodeReadings } from '../../../coordinator/hub/telemetry/node-readings.js';
 import { ReadingRing } from '../../../coordinator/hub/telemetry/reading-ring.js';
 import type { ConditionChange } from '../../../shared/kube/fleet/host-reading-types.js';

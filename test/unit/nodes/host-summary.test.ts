@@ -74,7 +74,7 @@ for (const [what, conditions, expected] of STATES) {
 test('a host that was connected before the coordinator started, and was not heard since, is not Ready yet', () => {
   const unheardSince = Date.parse('2026-01-05T00:00:00Z');
   const { status } = hostSummary(node(READY), [], { awaitingSince: unheardSince });
-  const message = 'The coordinator has not heard the agent since its own start.';
+  const message = "The agent has not reconnected since the coordinator's start.";
   const expected = { state: 'Disconnected', since: '2026-01-05T00:00:00Z', message };
   assert.deepEqual({ ...status, ...expected }, status);
   const dark = [condition('Ready', 'True'), condition('Connected', 'False', 'stopped')];

@@ -13,9 +13,9 @@ test('many nodes that go out of contact at once are written of in slices, and al
     ...{
       clock: new BusyClock(0),
       log: silentLogger,
-      presence: { of: () => ({ phase: 'away', end: 'unheard' }) },
+      liveness: { stateOf: () => ({ phase: 'away', end: 'notReconnected' }) },
     },
-    lanes: { run: (_: string, job: () => Promise<number>) => job().then(() => undefined) },
+    queue: { run: (_: string, job: () => Promise<number>) => job().then(() => undefined) },
     informers: {
       nodes: { get: () => ({ status: { conditions: [{ type: 'Connected', status: 'True' }] } }) },
       pods: { indexed: () => [] },

@@ -16,7 +16,7 @@ test('a template without wishes passes every rule', () => {
     'NodeName: the template names no node',
     'NodeSelector: the template has no node selector',
     'NodeAffinity: the template has no required node affinity',
-    'Taints: the node has no taint that keeps Pods away',
+    'Taints: the node has no taint that rejects Pods',
   ]);
 });
 
@@ -29,8 +29,8 @@ test('rules after the first that fails are told too', () => {
   };
   assert.deepEqual(outcomes({ nodeName: 'n2', nodeSelector: { disk: 'ssd', rack: '1' }, affinity }, node), [
     '!NodeName: the template names node n2',
-    '!NodeSelector: the node selector wants disk=ssd (the node has disk=hdd), rack=1 (the node has no label rack)',
-    '!NodeAffinity: the required node affinity wants zone Exists',
+    '!NodeSelector: the node selector requires disk=ssd (the node has disk=hdd), rack=1 (the node has no label rack)',
+    '!NodeAffinity: the required node affinity requires zone Exists',
     '!Taints: untolerated taint gpu=yes:NoSchedule',
   ]);
 });

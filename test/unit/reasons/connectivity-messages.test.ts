@@ -6,7 +6,7 @@ import { previousExitOf, RunMarker } from '../../../agent/program/run-marker.js'
 import { CLOCK_SKEWED, clockCondition, skewOf } from '../../../coordinator/decisions/nodes/clock-skew.js';
 import { linkDown, linkEnd } from '../../../coordinator/decisions/nodes/link-end.js';
 import { rebootMessage } from '../../../coordinator/decisions/nodes/node-status-events.js';
-import { addClockMetrics } from '../../../coordinator/metrics/clock-metrics.js';
+import { addClockMetrics } from '../../../coordinator/metrics/fleet-metrics.js';
 import { graceProblem, nodeGraceMs, ownGraceMs } from '../../../shared/kube/nodes/node-grace-period.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { Condition } from '../../../shared/kube/objects/conditions.js';

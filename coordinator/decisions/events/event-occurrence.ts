@@ -1,13 +1,13 @@
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 
-/** An occurrence that was counted elsewhere. Times in ms since the epoch, by our clock. */
+/** An occurrence that a host has counted. Times in ms since the epoch, on the coordinator's clock. */
 export interface OccurrenceCount {
   count: number;
   firstAt: number;
   lastAt: number;
 }
 
-/** Tells of one occurrence on an object; whoever is handed in counts and combines (`controllers/events/event-recorder.ts`). */
+/** Records one or several counted occurrences. `controllers/events/event-recorder.ts` writes them as Events. */
 export type RecordEvent = (
   about: KubeObject,
   type: 'Normal' | 'Warning',
