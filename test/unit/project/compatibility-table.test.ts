@@ -7,7 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { CLIENT_NAMES } from '../../harness/clients/client-binaries.js';
 import { TABLE_BEGIN, TABLE_END } from '../../harness/clients/compatibility-table.js';
 
-const DOCUMENT = resolve(dirname(fileURLToPath(import.meta.url)), '../../../../docs/differences-from-kubernetes.md');
+const DOCUMENT = resolve(
+  dirname(fileURLToPath(import.meta.url)),
+  '../../../../docs/differences-from-kubernetes.md',
+);
 
 test('the table has a row for every client that tests run, and each passed all of its tests', () => {
   const text = readFileSync(DOCUMENT, 'utf8').split(TABLE_BEGIN)[1]?.split(TABLE_END)[0] ?? '';
