@@ -1,5 +1,5 @@
 /**
- * Runs the tests of real clients and writes what passed into the README's table of clients:
+ * Runs the tests of real clients and writes what passed into the table of clients in docs/differences-from-kubernetes.md:
  *   npm run compatibility
  * A test belongs to every client that its own name or its group's name mentions.
  */
@@ -12,7 +12,7 @@ import { TABLE_BEGIN, TABLE_END } from './harness/clients/compatibility-table.js
 import { npmScript, parseScriptArguments } from './harness/processes/npm-script.js';
 
 const DIST = dirname(fileURLToPath(import.meta.url));
-const README = resolve(DIST, '../../README.md');
+const DOCUMENT = resolve(DIST, '../../docs/differences-from-kubernetes.md');
 const FILES = ['kubectl', 'explain', 'chart-shapes', 'server-side-apply-kubectl', 'helm'];
 
 interface Count {
@@ -53,13 +53,13 @@ function table(counts: ReadonlyMap<string, Count>): string {
 await parseScriptArguments(
   npmScript(
     'compatibility',
-    "Runs the tests of real clients and writes what passed into the README's table.",
+    "Runs the tests of real clients and writes what passed into docs/differences-from-kubernetes.md.",
   ),
 );
 const counts = await runClients();
-const readme = readFileSync(README, 'utf8');
-const [before = '', rest = ''] = readme.split(TABLE_BEGIN);
+const text = readFileSync(DOCUMENT, 'utf8');
+const [before = '', rest = ''] = text.split(TABLE_BEGIN);
 const after = rest.slice(rest.indexOf(TABLE_END));
-writeFileSync(README, `${before}${TABLE_BEGIN}\n${table(counts)}\n${after}`);
+writeFileSync(DOCUMENT, `${before}${TABLE_BEGIN}\n${table(counts)}\n${after}`);
 process.stdout.write(`${table(counts)}\n`);
 process.exitCode = [...counts.values()].some(({ passed, failed }) => failed > 0 || passed === 0) ? 1 : 0;

@@ -14,3 +14,8 @@ test('lint and format', () => {
   });
   assert.equal(checked.status, 0, checked.stdout + checked.stderr);
 });
+
+test('comments and documents are in plain English', () => {
+  const checked = spawnSync(process.execPath, ['test/plain-english.mjs'], { cwd: ROOT, encoding: 'utf8' });
+  assert.equal(checked.status, 0, checked.stdout + checked.stderr);
+});

@@ -1,4 +1,4 @@
-/** What ARCHITECTURE.md and README.md name is there: each file and folder, and each identifier. Prose that names what is gone misleads. */
+/** The documents name only files, folders and identifiers that exist. A document that names a removed one misleads its readers. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
-const FOLDERS = ['agent', 'console', 'coordinator', 'examples', 'release', 'shared', 'systemd', 'test'];
+const FOLDERS = ['agent', 'console', 'coordinator', 'docs', 'examples', 'release', 'shared', 'systemd', 'test'];
 const SOURCE = /\.(ts|tsx|mjs|cts)$/;
 /** A path as the documents write it: `hub/`, `kinds/index.ts`, `e2e/two-hosts`, `agent/{volumes,streams}`. */
 const PATH = /^[\w.-]+(?:[/{][\w.,{}/-]*|\.(?:ts|tsx|mjs))$/;
@@ -21,6 +21,14 @@ function placesBelow(folder: string): string[] {
   });
 }
 
+/** Every document that people write; docs/reference is generated. */
+const DOCUMENTS = [
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'README.md',
+  'test/README.md',
+  ...placesBelow('docs').filter((path) => path.endsWith('.md') && !path.startsWith('docs/reference/')),
+];
 const FILES_AT_ROOT = readdirSync(ROOT, { withFileTypes: true }).flatMap((entry) =>
   entry.isFile() ? [entry.name] : [],
 );
@@ -61,8 +69,8 @@ function missingIn(text: string): string[] {
   });
 }
 
-for (const document of ['ARCHITECTURE.md', 'README.md']) {
-  test(`what ${document} names is there`, () => {
+for (const document of DOCUMENTS) {
+  test(`${document} names only files and identifiers that exist`, () => {
     assert.deepEqual(missingIn(readFileSync(join(ROOT, document), 'utf8')), []);
   });
 }

@@ -1,53 +1,15 @@
 #!/usr/bin/env node
-/** The `everynode` program: one command a file. */
+/** Runs the `everynode` program. */
 import { ApiError } from '../../shared/kube/objects/api-status.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { runProgram } from '../../shared/process/service/program-lifecycle.js';
-import { createCommandLine, runCommandLine } from '../../shared/process/settings/command-line.js';
+import { runCommandLine } from '../../shared/process/settings/command-line.js';
 import { refusalText } from './client/refusal-text.js';
-import { agentCommand } from './commands/agent-command.js';
-import { auditCommand } from './commands/audit-command.js';
-import { backupCommand } from './commands/backup-command.js';
-import { coordinatorCommand } from './commands/coordinator-command.js';
-import { downCommand } from './commands/down-command.js';
-import { nodeCommand } from './commands/node-command.js';
-import { planCommand } from './commands/plan-command.js';
-import { releaseCommand } from './commands/release-command.js';
-import { restoreCommands } from './commands/restore-command.js';
-import { rolloutCommand } from './commands/rollout-command.js';
-import { secretsKeyCommand } from './commands/secrets-key-command.js';
-import { simulateCommand } from './commands/simulate-command.js';
-import { tokenCommand } from './commands/token-command.js';
-import { upCommand } from './commands/up-command.js';
-import { userCommand } from './commands/user-command.js';
-import { versionCommand } from './commands/version-command.js';
-import { whyCommand } from './commands/why-command.js';
+import { createEverynodeProgram } from './everynode-program.js';
 
 await runProgram(async () => {
-  const program = createCommandLine('everynode', 'DaemonSets for machines that have no Kubernetes.');
-  for (const addTo of [
-    upCommand,
-    downCommand,
-    coordinatorCommand,
-    agentCommand,
-    simulateCommand,
-    tokenCommand,
-    userCommand,
-    auditCommand,
-    secretsKeyCommand,
-    nodeCommand,
-    backupCommand,
-    restoreCommands,
-    releaseCommand,
-    whyCommand,
-    planCommand,
-    rolloutCommand,
-    versionCommand,
-  ]) {
-    addTo(program);
-  }
   try {
-    await runCommandLine(program, process.argv.slice(2));
+    await runCommandLine(createEverynodeProgram(), process.argv.slice(2));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     throw new ExitError(EXIT_CODES.refused, refusalText(error));

@@ -1,8 +1,8 @@
-/** Results as text: one line each while they come, and the README's table. */
+/** Results as text: one line each while they come, and the table of docs/benchmarks.md. */
 import { type Goal, judge, type Result } from './bench-result.js';
 
-/** Marks the README's table, which `npm run bench -- --readme` writes. */
-export const TABLE_BEGIN = '<!-- bench: written by npm run bench -- --readme -->';
+/** Marks the table in docs/benchmarks.md that `npm run bench -- --write` writes. */
+export const TABLE_BEGIN = '<!-- bench: written by npm run bench -- --write -->';
 export const TABLE_END = '<!-- end of bench -->';
 
 /** Three digits, as many as these measurements are good for. */

@@ -1,6 +1,6 @@
 /**
  * Measures what the product adds to what must be done, floor and product by turns in one run:
- *   npm run bench -- [real|hollow|links|parts …] [--quick] [--swarm] [--json FILE] [--readme]
+ *   npm run bench -- [real|hollow|links|parts …] [--quick] [--swarm] [--json FILE] [--write]
  * Exit code 1 when a goal that was measured is not met.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { measureLinks } from './links/measure-links.js';
 import { measureReal } from './real/measure-real.js';
 import { StepTimes } from './step-times.js';
 
-const README = resolve(dirname(fileURLToPath(import.meta.url)), '../../../README.md');
+const BENCHMARKS = resolve(dirname(fileURLToPath(import.meta.url)), '../../../docs/benchmarks.md');
 
 const SECTIONS: Record<Section, (bench: BenchContext) => Promise<void>> = {
   real: measureReal,
@@ -30,7 +30,7 @@ const SECTIONS: Record<Section, (bench: BenchContext) => Promise<void>> = {
 interface Flags {
   quick?: true;
   swarm?: true;
-  readme?: true;
+  write?: true;
   json?: string;
 }
 
@@ -44,7 +44,7 @@ const script = npmScript(
   .option('--quick', 'fewer hosts and rounds')
   .option('--swarm', 'Docker Swarm beside it, on the same engines')
   .option('--json <FILE>', 'keep all figures')
-  .option('--readme', "write them into the README's table");
+  .option('--write', 'write them into the table of docs/benchmarks.md');
 const {
   options: flags,
   words: [sections],
@@ -87,7 +87,7 @@ process.stdout.write(
   `${goals.length - missed.length} of ${goals.length} goals met, ${results.length} measures in ${seconds} s: ${times.bySection()}\n`,
 );
 if (flags.json) writeFileSync(flags.json, `${JSON.stringify(report(), null, 2)}\n`);
-if (flags.readme) writeReadme();
+if (flags.write) writeDocument();
 process.exitCode = missed.length > 0 ? 1 : 0;
 
 function machine(): string {
@@ -100,13 +100,13 @@ function report(): object {
   return { at: new Date().toISOString(), machine: machine(), seconds, steps, results: judged, leftOut };
 }
 
-function writeReadme(): void {
-  const readme = readFileSync(README, 'utf8');
-  const [before = '', rest = ''] = readme.split(TABLE_BEGIN);
+function writeDocument(): void {
+  const document = readFileSync(BENCHMARKS, 'utf8');
+  const [before = '', rest = ''] = document.split(TABLE_BEGIN);
   const after = rest.slice(rest.indexOf(TABLE_END));
   const left = leftOut.map(({ what, why }) => `\nLeft out: ${what}: ${why}.`).join('');
-  const switches = (['quick', 'swarm', 'readme'] as const).filter((name) => flags[name]);
+  const switches = (['quick', 'swarm', 'write'] as const).filter((name) => flags[name]);
   const command = ['npm run bench --', ...sections, ...switches.map((name) => `--${name}`)].join(' ');
   const text = `\`${command}\`, medians of n values each in one run on ${machine()}.\n\n${markdown(results)}\n${left}`;
-  writeFileSync(README, `${before}${TABLE_BEGIN}\n${text}\n${after}`);
+  writeFileSync(BENCHMARKS, `${before}${TABLE_BEGIN}\n${text}\n${after}`);
 }
