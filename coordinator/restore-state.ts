@@ -1,6 +1,6 @@
 /** A restore that nobody has confirmed yet, as the rooms that must be careful see it. */
 import type { Logger } from '../shared/process/output/logger.js';
-import type { RestoreControl, UnconfirmedRestore } from './api/ports/restore-control.js';
+import type { RestoreControl, UnconfirmedRestore } from './api/ports.js';
 import type { Store } from './store/store.js';
 
 export class RestoreState implements RestoreControl {

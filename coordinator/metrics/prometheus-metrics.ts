@@ -1,6 +1,6 @@
 /** All that Prometheus may read of a coordinator, on one page. */
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { MetricsPage } from '../api/ports/metrics-port.js';
+import type { MetricsPage } from '../api/ports.js';
 import { addClockMetrics } from './clock-metrics.js';
 import { addFleetMetrics, type FleetMetricsDeps } from './fleet-metrics.js';
 import { addLinkMetrics, agentsPage, type LinkMeters } from './link-metrics.js';

@@ -5,7 +5,7 @@ import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
 import type { ApiResponse } from '../http/api-response.js';
 import { inChunks, ReaderStalled, writePaced } from '../http/paced-writer.js';
-import type { HostText } from '../ports/host-feed.js';
+import type { HostText } from '../ports.js';
 import { visibleHosts } from './visible-hosts.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;

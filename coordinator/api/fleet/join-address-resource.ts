@@ -7,7 +7,7 @@ import { computedResource } from '../discovery/computed-resource.js';
 import type { ApiDeps } from '../http/api-context.js';
 import { type ApiResponse, ok } from '../http/api-response.js';
 import { SCRIPT_PATH } from '../join/agent-downloads.js';
-import type { JoinFacts } from '../ports/join-facts.js';
+import type { JoinFacts } from '../ports.js';
 
 /** For the table of resources. */
 export const JOIN_ADDRESS_RESOURCE = computedResource('JoinAddress', 'joinaddress', ['list']);

@@ -7,7 +7,7 @@ import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
 import { type ApiResponse, ok } from '../http/api-response.js';
-import type { RolloutHostList } from '../ports/explain-port.js';
+import type { RolloutHostList } from '../ports.js';
 import { requestedRef } from '../resources/object-handlers.js';
 import { integerParameter } from '../resources/query-options.js';
 

@@ -3,7 +3,7 @@ import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import { podKind } from '../../kinds/index.js';
 import { readRights } from '../auth/read-rights.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import type { HostText } from '../ports/host-feed.js';
+import type { HostText } from '../ports.js';
 
 interface ShownHosts {
   hostFor(host: Host): Host;

@@ -9,7 +9,7 @@ import { computedResource } from '../discovery/computed-resource.js';
 import type { DiscoveredResource } from '../discovery/discovery-documents.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
 import { type ApiResponse, ok } from '../http/api-response.js';
-import type { ExplainedFleet, ExplainedNode } from '../ports/explain-port.js';
+import type { ExplainedFleet, ExplainedNode } from '../ports.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
 

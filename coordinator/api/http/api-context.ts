@@ -9,14 +9,18 @@ import type { AuditLog } from '../audit/audit-file.js';
 import { type ClientLimitSettings, DEFAULT_CLIENT_LIMITS } from '../limits/client-limits.js';
 import { DEFAULT_LARGE_READS, type LargeReadSettings, type LargeReads } from '../limits/large-reads.js';
 import type { WatchCoalescer } from '../limits/watch-coalescer.js';
-import type { Explainer } from '../ports/explain-port.js';
-import type { HostFeed } from '../ports/host-feed.js';
-import type { HostMeterSource } from '../ports/host-meter-source.js';
-import type { HostReadingSource } from '../ports/host-reading-source.js';
-import type { JoinFacts } from '../ports/join-facts.js';
-import type { ChangeCalendarSource, ChangePlanner, HostEffectPlanner } from '../ports/planning-ports.js';
-import type { PodStreams } from '../ports/pod-streams-port.js';
-import type { RestoreControl } from '../ports/restore-control.js';
+import type {
+  ChangeCalendarSource,
+  ChangePlanner,
+  Explainer,
+  HostEffectPlanner,
+  HostFeed,
+  HostMeterSource,
+  HostReadingSource,
+  JoinFacts,
+  PodStreams,
+  RestoreControl,
+} from '../ports.js';
 import type { ResourceRequest } from './request-info.js';
 import type { RequestLogLevel } from './request-log.js';
 

@@ -22,7 +22,7 @@ import { LargeReads } from '../limits/large-reads.js';
 import { RefusedPeers } from '../limits/refused-peers.js';
 import { MAX_HEADER_BYTES, refuseBrokenRequest } from '../limits/refused-socket.js';
 import { WatchCoalescer } from '../limits/watch-coalescer.js';
-import type { AgentLink } from '../ports/agent-link-port.js';
+import type { AgentLink } from '../ports.js';
 import { UpgradeHandler } from '../upgrades/upgrade-handler.js';
 import { bufferParserInput } from './parser-input.js';
 import { RequestHandler, type RequestHandlerOptions } from './request-handler.js';

@@ -7,7 +7,7 @@ import { createPathResponses } from '../discovery/path-responses.js';
 import type { ResourceTable } from '../discovery/resource-table.js';
 import { InFlightLimit } from '../limits/in-flight-limit.js';
 import { networkOf } from '../limits/peer-network.js';
-import { AGENTS_METRICS_PATH, METRICS_PATH, type MetricsPage } from '../ports/metrics-port.js';
+import { AGENTS_METRICS_PATH, METRICS_PATH, type MetricsPage } from '../ports.js';
 import type { ApiDeps } from './api-context.js';
 import type { ApiResponse } from './api-response.js';
 import { dispatchRequest } from './request-dispatch.js';

@@ -10,7 +10,7 @@ import type { AuditSink } from '../audit/audit-file.js';
 import { decodeBody } from '../bodies/body-decoder.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { networkOf } from '../limits/peer-network.js';
-import type { AgentLink, JoinCall, JoinOutcome } from '../ports/agent-link-port.js';
+import type { AgentLink, JoinCall, JoinOutcome } from '../ports.js';
 
 const MAX_JOIN_BYTES = 32 * 1024;
 /** What one network may try in vain: a mistyped token is put right, a guessed one never is. */

@@ -7,7 +7,7 @@ import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { refusalEvent } from '../audit/audit-event.js';
 import type { AuditSink } from '../audit/audit-file.js';
-import type { LinkRefusal } from '../ports/agent-link-port.js';
+import type { LinkRefusal } from '../ports.js';
 import { networkOf } from './peer-network.js';
 
 const REPEAT_MS = 60_000;

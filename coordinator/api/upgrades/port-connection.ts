@@ -1,6 +1,6 @@
 /** One connection to a port of a Pod, whoever carries it: bytes in, bytes out, or why there is none. */
 import { CHANNEL, closeFrame, framesOf } from '../../../shared/link/streams/stream-channels.js';
-import type { PodStreams } from '../ports/pod-streams-port.js';
+import type { PodStreams } from '../ports.js';
 
 /** The Pod whose ports are meant. */
 export interface PortTarget {

@@ -5,7 +5,7 @@ import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { AttachStreamRequest, ExecStreamRequest } from '../../../shared/link/messages/link-messages.js';
 import { CHANNEL, framesOf } from '../../../shared/link/streams/stream-channels.js';
 import { isSwitchedOn } from '../http/request-info.js';
-import type { PodStreams } from '../ports/pod-streams-port.js';
+import type { PodStreams } from '../ports.js';
 import { chosenContainer } from '../resources/pod-container.js';
 import { serveProcessOverSpdy } from './process-spdy.js';
 import { closeSocket, FrameQueue, sendMessage } from './socket-frame-queue.js';
